@@ -1,5 +1,5 @@
 import type { DimensionName, Spec } from "#shared/report.ts";
-import { isTime, NONE } from "./dimensions.ts";
+import { isFilteredByText, isTime, NONE } from "./dimensions.ts";
 import type { Engine } from "./engines.ts";
 import { AGGREGATES, type AggregateName, aggregateOf, aggregatesOf, type DistinctName } from "./measures.ts";
 import { type Parameters, parameters } from "./parameters.ts";
@@ -69,7 +69,7 @@ function namesOf({ source, measures }: Spec): AggregateName[] {
 
 /**
  * The kind of sums that answers: the one dimension asked for beside times, or all in all. Filters choose cells; but one
- * team has sums of its own, and channels may choose sums, where nothing is counted distinctly.
+ * team has sums of its own, and channels and values of the kind may choose sums, where nothing is counted distinctly.
  */
 function kindOf({ dimensions, filters }: Spec, names: readonly AggregateName[]): Kind | null {
   const [kind = "total", ...others] = new Set(dimensions.filter((name) => !isTime(name)));
@@ -78,7 +78,9 @@ function kindOf({ dimensions, filters }: Spec, names: readonly AggregateName[]):
   const chosen = filtered.filter((name) => name !== "team" || scopeOf({ filters }) === EVERYTHING);
   if (chosen.length === 0) return kind;
   const counts = names.some((name) => "distinct" in AGGREGATES[name]);
-  return chosen.every((name) => name === "channel") && !counts ? kind : null;
+  return chosen.every((name) => name === "channel" || (name === kind && isFilteredByText(name))) && !counts
+    ? kind
+    : null;
 }
 
 /** Whether sums by a kind count everything distinct that a report asks for. */

@@ -104,6 +104,9 @@ export const dimensionOf = (name: DimensionName, engine = POSTGRES): Dimension =
 export type TimeDimension = "day" | "week" | "month";
 export const isTime = (name: DimensionName): name is TimeDimension => "time" in dimensionOf(name);
 
+/** Whether a filter compares the text of a group, and nothing else. */
+export const isFilteredByText = (name: DimensionName): boolean => dimensionOf(name).filter === undefined;
+
 export function filterSql(name: DimensionName, any: string, engine = POSTGRES): string {
   const { filter, records } = dimensionOf(name, engine);
   return filter?.(any) ?? engine.isAnyOf(records, any);

@@ -72,3 +72,13 @@ test("an unbounded window reads everything before its end", () => {
   expect(text).not.toContain("started_at >=");
   expect(params).toContain("1970-01-01T00:00:00.000Z");
 });
+
+test("chosen values of the dimension asked for are sums, not cells, unless something is counted distinctly", () => {
+  const chosen: Spec = { ...byDayAndTag, dimensions: ["day", "model"], filters: { model: ["m-1", "m-2"] } };
+  const read = (measures: Spec["measures"]) => {
+    const { text, isLong } = planReport(ask({ ...chosen, measures }));
+    return { sums: text.includes("from rollup_sums"), manyCells: isLong };
+  };
+  expect(read(["cost_usd"])).toEqual({ sums: true, manyCells: false });
+  expect(read(["cost_usd", "users"])).toEqual({ sums: false, manyCells: true });
+});

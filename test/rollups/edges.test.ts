@@ -51,3 +51,33 @@ test("where sums end within the earlier window, the later one is read beside the
   expect([total.previous?.users, total.current?.users]).toEqual([2, 1]);
   await it.close();
 });
+
+test("chosen models by day add up to their own total from sums, with the hours that a window cuts", async () => {
+  const it = await ledger();
+  const call = (startedAt: string, model: string) =>
+    settledRow(openRow({ startedAt }), { model, costUsd: "0.250000000001" });
+  await it.write(
+    ["a", "b", "c"].flatMap((model) => [
+      call("2026-11-03T10:05:00Z", model),
+      call("2026-11-20T10:05:00Z", model),
+      call("2026-11-20T10:45:00Z", model),
+    ]),
+  );
+  await it.rollups.catchUp(NOW);
+  const asked: Spec = {
+    source: "requests",
+    dimensions: ["day", "model"],
+    measures: ["cost_usd", "requests"],
+    filters: { model: ["a", "c", "no such model"] },
+    range: { from: "2026-11-01", to: "2026-11-20T10:40:00Z" },
+    compare: "none",
+    view: "stacked",
+  };
+  const { rows, total } = await it.rolled.run(asked, NOW);
+  expect(
+    rows.map(({ groups: [day, model], current }) => `${day} ${model} ${current?.requests}`).sort(),
+  ).toEqual(["2026-11-03 a 1", "2026-11-03 c 1", "2026-11-20 a 1", "2026-11-20 c 1"]);
+  expect(total.current?.cost_usd).toBe(1.000000000004);
+  expect(await it.single.run(asked, NOW)).toEqual(await it.rolled.run(asked, NOW));
+  await it.close();
+});

@@ -1,5 +1,5 @@
 import type { Context, Section } from "../context.ts";
-import { dimensionOf, isTime } from "../dimensions.ts";
+import { dimensionOf, isFilteredByText, isTime } from "../dimensions.ts";
 import { type AggregateName, aggregateOf, namedIn } from "../measures.ts";
 import type { Parameters } from "../parameters.ts";
 import { asksForLane } from "../spec.ts";
@@ -67,8 +67,11 @@ export function sumRows(
     `${asksForLane(ask.spec) ? "true" : billedSql("t.")} as billed`,
     ...summed.map((name) => `t.${name}`),
   ];
-  const channel = ask.spec.filters.channel ?? [];
-  const ofChannels = channel.length > 0 ? ` and t.channel = any(${params.add(channel, "text[]")})` : "";
+  const anyOf = (column: string, values: readonly string[] = []) =>
+    values.length > 0 ? ` and t.${column} = any(${params.add(values, "text[]")})` : "";
+  const { filters } = ask.spec;
+  const values = context.kind !== "total" && isFilteredByText(context.kind) ? filters[context.kind] : [];
+  const chosen = anyOf("channel", filters.channel) + anyOf("value", values);
   const rows = windows.flatMap((sums) =>
     sumsSql(sums, params).map(
       (where) => `select ${sums.current} as current, * from rollup_sums where ${where}`,
@@ -81,7 +84,7 @@ export function sumRows(
       select ${columns.join(", ")}
       from (${rows.join("\n        union all ")}) t
       where t.org_id = ${params.add(ask.orgId, "text")} and t.kind = '${kindOf(context, section)}'
-        and t.scope = ${params.add(scope, "text")}${ofChannels}`,
+        and t.scope = ${params.add(scope, "text")}${chosen}`,
   );
   return { from, figures, columns: summed };
 }
