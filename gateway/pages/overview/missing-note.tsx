@@ -16,8 +16,8 @@ export function MissingNote({ parts }: { parts: OverviewResults }) {
   );
 }
 
-function unpriced({ models, totals }: OverviewResults): ReactNode | null {
-  const calls = totals?.total.current?.unpriced_requests ?? 0;
+function unpriced({ models, days }: OverviewResults): ReactNode | null {
+  const calls = days?.total.current?.unpriced_requests ?? 0;
   if (calls === 0) return null;
   const named = (models?.rows ?? [])
     .filter(({ current }) => (current?.unpriced_requests ?? 0) > 0)
@@ -40,8 +40,8 @@ function unpriced({ models, totals }: OverviewResults): ReactNode | null {
   );
 }
 
-function unjoined({ merges, repositories }: OverviewResults): ReactNode | null {
-  const { merged_prs: merged = 0, joined_prs: joined = 0 } = merges?.total.current ?? {};
+function unjoined({ repositories }: OverviewResults): ReactNode | null {
+  const { merged_prs: merged = 0, joined_prs: joined = 0 } = repositories?.total.current ?? {};
   const missing = (merged ?? 0) - (joined ?? 0);
   if (missing <= 0) return null;
   const missingIn = (row: { current: { merged_prs?: number | null; joined_prs?: number | null } | null }) =>

@@ -71,7 +71,7 @@ type PartsProps = {
 };
 
 function Parts({ parts, stacked, search, change }: PartsProps) {
-  if (parts.totals?.total.current === null && !parts.merges?.total.current) return <NothingYet />;
+  if (parts.days?.total.current === null && !parts.repositories?.total.current) return <NothingYet />;
   const before = beforeWords(search, OVERVIEW_RANGE);
   return (
     <>
@@ -84,7 +84,7 @@ function Parts({ parts, stacked, search, change }: PartsProps) {
         change={change}
         before={before}
       />
-      <CostMoved decomposition={parts.totals?.decomposition ?? null} search={search} before={before} />
+      <CostMoved decomposition={parts.days?.decomposition ?? null} search={search} before={before} />
       {FILTER_NAMES.every((name) => search[name] === undefined) && <BudgetsAtRisk />}
       <TopLists parts={parts} search={search} change={change} />
     </>

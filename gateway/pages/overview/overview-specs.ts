@@ -13,22 +13,19 @@ type Ask = {
   measures: MeasureName[];
 };
 
+/** Totals are those of days and of repositories: each report brings its own. */
 const ASKS = {
-  totals: {
+  days: {
     source: "requests",
+    dimensions: ["day"],
     measures: ["cost_usd", "requests", "unpriced_requests", "users", "active_hours", "cost_decomposition"],
   },
-  days: { source: "requests", dimensions: ["day"], measures: ["cost_usd", "users"] },
   models: {
     source: "requests",
     dimensions: ["model"],
     measures: ["cost_usd", "unpriced_requests", "requests"],
   },
   people: { source: "requests", dimensions: ["subject"], measures: ["cost_usd"] },
-  merges: {
-    source: "outcomes",
-    measures: ["merged_prs", "joined_prs", "cost_per_merged_pr", "reverted_prs"],
-  },
   mergeDays: { source: "outcomes", dimensions: ["day"], measures: ["merged_prs", "cost_per_merged_pr"] },
   repositories: {
     source: "outcomes",

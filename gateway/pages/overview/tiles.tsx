@@ -12,17 +12,17 @@ type TilesProps = { parts: OverviewResults; search: FrameSearch };
 
 /** The four figures that answer the page's question. */
 export function Tiles({ parts, search }: TilesProps) {
-  const { totals, days, merges, mergeDays } = parts;
-  const spend = totals?.total;
-  const merged = merges?.total;
+  const { days, repositories, mergeDays } = parts;
+  const spend = days?.total;
+  const merged = repositories?.total;
   const frame = { range: search.range, from: search.from, to: search.to, compare: search.compare };
   return (
     <div className="tiles">
       <Tile
         name="Spend"
         trend={trendOf(days, "cost_usd")}
-        change={changeOf(totals, "cost_usd", "worse")}
-        foot={<UnpricedFoot result={totals} />}
+        change={changeOf(days, "cost_usd", "worse")}
+        foot={<UnpricedFoot result={days} />}
         figure={<Money value={spend?.current?.cost_usd ?? null} floor={spend?.floor ?? false} />}
         to={
           <Link to="/reports/$id" params={{ id: "spend-by-model" }} search={frame}>
@@ -33,7 +33,7 @@ export function Tiles({ parts, search }: TilesProps) {
       <Tile
         name="Cost per merged pull request"
         trend={trendOf(mergeDays, "cost_per_merged_pr")}
-        change={changeOf(merges, "cost_per_merged_pr", "worse")}
+        change={changeOf(repositories, "cost_per_merged_pr", "worse")}
         figure={
           <Money
             value={merged?.current?.cost_per_merged_pr ?? null}
@@ -50,8 +50,8 @@ export function Tiles({ parts, search }: TilesProps) {
       <Tile
         name="Merged pull requests"
         trend={trendOf(mergeDays, "merged_prs")}
-        change={changeOf(merges, "merged_prs", "better")}
-        foot={<JoinedFoot result={merges} />}
+        change={changeOf(repositories, "merged_prs", "better")}
+        foot={<JoinedFoot result={repositories} />}
         figure={<Measured unit="count" value={merged?.current?.merged_prs ?? null} />}
         to={
           <Link to="/pull-requests" search={{ state: "merged" }}>
@@ -62,8 +62,8 @@ export function Tiles({ parts, search }: TilesProps) {
       <Tile
         name="Active people"
         trend={trendOf(days, "users")}
-        change={changeOf(totals, "users", "neutral")}
-        foot={<HoursFoot result={totals} />}
+        change={changeOf(days, "users", "neutral")}
+        foot={<HoursFoot result={days} />}
         figure={<Measured unit="count" value={spend?.current?.users ?? null} />}
         to={
           <Link to="/reports/$id" params={{ id: "spend-by-person" }} search={frame}>

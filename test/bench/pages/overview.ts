@@ -40,7 +40,10 @@ try {
   await sql.end({ timeout: 1 });
   const gateway = await startGateway({ dataDir: `${scratch().path}/gateway`, databaseUrl: url });
   const reader = await visit(await launchBrowser(), { origin: gateway.url });
-  await followLink(reader, await linkFor(gateway, null));
+  // A database that was kept has its administrator already.
+  const { data } = await gateway.admin<{ data: { email: string; role: string }[] }>("GET", "/people");
+  const known = data.find(({ role }) => role === "administrator");
+  await followLink(reader, await linkFor(gateway, known?.email ?? null));
   const times: number[] = [];
   for (let run = 0; run < runs; run++) {
     await reader.page.goto("/set-up");
