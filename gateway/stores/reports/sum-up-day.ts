@@ -60,5 +60,9 @@ export async function sumUpHours(sql: Sql, span: string[]): Promise<void> {
   for (const statement of [FORGET_HOUR_SUMS, ...ROLL_HOUR_SUMS]) await sql.unsafe(statement, span);
 }
 
-/** Many groups fit, none is worth compiling for, and young tables without statistics are not joined row by row. */
-const BEFORE_SUMMING = "set local work_mem = '128MB'; set local jit = off; set local enable_nestloop = off";
+/**
+ * Many groups fit, none is worth compiling for, and young tables without statistics are not joined row by row. Of notes it is
+ * enough to know how many there are.
+ */
+const BEFORE_SUMMING = `set local work_mem = '128MB'; set local jit = off; set local enable_nestloop = off;
+  set local default_statistics_target = 5`;
