@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeFaultResults } from "./support/fault-results.ts";
 import { SERVER_DIRECTORY, startTestServer } from "./support/postgres.ts";
+import { TRANSPILED } from "./support/transpiled.ts";
 
 const ROOT = join(import.meta.dir, "..");
 /** Suites of a whole gateway or of much waiting, which take longer than a change should wait for. */
@@ -119,6 +120,7 @@ const run = Bun.spawn(
       ),
       // What the suites start ends with them, also when this process is killed.
       BUN_FEATURE_FLAG_NO_ORPHANS: "1",
+      ...TRANSPILED,
       [SERVER_DIRECTORY]: server.directory,
       FAULTS: faults ? "all" : "short",
     },

@@ -1,6 +1,7 @@
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { keysOf } from "#shared/keys-of.ts";
+import { TRANSPILED } from "./transpiled.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 /** Far too large to be dependencies; kept beside them, out of the repository's sight. */
@@ -96,6 +97,7 @@ export async function runAgent(
       HTTP_PROXY: nowhere,
       HTTPS_PROXY: nowhere,
       NO_PROXY: "127.0.0.1,localhost",
+      ...TRANSPILED,
       ...env,
     },
   });

@@ -1,3 +1,5 @@
+import { TRANSPILED } from "./transpiled.ts";
+
 export type Child = {
   pid: number;
   /** What it has written to both outputs so far. */
@@ -25,7 +27,7 @@ wait $!`;
  */
 export async function startChild(command: readonly string[], env: Record<string, string>): Promise<Child> {
   const shell = Bun.spawn(["/bin/sh", "-c", SHIELD, "sh", ...command], {
-    env: { ...env, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
+    env: { ...TRANSPILED, ...env, BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
