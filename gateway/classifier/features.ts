@@ -1,7 +1,7 @@
 import { matchCues } from "./cues.ts";
 import { type CountedFeatures, FeatureCounter } from "./feature-counter.ts";
 import { hashOf, hashPair, hashWord } from "./hashing.ts";
-import { LEXICON } from "./lexicon.ts";
+import { lexicon } from "./lexicon.ts";
 import { marksOf } from "./marks.ts";
 import { respell } from "./spelling.ts";
 import { clip, readText } from "./text.ts";
@@ -37,7 +37,7 @@ export function featuresOf(text: string, explain = false): Features {
   const { raw, full, zone: written } = readText(text);
   const zone = respell(written);
   const [zoneWords, words] = [wordsOf(zone), wordsOf(full)];
-  const [marks, cues] = [marksOf(clip(raw, MARKED)), matchCues(LEXICON, zone)];
+  const [marks, cues] = [marksOf(clip(raw, MARKED)), matchCues(lexicon(), zone)];
   const capacity =
     PER_ZONE_WORD * zoneWords.hashes.length + PER_WORD * words.hashes.length + marks.length + cues.length;
   const counter = new FeatureCounter(capacity, explain);

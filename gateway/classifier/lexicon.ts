@@ -1,4 +1,4 @@
-import { compileLexicon } from "./cues.ts";
+import { compileLexicon, type Lexicon } from "./cues.ts";
 import ar from "./lexicon/ar.json";
 import de from "./lexicon/de.json";
 import en from "./lexicon/en.json";
@@ -17,5 +17,10 @@ import zh from "./lexicon/zh.json";
 /** The cues of all languages, as they are written down. */
 export const CUES = [en, zh, es, fr, de, pt, it, ru, ja, ko, ar, hi, nl, tr];
 
-/** The same, compiled once. */
-export const LEXICON = compileLexicon(CUES);
+let compiled: Lexicon | null = null;
+
+/** The same, compiled when it is first used. */
+export function lexicon(): Lexicon {
+  compiled ??= compileLexicon(CUES);
+  return compiled;
+}

@@ -35,11 +35,20 @@ const deletionsOf = (word: string): string[] => [
   ...Array.from({ length: word.length - 1 }, (_, at) => word.slice(0, at + 1) + word.slice(at + 2)),
 ];
 
-/** The most frequent familiar word for each deletion (symmetric deletion index). */
-const FAMILIAR = new Map<string, string>();
-const FAMILIAR_WORDS = new Set(familiarWords());
-for (const word of FAMILIAR_WORDS) {
-  for (const deletion of deletionsOf(word)) if (!FAMILIAR.has(deletion)) FAMILIAR.set(deletion, word);
+/** `words`: all that are familiar; `byDeletion`: the most frequent one for each deletion (symmetric deletion index). */
+type Familiar = { words: Set<string>; byDeletion: Map<string, string> };
+let made: Familiar | null = null;
+
+/** Made when it is first used: a gateway without a choice of routes needs none. */
+function familiar(): Familiar {
+  if (made !== null) return made;
+  made = { words: new Set(familiarWords()), byDeletion: new Map() };
+  for (const word of made.words) {
+    for (const deletion of deletionsOf(word)) {
+      if (!made.byDeletion.has(deletion)) made.byDeletion.set(deletion, word);
+    }
+  }
+  return made;
 }
 
 /** Whether one letter swapped with its neighbour, missing, added or replaced makes the misspelled word of the other. */
@@ -54,9 +63,11 @@ function isOneEditApart(one: string, other: string): boolean {
 
 /** The familiar word that an unknown word misspells, or null. */
 function corrected(word: string): string | null {
-  if (word.length < LETTERS_MIN || word.length > LETTERS_MAX || FAMILIAR_WORDS.has(word)) return null;
+  if (word.length < LETTERS_MIN || word.length > LETTERS_MAX) return null;
+  const { words, byDeletion } = familiar();
+  if (words.has(word)) return null;
   for (const deletion of deletionsOf(word)) {
-    const near = FAMILIAR.get(deletion);
+    const near = byDeletion.get(deletion);
     if (near !== undefined && isOneEditApart(word, near)) return near;
   }
   return null;

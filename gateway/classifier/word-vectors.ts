@@ -1,6 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type HashTable, hashTableOf, positionOf } from "./hash-table.ts";
 import { hashWord } from "./hashing.ts";
-import packed from "./words.txt" with { type: "text" };
+
+/** Not a module: those are read at every start. */
+const PACKED = join(import.meta.dir, "words.txt");
 
 /** Length of a word vector: words that are used alike have similar ones. */
 export const VECTOR_LENGTH = 100;
@@ -33,6 +37,7 @@ function load(): Words {
 
 /** The first line of the file is the words, most frequent first; the second is their vectors as bytes in base64. */
 function unpack(): [string[], Int8Array] {
+  const packed = readFileSync(PACKED, "utf8");
   const end = packed.indexOf("\n");
   const bytes = Uint8Array.fromBase64(packed.slice(end + 1).trim());
   return [packed.slice(0, end).split(" "), new Int8Array(bytes.buffer)];

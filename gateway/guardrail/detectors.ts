@@ -14,11 +14,16 @@ const found = (test: (text: string) => boolean): TextSearch => ({
   found: test,
 });
 
+/** Compiled when it is first used, which takes some 20 ms: few gateways use every search. */
 const inLinearTime = (source: string): TextSearch => {
-  const pattern = RE2JS.compile(source);
+  let compiled: RE2JS | null = null;
+  const pattern = () => {
+    compiled ??= RE2JS.compile(source);
+    return compiled;
+  };
   return {
-    ...found((text) => pattern.test(text)),
-    confirms: (text, piece) => matchesInPiece(pattern, text, piece),
+    ...found((text) => pattern().test(text)),
+    confirms: (text, piece) => matchesInPiece(pattern(), text, piece),
   };
 };
 

@@ -1,4 +1,4 @@
-import { type Profile, SAML } from "@node-saml/node-saml";
+import type { Profile, SAML } from "@node-saml/node-saml";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Database } from "#drizzle/database.ts";
 import { Email, PersonName } from "#shared/admin/people.ts";
@@ -43,11 +43,11 @@ export function samlWayIn(config: SamlConfig, deps: SamlDeps): SamlWayIn {
   const { database, clock } = deps;
   return {
     async authorizationUrl({ nonce }, state) {
-      const client = clientOf(config, deps, requestIdOf(nonce));
+      const client = await clientOf(config, deps, requestIdOf(nonce));
       return new URL(await client.getAuthorizeUrlAsync(state, undefined, {}));
     },
     async receive(response) {
-      const profile = await verified(clientOf(config, deps, ""), response);
+      const profile = await verified(await clientOf(config, deps, ""), response);
       const expected = { recipient: callbackOf(deps), now: clock.now(), skewMs: CLOCK_SKEW_MS };
       const requestId = confirmedRequest(profile.getAssertion?.(), expected);
       if (requestId === null) throw new SignInFault("invalid_answer");
@@ -72,8 +72,14 @@ const requestIdOf = (nonce: string): string =>
 
 const callbackOf = ({ url }: Pick<SamlDeps, "url">): string => `${url}/auth/callback/saml`;
 
-const clientOf = ({ entryPoint, certificate }: SamlConfig, { url }: SamlDeps, requestId: string): SAML =>
-  new SAML({
+/** The library is loaded when somebody signs in: few gateways use it. */
+async function clientOf(
+  { entryPoint, certificate }: SamlConfig,
+  { url }: SamlDeps,
+  requestId: string,
+): Promise<SAML> {
+  const { SAML } = await import("@node-saml/node-saml");
+  return new SAML({
     entryPoint,
     idpCert: certificate,
     issuer: url,
@@ -88,6 +94,7 @@ const clientOf = ({ entryPoint, certificate }: SamlConfig, { url }: SamlDeps, re
     // How somebody proves who they are is the provider's business.
     disableRequestedAuthnContext: true,
   });
+}
 
 async function verified(client: SAML, response: string): Promise<Profile> {
   // Whatever it throws is the fault of what came: it asks nobody.

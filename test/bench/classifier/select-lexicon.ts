@@ -1,7 +1,7 @@
-import { type CueTable, compileLexicon, matchCues } from "#gateway/classifier/cues.ts";
+import { type CueTable, compileLexicon, type Lexicon, matchCues } from "#gateway/classifier/cues.ts";
 import type { Features } from "#gateway/classifier/features.ts";
 import { featuresOf } from "#gateway/classifier/features.ts";
-import { CUES, LEXICON } from "#gateway/classifier/lexicon.ts";
+import { CUES, lexicon } from "#gateway/classifier/lexicon.ts";
 import { respell } from "#gateway/classifier/spelling.ts";
 import { readText } from "#gateway/classifier/text.ts";
 import {
@@ -50,7 +50,7 @@ function without<T>(entries: Iterable<Entry>, run: () => T): T {
   for (const entry of entries) {
     const [concept, stem] = partsOf(entry);
     const whole = stem.endsWith("$");
-    let node: typeof LEXICON | undefined = LEXICON;
+    let node: Lexicon | undefined = lexicon();
     const text = (whole ? stem.slice(0, -1) : stem).normalize("NFKC").toLowerCase();
     for (let at = 0; node && at < text.length; at++) node = node.next.get(text.charCodeAt(at));
     const list = whole ? node?.whole : node?.concepts;
