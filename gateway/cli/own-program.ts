@@ -1,6 +1,7 @@
 /** How other processes and programs find our own scripts: from a checkout or package by path, from the compiled program by its name. */
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { arePagesPackaged } from "../pages-directories.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -17,6 +18,9 @@ export const commandOf = (script: string): string[] =>
   Bun.isStandaloneExecutable
     ? [process.execPath, RUN, relative(ROOT, script)]
     : [process.execPath, "--no-env-file", script];
+
+/** What people type to start Tallygate: a script of the checkout, or the program that is installed. */
+export const START_COMMAND = arePagesPackaged() ? "tallygate start" : "bun run start";
 
 /** Whether a path is in the cache of `npx`, which npm may clear. */
 export const isOfNpx = (path: string): boolean => /[\\/]_npx[\\/]/.test(path);

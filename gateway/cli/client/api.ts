@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { pageOf } from "#shared/admin/fields.ts";
 import { fits, open } from "#shared/schema.ts";
 import type { Secret } from "../../directory.ts";
+import { START_COMMAND } from "../own-program.ts";
 import { gatewayUrl, readAdminKey } from "./settings.ts";
 
 /** The gateway answered with an error or not at all; the message says what to do. */
@@ -50,7 +51,7 @@ export function apiAt(url: string, key: Secret): Api {
   return { url, text, call };
 }
 
-const WHERE = "Start it with `bun run start`, or name another with --url or TALLYGATE_URL.";
+const WHERE = `Start it with \`${START_COMMAND}\`, or name another with --url or TALLYGATE_URL.`;
 
 /** @throws Error without an admin key. */
 export function adminApi(url: string | undefined): Api {

@@ -11,6 +11,7 @@ import { createLog } from "#shared/log.ts";
 import { endMarking } from "../../stores/clickhouse/begin.ts";
 import { openClickHouse } from "../../stores/clickhouse/client.ts";
 import { moveRecords } from "../../stores/clickhouse/move.ts";
+import { START_COMMAND } from "../own-program.ts";
 import { print, printNote } from "./common.ts";
 
 export const addMoveRecords = (program: Command) =>
@@ -23,7 +24,7 @@ export const addMoveRecords = (program: Command) =>
     .action(move);
 
 const HELP = `
-Uses CLICKHOUSE_URL and CLICKHOUSE_CLUSTER, and DATABASE_URL or the database that "bun run start" runs here.
+Uses CLICKHOUSE_URL and CLICKHOUSE_CLUSTER, and DATABASE_URL or the database that \`${START_COMMAND}\` runs here.
 Gateways may run meanwhile. A move that was interrupted goes on where it ended. A day counts as moved once both
 databases have the same number of rows and the same sums for each model or tool; exit status 1 if they do not.
 Nothing is deleted in Postgres.

@@ -5,6 +5,8 @@ import { runningDatabase } from "#drizzle/embedded/supervisor.ts";
 import { readEnv } from "#shared/env.ts";
 import { optional, postgresUrl, text } from "#shared/env-forms.ts";
 import { openRollups, type Progress } from "../../stores/reports/rollups.ts";
+import { START_COMMAND } from "../own-program.ts";
+import { countText, progressDisplay } from "../print/progress.ts";
 import { print } from "./common.ts";
 
 export const addRollups = (program: Command) =>
@@ -18,7 +20,7 @@ export const addRollups = (program: Command) =>
 
 const HELP = `
 Needed only after changing records by hand in the database. Uses DATABASE_URL, or the database that
-"bun run start" runs here. Sums of records that retention_days has dropped stay unchanged.`;
+\`${START_COMMAND}\` runs here. Sums of records that retention_days has dropped stay unchanged.`;
 
 const Where = Type.Object({
   DATABASE_URL: optional(postgresUrl()),
@@ -31,17 +33,23 @@ async function rebuild(): Promise<void> {
   if (!url) throw new Error("No database is running here. Start the gateway, or set DATABASE_URL.");
   const rollups = openRollups({ url });
   const startMs = performance.now();
-  let lastDay = "";
+  const now = new Date();
+  const display = progressDisplay({});
+  let firstMs: number | null = null;
   const onProgress = ({ rolledTo, records }: Progress) => {
-    const day = rolledTo.toISOString().slice(0, 10);
-    if (day === lastDay) return;
-    lastDay = day;
-    print(`rolled up to ${day}, ${records} records so far`);
+    firstMs ??= rolledTo.getTime();
+    display.show({
+      done: rolledTo.getTime() - firstMs,
+      of: now.getTime() - firstMs,
+      text: `${countText(records)} records, up to ${rolledTo.toISOString().slice(0, 10)}`,
+    });
   };
   try {
-    const { records } = await rollups.rebuild(new Date(), onProgress);
-    print(`done: ${records} records in ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
+    const { records } = await rollups.rebuild(now, onProgress);
+    display.end();
+    print(`Done: ${countText(records)} records in ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
   } finally {
+    display.end();
     await rollups.close();
   }
 }

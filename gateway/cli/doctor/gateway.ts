@@ -3,6 +3,7 @@ import type { SessionId } from "#shared/labels.ts";
 import { fits, nullable, open } from "#shared/schema.ts";
 import type { Secret } from "../../directory.ts";
 import { ApiError, apiAt } from "../client/api.ts";
+import { START_COMMAND } from "../own-program.ts";
 import { attemptCheck, type Finding, failed, passed, skipped } from "./finding.ts";
 
 export type GatewayUnderTest = {
@@ -14,8 +15,7 @@ export type GatewayUnderTest = {
   session: SessionId;
 };
 
-const START =
-  "Is the address right (--url or TALLYGATE_URL)? On the gateway's own machine, `bun run start` starts it.";
+const START = `Is the address right (--url or TALLYGATE_URL)? On the gateway's own machine, \`${START_COMMAND}\` starts it.`;
 
 /** From the gateway's port to the record of a call: each check depends on the ones before it. */
 export async function* gatewayFindings(it: GatewayUnderTest): AsyncGenerator<Finding> {
@@ -162,7 +162,7 @@ export async function appFinding(url: string): Promise<Finding> {
   return ready === null
     ? failed(
         `The GitHub App at ${url} does not answer.`,
-        "`bun run start` starts it. Name another address with --app-url.",
+        `\`${START_COMMAND}\` starts it. Name another address with --app-url.`,
       )
     : failed(
         `The GitHub App at ${url} cannot store deliveries now (status ${ready}).`,

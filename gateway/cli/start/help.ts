@@ -1,4 +1,6 @@
-export const HELP = `Usage: bun run start
+import { START_COMMAND } from "../own-program.ts";
+
+export const HELP = `Usage: ${START_COMMAND}
 
 Starts Tallygate: a Postgres (unless DATABASE_URL is set), the gateway, and the GitHub App.
 Ctrl-C stops them in order; a second Ctrl-C stops at once. Everything created at the first start is in the data directory.

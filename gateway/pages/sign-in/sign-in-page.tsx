@@ -45,8 +45,9 @@ export function SignInPage() {
           <Ways next={next} />
           <p>Or open your one-time link. It is valid for 15 minutes and works once.</p>
           <p className="mute">
-            The first administrator finds one in the output of <code>bun run start</code>. An administrator
-            makes one for anyone under People and teams, or with <code>tallygate sign-in-link EMAIL</code>.
+            The first administrator finds one in what Tallygate printed when it was first started. An
+            administrator makes one for anyone under People and teams, or with{" "}
+            <code>tallygate sign-in-link EMAIL</code>.
           </p>
         </div>
       ) : (
