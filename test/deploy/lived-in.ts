@@ -2,6 +2,7 @@ import { callOnce } from "#test/limits/world.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { startFastGithubApp } from "#test/support/github-app-process.ts";
+import { freePort } from "#test/support/ports.ts";
 import { scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 
@@ -24,7 +25,9 @@ export async function livedIn(): Promise<{ gateway: string; githubApp: string }>
     const message = { role: "assistant", content: "done" };
     reply.json({ id: "c", object: "chat.completion", model, choices: [{ index: 0, message }], usage });
   });
-  const gateway = await startGateway({ dataDir: scratch().path });
+  // With ClickHouse, which is away: rows wait for it.
+  const env = { CLICKHOUSE_URL: `http://127.0.0.1:${freePort()}` };
+  const gateway = await startGateway({ dataDir: scratch().path, env });
   const { admin } = gateway;
   const provider = { kind: "openai-compatible", base_url: `${upstream.url}/v1`, allow_private_network: true };
   await admin("PUT", "/providers/vendor", { ...provider, models: ["priced", "fails"] });
