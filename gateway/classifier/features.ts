@@ -3,10 +3,10 @@ import { type CountedFeatures, FeatureCounter } from "./feature-counter.ts";
 import { hashOf, hashPair, hashWord } from "./hashing.ts";
 import { lexicon } from "./lexicon.ts";
 import { marksOf } from "./marks.ts";
-import { respell } from "./spelling.ts";
+import { familiar, respell } from "./spelling.ts";
 import { clip, readText } from "./text.ts";
 import { type Words, wordAt, wordsOf } from "./tokenizer.ts";
-import { addWordVector, toUnitLength, VECTOR_LENGTH } from "./word-vectors.ts";
+import { addWordVector, toUnitLength, VECTOR_LENGTH, wordVectors } from "./word-vectors.ts";
 
 /** Groups of features that are weighted and normalised separately, so that a long text cannot drown its instruction. */
 export const BLOCKS = { zone: 0, full: 1, marks: 2, cues: 3, kinds: 4, meaning: 5 } as const;
@@ -31,6 +31,13 @@ const PREFIX_CHARACTERS = [3, 4] as const;
 /** The most features that a word of the zone, or of the whole text, adds. */
 const PER_ZONE_WORD = 3 + PREFIX_CHARACTERS.length;
 const PER_WORD = 2;
+
+/** Loads all that features need, which takes some 200 ms, so that no call has to. */
+export function prepareFeatures(): void {
+  wordVectors();
+  lexicon();
+  familiar();
+}
 
 /** Features of a text. Pure: the same text gives the same features in the same order. */
 export function featuresOf(text: string, explain = false): Features {

@@ -39,8 +39,8 @@ const deletionsOf = (word: string): string[] => [
 type Familiar = { words: Set<string>; byDeletion: Map<string, string> };
 let made: Familiar | null = null;
 
-/** Made when it is first used: a gateway without a choice of routes needs none. */
-function familiar(): Familiar {
+/** Makes the index of familiar words, unless it is made: a gateway without a choice of routes needs none. */
+export function familiar(): Familiar {
   if (made !== null) return made;
   made = { words: new Set(familiarWords()), byDeletion: new Map() };
   for (const word of made.words) {

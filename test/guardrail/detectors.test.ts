@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { DETECTOR_SEARCHES } from "#gateway/guardrail/detectors.ts";
+import { detectorSearch } from "#gateway/guardrail/detectors.ts";
 import { DETECTORS, type DetectorName } from "#shared/admin/guardrails.ts";
 
-const isIn = (detector: DetectorName, text: string) => DETECTOR_SEARCHES[detector].found(text);
+const isIn = (detector: DetectorName, text: string) => detectorSearch(detector).found(text);
 
 const FOUND: Record<DetectorName, string[]> = {
   email: ["write to jane.doe+x@mail.example.org, please", "a_b@example.com", "<o'neil@sub.example.ie>"],

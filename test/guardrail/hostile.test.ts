@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { DETECTOR_SEARCHES } from "#gateway/guardrail/detectors.ts";
+import { detectorSearch } from "#gateway/guardrail/detectors.ts";
 import { pace } from "#gateway/guardrail/pace.ts";
 import { compilePattern, patternFault } from "#gateway/guardrail/pattern.ts";
 import { searchTexts } from "#gateway/guardrail/search.ts";
 import { textsOf } from "#gateway/guardrail/text.ts";
+import { DETECTORS } from "#shared/admin/guardrails.ts";
 import { systemClock } from "#shared/clock.ts";
 
 const SIZE = 200_000;
@@ -67,7 +68,7 @@ const TURN_MAX_MS = 300;
 
 describe("200 kB of hostile text do not hold up other calls", () => {
   test.each(Object.keys(TEXTS))("%s", async (name) => {
-    const searches = [...Object.values(DETECTOR_SEARCHES), ...PATTERNS.map(compilePattern)];
+    const searches = [...DETECTORS.map(detectorSearch), ...PATTERNS.map(compilePattern)];
     const longest = () =>
       longestTurn(async () => {
         const texts = textsOf([["prompt", TEXTS[name]]]);
@@ -86,7 +87,7 @@ describe("behind padding", () => {
   });
 
   test("a number that the pieces of a long text would cut is still found", async () => {
-    const { payment_card: search } = DETECTOR_SEARCHES;
+    const search = detectorSearch("payment_card");
     for (let shift = 0; shift < 24; shift += 1) {
       const text = `${" ".repeat(search.charactersMax - shift)}4111 1111 1111 1111 ${fill(" ")}`;
       expect(await searchTexts(search, [text], () => true)).toBe(true);

@@ -2,11 +2,11 @@ import { type Database, within } from "#drizzle/database.ts";
 import { pause, restartDelayMs } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import { prepareFeatures } from "../../classifier/features.ts";
 import type { Model, TrainInput } from "../../classifier/model.ts";
 import { trainInputOf } from "../../classifier/train-input.ts";
 import { startTrainer, type Trainer } from "../../classifier/trainer.ts";
 import { versionOf } from "../../classifier/version.ts";
-import { wordVectors } from "../../classifier/word-vectors.ts";
 import type { Directory } from "../../directory.ts";
 import type { DirectoryStore } from "../directory/directory.ts";
 import { findRouteModel, keepRouteModel } from "./route-models.ts";
@@ -68,7 +68,7 @@ export function openClassifier(options: ClassifierOptions): RouteClassifier {
       try {
         const made = await workshop.make(wanted, inForce);
         // Now, rather than under the first call.
-        wordVectors();
+        prepareFeatures();
         // Where the last of the routes has gone meanwhile, nothing may classify.
         if (wanted) inForce = made;
         delayMs = 0;

@@ -4,7 +4,7 @@ import type { Callout as StoredCallout } from "#shared/admin/guardrails.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { Guardrail, GuardrailCallout, TextSearch } from "../../directory.ts";
-import { DETECTOR_SEARCHES } from "../../guardrail/detectors.ts";
+import { detectorSearch } from "../../guardrail/detectors.ts";
 import { compilePattern } from "../../guardrail/pattern.ts";
 import { matchesGlob } from "../../routing/glob.ts";
 import type { Reader } from "../change.ts";
@@ -35,7 +35,7 @@ function guardrailOf({ name, mode, action, message, match, callout }: GuardrailR
     clients: match.clients ?? null,
     fitsModel: models ? (model) => models.some((glob) => matchesGlob(glob, model)) : null,
     pattern: match.pattern === undefined ? null : searchOf(name, match.pattern, log),
-    detect: match.detect?.map((detector) => DETECTOR_SEARCHES[detector]) ?? null,
+    detect: match.detect?.map(detectorSearch) ?? null,
     callout: callout && calloutOf(callout),
   };
 }
