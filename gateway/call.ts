@@ -81,6 +81,8 @@ export type Call = {
    * it continues, and its own input (responses).
    */
   continues?: { previousId: string | null; input: readonly unknown[] | null };
+  /** Responses and containers of a provider's that it refers to; absent: none. */
+  refersTo?: readonly string[];
   streamed: boolean;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;

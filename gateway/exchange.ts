@@ -14,7 +14,7 @@ import { lateRules, withLateFields } from "./guardrail/late-fields.ts";
 import { pace } from "./guardrail/pace.ts";
 import { additionalModels } from "./http/additional-models.ts";
 import { readLabels } from "./http/labels.ts";
-import { type References, referencesIn } from "./http/references.ts";
+import { isNone, type References, referencesIn } from "./http/references.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
 import { supportsSurface, vendorHostsOf } from "./providers/endpoint.ts";
@@ -142,9 +142,9 @@ export async function requireOwnReferences(
   keyId: string,
   references: References,
 ): Promise<void> {
-  if (references.kept.length + references.files.length === 0) return;
+  if (isNone(references)) return;
   if (await deps.refersToForeign(keyId, references)) {
-    throw new GatewayError("not_found", "No such response, container or file exists.");
+    throw new GatewayError("not_found", "No such response, item, container or file exists.");
   }
 }
 
@@ -159,8 +159,10 @@ async function routed(
 ): Promise<Routed> {
   const chosen = chooseRoute(deps.directory.current(), received, routingLookups(prices, deps.classify));
   requireScope(received.key, chosen, () => additionalModels(received.body));
-  const call = await resolveReferences(deps.keptAnswers, received, chosen);
-  await requireOwnReferences(deps, call.key.id, referencesIn(call.body));
+  const resolved = await resolveReferences(deps.keptAnswers, received, chosen);
+  const references = referencesIn(resolved.body);
+  await requireOwnReferences(deps, resolved.key.id, references);
+  const call = references.kept.length > 0 ? { ...resolved, refersTo: references.kept } : resolved;
   const choice = withLane(call, withExpressibleTargets(call, chosen), vendorHosts);
   return { call, choice: orderedTargets(choice, { id: call.id, session }, deps.deployments) };
 }

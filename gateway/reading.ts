@@ -16,6 +16,8 @@ export type Reading = {
   variant?: string | null;
   /** Id of what the provider keeps for later calls: the response, or its container; absent: nothing. */
   keptId?: string | null;
+  /** Ids of what else it keeps: containers, and the items of a stored response; absent: nothing. */
+  keptIds?: readonly string[];
   /** The provider's id of the answer, where the format has it in the body and not in a header. */
   answerId?: string | null;
 };

@@ -70,6 +70,8 @@ export const requests = pgTable(
     providerRequestId: label("provider_request_id"),
     /** What the provider keeps, for later calls to refer to: a response (`previous_response_id`) or a container. */
     keptId: label("kept_id"),
+    /** What else it keeps, as hashes of ids (shared/kept-ids.ts): containers, and the items of a stored response. */
+    keptIds: labels("kept_ids"),
 
     keyId: uuid("key_id").notNull(),
     owner: label("owner"),
@@ -144,6 +146,11 @@ export const requests = pgTable(
       .on(table.orgId, table.providerRequestId)
       .where(sql`${table.providerRequestId} is not null`),
     index("requests_kept_id").on(table.orgId, table.keptId).where(sql`${table.keptId} is not null`),
+    // Calls wait for what is looked up here, which a list of pending entries would slow down.
+    index("requests_kept_ids")
+      .using("gin", table.keptIds)
+      .with({ fastupdate: false })
+      .where(sql`${table.keptIds} is not null`),
   ],
 );
 

@@ -1,6 +1,8 @@
 import type { JsonBody } from "../call.ts";
+import { itemsReferredTo } from "./item-references.ts";
 import { skipObject, skipWhitespace, type Visit } from "./json-grammar.ts";
 import { nameAt, valueAt } from "./json-value.ts";
+import { mayContain } from "./may-contain.ts";
 import { foldedName } from "./one-reading.ts";
 import { memberValue } from "./scan.ts";
 
@@ -8,55 +10,66 @@ import { memberValue } from "./scan.ts";
 export type References = {
   /** Responses and containers. */
   kept: readonly string[];
+  /** Items of responses. */
+  items: readonly string[];
   files: readonly string[];
 };
 
-const NONE: References = { kept: [], files: [] };
+const NONE: References = { kept: [], items: [], files: [] };
 
-/** Bytes searched at once; a name that this would cut is found because pieces overlap. */
-const PIECE = 65_536;
-const OVERLAP = 32;
 /**
- * A name that may be one of a file's id, as Latin-1: in any case, with the dotted or dotless i of some servers' folding,
- * or with an ASCII letter or such an i written as an escape.
+ * A name that may be one of a file's or container's id, as Latin-1: in any case, with the dotted or dotless i or the
+ * long s of some servers' folding, or with an ASCII letter or such an i written as an escape. A container that is an
+ * object has its id in a name of its own.
  */
-const MAY_NAME_FILES = /"f(?:i|\xc4[\xb0\xb1])le_(?:i|\xc4[\xb0\xb1])ds?"|\\u0[01]/i;
+const MAY_NAME =
+  /"(?:f(?:i|\xc4[\xb0\xb1])le_(?:i|\xc4[\xb0\xb1])d(?:s|\xc5\xbf)?|conta(?:i|\xc4[\xb0\xb1])ner(?:_(?:i|\xc4[\xb0\xb1])d)?)"(?!:\s?\{)|\\u0[01]/i;
 
-/** What a JSON call refers to: `previous_response_id`, `container`, and file ids at any depth, in any spelling. */
+/** By its name, which list an id belongs to. */
+const LISTS: ReadonlyMap<string, "kept" | "files"> = new Map([
+  ["file_id", "files"],
+  ["file_ids", "files"],
+  ["container", "kept"],
+  ["container_id", "kept"],
+]);
+
+/**
+ * What a JSON call refers to: `previous_response_id`; containers and files at any depth, in any spelling; items of a
+ * response's input.
+ */
 export function referencesIn(body: JsonBody): References {
+  const named = mayContain(body.bytes, MAY_NAME) ? namedIn(body.bytes) : NONE;
   const kept = [textOf(memberValue(body, "previous_response_id")), containerIn(body)].filter(
     (id) => id !== null,
   );
-  const files = mayNameFiles(body.bytes) ? filesIn(body.bytes) : [];
-  return kept.length === 0 && files.length === 0 ? NONE : { kept, files };
+  const items = itemsReferredTo(body);
+  if (kept.length === 0 && items.length === 0) return named;
+  return { kept: [...kept, ...named.kept], items, files: named.files };
 }
 
 /** What several calls refer to. */
 export const allOf = (references: readonly References[]): References => ({
   kept: references.flatMap(({ kept }) => kept),
+  items: references.flatMap(({ items }) => items),
   files: references.flatMap(({ files }) => files),
 });
 
+export const isNone = ({ kept, items, files }: References): boolean =>
+  kept.length + items.length + files.length === 0;
+
+/** The id of Anthropic's container, where it is an object. */
 function containerIn(body: JsonBody): string | null {
   const container = memberValue(body, "container");
   return typeof container === "object" && container !== null && "id" in container
     ? textOf(container.id)
-    : textOf(container);
+    : null;
 }
 
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-function mayNameFiles(bytes: Uint8Array): boolean {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at < text.length; at += PIECE) {
-    if (MAY_NAME_FILES.test(text.toString("latin1", at, at + PIECE + OVERLAP))) return true;
-  }
-  return false;
-}
-
-/** Values of `file_id` and `file_ids`, wherever they are: of several, each, because it is unknown which one counts. */
-function filesIn(bytes: Uint8Array): string[] {
-  const found: string[] = [];
+/** Values of these names, wherever they are: of several, each, because it is unknown which one counts. */
+function namedIn(bytes: Uint8Array): References {
+  const found = { kept: [] as string[], items: [], files: [] as string[] };
   const within = (level: number): Visit => {
     let name = "";
     return {
@@ -66,7 +79,8 @@ function filesIn(bytes: Uint8Array): string[] {
         return within;
       },
       member(member) {
-        if (name === "file_id" || name === "file_ids") found.push(...stringsIn(valueAt(bytes, member)));
+        const list = LISTS.get(name);
+        if (list) found[list].push(...stringsIn(valueAt(bytes, member)));
       },
     };
   };

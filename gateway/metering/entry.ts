@@ -1,6 +1,7 @@
 import { priceText } from "#drizzle/price-text.ts";
 import type { RequestRow, RequestState } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { KEPT_IDS_MAX, keptIdHash } from "#shared/kept-ids.ts";
 import { MODEL_MAX, parseLabel } from "#shared/labels.ts";
 import { inputTokens, NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { Call, CallLabels, Choice, Target } from "../call.ts";
@@ -95,6 +96,7 @@ export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): 
     serviceTier: label(reading?.serviceTier),
     providerRequestId: label(facts.providerRequestId),
     keptId: label(reading?.keptId),
+    keptIds: reading?.keptIds?.slice(0, KEPT_IDS_MAX).map(keptIdHash),
     latencyMs: Math.round(latencyMs),
     ttftMs: ttftMs === null ? undefined : Math.round(ttftMs),
     usageSource: reading?.usageSource ?? "none",

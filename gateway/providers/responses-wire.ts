@@ -20,9 +20,11 @@ export const RESPONSES_WIRE: Wire = {
 function take(state: StreamState, type: string, event: ProviderObject): void {
   state.contentSeen ||= isContent(type, event);
   const response = objectOf(event["response"]);
-  const { usage, model, tier, keptId, cost, billsMore, failure } = answerOf(response, state.facts);
+  const { usage, model, tier, keptId, keptIds, cost, billsMore, failure } = answerOf(response, state.facts);
   state.model = model ?? state.model;
   state.keptId = keptId ?? state.keptId ?? null;
+  const made = response ? keptIds : keptIn([event["item"]], state.keptId !== null);
+  if (made.length > 0) state.keptIds = new Set([...(state.keptIds ?? []), ...made]);
   if (!isLast(type)) return;
   state.terminalSeen = true;
   state.usage = usage ?? state.usage;
@@ -42,10 +44,23 @@ function answerOf(response: ProviderObject | null, facts: ProviderFacts) {
     tier: nameOf(response?.["service_tier"]),
     failure: response?.["status"] === "failed" ? errorNameOf(objectOf(response["error"]) ?? {}) : undefined,
     keptId: response?.["store"] === false ? null : nameOf(response?.["id"]),
+    keptIds: keptIn(output, response?.["store"] !== false),
     cost: reportedCostOf(usage, facts),
     billsMore: ranHostedTools(usage) || listOf(output).map(objectOf).some(isBilledBesides),
   };
 }
+
+/** Ids of containers in items, and those of the items themselves if they are stored. */
+const keptIn = (output: unknown, stored: boolean): string[] =>
+  listOf(output)
+    .map(objectOf)
+    .flatMap((item) => [
+      stored ? item?.["id"] : null,
+      item?.["container_id"],
+      objectOf(item?.["environment"])?.["container_id"],
+    ])
+    .map(nameOf)
+    .filter((id) => id !== null);
 
 /** Calls of tools that the client runs, or that cost nothing but their tokens. Searches of the web are counted. */
 const NOT_BILLED_BESIDES = new Set<unknown>([

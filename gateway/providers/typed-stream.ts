@@ -13,6 +13,7 @@ export type StreamState = StreamProgress & {
   /** What the answer cost according to the provider. */
   cost?: string | null;
   keptId?: string | null;
+  keptIds?: Set<string>;
   /** More is billed than the usage reports. */
   billsMore?: boolean;
   /** The name of the error that ended it. */
@@ -65,12 +66,14 @@ function typedStream({ texts, searches, update }: Opened, facts: ProviderFacts):
     },
     progress: state,
     reading(complete) {
-      const { usage, model, tier, keptId, terminalSeen, cost = null, billsMore = false, failure } = state;
+      const { usage, model, tier, keptId, keptIds = [], terminalSeen } = state;
+      const { cost = null, billsMore = false, failure } = state;
       return readingOf({
         usage,
         model,
         tier,
         keptId,
+        keptIds: [...keptIds],
         final: complete || terminalSeen,
         cost,
         billsMore,

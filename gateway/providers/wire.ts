@@ -55,13 +55,14 @@ export type AnswerFacts = {
   /** Something is billed that `usage` does not count. A cost that the provider reports covers it. */
   billsMore?: boolean;
   keptId?: string | null | undefined;
+  keptIds?: readonly string[];
 };
 
 /** An answer without any of these counts has no usage. */
 const BILLABLE_COUNTS = ["uncachedInputTokens", "outputTokens", "images", "searchUnits"] as const;
 
 export function readingOf(answer: AnswerFacts): Reading {
-  const { usage, model, tier, final, keptId = null, cost = null, billsMore, failure } = answer;
+  const { usage, model, tier, final, keptId = null, keptIds = [], cost = null, billsMore, failure } = answer;
   const known = usage !== null && BILLABLE_COUNTS.some((count) => usage[count] !== null);
   const whole = final && (cost !== null || !billsMore);
   return {
@@ -70,6 +71,7 @@ export function readingOf(answer: AnswerFacts): Reading {
     responseModel: model,
     serviceTier: tier,
     ...(keptId !== null && { keptId }),
+    ...(keptIds.length > 0 && { keptIds }),
     ...(failure !== undefined && { failure }),
     reportedCostUsd: cost,
   };

@@ -1,8 +1,9 @@
-import { and, eq, inArray, ne } from "drizzle-orm";
+import { and, arrayOverlaps, eq, inArray, ne } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { files } from "#drizzle/schema/batches.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { keptIdHash } from "#shared/kept-ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { References } from "../http/references.ts";
 import { withStoreErrors } from "./store-errors.ts";
@@ -14,9 +15,10 @@ import { withStoreErrors } from "./store-errors.ts";
 const refersToForeign = (
   { db }: Pick<Database, "db">,
   keyId: string,
-  { kept, files: fileIds }: References,
+  { kept, items, files: fileIds }: References,
 ): Promise<boolean> =>
   withStoreErrors(async () => {
+    const hashes = [...new Set([...kept, ...items])].map(keptIdHash);
     const foreign = await Promise.all([
       kept.length === 0
         ? []
@@ -27,6 +29,19 @@ const refersToForeign = (
               and(
                 eq(requests.orgId, DEFAULT_ORG),
                 inArray(requests.keptId, [...kept]),
+                ne(requests.keyId, keyId),
+              ),
+            )
+            .limit(1),
+      hashes.length === 0
+        ? []
+        : db
+            .select({ id: requests.id })
+            .from(requests)
+            .where(
+              and(
+                eq(requests.orgId, DEFAULT_ORG),
+                arrayOverlaps(requests.keptIds, hashes),
                 ne(requests.keyId, keyId),
               ),
             )

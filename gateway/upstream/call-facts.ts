@@ -64,7 +64,7 @@ export function answeredFacts(
 ): Facts {
   const { answer, headers, attempts, translation, maybeBilled } = attempt;
   const target = { ...attempt.target, model: attempt.target.model ?? call.upload?.trailingModel() ?? null };
-  const reading = answer.ok ? withRequestCounts(metered, call) : metered;
+  const reading = withoutReferred(answer.ok ? withRequestCounts(metered, call) : metered, call);
   const answered = { ...target, ...reading, at: call.admittedAt };
   const charged = answer.ok && !surfaceFacts(call.surface).free;
   const priced = charged ? priceAnswer(prices, answered) : FREE;
@@ -82,6 +82,16 @@ export function answeredFacts(
     droppedMembers: translation && droppedIn(translation),
   };
 }
+
+/** A container that a call names, it did not make. If it was made elsewhere, other keys may name it, too. */
+const withoutReferred = (reading: Reading, { refersTo = [] }: Call): Reading =>
+  refersTo.length === 0
+    ? reading
+    : {
+        ...reading,
+        keptId: refersTo.includes(reading.keptId ?? "") ? null : (reading.keptId ?? null),
+        keptIds: reading.keptIds?.filter((id) => !refersTo.includes(id)) ?? [],
+      };
 
 /** Another target may bill the call as well. Of one that cost nothing otherwise, nothing is known then. */
 const atLeast = (priced: Priced): Priced => (priced === FREE ? UNPRICED : { ...priced, atLeast: true });

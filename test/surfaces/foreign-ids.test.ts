@@ -23,6 +23,21 @@ const response = (id: string) => ({
   ],
   usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
 });
+/** What a call of the vendor's tools answers: the ids of its items and containers end in `end`. */
+const ranTools = (end: string, container = `cntr_${end}`) => ({
+  ...response(`resp_${end}`),
+  output: [
+    { type: "reasoning", id: `rs_${end}`, summary: [] },
+    { type: "code_interpreter_call", id: `ci_${end}`, status: "completed", container_id: container },
+    {
+      type: "shell_call",
+      id: `sh_${end}`,
+      call_id: "call_1",
+      environment: { type: "container_reference", container_id: `cntr_shell_${end}` },
+    },
+    { ...response("").output[0], id: `msg_${end}` },
+  ],
+});
 const message = {
   id: "msg_1",
   type: "message",
@@ -52,6 +67,8 @@ beforeAll(async () => {
       if (path.includes("/input_items")) return reply.json({ object: "list", data: [], has_more: false });
       return reply.json(response(id));
     }
+    const asked = /"input":"run (\w+)(?: in (\w+))?"/.exec(body);
+    if (asked) return answerOfTools(body, reply, ranTools(asked[1] ?? "", asked[2]));
     if (!body.includes('"stream":true')) return reply.json(response("resp_first"));
     reply.head("text/event-stream");
     const event = { type: "response.completed", sequence_number: 0, response: response("resp_streamed") };
@@ -62,6 +79,19 @@ beforeAll(async () => {
   gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
   other = (await gateway.admin<{ secret: string }>("POST", "/keys", { name: "other" })).secret;
 });
+
+async function answerOfTools(body: string, reply: Reply, made: ReturnType<typeof ranTools>): Promise<void> {
+  const answer = { ...made, store: !body.includes('"store":false') };
+  if (!body.includes('"stream":true')) return reply.json(answer);
+  const send = (type: string, members: object) =>
+    reply.chunk(`event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`);
+  reply.head("text/event-stream");
+  send("response.created", { response: { ...answer, status: "in_progress", output: [] } });
+  send("response.output_item.added", { output_index: 1, item: answer.output[1] });
+  send("response.code_interpreter_call_code.delta", { output_index: 1, delta: "1" });
+  if (!body.includes('"user":"cut"')) send("response.completed", { response: answer });
+  reply.end();
+}
 
 const clientOf = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
 
@@ -187,4 +217,108 @@ test("a response is read, listed, cancelled and deleted by its own key alone, at
     headers: { authorization: `Bearer ${gateway.secret}` },
   });
   expect(status).toBe(400);
+});
+
+/** Has the suite's key make what `run …` answers, and waits until that is stored. */
+const make = async (input: string, members: object = {}) => {
+  const session = input.replaceAll(" ", "-");
+  const made = await send("/v1/responses", gateway.secret, { model: "chat", input, ...members }, session);
+  expect(made.status).toBe(200);
+  await gateway.records(session);
+};
+
+/** Each body is 404 for the other key, which the vendor does not see, and passes for the key that made what it names. */
+const expectOwnOnly = async (bodies: readonly (object | string)[]) => {
+  for (const body of bodies) {
+    const sent = seen.length;
+    const refused = await send("/v1/responses", other, body);
+    expect([body, refused.status, seen.length]).toEqual([body, 404, sent]);
+    expect(JSON.parse(refused.text).error).toMatchObject({ type: "not_found_error", code: "not_found" });
+    expect([body, (await send("/v1/responses", gateway.secret, body)).status]).toEqual([body, 200]);
+  }
+};
+
+const call = (members: object) => ({ model: "chat", input: "go on", ...members });
+
+test("another key's container is 404, wherever a response's call names it, and in any spelling", async () => {
+  await make("run plain");
+  await make("run streamed", { stream: true });
+  await make("run unstored", { store: false });
+  for (const end of ["plain", "streamed", "unstored"]) {
+    const shell = { type: "container_reference", container_id: `cntr_shell_${end}` };
+    await expectOwnOnly([
+      call({ tools: [{ type: "code_interpreter", container: `cntr_${end}` }] }),
+      call({ tools: [{ type: "shell", environment: shell }] }),
+      call({ input: [{ type: "code_interpreter_call", code: "1", container_id: `cntr_${end}` }] }),
+    ]);
+  }
+  const cited = { type: "container_file_citation", container_id: "cntr_plain" };
+  const content = [{ type: "output_text", text: "x", annotations: [cited] }];
+  const written = (member: string) =>
+    JSON.stringify(call({ tools: [{ type: "code_interpreter" }] })).replace('"type"', `${member},"type"`);
+  await expectOwnOnly([
+    call({ input: [{ role: "assistant", content }] }),
+    written('"Container":"cntr_plain"'),
+    written('"conta\u0131ner" : "cntr_plain"'),
+    written('"\\u0063ontainer":"cntr_plain"'),
+    written(`"container"${" ".repeat(70_000)}:"cntr_plain"`),
+    written('"container":"cntr_nobodys","container":"cntr_plain"'),
+    written('"environment":{"CONTAINER_ID":"cntr_plain"}'),
+    written('"environment":{"container_\u0130d":"cntr_plain"}'),
+  ]);
+  for (const container of ["cntr_made_elsewhere", { type: "auto" }]) {
+    const body = call({ tools: [{ type: "code_interpreter", container }] });
+    expect((await send("/v1/responses", other, body)).status).toBe(200);
+  }
+});
+
+test("a container that was made elsewhere belongs to no key that names it", async () => {
+  const container = "cntr_shared";
+  const tools = [{ type: "code_interpreter", container }];
+  await make(`run named in ${container}`, { tools });
+  expect((await send("/v1/responses", other, call({ tools }))).status).toBe(200);
+});
+
+test("another key's item is 404 where a call refers to it; whole items and unknown ids pass", async () => {
+  await make("run items");
+  await make("run flow", { stream: true });
+  await make("run private", { store: false });
+  const input = (...items: object[]) => call({ input: [{ role: "user", content: "hi" }, ...items] });
+  for (const end of ["items", "flow"]) {
+    await expectOwnOnly([
+      input({ type: "item_reference", id: `msg_${end}` }),
+      input({ type: null, id: `rs_${end}` }),
+      input({ id: `ci_${end}` }),
+      input({ id: "msg_made_elsewhere" }, { id: `sh_${end}` }),
+      input({ type: "reasoning", id: `rs_${end}`, summary: [], encrypted_content: null }),
+    ]);
+  }
+  const written = (item: string) => JSON.stringify(input({ x: 1 })).replace('{"x":1}', item);
+  await expectOwnOnly([
+    written('{"Id":"msg_items","type":"item_reference"}'),
+    written('{"\\u0069d":"msg_items"}'),
+    written('{"\u0131d":"msg_items"}'),
+    written('{"id":"msg_nobodys","id":"msg_items"}'),
+    written('{"id":"msg_items","type":"message","type":"item_reference","role":"user","content":"x"}'),
+    written('{"id":"msg_items","type":"Item_Reference","role":"user","content":"x"}'),
+    written('{"id":"rs_items","type":"reasoning","Encrypted_Content":"x"}'),
+    written('{"id":"msg_items","type":"message","role":"user","content":"x","content":null}'),
+    written('{"id":"msg_items","type":"message","role":"user","content":[ ]}'),
+  ]);
+  for (const item of [
+    { type: "message", id: "msg_items", role: "assistant", content: [{ type: "output_text", text: "x" }] },
+    { type: "reasoning", id: "rs_items", summary: [], encrypted_content: "x" },
+    { type: "item_reference", id: "msg_made_elsewhere" },
+    { type: "item_reference", id: "msg_private" },
+  ]) {
+    expect([item, (await send("/v1/responses", other, input(item))).status]).toEqual([item, 200]);
+  }
+});
+
+test("what a stream names before it breaks belongs to its key, too", async () => {
+  const body = { model: "chat", input: "run broken", stream: true, user: "cut" };
+  await send("/v1/responses", gateway.secret, body, "broken").catch(() => null);
+  await gateway.records("broken");
+  const named = call({ tools: [{ type: "code_interpreter", container: "cntr_broken" }] });
+  await expectOwnOnly([named, call({ input: [{ id: "ci_broken" }] })]);
 });

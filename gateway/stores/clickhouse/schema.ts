@@ -11,11 +11,18 @@ import { engineOf, onCluster, spreadTable, storedIn } from "./cluster.ts";
  * values there, the one with the highest `version` counts. `month`: the instant by whose month rows lie together; it is in
  * `order`, because only rows of one month replace each other.
  */
-type Copied = { of: PgTable; order: readonly string[]; month?: string; only?: readonly string[] };
+type Copied = {
+  of: PgTable;
+  order: readonly string[];
+  month?: string;
+  only?: readonly string[];
+  without?: string;
+};
 
 /** What reports read, by its name in both databases. */
 export const COPIED = {
-  requests: { of: requests, order: ["org_id", "started_at", "id"], month: "started_at" },
+  // Who made what a provider keeps is asked of Postgres alone.
+  requests: { of: requests, order: ["org_id", "started_at", "id"], month: "started_at", without: "kept_ids" },
   // Sightings of a call may move its start.
   tool_calls: { of: toolCalls, order: ["org_id", "origin", "external_id"] },
   agent_points: { of: agentPoints, order: ["org_id", "ended_at", "hash"], month: "ended_at" },
@@ -30,8 +37,10 @@ export const COPIED_TABLES = Object.keys(COPIED) as CopiedTable[];
 
 /** The columns of a copied table in their order; each row has a `version` beside them. */
 export const copiedColumns = (name: CopiedTable): PgColumn[] => {
-  const { of, only }: Copied = COPIED[name];
-  return getTableConfig(of).columns.filter((column) => only?.includes(column.name) ?? true);
+  const { of, only, without }: Copied = COPIED[name];
+  return getTableConfig(of).columns.filter(
+    (column) => column.name !== without && (only?.includes(column.name) ?? true),
+  );
 };
 
 /**
