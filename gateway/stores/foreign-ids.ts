@@ -1,4 +1,4 @@
-import { and, arrayOverlaps, eq, inArray, ne } from "drizzle-orm";
+import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { files } from "#drizzle/schema/batches.ts";
 import { requests } from "#drizzle/schema/records.ts";
@@ -33,19 +33,7 @@ const refersToForeign = (
               ),
             )
             .limit(1),
-      hashes.length === 0
-        ? []
-        : db
-            .select({ id: requests.id })
-            .from(requests)
-            .where(
-              and(
-                eq(requests.orgId, DEFAULT_ORG),
-                arrayOverlaps(requests.keptIds, hashes),
-                ne(requests.keyId, keyId),
-              ),
-            )
-            .limit(1),
+      hashes.length === 0 ? [] : foreignAmong(db, keyId, hashes),
       fileIds.length === 0
         ? []
         : db
@@ -56,6 +44,18 @@ const refersToForeign = (
     ]);
     return foreign.some((rows) => rows.length > 0);
   });
+
+/**
+ * A row if another key's record has one of the hashes. Postgres expects far too many records for a hash, and with any
+ * other condition, a limit or another order of the join would read all records. `offset 0` leaves it the index alone.
+ */
+const foreignAmong = (db: Database["db"], keyId: string, hashes: readonly string[]) =>
+  db.execute(sql`
+    select 1 from json_array_elements_text(${JSON.stringify(hashes)}::text::json) as one(hash)
+    cross join lateral (
+      select org_id, key_id from ${requests} where kept_ids @> array[one.hash] offset 0
+    ) as made
+    where made.org_id = ${DEFAULT_ORG} and made.key_id <> ${keyId} having count(*) > 0`);
 
 /** Who made a response, and where it is kept. */
 export type KeptResponse = { keyId: string; provider: string | null };
