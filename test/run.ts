@@ -1,11 +1,14 @@
 /**
  * Runs the test suites and ends with one line, `N passed, N failed`. `--quick` leaves out the suites that go over the
  * wire to a whole gateway, kill processes, or start real clients; `--faults` runs the fault suite alone and in full, and
- * keeps its figures in test/faults/RESULTS.md; further arguments are parts of file names to run.
+ * keeps its figures in test/faults/RESULTS.md; `--clickhouse` gives each gateway process a ClickHouse (chDB) for its reports;
+ * further arguments are parts of file names to run.
  */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { endFile } from "./support/at-end.ts";
+import { SERVER_URL, startClickHouse } from "./support/clickhouse.ts";
 import { writeFaultResults } from "./support/fault-results.ts";
 import { SERVER_DIRECTORY, startTestServer } from "./support/postgres.ts";
 import { TRANSPILED } from "./support/transpiled.ts";
@@ -21,6 +24,7 @@ const SLOWEST_SHOWN = 15;
 const words = process.argv.slice(2);
 const quick = words.includes("--quick");
 const faults = words.includes("--faults");
+const clickhouse = words.includes("--clickhouse");
 const parts = words.filter((word) => !word.startsWith("--"));
 
 const files: string[] = [];
@@ -100,6 +104,7 @@ async function prepareClients(): Promise<void> {
 await Promise.all([prepareConsole(), prepareClients()]);
 await guessTimings();
 const server = await startTestServer();
+const clickhouseUrl = clickhouse ? (await startClickHouse()).url : null;
 const run = Bun.spawn(
   [
     process.execPath,
@@ -122,6 +127,7 @@ const run = Bun.spawn(
       BUN_FEATURE_FLAG_NO_ORPHANS: "1",
       ...TRANSPILED,
       [SERVER_DIRECTORY]: server.directory,
+      ...(clickhouseUrl !== null && { [SERVER_URL]: clickhouseUrl }),
       FAULTS: faults ? "all" : "short",
     },
   },
@@ -130,6 +136,7 @@ const printed = await passOn(run.stderr);
 const status = await run.exited;
 await server.admin.end();
 await server.remove();
+await endFile();
 
 if (faults) {
   const times = await readTimings();

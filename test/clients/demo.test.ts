@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
+import { atEnd } from "#test/support/at-end.ts";
+import { HAS_CLICKHOUSE, startClickHouse } from "#test/support/clickhouse.ts";
 import { freePort } from "#test/support/ports.ts";
 import { until } from "#test/support/until.ts";
 
@@ -26,6 +29,32 @@ test("the demo's report is equal to the sum by hand, on an installation of its o
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout).toContain("The report and the sum by hand are equal.");
   expect(stdout).not.toContain("NOT EQUAL");
+});
+
+test.skipIf(!HAS_CLICKHOUSE)(
+  "the same with a ClickHouse, in a database of the demo's own that ends with it",
+  async () => {
+    const server = await startClickHouse();
+    const client = openClickHouse(server.url, { name: "test", timeoutMs: 30_000, connectionsMax: 1 });
+    atEnd(() => client.close());
+    const ask = async (query: string) => await (await client.query({ query, format: "TabSeparated" })).text();
+    const running = demo({ CLICKHOUSE_URL: server.url });
+    await until(async () => {
+      const name = /^tallygate_demo_\w+$/m.exec(await ask("show databases"))?.[0];
+      const calls = name ? await ask(`select count() from ${name}.requests`).catch(() => "0") : "0";
+      return Number(calls) > 0;
+    });
+    const { stdout, stderr, status } = await running;
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toContain("The report and the sum by hand are equal.");
+    expect(await ask("show databases")).not.toContain("demo");
+  },
+);
+
+test("a ClickHouse that does not answer is a fault that says what to do, and starts nothing", async () => {
+  const { stdout, stderr, status } = await demo({ CLICKHOUSE_URL: `http://127.0.0.1:${freePort()}/x` });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toContain("unset CLICKHOUSE_URL");
 });
 
 test("an installation that is named by its webhook secret and does not answer is a fault that says what to do", async () => {

@@ -5,6 +5,7 @@ import { reachable } from "#gateway/cli/start/ports.ts";
 import { type LauncherConfig, readLauncherConfig } from "#gateway/config.ts";
 import { settingsOrExit } from "#shared/env.ts";
 import { freePort } from "#test/support/ports.ts";
+import { makeOwnDatabase, type OwnDatabase } from "./clickhouse.ts";
 
 /** A gateway and a GitHub App that run, and what it takes to use them. */
 export type Pair = {
@@ -63,10 +64,11 @@ async function adminKeyOf(config: LauncherConfig, gatewayUrl: string): Promise<s
 }
 
 async function startPair(say: (text: string) => void): Promise<Pair> {
+  const clickhouse = await ownClickHouse();
   const ports = [freePort(), freePort()];
   const keys = { adminKey: `tga_${newSecret()}`, webhookSecret: newSecret() };
   const dataDirectory = join(tmpdir(), `tallygate-demo-${newSecret().slice(0, 12)}`);
-  say(`Starting an installation in ${dataDirectory} …`);
+  say(`Starting an installation in ${dataDirectory}${clickhouse ? ", with ClickHouse" : ""} …`);
   let told = "";
   const child = Bun.spawn([process.execPath, "--no-env-file", START], {
     env: {
@@ -78,6 +80,7 @@ async function startPair(say: (text: string) => void): Promise<Pair> {
       ADMIN_KEY: keys.adminKey,
       WEBHOOK_SECRET: keys.webhookSecret,
       LOG_LEVEL: "warn",
+      ...(clickhouse && { CLICKHOUSE_URL: clickhouse.url }),
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -91,6 +94,7 @@ async function startPair(say: (text: string) => void): Promise<Pair> {
     child.kill("SIGTERM");
     await child.exited;
     rmSync(dataDirectory, { recursive: true, force: true });
+    await clickhouse?.drop();
   };
   // The demo's own pair must not outlive it, not even one that is only starting.
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -106,6 +110,17 @@ async function startPair(say: (text: string) => void): Promise<Pair> {
   }
   const [gatewayUrl = "", githubAppUrl = ""] = ports.map((port) => `http://127.0.0.1:${port}`);
   return { ...keys, gatewayUrl, githubAppUrl, own: true, close };
+}
+
+/** In the ClickHouse that `CLICKHOUSE_URL` names; null without one. @throws DemoFault where it cannot make a database. */
+async function ownClickHouse(): Promise<OwnDatabase | null> {
+  const address = process.env["CLICKHOUSE_URL"]?.trim();
+  if (!address) return null;
+  return await makeOwnDatabase(address).catch((error: Error) => {
+    throw new DemoFault(
+      `The demo cannot make a database of its own in ClickHouse: ${error.message}\nOr unset CLICKHOUSE_URL: then it uses Postgres alone.`,
+    );
+  });
 }
 
 const newSecret = (): string => crypto.getRandomValues(new Uint8Array(24)).toHex();

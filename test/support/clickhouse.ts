@@ -31,6 +31,27 @@ export type TestClickHouse = {
   close(): Promise<void>;
 };
 
+/** Names the address of the server that `test/run.ts --clickhouse` starts for the gateways of all suites. */
+export const SERVER_URL = "TALLYGATE_TEST_CLICKHOUSE";
+
+/**
+ * The address of the database on that server for gateways that share a database of Postgres, which it makes; null where the
+ * suites run on Postgres alone.
+ */
+export async function clickHouseBeside(postgresUrl: string): Promise<string | null> {
+  const server = process.env[SERVER_URL];
+  return server ? await makeDatabase(server, new URL(postgresUrl).pathname.slice(1)) : null;
+}
+
+async function makeDatabase(server: string, name: string): Promise<string> {
+  const client = createClient({ url: server });
+  await client.command({ query: `create database if not exists ${name}` });
+  await client.close();
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
 const USER = "tallygate";
 const PASSWORD = "a password";
 const SCRIPT = join(import.meta.dir, "clickhouse-child.ts");
@@ -54,22 +75,15 @@ export async function startClickHouse(): Promise<TestClickHouse> {
   const kill = async () => {
     await child?.end("SIGKILL");
   };
-  const addressOf = (database: string) =>
-    `http://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
   const close = atEnd(async () => {
     await kill();
     rmSync(directory, { recursive: true, force: true });
   });
   await start();
+  const url = `http://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/default`;
   return {
-    url: addressOf("default"),
-    database: async () => {
-      const name = `t_${crypto.randomUUID().replaceAll("-", "")}`;
-      const client = createClient({ url: addressOf("default") });
-      await client.command({ query: `create database ${name}` });
-      await client.close();
-      return addressOf(name);
-    },
+    url,
+    database: () => makeDatabase(url, `t_${crypto.randomUUID().replaceAll("-", "")}`),
     kill,
     start,
     close,

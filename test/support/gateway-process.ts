@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { RUNTIME } from "#gateway/cli/start/environment.ts";
+import { clickHouseBeside } from "./clickhouse.ts";
 import { testDatabase } from "./postgres.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 
@@ -14,7 +15,10 @@ export type GatewayProcess = ServerProcess & {
   admin<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
 };
 
-/** A real gateway process on a real Postgres, without the launcher; of this checkout unless `main` is another one's. */
+/**
+ * A real gateway process on a real Postgres, without the launcher; of this checkout unless `main` is another one's. Its reports
+ * are read from ClickHouse, if the suites run with it or `env` says so.
+ */
 export async function startGateway(options: {
   main?: string;
   dataDir: string;
@@ -23,6 +27,7 @@ export async function startGateway(options: {
 }): Promise<GatewayProcess> {
   mkdirSync(options.dataDir, { recursive: true });
   const databaseUrl = options.databaseUrl ?? (await testDatabase()).url;
+  const clickhouseUrl = options.main === undefined ? await clickHouseBeside(databaseUrl) : null;
   const server = await startServer(options.main ?? MAIN, "PORT", {
     ...RUNTIME,
     DATABASE_URL: databaseUrl,
@@ -31,6 +36,7 @@ export async function startGateway(options: {
     MASTER_KEY,
     // Suites present many wrong keys from one address.
     REFUSALS_PER_MINUTE: "1000000",
+    ...(clickhouseUrl !== null && { CLICKHOUSE_URL: clickhouseUrl }),
     ...options.env,
   });
   return {
