@@ -1,4 +1,5 @@
 import type { JsonBody } from "../call.ts";
+import { GatewayError } from "../errors.ts";
 import { itemsReferredTo } from "./item-references.ts";
 import { skipObject, skipWhitespace, type Visit } from "./json-grammar.ts";
 import { nameAt, valueAt } from "./json-value.ts";
@@ -33,9 +34,13 @@ const LISTS: ReadonlyMap<string, "kept" | "files"> = new Map([
   ["container_id", "kept"],
 ]);
 
+/** Most ids that a call may refer to: each is looked up while it waits. */
+const REFERENCES_MAX = 10_000;
+
 /**
  * What a JSON call refers to: `previous_response_id`; containers and files at any depth, in any spelling; items of a
  * response's input.
+ * @throws GatewayError invalid_request if there are more than `REFERENCES_MAX`.
  */
 export function referencesIn(body: JsonBody): References {
   const named = mayContain(body.bytes, MAY_NAME) ? namedIn(body.bytes) : NONE;
@@ -43,8 +48,14 @@ export function referencesIn(body: JsonBody): References {
     (id) => id !== null,
   );
   const items = itemsReferredTo(body);
-  if (kept.length === 0 && items.length === 0) return named;
-  return { kept: [...kept, ...named.kept], items, files: named.files };
+  const all = { kept: [...kept, ...named.kept], items, files: named.files };
+  if (countOf(all) > REFERENCES_MAX) {
+    throw new GatewayError(
+      "invalid_request",
+      `A call may refer to ${REFERENCES_MAX} files and items at most.`,
+    );
+  }
+  return all;
 }
 
 /** What several calls refer to. */
@@ -54,8 +65,9 @@ export const allOf = (references: readonly References[]): References => ({
   files: references.flatMap(({ files }) => files),
 });
 
-export const isNone = ({ kept, items, files }: References): boolean =>
-  kept.length + items.length + files.length === 0;
+const countOf = ({ kept, items, files }: References): number => kept.length + items.length + files.length;
+
+export const isNone = (references: References): boolean => countOf(references) === 0;
 
 /** The id of Anthropic's container, where it is an object. */
 function containerIn(body: JsonBody): string | null {
@@ -80,7 +92,7 @@ function namedIn(bytes: Uint8Array): References {
       },
       member(member) {
         const list = LISTS.get(name);
-        if (list) found[list].push(...stringsIn(valueAt(bytes, member)));
+        if (list) for (const id of stringsIn(valueAt(bytes, member))) found[list].push(id);
       },
     };
   };

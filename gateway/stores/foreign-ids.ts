@@ -5,45 +5,50 @@ import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { keptIdHash } from "#shared/kept-ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import { GatewayError } from "../errors.ts";
 import type { References } from "../http/references.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
+/** Ids that one statement looks up: one of Postgres has at most 65,535 parameters, and its time is limited. */
+const SLICE = 1000;
+
+/** What `ask` finds for the ids, slice by slice. @throws GatewayError store_unavailable */
+function ofSlices(ids: readonly string[], ask: (slice: string[]) => PromiseLike<readonly unknown[]>) {
+  const distinct = [...new Set(ids)];
+  const slices = Array.from({ length: Math.ceil(distinct.length / SLICE) }, (_, n) =>
+    distinct.slice(n * SLICE, (n + 1) * SLICE),
+  );
+  return slices.map((slice) => withStoreErrors(() => ask(slice)));
+}
+
 /**
  * Whether another key than `keyId` made one of the things referred to. What no key of this gateway made is nobody's.
- * @throws GatewayError store_unavailable
+ * @throws GatewayError store_unavailable; invalid_request for an id that cannot be stored.
  */
-const refersToForeign = (
+async function refersToForeign(
   { db }: Pick<Database, "db">,
   keyId: string,
   { kept, items, files: fileIds }: References,
-): Promise<boolean> =>
-  withStoreErrors(async () => {
-    const hashes = [...new Set([...kept, ...items])].map(keptIdHash);
-    const foreign = await Promise.all([
-      kept.length === 0
-        ? []
-        : db
-            .select({ id: requests.id })
-            .from(requests)
-            .where(
-              and(
-                eq(requests.orgId, DEFAULT_ORG),
-                inArray(requests.keptId, [...kept]),
-                ne(requests.keyId, keyId),
-              ),
-            )
-            .limit(1),
-      hashes.length === 0 ? [] : foreignAmong(db, keyId, hashes),
-      fileIds.length === 0
-        ? []
-        : db
-            .select({ id: files.id })
-            .from(files)
-            .where(and(eq(files.orgId, DEFAULT_ORG), inArray(files.id, [...fileIds]), ne(files.keyId, keyId)))
-            .limit(1),
-    ]);
-    return foreign.some((rows) => rows.length > 0);
-  });
+): Promise<boolean> {
+  const foreign = await Promise.all([
+    ...ofSlices(kept, (ids) =>
+      db
+        .select({ id: requests.id })
+        .from(requests)
+        .where(and(eq(requests.orgId, DEFAULT_ORG), inArray(requests.keptId, ids), ne(requests.keyId, keyId)))
+        .limit(1),
+    ),
+    ...ofSlices([...kept, ...items], (ids) => foreignAmong(db, keyId, ids.map(keptIdHash))),
+    ...ofSlices(fileIds, (ids) =>
+      db
+        .select({ id: files.id })
+        .from(files)
+        .where(and(eq(files.orgId, DEFAULT_ORG), inArray(files.id, ids), ne(files.keyId, keyId)))
+        .limit(1),
+    ),
+  ]);
+  return foreign.some((rows) => rows.length > 0);
+}
 
 /**
  * A row if another key's record has one of the hashes. Postgres expects far too many records for a hash, and with any
@@ -74,9 +79,10 @@ const findKeptResponse = ({ db }: Pick<Database, "db">, id: string): Promise<Kep
 /** Which key made what providers keep. */
 export const openOwnership = (database: Pick<Database, "db">, log: Log) => ({
   findKeptResponse: (id: string) => findKeptResponse(database, id),
-  /** As with keys in memory, calls go on while the database is away: their references are not checked then. */
+  /** As with keys in memory, calls go on while the database is away: their references are not checked then. Rejects otherwise. */
   refersToForeign: (keyId: string, references: References): Promise<boolean> =>
     refersToForeign(database, keyId, references).catch((error) => {
+      if (!(error instanceof GatewayError) || error.type !== "store_unavailable") throw error;
       log.warn(errorFields(error), "references of a call were not checked");
       return false;
     }),

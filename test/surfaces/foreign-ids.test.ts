@@ -322,3 +322,22 @@ test("what a stream names before it breaks belongs to its key, too", async () =>
   const named = call({ tools: [{ type: "code_interpreter", container: "cntr_broken" }] });
   await expectOwnOnly([named, call({ input: [{ id: "ci_broken" }] })]);
 });
+
+test("no other id beside it keeps another key's from being found", async () => {
+  const junk = (count: number) => Array.from({ length: count }, (_, n) => `nobodys-${n}`);
+  const beside = (...ids: string[]) => call({ metadata: { file_ids: [...ids, "file-first"] } });
+  const sent = seen.length;
+  // Postgres stores no NUL, and a statement of it has at most 65,535 parameters.
+  for (const [body, status] of [
+    [beside("\0"), 400],
+    [{ ...beside("\0"), previous_response_id: "resp_first" }, 400],
+    [beside(...junk(9000)), 404],
+    [beside(...junk(70_000)), 400],
+    [call({ input: [...junk(9000), "msg_items"].map((id) => ({ id })) }), 404],
+    [call({ input: [...junk(70_000), "msg_items"].map((id) => ({ id })) }), 400],
+  ] as const) {
+    expect((await send("/v1/responses", other, body)).status).toBe(status);
+  }
+  expect(seen.length).toBe(sent);
+  expect((await send("/v1/responses", gateway.secret, beside(...junk(9000)))).status).toBe(200);
+});
