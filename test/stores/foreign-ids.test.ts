@@ -45,3 +45,16 @@ test.each([1, 300])("looking %p items up reads an index, not all records", async
   expect(after.whole).toBe(before.whole);
   await sql.end();
 });
+
+test("while Postgres is away, calls go on unchecked", async () => {
+  const nowhere = "postgres://nobody@127.0.0.1:1/none";
+  const database = openDatabase(nowhere, { name: "test", max: 1, statementTimeoutMs: 1000 });
+  const ask = openOwnership(database, createLog("test", "fatal"));
+  for (const references of [
+    { kept: ["resp_1"], items: [], files: [] },
+    { kept: [], items: ["msg_1"], files: ["file_1"] },
+  ]) {
+    expect(await ask.refersToForeign(OWN, references)).toBe(false);
+  }
+  await database.close();
+});
