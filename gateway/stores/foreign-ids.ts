@@ -1,4 +1,4 @@
-import { and, eq, inArray, ne, sql } from "drizzle-orm";
+import { and, eq, inArray, ne, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { files } from "#drizzle/schema/batches.ts";
 import { requests } from "#drizzle/schema/records.ts";
@@ -31,14 +31,10 @@ async function refersToForeign(
   { kept, items, files: fileIds }: References,
 ): Promise<boolean> {
   const foreign = await Promise.all([
-    ...ofSlices(kept, (ids) =>
-      db
-        .select({ id: requests.id })
-        .from(requests)
-        .where(and(eq(requests.orgId, DEFAULT_ORG), inArray(requests.keptId, ids), ne(requests.keyId, keyId)))
-        .limit(1),
+    ...ofSlices(kept, (ids) => namedToOthers(db, keyId, { names: ids, is: keptId })),
+    ...ofSlices([...kept, ...items], (ids) =>
+      namedToOthers(db, keyId, { names: ids.map(keptIdHash), is: keptHash }),
     ),
-    ...ofSlices([...kept, ...items], (ids) => foreignAmong(db, keyId, ids.map(keptIdHash))),
     ...ofSlices(fileIds, (ids) =>
       db
         .select({ id: files.id })
@@ -50,17 +46,25 @@ async function refersToForeign(
   return foreign.some((rows) => rows.length > 0);
 }
 
+const keptId = (id: SQL) => sql`${requests.orgId} = ${DEFAULT_ORG} and ${requests.keptId} = ${id}`;
+const keptHash = (hash: SQL) => sql`${requests.keptIds} @> array[${hash}]`;
+
 /**
- * A row if another key's record has one of the hashes. Postgres expects far too many records for a hash, and with any
- * other condition, a limit or another order of the join would read all records. `offset 0` leaves it the index alone.
+ * A row for each of the names that answers named to another key, and never to this one. Postgres expects far too many
+ * records for a hash, and with any other condition, a limit or another order of the join would read all records:
+ * `offset 0` leaves it the index alone.
  */
-const foreignAmong = (db: Database["db"], keyId: string, hashes: readonly string[]) =>
+const namedToOthers = (
+  db: Database["db"],
+  keyId: string,
+  { names, is }: { names: readonly string[]; is(name: SQL): SQL },
+) =>
   db.execute(sql`
-    select 1 from json_array_elements_text(${JSON.stringify(hashes)}::text::json) as one(hash)
+    select 1 from json_array_elements_text(${JSON.stringify(names)}::text::json) as named(name)
     cross join lateral (
-      select org_id, key_id from ${requests} where kept_ids @> array[one.hash] offset 0
+      select org_id, key_id from ${requests} where ${is(sql`named.name`)} offset 0
     ) as made
-    where made.org_id = ${DEFAULT_ORG} and made.key_id <> ${keyId} having count(*) > 0`);
+    where made.org_id = ${DEFAULT_ORG} group by named.name having not bool_or(made.key_id = ${keyId})`);
 
 /** Who made a response, and where it is kept. */
 export type KeptResponse = { keyId: string; provider: string | null };

@@ -315,6 +315,19 @@ test("another key's item is 404 where a call refers to it; whole items and unkno
   }
 });
 
+test("what answers named to two keys belongs to both", async () => {
+  await make("run twice");
+  expect((await send("/v1/responses", other, call({ input: "run twice" }), "twice")).status).toBe(200);
+  await gateway.records("twice");
+  const body = call({
+    previous_response_id: "resp_twice",
+    input: [{ type: "item_reference", id: "msg_twice" }],
+  });
+  for (const key of [gateway.secret, other]) {
+    expect((await send("/v1/responses", key, body)).status).toBe(200);
+  }
+});
+
 test("what a stream names before it breaks belongs to its key, too", async () => {
   const body = { model: "chat", input: "run broken", stream: true, user: "cut" };
   await send("/v1/responses", gateway.secret, body, "broken").catch(() => null);
