@@ -328,4 +328,6 @@ CREATE TRIGGER "pull_requests_mark_changed" AFTER UPDATE ON "pull_requests" REFE
 CREATE TRIGGER "reviews_mark_new" AFTER INSERT ON "reviews" REFERENCING NEW TABLE AS "written"
 	FOR EACH STATEMENT EXECUTE FUNCTION "mark_for_clickhouse"('repository_id, id');--> statement-breakpoint
 CREATE TRIGGER "reviews_mark_changed" AFTER UPDATE ON "reviews" REFERENCING NEW TABLE AS "written"
-	FOR EACH STATEMENT EXECUTE FUNCTION "mark_for_clickhouse"('repository_id, id');
+	FOR EACH STATEMENT EXECUTE FUNCTION "mark_for_clickhouse"('repository_id, id');--> statement-breakpoint
+ALTER TABLE "requests" ADD COLUMN "kept_ids" text[] COLLATE "C";--> statement-breakpoint
+CREATE INDEX "requests_kept_ids" ON "requests" USING gin ("kept_ids") WITH (fastupdate=false) WHERE "requests"."kept_ids" is not null;

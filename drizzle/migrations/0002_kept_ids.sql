@@ -1,2 +1,0 @@
-ALTER TABLE "requests" ADD COLUMN "kept_ids" text[] COLLATE "C";--> statement-breakpoint
-CREATE INDEX "requests_kept_ids" ON "requests" USING gin ("kept_ids") WITH (fastupdate=false) WHERE "requests"."kept_ids" is not null;
