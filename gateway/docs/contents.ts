@@ -54,6 +54,7 @@ const ROLL_OUT: readonly Row[] = [
   ["administration", "Administration", "Keys, teams, budgets, limits, guardrails, records and captured bodies.", "gateway/admin/README.md"],
   ["settings-from-a-file", "Settings from a file", "Keep providers, routes, teams and limits in version control.", COMMAND, "Settings from a file"],
   ["routing", "Routing", "Routes, `auto`, fallbacks, and several deployments of one model.", "gateway/routing/README.md"],
+  ["sizing", "Sizing", "Cores, disks and cost for a rate of calls, and for the records kept.", "gateway/deploy/SIZING.md"],
   ["scaling", "Replicas and scaling", "A replica for reports, and what to do beyond one gateway.", RUNNING, "A replica for reports", "Scaling further"],
 ];
 

@@ -24,6 +24,8 @@ export type TestClickHouse = {
   url: string;
   /** The address of an empty database of its own. */
   database(): Promise<string>;
+  /** @throws Error while it does not run. */
+  pid(): number;
   /** Ends the process at once, as a crash would. */
   kill(): Promise<void>;
   /** Starts it again on the same data and the same port, after `kill`. */
@@ -83,6 +85,10 @@ export async function startClickHouse(): Promise<TestClickHouse> {
   const url = `http://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/default`;
   return {
     url,
+    pid: () => {
+      if (!child) throw new Error("ClickHouse does not run");
+      return child.pid;
+    },
     database: () => makeDatabase(url, `t_${crypto.randomUUID().replaceAll("-", "")}`),
     kill,
     start,
