@@ -13,7 +13,7 @@ import { copyTables } from "#test/support/copy-tables.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { BUILT_IN } from "./built-in.ts";
 import { NOW } from "./filled.ts";
-import { generateRest, generateSessions, SIZES } from "./generate.ts";
+import { generateWithoutRecords, SIZES } from "./generate.ts";
 import { generateIn } from "./generate-clickhouse.ts";
 import { percentile, seconds } from "./measure.ts";
 import { randomSpecs } from "./random-specs.ts";
@@ -21,11 +21,7 @@ import { randomSpecs } from "./random-specs.ts";
 const [fewer = 1_000_000, more = 10_000_000, rounds = 15, specs = 40] = process.argv.slice(2).map(Number);
 const database = await testDatabase();
 const sql = testSql(database.url);
-await generateSessions(sql, NOW);
-await generateRest(sql, NOW);
-const sessions = await sql`
-  select session, person, model, second_model, route, client, tag, lane, labelled, size,
-    (extract(epoch from started_at) * 1000)::bigint::text as started_ms from generated_sessions`;
+const sessions = await generateWithoutRecords(sql, NOW);
 const server = await startClickHouse();
 
 const places: string[] = [];
@@ -84,6 +80,6 @@ async function fill(url: string, records: number): Promise<void> {
   const { wrote } = await copyTables(url, sql);
   await wrote("default");
   const client = openClickHouse(url, { name: "bench", timeoutMs: 600_000, connectionsMax: 1 });
-  await generateIn(client, [...sessions], records / SIZES.sessions);
+  await generateIn(client, sessions, records / SIZES.sessions);
   await client.close();
 }

@@ -52,14 +52,26 @@ const firstDayMs = (now: Date): number =>
   Math.floor(now.getTime() / DAY_MS) * DAY_MS - (SIZES.days - 1) * DAY_MS;
 
 /** Keys, and the sessions that records are made of, in a table of their own: `generated_sessions`. */
-export async function generateSessions(sql: postgres.Sql, now: Date): Promise<void> {
+async function generateSessions(sql: postgres.Sql, now: Date): Promise<void> {
   await sql`select setseed(0.42)`;
   await sql.unsafe(KEYS);
   await sql.unsafe(SESSIONS, [new Date(firstDayMs(now)).toISOString()]);
 }
 
+/** Everything but records of calls, and returns the sessions of which such records are made elsewhere. */
+export async function generateWithoutRecords(
+  sql: postgres.Sql,
+  now: Date,
+): Promise<Record<string, unknown>[]> {
+  await generateSessions(sql, now);
+  await generateRest(sql, now);
+  return sql`
+    select session, person, model, second_model, route, client, tag, lane, labelled, size,
+      (extract(epoch from started_at) * 1000)::bigint::text as started_ms from generated_sessions`;
+}
+
 /** All that is not records of calls. */
-export async function generateRest(sql: postgres.Sql, now: Date): Promise<void> {
+async function generateRest(sql: postgres.Sql, now: Date): Promise<void> {
   await sql.unsafe(REPOSITORIES);
   await sql.unsafe(PULL_REQUESTS, [now.toISOString()]);
   await sql.unsafe(REVIEWS, [now.toISOString()]);

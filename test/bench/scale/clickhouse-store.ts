@@ -6,7 +6,7 @@ import { copyTables } from "#test/support/copy-tables.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { cpuSecondsOf } from "../overhead/measure.ts";
 import { NOW } from "../reports/filled.ts";
-import { generateRest, generateSessions, SIZES } from "../reports/generate.ts";
+import { generateWithoutRecords, SIZES } from "../reports/generate.ts";
 import { generateIn } from "../reports/generate-clickhouse.ts";
 import type { Figures } from "./figures.ts";
 import { withReportTimes } from "./report-times.ts";
@@ -28,18 +28,14 @@ export async function measureClickHouse({
 }): Promise<Figures["clickhouse"]> {
   const database = await testDatabase();
   const sql = testSql(database.url);
-  await generateSessions(sql, NOW);
-  await generateRest(sql, NOW);
-  const sessions = await sql`
-    select session, person, model, second_model, route, client, tag, lane, labelled, size,
-      (extract(epoch from started_at) * 1000)::bigint::text as started_ms from generated_sessions`;
+  const sessions = await generateWithoutRecords(sql, NOW);
   const server = await startClickHouse();
   const cpuSeconds = () => cpuSecondsOf([server.pid()]);
   const url = await server.database();
   const { wrote } = await copyTables(url, sql);
   await wrote("default");
   const client = openClickHouse(url, { name: "bench", timeoutMs: 600_000, connectionsMax: 1 });
-  await generateIn(client, [...sessions], records / SIZES.sessions);
+  await generateIn(client, sessions, records / SIZES.sessions);
   const [size] = await (
     await client.query({
       query: `select sum(bytes_on_disk) / sum(rows) as bytes from system.parts

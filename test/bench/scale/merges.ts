@@ -10,8 +10,6 @@ import type { Figures } from "./figures.ts";
 const MERGES = 1000;
 const WARM_UP = 100;
 const AT_A_TIME = 20;
-/** No number that a generated pull request has. */
-const FIRST_NUMBER = 1_000_000;
 
 /** Pull requests that name sessions of `own` are opened and merged, at a real GitHub App. */
 export async function measureMerges(own: OwnPostgres): Promise<Figures["merge"]> {
@@ -23,16 +21,21 @@ export async function measureMerges(own: OwnPostgres): Promise<Figures["merge"]>
     await sql<{ session: string }[]>`
       select session from requests group by session order by md5(session) desc limit ${MERGES + WARM_UP}`
   ).map(({ session }) => session);
+  // A database that is kept has those of earlier runs.
+  const [last] = await sql<
+    { number: number }[]
+  >`select coalesce(max(number), 0)::int as number from pull_requests`;
+  const first = (last?.number ?? 0) + 1;
   const app = await startGithubApp({ DATABASE_URL: own.url, WEBHOOK_SECRET, LOG_LEVEL: "error" });
   try {
     const merge = async (from: number, to: number) => {
       for (let n = from; n < to; n += AT_A_TIME) {
         const some = sessions.slice(n, Math.min(to, n + AT_A_TIME));
-        await Promise.all(some.map((session, k) => openAndMerge(app.url, session, FIRST_NUMBER + n + k)));
+        await Promise.all(some.map((session, k) => openAndMerge(app.url, session, first + n + k)));
       }
       await until(async () => {
         const [row] = await sql<{ n: number }[]>`
-          select count(*)::int as n from pull_requests where number >= ${FIRST_NUMBER} and link = 'joined'`;
+          select count(*)::int as n from pull_requests where number >= ${first} and link = 'joined'`;
         return row?.n === to;
       });
     };
