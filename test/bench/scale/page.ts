@@ -28,12 +28,12 @@ const callTable = ({ calls, merge }: Figures): string =>
   table("Call | Gateway, µs of CPU | Postgres, µs of CPU | Calls/s here", [
     ...(Object.keys(CALL_KINDS) as CallKind[]).map((kind) => {
       const { gateway, postgres, perSecond } = calls[kind];
-      return [CALL_KINDS[kind], micro(gateway), micro(postgres), count(perSecond)];
+      return [CALL_KINDS[kind], count(gateway), count(postgres), count(perSecond)];
     }),
     [
       "a merged pull request (the App in place of the gateway)",
-      micro(merge.app * 1000),
-      micro(merge.postgres * 1000),
+      count(merge.app * 1000),
+      count(merge.postgres * 1000),
       "",
     ],
   ]);
@@ -42,7 +42,7 @@ const storeTable = ({ records, postgres, clickhouse }: Figures): string =>
   table(`Of ${count(records)} records | Postgres | ClickHouse's engine`, [
     ["Bytes of a record, with indexes", String(postgres.recordBytes), String(clickhouse.recordBytes)],
     ["Bytes of its sums", String(postgres.sumBytes), "none"],
-    ["CPU of its sums, or of storing it, µs", micro(postgres.sumCpu), micro(clickhouse.insertCpuPerMillion)],
+    ["CPU of its sums, or of storing it, µs", count(postgres.sumCpu), count(clickhouse.insertCpuPerMillion)],
     [
       "Built-in reports, p95: fastest to slowest",
       `${postgres.fastestMs} to ${postgres.slowestMs} ms`,
@@ -101,6 +101,5 @@ function count(value: number): string {
   return `${rounded / 1000 ** (unit + 2)} ${UNITS[unit]}`;
 }
 
-const micro = (value: number): string => count(value);
 const bytes = (gigabytes: number): string =>
   gigabytes < 1000 ? `${count(gigabytes)} GB` : `${count(gigabytes / 1000)} TB`;
