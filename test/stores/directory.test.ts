@@ -168,6 +168,18 @@ describe("while Postgres is away", () => {
     await until(() => log.lines.some((line) => line.includes("directory is current again")));
   });
 
+  test("a key made elsewhere that has answered goes on being known, though the directory was not read since", async () => {
+    const { store, database } = await replica({ url: proxy.url });
+    const { id, secret } = await keyElsewhere();
+    // The directory itself is read in a transaction, the key is not.
+    database.db.transaction = () => Promise.reject(new Error("away"));
+    expect((await store.keyOf(hex(secret)))?.id).toBe(id);
+    await proxy.become("gone");
+    expect(await refusal(store.keyOf(hex("another")))).toBe("key_unverifiable");
+    expect(await store.keyOf(hex(secret))).toMatchObject({ id });
+    await proxy.become("open");
+  });
+
   test("a database that hangs is given up on", async () => {
     const { secret } = await keyElsewhere();
     const { store, log } = await replica({ url: proxy.url });

@@ -74,6 +74,27 @@ test("a change makes it forget who was unknown", async () => {
   expect(lookup.find("a")).toBeInstanceOf(Promise);
 });
 
+test("a key that was found is known until the directory is read", async () => {
+  const { queries, lookup } = scripted();
+  const first = lookup.find("a");
+  queries[0]?.answer(new Map([["a", KEY]]));
+  await first;
+  expect(lookup.find("a")).toBe(KEY);
+  expect(queries).toHaveLength(1);
+  lookup.forget();
+  expect(lookup.find("a")).toBeInstanceOf(Promise);
+});
+
+test("a key that was looked for before the directory was read is not known after it", async () => {
+  const { queries, lookup } = scripted();
+  const first = lookup.find("a");
+  lookup.forget();
+  queries[0]?.answer(new Map([["a", KEY]]));
+  expect(await first).toBe(KEY);
+  // It may have been revoked between the two.
+  expect(lookup.find("a")).toBeInstanceOf(Promise);
+});
+
 test("a query that fails fails everyone who waited for it, and nobody after", async () => {
   const { queries, lookup } = scripted();
   const both = [lookup.find("a"), lookup.find("a")];

@@ -13,16 +13,22 @@ const DEADLINE_MS = 2000;
 export type SecretLookup = {
   /** @throws GatewayError key_unverifiable if the database does not answer in time. */
   find(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
-  /** Forgets which secrets were unknown. */
+  /** Forgets which secrets were found or unknown: the whole directory has been read. */
   forget(): void;
 };
 
-/** Looks secrets up that are not in memory: many at a time, one query in flight, and none for a secret just refused. */
+/**
+ * Looks secrets up that are not in memory: many at a time, one query in flight, and none for a secret just answered. A
+ * key that was found is known until the directory is read, also if the database goes away before that.
+ */
 export function secretLookup(
   clock: Clock,
   query: (sha256Hex: string[]) => Promise<ReadonlyMap<string, ClientKey>>,
 ): SecretLookup {
   const absentUntilMs = new Map<string, number>();
+  const present = new Map<string, ClientKey>();
+  /** How often the directory was read: a look-up that began before may have missed a revocation. */
+  let reads = 0;
   const waiting = new Map<string, PromiseWithResolvers<ClientKey | null>>();
   let asked = new Map<string, PromiseWithResolvers<ClientKey | null>>();
   let running = false;
@@ -39,11 +45,13 @@ export function secretLookup(
   }
 
   async function answer(batch: typeof asked): Promise<void> {
+    const readsBefore = reads;
     try {
       const found = await within(DEADLINE_MS, query([...batch.keys()]));
       for (const [hash, { resolve }] of batch) {
         const key = found.get(hash) ?? null;
         if (!key) rememberAbsent(hash);
+        else if (reads === readsBefore) present.set(hash, key);
         resolve(key);
       }
     } catch (cause) {
@@ -62,6 +70,8 @@ export function secretLookup(
 
   return {
     find(hash) {
+      const known = present.get(hash);
+      if (known) return known;
       if ((absentUntilMs.get(hash) ?? 0) > clock.monotonicMs()) return null;
       const shared = waiting.get(hash) ?? asked.get(hash);
       if (shared) return shared.promise;
@@ -73,6 +83,10 @@ export function secretLookup(
       if (!running) void answerAll();
       return own.promise;
     },
-    forget: () => absentUntilMs.clear(),
+    forget() {
+      reads += 1;
+      absentUntilMs.clear();
+      present.clear();
+    },
   };
 }
