@@ -11,17 +11,13 @@ export type WaterfallStep = {
   text: string;
 };
 
-/** A cause that changed the cost by less has no bar. */
-const SHARE_SHOWN = 0.001;
-
-/** The cost before, each cause where the one before it ended, and the cost now. */
+/** The cost before, each cause where the one before it ended, and the cost now. A cause that changed nothing has no bar. */
 export function stepsOf(parts: Decomposition, before: string, now: string): WaterfallStep[] {
   const steps: WaterfallStep[] = [
     { label: before, from: 0, to: parts.previousUsd, kind: "total", text: wholeUsd(parts.previousUsd) },
   ];
   let at = parts.previousUsd;
-  const least = Math.max(parts.previousUsd, parts.currentUsd) * SHARE_SHOWN;
-  for (const { label, usd: change } of causesOf(parts).filter(({ usd: it }) => Math.abs(it) > least)) {
+  for (const { label, usd: change } of causesOf(parts).filter(({ usd: it }) => it !== 0)) {
     const kind = change > 0 ? "more-cost" : "less-cost";
     steps.push({ label, from: at, to: at + change, kind, text: signed(wholeUsd(change), change) });
     at += change;

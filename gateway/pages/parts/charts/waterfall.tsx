@@ -9,7 +9,8 @@ type WaterfallProps = { parts: Decomposition; before: string; now: string };
 const HEIGHT = 196;
 const TOP = 22;
 const BOTTOM = 28;
-const WIDTH_MIN = 560;
+/** Room for the label of each of eight bars. */
+const WIDTH_MIN = 760;
 
 /** From the cost before to the cost now, a bar for each cause: side by side, or below each other where room is little. */
 export function Waterfall({ parts, before, now }: WaterfallProps) {
