@@ -6,11 +6,8 @@ import { commandLine, GATEWAY_FILES, keyCommandOf } from "#gateway/cli/stamping/
 const URL = "https://llm.example.com";
 const CONNECTION = { url: URL, keyCommand: ["/opt/bun", "/a b/tallygate.ts", "key", "--url", URL] };
 
-function edit(name: "claude" | "codex", text: string | null, connection: typeof CONNECTION | null) {
-  const file = GATEWAY_FILES[name];
-  if (!file) throw new Error(`${name} has no file`);
-  return file.edit(text, connection);
-}
+const edit = (name: "claude" | "codex", text: string | null, connection: typeof CONNECTION | null) =>
+  GATEWAY_FILES[name].edit(text, connection);
 
 describe("what is added is removed again, byte for byte, and adding twice changes nothing", () => {
   test.each([

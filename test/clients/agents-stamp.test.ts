@@ -7,7 +7,8 @@ import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
-// Gemini CLI, Copilot CLI and opencode as they are published: the session on their calls, and the hook that stamps.
+// Gemini CLI, Copilot CLI and opencode as they are published: the session on their calls, and the hook that stamps. The first two
+// are set up by `tallygate install` after `tallygate login` alone, and started by their own name in the user's shell.
 
 const gemini = await agentProgram("gemini-cli");
 const copilot = await agentProgram("copilot");
@@ -18,11 +19,9 @@ const FINAL = "The pull request is open.";
 const github = startFakeGithub();
 const repository = github.story.addRepository("octo-org/shop");
 let vendor: LLMock;
-let google: ReturnType<typeof Bun.serve>;
-/** `x-session-id` of every call that Gemini CLI made. */
-const googleSessions: (string | null)[] = [];
 let gateway: WiredGateway;
 let secret: string;
+let keyId: string;
 
 const work = (branch: string) =>
   `git checkout -q -b ${branch} && git commit -q --allow-empty -m work && git push -q origin ${branch} && ` +
@@ -45,27 +44,20 @@ beforeAll(async () => {
   }
   vendor.on({ hasToolResult: true }, { content: FINAL, usage });
   vendor.on({}, { content: "Nothing to do.", usage });
-  google = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    idleTimeout: 60,
-    fetch(request) {
-      googleSessions.push(request.headers.get("x-session-id"));
-      const { pathname, search } = new URL(request.url);
-      return fetch(vendor.url + pathname + search, {
-        method: request.method,
-        headers: request.headers,
-        body: request.body,
-      });
-    },
-  });
   gateway = await wiredGateway({ chat: `${vendor.url}/v1`, messages: vendor.url });
+  await gateway.admin("PUT", "/providers/google", {
+    kind: "gemini",
+    base_url: `${vendor.url}/v1beta/openai`,
+    credential: "of-the-vendor",
+    allow_private_network: true,
+    enabled: true,
+  });
   await gateway.admin("PUT", "/routes/coding", { surface: "chat", provider: "chat-vendor", model: "gpt-4o" });
-  secret = (await gateway.admin<{ secret: string }>("POST", "/keys", { name: "ada" })).secret;
+  const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: "ada" });
+  ({ secret, id: keyId } = key);
 });
 
 afterAll(async () => {
-  await google.stop(true);
   await vendor.stop();
   expect(github.faults()).toEqual([]);
 });
@@ -108,62 +100,77 @@ async function sessionsOf(client: string, some = true): Promise<unknown[]> {
   return rows.map(({ session }) => session);
 }
 
-test.skipIf(gemini === null)("Gemini CLI sends the branch's session, and its hook stamps it", async () => {
-  const settings = {
-    security: { auth: { selectedType: "gemini-api-key" } },
+const PROFILE = "alias g=git # without a line feed";
+
+/** What the agent does in the user's shell, set up by a login and `install` alone; `uninstall` leaves the files as they were. */
+async function byName(name: "gemini" | "copilot", words: readonly string[], env: Record<string, string>) {
+  const program = { gemini, copilot }[name] ?? [];
+  const shell = { SHELL: "/bin/bash" };
+  const it = await developer(github, repository.fullName, { gh: true });
+  it.addProgram(name, program);
+  const files = { ".bashrc": PROFILE, ...(name === "gemini" && { ".gemini/settings.json": GEMINI_OWN }) };
+  for (const [path, text] of Object.entries(files)) await Bun.write(join(it.home, path), text);
+  const login = { url: gateway.url, key: secret, email: null };
+  await Bun.write(join(it.home, ".config/tallygate/login.json"), JSON.stringify(login));
+  expect(await it.tallygate(["install", name], shell)).toMatchObject({ code: 0, error: "" });
+  for (const path of Object.keys(files)) {
+    expect(await Bun.file(join(it.home, path)).text()).not.toContain(secret);
+  }
+  const line = [name, ...words].map((word) => `'${word}'`).join(" ");
+  const { code, out, error } = await it.run(["bash", "-ic", line], { ...QUIET, ...env });
+  expect([code, out], error).toEqual([0, expect.stringContaining(FINAL)]);
+  expect(await it.tallygate(["uninstall"], shell)).toMatchObject({ code: 0, error: "" });
+  for (const [path, text] of Object.entries(files)) {
+    expect(await Bun.file(join(it.home, path)).text()).toBe(text);
+  }
+  it.remove();
+}
+
+/** What was recorded of a client's calls, once. */
+async function metered(client: string) {
+  let rows: { session: string; key: string; tokens: number; priced: boolean }[] = [];
+  await until(async () => {
+    rows = await gateway.sql<typeof rows>`
+      select distinct session, key_id::text as key, input_tokens::int as tokens, cost_usd > 0 as priced
+      from requests where client = ${client}`;
+    return rows.length > 0;
+  });
+  return rows;
+}
+
+/** One session, the login's key, and tokens and a cost of every call. */
+const meteredFor = (branch: string) => [
+  { session: stampOf(branch) ?? "none", key: keyId, tokens: 210, priced: true },
+];
+
+const GEMINI_OWN = JSON.stringify(
+  {
     privacy: { usageStatisticsEnabled: false },
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
-  };
-  const it = await machine("gemini", gemini ?? [], [".gemini/settings.json", settings]);
-  const env = {
-    ...QUIET,
-    GEMINI_API_KEY: "of-the-suite",
-    GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${google.port}`,
-    GEMINI_CLI_CUSTOM_HEADERS: "x-team: shop",
-    GEMINI_CLI_TRUST_WORKSPACE: "true",
-  };
-  const words = [
-    "run",
-    "--",
-    "gemini",
-    "--model",
-    "gemini-2.5-flash",
-    "--yolo",
-    "-p",
-    "Do the work on the branch by-gemini.",
-  ];
-  const { code, out, error } = await it.tallygate(words, env);
-  expect([code, out], error).toEqual([0, expect.stringContaining(FINAL)]);
-  expect(new Set(googleSessions)).toEqual(new Set([stampOf("by-gemini") ?? "none"]));
-  it.remove();
-});
+  },
+  null,
+  4,
+);
 
-test.skipIf(copilot === null)("Copilot CLI sends the branch's session, and its hook stamps it", async () => {
-  const it = await machine("copilot", copilot ?? []);
-  const env = {
-    ...QUIET,
-    TALLYGATE_URL: gateway.url,
-    TALLYGATE_KEY: secret,
-    COPILOT_OFFLINE: "true",
-    COPILOT_AUTO_UPDATE: "false",
-  };
-  const words = [
-    "run",
-    "--",
-    "copilot",
-    "--model",
-    "coding",
-    "--allow-all",
-    "-p",
-    "Do the work on the branch by-copilot.",
-  ];
-  const { code, out, error } = await it.tallygate(words, env);
-  expect([code, out], error).toEqual([0, expect.stringContaining(FINAL)]);
-  expect(await sessionsOf("copilot-cli")).toEqual([stampOf("by-copilot")]);
-  // Its later turns look like its SDK's.
-  expect(await sessionsOf("openai-js", false)).toEqual([]);
-  it.remove();
-});
+test.skipIf(gemini === null)(
+  "Gemini CLI, started by its name, sends the branch's session, and its hook stamps it",
+  async () => {
+    const words = ["--model", "gemini-2.5-flash", "--yolo", "-p", "Do the work on the branch by-gemini."];
+    await byName("gemini", words, { GEMINI_CLI_TRUST_WORKSPACE: "true" });
+    expect(await metered("gemini-cli")).toEqual(meteredFor("by-gemini"));
+  },
+);
+
+test.skipIf(copilot === null)(
+  "Copilot CLI, started by its name, sends the branch's session, and its hook stamps it",
+  async () => {
+    const words = ["--model", "coding", "--allow-all", "-p", "Do the work on the branch by-copilot."];
+    await byName("copilot", words, { COPILOT_OFFLINE: "true", COPILOT_AUTO_UPDATE: "false" });
+    expect(await metered("copilot-cli")).toEqual(meteredFor("by-copilot"));
+    // Its later turns look like its SDK's.
+    expect(await sessionsOf("openai-js", false)).toEqual([]);
+  },
+);
 
 test.skipIf(opencode === null)(
   "opencode sends the branch's session instead of its own, and its hook stamps it",

@@ -169,12 +169,21 @@ describe("it finds", () => {
       const { code, out } = await ada.tallygate(["doctor", "--local"]);
       return [code, out] as const;
     };
-    expect((await ada.tallygate(["install", "claude", "codex", "opencode"])).code).toBe(0);
+    const installed = ["install", "claude", "codex", "opencode", "gemini", "copilot"];
+    expect((await ada.tallygate(installed, { SHELL: "/bin/bash" })).code).toBe(0);
     const [fine, all] = await found();
     expect(all).toMatch(/✓ Claude Code calls the gateway \(.*settings\.json\)/);
     expect(all).toMatch(/✓ Codex calls the gateway \(.*config\.toml\)/);
     expect(all).toMatch(/✓ opencode calls the gateway \(.*tallygate-gateway\.js\)/);
+    expect(all).toMatch(/✓ Gemini CLI calls the gateway \(.*\.bashrc\)/);
+    expect(all).toMatch(/✓ Copilot CLI calls the gateway \(.*\.bashrc\)/);
     expect(fine, all).toBe(0);
+
+    const profile = await Bun.file(join(ada.home, ".bashrc")).text();
+    await write(".bashrc", profile.replace("gateway/cli/tallygate.ts", "gone/tallygate.ts"));
+    expect((await found())[1]).toMatch(
+      /✗ Gemini CLI gets no key: it asks .*gone\/tallygate\.ts, which does not exist\./,
+    );
 
     await login("http://127.0.0.1:9", key.secret);
     const moved = await ada.tallygate(["doctor", "--local"], { TALLYGATE_URL: gateway.url });
@@ -237,21 +246,46 @@ describe("it finds", () => {
   });
 });
 
-test("for agents that ask no command for a key, `install` shows a line for the shell that does", async () => {
+test("for a shell whose profile is unknown, or with --no-profile, `install` shows the functions that start agents", async () => {
   await write(".config/tallygate/login.json", { url: gateway.url, key: gateway.secret, email: null });
-  const { code, out } = await ada.tallygate(["install", "gemini", "copilot"]);
+  const unknown = await ada.tallygate(["install", "gemini", "copilot"], { SHELL: "/bin/sh" });
+  const { code, out } = await ada.tallygate(["install", "gemini", "copilot", "--no-profile"], {
+    SHELL: "/bin/bash",
+  });
   expect(code).toBe(0);
   expect(out).not.toContain(gateway.secret);
-  const lines = out.split("\n").filter((line) => line.startsWith("  export "));
-  const set = await ada.run(["sh", "-c", `${lines.join("\n")}\nenv`]);
+  expect(await Bun.file(join(ada.home, ".bashrc")).exists()).toBe(false);
+  const functions = (text: string) => text.split("\n").filter((line) => line.startsWith("  function "));
+  expect(functions(unknown.out)).toEqual(functions(out));
+  for (const name of ["gemini", "copilot"]) ada.addProgram(name, ["env"]);
+  await ada.git("checkout", "--quiet", "-b", "task");
+  const session = (await ada.tallygate(["session"])).out.trim();
+  const set = await ada.run(["bash", "-c", [...functions(out), "gemini", "copilot"].join("\n")]);
   for (const expected of [
     `GOOGLE_GEMINI_BASE_URL=${gateway.url}`,
     `GEMINI_API_KEY=${gateway.secret}`,
+    `GEMINI_CLI_CUSTOM_HEADERS=x-session-id:${session}`,
     `COPILOT_PROVIDER_BASE_URL=${gateway.url}/v1`,
     `COPILOT_PROVIDER_API_KEY=${gateway.secret}`,
+    `COPILOT_PROVIDER_HEADERS=x-session-id: ${session}`,
   ]) {
     expect(set.out.split("\n")).toContain(expected);
   }
+});
+
+test("agents whose settings or variables name another gateway or sign-in get no function", async () => {
+  await write(".config/tallygate/login.json", { url: gateway.url, key: gateway.secret, email: null });
+  const own = { security: { auth: { selectedType: "oauth-personal" } } };
+  await write(".gemini/settings.json", own);
+  const { code, error } = await ada.tallygate(["install", "gemini", "copilot"], {
+    SHELL: "/bin/bash",
+    COPILOT_PROVIDER_BASE_URL: "https://other.example/v1",
+  });
+  expect(code).toBe(1);
+  expect(error).toContain('it signs in by "oauth-personal" already');
+  expect(error).toContain("COPILOT_PROVIDER_BASE_URL names another gateway");
+  expect(await Bun.file(join(ada.home, ".bashrc")).exists()).toBe(false);
+  expect(await Bun.file(join(ada.home, ".gemini/settings.json")).json()).toMatchObject(own);
 });
 
 describe.skipIf(codex === null)("Codex's hook", () => {

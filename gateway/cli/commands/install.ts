@@ -2,23 +2,26 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { readPresent } from "#shared/env.ts";
 import { readLogin } from "../client/login.ts";
 import { gatewayUrl } from "../client/settings.ts";
 import { commandOf, isOfNpx } from "../own-program.ts";
 import { AGENT_NAMES, type AgentName, headerlessAgent } from "../stamping/agents.ts";
 import { runsHook, trustCodexHooks, withoutTrust } from "../stamping/codex-hooks.ts";
-import { commandLine, GATEWAY_FILES, GATEWAY_VARIABLES } from "../stamping/gateway-files.ts";
-import { DIRECTORIES, HOOK_FILES, type Homes, type HookFile } from "../stamping/hook-files.ts";
+import { commandLine, GATEWAY_FILES } from "../stamping/gateway-files.ts";
+import { DIRECTORIES, HOOK_FILES, type HookFile } from "../stamping/hook-files.ts";
 import { MANAGED_FILES } from "../stamping/managed-files.ts";
 import { replaceFile } from "../stamping/replace-file.ts";
+import { isShellAgent } from "../stamping/shell-profiles.ts";
+import { changeFile, HOMES } from "./change-file.ts";
 import { print, printNote, URL_OPTION } from "./common.ts";
+import { connectShell, disconnectShell } from "./connect-shell.ts";
 
 type Options = {
   dryRun?: true;
   remove?: true;
   trust?: true;
   gateway: boolean;
+  profile: boolean;
   managed?: true;
   required?: boolean;
   url?: string;
@@ -33,6 +36,7 @@ export const addInstall = (program: Command) =>
     )
     .option("--remove", "remove the hook and the gateway")
     .option("--no-gateway", "leave alone where agents send their calls")
+    .option("--no-profile", "show what belongs in the shell's profile instead of writing it")
     .option("--dry-run", "only show what would be changed")
     .addOption(
       new Option("--trust", "agree to Codex's hook too, for machines without a terminal").conflicts([
@@ -63,7 +67,10 @@ export const addUninstall = (program: Command) =>
     .addArgument(new Argument("[agents...]", "agents to change (default: all)").argParser(addAgent))
     .option("--dry-run", "only show what would be changed")
     .action(async (agents: AgentName[], { dryRun }: Pick<Options, "dryRun">) => {
-      process.exitCode = await install(agents, { remove: true, gateway: true, ...(dryRun && { dryRun }) });
+      process.exitCode = await install(agents, {
+        ...{ remove: true, gateway: true, profile: true },
+        ...(dryRun && { dryRun }),
+      });
     });
 
 function addAgent(word: string, before: readonly AgentName[] = []): AgentName[] {
@@ -96,7 +103,8 @@ request. It is added to your own settings of the agent, not to a repository. Ins
 
 After \`tallygate login\`, Claude Code, Codex and opencode also send their calls to the gateway. Their settings then have its
 address and the command \`tallygate key\`, or a plugin, never the key. Settings that name another gateway or have a credential are
-left as they are, and the exit status is 1. For Gemini CLI and Copilot CLI, a line for your shell's profile is shown.
+left as they are, and the exit status is 1. Gemini CLI and Copilot CLI get a function in the profile of your shell (bash, zsh or
+fish), which starts them with \`tallygate run\`; --no-profile shows it instead.
 --no-gateway adds only the hook. \`tallygate uninstall\` undoes everything.
 
 Codex runs a hook only once you have agreed to it, and \`codex exec\` never asks: in CI, \`install codex --trust\` agrees for you.
@@ -120,8 +128,6 @@ function printManaged(name: AgentName = "claude", { url, required = false, gatew
 const FROM_NPX =
   "these settings name a program in npm's cache, which npm may clear: run `npm install -g tallygate`, then `tallygate install` again.";
 
-const HOMES: Homes = { home: homedir(), env: (name) => readPresent([name]).get(name) };
-
 /** Exit status 1: an agent's file could not be changed, or no agent was found. */
 async function install(names: readonly AgentName[], options: Options): Promise<number> {
   const used = AGENT_NAMES.filter((name) => existsSync(DIRECTORIES[name](HOMES)));
@@ -131,11 +137,12 @@ async function install(names: readonly AgentName[], options: Options): Promise<n
     return 1;
   }
   const installed = agents.map((name) => installOne(name, options)).every(Boolean);
-  const connected = agents.map((name) => connectOne(name, options)).every(Boolean);
+  const connected: boolean[] = [];
+  for (const name of agents) connected.push(await connectOne(name, options));
   if (options.remove && agents.includes("codex")) forgetTrust(options);
   if (!options.remove && isOfNpx(import.meta.dir)) printNote(FROM_NPX);
   const trusted = options.trust && agents.includes("codex") ? await trust() : true;
-  return installed && connected && trusted ? 0 : 1;
+  return installed && connected.every(Boolean) && trusted ? 0 : 1;
 }
 
 async function trust(): Promise<boolean> {
@@ -173,61 +180,29 @@ function installOne(name: AgentName, { remove, dryRun, trust }: Options): boolea
 }
 
 /** The gateway of `tallygate login`; without a login, nothing changes. */
-function connectOne(name: AgentName, { remove, dryRun, gateway }: Options): boolean {
-  const file = GATEWAY_FILES[name];
+async function connectOne(name: AgentName, { remove, dryRun, gateway, profile }: Options): Promise<boolean> {
   const login = remove ? null : readLogin();
+  const isDry = dryRun ?? false;
   if (!gateway || (login === null && !remove)) return true;
+  if (isShellAgent(name)) {
+    return login
+      ? await connectShell(name, { url: login.url, profile, isDry })
+      : disconnectShell(name, isDry);
+  }
+  const file = GATEWAY_FILES[name];
   const connection = login && {
     url: login.url,
     keyCommand: [...commandOf(join(import.meta.dir, "../tallygate.ts")), "key", "--url", login.url],
   };
-  if (!file) {
-    const line = connection && GATEWAY_VARIABLES[name]?.(connection);
-    if (line)
-      print(
-        `${name}: its settings cannot name the gateway without a key. Add to your shell's profile:\n  ${line}`,
-      );
-    return true;
-  }
   return changeFile(name, {
     path: file.path(HOMES),
     edit: (text) => file.edit(text, connection),
     says: remove
       ? ["names no gateway of ours", "the gateway is out of"]
       : ["names the gateway already", "the gateway is in"],
-    isDry: dryRun ?? false,
+    isDry,
     after: remove ? null : (file.afterwards ?? null),
   });
-}
-
-type Change = {
-  path: string;
-  edit(text: string | null): string | null;
-  /** What is said of a file that stays as it is, and of one that changes. */
-  says: readonly [same: string, changed: string];
-  isDry: boolean;
-  after: string | null;
-};
-
-function changeFile(name: AgentName, { path, edit, says, isDry, after: hint }: Change): boolean {
-  const [same, changed] = says;
-  try {
-    const before = existsSync(path) ? readFileSync(path, "utf8") : null;
-    const after = edit(before);
-    if (after === before) {
-      print(`${name}: ${path} ${same}.`);
-      return true;
-    }
-    if (!isDry) replaceFile(path, after);
-    print(`${name}: ${isDry ? "would change" : changed} ${path}${after === null ? ", which is gone" : ""}.`);
-    if (hint) print(`  ${hint}`);
-    return true;
-  } catch (error) {
-    printNote(
-      `${name}: ${path} was left as it is: ${error instanceof Error ? error.message : "it cannot be changed"}.`,
-    );
-    return false;
-  }
 }
 
 /** With full paths, because an agent's PATH may have neither; without the project's own `.env`. */

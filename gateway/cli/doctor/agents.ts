@@ -7,7 +7,6 @@ import { readLogin } from "../client/login.ts";
 import { type AgentSettings, READERS } from "../stamping/agent-settings.ts";
 import { AGENT_NAMES, type AgentName, agentTitle } from "../stamping/agents.ts";
 import { gatewayOf } from "../stamping/agents-gateway.ts";
-import { GATEWAY_FILES } from "../stamping/gateway-files.ts";
 import type { Git } from "../stamping/git.ts";
 import { DIRECTORIES } from "../stamping/hook-files.ts";
 import { claudeFinding } from "./claude.ts";
@@ -74,11 +73,8 @@ function addressFinding(
       `Run \`tallygate login --url ${it.url}\`, then \`tallygate install ${name}\`.`,
     );
   }
-  const install = GATEWAY_FILES[name]
-    ? `\`tallygate login\` and \`tallygate install ${name}\` lead it there. Or `
-    : "";
-  const words = `${install}${run}${lead}.`;
-  const remedy = `${words[0]?.toUpperCase()}${words.slice(1)}`;
+  const install = `\`tallygate login\` and \`tallygate install ${name}\` lead it there. Or `;
+  const remedy = `${install}${run}${lead}.`;
   if (address !== null) {
     return failed(`${title} bypasses the gateway: ${source} sends its calls to ${hostOf(address)}.`, remedy);
   }

@@ -11,6 +11,7 @@ import { commandLine, GATEWAY_FILES, keyCommandOf } from "./gateway-files.ts";
 import type { Git } from "./git.ts";
 import { DIRECTORIES } from "./hook-files.ts";
 import { OPENCODE_PROVIDER } from "./opencode-gateway.ts";
+import { blocksOf, type ShellAgent } from "./shell-profiles.ts";
 
 type KeyCommand = NonNullable<ReturnType<typeof keyCommandOf>>;
 
@@ -85,6 +86,8 @@ export const READERS: Readonly<Record<AgentName, (place: Checkout | null) => Pro
     const inFile = (name: string) =>
       new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=\\s*["']?([^"'\\s#]+)`, "m").exec(text)?.[1];
     const set = (name: string) => env(name) ?? inFile(name);
+    const run = set("GOOGLE_GEMINI_BASE_URL") ? null : throughRun("gemini");
+    if (run) return run;
     return {
       address: set("GOOGLE_GEMINI_BASE_URL") ?? null,
       key: [set("GEMINI_API_KEY")].find(isClientKey) ?? null,
@@ -95,6 +98,8 @@ export const READERS: Readonly<Record<AgentName, (place: Checkout | null) => Pro
     };
   },
   async copilot() {
+    const run = env("COPILOT_PROVIDER_BASE_URL") ? null : throughRun("copilot");
+    if (run) return run;
     return {
       address: env("COPILOT_PROVIDER_BASE_URL") ?? null,
       key: [env("COPILOT_PROVIDER_API_KEY")].find(isClientKey) ?? null,
@@ -115,7 +120,7 @@ export const READERS: Readonly<Record<AgentName, (place: Checkout | null) => Pro
       .map((name) => [name, optionsOf(all[name])] as const)
       .find(([, it]) => it["baseURL"] !== undefined);
     const [name, options] = found ?? [chosen, {}];
-    const plugin = GATEWAY_FILES.opencode?.path(HOMES) ?? "";
+    const plugin = GATEWAY_FILES.opencode.path(HOMES);
     const isOurs = chosen === OPENCODE_PROVIDER || (chosen === "" && found === undefined);
     const login = isOurs && existsSync(plugin) ? readLogin() : null;
     if (login !== null && found === undefined) {
@@ -153,6 +158,21 @@ const textAt = (path: string): Promise<string> =>
   Bun.file(path)
     .text()
     .catch(() => "");
+
+/** Where the shell's function leads an agent: `tallygate run` takes address, key and session from the login and the branch. */
+function throughRun(name: ShellAgent): AgentSettings | null {
+  const [block] = blocksOf(name, HOMES);
+  const login = block ? readLogin() : null;
+  if (!block || login === null) return null;
+  return {
+    address: login.url,
+    key: login.key,
+    keyCommand: block.program === null ? null : { program: block.program, url: login.url },
+    fixedSession: null,
+    source: block.path,
+    sessionSource: block.path,
+  };
+}
 
 /** The key that our command prints; it is not run, because a checkout's settings may name another one. */
 function keptKey(command: KeyCommand | null): string | null {

@@ -4,6 +4,7 @@ import { exportOf, RUN } from "../own-program.ts";
 import type { AgentName } from "./agents.ts";
 import { DIRECTORIES, type Homes } from "./hook-files.ts";
 import { jsonText, withMember } from "./hook-groups.ts";
+import type { ShellAgent } from "./shell-profiles.ts";
 
 /** Where an agent is to send its calls: the gateway, and the command that prints the key for it. */
 type Connection = { url: string; keyCommand: readonly string[] };
@@ -22,7 +23,7 @@ export type GatewayFile = {
 const OPENCODE_PLUGIN = join(import.meta.dir, "opencode-gateway.ts");
 
 /** Agents whose own settings can name a gateway and a command or a plugin for its key, so that no key is in them. */
-export const GATEWAY_FILES: Readonly<Partial<Record<AgentName, GatewayFile>>> = {
+export const GATEWAY_FILES: Readonly<Record<Exclude<AgentName, ShellAgent>, GatewayFile>> = {
   claude: { path: (homes) => join(DIRECTORIES.claude(homes), "settings.json"), edit: editClaude },
   codex: { path: (homes) => join(DIRECTORIES.codex(homes), "config.toml"), edit: editCodex },
   opencode: {
@@ -30,17 +31,6 @@ export const GATEWAY_FILES: Readonly<Partial<Record<AgentName, GatewayFile>>> = 
     edit: (_, connection) => connection && exportOf("connecting", OPENCODE_PLUGIN),
     afterwards: "Choose a model of the provider Tallygate (/models, or --model tallygate/NAME).",
   },
-};
-
-/**
- * Variables of agents whose settings have room for neither a command nor a plugin: the user sets them in the shell, which can
- * ask for the key at each start.
- */
-export const GATEWAY_VARIABLES: Readonly<Partial<Record<AgentName, (connection: Connection) => string>>> = {
-  gemini: ({ url, keyCommand }) =>
-    `export GOOGLE_GEMINI_BASE_URL=${quoted(url)} GEMINI_API_KEY="$(${commandLine(keyCommand)})"`,
-  copilot: ({ url, keyCommand }) =>
-    `export COPILOT_PROVIDER_BASE_URL=${quoted(`${url}/v1`)} COPILOT_PROVIDER_TYPE=openai COPILOT_PROVIDER_API_KEY="$(${commandLine(keyCommand)})"`,
 };
 
 /** A command line that is `tallygate key` for a gateway: the program, wherever it is, and the gateway. */

@@ -6,7 +6,9 @@ import {
   managedSettings,
 } from "../../hooks/managed-settings.ts";
 import type { AgentName } from "./agents.ts";
-import { GATEWAY_FILES, GATEWAY_VARIABLES } from "./gateway-files.ts";
+import { GATEWAY_FILES } from "./gateway-files.ts";
+import { GEMINI_SIGN_IN } from "./gemini-sign-in.ts";
+import { functionOf } from "./shell-profiles.ts";
 
 type ManagedOptions = {
   /** Send the agent's calls to the gateway, too, where the file can say so. */
@@ -39,7 +41,7 @@ export const MANAGED_FILES: Readonly<Partial<Record<AgentName, ManagedFile>>> = 
   codex: {
     paths: { darwin: "/etc/codex/config.toml", linux: "/etc/codex/config.toml" },
     text: (url, { gateway }) => {
-      const provider = gateway ? GATEWAY_FILES.codex?.edit(null, connectionTo(url)) : null;
+      const provider = gateway ? GATEWAY_FILES.codex.edit(null, connectionTo(url)) : null;
       return [provider, codexHookTables(url)].filter((part) => part).join("\n");
     },
     needs: (_, { gateway }) =>
@@ -52,14 +54,12 @@ export const MANAGED_FILES: Readonly<Partial<Record<AgentName, ManagedFile>>> = 
       win32: "C:\\ProgramData\\gemini-cli\\settings.json",
     },
     text: (url, { gateway }) => {
-      // The kind of sign-in that takes its address and its key from the environment.
-      const kind = "gemini-api-key";
-      const security = { auth: { selectedType: kind, enforcedType: kind } };
+      const security = { auth: { selectedType: GEMINI_SIGN_IN, enforcedType: GEMINI_SIGN_IN } };
       return `${JSON.stringify({ ...(gateway && { security }), hooks: geminiHooks(url) }, null, 2)}\n`;
     },
-    needs: (url, { gateway }) =>
+    needs: (_, { gateway }) =>
       gateway
-        ? `On each machine, its user has run \`tallygate login\`, and a profile of the shell has the line\n  ${GATEWAY_VARIABLES.gemini?.(connectionTo(url))}`
+        ? `On each machine, its user has run \`tallygate login\`, and a profile of the shell has the line\n  ${functionOf({ name: "gemini", command: "tallygate run --quiet -- gemini" })}`
         : `On each machine, ${KEY_OR_LOGIN}.`,
   },
 };

@@ -1,0 +1,103 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { keysOf } from "#shared/keys-of.ts";
+import { RUN } from "../own-program.ts";
+import type { Homes } from "./hook-files.ts";
+
+/** Agents that take a gateway and its key from their environment only: a function of the shell starts each with `tallygate run`. */
+const SHELL_AGENTS = ["gemini", "copilot"] as const;
+export type ShellAgent = (typeof SHELL_AGENTS)[number];
+export const isShellAgent = (name: string): name is ShellAgent => SHELL_AGENTS.some((it) => it === name);
+
+type Shell = {
+  /** The file that the shell reads at the start of an interactive session; null where none is surely read. */
+  profile(homes: Homes): string | null;
+  /** A function that replaces the agent's command. */
+  define(name: ShellAgent, command: string): string;
+};
+
+// `function` keeps an alias of the same name from being expanded there.
+const define: Shell["define"] = (name, command) => `function ${name} { ${command} "$@"; }`;
+
+const SHELLS = {
+  bash: {
+    profile: ({ home }) => {
+      if (process.platform !== "darwin") return join(home, ".bashrc");
+      // Terminals of macOS start login shells. A new file of this name would hide a ~/.profile.
+      const path = join(home, ".bash_profile");
+      return existsSync(path) ? path : null;
+    },
+    define,
+  },
+  zsh: { profile: ({ home, env }) => join(env("ZDOTDIR") ?? home, ".zshrc"), define },
+  fish: {
+    profile: ({ home, env }) =>
+      join(env("XDG_CONFIG_HOME") ?? join(home, ".config"), "fish/conf.d/tallygate.fish"),
+    define: (name, command) => `function ${name}; ${command} $argv; end`,
+  },
+} as const satisfies Record<string, Shell>;
+
+/** What a shell is to run instead of the agent. */
+type ShellCall = { name: ShellAgent; command: string };
+
+/** An agent's function, as bash, zsh and most other shells have it. */
+export const functionOf = ({ name, command }: ShellCall): string => define(name, command);
+
+/** The user's shell; null if its profile is unknown. */
+export function userShell(homes: Homes): { path: string; define(call: ShellCall): string } | null {
+  const program = homes.env("SHELL")?.split("/").at(-1);
+  const known = keysOf(SHELLS).find((it) => it === program);
+  const shell: Shell | null = known ? SHELLS[known] : null;
+  const path = shell?.profile(homes) ?? null;
+  return shell && path ? { path, define: ({ name, command }) => shell.define(name, command) } : null;
+}
+
+const OPENING = "# >>> tallygate:";
+const edgesOf = (name: ShellAgent) => [`${OPENING} ${name} >>>`, `# <<< tallygate: ${name} <<<`] as const;
+
+/** The line feed before the block, and the block's lines. */
+function blockOf(name: ShellAgent): RegExp {
+  const [first, last] = edgesOf(name);
+  return new RegExp(`(^|\\n)${first}\\n([^]*?)${last}\\n`);
+}
+
+/** A profile's text with an agent's block of these lines at its end. What else is there stays, byte for byte. */
+export function withBlock(text: string | null, name: ShellAgent, lines: readonly string[]): string {
+  const [first, last] = edgesOf(name);
+  const block = `${[first, ...lines, last].join("\n")}\n`;
+  if (text?.includes(block)) return text;
+  const others = withoutBlock(text, name);
+  return others === null ? block : `${others}\n${block}`;
+}
+
+/** A profile's text as it was without an agent's block; null means no file. */
+export function withoutBlock(text: string | null, name: ShellAgent): string | null {
+  const found = blockOf(name).exec(text ?? "");
+  if (text === null || found === null) return text;
+  const before = text.slice(0, found.index);
+  const after = text.slice(found.index + found[0].length);
+  if (found[1] === "") {
+    // The file began with it.
+    return after === "" ? null : after.startsWith(`\n${OPENING}`) ? after.slice(1) : after;
+  }
+  // The line feed before it ended a last line that had none: it stays if a line follows.
+  const isEnded = before === "" || before.endsWith("\n") || after === "" || after.startsWith("\n");
+  return `${before}${isEnded ? "" : "\n"}${after}`;
+}
+
+/** An agent's block in a profile: its file, its lines, and the program that its function runs. */
+type Block = { path: string; body: string; program: string | null };
+
+const PROGRAM = new RegExp(`'?([^\\s']+)'?(?: ${RUN} \\S+)? run --quiet -- `);
+
+/** An agent's blocks in the profiles of all shells. */
+export function blocksOf(name: ShellAgent, homes: Homes): Block[] {
+  return keysOf(SHELLS).flatMap((shell) => {
+    const path = SHELLS[shell].profile(homes);
+    const text = path !== null && existsSync(path) ? readFileSync(path, "utf8") : "";
+    const body = blockOf(name).exec(text)?.[2];
+    return path === null || body === undefined
+      ? []
+      : [{ path, body, program: PROGRAM.exec(body)?.[1] ?? null }];
+  });
+}
