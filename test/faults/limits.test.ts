@@ -61,9 +61,14 @@ describe.each(casesOf(GATEWAYS))("%s", (_, startAll) => {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
   });
 
-  /** A call by one of the gateways; null where its gateway died under it. */
+  /**
+   * A call by one of the gateways; null where its gateway died under it. Its connection is new: those that are kept may all
+   * lead to a few of the workers.
+   */
   const call = (n: number, secret: string): Promise<Outcome | null> =>
-    callOnce(gatewayOf(n).url, secret, { model: "cent", session: newId() }).catch(() => null);
+    callOnce(gatewayOf(n).url, secret, { model: "cent", session: newId(), keepalive: false }).catch(
+      () => null,
+    );
 
   const count = (outcomes: (Outcome | null)[], status: number): number =>
     outcomes.filter((outcome) => outcome?.status === status).length;

@@ -33,6 +33,8 @@ export async function callOnce(
     content?: string;
     tier?: string;
     speed?: string;
+    /** False: over a connection of its own. */
+    keepalive?: boolean;
     signal?: AbortSignal;
   },
 ): Promise<Outcome> {
@@ -50,6 +52,7 @@ export async function callOnce(
       ...(it.speed === undefined ? {} : { speed: it.speed }),
       messages: [{ role: "user", content: it.content ?? "hello" }],
     }),
+    ...(it.keepalive === undefined ? {} : { keepalive: it.keepalive }),
     ...(it.signal ? { signal: it.signal } : {}),
   });
   const { error } = (await answer.json()) as { error?: { type: string; code: string; message: string } };
