@@ -4,6 +4,7 @@ import { Type } from "@sinclair/typebox";
 import type { Command } from "commander";
 import { readPresent } from "#shared/env.ts";
 import { isRecord } from "#shared/json.ts";
+import { plural } from "#shared/plural.ts";
 import { fits, open } from "#shared/schema.ts";
 import { writeSecretFile } from "#shared/secret-file.ts";
 import { DeclarationFault, type Declared, readDeclaration } from "../apply/declaration.ts";
@@ -124,7 +125,7 @@ async function send(
 function refusalOf(error: unknown, step: PlanStep, { file, left }: { file: string; left: number }): unknown {
   if (!(error instanceof ApiError)) return error;
   const pointer = /^(\/[^:\s]+):/.exec(error.message)?.[1] ?? "";
-  const rest = left === 0 ? "" : ` ${left} after it ${left === 1 ? "was" : "were"} not applied.`;
+  const rest = left === 0 ? "" : ` ${left} after it ${plural(left, "was", "were")} not applied.`;
   const why = `${titleOf(step)} was refused: ${error.message}${rest}`;
   return new DeclarationFault(file, [{ ...step.declared.placeOf(pointer), why }]);
 }

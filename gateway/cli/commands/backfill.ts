@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { readInstant } from "#shared/admin/fields.ts";
 import { BackfillView } from "#shared/admin/repositories.ts";
+import { plural } from "#shared/plural.ts";
 import { adminApi, expectShape } from "../client/api.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
 import { print, URL_OPTION } from "./common.ts";
@@ -31,6 +32,6 @@ async function backfill({ since, repo, url }: Options): Promise<void> {
   print(
     repositories === 0
       ? "The GitHub App sees no repository yet."
-      : `${repositories} ${repositories === 1 ? "repository is" : "repositories are"} read again, ${back}.`,
+      : `${repositories} ${plural(repositories, "repository is", "repositories are")} read again, ${back}.`,
   );
 }

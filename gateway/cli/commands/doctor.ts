@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { plural } from "#shared/plural.ts";
 import { Secret } from "../../directory.ts";
 import {
   agentGateway,
@@ -49,7 +50,7 @@ async function doctor(directory: string, options: Options): Promise<number> {
     print(findingText(finding));
     if (finding.state === "failed") wrong++;
   }
-  print(wrong === 0 ? "\nNothing is wrong." : `\n${wrong} ${wrong === 1 ? "thing is" : "things are"} wrong.`);
+  print(wrong === 0 ? "\nNothing is wrong." : `\n${wrong} ${plural(wrong, "thing is", "things are")} wrong.`);
   return wrong === 0 ? 0 : 1;
 }
 

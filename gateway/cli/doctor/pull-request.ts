@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { plural } from "#shared/plural.ts";
 import { fits, nullable, open } from "#shared/schema.ts";
 import { readSessionLine, type SessionLine } from "#shared/session-line.ts";
 import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
@@ -73,7 +74,7 @@ const Known = open({
 });
 
 function costText(page: Static<typeof Known>): string {
-  const calls = `${page.session_requests} ${page.session_requests === 1 ? "call" : "calls"}`;
+  const calls = `${page.session_requests} ${plural(page.session_requests, "call")}`;
   if (page.session_cost_usd === null) return `${calls} of unknown cost`;
   return `${calls}, ${page.session_cost_is_lower_bound ? "at least " : ""}USD ${page.session_cost_usd}`;
 }

@@ -1,5 +1,6 @@
 import type { PullRequestPage } from "#shared/admin/records.ts";
 import { isOver, parseDecimal } from "#shared/decimal.ts";
+import { plural } from "#shared/plural.ts";
 import { usdText } from "#shared/usd-text.ts";
 
 /** What a pull request cost, against a budget in USD; `costUsd` is null where it is unknown. */
@@ -35,7 +36,7 @@ export function costText(page: PullRequestPage, cost: PullRequestCost, form: "pl
 }
 
 function known(page: PullRequestPage, costUsd: string, isLowerBound: boolean): string[] {
-  const calls = `${page.session_requests.toLocaleString("en-US")} ${page.session_requests === 1 ? "call" : "calls"}`;
+  const calls = `${page.session_requests.toLocaleString("en-US")} ${plural(page.session_requests, "call")}`;
   const sofar = page.link === "open" ? " so far" : "";
   const shared = page.findings.filter(({ code }) => code === "session_of_several_pull_requests");
   return [

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Foreign } from "../parts/foreign.tsx";
-import { count } from "../parts/format.ts";
+import { count, counted } from "../parts/format.ts";
 import type { OverviewResults } from "./overview-specs.ts";
 
 /** What the figures above leave out, and the remedy. */
@@ -25,7 +25,7 @@ function unpriced({ models, days }: OverviewResults): ReactNode | null {
   const [most] = named;
   return (
     <>
-      {count(calls)} answered calls have no known cost
+      {counted(calls, "answered call has", "answered calls have")} no known cost
       {most?.groups[0] !== undefined && (
         <>
           , most of them of <Foreign text={most.groups[0]} />
@@ -50,7 +50,7 @@ function unjoined({ repositories }: OverviewResults): ReactNode | null {
   const name = most?.groups[0];
   return (
     <>
-      {count(missing)} merges are joined to no session
+      {counted(missing, "merge is", "merges are")} joined to no session
       {most && name !== undefined && missingIn(most) > 0 && (
         <>
           , {count(missingIn(most))} of them in <Foreign text={name} />

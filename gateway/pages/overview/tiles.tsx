@@ -4,7 +4,7 @@ import type { MeasureName, Result } from "#shared/report.ts";
 import type { FrameSearch } from "../data/search.ts";
 import { Change, type Direction } from "../parts/change.tsx";
 import { Sparkline } from "../parts/charts/sparkline.tsx";
-import { count, percent } from "../parts/format.ts";
+import { count, counted, percent } from "../parts/format.ts";
 import { Measured, Money } from "../parts/money.tsx";
 import type { OverviewResults } from "./overview-specs.ts";
 
@@ -119,7 +119,7 @@ function UnpricedFoot({ result }: { result: Result | null | undefined }) {
   return (
     <>
       {" "}
-      · {count(unpriced)} of {count(requests)} calls unpriced
+      · {count(unpriced)} of {counted(requests, "call")} unpriced
     </>
   );
 }
@@ -133,5 +133,5 @@ function JoinedFoot({ result }: { result: Result | null | undefined }) {
 function HoursFoot({ result }: { result: Result | null | undefined }) {
   const { active_hours: hours, users } = result?.total.current ?? {};
   if (!hours || !users) return null;
-  return <> · {count(Math.round((hours / users) * 10) / 10)} active hours each</>;
+  return <> · {counted(Math.round((hours / users) * 10) / 10, "active hour")} each</>;
 }

@@ -1,3 +1,4 @@
+import { plural } from "#shared/plural.ts";
 import type { Unit } from "#shared/report.ts";
 
 // How figures read. What is unknown is an en dash, never 0.
@@ -50,6 +51,10 @@ export const signed = (text: string, value: number): string =>
 
 const COUNT = new Intl.NumberFormat();
 export const count = (value: Figure): string => COUNT.format(decimalText(value));
+
+/** A count with its words: `1 call`, `1,200 calls`, `1 merge is`, `2 merges are`. */
+export const counted = (value: Figure, one: string, many?: string): string =>
+  `${count(value)} ${plural(value, one, many)}`;
 
 const STEPS = [
   [1e12, "T"],

@@ -10,6 +10,7 @@ import { RankedBars } from "./charts/ranked-bars.tsx";
 import { Waterfall } from "./charts/waterfall.tsx";
 import { isTimeDimension, utcDay } from "./dates.ts";
 import { plainName } from "./foreign.tsx";
+import { counted } from "./format.ts";
 import { Panel } from "./page-head.tsx";
 import { ReportTable } from "./report-table.tsx";
 import { Empty } from "./states.tsx";
@@ -113,7 +114,7 @@ function Coverage({ result: { coverage, spec } }: { result: Result }) {
   if (!coverage?.dimensionsSince || coverage.rowsBefore === 0) return null;
   return (
     <p className="mute small">
-      {coverage.rowsBefore.toLocaleString()} records are older than the first one with{" "}
+      {counted(coverage.rowsBefore, "record is", "records are")} older than the first one with{" "}
       {spec.dimensions.map(dimensionWord).join(" or ").toLowerCase()} (
       {utcDay(Date.parse(coverage.dimensionsSince))}).
     </p>

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
 import type { PullRequestView } from "#shared/admin/records.ts";
+import { plural } from "#shared/plural.ts";
 import { getJson, queryOf } from "../data/api.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { isoDay } from "../parts/dates.ts";
-import { count } from "../parts/format.ts";
+import { count, counted } from "../parts/format.ts";
 import { Panel } from "../parts/page-head.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
 import { linkRemedy, linkTone, linkWord } from "./link-words.ts";
@@ -42,7 +43,7 @@ export function NotJoined({ choose }: { choose: Choose }) {
   return (
     <Panel
       title="Not joined to a session"
-      sub={`${atLeast}${count(all)} merges of the last ${DAYS} days have no cost. Each counts as soon as it is mended.`}
+      sub={`${atLeast}${counted(all, "merge")} of the last ${DAYS} days ${plural(all, "has", "have")} no cost. Each counts as soon as it is mended.`}
     >
       <DataTable
         label="Not joined to a session"
@@ -50,7 +51,7 @@ export function NotJoined({ choose }: { choose: Choose }) {
         rows={rows.slice(0, SHOWN_MAX)}
         rowKey={({ author, link }) => `${link} ${author}`}
       />
-      {more > 0 && <p className="mute small">And {count(more)} others with no more than these.</p>}
+      {more > 0 && <p className="mute small">And {counted(more, "other")} with no more than these.</p>}
     </Panel>
   );
 }

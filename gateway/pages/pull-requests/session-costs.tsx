@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { isoDay, longTimeGroup } from "../parts/dates.ts";
 import { Foreign } from "../parts/foreign.tsx";
-import { count } from "../parts/format.ts";
+import { counted } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Answered } from "../parts/states.tsx";
@@ -31,7 +31,7 @@ export function SessionCosts({ session }: { session: string }) {
               />
             </div>
             {hasMore && (
-              <p className="mute small">Of the latest {count(data.length)} calls of its own session.</p>
+              <p className="mute small">Of the latest {counted(data.length, "call")} of its own session.</p>
             )}
           </>
         );
@@ -57,7 +57,7 @@ const Sums = ({ title, sums, filter, word = (name) => name }: SumsProps) => (
         <span className="number">
           <Money value={usd} floor={isFloor} />
         </span>
-        <span className="number small mute">{count(calls)} calls</span>
+        <span className="number small mute">{counted(calls, "call")}</span>
       </div>
     ))}
     {sums.length === 0 && <p className="mute">No recorded calls.</p>}

@@ -3,8 +3,9 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { Page } from "#shared/admin/fields.ts";
 import type { RepriceJobView, RepriceView } from "#shared/admin/prices.ts";
+import { plural } from "#shared/plural.ts";
 import { getJson, sendJson } from "../data/api.ts";
-import { count } from "../parts/format.ts";
+import { count, counted } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Fault } from "../parts/states.tsx";
@@ -73,7 +74,7 @@ export function Reprice() {
                 loading={start.isPending}
                 onClick={() => start.mutate()}
               >
-                Price {count(sums.repriced_records)} calls
+                Price {counted(sums.repriced_records, "call")}
               </Button>
             )
           }
@@ -86,7 +87,8 @@ export function Reprice() {
 const Sums = ({ sums, children }: { sums: RepriceView; children: ReactNode }) => (
   <div role="status">
     <p>
-      {count(sums.repriced_records)} of {count(sums.unpriced_records)} calls get a price. Known cost: from{" "}
+      {count(sums.repriced_records)} of {counted(sums.unpriced_records, "call")}{" "}
+      {plural(sums.repriced_records, "gets", "get")} a price. Known cost: from{" "}
       <Money value={sums.old_cost_usd} /> to <Money value={sums.new_cost_usd} />.
     </p>
     {children}
@@ -149,5 +151,5 @@ function JobProgress({ answer: started, children }: OutcomeProps<RepriceJobView>
 function stateText({ state, checked_records: checked }: RepriceJobView): string {
   if (state === "done") return "Done.";
   if (state === "cancelled") return "Cancelled. What was priced until then stays priced.";
-  return `${count(checked)} calls checked. You can leave this page.`;
+  return `${counted(checked, "call")} checked. You can leave this page.`;
 }

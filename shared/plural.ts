@@ -1,0 +1,3 @@
+/** The word for a number of things: `one` for exactly 1, else `many` (0 calls, 0.5 hours). */
+export const plural = (value: number | string, one: string, many = `${one}s`): string =>
+  Number(value) === 1 ? one : many;
