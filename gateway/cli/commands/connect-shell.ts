@@ -5,8 +5,8 @@ import { gatewayOf } from "../stamping/agents-gateway.ts";
 import { commandLine } from "../stamping/gateway-files.ts";
 import { GEMINI_SIGN_IN, geminiSettings, withoutSignIn, withSignIn } from "../stamping/gemini-sign-in.ts";
 import {
-  blocksOf,
   functionOf,
+  profileBlocks,
   type ShellAgent,
   userShell,
   withBlock,
@@ -71,7 +71,9 @@ function choosesSignIn(): boolean | null {
   const path = geminiSettings(HOMES);
   try {
     const text = textOf(path);
-    return withSignIn(text) !== text || blocksOf("gemini", HOMES).some(({ body }) => body.includes(CHOSE));
+    return (
+      withSignIn(text) !== text || profileBlocks("gemini", HOMES).some(({ body }) => body.includes(CHOSE))
+    );
   } catch (error) {
     printNote(
       `gemini: ${path} was left as it is: ${error instanceof Error ? error.message : "it cannot be read"}.`,
@@ -91,7 +93,7 @@ const changeSignIn = (edit: (text: string | null) => string | null, isDry: boole
 
 /** Takes an agent's functions out of all shells' profiles. */
 export function disconnectShell(name: ShellAgent, isDry: boolean): boolean {
-  const blocks = blocksOf(name, HOMES);
+  const blocks = profileBlocks(name, HOMES);
   if (blocks.length === 0) print(`${name}: no shell's profile has a function of ours.`);
   const removed = blocks.map(({ path }) =>
     changeFile(name, {

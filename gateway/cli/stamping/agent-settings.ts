@@ -11,7 +11,7 @@ import { commandLine, GATEWAY_FILES, keyCommandOf } from "./gateway-files.ts";
 import type { Git } from "./git.ts";
 import { DIRECTORIES } from "./hook-files.ts";
 import { OPENCODE_PROVIDER } from "./opencode-gateway.ts";
-import { blocksOf, type ShellAgent } from "./shell-profiles.ts";
+import { profileBlocks, type ShellAgent } from "./shell-profiles.ts";
 
 type KeyCommand = NonNullable<ReturnType<typeof keyCommandOf>>;
 
@@ -161,7 +161,7 @@ const textAt = (path: string): Promise<string> =>
 
 /** Where the shell's function leads an agent: `tallygate run` takes address, key and session from the login and the branch. */
 function throughRun(name: ShellAgent): AgentSettings | null {
-  const [block] = blocksOf(name, HOMES);
+  const [block] = profileBlocks(name, HOMES);
   const login = block ? readLogin() : null;
   if (!block || login === null) return null;
   return {

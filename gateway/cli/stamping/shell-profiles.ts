@@ -91,7 +91,7 @@ type Block = { path: string; body: string; program: string | null };
 const PROGRAM = new RegExp(`'?([^\\s']+)'?(?: ${RUN} \\S+)? run --quiet -- `);
 
 /** An agent's blocks in the profiles of all shells. */
-export function blocksOf(name: ShellAgent, homes: Homes): Block[] {
+export function profileBlocks(name: ShellAgent, homes: Homes): Block[] {
   return keysOf(SHELLS).flatMap((shell) => {
     const path = SHELLS[shell].profile(homes);
     const text = path !== null && existsSync(path) ? readFileSync(path, "utf8") : "";
