@@ -15,6 +15,7 @@ import { pace } from "./guardrail/pace.ts";
 import { additionalModels } from "./http/additional-models.ts";
 import { readLabels } from "./http/labels.ts";
 import { isNone, type References, referencesIn } from "./http/references.ts";
+import { ownLimitHeaders } from "./limits/claude-limit-headers.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
 import { supportsSurface, vendorHostsOf } from "./providers/endpoint.ts";
@@ -121,6 +122,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
     closeConnection: call.closeConnection,
     withholdUsage: attempt.usageRequested && choice.route?.usageChunk !== "pass",
     drainWhenGone: choice.route?.onClientGone !== "cancel",
+    limitHeaders: ownLimitHeaders(call.key.program, grant.budget),
     onContent: () => {
       ttftMs = sinceAdmission(deps, call);
     },

@@ -1,3 +1,7 @@
+import type { BudgetUse } from "./budget-use.ts";
+
+const PREFIX = "anthropic-ratelimit-unified";
+
 /** What a budget's refusal depends on. `endsMs`: when its period ends. */
 type Ending = { endsMs: number; nowMs: number; period: "day" | "month" };
 
@@ -7,15 +11,41 @@ type Ending = { endsMs: number; nowMs: number; period: "day" | "month" };
  */
 export function claudeLimitHeaders({ endsMs, nowMs, period }: Ending): Record<string, string> {
   const reset = String(Math.ceil(endsMs / 1000));
-  const prefix = "anthropic-ratelimit-unified";
   return {
     "retry-after": String(Math.max(1, Math.ceil((endsMs - nowMs) / 1000))),
-    [`${prefix}-status`]: "rejected",
-    [`${prefix}-reset`]: reset,
-    [`${prefix}-overage-reset`]: reset,
-    [`${prefix}-overage-utilization`]: "1",
-    [`${prefix}-overage-surpassed-threshold`]: "1",
-    [`${prefix}-overage-period`]: period === "day" ? "daily" : "monthly",
-    [`${prefix}-overage-disabled-reason`]: "org_spend_cap_reached",
+    [`${PREFIX}-status`]: "rejected",
+    [`${PREFIX}-reset`]: reset,
+    [`${PREFIX}-overage-reset`]: reset,
+    [`${PREFIX}-overage-utilization`]: "1",
+    [`${PREFIX}-overage-surpassed-threshold`]: "1",
+    [`${PREFIX}-overage-period`]: period === "day" ? "daily" : "monthly",
+    [`${PREFIX}-overage-disabled-reason`]: "org_spend_cap_reached",
+  };
+}
+
+/** Claude Code warns once a call's budget is used beyond the lower of these, and again beyond the higher one. */
+const WARNS_BEYOND = [0.95, 0.75] as const;
+
+/**
+ * The limit headers of an answer to a caller who is signed in by Claude Code's own protocol: how much of the fullest budget is used, by
+ * which Claude Code warns, and nothing of a provider's limits. Null for the key of any other program, which gets the provider's headers.
+ */
+export function ownLimitHeaders(program: string | null | undefined, budget: BudgetUse | undefined) {
+  if (program !== "claude_code") return null;
+  return budget === undefined ? {} : spendHeaders(budget);
+}
+
+function spendHeaders({ utilization, endsMs }: BudgetUse): Record<string, string> {
+  const reset = String(Math.floor(endsMs / 1000));
+  const surpassed = WARNS_BEYOND.find((threshold) => utilization > threshold);
+  const status = surpassed === undefined ? "allowed" : "allowed_warning";
+  return {
+    [`${PREFIX}-status`]: status,
+    [`${PREFIX}-representative-claim`]: "overage",
+    [`${PREFIX}-reset`]: reset,
+    [`${PREFIX}-overage-status`]: status,
+    [`${PREFIX}-overage-reset`]: reset,
+    [`${PREFIX}-overage-utilization`]: String(utilization),
+    ...(surpassed !== undefined && { [`${PREFIX}-overage-surpassed-threshold`]: String(surpassed) }),
   };
 }

@@ -38,6 +38,8 @@ export type AnswerStory = {
   closeConnection: (() => void) | undefined;
   withholdUsage: boolean;
   drainWhenGone: boolean;
+  /** The gateway's own limit headers, for a caller who gets no provider's; null: the provider's. */
+  limitHeaders: HeaderTable | null;
   onContent(): void;
   settle(ending: Ending, reading: Reading, cause: FailureCause | null): Promise<void>;
 };
@@ -117,7 +119,14 @@ function relayed(
 }
 
 function headersOf(story: AnswerStory): HeaderTable {
-  const { attempt, surface } = story;
+  const { attempt, limitHeaders } = story;
+  const headers = providersHeaders(story);
+  if (limitHeaders === null) return headers;
+  const others = Object.entries(headers).filter(([name]) => !name.startsWith("anthropic-ratelimit-"));
+  return { ...Object.fromEntries(others), ...(attempt.answer.ok && limitHeaders) };
+}
+
+function providersHeaders({ attempt, surface }: AnswerStory): HeaderTable {
   const { headers, translation } = attempt;
   if (!translation) return clientHeaders(headers);
   const type = isEventAnswer(attempt) ? "text/event-stream; charset=utf-8" : "application/json";

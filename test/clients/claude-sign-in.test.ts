@@ -28,7 +28,10 @@ beforeAll(async () => {
   vendor = await LLMock.create({ port: 0 });
   vendor.on({}, { content: ANSWER, usage: { input_tokens: 210, output_tokens: 12 } });
   gateway = await wiredGateway({ chat: `${vendor.url}/v1`, messages: vendor.url });
-  await gateway.admin("PUT", "/teams/search", { claude_settings: { model: MODEL } });
+  await gateway.admin("PUT", "/teams/search", {
+    claude_settings: { model: MODEL },
+    key_template: { limits: { budget_usd: "1000" } },
+  });
   await gateway.admin("POST", "/people", { email: EMAIL, team: "search" });
   ada = await signIn(gateway, EMAIL);
   mkdirSync(join(home, ".claude"));
@@ -97,15 +100,30 @@ describe.skipIf(claude === null)("Claude Code", () => {
     expect(JSON.parse(status.stdout)).toMatchObject({ loggedIn: true, apiProvider: "gateway" });
   });
 
-  test("is answered, and its calls are recorded with its person, session, tokens and cost", async () => {
-    const ran = await runAgent([...program, "-p", "Say hello.", "--output-format", "json"], {
-      home,
-      env: ENV,
-    });
-    const told = JSON.parse(ran.stdout);
-    expect(told).toMatchObject({ is_error: false, result: ANSWER });
-    const records = await gateway.records(told.session_id);
+  test("is answered and warned of its budget, and its calls are recorded with its person, session, tokens and cost", async () => {
     const { id } = (await (await ada.send("GET", "/v1/me/keys")).json()).data[0];
+    await gateway.sql`insert into key_spend (key_id, day, usd) values (${id}, (now() at time zone 'utc')::date, 800)`;
+    const ran = await runAgent(
+      [...program, "-p", "Say hello.", "--output-format", "stream-json", "--verbose"],
+      {
+        home,
+        env: ENV,
+      },
+    );
+    const events = ran.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const told = events.at(-1);
+    expect(told).toMatchObject({ type: "result", is_error: false, result: ANSWER });
+    const warned = events.find(({ type }) => type === "rate_limit_event");
+    expect(warned?.rate_limit_info).toMatchObject({
+      status: "allowed_warning",
+      rateLimitType: "overage",
+      utilization: 0.8,
+      surpassedThreshold: 0.75,
+    });
+    const records = await gateway.records(told.session_id);
     for (const record of records) {
       expect(record).toMatchObject({
         state: "ok",

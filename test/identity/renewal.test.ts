@@ -257,6 +257,24 @@ describe("a budget", () => {
     const now = new Date();
     const resets = (month: number, day: number) =>
       new Date(Date.UTC(now.getUTCFullYear(), month, day)).toISOString();
+    // An answer says the same, so that Claude Code warns by itself.
+    const answered = await call(token);
+    const midnight = new Date(answered.headers.get("date") ?? "").setUTCHours(24, 0, 0, 0) / 1000;
+    const limits = (of: Headers) =>
+      Object.fromEntries([...of].filter(([name]) => name.startsWith("anthropic-ratelimit-")));
+    expect([answered.status, limits(answered.headers)]).toEqual([
+      200,
+      {
+        "anthropic-ratelimit-unified-status": "allowed_warning",
+        "anthropic-ratelimit-unified-representative-claim": "overage",
+        "anthropic-ratelimit-unified-reset": String(midnight),
+        "anthropic-ratelimit-unified-overage-status": "allowed_warning",
+        "anthropic-ratelimit-unified-overage-reset": String(midnight),
+        "anthropic-ratelimit-unified-overage-utilization": "0.801",
+        "anthropic-ratelimit-unified-overage-surpassed-threshold": "0.75",
+      },
+    ]);
+    expect(limits((await call(free)).headers)).toEqual({});
     expect(await usage(token)).toEqual({
       extra_usage: {
         is_enabled: true,

@@ -7,8 +7,14 @@ import { type RateSlot, rateSlotAt } from "../../limits/window.ts";
 import { type AwayMinute, createAwayMinutes, minuteOfSlot } from "./away-minutes.ts";
 import { type CountedCall, createCountedSlots } from "./counted-slots.ts";
 
-/** An admitted call. `booked`: the database counts it; otherwise only this process does. */
-export type AdmittedCall = { reservation: Reservation; slot: number; booked: boolean; limits: KeyLimits };
+/** An admitted call. `booked`: the database counts it; otherwise only this process does. `spent`: of the budget, before it. */
+export type AdmittedCall = {
+  reservation: Reservation;
+  slot: number;
+  booked: boolean;
+  limits: KeyLimits;
+  spent: Pico;
+};
 
 /** What a call used: exact decimal USD and tokens; null is unknown. */
 type Used = { usd: string | null; tokens: number | null };

@@ -173,7 +173,10 @@ function decideBatch(
     const { reservation } = verdict;
     state = verdict.state;
     reserved.push({ ...call, ...reservation });
-    return { kind: "granted", call: { reservation, slot, booked: true, limits: call.limits } };
+    return {
+      kind: "granted",
+      call: { reservation, slot, booked: true, limits: call.limits, spent: found.spent },
+    };
   });
   const holdCalls = limits.budget_usd !== undefined || limits.concurrency !== undefined;
   const countRates = limits.requests_per_minute !== undefined || limits.tokens_per_minute !== undefined;
@@ -206,7 +209,8 @@ function admitAway(
   const verdict = decideAway({ limits, period: account.period, demand, state, lease: lease.current() });
   if (verdict === null) return { kind: "used_up" };
   if ("refusal" in verdict) return { kind: "refused", refusal: verdict.refusal };
-  const call = { reservation: verdict.reservation, slot: slotOf(state), booked: false, limits };
+  const { reservation } = verdict;
+  const call = { reservation, slot: slotOf(state), booked: false, limits, spent: state.whole.spent };
   figures.admit(call);
   return { kind: "granted", call };
 }

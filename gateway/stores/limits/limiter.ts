@@ -4,8 +4,9 @@ import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { GatewayError } from "../../errors.ts";
+import { type BudgetUse, budgetUse } from "../../limits/budget-use.ts";
 import type { LimitDemand } from "../../limits/decide.ts";
-import { formatPico } from "../../limits/money.ts";
+import { formatPico, parsePico } from "../../limits/money.ts";
 import type { BudgetPeriod } from "../../limits/window.ts";
 import type { KeySpend } from "./away-sql.ts";
 import { type CallSettlements, createSettlements } from "./call-settlements.ts";
@@ -34,6 +35,8 @@ export type Grant = {
   release(): Promise<void>;
   /** The most that the call may cost, as an exact decimal; undefined for a key without a budget. */
   boundUsd?: string | undefined;
+  /** The use of the key's budget, or of the fullest of the budgets that the call counts in; undefined without one. */
+  budget?: BudgetUse | undefined;
 };
 
 export type Limiter = {
@@ -88,13 +91,13 @@ export function openLimiter(options: LimiterOptions): Limiter {
     demand: LimitDemand,
   ): Promise<Grant | GatewayError> {
     const { id, admittedAt } = call;
-    const { queue, figures } = queues.of(call);
+    const { queue, figures, account } = queues.of(call);
     ends.begin(id);
     const startedAt = admittedAt.toISOString();
     const answer = await queue.request({ callId: id, startedAt, limits, demand });
     if (answer.kind === "granted") {
       if (!answer.call.booked) metrics.admittedAway();
-      return grantOf({ ends, figures }, call, answer.call);
+      return grantOf({ ends, figures, period: account.period }, call, answer.call);
     }
     ends.forget(id);
     return answer.kind === "refused" ? limitError(answer.refusal, demand, call) : usedUp();
@@ -128,14 +131,14 @@ function spentBy({ day, month, byKey }: KeySpend, keyId: string, { from, to }: B
 
 const DAY_MS = 86_400_000;
 
-type GrantDeps = { ends: CallSettlements; figures: KeyAccount };
+type GrantDeps = { ends: CallSettlements; figures: KeyAccount; period: BudgetPeriod };
 
 function grantOf(
-  { ends, figures }: GrantDeps,
+  { ends, figures, period }: GrantDeps,
   { id, key, recorded }: LimitedCall,
   admitted: AdmittedCall,
 ): Grant {
-  const { booked, reservation, slot, limits } = admitted;
+  const { booked, reservation, slot, limits, spent } = admitted;
   const { budget_usd, concurrency, tokens_per_minute } = limits;
   const isHeld = budget_usd !== undefined || concurrency !== undefined;
   const end = async (usd: string | null, tokens: number | null) => {
@@ -145,7 +148,10 @@ function grantOf(
     await ends.settle({ callId: id, keyId: key.id, usd, slot, tokensDelta });
   };
   return {
-    boundUsd: budget_usd === undefined ? undefined : formatPico(reservation.usd),
+    ...(budget_usd !== undefined && {
+      boundUsd: formatPico(reservation.usd),
+      budget: budgetUse(spent, parsePico(budget_usd), period),
+    }),
     settle: ({ costUsd, tokens }) => end(recorded ? (costUsd ?? "0") : null, tokens),
     release: () => end(null, 0),
   };

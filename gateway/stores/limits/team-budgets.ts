@@ -1,4 +1,5 @@
 import { GatewayError } from "../../errors.ts";
+import { fullest } from "../../limits/budget-use.ts";
 import type { Grant, Limiter } from "./limiter.ts";
 
 /** Admits a call if its key's limits and the budgets of its team and of the teams above it all do; it counts in each. */
@@ -26,5 +27,6 @@ async function allOf(asked: readonly ReturnType<Limiter["reserve"]>[]): Promise<
   return {
     settle: async (used) => void (await Promise.all(grants.map((grant) => grant.settle(used)))),
     release,
+    budget: fullest(grants.map(({ budget }) => budget)),
   };
 }
