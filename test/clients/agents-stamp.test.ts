@@ -7,11 +7,12 @@ import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
-// Gemini CLI, Copilot CLI and opencode as they are published: the session on their calls, and the hook that stamps. The first two
-// are set up by `tallygate install` after `tallygate login` alone, and started by their own name in the user's shell.
+// Gemini CLI, Copilot CLI, Qwen Code and opencode as they are published: the session on their calls, and the hook that stamps. All
+// but opencode are set up by `tallygate install` after `tallygate login` alone, and started by their own name in the user's shell.
 
 const gemini = await agentProgram("gemini-cli");
 const copilot = await agentProgram("copilot");
+const qwen = await agentProgram("qwen-code");
 const opencode = await agentProgram("opencode");
 
 const FINAL = "The pull request is open.";
@@ -32,6 +33,7 @@ beforeAll(async () => {
   const usage = { input_tokens: 210, output_tokens: 12, prompt_tokens: 210, completion_tokens: 12 };
   for (const [branch, tool] of [
     ["by-gemini", "run_shell_command"],
+    ["by-qwen", "run_shell_command"],
     ["by-copilot", "bash"],
     ["by-opencode", "bash"],
   ] as const) {
@@ -87,7 +89,10 @@ async function machine(
 function stampOf(branch: string): string | undefined {
   const made = [...github.world.pullRequests.values()].find(({ headRef }) => headRef === branch);
   if (!made) throw new Error(`no pull request of ${branch}`);
-  return /^Adds the thing\.\n\nGateway-Session: (gs_[0-9a-z]{26})$/.exec(made.body ?? "")?.[1];
+  // Qwen Code signs the text that it writes.
+  return /^Adds the thing\.\n\n(?:Generated with [^\n]+\n\n)?Gateway-Session: (gs_[0-9a-z]{26})$/.exec(
+    made.body ?? "",
+  )?.[1];
 }
 
 /** Sessions of all that was recorded of a client. */
@@ -103,12 +108,17 @@ async function sessionsOf(client: string, some = true): Promise<unknown[]> {
 const PROFILE = "alias g=git # without a line feed";
 
 /** What the agent does in the user's shell, set up by a login and `install` alone; `uninstall` leaves the files as they were. */
-async function byName(name: "gemini" | "copilot", words: readonly string[], env: Record<string, string>) {
-  const program = { gemini, copilot }[name] ?? [];
+async function byName(
+  name: "gemini" | "copilot" | "qwen",
+  words: readonly string[],
+  env: Record<string, string>,
+) {
+  const program = { gemini, copilot, qwen }[name] ?? [];
   const shell = { SHELL: "/bin/bash" };
   const it = await developer(github, repository.fullName, { gh: true });
   it.addProgram(name, program);
-  const files = { ".bashrc": PROFILE, ...(name === "gemini" && { ".gemini/settings.json": GEMINI_OWN }) };
+  const own = name === "copilot" ? {} : { [`.${name}/settings.json`]: ownSettings(name) };
+  const files = { ".bashrc": PROFILE, ...own };
   for (const [path, text] of Object.entries(files)) await Bun.write(join(it.home, path), text);
   const login = { url: gateway.url, key: secret, email: null };
   await Bun.write(join(it.home, ".config/tallygate/login.json"), JSON.stringify(login));
@@ -143,14 +153,16 @@ const meteredFor = (branch: string) => [
   { session: stampOf(branch) ?? "none", key: keyId, tokens: 210, priced: true },
 ];
 
-const GEMINI_OWN = JSON.stringify(
-  {
+/** Settings of the person's own. */
+const ownSettings = (name: string): string => {
+  const own = {
     privacy: { usageStatisticsEnabled: false },
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
-  },
-  null,
-  4,
-);
+    // Qwen Code adds its version itself.
+    ...(name === "qwen" && { $version: 4 }),
+  };
+  return JSON.stringify(own, null, 4);
+};
 
 test.skipIf(gemini === null)(
   "Gemini CLI, started by its name, sends the branch's session, and its hook stamps it",
@@ -169,6 +181,15 @@ test.skipIf(copilot === null)(
     expect(await metered("copilot-cli")).toEqual(meteredFor("by-copilot"));
     // Its later turns look like its SDK's.
     expect(await sessionsOf("openai-js", false)).toEqual([]);
+  },
+);
+
+test.skipIf(qwen === null)(
+  "Qwen Code, started by its name, sends the branch's session, and its hook stamps it",
+  async () => {
+    const words = ["--model", "coding", "--yolo", "-p", "Do the work on the branch by-qwen."];
+    await byName("qwen", words, {});
+    expect(await metered("qwen-code")).toEqual(meteredFor("by-qwen"));
   },
 );
 

@@ -277,12 +277,14 @@ test("agents whose settings or variables name another gateway or sign-in get no 
   await write(".config/tallygate/login.json", { url: gateway.url, key: gateway.secret, email: null });
   const own = { security: { auth: { selectedType: "oauth-personal" } } };
   await write(".gemini/settings.json", own);
-  const { code, error } = await ada.tallygate(["install", "gemini", "copilot"], {
+  await write(".qwen/settings.json", { security: { auth: { selectedType: "qwen-oauth" } } });
+  const { code, error } = await ada.tallygate(["install", "gemini", "copilot", "qwen"], {
     SHELL: "/bin/bash",
     COPILOT_PROVIDER_BASE_URL: "https://other.example/v1",
   });
   expect(code).toBe(1);
   expect(error).toContain('it signs in by "oauth-personal" already');
+  expect(error).toContain('it signs in by "qwen-oauth" already');
   expect(error).toContain("COPILOT_PROVIDER_BASE_URL names another gateway");
   expect(await Bun.file(join(ada.home, ".bashrc")).exists()).toBe(false);
   expect(await Bun.file(join(ada.home, ".gemini/settings.json")).json()).toMatchObject(own);

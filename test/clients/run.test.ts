@@ -187,6 +187,30 @@ describe.skipIf(codex === null)("Codex", () => {
   });
 });
 
+test("Qwen Code keeps the machine's defaults, and its variables stay out of a shell", async () => {
+  const defaults = join(ada.home, "defaults.json");
+  await Bun.write(
+    defaults,
+    '{ "ui": { "theme": "x" }, "model": { "generationConfig": { "customHeaders": { "x-team": "shop" } } } } // a note',
+  );
+  ada.addProgram("qwen", [
+    "sh",
+    "-c",
+    'cat "$QWEN_CODE_SYSTEM_DEFAULTS_PATH"; echo; echo "$OPENAI_BASE_URL"',
+  ]);
+  const { out } = await tallygate(["run", "--", "qwen"], { QWEN_CODE_SYSTEM_DEFAULTS_PATH: defaults });
+  const [settings = "", address] = out.split("\n");
+  expect([JSON.parse(settings), address]).toEqual([
+    {
+      ui: { theme: "x" },
+      model: { generationConfig: { customHeaders: { "x-team": "shop", "x-session-id": session } } },
+      security: { auth: { selectedType: "openai" } },
+    },
+    `${gateway.url}/v1`,
+  ]);
+  expect((await tallygate(["run", "--", "env"])).out).not.toMatch(/^(OPENAI|QWEN)_/m);
+});
+
 test("agents that cannot have a subscription beside the key, or carry no header, are told apart", async () => {
   for (const name of ["opencode", "gemini", "copilot", "qwen", "cline"]) {
     ada.addProgram(name, ["true"]);
@@ -199,17 +223,12 @@ test("agents that cannot have a subscription beside the key, or carry no header,
   const shell = await tallygate(["run", "--subscription", "--", "env"]);
   expect(shell.out).toContain("x-gateway-lane: subscription");
   expect(shell.out).not.toMatch(/^(GEMINI_API_KEY|GOOGLE_GEMINI_BASE_URL|COPILOT_PROVIDER_API_KEY)=/m);
-  expect(await tallygate(["install", "qwen"])).toMatchObject({
+  expect(await tallygate(["install", "cline"])).toMatchObject({
     code: 2,
-    error: expect.stringContaining("Qwen Code cannot carry a branch's session"),
+    error: expect.stringContaining("Cline cannot carry a branch's session"),
   });
-  for (const [program, name] of [
-    ["qwen", "Qwen Code"],
-    ["cline", "Cline"],
-  ] as const) {
-    expect(await tallygate(["run", "--", program])).toMatchObject({
-      code: 0,
-      error: expect.stringContaining(`${name} cannot carry this session`),
-    });
-  }
+  expect(await tallygate(["run", "--", "cline"])).toMatchObject({
+    code: 0,
+    error: expect.stringContaining("Cline cannot carry this session"),
+  });
 });

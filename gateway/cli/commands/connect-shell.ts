@@ -3,7 +3,14 @@ import { commandOf } from "../own-program.ts";
 import { READERS } from "../stamping/agent-settings.ts";
 import { gatewayOf } from "../stamping/agents-gateway.ts";
 import { commandLine } from "../stamping/gateway-files.ts";
-import { GEMINI_SIGN_IN, geminiSettings, withoutSignIn, withSignIn } from "../stamping/gemini-sign-in.ts";
+import {
+  GEMINI_SIGN_IN,
+  geminiSettings,
+  requireQwenSignIn,
+  withoutSignIn,
+  withSignIn,
+} from "../stamping/gemini-sign-in.ts";
+import { DIRECTORIES } from "../stamping/hook-files.ts";
 import {
   functionOf,
   profileBlocks,
@@ -29,6 +36,7 @@ const CHOSE = "# tallygate also chose the sign-in in Gemini CLI's settings.";
 const AFTERWARDS: Readonly<Record<ShellAgent, string>> = {
   gemini: "Open a new shell.",
   copilot: "Open a new shell, and choose a model: --model NAME, or COPILOT_MODEL.",
+  qwen: "Open a new shell, and choose a model: --model NAME, or OPENAI_MODEL.",
 };
 
 /** Has the shell start an agent with `tallygate run`; false if its settings lead elsewhere, or a file could not be changed. */
@@ -53,7 +61,7 @@ export async function connectShell(name: ShellAgent, { url, profile, isDry }: Op
       print(`  In its settings, security.auth.selectedType is to be "${GEMINI_SIGN_IN}".`);
     return true;
   }
-  const chooses = name === "gemini" && choosesSignIn();
+  const chooses = choosesSignIn(name);
   if (chooses === null) return false;
   const lines = [NOTE, ...(chooses ? [CHOSE] : []), shell.define({ name, command })];
   const isWritten = changeFile(name, {
@@ -66,17 +74,19 @@ export async function connectShell(name: ShellAgent, { url, profile, isDry }: Op
   return isWritten && (!chooses || changeSignIn(withSignIn, isDry));
 }
 
-/** Whether the sign-in of Gemini CLI is ours to choose, or was; null: its settings choose another one. */
-function choosesSignIn(): boolean | null {
-  const path = geminiSettings(HOMES);
+/** Whether the agent's sign-in is ours to choose, or was; null: its settings choose one that takes no address. */
+function choosesSignIn(name: ShellAgent): boolean | null {
+  if (name === "copilot") return false;
+  const path = join(DIRECTORIES[name](HOMES), "settings.json");
   try {
     const text = textOf(path);
-    return (
-      withSignIn(text) !== text || profileBlocks("gemini", HOMES).some(({ body }) => body.includes(CHOSE))
-    );
+    if (name === "gemini")
+      return withSignIn(text) !== text || profileBlocks(name, HOMES).some(({ body }) => body.includes(CHOSE));
+    requireQwenSignIn(text);
+    return false;
   } catch (error) {
     printNote(
-      `gemini: ${path} was left as it is: ${error instanceof Error ? error.message : "it cannot be read"}.`,
+      `${name}: ${path} was left as it is: ${error instanceof Error ? error.message : "it cannot be read"}.`,
     );
     return null;
   }

@@ -103,12 +103,12 @@ request. It is added to your own settings of the agent, not to a repository. Ins
 
 After \`tallygate login\`, Claude Code, Codex and opencode also send their calls to the gateway. Their settings then have its
 address and the command \`tallygate key\`, or a plugin, never the key. Settings that name another gateway or have a credential are
-left as they are, and the exit status is 1. Gemini CLI and Copilot CLI get a function in the profile of your shell (bash, zsh or
-fish), which starts them with \`tallygate run\`; --no-profile shows it instead.
+left as they are, and the exit status is 1. Gemini CLI, Copilot CLI and Qwen Code get a function in the profile of your shell (bash, zsh
+or fish), which starts them with \`tallygate run\`; --no-profile shows it instead.
 --no-gateway adds only the hook. \`tallygate uninstall\` undoes everything.
 
 Codex runs a hook only once you have agreed to it, and \`codex exec\` never asks: in CI, \`install codex --trust\` agrees for you.
-Qwen Code and Cline get no hook: they cannot carry a branch's session.
+Cline gets no hook: it cannot carry a branch's session.
 
 For an organisation's machines, --managed prints the settings of claude, codex or gemini that report tool calls to the gateway; those of
 codex and gemini send their model calls there, too.`;

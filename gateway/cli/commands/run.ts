@@ -9,8 +9,8 @@ import { keyState } from "../client/key-state.ts";
 import { agentGateway, loginFor } from "../client/settings.ts";
 import { exportVariables } from "../client/workflow-file.ts";
 import {
-  type Additions,
   type AgentName,
+  type AllAdditions,
   additionsFor,
   agentOf,
   CLAUDE_HEADERS,
@@ -22,6 +22,7 @@ import { claudeSettings, effectiveEnv, type SettingsEnv, withSettings } from "..
 import { codexSettings, NO_CODEX } from "../stamping/codex-settings.ts";
 import { gitIn } from "../stamping/git.ts";
 import { openGithub } from "../stamping/github.ts";
+import { runSettingsText } from "../stamping/run-settings.ts";
 import { stampPullRequest } from "../stamping/stamp.ts";
 import { keepTask, openTask, type Task } from "../stamping/task.ts";
 import { directoryOf, printNote } from "./common.ts";
@@ -56,11 +57,11 @@ export const addRun = (program: Command) =>
     });
 
 const HELP = `
-Claude Code, Codex, Gemini CLI, Copilot CLI and opencode are configured in their own ways. For any other command, such as a
-shell, the variables of all of them are set. With \`tallygate login\`, or with TALLYGATE_URL and TALLYGATE_KEY, the agent is
+Claude Code, Codex, Gemini CLI, Copilot CLI, opencode and Qwen Code are configured in their own ways. For any other command, such
+as a shell, the variables of all of them but Qwen Code's are set, because those would lead other programs to the gateway. With \`tallygate login\`, or with TALLYGATE_URL and TALLYGATE_KEY, the agent is
 pointed at that gateway, unless it is configured for another one. Without, only the session is added.
 
-Qwen Code and Cline cannot carry the session: their calls are recorded, but count for no pull request.
+Cline cannot carry the session: its calls are recorded, but count for no pull request.
 
   tallygate run -- claude
   tallygate run -- codex exec "fix the build"
@@ -111,7 +112,7 @@ const placeOf = ({ branch, isDefault }: Task): string =>
 type AddedFor = { session: SessionId; subscription: boolean | undefined; gateway: Gateway };
 
 /** What is added to a command line, and the index at which its own arguments begin. */
-type Added = Required<Additions> & { at: number };
+type Added = AllAdditions & { at: number };
 
 async function additionsOf(
   directory: string,
@@ -173,10 +174,10 @@ function notesOn(words: readonly string[], { agent, gateway, codex, claude }: No
 async function withAdded(
   directory: string,
   words: readonly string[],
-  { env, args, settings, at }: Added,
+  { env, args, settings, file, at }: Added,
 ): Promise<number> {
   const own = words.slice(at);
-  if (Object.keys(settings).length === 0) {
+  if (Object.keys(settings).length === 0 && file === null) {
     return await runToEnd(directory, [...words.slice(0, at), ...args, ...own], env);
   }
   const place = await mkdtemp(join(tmpdir(), "tallygate-"));
@@ -186,8 +187,10 @@ async function withAdded(
       await writeFile(path, text, { mode: 0o600 });
       return path;
     };
-    const rest = await withSettings(own, settings, { directory, write });
-    return await runToEnd(directory, [...words.slice(0, at), ...args, ...rest], env);
+    const named = file && { [file.variable]: await write(await runSettingsText(file)) };
+    const rest =
+      Object.keys(settings).length > 0 ? await withSettings(own, settings, { directory, write }) : own;
+    return await runToEnd(directory, [...words.slice(0, at), ...args, ...rest], { ...env, ...named });
   } finally {
     await rm(place, { recursive: true, force: true });
   }

@@ -29,6 +29,7 @@ const LEAD: Readonly<Record<AgentName, (url: string) => string>> = {
     `give config.toml a model_provider with base_url = "${url}/v1", wire_api = "responses" and env_key`,
   gemini: (url) => `set GOOGLE_GEMINI_BASE_URL=${url} and GEMINI_API_KEY to a client key`,
   copilot: (url) => `set COPILOT_PROVIDER_BASE_URL=${url}/v1 and COPILOT_PROVIDER_API_KEY to a client key`,
+  qwen: (url) => `set OPENAI_BASE_URL=${url}/v1 and OPENAI_API_KEY to a client key`,
   opencode: (url) => `give opencode.json a provider with the options baseURL "${url}/v1" and apiKey`,
 };
 

@@ -109,6 +109,18 @@ export const READERS: Readonly<Record<AgentName, (place: Checkout | null) => Pro
       sessionSource: "COPILOT_PROVIDER_HEADERS",
     };
   },
+  async qwen() {
+    const run = env("OPENAI_BASE_URL") ? null : throughRun("qwen");
+    if (run) return run;
+    return {
+      address: env("OPENAI_BASE_URL") ?? null,
+      key: [env("OPENAI_API_KEY")].find(isClientKey) ?? null,
+      keyCommand: null,
+      fixedSession: null,
+      source: "OPENAI_BASE_URL",
+      sessionSource: "OPENAI_BASE_URL",
+    };
+  },
   async opencode(place) {
     const file = join(DIRECTORIES.opencode(HOMES), "opencode.json");
     const config = await opencodeConfig(place);

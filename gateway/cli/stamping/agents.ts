@@ -4,6 +4,7 @@ import { isRecord } from "#shared/json.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import type { SessionId } from "#shared/labels.ts";
 import { KEY_VARIABLE, SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
+import { qwenSettings, type RunSettings } from "./run-settings.ts";
 
 /** Codex's own settings, as far as a run depends on them. */
 export type CodexSettings = {
@@ -25,12 +26,17 @@ export type RunContext = {
   codex: CodexSettings;
 };
 
-export type Additions = {
+type Additions = {
   env?: Record<string, string>;
   args?: readonly string[];
   /** Variables to set in Claude Code's own settings too, which replace those of its environment. */
   settings?: Record<string, string>;
+  /** A file of settings for the run alone. */
+  file?: RunSettings;
 };
+
+/** With null in place of a file that an agent does not need. */
+export type AllAdditions = Required<Omit<Additions, "file">> & { file: RunSettings | null };
 
 type Agent = {
   /** The agent's name, as its maker writes it. */
@@ -39,6 +45,8 @@ type Agent = {
   names: readonly string[];
   /** Whether it can send its own credential beside a client key. */
   subscription?: true;
+  /** Its variables mean something to other programs, so only the agent itself gets them, and no shell. */
+  alone?: true;
   /** Variables and arguments that point the agent to the gateway and put `x-session-id` on every call. */
   add(run: RunContext): Additions;
 };
@@ -142,6 +150,18 @@ const AGENTS = {
       env: { OPENCODE_CONFIG_CONTENT: withPlugin(env("OPENCODE_CONFIG_CONTENT"), OPENCODE_PLUGIN) },
     }),
   },
+  qwen: {
+    title: "Qwen Code",
+    names: ["qwen", "@qwen-code/qwen-code"],
+    alone: true,
+    add: ({ session, env, gateway }) => {
+      const led = env("OPENAI_BASE_URL") ? null : gateway;
+      return {
+        file: qwenSettings(env, { headers: { [HEADER]: session }, isLed: led !== null }),
+        env: led ? { OPENAI_BASE_URL: `${led.url}/v1`, OPENAI_API_KEY: led.key } : {},
+      };
+    },
+  },
 } as const satisfies Record<string, Agent>;
 
 export type AgentName = keyof typeof AGENTS;
@@ -149,10 +169,7 @@ export const AGENT_NAMES = keysOf(AGENTS);
 export const agentTitle = (name: AgentName): string => AGENTS[name].title;
 
 /** Agents to which a run cannot give a header for their calls. */
-const WITHOUT_HEADERS: Readonly<Record<string, readonly string[]>> = {
-  "Qwen Code": ["qwen", "@qwen-code/qwen-code"],
-  Cline: ["cline"],
-};
+const WITHOUT_HEADERS: Readonly<Record<string, readonly string[]>> = { Cline: ["cline"] };
 
 /** The agent that a command line starts, directly or through a package runner, and the index of its own arguments. */
 export function agentOf(command: readonly string[]): { name: AgentName; argumentsAt: number } | null {
@@ -184,16 +201,17 @@ const baseName = (path: string): string =>
  * Variables for any command: those of every agent, because a shell or a script may start one. For a known agent, only
  * its own, plus its arguments.
  */
-export function additionsFor(name: AgentName | null, run: RunContext): Required<Additions> {
+export function additionsFor(name: AgentName | null, run: RunContext): AllAdditions {
   // In a shell, an agent that cannot keep its subscription is not led to the organisation's key instead.
   const unled = { ...run, gateway: null };
-  const all = (name ? [name] : AGENT_NAMES).map(
+  const all = (name ? [name] : AGENT_NAMES.filter((agent) => !("alone" in AGENTS[agent]))).map(
     (agent): Additions => AGENTS[agent].add(run.subscription && !keepsSubscription(agent) ? unled : run),
   );
   return {
     env: Object.assign({ [SESSION_VARIABLE]: run.session }, ...all.map(({ env }) => env)),
     args: name ? (all[0]?.args ?? []) : [],
     settings: name ? (all[0]?.settings ?? {}) : {},
+    file: all[0]?.file ?? null,
   };
 }
 

@@ -25,6 +25,7 @@ export const DIRECTORIES = {
   codex: ({ home, env }) => env("CODEX_HOME") ?? join(home, ".codex"),
   gemini: ({ home }) => join(home, ".gemini"),
   copilot: ({ home, env }) => env("COPILOT_HOME") ?? join(home, ".copilot"),
+  qwen: ({ home, env }) => env("QWEN_HOME") ?? join(home, ".qwen"),
   opencode: ({ home, env }) => join(env("XDG_CONFIG_HOME") ?? join(home, ".config"), "opencode"),
 } as const satisfies Record<AgentName, (homes: Homes) => string>;
 
@@ -70,6 +71,10 @@ export const HOOK_FILES = {
         version: 1,
         hooks: { postToolUse: [{ type: "command", bash: command, timeoutSec: TIMEOUT_SECONDS }] },
       }),
+  },
+  qwen: {
+    path: (homes) => join(DIRECTORIES.qwen(homes), "settings.json"),
+    edit: editGroups("PostToolUse", (command) => [group(`run_shell_command|${REQUEST_TOOLS}`, command)]),
   },
   opencode: {
     path: (homes) => join(DIRECTORIES.opencode(homes), "plugin", "tallygate.js"),

@@ -5,7 +5,7 @@ import { RUN } from "../own-program.ts";
 import type { Homes } from "./hook-files.ts";
 
 /** Agents that take a gateway and its key from their environment only: a function of the shell starts each with `tallygate run`. */
-const SHELL_AGENTS = ["gemini", "copilot"] as const;
+const SHELL_AGENTS = ["gemini", "copilot", "qwen"] as const;
 export type ShellAgent = (typeof SHELL_AGENTS)[number];
 export const isShellAgent = (name: string): name is ShellAgent => SHELL_AGENTS.some((it) => it === name);
 
