@@ -109,14 +109,21 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
       }
     }
     await recorder.close(10_000);
-    const seen: string[] = [];
+    const seen = new Set<string>();
     const move = (again = false) =>
       moveRecords(
         { sql, client, clock: systemClock, log, cluster: null },
-        { again, onDay: (table, day, rows) => seen.push(`${table} ${day} ${rows}`) },
+        {
+          again,
+          onProgress: ({ table, day, rows, done, of }) =>
+            seen.add(`${table} ${day}: ${rows} rows, ${done} of ${of} days`),
+        },
       );
     expect(await move()).toBe(6);
-    expect(seen).toEqual(days.map((day) => `requests ${day} 2`));
+    // Shown after the rows, and after the comparison.
+    expect([...seen]).toEqual(
+      days.flatMap((day, n) => [n, n + 1].map((done) => `requests ${day}: 2 rows, ${done} of 3 days`)),
+    );
     expect(
       await all(
         client,

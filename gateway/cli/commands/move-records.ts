@@ -12,7 +12,8 @@ import { endMarking } from "../../stores/clickhouse/begin.ts";
 import { openClickHouse } from "../../stores/clickhouse/client.ts";
 import { moveRecords } from "../../stores/clickhouse/move.ts";
 import { START_COMMAND } from "../own-program.ts";
-import { print, printNote } from "./common.ts";
+import { countText, progressDisplay } from "../print/progress.ts";
+import { print } from "./common.ts";
 
 export const addMoveRecords = (program: Command) =>
   program
@@ -59,6 +60,7 @@ async function move({ again, end }: { again?: true; end?: true }): Promise<void>
     if (CLICKHOUSE_URL === undefined)
       throw new Error("Set CLICKHOUSE_URL to the address of your ClickHouse.");
     const client = openClickHouse(CLICKHOUSE_URL, { name: "move", timeoutMs: TIMEOUT_MS, connectionsMax: 2 });
+    const display = progressDisplay({});
     try {
       const rows = await moveRecords(
         {
@@ -70,11 +72,14 @@ async function move({ again, end }: { again?: true; end?: true }): Promise<void>
         },
         {
           again: again ?? false,
-          onDay: (table, day, copied) => printNote(`${table} of ${day}: ${copied} rows`),
+          onProgress: ({ table, day, rows: copied, done, of }) =>
+            display.show({ done, of, text: `${table} of ${day}: ${countText(copied)} rows` }),
         },
       );
+      display.end();
       print(`done: ${rows} rows; ClickHouse has what Postgres has`);
     } finally {
+      display.end();
       await client.close();
     }
   } finally {

@@ -19,9 +19,12 @@ export type MoveDeps = CopyDeps & { cluster: string | null };
 type MoveOptions = {
   /** Begin with the first day, not where an earlier move ended. */
   again: boolean;
-  /** Called after each day: how many rows of it were copied. */
-  onDay(table: DatedTable, day: string, rows: number): void;
+  /** Called after each insertion, and after each day. */
+  onProgress(progress: MoveProgress): void;
 };
+
+/** How far a move is: `rows` of this day are copied, and `done` of `of` days of all tables are copied and compared. */
+type MoveProgress = { table: DatedTable; day: string; rows: number; done: number; of: number };
 
 /**
  * Copies to ClickHouse what Postgres has, day by day (UTC), the oldest first, and compares each day. It goes on where it
@@ -34,16 +37,20 @@ export async function moveRecords(deps: MoveDeps, options: MoveOptions): Promise
   for (const name of COPIED_TABLES) if (!(name in TIMES)) await sql.unsafe(markAll(name), [DEFAULT_ORG]);
   let moved = 0;
   const todayMs = Math.floor(clock.now().getTime() / DAY_MS) * DAY_MS;
+  const plan: { table: DatedTable; dayMs: number }[] = [];
   for (const table of DATED_TABLES) {
-    for (const dayMs of await daysOf(deps, table, options.again)) {
-      const span = { from: new Date(dayMs), to: new Date(dayMs + DAY_MS) };
-      const rows = await moveDay(deps, table, span);
-      await untilAlike(deps, table, span);
-      // Rows of today still come.
-      await noteMoved(deps, table, new Date(Math.min(dayMs + DAY_MS, todayMs)));
-      moved += rows;
-      options.onDay(table, dayOf(span), rows);
-    }
+    for (const dayMs of await daysOf(deps, table, options.again)) plan.push({ table, dayMs });
+  }
+  for (const [place, { table, dayMs }] of plan.entries()) {
+    const span = { from: new Date(dayMs), to: new Date(dayMs + DAY_MS) };
+    const show = (rows: number, done: number) =>
+      options.onProgress({ table, day: dayOf(span), rows, done, of: plan.length });
+    const rows = await moveDay(deps, { table, span, onRows: (copied) => show(copied, place) });
+    await untilAlike(deps, table, span);
+    // Rows of today still come.
+    await noteMoved(deps, table, new Date(Math.min(dayMs + DAY_MS, todayMs)));
+    moved += rows;
+    show(rows, place + 1);
   }
   while (await copyMarked(deps));
   return moved;
@@ -62,8 +69,13 @@ async function daysOf({ sql }: MoveDeps, table: DatedTable, again: boolean): Pro
   return days.map(({ day }) => Date.parse(day));
 }
 
+type MovedDay = { table: DatedTable; span: DaySpan; onRows(copied: number): void };
+
 /** Copies the rows of a day, as one look at the database sees them. Returns how many. */
-async function moveDay(deps: MoveDeps, name: DatedTable, { from, to }: DaySpan): Promise<number> {
+async function moveDay(
+  deps: MoveDeps,
+  { table: name, span: { from, to }, onRows }: MovedDay,
+): Promise<number> {
   const { sql, client } = deps;
   const park = parking(deps, name);
   const version = await nextVersion(sql);
@@ -73,6 +85,7 @@ async function moveDay(deps: MoveDeps, name: DatedTable, { from, to }: DaySpan):
     const token = `${name} ${version} ${copied}`;
     await insertRows(client, { name, lines: rows.map(({ line }) => line), token }, park);
     copied += rows.length;
+    onRows(copied);
   }
   return copied;
 }
