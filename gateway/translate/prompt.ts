@@ -39,7 +39,7 @@ export type Tool = {
   description: string | null;
   /** JSON Schema of the arguments; null where the client gave none. */
   schema: Json | null;
-  strict: boolean | null;
+  strict: Located<boolean> | null;
   cache: Json | null;
 };
 

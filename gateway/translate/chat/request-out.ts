@@ -151,7 +151,7 @@ const toolOf = ({ name, description, schema, strict }: Tool) => ({
     name,
     ...(description === null ? {} : { description }),
     parameters: schema ?? { type: "object", properties: {} },
-    ...(strict === null ? {} : { strict }),
+    ...(strict === null ? {} : { strict: strict.value }),
   },
 });
 

@@ -5,6 +5,7 @@ import {
   inexpressible,
   into,
   type LocatedBody,
+  located,
   lose,
   malformed,
   objectAt,
@@ -62,7 +63,7 @@ function functionTool({ object, at }: LocatedBody): Tool {
       name: into(tool, "name", textAt),
       description: into(tool, "description", textAt),
       parameters: into(tool, "schema", objectAt),
-      strict: into(tool, "strict", flagAt),
+      strict: into(tool, "strict", located(flagAt)),
       ...cacheReaders(tool),
     },
   );

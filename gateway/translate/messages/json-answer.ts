@@ -2,14 +2,20 @@ import { lose } from "../members.ts";
 import type { OutputFormat, Prompt } from "../prompt.ts";
 import type { ReplyStep } from "../reply.ts";
 import { claudeFacts } from "./claude-models.ts";
+import { grammarOf } from "./grammar.ts";
 
 /**
  * Asks for a JSON answer by a tool that the model must call, where the format has no member for it: any JSON object, and
- * a schema at models that do not take one. Returns the tool's name; null if the answer comes as text.
+ * a schema that the model's grammars cannot keep. Returns the tool's name; null if the answer comes as text.
  */
 export function askByTool(prompt: Prompt, model: string): string | null {
   const { output } = prompt;
-  if (!output || (output.kind === "schema" && claudeFacts(model).schemas)) return null;
+  if (!output) return null;
+  const grammar = output.kind === "schema" && claudeFacts(model).schemas ? grammarOf(output.schema) : null;
+  if (output.kind === "schema" && grammar) {
+    prompt.output = { ...output, schema: grammar };
+    return null;
+  }
   prompt.output = null;
   // A call of the client's own tool is no JSON answer.
   if (prompt.toolChoice?.value.kind === "tool") return null;

@@ -153,7 +153,7 @@ function toolOf({ object: definition, at }: LocatedBody): Tool {
       name: into(tool, "name", textAt),
       description: into(tool, "description", textAt),
       input_schema: into(tool, "schema", objectAt),
-      strict: into(tool, "strict", flagAt),
+      strict: into(tool, "strict", located(flagAt)),
     },
   );
   if (tool.name === "") throw malformed(at.member("name"), "a string");

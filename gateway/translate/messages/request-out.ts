@@ -2,6 +2,7 @@ import { inexpressible, lose } from "../members.ts";
 import type { Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { claudeFacts } from "./claude-models.ts";
 import { blocksOf, systemBlocks } from "./content-out.ts";
+import { grammarOf } from "./grammar.ts";
 import { type Reasoning, reasoningOf } from "./reasoning.ts";
 
 /** The prompt as a messages request. @throws GatewayError invalid_request for what the format has no place for. */
@@ -19,7 +20,7 @@ export function writeMessagesRequest(prompt: Prompt, model: string): object {
     ...(prompt.stop.length > 0 ? { stop_sequences: prompt.stop } : {}),
     ...(reasoning.thinking ? { thinking: reasoning.thinking } : {}),
     ...outputConfig(prompt, reasoning),
-    ...(prompt.tools.length > 0 ? { tools: prompt.tools.map(toolOf) } : {}),
+    ...(prompt.tools.length > 0 ? { tools: prompt.tools.map(toolFor(model)) } : {}),
     ...toolChoice(prompt),
     ...(prompt.user === null ? {} : { metadata: { user_id: prompt.user } }),
     ...(prompt.streamed ? { stream: true } : {}),
@@ -75,13 +76,21 @@ function outputConfig({ output }: Prompt, { effort }: Reasoning): object {
   return { output_config: { ...(effort ? { effort } : {}), ...(format ? { format } : {}) } };
 }
 
-const toolOf = ({ name, description, schema, strict, cache }: Tool) => ({
-  name,
-  ...(description === null ? {} : { description }),
-  input_schema: { type: "object", properties: {}, ...schema },
-  ...(strict === true ? { strict } : {}),
-  ...(cache ? { cache_control: cache } : {}),
-});
+/** Arguments are kept to a schema by the models that have grammars, where a grammar can. */
+function toolFor(model: string): (tool: Tool) => object {
+  const { schemas } = claudeFacts(model);
+  return ({ name, description, schema, strict, cache }) => {
+    const grammar = strict?.value === true && schemas ? grammarOf(schema ?? {}) : null;
+    if (strict?.value === true && !grammar) strict.at.drop();
+    return {
+      name,
+      ...(description === null ? {} : { description }),
+      input_schema: grammar ?? { type: "object", properties: {}, ...schema },
+      ...(grammar ? { strict: true } : {}),
+      ...(cache ? { cache_control: cache } : {}),
+    };
+  };
+}
 
 function toolChoice({ tools, toolChoice: given, parallelTools }: Prompt): object {
   if (tools.length === 0) parallelTools?.at.drop();
