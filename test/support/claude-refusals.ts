@@ -27,7 +27,7 @@ const blocksOf = ({ content }: Anthropic.MessageParam): Blocks =>
 const allBlocks = ({ messages }: Request): Blocks => messages.flatMap(blocksOf);
 const thinks = ({ thinking }: Request): boolean => thinking !== undefined && thinking.type !== "disabled";
 /** Models before the effort: they think by a budget, and each turn of a tool loop must begin with thoughts. */
-const isBudgeted = ({ model }: Request): boolean => /-(?:3|4-[0-5]|4)(?:-|$)/.test(model);
+const isBudgeted = ({ model }: Request): boolean => /-(?:3-|4-[0-5](?:-|$)|4(?:-20|$))/.test(model);
 
 const RULES: readonly ((
   request: Request,
