@@ -27,6 +27,7 @@ let seen: Record<string, string>[] = [];
 
 const PROMPT = "Please leave the proof.";
 const FINAL = "The proof is left.";
+const DELEGATE = "Please delegate it.";
 const COMMAND = "echo left-by-agent > proof.txt";
 const SUBSCRIPTION = "sk-ant-oat01-subscription-of-the-suite";
 
@@ -35,6 +36,14 @@ beforeAll(async () => {
   const uses = (tool: string) => (request: ChatCompletionRequest) =>
     request.tools?.some(({ function: it }) => it.name === tool) === true;
   const usage = { input_tokens: 210, output_tokens: 12, prompt_tokens: 210, completion_tokens: 12 };
+  const task = { description: "Leaves the proof", prompt: PROMPT, subagent_type: "general" };
+  vendor.on(
+    {
+      hasToolResult: false,
+      predicate: (request) => uses("task")(request) && JSON.stringify(request.messages).includes(DELEGATE),
+    },
+    { toolCalls: [{ name: "task", arguments: JSON.stringify(task), id: "toolu_task" }], usage },
+  );
   for (const { tool, input } of [
     { tool: "Bash", input: { command: COMMAND, description: "Leaves the proof" } },
     { tool: "bash", input: { command: COMMAND, description: "Leaves the proof" } },
@@ -123,7 +132,12 @@ async function run(
   }
 }
 
-type Row = StoredRecord & { channel: string; surface: string };
+type Row = StoredRecord & {
+  channel: string;
+  surface: string;
+  agent_session: string | null;
+  parent_session: string | null;
+};
 
 /** Every call that the vendor was asked for has its record. */
 async function recorded(key: string, result: AgentRun): Promise<Row[]> {
@@ -250,6 +264,31 @@ describe.skipIf(codex === null)("codex", () => {
 });
 
 describe.skipIf(opencode === null)("opencode", () => {
+  type Way = { npm: string; route: string };
+  const ask = (prompt: string, { npm, route }: Way) => {
+    const config = {
+      autoupdate: false,
+      share: "disabled",
+      permission: { bash: "allow", task: "allow" },
+      provider: {
+        gateway: {
+          npm,
+          name: "gateway",
+          options: { baseURL: `${gateway.url}/v1`, apiKey: "{env:GATEWAY_KEY}" },
+          models: { [route]: { name: route } },
+        },
+      },
+    };
+    return run([...(opencode ?? []), "run", "--model", `gateway/${route}`, prompt], {
+      env: (GATEWAY_KEY) => ({
+        GATEWAY_KEY,
+        OPENCODE_DISABLE_MODELS_FETCH: "1",
+        OPENCODE_DISABLE_AUTOUPDATE: "1",
+      }),
+      files: { "opencode.json": JSON.stringify(config) },
+    });
+  };
+
   test.each([
     { surface: "messages", npm: "@ai-sdk/anthropic", route: "claude-coding" },
     { surface: "messages", npm: "@ai-sdk/anthropic", route: "coding" },
@@ -258,27 +297,7 @@ describe.skipIf(opencode === null)("opencode", () => {
   ])(
     "on $surface, on route $route: a tool runs, an answer comes, and the calls are its session's",
     async (way) => {
-      const config = {
-        autoupdate: false,
-        share: "disabled",
-        permission: { bash: "allow" },
-        provider: {
-          gateway: {
-            npm: way.npm,
-            name: "gateway",
-            options: { baseURL: `${gateway.url}/v1`, apiKey: "{env:GATEWAY_KEY}" },
-            models: { [way.route]: { name: way.route } },
-          },
-        },
-      };
-      const it = await run([...(opencode ?? []), "run", "--model", `gateway/${way.route}`, PROMPT], {
-        env: (GATEWAY_KEY) => ({
-          GATEWAY_KEY,
-          OPENCODE_DISABLE_MODELS_FETCH: "1",
-          OPENCODE_DISABLE_AUTOUPDATE: "1",
-        }),
-        files: { "opencode.json": JSON.stringify(config) },
-      });
+      const it = await ask(PROMPT, way);
       expect(it.stdout).toContain(FINAL);
       expect(it.proof).toBe("left-by-agent\n");
       for (const record of it.records) {
@@ -295,4 +314,23 @@ describe.skipIf(opencode === null)("opencode", () => {
       expect(it.presented).toEqual(PRESENTED[way.route] ?? new Set());
     },
   );
+
+  test("a sub-agent's calls are its parent's session's, and name its own", async () => {
+    const it = await ask(DELEGATE, { npm: "@ai-sdk/openai-compatible", route: "coding" });
+    expect(it.stdout).toContain(FINAL);
+    expect(it.proof).toBe("left-by-agent\n");
+    const [parent, ...others] = new Set(it.records.map(({ session }) => session));
+    expect([parent, others]).toEqual([expect.stringMatching(/^ses_\w+$/), []]);
+    // The child asks twice: for its tool, and with what that gave.
+    const children = it.records.filter(({ agent_session }) => agent_session !== null);
+    expect(children.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(children.map(({ agent_session }) => agent_session)).size).toBe(1);
+    for (const child of children) {
+      expect(child).toMatchObject({ ...ANSWERED, client: "opencode", parent_session: parent });
+      expect(child.agent_session).not.toBe(parent);
+    }
+    const own = it.records.filter(({ agent_session }) => agent_session === null);
+    expect(own.length).toBeGreaterThanOrEqual(2);
+    expect(own.map(({ parent_session }) => parent_session)).toEqual(own.map(() => null));
+  });
 });
