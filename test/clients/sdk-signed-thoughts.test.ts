@@ -149,6 +149,26 @@ test.each(MODELS)("OpenAI's client goes on with %s, by references and by items",
   }
 });
 
+test("thoughts that a client did not ask to see come back with the call that it refers to", async () => {
+  for (const model of MODELS) {
+    play();
+    const tools = [
+      { type: "function" as const, name: "weather", parameters: { type: "object" }, strict: false },
+    ];
+    const call = { model, tools, reasoning: { effort: "high" as const } };
+    const { output } = await openai.responses.create({ ...call, input: "Weather?" });
+    const [item] = output;
+    if (item?.type !== "function_call" || !item.id) throw new Error("no call with an id");
+    const input = [
+      { role: "user" as const, content: "Weather?" },
+      { type: "item_reference" as const, id: item.id },
+      { type: "function_call_output" as const, call_id: item.call_id, output: "rain" },
+    ];
+    expect((await openai.responses.create({ ...call, input })).output_text).toBe("It rains.");
+    expect([vendor.refused, thoughts()]).toEqual([[], RETURNED.slice(0, 2)]);
+  }
+});
+
 test("OpenAI's client goes on in chat mode, with the messages as they came", async () => {
   for (const model of MODELS) {
     play();
