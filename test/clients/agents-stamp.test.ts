@@ -4,11 +4,14 @@ import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
 import { agentProgram } from "#test/support/agents.ts";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
+import type { PullRequest } from "#test/support/fake-github/world.ts";
+import { startGithubApp } from "#test/support/github-app-process.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
-// Gemini CLI, Copilot CLI, Qwen Code and opencode as they are published: the session on their calls, and the hook that stamps. All
-// but opencode are set up by `tallygate install` after `tallygate login` alone, and started by their own name in the user's shell.
+// Gemini CLI, Copilot CLI, Qwen Code and opencode as they are published, from an empty home to a joined merge: the session on their
+// calls, and the hook that stamps. All but opencode are set up by `tallygate install` after `tallygate login` alone, and started by
+// their own name in the user's shell.
 
 const gemini = await agentProgram("gemini-cli");
 const copilot = await agentProgram("copilot");
@@ -16,6 +19,7 @@ const qwen = await agentProgram("qwen-code");
 const opencode = await agentProgram("opencode");
 
 const FINAL = "The pull request is open.";
+const WEBHOOK_SECRET = "a secret of more than sixteen characters";
 
 const github = startFakeGithub();
 const repository = github.story.addRepository("octo-org/shop");
@@ -57,6 +61,11 @@ beforeAll(async () => {
   await gateway.admin("PUT", "/routes/coding", { surface: "chat", provider: "chat-vendor", model: "gpt-4o" });
   const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: "ada" });
   ({ secret, id: keyId } = key);
+  await gateway.admin("PATCH", "/settings", { pull_request_stamping: true });
+  github.app.webhookSecret = WEBHOOK_SECRET;
+  const app = await startGithubApp({ DATABASE_URL: gateway.databaseUrl, WEBHOOK_SECRET });
+  github.deliverTo(`${app.url}/api/github/webhooks`);
+  await github.story.install({ repositories: [repository] });
 });
 
 afterAll(async () => {
@@ -85,14 +94,31 @@ async function machine(
   return it;
 }
 
-/** The session that the branch's pull request is stamped with. */
-function stampOf(branch: string): string | undefined {
+function pullRequestOf(branch: string): PullRequest {
   const made = [...github.world.pullRequests.values()].find(({ headRef }) => headRef === branch);
   if (!made) throw new Error(`no pull request of ${branch}`);
+  return made;
+}
+
+/** The session that the branch's pull request is stamped with. */
+const stampOf = (branch: string): string | undefined =>
   // Qwen Code signs the text that it writes.
-  return /^Adds the thing\.\n\n(?:Generated with [^\n]+\n\n)?Gateway-Session: (gs_[0-9a-z]{26})$/.exec(
-    made.body ?? "",
+  /^Adds the thing\.\n\n(?:Generated with [^\n]+\n\n)?Gateway-Session: (gs_[0-9a-z]{26})$/.exec(
+    pullRequestOf(branch).body ?? "",
   )?.[1];
+
+/** Once it is merged, the branch's pull request costs what the calls of this client cost, all of which are known. */
+async function expectJoined(branch: string, client: string): Promise<void> {
+  const merged = pullRequestOf(branch);
+  await github.story.merge(merged);
+  await until(async () => {
+    const [row] = await gateway.sql`select link from pull_requests where number = ${merged.number}`;
+    return row?.["link"] === "joined";
+  });
+  const [spent] = await gateway.sql`
+    select sum(cost_usd)::text as usd from requests where client = ${client}`;
+  const page = await gateway.admin("GET", `/pull-requests/${repository.id}-${merged.number}`);
+  expect(page).toMatchObject({ session_cost_usd: spent?.["usd"], session_cost_is_lower_bound: false });
 }
 
 /** Sessions of all that was recorded of a client. */
@@ -165,36 +191,39 @@ const ownSettings = (name: string): string => {
 };
 
 test.skipIf(gemini === null)(
-  "Gemini CLI, started by its name, sends the branch's session, and its hook stamps it",
+  "Gemini CLI, started by its name, sends the branch's session, its hook stamps it, and the merge is joined",
   async () => {
     const words = ["--model", "gemini-2.5-flash", "--yolo", "-p", "Do the work on the branch by-gemini."];
     await byName("gemini", words, { GEMINI_CLI_TRUST_WORKSPACE: "true" });
     expect(await metered("gemini-cli")).toEqual(meteredFor("by-gemini"));
+    await expectJoined("by-gemini", "gemini-cli");
   },
 );
 
 test.skipIf(copilot === null)(
-  "Copilot CLI, started by its name, sends the branch's session, and its hook stamps it",
+  "Copilot CLI, started by its name, sends the branch's session, its hook stamps it, and the merge is joined",
   async () => {
     const words = ["--model", "coding", "--allow-all", "-p", "Do the work on the branch by-copilot."];
     await byName("copilot", words, { COPILOT_OFFLINE: "true", COPILOT_AUTO_UPDATE: "false" });
     expect(await metered("copilot-cli")).toEqual(meteredFor("by-copilot"));
+    await expectJoined("by-copilot", "copilot-cli");
     // Its later turns look like its SDK's.
     expect(await sessionsOf("openai-js", false)).toEqual([]);
   },
 );
 
 test.skipIf(qwen === null)(
-  "Qwen Code, started by its name, sends the branch's session, and its hook stamps it",
+  "Qwen Code, started by its name, sends the branch's session, its hook stamps it, and the merge is joined",
   async () => {
     const words = ["--model", "coding", "--yolo", "-p", "Do the work on the branch by-qwen."];
     await byName("qwen", words, {});
     expect(await metered("qwen-code")).toEqual(meteredFor("by-qwen"));
+    await expectJoined("by-qwen", "qwen-code");
   },
 );
 
 test.skipIf(opencode === null)(
-  "opencode sends the branch's session instead of its own, and its hook stamps it",
+  "opencode sends the branch's session instead of its own, its hook stamps it, and the merge is joined",
   async () => {
     const config = {
       autoupdate: false,
@@ -233,6 +262,7 @@ test.skipIf(opencode === null)(
     const { code, out, error } = await it.tallygate(words, env);
     expect([code, out], error).toEqual([0, expect.stringContaining(FINAL)]);
     expect(await sessionsOf("opencode")).toEqual([stampOf("by-opencode")]);
+    await expectJoined("by-opencode", "opencode");
     it.remove();
   },
 );
