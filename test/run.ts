@@ -1,7 +1,6 @@
 /**
- * Runs the test suites and ends with one line, `N passed, N failed`. `--quick` leaves out the suites that go over the
- * wire to a whole gateway, kill processes, or start real clients; `--faults` runs the fault suite alone and in full, and
- * keeps its figures in test/faults/RESULTS.md; `--clickhouse` gives each gateway process a ClickHouse (chDB) for its reports;
+ * Runs the test suites and ends with one line, `N passed, N failed`. `--quick` runs those that start no process, database
+ * or browser; `--faults` runs the fault suite alone and in full, and keeps its figures in test/faults/RESULTS.md; `--clickhouse` gives each gateway process a ClickHouse (chDB) for its reports;
  * further arguments are parts of file names to run.
  */
 import { existsSync } from "node:fs";
@@ -11,12 +10,10 @@ import { endFile } from "./support/at-end.ts";
 import { SERVER_URL, startClickHouse } from "./support/clickhouse.ts";
 import { writeFaultResults } from "./support/fault-results.ts";
 import { SERVER_DIRECTORY, startTestServer } from "./support/postgres.ts";
+import { isQuick } from "./support/quick-suites.ts";
 import { TRANSPILED } from "./support/transpiled.ts";
 
 const ROOT = join(import.meta.dir, "..");
-/** Suites of a whole gateway or of much waiting, which take longer than a change should wait for. */
-const WHOLE =
-  /^test\/((wire|privacy|surfaces|rollups|classifier|faults|clients|deploy)\/|(contract\/errors|stores\/directory|reports\/surface|recorder\/full-spool|github-app\/main)\.)/;
 /** Suites mostly wait for processes and for Postgres, so more of them run at a time than there are processors. */
 const AT_A_TIME = 4;
 const SLOWEST_SHOWN = 15;
@@ -29,7 +26,7 @@ const parts = words.filter((word) => !word.startsWith("--"));
 
 const files: string[] = [];
 for await (const file of new Bun.Glob("test/**/*.test.{ts,tsx}").scan(ROOT)) {
-  if (quick && WHOLE.test(file)) continue;
+  if (quick && !isQuick(file)) continue;
   if (faults && !file.startsWith("test/faults/")) continue;
   if (parts.length === 0 || parts.some((part) => file.includes(part))) files.push(file);
 }
@@ -45,7 +42,7 @@ type Timings = { version: 1; files: Record<string, number> };
 async function guessTimings(): Promise<void> {
   if (existsSync(timings)) return;
   const guessed: Timings = { version: 1, files: {} };
-  for (const file of files) guessed.files[file] = WHOLE.test(file) ? 10_000 : 1_000;
+  for (const file of files) guessed.files[file] = isQuick(file) ? 1_000 : 10_000;
   await Bun.write(timings, JSON.stringify(guessed));
 }
 
@@ -103,7 +100,8 @@ async function prepareClients(): Promise<void> {
 
 await Promise.all([prepareConsole(), prepareClients()]);
 await guessTimings();
-const server = await startTestServer();
+// Quick suites use no database.
+const server = quick ? null : await startTestServer();
 const clickhouseUrl = clickhouse ? (await startClickHouse()).url : null;
 const run = Bun.spawn(
   [
@@ -126,7 +124,7 @@ const run = Bun.spawn(
       // What the suites start ends with them, also when this process is killed.
       BUN_FEATURE_FLAG_NO_ORPHANS: "1",
       ...TRANSPILED,
-      [SERVER_DIRECTORY]: server.directory,
+      ...(server !== null && { [SERVER_DIRECTORY]: server.directory }),
       ...(clickhouseUrl !== null && { [SERVER_URL]: clickhouseUrl }),
       FAULTS: faults ? "all" : "short",
     },
@@ -134,8 +132,8 @@ const run = Bun.spawn(
 );
 const printed = await passOn(run.stderr);
 const status = await run.exited;
-await server.admin.end();
-await server.remove();
+await server?.admin.end();
+await server?.remove();
 await endFile();
 
 if (faults) {
