@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endFile } from "./support/at-end.ts";
 import { SERVER_URL, startClickHouse } from "./support/clickhouse.ts";
+import { failuresIn } from "./support/failures.ts";
 import { writeFaultResults } from "./support/fault-results.ts";
 import { SERVER_DIRECTORY, startTestServer } from "./support/postgres.ts";
 import { isQuick } from "./support/quick-suites.ts";
@@ -55,21 +56,6 @@ async function passOn(output: ReadableStream<Uint8Array>): Promise<string> {
     text += decoder.decode(chunk, { stream: true });
   }
   return Bun.stripANSI(text);
-}
-
-/** The failed tests, each with its file: `bun test` prints a file's name before its tests. */
-function failuresIn(printed: string): string[] {
-  const failures: string[] = [];
-  let file = "";
-  for (const line of printed.split("\n")) {
-    // From here on it repeats them without their files.
-    if (/^\d+ tests? failed:$/.test(line)) break;
-    const [, head] = /^(test\/\S+\.test\.tsx?):$/.exec(line) ?? [];
-    if (head) file = head;
-    else if (line.startsWith("(fail) ")) failures.push(`${file}: ${line.slice(7)}`);
-    else if (line.startsWith("# Unhandled error")) failures.push(`${file}: ${line.slice(2)}`);
-  }
-  return failures;
 }
 
 const readTimings = async (): Promise<Timings> => await Bun.file(timings).json();
@@ -142,7 +128,7 @@ if (faults) {
   writeFaultResults(printed, today, (file) => (times.files[file] ?? 0) / 1000);
 }
 const failures = failuresIn(printed);
-if (failures.length > 0) console.log(`\nFailed:\n${failures.join("\n")}`);
+for (const { test, why } of failures) console.log(`\nFailed: ${test}\n${why}`);
 console.log(`\nSlowest:\n${(await slowest()).join("\n")}\n`);
 
 const count = (word: string) =>
