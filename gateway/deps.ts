@@ -10,7 +10,7 @@ import { meteredBodyBudget } from "./http/body-budget.ts";
 import { addressIn, closerOf, type Listener } from "./http/listener.ts";
 import { authorizeReports, noteExport, requireAdministrator } from "./identity/authorize.ts";
 import { openIdentity } from "./identity/open-identity.ts";
-import { openConnections } from "./mcp/connections.ts";
+import { connectionsWhenUsed } from "./mcp/connections-when-used.ts";
 import { openLists } from "./mcp/lists.ts";
 import { runningToolCalls } from "./mcp/running-tool-calls.ts";
 import { pagesDirectories } from "./pages-directories.ts";
@@ -193,7 +193,7 @@ function providerClients({ clock, log, watchdog, reach }: OutwardDeps) {
 /** Clients for tool servers. */
 function toolClients({ clock, log, watchdog, reach }: OutwardDeps) {
   const askToolServer = createToolServerFetch({ reach, clock, watchdog });
-  const connections = openConnections(askToolServer, clock);
+  const connections = connectionsWhenUsed(askToolServer, clock);
   const lists = openLists(connections, clock, log);
   return { askToolServer, connections, lists, running: runningToolCalls() };
 }

@@ -8,10 +8,11 @@ import { reasonIn } from "../upstream/failures.ts";
 import { type AdmitDeps, admitToolCall } from "./admit-tool-call.ts";
 import type { ToolCatalog } from "./catalog.ts";
 import { NotConnected } from "./connections.ts";
-import { protocolErrorOf, RPC, type RpcMessage } from "./json-rpc.ts";
+import { RPC, type RpcMessage } from "./json-rpc.ts";
 import type { Lists } from "./lists.ts";
 import { failedWith, notTaken, type Outcome, outcomeOfFailure, outcomeOfResult } from "./outcome.ts";
 import { mayCall } from "./permission.ts";
+import { protocolErrorOf } from "./protocol-error.ts";
 import type { RunningId, RunningToolCalls } from "./running-tool-calls.ts";
 import {
   forwardedParams,

@@ -1,4 +1,3 @@
-import { ProtocolError } from "@modelcontextprotocol/server";
 import { isRecord } from "#shared/json.ts";
 import type { JsonBody } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
@@ -80,15 +79,8 @@ export function rpcErrorResponse(error: unknown, id: RpcMessage["id"], requestId
   return Response.json(body, { status, headers: { ...headers, "x-request-id": requestId } });
 }
 
-/** The same within an answer that has started, without headers. */
-export function protocolErrorOf(error: GatewayError): ProtocolError {
-  const { code, message, type, headers } = toldOf(error);
-  const wait = new Headers(headers).get("retry-after");
-  const data = { type, ...(wait !== null && { retry_after_seconds: Number(wait) }) };
-  return new ProtocolError(code, message, data);
-}
-
-function toldOf(error: unknown) {
+/** An error in JSON-RPC's words, with the status and headers that it has as an answer of its own. */
+export function toldOf(error: unknown) {
   if (error instanceof RpcError) {
     const { status, code, message } = error;
     return { status, code, message, type: "invalid_request_error", headers: { "x-should-retry": "false" } };

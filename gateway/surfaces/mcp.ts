@@ -5,7 +5,7 @@ import { errorFields, type Log } from "#shared/log.ts";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import type { BodyBudget, BodyHold } from "../http/body-budget.ts";
-import { type AggregateDeps, aggregate } from "../mcp/aggregate.ts";
+import type { AggregateDeps } from "../mcp/aggregate.ts";
 import type { Era } from "../mcp/connections.ts";
 import { RpcError, type RpcMessage, readMessage, rpcErrorResponse } from "../mcp/json-rpc.ts";
 import { requireOwnOrigin } from "../mcp/origin.ts";
@@ -99,6 +99,8 @@ async function served(deps: McpDeps, request: Request, serverName: string | null
     const caller = { key, labels: labelsOf(request.headers, posted?.message.params ?? {}) };
     if (serverName !== null) return await relayed(deps, request, { caller, serverName, posted });
     if (!posted) throw new GatewayError("method_not_allowed");
+    // It needs the protocol's library, which is large: many gateways have no tool servers.
+    const { aggregate } = await import("../mcp/aggregate.ts");
     return await aggregate(deps, { ...caller, request, ...parsedOf(posted) });
   } catch (error) {
     // No answer reaches a client that has disconnected.
@@ -145,6 +147,8 @@ async function relayed(
     !headers.has("mcp-session-id") &&
     !(await deps.connections.speaks(server, eraOf(headers, posted)))
   ) {
+    // It needs the protocol's library, which is large: many gateways have no tool servers.
+    const { aggregate } = await import("../mcp/aggregate.ts");
     return await aggregate(deps, { ...caller, request, ...parsedOf(posted), only: server });
   }
   return await relay(deps, { ...caller, server, method, headers, posted, signal });
