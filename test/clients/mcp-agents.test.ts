@@ -61,6 +61,8 @@ const claudeEnv = () => ({
   DISABLE_AUTOUPDATER: "1",
   // Else tools are found by a search of the model's, which the mock does not play.
   ENABLE_TOOL_SEARCH: "false",
+  // Else it asks the model without the tools of servers that do not answer in five seconds.
+  MCP_CONNECT_TIMEOUT_MS: "120000",
 });
 const ASKING = ["-p", "Use both tools.", "--output-format", "json", "--allowedTools", "mcp__tallygate"];
 

@@ -87,7 +87,8 @@ export async function runAgent(
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    timeout: 90_000,
+    // Only what hangs takes as long, on any machine; the test's own limit comes later.
+    timeout: 240_000,
     killSignal: "SIGKILL",
     env: {
       PATH: programPath(),
