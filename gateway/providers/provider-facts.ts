@@ -2,6 +2,14 @@ import type { SurfaceName, WireName } from "../surface-facts.ts";
 import type { PublishedPrice, PublishedTiers } from "./published-prices.ts";
 import type { ReportedCost } from "./reported-cost.ts";
 
+/** A vendor that puts a signature beside its calls of tools (`tool_calls[].extra_content`) and wants it back there. */
+export type SignedCalls = {
+  /** Models that refuse a conversation with calls without one. */
+  required: RegExp;
+  /** What the vendor documents for calls whose signature is not known: another model's, or a client lost it. */
+  unsigned: object;
+};
+
 /** Facts about a provider kind. */
 export type ProviderFacts = {
   wire: WireName;
@@ -38,6 +46,8 @@ export type ProviderFacts = {
   acceptsStreamUsageOption: boolean;
   /** The member that bounds an answer in the chat format: OpenAI's newer models refuse the older one, most know no other. */
   outputLimitMember: "max_tokens" | "max_completion_tokens";
+  /** How it signs its calls of tools in the chat format; null: it does not. */
+  signedCalls: SignedCalls | null;
   /** `total_tokens` = prompt + completion + reasoning: the output is the total less the prompt. */
   reasoningOutsideCompletion: boolean;
   /** Its ids in the built-in price list. */
@@ -67,6 +77,15 @@ const BESIDE_CHAT = [
   "rerank",
 ] as const satisfies readonly WireName[];
 
+/**
+ * Gemini 3 and later refuse a call without its thought signature with 400, also at the address in OpenAI's format; the
+ * text in place of an unknown one is Google's own (ai.google.dev, "Thought signatures").
+ */
+export const GEMINI_SIGNATURES: SignedCalls = {
+  required: /(?:^|\/)gemini-(?:[3-9]|\d\d)/,
+  unsigned: { google: { thought_signature: "skip_thought_signature_validator" } },
+};
+
 /** All of them but those that the vendor has no address for. */
 export const without = (...missing: readonly WireName[]): WireName[] =>
   BESIDE_CHAT.filter((wire) => !missing.includes(wire));
@@ -81,6 +100,7 @@ export const OPENAI_LIKE = {
   vendorHosts: [],
   acceptsStreamUsageOption: true,
   outputLimitMember: "max_tokens",
+  signedCalls: null,
   reasoningOutsideCompletion: false,
   priceIds: [],
 } as const satisfies ProviderFacts;

@@ -52,4 +52,8 @@ const encoder = new TextEncoder();
 
 export const objectInBytes = (bytes: Uint8Array): Json | null => objectIn(decoder.decode(bytes));
 
+/** A provider's error, which Google's address in OpenAI's format sends in a list of one. */
+export const errorInBytes = (bytes: Uint8Array): Json | null =>
+  objectIn(decoder.decode(bytes).replace(/^\s*\[([\s\S]*)\]\s*$/, "$1"));
+
 export const jsonBytes = (value: unknown): Uint8Array<ArrayBuffer> => encoder.encode(JSON.stringify(value));

@@ -21,16 +21,21 @@ export type ReplyStep =
 export type OpenBlock =
   | { kind: "text" | "thinking" | "refusal" }
   | { kind: "redacted"; data: string }
+  | { kind: "extra"; data: string }
   | { kind: "call"; id: string; name: string };
 
 /** An error of the provider's, in words of no format: `type` is one of `error-shapes.ts`. */
 export type ProviderError = { type: string; message: string };
 
-/** A block with all that came for it. */
+/**
+ * A block with all that came for it. `extra` is the JSON of what a chat provider put beside the next call and wants back
+ * there, such as Gemini's thought signature (`tool_calls[].extra_content`).
+ */
 export type Block =
   | { kind: "text" | "refusal"; text: string }
   | { kind: "thinking"; text: string; signature: string | null }
   | { kind: "redacted"; data: string }
+  | { kind: "extra"; data: string }
   | { kind: "call"; id: string; name: string; text: string };
 
 /** An answer so far. */
@@ -78,13 +83,13 @@ export function addStep(reply: Reply, step: ReplyStep): void {
 
 function blockOf(open: OpenBlock): Block {
   if (open.kind === "call") return { ...open, text: "" };
-  if (open.kind === "redacted") return open;
+  if (open.kind === "redacted" || open.kind === "extra") return open;
   if (open.kind === "thinking") return { kind: "thinking", text: "", signature: null };
   return { kind: open.kind, text: "" };
 }
 
 function grow(block: Block | undefined, step: Extract<ReplyStep, { kind: "more" | "sign" }>): void {
-  if (!block || block.kind === "redacted") return;
+  if (!block || block.kind === "redacted" || block.kind === "extra") return;
   if (step.kind === "more") block.text += step.text;
   else if (block.kind === "thinking") block.signature = step.signature;
 }

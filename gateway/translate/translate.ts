@@ -7,7 +7,7 @@ import { readChatRequest } from "./chat/request-in.ts";
 import { type ChatDialect, writeChatRequest } from "./chat/request-out.ts";
 import { chatWriter } from "./chat/stream-out.ts";
 import { type ClientWire, clientErrorBody } from "./error-shapes.ts";
-import { type Json, jsonBytes, objectInBytes } from "./exact-json.ts";
+import { errorInBytes, type Json, jsonBytes, objectInBytes } from "./exact-json.ts";
 import { geminiWriter, writeGeminiAnswer } from "./gemini/answer-out.ts";
 import { readGeminiRequest } from "./gemini/request-in.ts";
 import type { LocatedBody } from "./members.ts";
@@ -141,7 +141,7 @@ export function translate(
       );
     },
     refusal: (body, { status, requestId }) =>
-      jsonBytes(clientErrorBody(pair.from, { status, body: objectInBytes(body), requestId })),
+      jsonBytes(clientErrorBody(pair.from, { status, body: errorInBytes(body), requestId })),
     stream: (usage) =>
       streamTranslator(provider.stream(options.stop), client.stream(writing(usage)), readSteps()),
     answered: () => answered,

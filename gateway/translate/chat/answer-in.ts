@@ -23,7 +23,8 @@ export function chatAnswerSteps(answer: Json, stop: readonly string[]): ReplySte
 type Seen = {
   blocks: BlockSerializer;
   id: string | null;
-  calls: number;
+  /** The calls that have begun, by their index. */
+  calls: Set<number>;
   refused: string;
   finish: Extract<ReplyStep, { kind: "stop" }> | null;
   failed: boolean;
@@ -34,7 +35,7 @@ export function chatStream(stop: readonly string[]): StepReader {
   const seen: Seen = {
     blocks: blockSerializer(),
     id: null,
-    calls: 0,
+    calls: new Set(),
     refused: "",
     finish: null,
     failed: false,
@@ -88,14 +89,20 @@ function deltaSteps(seen: Seen, delta: Json | null): ReplyStep[] {
 function callSteps(seen: Seen, call: Json, at: number): ReplyStep[] {
   const index = typeof call["index"] === "number" ? call["index"] : at;
   const called = objectMember(call, "function");
+  const extra = seen.calls.has(index) ? null : objectMember(call, "extra_content");
   const open = (): OpenBlock => {
-    seen.calls += 1;
+    seen.calls.add(index);
     // Some providers give no id; the result must still find its call.
-    const id = textIn(call, "id") || `call_${seen.id}_${seen.calls}`;
+    const id = textIn(call, "id") || `call_${seen.id}_${seen.calls.size}`;
     return { kind: "call", id, name: textIn(called, "name") ?? "" };
   };
-  return seen.blocks.add(`call ${index}`, open, argumentsOf(called));
+  return [
+    ...(extra ? seen.blocks.add(`extra ${index}`, () => extraBlock(extra), "") : []),
+    ...seen.blocks.add(`call ${index}`, open, argumentsOf(called)),
+  ];
 }
+
+const extraBlock = (extra: Json): OpenBlock => ({ kind: "extra", data: JSON.stringify(extra) });
 
 /** Text, also where a provider sends it in parts. */
 function contentText(content: unknown): string | null {
@@ -129,7 +136,7 @@ function stopOf(
   const known = Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
   return {
     kind: "stop",
-    reason: known ?? unsaidReason(refused, calls, sequence),
+    reason: known ?? unsaidReason(refused, calls.size, sequence),
     sequence: known ? null : sequence,
     explanation: refused === "" ? null : refused,
   };

@@ -1,3 +1,4 @@
+import { objectIn } from "../exact-json.ts";
 import { inexpressible } from "../members.ts";
 import type { Effort, OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { urlOfSource } from "../sources.ts";
@@ -8,6 +9,8 @@ export type ChatDialect = {
   outputLimitMember: "max_tokens" | "max_completion_tokens";
   /** Whether `stream_options.include_usage` may be sent. */
   acceptsStreamUsageOption: boolean;
+  /** `extra_content` for a call without its signature, which the `required` models refuse; null: calls have none. */
+  signedCalls: { required: RegExp; unsigned: object } | null;
 };
 
 /** The prompt as a chat completion request. @throws GatewayError invalid_request for what the format has no place for. */
@@ -16,7 +19,7 @@ export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDia
   if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
   return {
     model,
-    messages: prompt.turns.flatMap(messagesOf),
+    messages: prompt.turns.flatMap((turn) => messagesOf(turn, { model, dialect })),
     ...limits(prompt, dialect),
     ...toolMembers(prompt),
     ...Object.fromEntries([...prompt.extras].map(([name, { value }]) => [name, value])),
@@ -54,10 +57,12 @@ function toolMembers({ tools, toolChoice: choice, parallelTools }: Prompt): obje
   };
 }
 
+type Target = { model: string; dialect: ChatDialect };
+
 /** A turn's messages: results of tools first, each its own message, as the format wants them after the calls. */
-function messagesOf({ role, parts }: PromptTurn): object[] {
+function messagesOf({ role, parts }: PromptTurn, target: Target): object[] {
   if (role === "system") return [{ role, content: systemText(parts) }];
-  if (role === "assistant") return [assistantMessage(parts)];
+  if (role === "assistant") return [assistantMessage(parts, target)];
   const results = parts.filter((part): part is PartOf<"result"> => part.kind === "result");
   const rest = [
     ...results.flatMap(({ parts: inner }) => inner.filter(({ kind }) => kind !== "text")),
@@ -79,11 +84,15 @@ function systemText(parts: readonly Part[]): string {
 }
 
 /** Reasoning of earlier turns is signed by its vendor and useless to another one. */
-function assistantMessage(parts: readonly Part[]): object {
-  const calls: PartOf<"call">[] = [];
+function assistantMessage(parts: readonly Part[], target: Target): object {
+  const calls: object[] = [];
+  let extra: string | null = null;
   for (const part of parts) {
-    if (part.kind === "call") calls.push(part);
-    else if (part.kind === "image" || part.kind === "document" || part.kind === "result") {
+    if (part.kind === "extra") extra = part.data;
+    else if (part.kind === "call") {
+      calls.push({ ...callOf(part), ...extraOf(extra, calls.length === 0, target) });
+      extra = null;
+    } else if (part.kind === "image" || part.kind === "document" || part.kind === "result") {
       throw inexpressible(part.at);
     }
   }
@@ -92,8 +101,15 @@ function assistantMessage(parts: readonly Part[]): object {
   return {
     role: "assistant",
     content: text === "" ? null : text,
-    ...(calls.length > 0 ? { tool_calls: calls.map(callOf) } : {}),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
+}
+
+/** What the vendor put beside a call; without it the first call of a message says so, where the model asks for it. */
+function extraOf(extra: string | null, isFirst: boolean, { model, dialect: { signedCalls } }: Target) {
+  if (!signedCalls) return {};
+  if (extra !== null) return { extra_content: objectIn(extra) };
+  return isFirst && signedCalls.required.test(model) ? { extra_content: signedCalls.unsigned } : {};
 }
 
 const callOf = ({ id, name, input }: PartOf<"call">) => ({
@@ -128,6 +144,7 @@ function contentPart(part: Part): object {
       return documentPart(part);
     case "thinking":
     case "redacted":
+    case "extra":
     case "call":
     case "result":
       throw inexpressible(part.at);

@@ -49,6 +49,7 @@ function partOf(block: Block, { reply, index, writing }: At): object[] {
     case "thinking":
       return writing.options.thinking ? [{ text: block.text, thought: true }] : [];
     case "redacted":
+    case "extra":
       return [];
     case "call":
       return [callPart(block, reasoningBefore(reply, index))];
@@ -67,7 +68,7 @@ function callPart({ id, name, text }: Extract<Block, { kind: "call" }>, reasonin
 function reasoningBefore({ blocks }: Reply, index: number): Block[] {
   const before = blocks.slice(0, index);
   const since = before.slice(before.findLastIndex(({ kind }) => kind === "call") + 1);
-  return since.filter(({ kind }) => kind === "thinking" || kind === "redacted");
+  return since.filter(({ kind }) => kind !== "text" && kind !== "refusal");
 }
 
 /** Counts in Gemini's format, whose candidates leave thoughts out; null if the provider reported none. */
@@ -95,7 +96,7 @@ export function geminiWriter(writing: WriterContext): StepWriter {
     const index = reply.blocks.length - 1;
     switch (step.kind) {
       case "more":
-        if (!block || block.kind === "call" || block.kind === "redacted") return "";
+        if (!block || block.kind === "call" || !("text" in block)) return "";
         return partOf(block, { reply, index, writing })
           .map((part) => chunk([{ ...part, text: step.text }]))
           .join("");

@@ -9,7 +9,7 @@ import { argumentsObject } from "./content-out.ts";
 /** A whole answer as a message. */
 export const writeMessage = (reply: Reply, { usage, options }: WriterContext): object => ({
   ...envelope(reply),
-  content: reply.blocks.filter((block) => isShown(block.kind, options)).map(contentBlock),
+  content: reply.blocks.filter((block): block is Shown => isShown(block.kind, options)).map(contentBlock),
   ...stopMembers(reply.stop),
   usage: { ...messagesCounts(usage()), ...VENDOR_ONLY },
 });
@@ -35,11 +35,14 @@ const stopMembers = (stop: Stop | null) => ({
     stop?.reason === "refusal" ? { type: "refusal", category: null, explanation: stop.explanation } : null,
 });
 
-/** Only a client that requested reasoning gets it: others take the first block for the answer. */
-const isShown = (kind: Block["kind"], options: AnswerOptions): boolean =>
-  options.thinking || (kind !== "thinking" && kind !== "redacted");
+/** What has a block of its own; the format's vendor would refuse another's in place of its own reasoning. */
+type Shown = Exclude<Block, { kind: "extra" }>;
 
-function contentBlock(block: Block): object {
+/** Only a client that requested reasoning gets it: others take the first block for the answer. */
+const isShown = (kind: Block["kind"], options: AnswerOptions): kind is Shown["kind"] =>
+  kind !== "extra" && (options.thinking || (kind !== "thinking" && kind !== "redacted"));
+
+function contentBlock(block: Shown): object {
   switch (block.kind) {
     case "text":
     case "refusal":
@@ -95,7 +98,7 @@ export function messageWriter({ options, usage }: WriterContext): StepWriter {
       },
     });
 
-  const inBlock = (step: ReplyStep, kind: Block["kind"]): string => {
+  const inBlock = (step: ReplyStep, kind: Shown["kind"]): string => {
     switch (step.kind) {
       case "open":
         index += 1;

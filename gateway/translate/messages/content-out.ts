@@ -32,6 +32,8 @@ function blocksOfPart(part: Part): object[] {
       return [documentBlock(part)];
     case "thinking":
       return part.signature ? [{ type: "thinking", thinking: part.text, signature: part.signature }] : [];
+    case "extra":
+      return [];
     case "redacted":
       return [{ type: "redacted_thinking", data: part.data }];
     case "call":

@@ -45,7 +45,7 @@ const incompleteReason = ({ stop }: Reply) =>
 
 /** Reasoning is an item where its summary or its packed form was requested. */
 export const isItem = (kind: Block["kind"], { thinking, signed }: AnswerOptions): boolean =>
-  kind === "thinking" ? thinking || signed : kind !== "redacted" || signed;
+  kind === "thinking" ? thinking || signed : (kind !== "redacted" && kind !== "extra") || signed;
 
 export const shownBlocks = ({ blocks }: Reply, options: AnswerOptions): Block[] =>
   blocks.filter(({ kind }) => isItem(kind, options));
@@ -68,7 +68,14 @@ export function keepItems({ blocks }: Reply, { options, token, keep }: WriterCon
   );
 }
 
-const PREFIXES = { text: "msg", refusal: "msg", thinking: "rs", redacted: "rs", call: "fc" } as const;
+const PREFIXES = {
+  text: "msg",
+  refusal: "msg",
+  thinking: "rs",
+  redacted: "rs",
+  extra: "rs",
+  call: "fc",
+} as const;
 
 export const itemId = (token: string, kind: Block["kind"], index: number): string =>
   `${PREFIXES[kind]}_${token}_${index}`;
@@ -92,6 +99,7 @@ export function itemOf(
       };
     case "thinking":
     case "redacted":
+    case "extra":
       return {
         ...named,
         type: "reasoning",

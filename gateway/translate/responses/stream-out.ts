@@ -102,6 +102,7 @@ function delta(item: Item, text: string, { emit, writing }: Context): string {
         ? emit("response.reasoning_summary_text.delta", { ...at, summary_index: 0 })
         : "";
     case "redacted":
+    case "extra":
       return "";
   }
 }
@@ -135,6 +136,7 @@ function partClosed(item: Item, { emit, writing }: Context): string {
       );
     }
     case "redacted":
+    case "extra":
       return "";
   }
 }
