@@ -13,8 +13,8 @@ import { findRouteModel, keepRouteModel } from "./route-models.ts";
 
 /** Changes that come in a row are trained on once. */
 const GATHER_MS = 100;
-/** A stored classifier that takes longer to come is not worth waiting for: training takes no longer. */
-const LOOK_UP_MAX_MS = 1000;
+/** A stored classifier that takes longer to come is not worth waiting for; on a busy machine, training takes longer, too. */
+const LOOK_UP_MAX_MS = 5000;
 /** Training that takes longer has failed. */
 const TRAINING_MAX_MS = 60_000;
 /** The thread is kept for this long, because administrators often save several times. */
