@@ -131,3 +131,15 @@ test("no other vendor gets what Google put beside a call", async () => {
     .then(() => null, String);
   expect(fault).toContain("missing a thought_signature");
 });
+
+test("what is no signature is not sent as one", async () => {
+  const packed = Buffer.from(JSON.stringify({ extra: "not JSON" })).toString("base64url");
+  const input = [
+    { role: "user", content: "Weather?" },
+    { type: "reasoning", summary: [], encrypted_content: `tallygate.1.${packed}` },
+    { type: "function_call", call_id: "call_1", name: "weather", arguments: "{}" },
+    { type: "function_call_output", call_id: "call_1", output: "rain" },
+  ];
+  await openai.responses.create({ model: MODEL, tools: [TOOL], input: input as never });
+  expect([vendor.refused, vendor.seen]).toEqual([[], [[UNKNOWN]]]);
+});

@@ -108,7 +108,9 @@ function assistantMessage(parts: readonly Part[], target: Target): object {
 /** What the vendor put beside a call; without it the first call of a message says so, where the model asks for it. */
 function extraOf(extra: string | null, isFirst: boolean, { model, dialect: { signedCalls } }: Target) {
   if (!signedCalls) return {};
-  if (extra !== null) return { extra_content: objectIn(extra) };
+  // A client may have sent anything in its place.
+  const known = extra === null ? null : objectIn(extra);
+  if (known) return { extra_content: known };
   return isFirst && signedCalls.required.test(model) ? { extra_content: signedCalls.unsigned } : {};
 }
 
