@@ -39,7 +39,8 @@ function kindTable(): string {
 function settingTable(): string {
   const rows = Object.entries(DEFAULT_SETTINGS).map(([name, value]) => {
     const schema = Settings.properties[name as keyof typeof DEFAULT_SETTINGS];
-    return [`\`${name}\``, `\`${value}\``, meaningOf(schema)];
+    const shown = typeof value === "string" ? value : JSON.stringify(value);
+    return [`\`${name}\``, `\`${shown}\``, meaningOf(schema)];
   });
   return markdownTable(["Switch", "Default", "Meaning"], rows);
 }

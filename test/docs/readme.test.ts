@@ -36,7 +36,16 @@ describe("the README and its pages", () => {
     expect(names.filter((name) => !all.includes(`\`${name}\``))).toEqual([]);
   });
 
-  test("every command of the command line is named", async () => {
+  test("every switch has its default, as the admin API shows it", () => {
+    const page = pages.get("gateway/README.md") ?? "";
+    const written = Object.entries(DEFAULT_SETTINGS).map(([name, value]) => {
+      const [, cell = ""] = page.match(new RegExp(`^\\| \`${name}\` \\| \`(.*?)\` \\|`, "m")) ?? [];
+      return [name, typeof value === "string" ? cell : JSON.parse(cell)];
+    });
+    expect(Object.fromEntries(written)).toEqual(DEFAULT_SETTINGS);
+  });
+
+  test("every command of the command line is named, and no other", async () => {
     const help = Bun.spawn([process.execPath, "gateway/cli/tallygate.ts", "--help"], {
       cwd: ROOT,
       stdio: ["ignore", "pipe", "ignore"],
@@ -46,6 +55,12 @@ describe("the README and its pages", () => {
     expect(commands.length).toBeGreaterThan(10);
     const page = pages.get("gateway/cli/README.md") ?? "";
     expect(commands.filter((name) => name !== "help" && !page.includes(`\`${name}`))).toEqual([]);
+    const samples = [...all.matchAll(/(?:`|^\$ |^)(?:bun run )?tallygate ([a-z-]+)/gm)].map(
+      ([, name = ""]) => name,
+    );
+    expect(samples.length).toBeGreaterThan(40);
+    // `start` is the server's, in the package and the one program.
+    expect(samples.filter((name) => name !== "start" && !`\n${list}`.includes(`\n  ${name} `))).toEqual([]);
   });
 
   test("the README has at most 200 lines and no sentence of more than 30 words", () => {
