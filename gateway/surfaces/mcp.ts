@@ -5,7 +5,7 @@ import { errorFields, type Log } from "#shared/log.ts";
 import type { ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import type { BodyBudget, BodyHold } from "../http/body-budget.ts";
-import type { AggregateDeps } from "../mcp/aggregate.ts";
+import type { aggregate as Aggregate, AggregateDeps } from "../mcp/aggregate.ts";
 import type { Era } from "../mcp/connections.ts";
 import { RpcError, type RpcMessage, readMessage, rpcErrorResponse } from "../mcp/json-rpc.ts";
 import { requireOwnOrigin } from "../mcp/origin.ts";
@@ -83,6 +83,10 @@ export const mcp = (deps: McpDeps) =>
       detail: { hide: true },
     });
 
+/** Loads the protocol's library with the first use: it is large, and many gateways have no tool servers. */
+const aggregated: typeof Aggregate = async (deps, asked) =>
+  (await import("../mcp/aggregate.ts")).aggregate(deps, asked);
+
 const METHODS = new Set(["POST", "GET", "DELETE"]);
 
 type Posted = { message: RpcMessage; bytes: Uint8Array };
@@ -99,9 +103,7 @@ async function served(deps: McpDeps, request: Request, serverName: string | null
     const caller = { key, labels: labelsOf(request.headers, posted?.message.params ?? {}) };
     if (serverName !== null) return await relayed(deps, request, { caller, serverName, posted });
     if (!posted) throw new GatewayError("method_not_allowed");
-    // It needs the protocol's library, which is large: many gateways have no tool servers.
-    const { aggregate } = await import("../mcp/aggregate.ts");
-    return await aggregate(deps, { ...caller, request, ...parsedOf(posted) });
+    return await aggregated(deps, { ...caller, request, ...parsedOf(posted) });
   } catch (error) {
     // No answer reaches a client that has disconnected.
     const requestId = newId();
@@ -147,9 +149,7 @@ async function relayed(
     !headers.has("mcp-session-id") &&
     !(await deps.connections.speaks(server, eraOf(headers, posted)))
   ) {
-    // It needs the protocol's library, which is large: many gateways have no tool servers.
-    const { aggregate } = await import("../mcp/aggregate.ts");
-    return await aggregate(deps, { ...caller, request, ...parsedOf(posted), only: server });
+    return await aggregated(deps, { ...caller, request, ...parsedOf(posted), only: server });
   }
   return await relay(deps, { ...caller, server, method, headers, posted, signal });
 }
