@@ -78,11 +78,12 @@ const BESIDE_CHAT = [
 ] as const satisfies readonly WireName[];
 
 /**
- * Gemini 3 and later refuse a call without its thought signature with 400, also at the address in OpenAI's format; the
- * text in place of an unknown one is Google's own (ai.google.dev, "Thought signatures").
+ * Gemini 3 and later, which names such as `gemini-flash-latest` mean today, refuse a call without its thought signature
+ * with 400, also at the address in OpenAI's format; the text in place of an unknown one is Google's own (ai.google.dev,
+ * "Thought signatures").
  */
 export const GEMINI_SIGNATURES: SignedCalls = {
-  required: /(?:^|\/)gemini-(?:[3-9]|\d\d)/,
+  required: /(?:^|\/)gemini-(?:[3-9]|\d\d|[a-z-]*latest$)/,
   unsigned: { google: { thought_signature: "skip_thought_signature_validator" } },
 };
 

@@ -85,15 +85,20 @@ test.each([false, true])("`ai` goes on with its calls, kept and carried (streame
   }
 });
 
-test.each([false, true])(
-  "Anthropic's client, which has no place for a signature, goes on (streamed: %p)",
-  async (streamed) => {
+test.each([
+  [MODEL, false],
+  [MODEL, true],
+  ["gemini-flash-latest", false],
+  ["gemini-pro-latest", true],
+] as const)(
+  "Anthropic's client, which has no place for a signature, goes on at %s (streamed: %p)",
+  async (model, streamed) => {
     const anthropic = new Anthropic({ apiKey: gateway.secret, baseURL: gateway.url, maxRetries: 0 });
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: "Weather?" }];
     const ask = () => {
       const tools = [{ name: "weather", input_schema: { type: "object" as const } }];
       const thinking = { type: "enabled" as const, budget_tokens: 1024 };
-      const call = { model: MODEL, max_tokens: 2048, thinking, tools, messages };
+      const call = { model, max_tokens: 2048, thinking, tools, messages };
       return streamed ? anthropic.messages.stream(call).finalMessage() : anthropic.messages.create(call);
     };
     const { content } = await ask();

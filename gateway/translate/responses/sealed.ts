@@ -7,8 +7,8 @@ const SEAL = "tallygate.1.";
 
 /**
  * A reasoning block of the messages format, or what a chat provider wants back with a call, as the responses format lets
- * a client carry it: opaque, in `encrypted_content`. It is packed, not encrypted: its own vendor's signature is what protects it. Null for a block
- * without a signature, which its vendor would not take back.
+ * a client carry it: opaque, in `encrypted_content`. It is packed, not encrypted: its own vendor's signature is what
+ * protects it. Null for a block without a signature, which its vendor would not take back.
  */
 export function seal(block: Block): string | null {
   const packed =
