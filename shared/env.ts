@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
+import { plural } from "./plural.ts";
 import { fits } from "./schema.ts";
 import { JOINS, PROCESSES, SUPERVISED, TAKES_OVER } from "./stop-signal.ts";
 
@@ -12,7 +13,9 @@ export class ConfigurationError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(`${faults.length} invalid settings:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
+    super(
+      `${faults.length} invalid ${plural(faults.length, "setting")}:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
+    );
     this.faults = faults;
   }
 }

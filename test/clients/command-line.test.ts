@@ -68,6 +68,10 @@ test.each([
   [["keys", "create", "ada", "--owner", "x".repeat(129)], "--owner"],
   [["keys", "create", "ada", "--mcp", "a_b"], "--mcp"],
   [["keys", "rotate", "ada", "--grace", "604801"], "--grace"],
+  [["reprice", "--from", "2026-13-01", "--to", "2026-12-01"], "--from"],
+  [["reprice", "--from", "2026-12-01", "--to", "soon"], "--to"],
+  [["reprice", "--from", "2026-12-01"], "--to"],
+  [["reprice"], "--from"],
 ] as const)("a value that cannot be is refused before a gateway is asked: %j", async (words, named) => {
   const { code, out, error } = await tallygate(...words);
   expect(error).toStartWith("error: ");
@@ -103,8 +107,12 @@ test("an argument that the start does not know is not understood", async () => {
   expect([await child.exited, out]).toEqual([2, ""]);
 });
 
-test("a file of texts that is not there is named", async () => {
-  const { code, error } = await tallygate("routes", "evaluate", "nowhere.jsonl");
-  expect(error).toBe("nowhere.jsonl cannot be read.\n");
+test.each([
+  [["routes", "evaluate", "nowhere.jsonl"], "nowhere.jsonl cannot be read: it does not exist.\n"],
+  [["apply", "nowhere.yaml"], "nowhere.yaml cannot be read: it does not exist.\n"],
+  [["apply", "."], ". cannot be read: it is a directory.\n"],
+])("a file that cannot be read is named, with the cause: %j", async (words, said) => {
+  const { code, error } = await tallygate(...words);
+  expect(error).toBe(said);
   expect(code).toBe(1);
 });

@@ -170,6 +170,14 @@ describe("a key that does not count", () => {
     const env = { TALLYGATE_URL: gateway.url, TALLYGATE_KEY: secret };
     expect((await laptop.run(["usage"], env)).out).toContain("given@example.com");
     expect((await laptop.run(["usage"])).out).toContain("dora@example.com");
+
+    const wrong = { ...env, TALLYGATE_KEY: `tg_${"a".repeat(43)}` };
+    expect((await laptop.run(["usage"], wrong)).error).toContain("Correct TALLYGATE_KEY, or unset it");
+    const service = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "service" });
+    const nobodys = { ...env, TALLYGATE_KEY: service.secret };
+    expect((await laptop.run(["usage"], nobodys)).error).toContain("has no owner");
+    const noAdmin = { ...env, ADMIN_KEY: "", DATA_DIR: laptop.file };
+    expect((await laptop.run(["report"], noAdmin)).error).toContain("--reports");
   });
 });
 

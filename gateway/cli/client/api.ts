@@ -64,8 +64,12 @@ export function adminApi(url: string | undefined): Api {
   return apiAt(gatewayUrl(url), key);
 }
 
+const UNKNOWN_KEY =
+  "The gateway does not know this key (401). Check ADMIN_KEY or the file `admin-key` in DATA_DIR; " +
+  "as a member, TALLYGATE_KEY or `tallygate login`.";
+
 function faultText(status: number, said: string): string {
-  if (status === 401) return "The gateway does not know this key (401).";
+  if (status === 401) return UNKNOWN_KEY;
   let answer: unknown = null;
   try {
     answer = JSON.parse(said);

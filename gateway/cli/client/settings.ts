@@ -61,12 +61,17 @@ export function loginFor(given: string | undefined): Login | null {
   return login && (named === undefined || withoutSlash(named) === login.url) ? login : null;
 }
 
-/** A person's own gateway and key: the given address and `TALLYGATE_KEY`, else those of `tallygate login`; null: none. */
-export function clientGateway(given: string | undefined): { url: string; key: Secret } | null {
+/**
+ * A person's own gateway and key: the given address and `TALLYGATE_KEY` (`isGiven`), else those of `tallygate login`;
+ * null: none.
+ */
+export function clientGateway(
+  given: string | undefined,
+): { url: string; key: Secret; isGiven: boolean } | null {
   const named = readClientKey();
-  if (named !== null) return { url: gatewayUrl(given), key: named };
+  if (named !== null) return { url: gatewayUrl(given), key: named, isGiven: true };
   const login = loginFor(given);
-  return login && { url: login.url, key: new Secret(login.key) };
+  return login && { url: login.url, key: new Secret(login.key), isGiven: false };
 }
 
 /** The client key in `TALLYGATE_KEY`, or null. */

@@ -12,7 +12,7 @@ import { type Members, RESOURCE_KINDS, type ResourceKind, type ResourceKindName 
 import { type PlanStep, planStep } from "../apply/plan.ts";
 import { planSummary, stepText, titleOf } from "../apply/plan-text.ts";
 import { type Api, ApiError, adminApi, listAll } from "../client/api.ts";
-import { print, printNote, URL_OPTION } from "./common.ts";
+import { print, printNote, readNamed, URL_OPTION } from "./common.ts";
 
 type Options = { url?: string; dryRun?: true; secretsTo?: string };
 
@@ -56,7 +56,7 @@ Kinds: providers, guardrails, routes, mcp-servers, hook-policies, teams, people,
 settings. Their fields are those of the admin API (/openapi).`;
 
 async function apply(file: string, options: Options): Promise<void> {
-  const text = file === "-" ? await Bun.stdin.text() : await readFile(file);
+  const text = file === "-" ? await Bun.stdin.text() : await readNamed(file);
   const named = file === "-" ? "standard input" : file;
   const declared = readDeclaration(text, named, (name) => readPresent([name]).get(name));
   const api = adminApi(options.url);
@@ -70,14 +70,6 @@ async function apply(file: string, options: Options): Promise<void> {
   }
   await send(api, steps, { file: named, secretsTo: options.secretsTo });
   print(`Done: ${planSummary(steps, true)}.`);
-}
-
-function readFile(file: string): Promise<string> {
-  return Bun.file(file)
-    .text()
-    .catch(() => {
-      throw new Error(`${file} cannot be read.`);
-    });
 }
 
 /** @throws DeclarationFault for a name that cannot be reused. */

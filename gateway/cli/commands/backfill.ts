@@ -1,10 +1,9 @@
-import { type Command, InvalidArgumentError } from "commander";
-import { readInstant } from "#shared/admin/fields.ts";
+import type { Command } from "commander";
 import { BackfillView } from "#shared/admin/repositories.ts";
 import { plural } from "#shared/plural.ts";
 import { adminApi, expectShape } from "../client/api.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
-import { print, URL_OPTION } from "./common.ts";
+import { parseInstant, print, URL_OPTION } from "./common.ts";
 import { parseRepository } from "./pr.ts";
 
 type Options = { since?: string; repo?: RepositoryName; url?: string };
@@ -13,16 +12,11 @@ export const addBackfill = (program: Command) =>
   program
     .command("backfill")
     .description("Have the GitHub App read pull requests and reviews again; what is known already stays.")
-    .option("--since <date>", "those that changed since then; without it, all of them", instantOf)
+    .option("--since <date>", "those that changed since then; without it, all of them", parseInstant)
     .option("--repo <owner/name>", "of this repository alone", parseRepository)
     .option(...URL_OPTION)
     .addHelpText("after", "\nThe App starts within seconds; GET /admin/v1/repositories shows its progress.")
     .action(backfill);
-
-function instantOf(text: string): string {
-  if (readInstant(text) !== null) return text;
-  throw new InvalidArgumentError("Expected a date such as 2026-01-31, or an RFC 3339 time.");
-}
 
 async function backfill({ since, repo, url }: Options): Promise<void> {
   const body = { ...(since && { since }), ...(repo && { repository: `${repo.owner}/${repo.repository}` }) };

@@ -1,5 +1,7 @@
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import { readInstant } from "#shared/admin/fields.ts";
 import { isHttpUrl } from "../client/settings.ts";
 
 /** Writes a command's result to standard output. */
@@ -26,6 +28,25 @@ export const URL_OPTION = [
   "the gateway (TALLYGATE_URL, else PUBLIC_URL, else HOST and PORT)",
   parseUrl,
 ] as const;
+
+/** Argument parser for a date or an RFC 3339 time. */
+export function parseInstant(text: string): string {
+  if (readInstant(text) !== null) return text;
+  throw new InvalidArgumentError("Expected a date such as 2026-01-31, or an RFC 3339 time.");
+}
+
+const READ_FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist",
+  EISDIR: "it is a directory",
+  EACCES: "you may not read it",
+};
+
+/** A file that the command line names, as text. @throws Error with the cause. */
+export const readNamed = (file: string): Promise<string> =>
+  readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    const why = READ_FAULTS[error.code ?? ""] ?? error.code ?? "unknown cause";
+    throw new Error(`${file} cannot be read: ${why}.`, { cause: error });
+  });
 
 /** Argument parser for an integer of 1 or more. */
 export function parseCount(text: string): number {

@@ -1,15 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { RouteView } from "#shared/admin/routes.ts";
 import { evaluateRoutes, readLabelledTexts } from "../../classifier/evaluate.ts";
 import { evaluationText } from "../../classifier/evaluation-text.ts";
 import { trainModel } from "../../classifier/train.ts";
 import { trainInputOf } from "../../classifier/train-input.ts";
 import { adminApi, listAll } from "../client/api.ts";
-
-const textOf = (file: string): Promise<string> =>
-  readFile(file, "utf8").catch((error) => {
-    throw new Error(`${file} cannot be read.`, { cause: error });
-  });
+import { readNamed } from "./common.ts";
 
 /**
  * Evaluates the classifier for a gateway's routes on labelled texts and returns the result as lines. Routes come from
@@ -17,7 +12,7 @@ const textOf = (file: string): Promise<string> =>
  * @throws Error naming the bad line of the file, or the gateway's error.
  */
 export async function evaluateRoutesOf(file: string, url?: string): Promise<string> {
-  const texts = readLabelledTexts(await textOf(file));
+  const texts = readLabelledTexts(await readNamed(file));
   const input = trainInputOf(await listAll(adminApi(url), "/admin/v1/routes", RouteView));
   if (!input) throw new Error("No route of this gateway has a description, so there is no classifier.");
   const unknown = texts.find(

@@ -3,7 +3,7 @@ import { COMPARES, type Report, ReportPayload, type Result } from "#shared/repor
 import { GatewayError } from "../../errors.ts";
 import { readQuery } from "../../reports/request.ts";
 import { periodsOf } from "../../reports/window.ts";
-import { type Api, adminApi, apiAt, expectShape } from "../client/api.ts";
+import { type Api, ApiError, adminApi, apiAt, expectShape } from "../client/api.ts";
 import { clientGateway, readAdminKey } from "../client/settings.ts";
 import { printable, printableJson, shortened } from "../print/printable.ts";
 import { resultText } from "../print/result-text.ts";
@@ -72,7 +72,12 @@ function faultOf(query: URLSearchParams): string | null {
 
 async function report(query: URLSearchParams, options: Options): Promise<void> {
   const api = reportsApi(options.url);
-  const payload = expectShape(ReportPayload, await api.call("GET", `/v1/reports?${query}`), "The reports");
+  const answer = await api.call("GET", `/v1/reports?${query}`).catch((error: unknown) => {
+    throw error instanceof ApiError && error.status === 403
+      ? new Error(`${error.message} ${NOT_ALLOWED}`)
+      : error;
+  });
+  const payload = expectShape(ReportPayload, answer, "The reports");
   if (options.json) return print(printableJson(payload));
   if (options.csv) return print(shownCsv((await csvOf(api, payload.reports)).trimEnd()));
   const width = process.stdout.columns || COLUMNS;
@@ -81,6 +86,9 @@ async function report(query: URLSearchParams, options: Options): Promise<void> {
   });
   print(texts.join("\n\n"));
 }
+
+const NOT_ALLOWED =
+  "Set ADMIN_KEY, or ask an administrator for a key that may (`tallygate keys create NAME --reports`).";
 
 /** A file and a pipe have no width; 80 columns fit everywhere. */
 const COLUMNS = 80;

@@ -2,10 +2,10 @@ import { type Command, Option } from "commander";
 import { pageOf } from "#shared/admin/fields.ts";
 import { RepriceJobView, RepriceView } from "#shared/admin/prices.ts";
 import { fits } from "#shared/schema.ts";
-import { type Api, adminApi, expectShape } from "../client/api.ts";
+import { type Api, ApiError, adminApi, expectShape } from "../client/api.ts";
 import { follow } from "../client/follow.ts";
 import { countText, type ProgressState } from "../print/progress.ts";
-import { print, printNote, URL_OPTION } from "./common.ts";
+import { parseInstant, print, printNote, URL_OPTION } from "./common.ts";
 
 type Options = {
   from?: string;
@@ -24,8 +24,8 @@ export const addReprice = (program: Command) =>
   program
     .command("reprice")
     .description("Price the records that have no price yet, by the prices now known for their day.")
-    .option("--from <date>", "calls since then")
-    .option("--to <date>", "calls until then; a date includes that day")
+    .option("--from <date>", "calls since then", parseInstant)
+    .option("--to <date>", "calls until then; a date includes that day", parseInstant)
     .option("--dry-run", "show the sums and change nothing")
     .addOption(
       new Option("--job [id]", "follow a job that runs already; without an id, the newest").conflicts(WINDOW),
@@ -36,7 +36,15 @@ export const addReprice = (program: Command) =>
     .option("--json", "print the result as JSON, and no progress")
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
-    .action(reprice);
+    .action((options: Options, command: Command) => {
+      const { from, to, job, cancel } = options;
+      if (job === undefined && cancel === undefined && (from === undefined || to === undefined)) {
+        command.error(
+          "error: give --from and --to, such as --from 2026-01-01 --to 2026-01-31, or --job or --cancel",
+        );
+      }
+      return reprice(options);
+    });
 
 const WINDOW = ["from", "to", "dryRun"];
 
@@ -50,7 +58,6 @@ async function reprice({ from, to, job, cancel, dryRun = false, json = false, ur
   if (cancel !== undefined) return printResult(await cancelled(api, cancel), json);
   if (job !== undefined)
     return printResult(await followed(api, job === true ? await newest(api) : job, json), json);
-  if (from === undefined || to === undefined) throw new Error("Give --from and --to, or --job.");
   const answer = await api.call("POST", PATH, { from, to, dry_run: dryRun });
   if (fits(RepriceView, answer)) return printResult(answer, json);
   const { id } = expectShape(RepriceJobView, answer, "Repricing");
@@ -61,13 +68,23 @@ async function reprice({ from, to, job, cancel, dryRun = false, json = false, ur
 const at = (id: string): string => `${PATH}/${encodeURIComponent(id)}`;
 
 const cancelled = async (api: Api, id: string): Promise<RepriceJobView> =>
-  expectShape(RepriceJobView, await api.call("POST", `${at(id)}/cancel`), "The job");
+  expectShape(
+    RepriceJobView,
+    await api.call("POST", `${at(id)}/cancel`).catch((error: unknown) => {
+      throw isMissing(error)
+        ? new Error(`No repricing job has the id ${id}. --job follows the newest.`)
+        : error;
+    }),
+    "The job",
+  );
+
+const isMissing = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 
 /** @throws Error if there has been no job. */
 async function newest(api: Api): Promise<string> {
   const page = await api.call("GET", `${PATH}?limit=1`);
   const [job] = expectShape(pageOf(RepriceJobView), page, "The jobs").data;
-  if (!job) throw new Error("No job of repricing has been started.");
+  if (!job) throw new Error("No repricing job has been started yet. Start one with --from and --to.");
   return job.id;
 }
 

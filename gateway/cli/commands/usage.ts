@@ -27,13 +27,23 @@ async function usage({ url, json }: Options): Promise<void> {
     );
   }
   const found = await read(apiAt(gateway.url, gateway.key)).catch((error: unknown) => {
-    throw error instanceof ApiError && error.status === 401 ? new Error(refused(gateway.url)) : error;
+    const remedy = error instanceof ApiError ? REMEDIES[error.status ?? 0]?.(gateway) : undefined;
+    throw remedy ? new Error(remedy, { cause: error }) : error;
   });
   print(json ? JSON.stringify(found, null, 2) : usageText(found));
 }
 
-const refused = (url: string): string =>
-  `${url} does not take your key: it is unknown there, was revoked or has expired. Run \`tallygate login\`.`;
+type Gateway = NonNullable<ReturnType<typeof clientGateway>>;
+
+/** What to do, by the status of the gateway's refusal. */
+const REMEDIES: Readonly<Record<number, (gateway: Gateway) => string>> = {
+  401: ({ url, isGiven }) => {
+    const what = isGiven ? "Correct TALLYGATE_KEY, or unset it and run" : "Run";
+    return `${url} does not accept your key: it is unknown there, was revoked or has expired. ${what} \`tallygate login\`.`;
+  },
+  403: () =>
+    "This key has no owner, so it has no usage of its own. Unset TALLYGATE_KEY and run `tallygate login`, or use a key of yours.",
+};
 
 async function read(api: Api): Promise<OwnUsage> {
   const by = async (dimension: string) =>
