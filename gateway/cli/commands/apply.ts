@@ -125,7 +125,7 @@ function refusalOf(error: unknown, step: PlanStep, { file, left }: { file: strin
 function showSecret(name: string, secret: string, directory: string | undefined): void {
   if (directory === undefined) {
     print(`key ${name}: ${secret}`);
-    printNote(`the secret of ${name} is shown this once.`);
+    printNote(`the secret of ${name} is shown only once.`);
     return;
   }
   const file = join(directory, encodeURIComponent(name));

@@ -25,7 +25,7 @@ type Options = { url?: string; appUrl?: string; model?: string; pr?: number; loc
 export const addDoctor = (program: Command) =>
   program
     .command("doctor")
-    .description("Look whether a call and a pull request go the whole way, and say what is wrong.")
+    .description("Check the way of a call and of a pull request from end to end, and say what is wrong.")
     .option("--model <route>", "what the one call asks for (default: echo, which costs nothing)")
     .option("--pr <number>", "this pull request instead of the branch's", parseCount)
     .option("--app-url <url>", "look at the GitHub App at this address too", parseUrl)

@@ -80,7 +80,7 @@ export const addKeys = (program: Command) => {
 const addCreate = (keys: Command) =>
   keys
     .command("create")
-    .description("Make a key. Its secret goes to standard output, this once.")
+    .description("Create a key. Its secret is printed to standard output, once.")
     .argument("<name>", "under which reports show it")
     .option("--owner <person>", "whose it is; without one it is a service account's")
     .option("--team <name>", "the team that its calls count for; without one, its owner's")
@@ -185,5 +185,5 @@ async function findKey(api: Api, named: string): Promise<Key> {
 function show(answer: unknown, json: true | undefined): void {
   const key = expectShape(NewKey, answer, PATH);
   print(json ? JSON.stringify(answer, null, 2) : key.secret);
-  printNote(`the secret of ${key.name} (${key.id}) is shown this once.`);
+  printNote(`the secret of ${key.name} (${key.id}) is shown only once.`);
 }

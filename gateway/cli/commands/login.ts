@@ -11,7 +11,7 @@ type Options = { url?: string; browser: boolean };
 export const addLogin = (program: Command) =>
   program
     .command("login")
-    .description("Sign this computer in: get a client key of yours, which the other commands then use.")
+    .description("Sign this computer in: get a client key of your own, which the other commands then use.")
     .option("--no-browser", "only show the address")
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
@@ -20,7 +20,7 @@ export const addLogin = (program: Command) =>
 const HELP = `
 Shows a code and the address of the gateway's page that approves it, and waits for you there. The key is named after this
 computer, is listed on that gateway under My keys, and is kept in your system's settings directory, readable by you alone.
-TALLYGATE_URL and TALLYGATE_KEY, where set, count before it.
+TALLYGATE_URL and TALLYGATE_KEY take precedence if set.
 
   tallygate login --url https://llm.example.com
   tallygate run -- claude`;

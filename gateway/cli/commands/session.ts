@@ -11,7 +11,7 @@ type Options = { new?: true; id?: SessionId; clear?: true; link?: SessionId };
 export const addSession = (program: Command) =>
   program
     .command("session")
-    .description("Print the session id of the branch that is checked out; the first time, make it.")
+    .description("Print the session id of the current branch, and create it the first time.")
     .option("--new", "begin another task on this branch: give it a new id")
     .option("--id <id>", "give it this id", parseSession)
     .addOption(new Option("--clear", "take its id away").conflicts(["new", "id"]))
@@ -53,7 +53,8 @@ async function link(place: { directory: string; git: Git }, session: SessionId):
       "The gateway keeps the link: run `tallygate login`, or set TALLYGATE_URL and TALLYGATE_KEY.",
     );
   const task = await linkSession(place.git, session, gateway);
-  if (task === null) throw new Error("This is the default branch, which is no task's.");
+  if (task === null)
+    throw new Error("The default branch has no task. Create a branch for it first: `git switch -c NAME`.");
   print(task);
 }
 

@@ -15,7 +15,7 @@ export const addOwnUsage = (program: Command) =>
     .option(...URL_OPTION)
     .addHelpText(
       "after",
-      '\nWith TALLYGATE_KEY, else with the key of `tallygate login`. "≥" marks money that is a lower bound.',
+      '\nUses TALLYGATE_KEY, otherwise the key of `tallygate login`. "≥" marks money that is a lower bound.',
     )
     .action((options: Options) => usage(options));
 
@@ -42,7 +42,7 @@ const REMEDIES: Readonly<Record<number, (gateway: Gateway) => string>> = {
     return `${url} does not accept your key: it is unknown there, was revoked or has expired. ${what} \`tallygate login\`.`;
   },
   403: () =>
-    "This key has no owner, so it has no usage of its own. Unset TALLYGATE_KEY and run `tallygate login`, or use a key of yours.",
+    "This key has no owner, so it has no usage of its own. Unset TALLYGATE_KEY and run `tallygate login`, or use your own key.",
 };
 
 async function read(api: Api): Promise<OwnUsage> {

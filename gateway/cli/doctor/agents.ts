@@ -40,7 +40,11 @@ const LED_BY_SETTINGS: ReadonlySet<AgentName> = new Set(["opencode"]);
 export async function* agentFindings(it: AgentsUnderTest): AsyncGenerator<Finding> {
   const homes = { home: homedir(), env: (name: string) => readPresent([name]).get(name) };
   const used = AGENT_NAMES.filter((name) => existsSync(DIRECTORIES[name](homes)));
-  if (used.length === 0) yield skipped("No coding agent has settings here.", "Nothing of one was looked at.");
+  if (used.length === 0)
+    yield skipped(
+      "No coding agent has settings here.",
+      "None was checked. `tallygate install NAME` sets one up.",
+    );
   for (const name of used) {
     const settings = await READERS[name](it);
     yield addressFinding(name, settings, it);

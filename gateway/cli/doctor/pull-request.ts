@@ -17,7 +17,10 @@ export async function branchFinding(git: Git): Promise<Finding> {
   if (branch === null)
     return skipped("No branch is checked out here.", "Run it in a checkout, or name it with -C.");
   if (await isDefaultBranch(git, branch)) {
-    return skipped(`${branch} is the default branch, and no task's.`, "Each run on it is a task of its own.");
+    return skipped(
+      `${branch} is the default branch, so it has no session.`,
+      "Each run on it gets a session of its own.",
+    );
   }
   const session = await pinnedSession(git, branch);
   return session

@@ -59,7 +59,8 @@ Settings are environment variables (a .env file works too):
 
   GITHUB_APP_PORT   port of the GitHub App (8788)
   APP_ID, PRIVATE_KEY or PRIVATE_KEY_PATH, WEBHOOK_SECRET, WEBHOOK_PATH, GHE_HOST, GHE_PROTOCOL
-                    as for every Probot app
+                    the App's id, private key and webhook secret; where webhooks arrive (/api/github/webhooks);
+                    a GitHub Enterprise Server and its scheme (none, https)
   WEBHOOK_SECRET_PREVIOUS
                     also accepted while you rotate the secret
 `;

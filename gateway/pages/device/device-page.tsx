@@ -35,7 +35,7 @@ const Decided = ({ decision }: DecidedProps) =>
   decision === "approved" ? (
     <Empty title="The device is signed in">You can close this page. Its key is listed under My keys.</Empty>
   ) : (
-    <Empty title="The device was refused">It got no key.</Empty>
+    <Empty title="The device was refused">It received no key.</Empty>
   );
 
 function CodeForm({ choose }: { choose: (code: string) => void }) {

@@ -93,8 +93,8 @@ function Parts({ parts, stacked, search, change }: PartsProps) {
 
 const NothingYet = () => (
   <div className="panel">
-    <Empty title="No calls in this time">
-      Choose another range, or take a filter away. In a new installation, point an agent or an SDK at this
+    <Empty title="No calls in this period">
+      Choose another range, or remove a filter. In a new installation, point an agent or an SDK at this
       gateway: its first call appears here within seconds.
     </Empty>
   </div>

@@ -32,7 +32,7 @@ export function ReportView({ result, catalogue, choose }: ReportViewProps) {
   if (result.rows.length === 0 && !result.decomposition) {
     return (
       <div className="panel">
-        <Empty title="Nothing in this time">Choose another range, or take a filter away.</Empty>
+        <Empty title="Nothing in this period">Choose another range, or remove a filter.</Empty>
       </div>
     );
   }

@@ -48,8 +48,8 @@ export function PullRequestsPage() {
         none={
           <div className="panel">
             <Empty title="No pull requests">
-              Take a filter away. They appear here once the GitHub App is installed and the first one is
-              opened or merged.
+              Remove a filter. They appear here once the GitHub App is installed and the first one is opened
+              or merged.
             </Empty>
           </div>
         }

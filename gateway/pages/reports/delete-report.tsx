@@ -31,7 +31,7 @@ export function DeleteReport({ id }: { id: string }) {
         closeButtonProps={{ "aria-label": "Close" }}
       >
         <p className="mute">
-          Only the saved question goes; no record is touched. Type <b>{id}</b> to confirm.
+          Only the saved report is deleted; records stay. Type <b>{id}</b> to confirm.
         </p>
         <TextInput
           label="Id of the report"

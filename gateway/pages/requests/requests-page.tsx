@@ -69,7 +69,7 @@ export function RequestsPage() {
         none={
           <div className="panel">
             <Empty title="No calls yet">
-              Take a filter away, or make a call: it appears here as soon as it has ended.
+              Remove a filter, or make a call: it appears here as soon as it has ended.
             </Empty>
           </div>
         }

@@ -45,9 +45,8 @@ export function SignInPage() {
           <Ways next={next} />
           <p>Or open your one-time link. It is valid for 15 minutes and works once.</p>
           <p className="mute">
-            The first administrator finds one in what Tallygate printed when it was first started. An
-            administrator makes one for anyone under People and teams, or with{" "}
-            <code>tallygate sign-in-link EMAIL</code>.
+            Tallygate printed one for the first administrator at its first start. An administrator makes one
+            for anyone under People and teams, or with <code>tallygate sign-in-link EMAIL</code>.
           </p>
         </div>
       ) : (

@@ -57,8 +57,8 @@ export function ToolCallsPage() {
         none={
           <div className="panel">
             <Empty title="No tool calls">
-              Take a filter away. Calls appear here when an agent uses a tool server of this gateway, or has
-              its hooks.
+              Remove a filter. Calls appear here when an agent uses a tool server of this gateway, or has its
+              hooks.
             </Empty>
           </div>
         }

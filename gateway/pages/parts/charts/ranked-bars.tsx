@@ -19,7 +19,7 @@ type RankedBarsProps = {
 export function RankedBars({ result, measure, unit, shownMax, choose, small }: RankedBarsProps) {
   const rows = result.rows.filter(({ current }) => current !== null).slice(0, shownMax);
   const most = Math.max(...rows.map(({ current }) => current?.[measure] ?? 0), 0);
-  if (rows.length === 0) return <p className="mute">None in this time.</p>;
+  if (rows.length === 0) return <p className="mute">None in this period.</p>;
   return rows.map((row) => {
     const value = row.current?.[measure] ?? null;
     const width = most > 0 ? (Math.max(value ?? 0, 0) / most) * 100 : 0;
