@@ -40,9 +40,9 @@ Settings are environment variables (a .env file works too):
   STOP_GRACE_SECONDS, DRAIN_SECONDS_MAX
                     after a stop signal: how long new calls are accepted (0), and running ones may continue (300)
   SNAPSHOT_SECONDS_MAX
-                    age of the configuration that a start without Postgres may begin with (86400; 0: none is kept)
+                    maximum age of the configuration that a start without Postgres may use (86400; 0: none is stored)
   REFUSALS_PER_MINUTE
-                    wrong keys of one address within a minute from which on they are answered 429 (10)
+                    number of wrong keys from one address within a minute at which it gets 429 (10)
   GITHUB_CLIENT_ID, GITHUB_CLIENT_SECRET
                     sign-in at GitHub (those of the App that the set-up page registered)
   OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_GROUPS_CLAIM
