@@ -43,19 +43,33 @@ function tell(message: string): void {
 
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
+/** Ctrl-C reaches a program from its terminal and from each runner above it: signals this close are one request. */
+const ONE_REQUEST_MS = 1_000;
+
+/**
+ * Calls `first` at the first request to stop, with its reason, and `impatient` at a SIGINT that comes a second or more
+ * later.
+ */
+export function stopAsker<Reason extends string>(
+  first: (reason: Reason) => void,
+  impatient: () => void,
+): (reason: Reason) => void {
+  let firstAt: number | null = null;
+  return (reason) => {
+    const now = performance.now();
+    if (firstAt === null) {
+      firstAt = now;
+      first(reason);
+    } else if (reason === "SIGINT" && now - firstAt >= ONE_REQUEST_MS) impatient();
+  };
+}
+
 /**
  * Calls `stop` once, at the first signal to end, when the launcher that started this process is gone, or when the
- * launcher has replaced it (`REPLACED`). A second SIGINT ends the process at once.
+ * launcher has replaced it (`REPLACED`). A SIGINT that comes a second or more later ends the process at once.
  */
 export function onStopSignal(supervised: boolean, stop: (reason: string) => void): void {
-  let asked = false;
-  const ask = (reason: string) => {
-    if (asked && reason === "SIGINT") process.exit(130);
-    if (!asked) {
-      asked = true;
-      stop(reason);
-    }
-  };
+  const ask = stopAsker<string>(stop, () => process.exit(130));
   for (const signal of SIGNALS) process.on(signal, () => ask(signal));
   if (!supervised) return;
   process.on(REPLACED_SIGNAL, () => ask(REPLACED));

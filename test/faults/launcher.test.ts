@@ -10,6 +10,9 @@ import { until } from "#test/support/until.ts";
 const LAUNCHER = join(import.meta.dir, "../support/stand-in/launcher.ts");
 const START = join(import.meta.dir, "../../gateway/cli/start.ts");
 
+/** Signals this close are one request, so the next one waits longer. */
+const A_REQUEST_MS = 1_100;
+
 const space = scratch();
 const dataDir = join(space.path, "data");
 const ports = { PORT: String(freePort()), GITHUB_APP_PORT: String(freePort()) };
@@ -30,6 +33,9 @@ type Launcher = {
 
 function launcher(script: string, env: Record<string, string>, words: string[] = []): Launcher {
   const child = Bun.spawn([process.execPath, "--no-env-file", script, ...words], {
+    cwd: space.path,
+    // A group of its own, as in a terminal.
+    detached: true,
     env: { PATH: process.env["PATH"] ?? "", DATA_DIR: dataDir, STAND_IN_DIR: space.path, ...ports, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -186,12 +192,29 @@ describe("the launcher", () => {
     await it.saying("Tallygate is ready.");
     it.process.kill("SIGINT");
     await until(() => events("gateway").at(-1) === "stop SIGINT");
-    await Bun.sleep(300);
+    await Bun.sleep(A_REQUEST_MS);
     expect(it.process.exitCode).toBeNull();
     it.process.kill("SIGINT");
     expect(await it.process.exited).toBe(0);
     expect(isAlive(lastPid("gateway"))).toBe(false);
     expect(existsSync(pidFile)).toBe(false);
+  });
+
+  // A terminal signals the whole group, and the runner forwards its signal: the launcher gets two.
+  test("one Ctrl-C is one request, also when a runner forwards it; a later one does not wait", async () => {
+    const script = `"${process.execPath}" --no-env-file "${LAUNCHER}"`;
+    writeFileSync(join(space.path, "package.json"), JSON.stringify({ scripts: { start: script } }));
+    const it = launcher("run", { STAND_IN_gateway: "hang" }, ["start"]);
+    await it.saying("Tallygate is ready.");
+    const pressCtrlC = () => process.kill(-it.process.pid, "SIGINT");
+    const gateway = lastPid("gateway");
+    pressCtrlC();
+    await it.saying("Press Ctrl-C again to stop at once.");
+    await until(() => events("gateway").at(-1) === "stop SIGINT" || !isAlive(gateway));
+    await Bun.sleep(A_REQUEST_MS);
+    expect([isAlive(gateway), existsSync(pidFile)]).toEqual([true, true]);
+    pressCtrlC();
+    await until(() => !isAlive(gateway) && !existsSync(pidFile));
   });
 
   test("when the launcher is killed, the pair and the database end by themselves, and the next start has it all", async () => {

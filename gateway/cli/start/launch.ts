@@ -123,8 +123,10 @@ async function restartAll(children: readonly Child[], { say }: LaunchOptions): P
 async function endPair(
   children: Child[],
   signal: NodeJS.Signals,
-  { config, requests }: LaunchOptions,
+  { config, requests, say }: LaunchOptions,
 ): Promise<void> {
+  if (signal === "SIGINT")
+    say("Stopping when running calls have finished. Press Ctrl-C again to stop at once.");
   for (const child of children) child.stop(signal);
   const ended = Promise.all(children.map((child) => child.ended));
   const waited = new AbortController();

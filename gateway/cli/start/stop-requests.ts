@@ -1,4 +1,5 @@
 import { closeSync, openSync } from "node:fs";
+import { stopAsker } from "#shared/stop-signal.ts";
 import { onRunnerExit } from "./runner-exit.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
@@ -6,7 +7,7 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 export type StopRequests = {
   /** The first signal to stop. */
   first: Promise<NodeJS.Signals>;
-  /** A later SIGINT from an impatient user. */
+  /** A SIGINT a second or more later, from an impatient user. */
   second: Promise<void>;
   /** Aborted by the first signal. */
   signal: AbortSignal;
@@ -21,11 +22,11 @@ export function stopRequests(): StopRequests {
   const stopping = new AbortController();
   const hadTerminal = hasTerminal();
   let restart = () => {};
-  const ask = (name: NodeJS.Signals) => {
-    if (stopping.signal.aborted && name === "SIGINT") second.resolve();
+  const stop = (name: NodeJS.Signals) => {
     stopping.abort();
     first.resolve(name);
   };
+  const ask = stopAsker<NodeJS.Signals>(stop, second.resolve);
   for (const name of SIGNALS) process.on(name, () => ask(name));
   process.on("SIGHUP", () => {
     if (hadTerminal && !hasTerminal()) ask("SIGHUP");
