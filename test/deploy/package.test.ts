@@ -46,6 +46,9 @@ async function outputs(
   return { stdout, stderr };
 }
 
+/** `npx` installs first, which takes as long as the registry does. */
+const INSTALL_PATIENCE_MS = 480_000;
+
 /** Starts it with settings in `.env`, and makes calls with the right key and a wrong one; `use` does more before it is stopped. */
 async function whileStarted(
   command: readonly string[],
@@ -60,7 +63,7 @@ async function whileStarted(
     await until(() => {
       if (child.hasExited()) throw new Error(child.log());
       return child.log().includes("Tallygate is ready.");
-    });
+    }, INSTALL_PATIENCE_MS);
     const key = readFileSync(join(place.cwd, ".tallygate/first-key"), "utf8").trim();
     const answer = await call(url, key);
     expect(await answer.text()).toContain("Hello from a package");
@@ -112,7 +115,6 @@ describe.if(HAS_PROC)("what a release has for an ordinary user in a bare directo
     };
     const bare = { cwd: directoryOfUser("bare"), env };
     const npx = ["npx", "--yes", "tallygate"];
-    // Installs it, which takes as long as the registry does.
     const child = await whileStarted([...npx, "start"], bare, async (url) => {
       expect(await printed([...npx, "report", "spend-by-model", "--url", url], bare)).toContain("echo");
       expect(await printed([...npx, "--version"], bare)).toBe(`${version}\n`);
