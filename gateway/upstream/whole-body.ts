@@ -20,7 +20,9 @@ export type Read =
   | { whole: Uint8Array<ArrayBuffer>; longer: null }
   | { whole: null; longer: () => Promise<AnswerPart> };
 
-const lengthOf = ({ headers }: Answer): number => Number(headers.get("content-length") ?? Number.NaN);
+/** NaN if unknown. A compressed answer declares its compressed length, but may be decoded as it is read. */
+const lengthOf = ({ headers }: Answer): number =>
+  Number((headers.has("content-encoding") ? null : headers.get("content-length")) ?? Number.NaN);
 
 export type ReadLimits = {
   bytesMax: number;
