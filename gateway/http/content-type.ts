@@ -16,3 +16,6 @@ export function requireUtf8(headers: Pick<HeaderView, "get">): void {
   if (isUtf8Type(headers.get("content-type"))) return;
   throw new GatewayError("unsupported_media_type", "The body's charset must be UTF-8.");
 }
+
+/** Whether an answer is a stream of events. The case of a media type has no meaning (RFC 9110, 8.3.1). */
+export const isEventType = (type: string | null): boolean => /^text\/event-stream\b/i.test(type ?? "");

@@ -5,8 +5,13 @@ import type { Meter } from "./meter.ts";
 const INFLATED_MAX = 64 * 1024 * 1024;
 const COMPRESSED_MAX = 8 * 1024 * 1024;
 
+const gunzip = (bytes: Uint8Array): Uint8Array =>
+  gunzipSync(bytes, { maxOutputLength: INFLATED_MAX, finishFlush: constants.Z_SYNC_FLUSH });
+
 const INFLATERS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
-  gzip: (bytes) => gunzipSync(bytes, { maxOutputLength: INFLATED_MAX, finishFlush: constants.Z_SYNC_FLUSH }),
+  gzip: gunzip,
+  // Its old name (RFC 9110, 8.4.1.3).
+  "x-gzip": gunzip,
   deflate: (bytes) =>
     inflateSync(bytes, { maxOutputLength: INFLATED_MAX, finishFlush: constants.Z_SYNC_FLUSH }),
   br: (bytes) =>
@@ -19,7 +24,7 @@ const INFLATERS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
 
 /** A decoded copy of an answer, for metering only; null if the coding is unknown, damaged, or inflates too far. */
 export function decodedCopy(bytes: Uint8Array, encoding: string | null): Uint8Array | null {
-  if (!encoding || encoding === "identity") return bytes;
+  if (!encoding) return bytes;
   const inflate = Object.hasOwn(INFLATERS, encoding) ? INFLATERS[encoding] : null;
   if (!inflate || bytes.byteLength > COMPRESSED_MAX) return null;
   try {

@@ -1,3 +1,4 @@
+import { isEventType } from "../http/content-type.ts";
 import { sseSplitter } from "../metering/sse.ts";
 
 const encoder = new TextEncoder();
@@ -7,7 +8,7 @@ const encoder = new TextEncoder();
  * error, stays as it is.
  */
 export function arrayAnswer(answer: Response): Response {
-  if (!answer.body || !answer.headers.get("content-type")?.startsWith("text/event-stream")) return answer;
+  if (!answer.body || !isEventType(answer.headers.get("content-type"))) return answer;
   const headers = new Headers(answer.headers);
   headers.set("content-type", "application/json; charset=UTF-8");
   return new Response(answer.body.pipeThrough(asArray()), { status: answer.status, headers });

@@ -1,10 +1,11 @@
+import { isEventType } from "../http/content-type.ts";
 import type { Attempt } from "./attempt.ts";
 
 /** An attempt that a provider answered. */
 export type AnsweredAttempt = Extract<Attempt, { kind: "answer" }>;
 
-export const isEventAnswer = ({ headers }: AnsweredAttempt): boolean =>
-  headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+export const isEventAnswer = ({ headers }: Pick<AnsweredAttempt, "headers">): boolean =>
+  isEventType(headers.get("content-type"));
 
 /** Whether the answer is framed. If not, it ends with its connection, and a cut-off answer looks complete. */
 export const isFramed = ({ headers }: AnsweredAttempt): boolean =>
@@ -13,8 +14,8 @@ export const isFramed = ({ headers }: AnsweredAttempt): boolean =>
 export const isJsonAnswer = ({ headers }: AnsweredAttempt): boolean =>
   /^application\/(?:[\w.-]+\+)?json\b/i.test(headers.get("content-type") ?? "");
 
-/** How the answer is compressed; null if it is not. */
-export function encodingOf({ headers }: AnsweredAttempt): string | null {
-  const encoding = headers.get("content-encoding");
+/** How the answer is compressed, in lower case, because case has no meaning there; null if it is not. */
+export function encodingOf({ headers }: Pick<AnsweredAttempt, "headers">): string | null {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   return encoding === "identity" ? null : encoding;
 }

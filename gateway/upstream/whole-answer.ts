@@ -1,7 +1,7 @@
 import type { FailureCause } from "../errors.ts";
 import { decodedCopy } from "../metering/compressed.ts";
 import type { Reading } from "../reading.ts";
-import { type AnsweredAttempt, isFramed, isJsonAnswer } from "./answered.ts";
+import { type AnsweredAttempt, encodingOf, isFramed, isJsonAnswer } from "./answered.ts";
 import { providerRequestId, type Translation } from "./translation.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -18,8 +18,8 @@ const NOTHING = new Uint8Array();
 
 /** Reads the usage of a whole answer, and translates it back if its call was translated. */
 export function wholeAnswer({ answered, readAnswer }: Readers, bytes: Bytes): WholeAnswer {
-  const { headers, translation } = answered;
-  const plain = decodedCopy(bytes, translation ? null : headers.get("content-encoding"));
+  const { translation } = answered;
+  const plain = decodedCopy(bytes, translation ? null : encodingOf(answered));
   const reading = readAnswer(plain ?? NOTHING);
   const forwarded = translation ? translatedBody(translation, answered, { bytes, reading }) : bytes;
   if (!forwarded) return { reading, forwarded: null, cause: "bad_answer" };

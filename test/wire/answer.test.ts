@@ -78,24 +78,31 @@ describe("a plain answer reaches the client byte for byte", () => {
     }
   });
 
-  test.each(["gzip", "br", "x-unknown"])("in the coding %s, with the header that says so", async (coding) => {
-    const usage = { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 };
-    const plain = Buffer.from(JSON.stringify({ id: "é", choices: [], usage }));
-    const bytes = coding === "gzip" ? gzipSync(plain) : coding === "br" ? brotliCompressSync(plain) : plain;
-    const session = newId();
-    play = bytesReply(bytes, { ...JSON_TYPE, "content-encoding": coding });
-    const answer = await call(CHAT, {}, { "x-session-id": session });
-    expect(answer.headers.get("content-encoding")).toEqual([coding]);
-    expect(answer.body.equals(bytes)).toBe(true);
-    const [row] = await gateway.records(session);
-    const known = coding !== "x-unknown";
-    expect(row).toMatchObject({
-      state: "ok",
-      input_tokens: known ? 4 : null,
-      output_tokens: known ? 3 : null,
-      unpriced: !known,
-    });
-  });
+  test.each(["gzip", "GZip", "x-gzip", "br", "Identity", "x-unknown"])(
+    "in the coding %s, with the header that says so",
+    async (coding) => {
+      const usage = { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 };
+      const plain = Buffer.from(JSON.stringify({ id: "é", choices: [], usage }));
+      const bytes = /gzip/i.test(coding)
+        ? gzipSync(plain)
+        : coding === "br"
+          ? brotliCompressSync(plain)
+          : plain;
+      const session = newId();
+      play = bytesReply(bytes, { ...JSON_TYPE, "content-encoding": coding });
+      const answer = await call(CHAT, {}, { "x-session-id": session });
+      expect(answer.headers.get("content-encoding")).toEqual([coding]);
+      expect(answer.body.equals(bytes)).toBe(true);
+      const [row] = await gateway.records(session);
+      const known = coding !== "x-unknown";
+      expect(row).toMatchObject({
+        state: "ok",
+        input_tokens: known ? 4 : null,
+        output_tokens: known ? 3 : null,
+        unpriced: !known,
+      });
+    },
+  );
 
   test.each([
     200, 201, 202, 400, 401, 403, 404, 408, 409, 413, 418, 422, 429, 451, 500, 501, 502, 503, 529, 599,
@@ -217,6 +224,15 @@ describe("a stream whose usage only the gateway asked for lacks that one event a
       expect(row).toMatchObject({ state: "ok", input_tokens: 4, output_tokens: 3, unpriced: false });
     },
   );
+
+  test("also where the provider spells the type in capitals", async () => {
+    const session = newId();
+    play = slicedReply(chatStream("\n"), 100_000, { "content-type": "Text/Event-Stream" });
+    const answer = await call(CHAT, { stream: true }, { "x-session-id": session });
+    expect(answer.body.toString()).toBe(chatStream("\n", { usage: false }).toString());
+    const [row] = await gateway.records(session);
+    expect(row).toMatchObject({ state: "ok", input_tokens: 4, output_tokens: 3, unpriced: false });
+  });
 
   test("and on the messages wire lacks nothing", async () => {
     const events = [
