@@ -41,7 +41,7 @@ import type { Deployments } from "./upstream/deployments.ts";
 import { withExpressibleTargets } from "./upstream/expressible-targets.ts";
 import { forward, type UpstreamDeps } from "./upstream/forward.ts";
 import { keepAnswer, resolveReferences } from "./upstream/references.ts";
-import { callUsageOf, reserved } from "./upstream/reservation.ts";
+import { callUsageOf, countedRow, reserved } from "./upstream/reservation.ts";
 import { translatedWire } from "./upstream/translation.ts";
 
 export type ExchangeDeps = UpstreamDeps &
@@ -100,7 +100,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
   }
 
   // Record: from here on the call settles exactly once. The intent is on disk before the call is sent.
-  const settle = (facts: Facts) => settled(recorder, closed(facts), grant);
+  const settle = (facts: Facts) => settled(recorder, countedRow(closed(facts), call, grant), grant);
   await opened(recorder, entry, grant);
 
   // Upstream

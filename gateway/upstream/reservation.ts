@@ -8,7 +8,7 @@ import { usageBound } from "../limits/usage-bound.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
 import { isPricedApart, STANDARD } from "../pricing/tier.ts";
-import type { CallUsage, Limiter } from "../stores/limits/limiter.ts";
+import type { CallUsage, Grant, Limiter } from "../stores/limits/limiter.ts";
 import { surfaceFacts } from "../surface-facts.ts";
 
 /** Reserved for a call of unknown price: the smallest amount, so that it needs a budget with something left. */
@@ -86,13 +86,24 @@ const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 const isGood = (status: number | null | undefined): boolean => status != null && status < 300;
 
+/**
+ * The record of an ended call as budgets count it: an answer of unknown cost keeps the bounded part of what it may have
+ * cost (decision: Unknown costs under a budget). An upload's bound says nothing about its size.
+ */
+export function countedRow(row: RequestRow, { upload }: Call, { unknownUsd }: Grant): RequestRow {
+  const answered = row.state === "ok" || row.state === "client_gone";
+  if (unknownUsd === undefined || !answered || row.costUsd != null || upload) return row;
+  return { ...row, boundUsd: unknownUsd };
+}
+
 /** A call's usage, from its record. A failed call used no tokens. */
-export function callUsageOf({ state, status, costUsd, inputTokens, outputTokens }: RequestRow): CallUsage {
+export function callUsageOf(row: RequestRow): CallUsage {
+  const { state, status, costUsd, boundUsd, inputTokens, outputTokens } = row;
   const known = inputTokens != null || outputTokens != null;
   // An error inside an answer with a good status may come after content.
   const failed = state === "denied" || (state === "upstream_error" && !isGood(status));
   return {
-    costUsd: costUsd ?? null,
+    costUsd: costUsd ?? boundUsd ?? null,
     tokens: known || failed ? (inputTokens ?? 0) + (outputTokens ?? 0) : null,
   };
 }

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "bun:test";
 import { newId } from "#shared/ids.ts";
-import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
-import { doneVendor, priceCent } from "./cent-vendor.ts";
+import { answerDone, priceCent } from "./cent-vendor.ts";
 import { callOnce, limitedKey, type Outcome } from "./world.ts";
 
 // The model `gpt-cent` costs a cent a call, whatever it says; `gpt-words` costs by the token.
@@ -37,15 +37,31 @@ async function together(calls: (() => Promise<Outcome>)[]): Promise<Outcome[]> {
 }
 
 beforeAll(async () => {
-  upstream = await doneVendor(() => arrive());
+  upstream = await scriptedUpstream(async (request, reply) => {
+    await arrive();
+    const { model, stream } = JSON.parse(request.body);
+    if (stream) {
+      reply.head("text/event-stream");
+      return reply.chunk('data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n');
+    }
+    const silent = {
+      id: "c",
+      model,
+      choices: [{ index: 0, message: { role: "assistant", content: "done" } }],
+    };
+    if (model !== "gpt-silent") answerDone(request, reply);
+    else reply.json({ ...silent, usage: { prompt_tokens: -7, completion_tokens: "5" } });
+  });
   gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
   await priceCent(gateway, "gpt-cent");
-  await gateway.admin("POST", "/prices", {
-    model: "gpt-words",
-    effective_from: "2020-01-01",
-    input: "1000",
-    output: "1000",
-  });
+  for (const model of ["gpt-words", "gpt-silent"]) {
+    await gateway.admin("POST", "/prices", {
+      model,
+      effective_from: "2020-01-01",
+      input: "1000",
+      output: "1000",
+    });
+  }
 });
 
 const call = (
@@ -160,6 +176,57 @@ test("a budget is spent to the cent, then refused for good until its period ends
   const [spent] = await gateway.sql`select usd from key_spend where key_id = ${id}`;
   expect(spent?.["usd"]).toBe("0.05");
   await until(async () => (await holds(id)) === 0);
+});
+
+test("answers that tell no usage count at the most that they were bounded to, so a budget ends", async () => {
+  const { secret, id } = await limitedKey(gateway, { budget_usd: "1" });
+  const session = newId();
+  // Each may cost between 0.25 and 0.5 USD.
+  const silent = () => call(secret, { model: "gpt-silent", maxTokens: 250, session });
+  const statuses: number[] = [];
+  for (let n = 0; n < 6; n++) statuses.push((await silent()).status);
+  expect(statuses.filter((status) => status === 200).length).toBeLessThan(4);
+  expect(statuses.at(-1)).toBe(402);
+  const records = await gateway.records(session, 6);
+  for (const record of records.filter(({ state }) => state === "ok")) {
+    expect(record).toMatchObject({ cost_usd: null, unpriced: true });
+  }
+  await until(async () => (await holds(id)) === 0);
+  const [spent] = await gateway.sql`select usd::float8 as usd from key_spend where key_id = ${id}`;
+  expect(spent?.["usd"]).toBeGreaterThan(0.5);
+  expect(spent?.["usd"]).toBeLessThanOrEqual(1);
+});
+
+test("a client that leaves a route that then cancels does not leave its budget untouched", async () => {
+  await gateway.admin("PUT", "/routes/leaving", {
+    surface: "chat",
+    provider: "chat-vendor",
+    model: "gpt-silent",
+    on_client_gone: "cancel",
+  });
+  const { secret, id } = await limitedKey(gateway, { budget_usd: "1" });
+  const session = newId();
+  const leave = new AbortController();
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "x-session-id": session },
+    body: JSON.stringify({ model: "leaving", stream: true, max_tokens: 250, messages: [] }),
+    signal: leave.signal,
+  });
+  await answer.body?.getReader().read();
+  leave.abort();
+  expect(await gateway.records(session)).toMatchObject([{ state: "client_gone", cost_usd: null }]);
+  const [spent] = await gateway.sql`select usd::float8 as usd from key_spend where key_id = ${id}`;
+  expect(spent?.["usd"]).toBeGreaterThan(0.25);
+});
+
+test("a model that nobody prices costs a budget nothing", async () => {
+  const { secret, id } = await limitedKey(gateway, { budget_usd: "1" });
+  for (let n = 0; n < 3; n++) {
+    expect((await call(secret, { model: "gpt-unknown", maxTokens: 250 })).status).toBe(200);
+  }
+  await until(async () => (await holds(id)) === 0);
+  expect(await gateway.sql`select usd from key_spend where key_id = ${id} and usd <> 0`).toHaveLength(0);
 });
 
 test("parallel calls reserve their bound; what they do not use is there for the next", async () => {

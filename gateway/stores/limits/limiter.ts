@@ -35,6 +35,8 @@ export type Grant = {
   release(): Promise<void>;
   /** The most that the call may cost, as an exact decimal; undefined for a key without a budget. */
   boundUsd?: string | undefined;
+  /** What a call that was answered counts as while its cost is unknown; undefined also if its model has no price. */
+  unknownUsd?: string | undefined;
   /** The use of the key's budget, or of the fullest of the budgets that the call counts in; undefined without one. */
   budget?: BudgetUse | undefined;
 };
@@ -97,7 +99,10 @@ export function openLimiter(options: LimiterOptions): Limiter {
     const answer = await queue.request({ callId: id, startedAt, limits, demand });
     if (answer.kind === "granted") {
       if (!answer.call.booked) metrics.admittedAway();
-      return grantOf({ ends, figures, period: account.period }, call, answer.call);
+      return {
+        ...grantOf({ ends, figures, period: account.period }, call, answer.call),
+        ...(limits.budget_usd !== undefined && { unknownUsd: knownBound(demand) }),
+      };
     }
     ends.forget(id);
     return answer.kind === "refused" ? limitError(answer.refusal, demand, call) : usedUp();
@@ -130,6 +135,10 @@ function spentBy({ day, month, byKey }: KeySpend, keyId: string, { from, to }: B
 }
 
 const DAY_MS = 86_400_000;
+
+/** The bounded part of a call's cost. A call without a price reserves one pico-dollar, which says nothing. */
+const knownBound = ({ minimumUsd }: LimitDemand): string | undefined =>
+  minimumUsd > 1n ? formatPico(minimumUsd) : undefined;
 
 type GrantDeps = { ends: CallSettlements; figures: KeyAccount; period: BudgetPeriod };
 
