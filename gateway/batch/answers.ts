@@ -1,3 +1,4 @@
+import { GatewayError } from "../errors.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { scanJson } from "../http/scan.ts";
 import type { BatchRow, FileRow } from "../stores/batches.ts";
@@ -13,6 +14,24 @@ const gatewayMember = ({ costUsd, partial, reconciledAt }: BatchRow) => ({
   basis: BASIS,
   reconciled_at: reconciledAt,
 });
+
+/** Largest answer about a file or a batch. They describe it, so they are small. */
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * A provider's whole answer about a file or a batch.
+ * @throws GatewayError upstream_broken over the limit; what the stream throws if the provider breaks off.
+ */
+export async function answerInFull({ body }: Pick<Response, "body">): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of body ?? []) {
+    size += part.byteLength;
+    if (size > ANSWER_BYTES_MAX) throw new GatewayError("upstream_broken");
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
 
 /** A provider's answer with `bytes` as its body and only the headers that clients may see. */
 export function relayedAnswer(answer: Response, bytes: Uint8Array): Response {

@@ -2,7 +2,7 @@ import type { BatchKind } from "#drizzle/schema/batches.ts";
 import { GatewayError } from "../errors.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { type BatchRow, findBatch, listBatches, markBatchDeleted } from "../stores/batches.ts";
-import { batchAnswer, listedBatch, relayedAnswer } from "./answers.ts";
+import { answerInFull, batchAnswer, listedBatch, relayedAnswer } from "./answers.ts";
 import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
 import {
   batchEndpoint,
@@ -73,7 +73,7 @@ export async function deleteBatch(deps: BatchDeps, it: BatchQuestion): Promise<R
     path: `${path}/${row.id}`,
     headers,
   });
-  const bytes = await answer.bytes();
+  const bytes = await answerInFull(answer);
   if (answer.ok) await markBatchDeleted(deps.database, row.id, deps.clock.now().toISOString());
   return relayedAnswer(answer, bytes);
 }

@@ -1,6 +1,6 @@
 import { clientHeaders } from "../http/headers.ts";
 import { type FileRow, findBatchOfOutput, findFile, listFiles, markFileDeleted } from "../stores/batches.ts";
-import { listedFile, relayedAnswer } from "./answers.ts";
+import { answerInFull, listedFile, relayedAnswer } from "./answers.ts";
 import { readLimit } from "./batches.ts";
 import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
 import { type ClientRequest, fetchBatch, reconcileOnce } from "./provider-batch.ts";
@@ -33,7 +33,7 @@ async function callProvider(
 
 export async function readFile(deps: BatchDeps, it: FileQuestion): Promise<Response> {
   const answer = await callProvider(deps, it, { method: "GET" });
-  return relayedAnswer(answer, await answer.bytes());
+  return relayedAnswer(answer, await answerInFull(answer));
 }
 
 /** Streams a file's content from the provider. */
@@ -51,7 +51,7 @@ export async function deleteFile(deps: BatchDeps, it: FileQuestion): Promise<Res
     await reconcileOnce(deps, row);
   }
   const answer = await callProvider(deps, it, { method: "DELETE" });
-  const bytes = await answer.bytes();
+  const bytes = await answerInFull(answer);
   if (answer.ok) await markFileDeleted(deps.database, file.id, deps.clock.now().toISOString());
   return relayedAnswer(answer, bytes);
 }

@@ -5,7 +5,7 @@ import { BATCH } from "../http/deciding-names.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { refuseBatchInLane } from "../routing/subscription-lane.ts";
 import { findFile } from "../stores/batches.ts";
-import { batchAnswer, relayedAnswer } from "./answers.ts";
+import { answerInFull, batchAnswer, relayedAnswer } from "./answers.ts";
 import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
 import { singleMember } from "./request-lines.ts";
 import { requireScopeStill } from "./resolve.ts";
@@ -46,7 +46,7 @@ export async function createLineBatch(
     headers,
     body: withProvidersWindow(body),
   });
-  const answerBytes = await answer.bytes();
+  const answerBytes = await answerInFull(answer);
   if (!answer.ok) return relayedAnswer(answer, answerBytes);
   const { endpoint, routes, models, direct } = file;
   const facts = { endpoint, inputFileId, completionWindow: PROVIDERS_WINDOW, routes, models, direct };

@@ -3,7 +3,7 @@ import { BATCH } from "../http/deciding-names.ts";
 import { OPEN_BRACE, skipObject, skipWhitespace } from "../http/json-grammar.ts";
 import { scanJson } from "../http/scan.ts";
 import { refuseBatchInLane } from "../routing/subscription-lane.ts";
-import { batchAnswer, relayedAnswer } from "./answers.ts";
+import { answerInFull, batchAnswer, relayedAnswer } from "./answers.ts";
 import type { BatchDeps } from "./deps.ts";
 import type { BatchRequest } from "./line-batches.ts";
 import { singleMember } from "./request-lines.ts";
@@ -37,7 +37,7 @@ export async function createMessageBatch(
     headers,
     body,
   });
-  const answerBytes = await answer.bytes();
+  const answerBytes = await answerInFull(answer);
   if (!answer.ok) return relayedAnswer(answer, answerBytes);
   const facts = {
     endpoint: ENDPOINT,

@@ -8,6 +8,7 @@ import {
   recordBatchUpdate,
 } from "../stores/batches.ts";
 import type { WireName } from "../surface-facts.ts";
+import { answerInFull } from "./answers.ts";
 import { type BatchDeps, providerNamed } from "./deps.ts";
 import { batchUpdate, isEnded, objectWithId } from "./read-answer.ts";
 import { reconcile } from "./reconcile.ts";
@@ -41,7 +42,7 @@ export async function fetchBatch(
     ...(headers && { headers }),
     signal: signal ?? AbortSignal.timeout(ANSWER_MAX_MS),
   });
-  const bytes = await answer.bytes();
+  const bytes = await answerInFull(answer);
   return { answer, bytes, row: answer.ok ? await withUpdate(deps, row, bytes) : row };
 }
 

@@ -6,7 +6,7 @@ import { requireUtf8 } from "../http/content-type.ts";
 import { insertFiles } from "../stores/batches.ts";
 import type { StreamedBody } from "../upstream/provider-api.ts";
 import { openRequestBody } from "../upstream/request-body.ts";
-import { relayedAnswer } from "./answers.ts";
+import { answerInFull, relayedAnswer } from "./answers.ts";
 import type { BatchDeps } from "./deps.ts";
 import { fileForm } from "./file-form.ts";
 import { fileFacts, objectWithId } from "./read-answer.ts";
@@ -40,7 +40,7 @@ export async function uploadFile(
   const { provider } = resolver.summary;
   if (!provider) throw new GatewayError("invalid_request", "The file holds no requests.");
   const answer = await sendForm(deps, { provider, headers: request.headers, body });
-  const bytes = await answer.bytes();
+  const bytes = await answerInFull(answer);
   if (!answer.ok) return relayedAnswer(answer, bytes);
   const { object, id } = objectWithId(bytes);
   const { routes, models, direct } = resolver.summary;
