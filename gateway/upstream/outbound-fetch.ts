@@ -1,4 +1,5 @@
 import type { HeaderTable } from "../http/headers.ts";
+import { decodedAnswer } from "./decoded-answer.ts";
 import { neverSent } from "./failures.ts";
 import type { AddressGuard, ResolvedOrigin } from "./ssrf.ts";
 
@@ -11,7 +12,7 @@ export type OutboundRequest = {
   /** A stream stays unread until a connection is established, so the next address can still be tried. */
   body?: BodyInit | Uint8Array | ReadableStream<Uint8Array> | null;
   signal: AbortSignal;
-  /** Decode a compressed answer. */
+  /** Decode a compressed answer. Default: yes. */
   decompress?: boolean;
 };
 
@@ -31,11 +32,11 @@ export const createOutboundFetch =
   (guard: Pick<AddressGuard, "resolveOrigin">): OutboundFetch =>
   ({ url, allowPrivateNetwork }, request) => {
     const origin = ORIGIN.exec(url)?.[0] ?? url;
-    const fetchFrom = (resolved: ResolvedOrigin) =>
-      fetch(
-        resolved.origin === null ? url : resolved.origin + url.slice(origin.length),
-        requestVia(resolved, request),
-      );
+    const fetchFrom = (resolved: ResolvedOrigin) => {
+      const at = resolved.origin === null ? url : resolved.origin + url.slice(origin.length);
+      const answer = fetch(at, requestVia(resolved, request));
+      return request.decompress === false ? answer : answer.then(decodedAnswer);
+    };
     const origins = guard.resolveOrigin(origin, allowPrivateNetwork);
     return origins instanceof Promise
       ? origins.then((found) => firstAnswer(found, request, fetchFrom))
@@ -78,7 +79,7 @@ function putLast(origins: ResolvedOrigin[], resolved: ResolvedOrigin): void {
 
 function requestVia(
   { origin, host, serverName }: ResolvedOrigin,
-  { method, headers, body, signal, decompress = true }: OutboundRequest,
+  { method, headers, body, signal }: OutboundRequest,
 ): BunFetchRequestInit {
   // The type checker widens `redirect` to a plain string in a variable.
   const init = {
@@ -86,7 +87,7 @@ function requestVia(
     headers,
     body: body ?? null,
     signal,
-    decompress,
+    decompress: false,
     redirect: "manual",
     timeout: false,
   } as BunFetchRequestInit;
