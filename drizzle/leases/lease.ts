@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
 import { getTableConfig, type PgColumn, type PgTable, type PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { Clock } from "#shared/clock.ts";
-import type { Database } from "../database.ts";
+import type { Database, Transaction } from "../database.ts";
 import type { leaseColumns } from "../schema/columns.ts";
 import { backOffMs } from "./back-off.ts";
 import { failureClass } from "./failure-class.ts";
@@ -22,8 +22,10 @@ export type Lease<Row> = {
    * covers a request under way and clocks that differ between machines. @throws Error
    */
   assertHeld(): void;
-  /** Writes the result and gives the row back; false: the lease was lost, and nothing was written. */
-  finish(result: Partial<Row>): Promise<boolean>;
+  /**
+   * Writes the result and gives the row back, in `tx` if given; false: the lease was lost, and nothing was written.
+   */
+  finish(result: Partial<Row>, tx?: Writer): Promise<boolean>;
   /** Gives the row back, not to be taken before a back-off of 1 minute that doubles up to 6 hours. */
   retry(error: unknown): Promise<void>;
 };
@@ -38,6 +40,9 @@ export const isDue = (table: string, now: Date): SQL => {
   return sql`${column("leased_until")} <= ${at} and ${column("next_attempt_at")} <= ${at}`;
 };
 
+/** The pool, or a transaction. */
+type Writer = Pick<Transaction, "update">;
+
 export type LeaseDeps = { database: Pick<Database, "db">; clock: Clock };
 
 /** Takes one due row of those that `where` selects; null: none is due. A row that another process is taking is skipped. */
@@ -48,7 +53,7 @@ export async function takeLease<T extends WorkTable>(
 ): Promise<Lease<T["$inferSelect"]> | null> {
   type Row = T["$inferSelect"];
   // Every key is a column of `table`, or of the lease columns that each WorkTable has.
-  const update = (set: object) => db.update(table).set(set as PgUpdateSetSource<T>);
+  const update = (set: object, on: Writer = db) => on.update(table).set(set as PgUpdateSetSource<T>);
   const expiry = () => new Date(clock.now().getTime() + leaseMs).toISOString();
 
   let takenMs = clock.monotonicMs();
@@ -63,8 +68,8 @@ export async function takeLease<T extends WorkTable>(
   // The expiry identifies this lease of the row: the next one can only begin after it.
   const key = keyOf(table, row);
   const isHeld = () => and(key, sql`${table.leasedUntil} = ${until}::timestamptz`);
-  const giveBack = async (set: object) => {
-    const given = await update({ ...set, leasedUntil: null }).where(isHeld());
+  const giveBack = async (set: object, tx?: Writer) => {
+    const given = await update({ ...set, leasedUntil: null }, tx).where(isHeld());
     return given.count === 1;
   };
   return {
@@ -80,7 +85,7 @@ export async function takeLease<T extends WorkTable>(
     assertHeld: () => {
       if (clock.monotonicMs() - takenMs > (leaseMs * 2) / 3) throw new Error("the lease is about to expire");
     },
-    finish: (result) => giveBack({ attempts: 0, nextAttemptAt: null, failure: null, ...result }),
+    finish: (result, tx) => giveBack({ attempts: 0, nextAttemptAt: null, failure: null, ...result }, tx),
     retry: async (error) => {
       // A row of a WorkTable has its columns.
       const { attempts } = row as { attempts: number };

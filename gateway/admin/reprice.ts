@@ -61,7 +61,7 @@ async function repriceAtOnce(
   const oldCostUsd = formatDecimal(parseDecimal(before.costUsd));
   const newCostUsd = formatDecimal(cost);
   if (!dryRun && repriced > 0) {
-    await auditRepricing(deps.database, origin, { ...window, repriced, oldCostUsd, newCostUsd });
+    await auditRepricing(deps.database, origin, { sums: { ...window, repriced, oldCostUsd, newCostUsd } });
   }
   return {
     dry_run: dryRun,

@@ -62,11 +62,12 @@ async function work(
 
 async function finish(deps: RepriceJobsDeps, lease: Lease<RepriceJobRow>, job: RepriceJobRow): Promise<void> {
   const at = deps.clock.now();
-  if (!(await lease.finish({ finishedAt: at.toISOString() }))) return;
+  const done = { finishedAt: at.toISOString() };
   const { from, to, actor, address, requestId, oldCostUsd, repricedRecords: repriced } = job;
-  if (job.dryRun || repriced === 0) return;
+  if (job.dryRun || repriced === 0) return void (await lease.finish(done));
   const sums = { from, to, repriced, oldCostUsd, newCostUsd: newCostOf(job) };
-  await auditRepricing(deps.database, { actor, address, requestId, at }, sums);
+  const origin = { actor, address, requestId, at };
+  await auditRepricing(deps.database, origin, { sums, finish: (tx) => lease.finish(done, tx) });
 }
 
 /** The known cost of the window's records so far, as an exact decimal. */

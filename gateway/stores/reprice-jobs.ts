@@ -2,8 +2,8 @@ import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { repriceJobs } from "#drizzle/schema/reprice-jobs.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
-import type { Origin } from "./audit.ts";
-import { audited, type Reader } from "./change.ts";
+import { auditIn, type Origin } from "./audit.ts";
+import type { Reader } from "./change.ts";
 import { applyPrices, type NewPrice, type RecordWindow, type UnpricedRecord } from "./reprice.ts";
 import type { Slice } from "./slice.ts";
 import { withStoreErrors } from "./store-errors.ts";
@@ -107,17 +107,27 @@ export type RepricedSums = {
   newCostUsd: string;
 };
 
+export type RepricedAudit = {
+  sums: RepricedSums;
+  /** What is written together with the entry, or not at all; false: another process did it, so there is no entry. */
+  finish?: (tx: Transaction) => Promise<boolean>;
+};
+
 /** The old sum and the new one are kept in the audit log. */
 export const auditRepricing = (
-  database: Database,
+  { db }: Pick<Database, "db">,
   origin: Origin,
-  { from, to, repriced, oldCostUsd, newCostUsd }: RepricedSums,
+  { sums: { from, to, repriced, oldCostUsd, newCostUsd }, finish = async () => true }: RepricedAudit,
 ): Promise<void> =>
-  audited(database, origin, (_tx, audit) =>
-    audit({
-      action: "prices.repriced",
-      subject: `${from} to ${to}`,
-      before: { cost_usd: oldCostUsd },
-      after: { cost_usd: newCostUsd, repriced_records: repriced },
+  withStoreErrors(() =>
+    db.transaction(async (tx) => {
+      if (!(await finish(tx))) return;
+      const write = auditIn(tx, origin);
+      await write({
+        action: "prices.repriced",
+        subject: `${from} to ${to}`,
+        before: { cost_usd: oldCostUsd },
+        after: { cost_usd: newCostUsd, repriced_records: repriced },
+      });
     }),
   );
