@@ -23,7 +23,7 @@ export async function makeDigest(deps: MakeDigestDeps, week: Week): Promise<Dige
 }
 
 async function report({ reportWriter }: MakeDigestDeps, spec: Spec, now: Date): Promise<Result> {
-  const result: unknown = JSON.parse(await reportWriter.write(spec, now, "json"));
+  const result: unknown = JSON.parse(await reportWriter.write(spec, now, { format: "json" }));
   if (!fits(Result, result)) throw new GatewayError("internal");
   return result;
 }

@@ -27,7 +27,9 @@ export async function ownReport(
   const subject = await withStoreErrors(() => spellingsOf(deps.database.db, email));
   await deps.settled();
   const full: Spec = { ...spec, source: "requests", filters: { subject } };
-  const result: unknown = JSON.parse(await deps.reportWriter.write(full, deps.clock.now(), "json"));
+  const result: unknown = JSON.parse(
+    await deps.reportWriter.write(full, deps.clock.now(), { format: "json" }),
+  );
   if (!fits(Result, result)) throw new GatewayError("internal");
   return result;
 }

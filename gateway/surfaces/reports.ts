@@ -136,7 +136,7 @@ const heard = (
   settled,
   clock,
   log,
-  write: (spec, now, format) => reportWriter.write(spec, now, format, request.signal),
+  write: (spec, now, format) => reportWriter.write(spec, now, { format, signal: request.signal }),
   writeAll: (asked, now) =>
     reportWriter.writeAll(asked, now, {
       gzip: takesGzip(request.headers.get("accept-encoding")),

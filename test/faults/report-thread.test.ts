@@ -27,7 +27,7 @@ const spec = (deed: string): Spec => ({
   compare: "none",
   view: "table",
 });
-const write = (deed: string) => writer.write(spec(deed), new Date(0), "csv");
+const write = (deed: string) => writer.write(spec(deed), new Date(0), { format: "csv" });
 const failure = (deed: string) =>
   write(deed).then(
     () => "none",
@@ -37,10 +37,9 @@ const failure = (deed: string) =>
 describe("the thread that makes reports", () => {
   test("answers each report in the format asked for", async () => {
     open();
-    expect(await Promise.all([write("ok"), writer.write(spec("ok"), new Date(0), "json")])).toEqual([
-      "csv",
-      "json",
-    ]);
+    expect(
+      await Promise.all([write("ok"), writer.write(spec("ok"), new Date(0), { format: "json" })]),
+    ).toEqual(["csv", "json"]);
   });
 
   test.each(["exit", "throw"])(
@@ -74,7 +73,7 @@ describe("the thread that makes reports", () => {
     open();
     const gone = new AbortController();
     const [first, second] = [write("slow"), write("slow")];
-    const third = writer.write(spec("exit"), new Date(0), "csv", gone.signal);
+    const third = writer.write(spec("exit"), new Date(0), { format: "csv", signal: gone.signal });
     const fourth = write("ok");
     gone.abort();
     expect(await third.catch((error: GatewayError) => error.type)).toBe("reports_unavailable");
@@ -84,7 +83,7 @@ describe("the thread that makes reports", () => {
   test("is told when nobody waits any more for what it makes", async () => {
     open();
     const gone = new AbortController();
-    const begun = writer.write(spec("slow"), new Date(0), "csv", gone.signal);
+    const begun = writer.write(spec("slow"), new Date(0), { format: "csv", signal: gone.signal });
     await Bun.sleep(30);
     gone.abort();
     expect([await begun, await write("forgotten")]).toEqual(["slow", "[0]"]);

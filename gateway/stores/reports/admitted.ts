@@ -1,14 +1,12 @@
 import { GatewayError } from "../../errors.ts";
-import type { ReportStore } from "./report-store.ts";
 
 /** Reports running and waiting at once; more than any page asks for. */
 const RUNS_MAX = 200;
 
+type Read<Ask> = <T>(work: (ask: Ask) => Promise<T>) => Promise<T>;
+
 /** Runs at most so many reports of a database at once, and translates failures that may pass. */
-export function admitted(
-  isUnavailable: (error: unknown) => boolean,
-  read: ReportStore["snapshot"],
-): ReportStore["snapshot"] {
+export function admitted<Ask>(isUnavailable: (error: unknown) => boolean, read: Read<Ask>): Read<Ask> {
   let runs = 0;
   return async (work) => {
     if (runs >= RUNS_MAX) throw new GatewayError("overloaded");

@@ -15,7 +15,7 @@ export type ReportWriter = {
    * takes too long; overloaded if too many reports wait, or one waits too long; reports_unavailable if the report thread
    * has ended or is ending.
    */
-  write(spec: Spec, now: Date, format: Format, signal?: AbortSignal): Promise<string>;
+  write(spec: Spec, now: Date, how: { format: Format; signal?: AbortSignal }): Promise<string>;
   /**
    * A complete payload as text: it is passed on once, which costs the event loop as much as one report. The thread checks
    * its items; one that fails is logged and has no result. With `gzip`, a long payload is compressed: sending it takes
@@ -63,7 +63,7 @@ export function reportWriter(
   };
 
   return {
-    async write(spec, now, format, signal) {
+    async write(spec, now, { format, signal }) {
       const made = await alive().make({ what: "report", spec, nowMs: now.getTime(), format }, signal);
       if (typeof made !== "string") throw new GatewayError("internal");
       return made;

@@ -47,10 +47,11 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
     run(async (sql, state) => {
       const settledMs = floorTo(QUARTER_MS, now.getTime() - SETTLE_MS);
       if (settledMs > state.rolledToMs) {
-        records += await advance(sql, orgId, state, settledMs);
+        records += await advance(sql, { orgId, ...state, settledMs });
         return "more";
       }
-      const remade = await remakeMarkedDay(sql, orgId, state, patient ? now.getTime() - DEBOUNCE_MS : null);
+      const beforeMs = patient ? now.getTime() - DEBOUNCE_MS : null;
+      const remade = await remakeMarkedDay(sql, { orgId, ...state, beforeMs });
       return remade ? "more" : "idle";
     });
 
@@ -77,15 +78,15 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
   };
 }
 
+type OfOrganisation = RollupState & { orgId: string };
+
 /**
  * Rolls up records from `rolled_to` to the end of its day, at most to `settledMs`, including all of a partly rolled-up
  * hour; returns how many.
  */
 async function advance(
   sql: Sql,
-  orgId: string,
-  { rolledToMs }: RollupState,
-  settledMs: number,
+  { orgId, rolledToMs, settledMs }: OfOrganisation & { settledMs: number },
 ): Promise<number> {
   const dayMs = floorTo(DAY_MS, rolledToMs);
   const fromMs = floorTo(HOUR_MS, rolledToMs);
@@ -123,9 +124,7 @@ async function nextRecord(
 /** Rebuilds the marked hours of the day that was marked first; returns whether there was one. */
 async function remakeMarkedDay(
   sql: Sql,
-  orgId: string,
-  state: RollupState,
-  beforeMs: number | null,
+  { orgId, beforeMs, ...state }: OfOrganisation & { beforeMs: number | null },
 ): Promise<boolean> {
   const ripe = beforeMs === null ? "true" : "bool_or(id < $3::uuid)";
   const marked = await sql.unsafe<{ at: string }[]>(
