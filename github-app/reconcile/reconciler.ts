@@ -28,6 +28,8 @@ export const RECONCILE_TIMING = {
   pollMs: 5_000,
   /** Between reads of installations and repositories. */
   installationsMs: 15 * 60_000,
+  /** A round reads repositories for as long; then it looks whether installations are due. */
+  roundMs: 30_000,
   /** Between the passes of one repository. */
   passMs: 60 * 60_000,
   /** After a failure. */
@@ -68,9 +70,11 @@ export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING)
       const sinceMs = deps.clock.now().getTime() - Date.parse(lease.row.doneAt ?? "1970-01-01");
       const isRefresh = asked || sinceMs >= timing.installationsMs;
       let waitMs: number | null = null;
+      const endMs = deps.clock.monotonicMs() + timing.roundMs;
+      const isOver = () => stopping() || refreshSoon || deps.clock.monotonicMs() >= endMs;
       try {
         if (isRefresh) waitMs = await refresh(run, clients, settings);
-        await readPages(run, clients, async () => !stopping() && (await lease.renew()));
+        return await readPages(run, clients, async () => !isOver() && (await lease.renew()));
       } finally {
         const now = deps.clock.now();
         refreshSoon ||= asked && waitMs === null;
@@ -79,7 +83,6 @@ export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING)
           waitMs === null ? {} : { doneAt: after(now, waitMs - (waitMs && timing.installationsMs)) };
         await lease.finish({ ...doneAt, nextAttemptAt: null });
       }
-      return false;
     },
   });
   return {
@@ -113,13 +116,14 @@ async function refresh(run: Run, clients: Clients, settings: Settings): Promise<
   }
 }
 
-/** Reads page after page of the due passes, until none is due or `mayGoOn` resolves with false. */
-async function readPages(run: Run, clients: Clients, mayGoOn: () => Promise<boolean>): Promise<void> {
+/** Reads page after page of the due passes, until none is due (false) or `mayGoOn` resolves with false (true). */
+async function readPages(run: Run, clients: Clients, mayGoOn: () => Promise<boolean>): Promise<boolean> {
   const { database, clock, timing } = run;
   const deps = { database, clock, github: clients.installation, passMs: timing.passMs };
   while (true) {
     const due = await nextPass(database, clock.now());
-    if (!due || !(await mayGoOn())) return;
+    if (!due) return false;
+    if (!(await mayGoOn())) return true;
     try {
       const result = await step(deps, due);
       report(run, result);

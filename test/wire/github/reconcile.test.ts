@@ -111,7 +111,7 @@ test("the next pass asks only for what changed, and heals what no delivery told"
   const it = await scene();
   const pulls = await fill(it.github, it.repository, 20);
   const installation = await it.github.story.install({ repositories: [it.repository] }, { lost: true });
-  await it.run({ reconcile: { passMs: 100 } });
+  await it.run({ reconcile: { passMs: 100, roundMs: 1_000 } });
   await until(async () => (await counts(it.database)).passes === 1);
   await Bun.sleep(200);
   const before = countOf(it.github, REVIEWS);
@@ -130,6 +130,17 @@ test("the next pass asks only for what changed, and heals what no delivery told"
   await until(async () => (await covered()) === false);
   const events = await it.database.sql`select kind from coverage_changes where repository_id > 0 order by at`;
   expect(events.map((row) => row["kind"])).toEqual(["added", "removed"]);
+});
+
+test("repositories that are due again at once do not keep installations from being read", async () => {
+  const it = await scene();
+  await fill(it.github, it.repository, 1);
+  const installation = await it.github.story.install({ repositories: [it.repository] }, { lost: true });
+  await it.run({ reconcile: { passMs: 0, roundMs: 100 } });
+  await until(async () => countOf(it.github, LIST) > 4);
+  installation.repositories = [];
+  await it.database.sql`update github_tasks set done_at = null`;
+  await until(async () => (await it.database.sql`select 1 from repositories where covered`).length === 0);
 });
 
 test("an installation is read back as many days as the setting says", async () => {
