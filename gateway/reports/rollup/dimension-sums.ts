@@ -105,6 +105,9 @@ export function deltasPart(context: Context, section: Section): SumsPart | null 
   const entities = [...new Set(wanted.map(({ entity }) => entity))];
   const cases = windows.flatMap((sums) => cutDay(sums, params));
   const fromDay = windows.find(({ current }) => current)?.fromDay;
+  // The index takes one range of days, but not alternatives: with these alone, the days of all years would be read.
+  const days = windows.flatMap((sums) => [sums.fromDay, sums.toDay]).sort();
+  const range = `t.day between ${params.add(days[0] ?? "", "date")} and ${params.add(days.at(-1) ?? "", "date")}`;
   // Not a parameter: the driver reads a date's value as a day.
   const currentFrom = fromDay === undefined ? "'infinity'::date" : params.add(fromDay, "date");
   const rows = `
@@ -112,7 +115,7 @@ export function deltasPart(context: Context, section: Section): SumsPart | null 
         case ${cases.join(" ")} when t.entity = 'session' then -t.n else t.n end as n
       from rollup_distinct_deltas t
       where t.org_id = ${params.add(ask.orgId, "text")} and t.kind = '${kindOf(context, section)}' and t.lane in (${lanes})
-        and t.scope = ${params.add(scope, "text")}
+        and t.scope = ${params.add(scope, "text")} and ${range}
         and (${windows.map((sums) => deltasOf(section, { entities, sums, params })).join("\n        or ")})`;
   const figures = Object.fromEntries(
     wanted.map(({ entity, lane }) => [
