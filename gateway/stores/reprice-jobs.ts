@@ -99,7 +99,7 @@ export async function cancelJob(tx: Transaction, id: string, at: Date): Promise<
   return job ?? null;
 }
 
-export type RepricedSums = {
+type RepricedSums = {
   from: string;
   to: string;
   repriced: number;
