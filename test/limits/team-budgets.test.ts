@@ -75,3 +75,26 @@ test.each(["k", teamAccount("web")])(
     expect(granted instanceof GatewayError).toBe(refusing === "k");
   },
 );
+
+test("the most that a call may cost, and what it counts as while that is unknown, are the largest of any budget", async () => {
+  const bounds: Record<string, Partial<Grant>> = {
+    k: { boundUsd: "0.9", unknownUsd: "0.25" },
+    [teamAccount("web")]: { boundUsd: "10", unknownUsd: "0.25" },
+  };
+  const limiter: Pick<Limiter, "reserve"> = {
+    reserve: async ({ key: { id } }): Promise<Grant> => ({
+      settle: () => null,
+      release: async () => undefined,
+      ...bounds[id],
+    }),
+  };
+  // The other members are not called.
+  const budgeted = withTeamBudgets({ close: async () => {}, ...limiter } as Limiter);
+  const call = { id: "c", key: KEY, admittedAt: new Date(), recorded: true };
+  const granted = () => budgeted.reserve(call, () => ({ tokens: 0, usd: 1n, minimumUsd: 1n }));
+  expect(await granted()).toMatchObject({ boundUsd: "10", unknownUsd: "0.25" });
+  bounds["k"] = {};
+  expect(await granted()).toMatchObject({ boundUsd: "10", unknownUsd: "0.25" });
+  bounds[teamAccount("web")] = {};
+  expect(await granted()).toMatchObject({ boundUsd: undefined, unknownUsd: undefined });
+});

@@ -1,5 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import { fullest } from "../../limits/budget-use.ts";
+import { parsePico } from "../../limits/money.ts";
 import type { Grant, Limiter } from "./limiter.ts";
 
 /** Admits a call if its key's limits and the budgets of its team and of the teams above it all do; it counts in each. */
@@ -27,6 +28,17 @@ async function allOf(asked: readonly ReturnType<Limiter["reserve"]>[]): Promise<
   return {
     settle: async (used) => void (await Promise.all(grants.map((grant) => grant.settle(used)))),
     release,
+    boundUsd: largest(grants.map(({ boundUsd }) => boundUsd)),
+    unknownUsd: largest(grants.map(({ unknownUsd }) => unknownUsd)),
     budget: fullest(grants.map(({ budget }) => budget)),
   };
+}
+
+/** The largest of the amounts that there are. A record has one bound, which counts in every budget. */
+function largest(amounts: readonly (string | undefined)[]): string | undefined {
+  const known = amounts.filter((amount) => amount !== undefined);
+  return known.reduce<string | undefined>(
+    (most, amount) => (most !== undefined && parsePico(most) >= parsePico(amount) ? most : amount),
+    undefined,
+  );
 }
