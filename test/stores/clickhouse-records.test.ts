@@ -39,10 +39,10 @@ async function stores() {
   const client = openClickHouse(clickhouse.url, { name: "test", timeoutMs: 30_000, connectionsMax: 2 });
   atEnd(() => client.close());
   const log = keptLog();
-  const copying = () => {
+  const copying = (clock = systemClock, noteWaiting = (_rows: number) => {}) => {
     const kept = keepCopies(
       { databaseUrl, clickhouse },
-      { ...SETTINGS, clock: systemClock, log, copies: { noteWaiting: () => undefined } },
+      { ...SETTINGS, clock, log, copies: { noteWaiting } },
     );
     return { stop: atEnd(() => kept.stop()) };
   };
@@ -232,6 +232,35 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     }
     expect(await days("tool_calls")).toEqual([{ day: "2026-02-20" }]);
     expect(await sql`select 1 from clickhouse_marks`).toHaveLength(0);
+  });
+
+  test("rows are counted, and old ones expire, while records keep coming", async () => {
+    const { databaseUrl, sql, client, copying, copied } = await stores();
+    for (const query of createTables()) await client.command({ query });
+    // An hour passes in less than a second.
+    const fast = { ...systemClock, monotonicMs: () => performance.now() * 5_000 };
+    let counts = 0;
+    copying(fast, () => {
+      counts += 1;
+    });
+    await until(() => counts > 0);
+
+    let isOver = false;
+    const writing = ["a", "b", "c", "d"].map(async (name) => {
+      const own = testSql(databaseUrl);
+      const id = newId();
+      await own`insert into keys ${own({ org_id: "default", id, name, scopes: own.json({}), created_at: new Date() })}`;
+      while (!isOver) await own`update keys set name = name where id = ${id}`;
+    });
+    await until(async () => (await sql`select 1 from clickhouse_marks limit 1`).length === 1);
+    const old = { org_id: "default", id: newId(), started_at: "2020-01-31T00:00:00.000Z", version: 1 };
+    await client.insert({ table: "requests", values: [old], format: "JSONEachRow" });
+    counts = 0;
+    await until(() => counts > 1);
+    await until(async () => (await all(client, "select 1 from requests limit 1")).length === 0);
+    isOver = true;
+    await Promise.all(writing);
+    await copied();
   });
 
   test("several processes copy in turn, and nothing is noted before or after", async () => {

@@ -57,31 +57,35 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
     prepared = true;
   }
 
-  async function work(): Promise<void> {
+  /** One round; true: more is marked than it takes. Records that keep coming must not keep it from counting and expiring. */
+  async function work(): Promise<boolean> {
     if (due("count", COUNT_EVERY_MS)) deps.copies.noteWaiting(await rowsWaiting(sql));
     if (!prepared) await prepare();
-    while (!stopping.signal.aborted && (await copyMarked({ sql, client, clock, log })));
-    if (stopping.signal.aborted || !due("retention", RETENTION_EVERY_MS)) return;
+    const isMore = await copyMarked({ sql, client, clock, log });
+    if (stopping.signal.aborted || !due("retention", RETENTION_EVERY_MS)) return isMore;
     await expireCopies(client, {
       days: deps.directory.current().settings.retention_days,
       cluster: place.clickhouse.cluster,
       now: clock.now(),
     });
+    return isMore;
   }
 
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await work().then(
-        () => {
+      const isMore = await work().then(
+        (more) => {
           if (failing) log.info({}, "ClickHouse gets records again");
           failing = false;
+          return more;
         },
         (error) => {
           if (!failing) log.warn(errorFields(error), "records wait in Postgres for ClickHouse");
           failing = true;
+          return false;
         },
       );
-      await pause(EVERY_MS, stopping.signal);
+      if (!isMore) await pause(EVERY_MS, stopping.signal);
     }
   }
 

@@ -20,9 +20,10 @@ const BY_KEY =
 type Mark = { id: string; relation: string; rows: number };
 
 /**
- * Copies rows that are marked, as they are now, and removes their marks once ClickHouse has stored the rows; false: there
- * are no marks, or another process copies. A process that dies in between leaves the marks, and the rows are copied again:
- * the copy has a higher version, so that it takes the place of the first.
+ * Copies rows that are marked, as they are now, and removes their marks once ClickHouse has stored the rows. True: more are
+ * marked than one round takes; false: all that were marked are copied, or another process copies. A process that dies in
+ * between leaves the marks, and the rows are copied again: the copy has a higher version, so that it takes the place of the
+ * first.
  */
 export async function copyMarked(deps: CopyDeps): Promise<boolean> {
   const [mark] = await deps.sql`select 1 from clickhouse_marks where org_id = ${DEFAULT_ORG} limit 1`;
@@ -32,7 +33,7 @@ export async function copyMarked(deps: CopyDeps): Promise<boolean> {
     const [turn] = await tx`
       select 1 from clickhouse_state where org_id = ${DEFAULT_ORG} for update skip locked`;
     if (!turn) return false;
-    const marks = await takeMarks(tx);
+    const { marks, isAll } = await takeMarks(tx);
     if (marks.length === 0) return false;
     const version = await nextVersion(tx);
     for (const name of COPIED_TABLES) {
@@ -43,19 +44,20 @@ export async function copyMarked(deps: CopyDeps): Promise<boolean> {
     await tx`
       delete from clickhouse_marks where org_id = ${DEFAULT_ORG}
         and id in (select value::uuid from json_array_elements_text(${ids}::text::json))`;
-    return true;
+    return !isAll;
   });
 }
 
 /** In no order: a mark says that rows are to be copied as they are, not what became of them. */
-async function takeMarks(tx: postgres.TransactionSql): Promise<Mark[]> {
+async function takeMarks(tx: postgres.TransactionSql): Promise<{ marks: Mark[]; isAll: boolean }> {
   const marks = await tx<Mark[]>`
     select id, relation, rows from clickhouse_marks where org_id = ${DEFAULT_ORG} limit ${MARKS_MAX}`;
   let rows = 0;
-  return marks.filter((mark, place) => {
+  const taken = marks.filter((mark, place) => {
     rows += mark.rows;
     return place === 0 || rows <= ROWS_MAX;
   });
+  return { marks: taken, isAll: marks.length < MARKS_MAX && taken.length === marks.length };
 }
 
 /**
