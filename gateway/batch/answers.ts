@@ -2,6 +2,7 @@ import { GatewayError } from "../errors.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { scanJson } from "../http/scan.ts";
 import type { BatchRow, FileRow } from "../stores/batches.ts";
+import { bytesUpTo } from "../upstream/bounded-answer.ts";
 
 const CLOSE_BRACE = 0x7d;
 
@@ -18,20 +19,9 @@ const gatewayMember = ({ costUsd, partial, reconciledAt }: BatchRow) => ({
 /** Largest answer about a file or a batch. They describe it, so they are small. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
-/**
- * A provider's whole answer about a file or a batch.
- * @throws GatewayError upstream_broken over the limit; what the stream throws if the provider breaks off.
- */
-export async function answerInFull({ body }: Pick<Response, "body">): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of body ?? []) {
-    size += part.byteLength;
-    if (size > ANSWER_BYTES_MAX) throw new GatewayError("upstream_broken");
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
-}
+/** A provider's whole answer about a file or a batch. @throws GatewayError upstream_broken over the limit. */
+export const answerInFull = (answer: Pick<Response, "body">): Promise<Uint8Array<ArrayBuffer>> =>
+  bytesUpTo(answer, ANSWER_BYTES_MAX, () => new GatewayError("upstream_broken"));
 
 /** A provider's answer with `bytes` as its body and only the headers that clients may see. */
 export function relayedAnswer(answer: Response, bytes: Uint8Array): Response {

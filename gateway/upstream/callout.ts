@@ -3,6 +3,7 @@ import { errorFields, type Log } from "#shared/log.ts";
 import { boundedText, fits, nullable, open } from "#shared/schema.ts";
 import type { GuardrailCallout } from "../directory.ts";
 import type { GuardrailInput, GuardrailTools, Objection } from "../guardrail/evaluate.ts";
+import { bytesUpTo } from "./bounded-answer.ts";
 import type { OutboundFetch } from "./outbound-fetch.ts";
 
 const ANSWER_BYTES_MAX = 64 * 1024;
@@ -45,7 +46,7 @@ async function decision(
     await response.body?.cancel();
     throw new Error("a guardrail's service answered with another status than 200");
   }
-  const answer = JSON.parse(await readBoundedText(response));
+  const answer = JSON.parse((await bytesUpTo(response, ANSWER_BYTES_MAX, tooLong)).toString("utf8"));
   if (!fits(Answer, answer)) throw new Error("a guardrail's service answered in another form");
   return answer;
 }
@@ -62,13 +63,4 @@ const questionOf = (guardrail: string, { key, labels, choice, tool, ...read }: G
   ...(read.tokenIds?.() && { token_ids: true }),
 });
 
-async function readBoundedText({ body }: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of body ?? []) {
-    size += part.byteLength;
-    if (size > ANSWER_BYTES_MAX) throw new Error("a guardrail's service answered with too much");
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString("utf8");
-}
+const tooLong = () => new Error("a guardrail's service answered with too much");
