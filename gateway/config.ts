@@ -21,6 +21,7 @@ import { COMMON, MEBIBYTE } from "./common-settings.ts";
 import { Secret } from "./directory.ts";
 import { signInFaults, waysConfigOf } from "./identity/elsewhere/settings.ts";
 import type { WaysConfig } from "./identity/elsewhere/ways.ts";
+import { PROVIDERS } from "./providers/catalog.ts";
 import { telemetryOf } from "./telemetry/settings.ts";
 import type { TelemetrySettings } from "./telemetry/telemetry.ts";
 import { type InFlightMax, inFlightMaxOf } from "./upstream/in-flight.ts";
@@ -101,6 +102,8 @@ export type GatewayConfig = {
   joins: boolean;
   /** How many workers the gateway has, this one included. Settings of amounts are shared out among them. */
   workers: number;
+  /** Credentials of providers, by the vendors' own variables (`OPENAI_API_KEY`, …). */
+  providerKeys: ReadonlyMap<string, Secret>;
 };
 
 /** @throws ConfigurationError listing every fault. */
@@ -152,6 +155,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     takesOver: takesOver(env),
     joins: joins(env),
     workers,
+    providerKeys: readProviderKeys(env),
   };
 }
 
@@ -205,9 +209,12 @@ export function readLauncherConfig(env?: Environment): LauncherConfig {
   };
 }
 
-/** Provider credentials from environment variables with the vendors' names (`OPENAI_API_KEY`, …). */
-export const readProviderKeys = (names: readonly string[], env?: Environment): Map<string, Secret> =>
-  new Map([...readPresent(names, env)].map(([name, value]) => [name, new Secret(value)]));
+const PROVIDER_VARIABLES = Object.values(PROVIDERS).flatMap(({ envKey }) =>
+  envKey === null ? [] : [envKey],
+);
+
+const readProviderKeys = (env?: Environment): Map<string, Secret> =>
+  new Map([...readPresent(PROVIDER_VARIABLES, env)].map(([name, value]) => [name, new Secret(value)]));
 
 /** Rules between settings. */
 const commonFaults = (isSet: (name: keyof Static<typeof CommonEnv> & string) => boolean): string[] => [

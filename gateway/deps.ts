@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { githubAppKey } from "#shared/master-key.ts";
 import type { GatewayAppDeps } from "./app.ts";
-import { type GatewayConfig, readProviderKeys } from "./config.ts";
+import type { GatewayConfig } from "./config.ts";
 import type { Directory } from "./directory.ts";
 import { guardrailCounter } from "./guardrail/guardrail-metrics.ts";
 import { meteredBodyBudget } from "./http/body-budget.ts";
@@ -63,8 +63,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
   const metrics = new Registry();
   const { recorder, telemetry } = await openRecorder(config, { clock, log, metrics });
   const recorded = () => recorder.flushed(RECORDED_MAX_MS);
-  const providerKeys = readProviderKeys(environmentNames());
-  const opened = openStores({ ...config, providerKeys, clock, log, metrics, recorded });
+  const opened = openStores({ ...config, clock, log, metrics, recorded });
   const { database, directory, classifier } = opened.stores;
   const watchdog = startWatchdog(clock);
   const reporting = openReporting({ ...config, database, clock, log, metrics });
@@ -81,7 +80,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
   const deps: OpenedDeps["deps"] = {
     ...opened.stores,
     ...shared,
-    providerKeys,
+    providerKeys: config.providerKeys,
     setupKey: githubAppKey(config.masterKey),
     clock,
     log,
@@ -223,9 +222,6 @@ function accessOf(
     pagesDirectories: pagesDirectories(config.dataDirectory),
   };
 }
-
-const environmentNames = (): string[] =>
-  Object.values(PROVIDERS).flatMap(({ envKey }) => (envKey === null ? [] : [envKey]));
 
 /** The price book of the current directory, rebuilt only when its prices change. */
 function pricesOf(directory: { current(): Directory }): () => PriceBook {

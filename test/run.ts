@@ -1,37 +1,77 @@
 /**
- * Runs the test suites and ends with one line, `N passed, N failed`. `--quick` runs those that start no process, database
- * or browser; `--faults` runs the fault suite alone and in full, and keeps its figures in test/faults/RESULTS.md; `--clickhouse` gives each gateway process a ClickHouse (chDB) for its reports;
- * further arguments are parts of file names to run.
+ * Runs the test suites and ends with one line, `N passed, N failed`. See `HELP` for what it takes.
  */
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { RUNTIME } from "#gateway/cli/start/environment.ts";
 import { endFile } from "./support/at-end.ts";
 import { SERVER_URL, startClickHouse } from "./support/clickhouse.ts";
 import { failuresIn } from "./support/failures.ts";
 import { writeFaultResults } from "./support/fault-results.ts";
+import { changedSince, reachedFrom } from "./support/import-graph.ts";
 import { SERVER_DIRECTORY, startTestServer } from "./support/postgres.ts";
+import { readUsed, USED } from "./support/processor-time.ts";
 import { isQuick } from "./support/quick-suites.ts";
+import { costOf } from "./support/run-cost.ts";
+import { ALL, isSlow } from "./support/tiers.ts";
 import { TRANSPILED } from "./support/transpiled.ts";
+
+const HELP = `Usage: bun run test [PART …] [option]
+
+Runs the suites whose path contains one of PART, or all but the slow ones.
+
+  --all             the slow suites too, and long forms of those that have two
+  --changed[=REF]   the suites, slow ones included, that reach what differs from REF (default: HEAD)
+  --quick           those that start no process, database or browser
+  --faults          the fault suite in full; writes test/faults/RESULTS.md
+  --clickhouse      a ClickHouse (chDB) behind each gateway process`;
 
 const ROOT = join(import.meta.dir, "..");
 /** Suites mostly wait for processes and for Postgres, so more of them run at a time than there are processors. */
 const AT_A_TIME = 4;
-const SLOWEST_SHOWN = 15;
 
 const words = process.argv.slice(2);
-const quick = words.includes("--quick");
-const faults = words.includes("--faults");
-const clickhouse = words.includes("--clickhouse");
-const parts = words.filter((word) => !word.startsWith("--"));
-
-const files: string[] = [];
-for await (const file of new Bun.Glob("test/**/*.test.{ts,tsx}").scan(ROOT)) {
-  if (quick && !isQuick(file)) continue;
-  if (faults && !file.startsWith("test/faults/")) continue;
-  if (parts.length === 0 || parts.some((part) => file.includes(part))) files.push(file);
+const has = (option: string) => words.includes(option);
+if (has("--help")) {
+  console.log(HELP);
+  process.exit(0);
 }
-files.sort();
+const faults = has("--faults");
+const changed = words.find((word) => /^--changed(=|$)/.test(word))?.replace(/^--changed=?/, "");
+const parts = words.filter((word) => !word.startsWith("--"));
+/** A suite that is named runs, however slow it is. */
+const all = has("--all") || faults || changed !== undefined || parts.length > 0;
+const long = has("--all") || faults || changed !== undefined;
+
+const files = await selected();
+
+async function selected(): Promise<string[]> {
+  const differing = changed === undefined ? null : changedSince(changed || "HEAD");
+  const found: string[] = [];
+  for await (const file of new Bun.Glob("test/**/*.test.{ts,tsx}").scan(ROOT)) {
+    if (has("--quick") && !isQuick(file)) continue;
+    if (faults && !file.startsWith("test/faults/")) continue;
+    if (!all && isSlow(file)) continue;
+    if (parts.length > 0 && !parts.some((part) => file.includes(part))) continue;
+    if (differing !== null) {
+      const reached = reachedFrom(file);
+      if (!differing.some((it) => reached.has(it))) continue;
+    }
+    found.push(file);
+  }
+  return found.sort();
+}
+
+if (changed !== undefined) {
+  const slow = files.filter(isSlow);
+  console.log(`${files.length} suites reach what differs from ${changed || "HEAD"}.`);
+  if (slow.length > 0) console.log(`Slow ones among them:\n${slow.map((file) => `  ${file}`).join("\n")}`);
+}
+if (files.length === 0) {
+  console.log("0 passed, 0 failed");
+  process.exit(0);
+}
 
 const timings = join(
   tmpdir(),
@@ -60,15 +100,6 @@ async function passOn(output: ReadableStream<Uint8Array>): Promise<string> {
 
 const readTimings = async (): Promise<Timings> => await Bun.file(timings).json();
 
-async function slowest(): Promise<string[]> {
-  const times = await readTimings();
-  return files
-    .map((file) => ({ file, ms: times.files[file] ?? 0 }))
-    .sort((a, b) => b.ms - a.ms)
-    .slice(0, SLOWEST_SHOWN)
-    .map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`);
-}
-
 /** The browser and the console, which files that run at the same time would all unpack and build. */
 async function prepareConsole(): Promise<void> {
   if (!files.some((file) => file.startsWith("test/pages/"))) return;
@@ -77,23 +108,25 @@ async function prepareConsole(): Promise<void> {
   await builtPages().catch(() => undefined);
 }
 
-/** The coding agents, which the suites of clients start. */
+/** The coding agents that the suites of clients start. */
 async function prepareClients(): Promise<void> {
   if (!files.some((file) => file.startsWith("test/clients/"))) return;
   const { prepareAgents } = await import("./support/agents.ts");
-  await prepareAgents();
+  await prepareAgents(files.some(isSlow));
 }
 
 await Promise.all([prepareConsole(), prepareClients()]);
 await guessTimings();
 // Quick suites use no database.
-const server = quick ? null : await startTestServer();
-const clickhouseUrl = clickhouse ? (await startClickHouse()).url : null;
+const server = has("--quick") ? null : await startTestServer();
+const clickhouseUrl = has("--clickhouse") ? (await startClickHouse()).url : null;
+const usedPath = join(tmpdir(), `tallygate-test-used-${process.pid}`);
 const run = Bun.spawn(
   [
     process.execPath,
     "test",
-    ...[`--parallel=${AT_A_TIME}`, `--timings=${timings}`, "--update-timings"],
+    // Files of a process share its modules: loading the gateway for each would cost more than most suites.
+    ...[`--parallel=${AT_A_TIME}`, "--no-isolate", `--timings=${timings}`, "--update-timings"],
     ...files.map((file) => `./${file}`),
   ],
   {
@@ -102,6 +135,7 @@ const run = Bun.spawn(
     stderr: "pipe",
     env: {
       ...process.env,
+      ...RUNTIME,
       NODE_ENV: "test",
       // Every suite talks to servers of this machine.
       ...Object.fromEntries(
@@ -112,24 +146,26 @@ const run = Bun.spawn(
       ...TRANSPILED,
       ...(server !== null && { [SERVER_DIRECTORY]: server.directory }),
       ...(clickhouseUrl !== null && { [SERVER_URL]: clickhouseUrl }),
-      FAULTS: faults ? "all" : "short",
+      ...(long && { [ALL]: "1" }),
+      FAULTS: long ? "all" : "short",
+      [USED]: usedPath,
     },
   },
 );
 const printed = await passOn(run.stderr);
 const status = await run.exited;
+const databaseSeconds = server?.used() ?? null;
 await server?.admin.end();
 await server?.remove();
 await endFile();
 
-if (faults) {
-  const times = await readTimings();
-  const today = new Date().toISOString().slice(0, 10);
-  writeFaultResults(printed, today, (file) => (times.files[file] ?? 0) / 1000);
-}
-const failures = failuresIn(printed);
-for (const { test, why } of failures) console.log(`\nFailed: ${test}\n${why}`);
-console.log(`\nSlowest:\n${(await slowest()).join("\n")}\n`);
+const times = await readTimings();
+const secondsOf = (file: string) => (times.files[file] ?? 0) / 1000;
+if (faults) writeFaultResults(printed, new Date().toISOString().slice(0, 10), secondsOf);
+for (const { test, why } of failuresIn(printed)) console.log(`\nFailed: ${test}\n${why}`);
+console.log(
+  costOf(readUsed(usedPath), { secondsOf, databaseSeconds, files, budgeted: !all && !has("--quick") }),
+);
 
 const count = (word: string) =>
   Number(new RegExp(`^\\s*(\\d+) ${word}s?$`, "m").exec(printed.slice(-4000))?.[1] ?? 0);

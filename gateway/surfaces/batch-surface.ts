@@ -23,7 +23,10 @@ const RESPONSES = {
   "503": { description: "The database is unavailable at the moment." },
 };
 
-/** Common to all routes of files and batches: the key, a body that the framework does not read, and documentation. */
+/**
+ * Common to all routes of files and batches: the key, a body that the framework does not read, and documentation. Each app
+ * needs its own, because Elysia writes the key check into it.
+ */
 export const batchRoute = (summary: string, description?: string, content?: Content) => {
   const detail: DocumentDecoration = {
     summary,

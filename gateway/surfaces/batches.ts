@@ -25,7 +25,7 @@ export const batchesSurface = (deps: BatchSurfaceDeps) =>
           bytes: await readBody(deps, request, { bytesMax: BODY_BYTES_MAX }),
           origin: publicOrigin(deps, request),
         }),
-      CREATE,
+      create(),
     )
     .get(
       "/v1/batches",
@@ -38,19 +38,21 @@ export const batchesSurface = (deps: BatchSurfaceDeps) =>
         }),
       batchRoute("List batches", "The calling key's own, newest first; `limit`, `after`."),
     )
-    .get("/v1/batches/:id", (it) => readBatch(deps, batchQuestion(deps, "lines", it)), READ)
+    .get("/v1/batches/:id", (it) => readBatch(deps, batchQuestion(deps, "lines", it)), read())
     .post(
       "/v1/batches/:id/cancel",
       (it) => cancelBatch(deps, batchQuestion(deps, "lines", it)),
       batchRoute("Cancel a batch"),
     );
 
-const CREATE = batchRoute(
-  "Create a batch",
-  "`input_file_id` is a file of the same key and `endpoint` the `url` of its lines. `completion_window` is in hours or minutes, such as `24h`, and at most 24 hours.",
-  jsonBody({ input_file_id: "file-…", endpoint: "/v1/chat/completions", completion_window: "24h" }),
-);
-const READ = batchRoute(
-  "Read a batch",
-  "The first read after the batch ends records its cost, at interactive rates, in the field `gateway`.",
-);
+const create = () =>
+  batchRoute(
+    "Create a batch",
+    "`input_file_id` is a file of the same key and `endpoint` the `url` of its lines. `completion_window` is in hours or minutes, such as `24h`, and at most 24 hours.",
+    jsonBody({ input_file_id: "file-…", endpoint: "/v1/chat/completions", completion_window: "24h" }),
+  );
+const read = () =>
+  batchRoute(
+    "Read a batch",
+    "The first read after the batch ends records its cost, at interactive rates, in the field `gateway`.",
+  );

@@ -6,8 +6,8 @@ import { formBody } from "./model-docs.ts";
 /** `/v1/files`: files of batch requests and of their results. A key sees only its own. */
 export const filesSurface = (deps: BatchSurfaceDeps) =>
   keyed(deps, "files")
-    .post("/v1/files", ({ request, caller }) => uploadFile(deps, { key: caller.key, request }), UPLOAD)
-    .get("/v1/files", ({ request, caller }) => listOwnFiles(deps, caller.key.id, queryOf(request)), LIST)
+    .post("/v1/files", ({ request, caller }) => uploadFile(deps, { key: caller.key, request }), upload())
+    .get("/v1/files", ({ request, caller }) => listOwnFiles(deps, caller.key.id, queryOf(request)), list())
     .get(
       "/v1/files/:id",
       ({ request, caller, params }) => readFile(deps, { ...question(request, caller.key.id), id: params.id }),
@@ -26,14 +26,16 @@ export const filesSurface = (deps: BatchSurfaceDeps) =>
       batchRoute("Delete a file"),
     );
 
-const UPLOAD = batchRoute(
-  "Upload a file of requests",
-  "`multipart/form-data` with `purpose` `batch` and a `file` with one JSON request per line. Every line is checked against the key's scope; names of routes become their models.",
-  formBody({ purpose: "`batch`.", file: null }),
-);
-const LIST = batchRoute(
-  "List files",
-  "The calling key's own, newest first. Accepts `limit`, `after`, `order` and `purpose`.",
-);
+const upload = () =>
+  batchRoute(
+    "Upload a file of requests",
+    "`multipart/form-data` with `purpose` `batch` and a `file` with one JSON request per line. Every line is checked against the key's scope; names of routes become their models.",
+    formBody({ purpose: "`batch`.", file: null }),
+  );
+const list = () =>
+  batchRoute(
+    "List files",
+    "The calling key's own, newest first. Accepts `limit`, `after`, `order` and `purpose`.",
+  );
 
 const question = ({ headers, signal }: Request, keyId: string) => ({ headers, signal, keyId });

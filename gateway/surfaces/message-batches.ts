@@ -26,7 +26,7 @@ export const messageBatches = (deps: BatchSurfaceDeps) =>
             origin: publicOrigin(deps, request),
           }),
         ),
-      CREATE,
+      create(),
     )
     .get(
       "/v1/messages/batches",
@@ -42,7 +42,7 @@ export const messageBatches = (deps: BatchSurfaceDeps) =>
         "The calling key's own, newest first. Accepts `limit`, `after_id` and `before_id`.",
       ),
     )
-    .get("/v1/messages/batches/:id", (it) => readBatch(deps, batchQuestion(deps, "messages", it)), READ)
+    .get("/v1/messages/batches/:id", (it) => readBatch(deps, batchQuestion(deps, "messages", it)), read())
     .get(
       "/v1/messages/batches/:id/results",
       (it) => batchResults(deps, batchQuestion(deps, "messages", it)),
@@ -59,12 +59,14 @@ export const messageBatches = (deps: BatchSurfaceDeps) =>
       batchRoute("Delete a message batch"),
     );
 
-const CREATE = batchRoute(
-  "Create a message batch",
-  "Anthropic's message batches. Every request's model is checked against the key's scope; routes' names become their models.",
-  jsonBody({ requests: [{ custom_id: "1", params: { model: "…", max_tokens: 256, messages: [] } }] }),
-);
-const READ = batchRoute(
-  "Read a message batch",
-  "The first read after the batch ends records its cost, at interactive rates, in the field `gateway`.",
-);
+const create = () =>
+  batchRoute(
+    "Create a message batch",
+    "Anthropic's message batches. Every request's model is checked against the key's scope; routes' names become their models.",
+    jsonBody({ requests: [{ custom_id: "1", params: { model: "…", max_tokens: 256, messages: [] } }] }),
+  );
+const read = () =>
+  batchRoute(
+    "Read a message batch",
+    "The first read after the batch ends records its cost, at interactive rates, in the field `gateway`.",
+  );

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dir, "../..");
 const FLOORS: readonly [floor: number, pattern: RegExp][] = [
   [
     7,
-    /^gateway\/(main|app|config|common-settings|deps)\.ts$|^gateway\/(cli|deploy)\/|^github-app\/[^/]+\.ts$/,
+    /^gateway\/(main|gateway|app|config|common-settings|deps)\.ts$|^gateway\/(cli|deploy)\/|^github-app\/[^/]+\.ts$/,
   ],
   [6, /^gateway\/(surfaces|admin|pages)\//],
   [5, /^gateway\/(plugins|identity)\//],

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { githubAppEnv } from "#gateway/cli/start/environment.ts";
-import { readGatewayConfig, readLauncherConfig, readProviderKeys } from "#gateway/config.ts";
+import { readGatewayConfig, readLauncherConfig } from "#gateway/config.ts";
 import { ConfigurationError } from "#shared/env.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { parseMasterKey } from "#shared/master-key.ts";
@@ -172,11 +172,10 @@ describe("gateway settings", () => {
   });
 
   test("only provider keys that are set are read", () => {
-    const keys = readProviderKeys(["OPENAI_API_KEY", "GROQ_API_KEY"], {
-      OPENAI_API_KEY: " sk-1 ",
-      GROQ_API_KEY: "",
-    });
-    expect([...keys].map(([name, key]) => [name, key.reveal()])).toEqual([["OPENAI_API_KEY", "sk-1"]]);
+    const { providerKeys } = readGatewayConfig({ ...NEEDED, OPENAI_API_KEY: " sk-1 ", GROQ_API_KEY: "" });
+    expect([...providerKeys].map(([name, key]) => [name, key.reveal()])).toEqual([
+      ["OPENAI_API_KEY", "sk-1"],
+    ]);
   });
 });
 

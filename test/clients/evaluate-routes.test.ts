@@ -2,11 +2,12 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scratch } from "#test/support/embedded.ts";
-import { ADMIN_KEY, startGateway } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+import { localGateway } from "#test/support/local-gateway.ts";
 
 test("`tallygate routes evaluate` prints accuracy and confusion of a gateway's routes, and none of the texts", async () => {
   const place = scratch();
-  const gateway = await startGateway({ dataDir: join(place.path, "gateway") });
+  const gateway = await localGateway({ dataDir: join(place.path, "gateway") });
   for (const name of ["coding", "translation"]) {
     await gateway.admin("PUT", `/routes/${name}`, { surface: "chat", provider: "echo", model: "echo" });
   }

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { signIn } from "#test/identity/browser.ts";
 import { TALLYGATE } from "#test/support/checkout.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { until } from "#test/support/until.ts";
 
 const place = scratch();
 const work = join(place.path, "work");
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 let computers = 0;
 
 beforeAll(async () => {
-  gateway = await startGateway({ dataDir: join(place.path, "gateway") });
+  gateway = await localGateway({ dataDir: join(place.path, "gateway") });
   mkdirSync(work);
   const git = Bun.spawnSync(["git", "init", "--quiet", "--initial-branch=task", "."], { cwd: work });
   expect(git.exitCode).toBe(0);

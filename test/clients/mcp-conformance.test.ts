@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { conformance, differences, keyDoor } from "#test/support/tool-server/conformance.ts";
 import { startToolServer, type TestToolServer } from "#test/support/tool-server/server.ts";
 
@@ -8,12 +8,12 @@ import { startToolServer, type TestToolServer } from "#test/support/tool-server/
 
 const place = scratch();
 let server: TestToolServer;
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 let door: ReturnType<typeof keyDoor>;
 
 beforeAll(async () => {
   server = startToolServer();
-  gateway = await startGateway({ dataDir: `${place.path}/gateway` });
+  gateway = await localGateway({ dataDir: `${place.path}/gateway` });
   await gateway.admin("POST", "/mcp-servers", {
     name: "all",
     url: server.url,

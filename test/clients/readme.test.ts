@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scratch } from "#test/support/embedded.ts";
-import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { readPages } from "#test/support/pages.ts";
 
 // Does what the README and its pages tell a newcomer to do, block by block, in one shell. Blocks marked `console` are only shown.
@@ -19,7 +20,7 @@ const samples = blocks.filter(({ language, text }) => language === "js" && text.
 
 const space = scratch();
 const dataDir = join(space.path, ".tallygate");
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 
 beforeAll(async () => {
   // A checkout with a data directory of its own.
@@ -27,7 +28,7 @@ beforeAll(async () => {
     if (!name.startsWith(".")) symlinkSync(join(ROOT, name), join(space.path, name));
   }
   mkdirSync(dataDir);
-  gateway = await startGateway({ dataDir });
+  gateway = await localGateway({ dataDir });
   writeFileSync(join(dataDir, "admin-key"), `${ADMIN_KEY}\n`);
 });
 

@@ -4,7 +4,7 @@ import OpenAI from "openai";
 import { newId } from "#shared/ids.ts";
 import { type BatchVendor, batchVendor } from "#test/support/batch-vendor.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { startGateway } from "#test/support/gateway-process.ts";
+import { localGateway } from "#test/support/local-gateway.ts";
 import { freePort } from "#test/support/ports.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
@@ -255,7 +255,7 @@ describe("a batch of lines", () => {
 
   test("is recorded once by two gateways, by polls of both and in the background, and again after a crash", async () => {
     const place = scratch();
-    const second = await startGateway({
+    const second = await localGateway({
       dataDir: place.path,
       databaseUrl: gateway.databaseUrl,
       env: { BATCH_CHECK_SECONDS: "1" },

@@ -4,7 +4,7 @@ import { HAS_PROC } from "#test/support/processes.ts";
 import { rawConnection, rawPost } from "#test/support/raw-client.ts";
 import { residentBytes, settledBytes } from "#test/support/resident-bytes.ts";
 import { until } from "#test/support/until.ts";
-import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+import { type WiredProcess, wiredProcess } from "#test/support/wired-gateway.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const PIECE = Buffer.alloc(64 * 1024, "word ");
@@ -12,7 +12,7 @@ const BEGINNING = '{"object":"chat.completion","choices":[{"message":{"content":
 const END = '"}}],"usage":{"prompt_tokens":14,"completion_tokens":33}}';
 
 let vendor: Bun.Server<undefined>;
-let gateway: WiredGateway;
+let gateway: WiredProcess;
 /** Pieces that the vendor was asked for, of all answers. */
 let poured = 0;
 
@@ -38,7 +38,7 @@ async function answer(request: Request): Promise<Response> {
 beforeAll(async () => {
   vendor = Bun.serve({ port: 0, hostname: "127.0.0.1", development: false, idleTimeout: 255, fetch: answer });
   const url = `http://127.0.0.1:${vendor.port}`;
-  gateway = await wiredGateway({ chat: `${url}/v1`, messages: url }, { READER_STALL_SECONDS: "2" });
+  gateway = await wiredProcess({ chat: `${url}/v1`, messages: url }, { READER_STALL_SECONDS: "2" });
 });
 
 afterAll(async () => {

@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { metricsExport, sum } from "#test/support/otlp.ts";
 import { until } from "#test/support/until.ts";
-import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+import { type WiredProcess, wiredProcess } from "#test/support/wired-gateway.ts";
 
 const NOWHERE = "http://127.0.0.1:9";
 const MEBIBYTE = 1024 ** 2;
-let gateway: WiredGateway;
+let gateway: WiredProcess;
 
 beforeAll(async () => {
-  gateway = await wiredGateway({ chat: NOWHERE, messages: NOWHERE });
+  gateway = await wiredProcess({ chat: NOWHERE, messages: NOWHERE });
 });
 async function residentBytes(): Promise<number> {
   const status = await Bun.file(`/proc/${gateway.pid()}/status`).text();

@@ -4,7 +4,7 @@ import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { type RawConnection, rawConnection, rawPost } from "#test/support/raw-client.ts";
 import { type Reply, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
-import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+import { type WiredProcess, wiredProcess } from "#test/support/wired-gateway.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const FORM = "multipart/form-data; boundary=b";
@@ -36,7 +36,7 @@ const ADDRESSES: readonly [path: string, shape: Shape, headers?: Record<string, 
 ];
 
 /** Sends the head of a request and the beginning of its body, which then comes byte by byte. */
-function dripping(gateway: WiredGateway, path: string, headers: Record<string, string>): RawConnection {
+function dripping(gateway: WiredProcess, path: string, headers: Record<string, string>): RawConnection {
   const credentials = { authorization: `Bearer ${gateway.secret}`, "x-gateway-key": gateway.secret };
   const begun = headers["content-type"] === FORM ? FORM_HEAD : '{"model":"chat","n":"';
   const connection = rawConnection(gateway.url, rawPost(path, { ...credentials, ...headers }, begun));
@@ -46,11 +46,11 @@ function dripping(gateway: WiredGateway, path: string, headers: Record<string, s
 }
 
 describe("a body that comes byte by byte is 408 in the surface's shape, and its connection is closed", () => {
-  let gateway: WiredGateway;
+  let gateway: WiredProcess;
 
   beforeAll(async () => {
     const upstream = await scriptedUpstream(() => undefined);
-    gateway = await wiredGateway(
+    gateway = await wiredProcess(
       { chat: `${upstream.url}/v1`, messages: upstream.url },
       { BODY_WAIT_SECONDS: "1" },
     );
@@ -80,7 +80,7 @@ describe("a body that comes byte by byte is 408 in the surface's shape, and its 
 test("at a stop, half bodies and callers that do not read are cut off, and running calls finish", async () => {
   const replies: Reply[] = [];
   const upstream = await scriptedUpstream((_request, reply) => void replies.push(reply));
-  const gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
+  const gateway = await wiredProcess({ chat: `${upstream.url}/v1`, messages: upstream.url });
   const ask = (session: string, body: object) => {
     const headers = { authorization: `Bearer ${gateway.secret}`, "x-session-id": session };
     const text = JSON.stringify({ model: "chat", ...body });

@@ -5,11 +5,11 @@ import { HAS_PROC } from "#test/support/processes.ts";
 import { rawConnection, rawPost } from "#test/support/raw-client.ts";
 import { type Reply, type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
-import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+import { type WiredProcess, wiredProcess } from "#test/support/wired-gateway.ts";
 
 let upstream: ScriptedUpstream;
 let flood: Bun.Server<undefined>;
-let gateway: WiredGateway;
+let gateway: WiredProcess;
 let play: (reply: Reply) => void | Promise<void> = () => undefined;
 
 const PIECE = Buffer.from(`: ${"x".repeat(65_533)}\n`);
@@ -38,7 +38,7 @@ function pour(): Response {
 beforeAll(async () => {
   upstream = await scriptedUpstream((_request, reply) => play(reply));
   flood = Bun.serve({ port: 0, hostname: "127.0.0.1", development: false, idleTimeout: 255, fetch: pour });
-  gateway = await wiredGateway(
+  gateway = await wiredProcess(
     { chat: `${upstream.url}/v1`, messages: `http://127.0.0.1:${flood.port}` },
     { LOG_LEVEL: "info" },
   );

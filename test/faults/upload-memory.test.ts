@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { residentBytes, settledBytes } from "#test/support/resident-bytes.ts";
 import { until } from "#test/support/until.ts";
 import { uploadUpstream } from "#test/support/upload-upstream.ts";
-import { wiredGateway } from "#test/support/wired-gateway.ts";
+import { wiredProcess } from "#test/support/wired-gateway.ts";
 
 const MEBIBYTE = 1024 ** 2;
 
@@ -13,7 +13,7 @@ test.skipIf(process.platform !== "linux")(
     const upstream = await uploadUpstream(() => ({ contentType: "application/json", body: "{}" }), {
       stalls: true,
     });
-    const gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
+    const gateway = await wiredProcess({ chat: `${upstream.url}/v1`, messages: upstream.url });
     try {
       const head = `--x\r\ncontent-disposition: form-data; name="model"\r\n\r\ngpt-4o\r\n--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n`;
       const { hostname, port } = new URL(gateway.url);
@@ -59,7 +59,7 @@ test.skipIf(process.platform !== "linux")("nor does an upload of 256 MiB that fl
       return Response.json({ text: "" });
     },
   });
-  const gateway = await wiredGateway({ chat: `${sink.url}v1`, messages: sink.url.origin });
+  const gateway = await wiredProcess({ chat: `${sink.url}v1`, messages: sink.url.origin });
   try {
     const head = `--x\r\ncontent-disposition: form-data; name="model"\r\n\r\ngpt-4o\r\n--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n`;
     const piece = new Uint8Array(64 * 1024).fill(65);

@@ -1,7 +1,8 @@
-import { ADMIN_KEY, type GatewayProcess } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+import type { LocalGateway } from "#test/support/local-gateway.ts";
 
 /** A link for a person, or for the first administrator (null). */
-export async function linkFor(gateway: GatewayProcess, email: string | null): Promise<string> {
+export async function linkFor(gateway: LocalGateway, email: string | null): Promise<string> {
   const body = email === null ? {} : { email };
   return (await gateway.admin<{ url: string }>("POST", "/sign-in-links", body)).url;
 }
@@ -27,7 +28,7 @@ export type Browser = {
 };
 
 /** Signs a person in by a one-time link, on any of the gateways that share a database. */
-export async function signIn(gateway: GatewayProcess, email: string): Promise<Browser> {
+export async function signIn(gateway: LocalGateway, email: string): Promise<Browser> {
   const answer = await redeem(gateway, { token: tokenOf(await linkFor(gateway, email)) });
   if (answer.status !== 200) throw new Error(`${email} cannot sign in: ${await answer.text()}`);
   return browserWith(gateway.url, cookieIn(answer) ?? "");

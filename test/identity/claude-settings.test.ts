@@ -2,14 +2,15 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { TALLYGATE } from "#test/support/checkout.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 
 const place = scratch();
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 const keys = {} as Record<"nobody" | "search" | "below", string>;
 
 beforeAll(async () => {
-  gateway = await startGateway({ dataDir: `${place.path}/gateway` });
+  gateway = await localGateway({ dataDir: `${place.path}/gateway` });
   await gateway.admin("PUT", "/teams/search", {});
   await gateway.admin("PUT", "/teams/below", { parent: "search" });
   for (const name of ["nobody", "search", "below"] as const) {

@@ -1,19 +1,20 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
-import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testSql } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";
 import { type Browser, browserWith, signIn } from "./browser.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 const place = scratch();
-let gateway: GatewayProcess;
-let other: GatewayProcess;
+let gateway: LocalGateway;
+let other: LocalGateway;
 let ada: Browser;
 
 beforeAll(async () => {
-  gateway = await startGateway({ dataDir: `${place.path}/one` });
-  other = await startGateway({ dataDir: `${place.path}/two`, databaseUrl: gateway.databaseUrl });
+  gateway = await localGateway({ dataDir: `${place.path}/one` });
+  other = await localGateway({ dataDir: `${place.path}/two`, databaseUrl: gateway.databaseUrl });
   ada = await signIn(gateway, "ada@example.com");
 });
 
@@ -84,7 +85,7 @@ describe("device authorization", () => {
   });
 
   test("of one address stops at a hundred unfinished ones", async () => {
-    const crowded = await startGateway({ dataDir: `${place.path}/crowded` });
+    const crowded = await localGateway({ dataDir: `${place.path}/crowded` });
     for (let count = 0; count < 100; count++) await begin({}, crowded);
     const refused = await post("/oauth/device_authorization", {}, crowded);
     expect([refused.status, (await refused.json()).error]).toEqual([429, "slow_down"]);
@@ -224,7 +225,7 @@ describe("an approval", () => {
   });
 
   test("is guessed at slowly: wrong codes count per address, and a right one still works", async () => {
-    const strict = await startGateway({
+    const strict = await localGateway({
       dataDir: `${place.path}/strict`,
       databaseUrl: gateway.databaseUrl,
       env: { REFUSALS_PER_MINUTE: "10" },

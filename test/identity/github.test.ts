@@ -9,7 +9,8 @@ import { scratch } from "#test/support/embedded.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { GithubPerson } from "#test/support/fake-github/sign-in-pages.ts";
 import type { Account } from "#test/support/fake-github/world.ts";
-import { type GatewayProcess, MASTER_KEY, startGateway } from "#test/support/gateway-process.ts";
+import { MASTER_KEY } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testSql } from "#test/support/postgres.ts";
 import { isPage, PUBLIC_URL, type TravellingBrowser, travellingBrowser } from "./redirects.ts";
 
@@ -19,13 +20,13 @@ const OTHER: Account = { id: 503, login: "octo-other", type: "Organization" };
 
 const place = scratch();
 let github: FakeGithub;
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 let lastId = 9000;
 
 beforeAll(async () => {
   github = startFakeGithub();
   github.signIn.callbackUrls.push(`${PUBLIC_URL}/auth/callback/github`);
-  gateway = await startGateway({
+  gateway = await localGateway({
     dataDir: `${place.path}/one`,
     env: {
       PUBLIC_URL,
@@ -201,7 +202,7 @@ describe("GitHub's answer lets nobody in, with the reason", () => {
 });
 
 test("the App that the set-up page registered signs in, once an account lets it read its members", async () => {
-  const registered = await startGateway({
+  const registered = await localGateway({
     dataDir: `${place.path}/registered`,
     databaseUrl: gateway.databaseUrl,
     env: { PUBLIC_URL, GHE_HOST: github.host, GHE_PROTOCOL: "http" },

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testSql } from "#test/support/postgres.ts";
 import { linkFor, redeem, tokenOf } from "./browser.ts";
 import { type HostileIssuer, hostileIssuer, type Signing } from "./hostile-issuer.ts";
@@ -11,7 +11,7 @@ const CALLBACK = `${PUBLIC_URL}/auth/callback/oidc`;
 
 const place = scratch();
 let issuer: TestIssuer;
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 
 const settings = (at: { url: string }) => ({
   PUBLIC_URL,
@@ -22,7 +22,7 @@ const settings = (at: { url: string }) => ({
 
 beforeAll(async () => {
   issuer = await testIssuer([CALLBACK]);
-  gateway = await startGateway({ dataDir: `${place.path}/one`, env: settings(issuer) });
+  gateway = await localGateway({ dataDir: `${place.path}/one`, env: settings(issuer) });
 });
 
 const browserOf = (at = gateway) => travellingBrowser(at.url);
@@ -235,7 +235,7 @@ describe("a sign-in fails with its reason, an audit entry and no session", () =>
   });
 
   test("the tenth within a minute is answered 429, and a right one still signs in", async () => {
-    const slow = await startGateway({
+    const slow = await localGateway({
       dataDir: `${place.path}/slow`,
       env: { ...settings(issuer), REFUSALS_PER_MINUTE: "3" },
     });
@@ -279,10 +279,10 @@ describe("an id token", () => {
     ],
   ];
   let at: HostileIssuer;
-  let started: GatewayProcess;
+  let started: LocalGateway;
   beforeAll(async () => {
     at = await hostileIssuer(CLIENT.secret);
-    started = await startGateway({ dataDir: `${place.path}/hostile`, env: settings(at) });
+    started = await localGateway({ dataDir: `${place.path}/hostile`, env: settings(at) });
   });
   test.each(cases)("%s signs in: %p", async (_, counts, make) => {
     const browser = travellingBrowser(started.url);
@@ -305,7 +305,7 @@ describe("an issuer that is away", () => {
   test("does not keep the gateway from starting, nor links from signing in; it is asked again", async () => {
     const late = await testIssuer([CALLBACK]);
     await late.stop();
-    const started = await startGateway({ dataDir: `${place.path}/late`, env: settings(late) });
+    const started = await localGateway({ dataDir: `${place.path}/late`, env: settings(late) });
     const token = tokenOf(await linkFor(started, "link@example.com"));
     expect((await redeem(started, { token }, { origin: PUBLIC_URL })).status).toBe(200);
     late.people.set("lat", { email: "lat@example.com", email_verified: true });

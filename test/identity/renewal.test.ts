@@ -1,18 +1,18 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testSql } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";
 import { type Browser, signIn } from "./browser.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 const place = scratch();
-let gateway: GatewayProcess;
-let other: GatewayProcess;
+let gateway: LocalGateway;
+let other: LocalGateway;
 
 beforeAll(async () => {
-  gateway = await startGateway({ dataDir: `${place.path}/one` });
-  other = await startGateway({ dataDir: `${place.path}/two`, databaseUrl: gateway.databaseUrl });
+  gateway = await localGateway({ dataDir: `${place.path}/one` });
+  other = await localGateway({ dataDir: `${place.path}/two`, databaseUrl: gateway.databaseUrl });
 });
 
 type Tokens = { access_token: string; refresh_token: string; expires_in: number };

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testSql } from "#test/support/postgres.ts";
 import { isPage, PUBLIC_URL, type TravellingBrowser, travellingBrowser } from "./redirects.ts";
 import { type Assertion, ENTRY_POINT, ISSUER, requestIn, signedAnswer, signingKey } from "./saml-provider.ts";
@@ -8,10 +8,10 @@ import { type Assertion, ENTRY_POINT, ISSUER, requestIn, signedAnswer, signingKe
 const place = scratch();
 const idp = signingKey();
 const stranger = signingKey();
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 
 beforeAll(async () => {
-  gateway = await startGateway({
+  gateway = await localGateway({
     dataDir: `${place.path}/gateway`,
     env: {
       PUBLIC_URL,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { until } from "#test/support/until.ts";
 import { type Browser, signIn } from "./browser.ts";
 
@@ -12,11 +12,11 @@ const PATCH_OP = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
 const ERROR = "urn:ietf:params:scim:api:messages:2.0:Error";
 
 const place = scratch();
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 let secret: string;
 
 beforeAll(async () => {
-  gateway = await startGateway({ dataDir: `${place.path}/gateway` });
+  gateway = await localGateway({ dataDir: `${place.path}/gateway` });
   secret = await token("directory", "administrator");
 });
 

@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testSql } from "#test/support/postgres.ts";
 import { until } from "#test/support/until.ts";
 import { browserWith, byAdminKey, cookieIn, linkFor, redeem, signIn, tokenOf } from "./browser.ts";
 
 const place = scratch();
-let gateway: GatewayProcess;
-let other: GatewayProcess;
+let gateway: LocalGateway;
+let other: LocalGateway;
 
 beforeAll(async () => {
-  gateway = await startGateway({ dataDir: `${place.path}/one` });
-  other = await startGateway({ dataDir: `${place.path}/two`, databaseUrl: gateway.databaseUrl });
+  gateway = await localGateway({ dataDir: `${place.path}/one` });
+  other = await localGateway({ dataDir: `${place.path}/two`, databaseUrl: gateway.databaseUrl });
 });
 
 type Person = { id: string };
@@ -176,7 +176,7 @@ describe("a disabled person", () => {
 });
 
 test("with an https PUBLIC_URL the cookie is bound to the host and to TLS", async () => {
-  const secure = await startGateway({
+  const secure = await localGateway({
     dataDir: `${place.path}/three`,
     databaseUrl: gateway.databaseUrl,
     env: { PUBLIC_URL: "https://llm.example.com" },

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testSql } from "#test/support/postgres.ts";
 import { linkFor, redeem, signIn, tokenOf } from "./browser.ts";
 
 const place = scratch();
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 
 beforeAll(async () => {
-  gateway = await startGateway({ dataDir: `${place.path}/sign-in` });
+  gateway = await localGateway({ dataDir: `${place.path}/sign-in` });
 });
 
 describe("the first administrator", () => {
@@ -94,7 +94,7 @@ describe("a one-time link", () => {
 
 describe("guessing", () => {
   test("is answered 429 from the tenth wrong link of an address on, and a right link still signs in", async () => {
-    const strict = await startGateway({
+    const strict = await localGateway({
       dataDir: `${place.path}/strict`,
       env: { REFUSALS_PER_MINUTE: "10" },
     });

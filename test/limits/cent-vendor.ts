@@ -1,4 +1,4 @@
-import type { GatewayProcess } from "#test/support/gateway-process.ts";
+import type { LocalGateway } from "#test/support/local-gateway.ts";
 import {
   type Reply,
   type ScriptedUpstream,
@@ -28,7 +28,7 @@ export const doneVendor = (
   });
 
 /** A model that costs a cent a call, whatever it says. */
-export const priceCent = (gateway: Pick<GatewayProcess, "admin">, model: string) =>
+export const priceCent = (gateway: Pick<LocalGateway, "admin">, model: string) =>
   gateway.admin("POST", "/prices", {
     model,
     effective_from: "2020-01-01",
@@ -39,7 +39,7 @@ export const priceCent = (gateway: Pick<GatewayProcess, "admin">, model: string)
 
 /** The provider `vendor` with the model `cent`, which costs a cent a call. */
 export async function offerCent(
-  { admin }: Pick<GatewayProcess, "admin">,
+  { admin }: Pick<LocalGateway, "admin">,
   url: string,
   credential?: string,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { newId } from "#shared/ids.ts";
-import type { GatewayProcess } from "#test/support/gateway-process.ts";
+import type { LocalGateway } from "#test/support/local-gateway.ts";
 
 type Limits = {
   requests_per_minute?: number;
@@ -11,7 +11,7 @@ type Limits = {
 };
 
 /** A client key with limits. */
-export const limitedKey = (gateway: GatewayProcess, limits: Limits) =>
+export const limitedKey = (gateway: LocalGateway, limits: Limits) =>
   gateway.admin<{ id: string; name: string; secret: string }>("POST", "/keys", { name: newId(), limits });
 
 export type Outcome = {

@@ -10,7 +10,7 @@ import {
   scriptedUpstream,
 } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
-import { VENDOR_CREDENTIAL, type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+import { VENDOR_CREDENTIAL, type WiredProcess, wiredProcess } from "#test/support/wired-gateway.ts";
 
 // Marked texts go through every way that a call can take, well or badly. Afterwards they are looked for in everything
 // that the gateway has written or says: tables, spool, log, metrics, refusals. A session label goes the same ways and is
@@ -22,14 +22,14 @@ const FOREIGN = "canary-foreign-5b92e7d01fa8463c";
 const SESSION = `seen-${newId()}`;
 
 let upstream: ScriptedUpstream;
-let gateway: WiredGateway;
+let gateway: WiredProcess;
 let canaries: Canary[];
 /** Bodies and headers of the gateway's own refusals, by the way they came about. */
 const refusals = new Map<string, string>();
 
 beforeAll(async () => {
   upstream = await scriptedUpstream(play);
-  gateway = await wiredGateway(
+  gateway = await wiredProcess(
     { chat: `${upstream.url}/v1`, messages: upstream.url },
     { LOG_LEVEL: "trace", JSON_BYTES_MAX: "65536" },
   );

@@ -34,8 +34,11 @@ export async function agentProgram(name: AgentName): Promise<string[] | null> {
   return null;
 }
 
-/** Installs all of them, so that suites which run at the same time do not each do so. */
-export const prepareAgents = () => Promise.all(keysOf(AGENTS).map(agentProgram));
+/** Those of `bun run test`; the others run with `--all`. */
+const QUICK: readonly AgentName[] = ["claude-code", "codex"];
+
+/** Installs them, so that suites which run at the same time do not each do so. */
+export const prepareAgents = (all: boolean) => Promise.all((all ? keysOf(AGENTS) : QUICK).map(agentProgram));
 
 /** Whether the program starts here, which takes seconds and is tried once. */
 async function runs(directory: string, command: readonly string[]): Promise<boolean> {

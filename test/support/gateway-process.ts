@@ -19,17 +19,27 @@ export type GatewayProcess = ServerProcess & {
  * A real gateway process on a real Postgres, without the launcher; of this checkout unless `main` is another one's. Its reports
  * are read from ClickHouse, if the suites run with it or `env` says so.
  */
-export async function startGateway(options: {
-  main?: string;
-  dataDir: string;
-  databaseUrl?: string;
-  env?: Record<string, string>;
-}): Promise<GatewayProcess> {
+export async function startGateway(options: GatewayOptions & { main?: string }): Promise<GatewayProcess> {
+  const settings = await gatewaySettings(options);
+  const server = await startServer(options.main ?? MAIN, "PORT", { ...RUNTIME, ...settings });
+  return {
+    ...server,
+    databaseUrl: settings.DATABASE_URL,
+    admin: (method, path, body) => adminCall(server.url, { method, path, body }),
+  };
+}
+
+export type GatewayOptions = { dataDir: string; databaseUrl?: string; env?: Record<string, string> };
+
+/** The environment of a gateway of the suites. */
+export async function gatewaySettings({
+  main,
+  ...options
+}: GatewayOptions & { main?: string }): Promise<Record<string, string> & { DATABASE_URL: string }> {
   mkdirSync(options.dataDir, { recursive: true });
   const databaseUrl = options.databaseUrl ?? (await testDatabase()).url;
-  const clickhouseUrl = options.main === undefined ? await clickHouseBeside(databaseUrl) : null;
-  const server = await startServer(options.main ?? MAIN, "PORT", {
-    ...RUNTIME,
+  const clickhouseUrl = main === undefined ? await clickHouseBeside(databaseUrl) : null;
+  return {
     DATABASE_URL: databaseUrl,
     DATA_DIR: options.dataDir,
     ADMIN_KEY,
@@ -38,11 +48,6 @@ export async function startGateway(options: {
     REFUSALS_PER_MINUTE: "1000000",
     ...(clickhouseUrl !== null && { CLICKHOUSE_URL: clickhouseUrl }),
     ...options.env,
-  });
-  return {
-    ...server,
-    databaseUrl,
-    admin: (method, path, body) => adminCall(server.url, { method, path, body }),
   };
 }
 

@@ -23,6 +23,7 @@ import { initialise, ROLE, SUPERUSER } from "#drizzle/embedded/initialise.ts";
 import { asUser, chooseUser, type SystemUser } from "#drizzle/embedded/system-user.ts";
 import { MIGRATIONS_DIRECTORY, migrate } from "#drizzle/migrate.ts";
 import { atEnd } from "./at-end.ts";
+import { usedBy } from "./processor-time.ts";
 
 export type TestDatabase = { url: string; close(): Promise<void> };
 
@@ -58,6 +59,8 @@ type Server = { admin: postgres.Sql; urlOf(database: string): string };
 
 type Launched = Server & {
   directory: string;
+  /** Seconds of processor time so far, without connections that are still open; null: not known. */
+  used(): number | null;
   /** A clean end, after which the files are complete. */
   shutDown(): Promise<void>;
   /** Removes the directory and whatever still runs in it. */
@@ -202,14 +205,16 @@ async function launch(binaries: Binaries, account: SystemUser | null, directory:
   );
   await keeper.exited;
   const admin = await answering(adminUrl(directory));
+  const pidFile = join(directory, "data", "postmaster.pid");
+  const pid = () => Number(readFileSync(pidFile, "utf8").split("\n", 1)[0]);
   return {
     directory,
     admin,
     urlOf: addressIn(directory),
+    used: () => usedBy(pid()),
     shutDown: async () => {
       await admin.end({ timeout: 1 });
-      const pidFile = join(directory, "data", "postmaster.pid");
-      process.kill(Number(readFileSync(pidFile, "utf8").split("\n", 1)[0]), "SIGINT");
+      process.kill(pid(), "SIGINT");
       while (existsSync(pidFile)) await Bun.sleep(5);
     },
     remove: async () => {

@@ -1,7 +1,10 @@
 /** Loaded before every test file, see bunfig.toml: sets the time limit, and closes what was registered with `atEnd`. */
 import { afterAll, afterEach, beforeEach, setDefaultTimeout } from "bun:test";
+import { join } from "node:path";
 import { beginTest, endFile, endTest } from "./at-end.ts";
+import { noteUsed } from "./processor-time.ts";
 
+const ROOT = join(import.meta.dir, "../..");
 // Only what hangs takes as long, on any machine: `until` gives up earlier and says what is missing.
 const LIMIT_MS = 300_000;
 setDefaultTimeout(LIMIT_MS);
@@ -21,4 +24,7 @@ Bun.plugin({
 beforeEach(beginTest);
 // The default is for the hooks of test files alone.
 afterEach(endTest, LIMIT_MS);
-afterAll(endFile, LIMIT_MS);
+afterAll(async () => {
+  await endFile();
+  noteUsed(ROOT, Bun.main);
+}, LIMIT_MS);

@@ -3,8 +3,8 @@ import { connect } from "#drizzle/database.ts";
 import type { requests } from "#drizzle/schema/records.ts";
 import { atEnd } from "./at-end.ts";
 import { scratch } from "./embedded.ts";
-import { type GatewayProcess, startGateway } from "./gateway-process.ts";
-import { testDatabase } from "./postgres.ts";
+import { type GatewayOptions, type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { type LocalGateway, localGateway } from "./local-gateway.ts";
 import { until } from "./until.ts";
 
 /** What the gateway presents to providers of both vendors' kinds. */
@@ -38,34 +38,48 @@ export type StoredRecord = {
   ttft_ms: number | null;
 };
 
-export type WiredGateway = GatewayProcess & {
+type Wiring = {
   /** A client key without scopes. */
   secret: string;
   dataDir: string;
   sql: postgres.Sql;
   /** The records of a session, once there are as many as expected. */
   records(session: string, count?: number): Promise<StoredRecord[]>;
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 };
 
+export type WiredGateway = LocalGateway & Wiring;
+export type WiredProcess = GatewayProcess & Wiring;
+type Upstream = { chat: string; messages: string };
+type Env = Record<string, string>;
+
 /**
- * A gateway process with one provider of each vendor's kind at the addresses given (`chat` as OpenAI's root, with
+ * A gateway with one provider of each vendor's kind at the addresses given (`chat` as OpenAI's root, with
  * `/v1`; `messages` as Anthropic's, without), the routes `chat` and `claude` on them, and a client key. Concrete models
- * that begin with `gpt-` and `claude-` reach them too.
+ * that begin with `gpt-` and `claude-` reach them too. It runs in this process.
  */
-export async function wiredGateway(
-  upstream: { chat: string; messages: string },
-  env: Record<string, string> = {},
-): Promise<WiredGateway> {
-  const place = scratch();
-  const dataDir = `${place.path}/gateway`;
-  const database = await testDatabase();
-  const gateway = await startGateway({ dataDir, databaseUrl: database.url, env });
+export const wiredGateway = async (upstream: Upstream, env: Env = {}): Promise<WiredGateway> => {
+  const { gateway, wiring } = await wired(localGateway, upstream, env);
+  return { ...gateway, ...wiring, close: atEnd(() => Promise.all([wiring.close(), gateway.stop()])) };
+};
+
+/** The same as a process of its own, for tests about signals, crashes, memory or file descriptors. */
+export const wiredProcess = async (upstream: Upstream, env: Env = {}): Promise<WiredProcess> => {
+  const { gateway, wiring } = await wired(startGateway, upstream, env);
+  return { ...gateway, ...wiring, close: atEnd(() => Promise.all([wiring.close(), gateway.kill()])) };
+};
+
+async function wired<G extends Pick<LocalGateway, "admin" | "databaseUrl">>(
+  start: (options: GatewayOptions) => Promise<G>,
+  upstream: Upstream,
+  env: Env,
+): Promise<{ gateway: G; wiring: Wiring }> {
+  const dataDir = `${scratch().path}/gateway`;
+  const gateway = await start({ dataDir, env });
   await provide(gateway, upstream);
   const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "suite" });
   const sql = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
-  return {
-    ...gateway,
+  const wiring: Wiring = {
     secret,
     dataDir,
     sql,
@@ -77,14 +91,12 @@ export async function wiredGateway(
       });
       return rows;
     },
-    close: atEnd(async () => {
-      await sql.end({ timeout: 1 });
-      await gateway.kill();
-    }),
+    close: atEnd(() => sql.end({ timeout: 1 })),
   };
+  return { gateway, wiring };
 }
 
-async function provide(gateway: GatewayProcess, upstream: { chat: string; messages: string }): Promise<void> {
+async function provide(gateway: Pick<LocalGateway, "admin">, upstream: Upstream): Promise<void> {
   const reachable = { credential: VENDOR_CREDENTIAL, allow_private_network: true, enabled: true };
   await gateway.admin("PUT", "/providers/chat-vendor", {
     kind: "openai",

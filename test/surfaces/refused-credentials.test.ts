@@ -1,12 +1,13 @@
 import { beforeAll, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
-import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { until } from "#test/support/until.ts";
 
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 let secret: string;
 beforeAll(async () => {
-  gateway = await startGateway({
+  gateway = await localGateway({
     dataDir: `${scratch().path}/gateway`,
     env: { REFUSALS_PER_MINUTE: "10", METRICS_PUBLIC: "true" },
   });

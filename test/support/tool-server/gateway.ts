@@ -3,7 +3,7 @@ import { connect } from "#drizzle/database.ts";
 import { newId } from "#shared/ids.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { until } from "#test/support/until.ts";
 import { startToolServer, type TestToolServer } from "./server.ts";
 
@@ -24,7 +24,7 @@ type StoredToolCall = {
   latency_ms: number | null;
 };
 
-export type ToolGateway = GatewayProcess & {
+export type ToolGateway = LocalGateway & {
   sql: postgres.Sql;
   dataDir: string;
   /** `old` speaks the revisions with sessions only, `new` the stateless one only. */
@@ -40,7 +40,7 @@ export async function startToolGateway(env: Record<string, string> = {}): Promis
   const place = scratch();
   const dataDir = `${place.path}/gateway`;
   const servers = { old: startToolServer({ eras: "legacy" }), new: startToolServer({ eras: "modern" }) };
-  const gateway = await startGateway({ dataDir, env });
+  const gateway = await localGateway({ dataDir, env });
   for (const [name, { url }] of Object.entries(servers)) {
     await gateway.admin("POST", "/mcp-servers", {
       name,

@@ -8,7 +8,7 @@ import type { Result } from "#shared/report.ts";
 import type { Settings } from "#shared/settings.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest, Repository } from "#test/support/fake-github/world.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { runGithubApp, stampingDatabase } from "#test/support/running-github-app.ts";
 import { until } from "#test/support/until.ts";
 
@@ -16,7 +16,7 @@ const ALL = { metadata: "read", pull_requests: "write", checks: "write", issues:
 const dataDir = mkdtempSync(join(tmpdir(), "tallygate-claims-"));
 const SWITCHES = { pull_request_check: true, pull_request_comment: true };
 
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 let github: FakeGithub;
 let database: Database;
 let app: Awaited<ReturnType<typeof runGithubApp>>;
@@ -24,7 +24,7 @@ let open: Repository;
 let secret: string;
 
 beforeAll(async () => {
-  gateway = await startGateway({ dataDir });
+  gateway = await localGateway({ dataDir });
   github = startFakeGithub();
   github.app.permissions = ALL;
   database = await stampingDatabase(gateway.databaseUrl, SWITCHES);

@@ -5,18 +5,18 @@ import { join } from "node:path";
 import type { PullRequestPage } from "#shared/admin/records.ts";
 import type { Result } from "#shared/report.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { WEBHOOK_SECRET } from "#test/support/github-app.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { freePort, untilAnswers } from "#test/support/ports.ts";
 
 const MAIN = join(import.meta.dir, "../../../github-app/main.ts");
 const dataDir = mkdtempSync(join(tmpdir(), "tallygate-feedback-"));
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 let github: FakeGithub;
 let app: Bun.Subprocess;
 
 beforeAll(async () => {
-  gateway = await startGateway({ dataDir });
+  gateway = await localGateway({ dataDir });
   github = startFakeGithub();
   github.app.webhookSecret = WEBHOOK_SECRET;
   const port = freePort();
