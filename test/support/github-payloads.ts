@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
-import openapi from "@octokit/openapi-webhooks/generated/api.github.com.json";
+import { readFileSync } from "node:fs";
 import definitions from "@octokit/webhooks-examples/api.github.com/index.json";
-import Ajv, { type ValidateFunction } from "ajv/dist/2020.js";
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import { compiledSchemas } from "./compiled-schemas.ts";
 
 /** A JSON object of GitHub's, loose on purpose: tests build deliveries that lack or garble members, too. */
 export type Payload = { [member: string]: unknown };
@@ -234,22 +235,16 @@ export function renamePayload(options: {
   return payload;
 }
 
-const schemas = { ajv: null as Ajv | null, checks: new Map<string, ValidateFunction>() };
-
-function validator(): Ajv {
-  if (schemas.ajv) return schemas.ajv;
-  const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
-  ajv.addSchema({ ...openapi, $id: "github" }, "github");
-  schemas.ajv = ajv;
-  return ajv;
-}
+const SCHEMAS = import.meta.resolve("@octokit/openapi-webhooks/generated/api.github.com.json");
+const checks = new Map<string, ValidateFunction>();
+let compiled: ReturnType<typeof compiledSchemas> | null = null;
 
 /** Where a payload departs from GitHub's own schema of its event and action. */
 export function schemaFaults(event: string, payload: Payload): string[] {
   const name = `webhook-${event}-${payload["action"]}`.replaceAll("_", "-");
-  const validate =
-    schemas.checks.get(name) ?? validator().compile({ $ref: `github#/components/schemas/${name}` });
-  schemas.checks.set(name, validate);
+  compiled ??= compiledSchemas("github", readFileSync(new URL(SCHEMAS), "utf8"));
+  const validate = checks.get(name) ?? compiled({ $ref: `github#/components/schemas/${name}` });
+  checks.set(name, validate);
   return validate(payload) ? [] : (validate.errors ?? []).map((it) => `${it.instancePath} ${it.message}`);
 }
 

@@ -1,9 +1,9 @@
-import Ajv, { type ValidateFunction } from "ajv/dist/2020.js";
+import type { ValidateFunction } from "ajv/dist/2020.js";
 import openapi from "../../fixtures/github/openapi.generated.json";
+import { compiledSchemas } from "../compiled-schemas.ts";
 import type { Operation } from "./operations.ts";
 
-const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
-ajv.addSchema({ $id: "github-answers", components: openapi.components }, "github-answers");
+const compiled = compiledSchemas("github-answers", JSON.stringify({ components: openapi.components }));
 
 const answers = openapi.answers as unknown as Record<string, object | null | undefined>;
 const checks = new Map<string, ValidateFunction | null>();
@@ -29,5 +29,5 @@ function checkOf(name: string): ValidateFunction | null {
   const schema = answers[name];
   if (!schema) return null;
   const text = JSON.stringify(schema).replaceAll('"#/components', '"github-answers#/components');
-  return ajv.compile(JSON.parse(text));
+  return compiled(JSON.parse(text));
 }
