@@ -157,7 +157,7 @@ function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise
       answered = next !== null;
       if (next !== null) unwatch = watchParent(next.pid, data);
       server = next ?? server;
-      if (stopping.signal.aborted) return stopServer(server);
+      if (stopping.signal.aborted) await stopServer(server);
     }
   };
   const watching = watch();

@@ -18,6 +18,8 @@ export function serverFlags(gateways: number): Record<string, string> {
     wal_compression: "pglz",
     // Replicas for reports can then be added without a restart.
     wal_level: "logical",
+    // After a crash the whole server ends and is started afresh (decision: Postgres does not restart itself).
+    restart_after_crash: "off",
     // A backend whose client was killed releases its locks.
     client_connection_check_interval: "5s",
     log_timezone: "UTC",

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { connect } from "#drizzle/database.ts";
 import { chooseAddress, urlOf } from "#drizzle/embedded/address.ts";
 import { findBinaries } from "#drizzle/embedded/binaries.ts";
 import { chooseLocation, passwordOf } from "#drizzle/embedded/location.ts";
@@ -183,6 +184,30 @@ describe("servers that end, and servers that do not", () => {
       expect(await askUntilAnswered(embedded.url, "select count(*)::int from kept")).toBe(value + 1);
     }
     expect(log.lines.map((line) => line.message)).toContain("Postgres answers again");
+  });
+
+  test("a crash of one of its processes ends the whole server, which is started afresh", async () => {
+    const directory = copyOfPrepared();
+    const log = keptLog();
+    const embedded = await started(directory, log);
+    const crashed = pidOf(directory);
+    const client = connect(embedded.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+    const [backend] = await client<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    process.kill(Number(backend?.pid), "SIGKILL");
+    await client.end({ timeout: 1 });
+    await untilRestarted(directory, crashed);
+    expect(await askUntilAnswered(embedded.url, "select answer from kept")).toBe(42);
+    expect(log.lines.map((line) => line.message)).toContain("Postgres ended; restarting it");
+  });
+
+  test("a stop while a server is being started again leaves no process behind", async () => {
+    const directory = copyOfPrepared();
+    const embedded = await started(directory);
+    const killed = pidOf(directory);
+    process.kill(killed, "SIGKILL");
+    await untilRestarted(directory, killed);
+    await embedded.stop();
+    await until(() => !Bun.spawnSync(["ps", "-eo", "args"]).stdout.includes(`${directory}/`));
   });
 
   /** Another process starts the database and is killed with -9; returns the server's number. */
