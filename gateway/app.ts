@@ -10,21 +10,14 @@ import { agentTelemetry } from "./surfaces/agent-telemetry.ts";
 import { API_DOCUMENT, apiPage } from "./surfaces/api-page.ts";
 import type { BatchSurfaceDeps } from "./surfaces/batch-surface.ts";
 import { batchesSurface } from "./surfaces/batches.ts";
-import { chatCompletions } from "./surfaces/chat-completions.ts";
 import { type ClassifyDeps, classifySurface } from "./surfaces/classify.ts";
 import { type ClaudeUsageDeps, claudeUsage } from "./surfaces/claude-usage.ts";
-import { completions } from "./surfaces/completions.ts";
 import { type ConsoleDeps, consolePages } from "./surfaces/console.ts";
-import { countTokens } from "./surfaces/count-tokens.ts";
 import { docsSite } from "./surfaces/docs.ts";
-import { embeddings } from "./surfaces/embeddings.ts";
 import { filesSurface } from "./surfaces/files.ts";
 import { gemini } from "./surfaces/gemini.ts";
 import { type HealthDeps, health } from "./surfaces/health.ts";
 import { type HookEventsDeps, hookEvents } from "./surfaces/hook-events.ts";
-import { imageEdits } from "./surfaces/image-edits.ts";
-import { imageGenerations } from "./surfaces/image-generations.ts";
-import { imageVariations } from "./surfaces/image-variations.ts";
 import { type KeptResponsesDeps, keptResponses } from "./surfaces/kept-responses.ts";
 import { type ManagedSettingsDeps, managedSettingsSurface } from "./surfaces/managed-settings.ts";
 import { type McpDeps, mcp } from "./surfaces/mcp.ts";
@@ -32,22 +25,15 @@ import { type MeDeps, me } from "./surfaces/me.ts";
 import { type MeDevicesDeps, meDevices } from "./surfaces/me-devices.ts";
 import { type MeKeysDeps, meKeys } from "./surfaces/me-keys.ts";
 import { messageBatches } from "./surfaces/message-batches.ts";
-import { messages } from "./surfaces/messages.ts";
 import { type MetricsDeps, metrics } from "./surfaces/metrics.ts";
-import type { SurfaceDeps } from "./surfaces/model-surface.ts";
+import { modelSurfaces, type SurfaceDeps } from "./surfaces/model-surface.ts";
 import { models } from "./surfaces/models.ts";
-import { moderations } from "./surfaces/moderations.ts";
 import { type OAuthDeps, oauth } from "./surfaces/oauth.ts";
 import { type OtelDeps, otel } from "./surfaces/otel.ts";
 import { type ReportsDeps, reports } from "./surfaces/reports.ts";
-import { rerank } from "./surfaces/rerank.ts";
-import { responses } from "./surfaces/responses.ts";
 import { scim } from "./surfaces/scim.ts";
 import { type SessionLinksDeps, sessionLinksSurface } from "./surfaces/session-links.ts";
 import { type SignInSurfaceDeps, signIn } from "./surfaces/sign-in.ts";
-import { speech } from "./surfaces/speech.ts";
-import { transcriptions } from "./surfaces/transcriptions.ts";
-import { translations } from "./surfaces/translations.ts";
 
 export type GatewayAppDeps = SurfaceDeps &
   BatchSurfaceDeps &
@@ -118,24 +104,11 @@ export function gatewayApp(deps: GatewayAppDeps) {
     .use(metrics(deps))
     .use(models(deps))
     .use(gemini(deps))
-    .use(chatCompletions(deps))
-    .use(messages(deps))
-    .use(countTokens(deps))
-    .use(responses(deps))
+    .use(modelSurfaces(deps))
     .use(keptResponses(deps))
-    .use(completions(deps))
-    .use(embeddings(deps))
-    .use(moderations(deps))
-    .use(imageGenerations(deps))
-    .use(imageEdits(deps))
-    .use(imageVariations(deps))
-    .use(transcriptions(deps))
-    .use(translations(deps))
     .use(filesSurface(deps))
     .use(batchesSurface(deps))
     .use(messageBatches(deps))
-    .use(speech(deps))
-    .use(rerank(deps))
     .use(classifySurface(deps))
     .use(sessionLinksSurface(deps))
     .use(otel(deps))

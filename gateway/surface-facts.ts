@@ -197,6 +197,9 @@ export type SurfaceFacts = {
 };
 export type SurfaceName = keyof typeof SURFACES;
 
+/** In the table's order. The keys of a literal are all there are. */
+export const SURFACE_NAMES = Object.keys(SURFACES) as SurfaceName[];
+
 export const isSurfaceName = (name: string): name is SurfaceName => Object.hasOwn(SURFACES, name);
 
 export const surfaceFacts = (surface: SurfaceName): SurfaceFacts => SURFACES[surface];

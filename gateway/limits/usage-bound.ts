@@ -61,25 +61,28 @@ const REFERENCES = [
 /** Members that hold what is said to a model. */
 const TURNS = ["messages", "input", "system", "contents", "systemInstruction", "content", "requests"];
 
-/** Surfaces on which a model writes the answer. */
-const WRITING = new Set<SurfaceName>([
-  "chat.completions",
-  "messages",
-  "responses",
-  "completions",
-  "generate_content",
-]);
-/** Surfaces without billed output tokens. */
-const PIECES = new Set<SurfaceName>([
-  "embeddings",
-  "moderations",
-  "rerank",
-  "rerank.v2",
-  "messages.count_tokens",
-  "generate_content.count_tokens",
-  "embed_content",
-  "embed_content.batch",
-]);
+/** What is billed of a surface's answer: the text that a model writes, something else (`pieces`), or no output. */
+const ANSWERS = {
+  "chat.completions": "text",
+  messages: "text",
+  "messages.count_tokens": "nothing",
+  responses: "text",
+  completions: "text",
+  embeddings: "nothing",
+  moderations: "nothing",
+  "images.generations": "pieces",
+  "images.edits": "pieces",
+  "images.variations": "pieces",
+  "audio.transcriptions": "pieces",
+  "audio.translations": "pieces",
+  "audio.speech": "pieces",
+  rerank: "nothing",
+  "rerank.v2": "nothing",
+  generate_content: "text",
+  "generate_content.count_tokens": "nothing",
+  embed_content: "nothing",
+  "embed_content.batch": "nothing",
+} as const satisfies Record<SurfaceName, "text" | "pieces" | "nothing">;
 
 /**
  * Upper bounds of a call's usage (decision: Unknown costs under a budget). Input: a token per byte of the body plus 16
@@ -119,16 +122,17 @@ function outputOf(
   contextTokens: number | null,
 ): Pick<UsageBound, "outputTokens" | "outputBounded"> {
   const { surface, member } = size;
-  if (PIECES.has(surface)) return { outputTokens: 0, outputBounded: true };
+  if (ANSWERS[surface] === "nothing") return { outputTokens: 0, outputBounded: true };
   const choices = choicesOf(size);
-  const allowed = WRITING.has(surface)
-    ? [
-        ...["max_completion_tokens", "max_tokens", "max_output_tokens"].map((name) =>
-          wholeOr(member(name), 0),
-        ),
-        wholeOr(protoMember(member("generationConfig"), "maxOutputTokens"), 0),
-      ]
-    : [];
+  const allowed =
+    ANSWERS[surface] === "text"
+      ? [
+          ...["max_completion_tokens", "max_tokens", "max_output_tokens"].map((name) =>
+            wholeOr(member(name), 0),
+          ),
+          wholeOr(protoMember(member("generationConfig"), "maxOutputTokens"), 0),
+        ]
+      : [];
   const most = Math.max(0, ...allowed);
   if (most > 0) return { outputTokens: most * choices, outputBounded: true };
   const written = Math.min(contextTokens ?? OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX);
@@ -136,7 +140,7 @@ function outputOf(
 }
 
 const refersElsewhere = ({ surface, member }: RequestSize): boolean =>
-  WRITING.has(surface) &&
+  ANSWERS[surface] === "text" &&
   // Completions' `prompt` is the text itself.
   REFERENCES.some(
     (name) => !(name === "prompt" && surface === "completions") && (member(name) ?? null) !== null,

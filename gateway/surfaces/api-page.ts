@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Elysia } from "elysia";
 import { VERSION } from "#shared/version.ts";
-import { GEMINI_PATHS } from "./gemini-docs.ts";
+import { GEMINI_PATHS } from "./gemini.ts";
 
 /** The directory of the viewer's files; the viewer is one package that needs no network. */
 const VIEWER = fileURLToPath(new URL(".", import.meta.resolve("swagger-ui-dist/package.json")));

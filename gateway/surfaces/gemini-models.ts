@@ -1,6 +1,6 @@
 import type { Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { SURFACES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
+import { SURFACE_NAMES, surfaceFacts } from "../surface-facts.ts";
 
 /** Models on one page; Google's own figures. */
 const PAGE_MAX = 1000;
@@ -8,9 +8,6 @@ const PAGE_DEFAULT = 50;
 
 /** A route, or a concrete model, which has no surface. */
 type Listed = Pick<Route, "name" | "bodyCapture"> & { surface?: Route["surface"] };
-
-// The keys of SURFACES are the surfaces' names.
-const SURFACE_NAMES = Object.keys(SURFACES) as SurfaceName[];
 
 /** The methods of Google's that a route serves. */
 const methodsOf = (surface: Route["surface"]): string[] =>

@@ -1,15 +1,17 @@
 import { Elysia } from "elysia";
 import { GatewayError } from "../errors.ts";
+import { isEventType } from "../http/content-type.ts";
+import { sseSplitter } from "../metering/sse.ts";
 import { clientKey } from "../plugins/client-key.ts";
-import { SURFACES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
-import { arrayAnswer } from "./gemini-array.ts";
+import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
+import { modelDocs } from "./model-docs.ts";
 import { type SurfaceDeps, serve } from "./model-surface.ts";
 
 type Method = { surface: SurfaceName; streamed: boolean };
 
 /** By the name after the colon. */
 const METHODS: ReadonlyMap<string, Method> = new Map(
-  (Object.keys(SURFACES) as SurfaceName[]).flatMap((surface): [string, Method][] => {
+  SURFACE_NAMES.flatMap((surface): [string, Method][] => {
     const { methods } = surfaceFacts(surface);
     if (!methods) return [];
     const whole: [string, Method] = [methods.whole, { surface, streamed: false }];
@@ -46,7 +48,7 @@ const at = (deps: SurfaceDeps, prefix: string) =>
         clientKey: true,
         // The body is forwarded unchanged, so the framework must not read it.
         parse: "none",
-        // Documented by method (gemini-docs.ts).
+        // Documented by method (`GEMINI_PATHS`).
         detail: { hide: true },
       },
     );
@@ -84,4 +86,65 @@ function decoded(text: string): string {
   } catch {
     throw new GatewayError("not_found");
   }
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * A stream of events as the JSON array that Google streams to clients without `alt=sse`. Any other answer, such as an
+ * error, stays as it is.
+ */
+function arrayAnswer(answer: Response): Response {
+  if (!answer.body || !isEventType(answer.headers.get("content-type"))) return answer;
+  const headers = new Headers(answer.headers);
+  headers.set("content-type", "application/json; charset=UTF-8");
+  return new Response(answer.body.pipeThrough(asArray()), { status: answer.status, headers });
+}
+
+function asArray(): TransformStream<Uint8Array, Uint8Array> {
+  const splitter = sseSplitter();
+  let begun = false;
+  const put = (controller: TransformStreamDefaultController<Uint8Array>, data: Uint8Array) => {
+    controller.enqueue(encoder.encode(begun ? ",\r\n" : "["));
+    controller.enqueue(new Uint8Array(data));
+    begun = true;
+  };
+  return new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      for (const { data } of splitter.push(chunk)) put(controller, data);
+    },
+    flush(controller) {
+      const last = splitter.end();
+      if (last) put(controller, last.data);
+      controller.enqueue(encoder.encode(begun ? "]" : "[]"));
+    },
+  });
+}
+
+const MODEL = { name: "model", in: "path", required: true, schema: { type: "string" as const } };
+const ALT = {
+  name: "alt",
+  in: "query",
+  required: false,
+  description: "`sse` for events; otherwise one JSON array is streamed.",
+  schema: { type: "string" as const, enum: ["sse", "json"] },
+};
+
+/** The documented addresses of Gemini's format: one route serves all of them, so they are described here. */
+export const GEMINI_PATHS = Object.fromEntries(
+  SURFACE_NAMES.filter((surface) => surfaceFacts(surface).methods).flatMap((surface) => {
+    const { path, aliases = [] } = surfaceFacts(surface);
+    return [path, ...aliases].map((address) => [address, { post: docsOf(surface, address) }]);
+  }),
+);
+
+function docsOf(surface: SurfaceName, address: string) {
+  const { summary, parameters, ...docs } = modelDocs(surface);
+  const streams = address.includes(":stream");
+  return {
+    summary: streams ? `${summary}, streamed` : summary,
+    ...docs,
+    operationId: `gemini${address.slice(address.lastIndexOf(":") + 1)}`,
+    parameters: [MODEL, ...(streams ? [ALT] : []), ...parameters],
+  };
 }

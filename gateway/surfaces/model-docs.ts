@@ -1,31 +1,124 @@
-import type { DocumentDecoration } from "elysia";
 import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
+
+/** A row of the table: what the documentation says of a surface. */
+type Described = {
+  summary: string;
+  description: string;
+  /** A body to try; but for those of concrete models alone, the built-in provider answers it. Absent: only a form. */
+  example?: object;
+};
 
 const TURNS = { messages: [{ role: "user", content: "Hello" }] };
 const RANKED = { query: "Hello", documents: ["Hello", "Goodbye"] };
-
 const CONTENTS = { contents: [{ role: "user", parts: [{ text: "Hello" }] }] };
 const CONTENT = { content: { parts: [{ text: "Hello" }] } };
 
-/** Bodies to try; but for those of concrete models alone, the built-in provider answers them. */
-const EXAMPLES: Partial<Record<SurfaceName, object>> = {
-  "chat.completions": { model: "echo", ...TURNS },
-  messages: { model: "echo", max_tokens: 256, ...TURNS },
-  "messages.count_tokens": { model: "echo", ...TURNS },
-  responses: { model: "echo", input: "Hello" },
-  completions: { model: "echo", prompt: "Hello" },
-  embeddings: { model: "echo", input: "Hello" },
-  moderations: { model: "omni-moderation-latest", input: "Hello" },
-  "images.generations": { prompt: "A lighthouse" },
-  "images.edits": { model: "gpt-image-1", prompt: "By night", images: [] },
-  "audio.speech": { input: "Hello", voice: "alloy" },
-  rerank: RANKED,
-  "rerank.v2": RANKED,
-  generate_content: CONTENTS,
-  "generate_content.count_tokens": CONTENTS,
-  embed_content: CONTENT,
-  "embed_content.batch": { requests: [CONTENT] },
-};
+const NAMED =
+  "`model` is a route's name, `auto`, or a concrete model; every other field is forwarded unchanged, or translated if the route's provider uses another format.";
+const FORM_MODEL =
+  "Not routed: `model` is a concrete model, and in a form of over 25 MiB of a scoped key it must come before the file.";
+const RERANK =
+  "`auto`, or no `model`, uses the route `rerank`. `documents` are counted. A call is priced per call, search unit or token, as the provider bills.";
+
+/** All model surfaces; those of Google's format are served by `gemini.ts`. */
+const MODEL_DOCS = {
+  "chat.completions": {
+    summary: "Chat completion",
+    description: `OpenAI's chat completions format. ${NAMED}`,
+    example: { model: "echo", ...TURNS },
+  },
+  messages: {
+    summary: "Message",
+    description: `Anthropic's messages format. ${NAMED}`,
+    example: { model: "echo", max_tokens: 256, ...TURNS },
+  },
+  "messages.count_tokens": {
+    summary: "Token count of a message",
+    description:
+      "Anthropic's token count. Forwarded to the provider of the route if it counts tokens, else estimated. Not recorded.",
+    example: { model: "echo", ...TURNS },
+  },
+  responses: {
+    summary: "Response",
+    description: `OpenAI's responses format. ${NAMED}`,
+    example: { model: "echo", input: "Hello" },
+  },
+  completions: {
+    summary: "Completion of a text",
+    description:
+      "OpenAI's older completions format, plain and streaming. Not routed: `model` is a concrete model of a provider that has this address.",
+    example: { model: "echo", prompt: "Hello" },
+  },
+  embeddings: {
+    summary: "Embeddings",
+    description:
+      "OpenAI's embeddings format. `model` is the name of a route for embeddings or a concrete model; every other field is forwarded unchanged.",
+    example: { model: "echo", input: "Hello" },
+  },
+  moderations: {
+    summary: "Moderation",
+    description:
+      "OpenAI's moderations format. Not routed: `model` is a concrete model; without one, the only provider that could answer is used. Costs nothing.",
+    example: { model: "omni-moderation-latest", input: "Hello" },
+  },
+  "images.generations": {
+    summary: "Image generation",
+    description:
+      "OpenAI's images format, plain and streaming. `auto`, or no `model`, uses the route `image_generation`. Priced per returned image.",
+    example: { prompt: "A lighthouse" },
+  },
+  "images.edits": {
+    summary: "Image edit",
+    description: `OpenAI's images format, as \`multipart/form-data\` or in JSON. ${FORM_MODEL} Priced per returned image.`,
+    example: { model: "gpt-image-1", prompt: "By night", images: [] },
+  },
+  "images.variations": {
+    summary: "Image variation",
+    description: `OpenAI's image variations, as \`multipart/form-data\`. ${FORM_MODEL} Priced per returned image.`,
+  },
+  "audio.transcriptions": {
+    summary: "Transcription",
+    description: `OpenAI's transcriptions, plain and streaming, as \`multipart/form-data\`. ${FORM_MODEL} Priced by tokens if the provider reports them; the audio's length is never recorded.`,
+  },
+  "audio.translations": {
+    summary: "Translation of speech",
+    description:
+      "OpenAI's translations of speech into English, as `multipart/form-data`. The rules of transcriptions apply.",
+  },
+  "audio.speech": {
+    summary: "Speech",
+    description:
+      'OpenAI\'s speech format. `auto`, or no `model`, is the route `tts`. Priced by the characters of `input`; the answer is raw audio, or events with `stream_format: "sse"`.',
+    example: { input: "Hello", voice: "alloy" },
+  },
+  rerank: { summary: "Ranking of documents", description: RERANK, example: RANKED },
+  "rerank.v2": {
+    summary: "Rerank documents, as in Cohere's second version",
+    description: RERANK,
+    example: RANKED,
+  },
+  generate_content: {
+    summary: "Content in Gemini's format",
+    description:
+      "Google's generateContent. `{model}` is a route's name, `auto`, or a concrete model; the body is forwarded unchanged, or translated if the route's provider uses another format.",
+    example: CONTENTS,
+  },
+  "generate_content.count_tokens": {
+    summary: "Token count in Gemini's format",
+    description: "Google's countTokens. Forwarded to the provider of the route, and not recorded.",
+    example: CONTENTS,
+  },
+  embed_content: {
+    summary: "Embedding in Gemini's format",
+    description: "Google's embedContent.",
+    example: CONTENT,
+  },
+  "embed_content.batch": {
+    summary: "Embeddings in Gemini's format",
+    description: "Google's batchEmbedContents.",
+    example: { requests: [CONTENT] },
+  },
+} as const satisfies Record<SurfaceName, Described>;
 
 const LABELS = {
   "x-session-id": "Session: 1 to 64 letters, digits, `.` `_` `:` `-`.",
@@ -48,28 +141,31 @@ const RESPONSES = {
   "504": { description: "The provider did not answer in time." },
 };
 
-export type Described = DocumentDecoration & Required<Pick<DocumentDecoration, "responses">>;
-
-/** The documentation of a surface: what all model calls have in common, and what is its own. */
-export const modelDocs = (surface: SurfaceName, detail: DocumentDecoration): Described => ({
-  ...detail,
-  security: [{ clientKey: [] }],
-  parameters: Object.entries(LABELS).map(([name, description]) => ({
-    name,
-    in: "header",
-    required: false,
+/** The documentation of a surface: what is its own, and what all model calls have in common. */
+export const modelDocs = (surface: SurfaceName) => {
+  const { summary, description, example = {} }: Described = MODEL_DOCS[surface];
+  return {
+    summary,
     description,
-    schema: { type: "string" },
-  })),
-  requestBody: { required: true, content: contentOf(surface) },
-  responses: { ...RESPONSES },
-});
+    tags: ["Model surfaces"],
+    security: [{ clientKey: [] }],
+    parameters: Object.entries(LABELS).map(([name, meaning]) => ({
+      name,
+      in: "header",
+      required: false,
+      description: meaning,
+      schema: { type: "string" as const },
+    })),
+    requestBody: { required: true, content: contentOf(surface, example) },
+    responses: { ...RESPONSES },
+  };
+};
 
-function contentOf(surface: SurfaceName) {
+function contentOf(surface: SurfaceName, example: object) {
   const { form } = surfaceFacts(surface);
   const file = surface.startsWith("images.") ? "image" : "file";
   return {
-    ...(form !== "only" && jsonBody(EXAMPLES[surface] ?? {})),
+    ...(form !== "only" && jsonBody(example)),
     ...(form && formBody({ model: "Before the file, if the form is over 25 MiB.", [file]: null })),
   };
 }

@@ -1,4 +1,4 @@
-import { type DocumentDecoration, Elysia } from "elysia";
+import { Elysia } from "elysia";
 import { newId } from "#shared/ids.ts";
 import type { Call, HeaderView, JsonBody, Places } from "../call.ts";
 import { GatewayError } from "../errors.ts";
@@ -11,7 +11,7 @@ import { fieldsAsJson } from "../http/form-fields.ts";
 import { forwardedQuery } from "../http/query.ts";
 import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan.ts";
 import { type Caller, type CallerCheck, clientKey } from "../plugins/client-key.ts";
-import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
+import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import type { InFlight } from "../upstream/in-flight.ts";
 import { declaredLength, openRequestBody, type RequestBodyDeps } from "../upstream/request-body.ts";
 import { openUpload } from "../upstream/upload.ts";
@@ -28,23 +28,29 @@ export type SurfaceDeps = ExchangeDeps & {
   closeConnection(request: Request): void;
 };
 
-/** A surface whose calls go through the exchange: its address, its key check, its documentation. */
-export const modelSurface = (deps: SurfaceDeps, surface: SurfaceName, detail: DocumentDecoration) => {
-  const { path, aliases = [] } = surfaceFacts(surface);
-  const at = (address: string) =>
-    new Elysia({ name: `surface.${address}` })
-      .use(clientKey(deps.callers))
-      .post(address, ({ request, caller }) => serve(deps, { surface, caller, request }), {
-        clientKey: true,
-        // The body is forwarded unchanged, so the framework must not read it.
-        parse: "none",
-        detail: modelDocs(surface, detail),
-      });
-  return aliases.reduce(
-    (all, alias) => all.use(at(alias)),
-    new Elysia({ name: `surface.${surface}` }).use(at(path)),
-  );
-};
+/** All surfaces whose calls go through the exchange and whose body names the model: a row of `SURFACES` is enough. */
+export function modelSurfaces(deps: SurfaceDeps) {
+  const all = new Elysia({ name: "surfaces.models" });
+  // Not chained: the routes' types would only make the app's type too deep.
+  for (const surface of SURFACE_NAMES) {
+    const { path, aliases = [], methods } = surfaceFacts(surface);
+    // The paths of Google's methods name the model (gemini.ts).
+    if (methods) continue;
+    for (const address of [path, ...aliases]) all.use(at(deps, surface, address));
+  }
+  return all;
+}
+
+/** An address of a surface: its key check, its documentation. */
+const at = (deps: SurfaceDeps, surface: SurfaceName, address: string) =>
+  new Elysia({ name: `surface.${address}` })
+    .use(clientKey(deps.callers))
+    .post(address, ({ request, caller }) => serve(deps, { surface, caller, request }), {
+      clientKey: true,
+      // The body is forwarded unchanged, so the framework must not read it.
+      parse: "none",
+      detail: modelDocs(surface),
+    });
 
 /** Runs one call through the exchange. An error gets the id of the call. */
 export async function serve(
