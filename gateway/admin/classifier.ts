@@ -3,8 +3,8 @@ import { ClassifiedText, ClassifierTry, ClassifierView } from "#shared/admin/cla
 import { turnsOf } from "../classifier/turns.ts";
 import type { ClientKey } from "../directory.ts";
 import { access } from "../identity/access.ts";
-import { classifiedText } from "../surfaces/classify.ts";
-import { readJson } from "./body.ts";
+import { readJson } from "../plugins/body.ts";
+import { classifiedText } from "../plugins/classified-text.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 

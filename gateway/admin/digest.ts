@@ -12,6 +12,7 @@ import { makeDigest } from "../digest/make-digest.ts";
 import { withoutQuery } from "../digest/post-digest.ts";
 import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
+import { readJson } from "../plugins/body.ts";
 import { WEEK_MS, weekBefore } from "../reports/digest.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
@@ -23,7 +24,6 @@ import {
 } from "../stores/reports/digest-webhook.ts";
 import { type DigestRow, latestDigests } from "../stores/reports/digests.ts";
 import type { ReportWriter } from "../stores/reports/report-worker.ts";
-import { readJson } from "./body.ts";
 import { type AdminDeps, awaitSettled } from "./deps.ts";
 import { adminRoute, created, noContent } from "./documented.ts";
 import { viewAs } from "./view-as.ts";

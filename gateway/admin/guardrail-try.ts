@@ -4,7 +4,7 @@ import { matchesText } from "../guardrail/evaluate.ts";
 import { pace } from "../guardrail/pace.ts";
 import { textsOf } from "../guardrail/text.ts";
 import { access } from "../identity/access.ts";
-import { readJson } from "./body.ts";
+import { readJson } from "../plugins/body.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 

@@ -12,6 +12,7 @@ import {
 } from "#shared/admin/keys.ts";
 import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
+import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import type { Reader } from "../stores/change.ts";
 import { requireNotDisabled } from "../stores/identity/people.ts";
@@ -26,7 +27,6 @@ import {
   updateKey,
 } from "../stores/keys.ts";
 import { requireTeam } from "../stores/teams.ts";
-import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { limitsOf } from "./key-limits.ts";

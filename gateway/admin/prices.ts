@@ -12,6 +12,7 @@ import {
 } from "#shared/admin/prices.ts";
 import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
+import { readJson } from "../plugins/body.ts";
 import { STANDARD } from "../pricing/tier.ts";
 import type { Origin } from "../stores/audit.ts";
 import type { Reader } from "../stores/change.ts";
@@ -25,7 +26,6 @@ import {
   updatePrice,
 } from "../stores/prices.ts";
 import { findJob, listJobs } from "../stores/reprice-jobs.ts";
-import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";

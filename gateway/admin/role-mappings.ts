@@ -5,6 +5,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
+import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import {
   deleteRoleMapping,
@@ -14,7 +15,6 @@ import {
   writeRoleMapping,
 } from "../stores/identity/role-mappings.ts";
 import { requireTeam } from "../stores/teams.ts";
-import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";

@@ -14,6 +14,7 @@ import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
 import { savedScope } from "../identity/scope.ts";
 import type { Viewer } from "../identity/viewer.ts";
+import { readJson } from "../plugins/body.ts";
 import { CATALOGUE, type CatalogueEntry } from "../reports/catalogue.ts";
 import { DEFAULT_FRAME, isBuiltIn } from "../reports/request.ts";
 import { checkSpec } from "../reports/spec.ts";
@@ -26,7 +27,6 @@ import {
   type SavedReportRow,
   writeSavedReport,
 } from "../stores/reports/saved-reports.ts";
-import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent, type RouteDocs } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";

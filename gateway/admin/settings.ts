@@ -2,8 +2,8 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Settings } from "#shared/settings.ts";
 import { access } from "../identity/access.ts";
+import { readJson } from "../plugins/body.ts";
 import { patchSettings, readSettings } from "../stores/settings.ts";
-import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 

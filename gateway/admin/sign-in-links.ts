@@ -2,10 +2,10 @@ import { Elysia } from "elysia";
 import { SignInLink, SignInLinkBody } from "#shared/admin/sign-in-links.ts";
 import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
+import { readJson } from "../plugins/body.ts";
 import { audited } from "../stores/change.ts";
 import { findPersonByEmail, hasAdministrator } from "../stores/identity/people.ts";
 import { insertSignInLink } from "../stores/identity/sign-in-links.ts";
-import { readJson } from "./body.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 

@@ -3,6 +3,7 @@ import { pageOf, readInstant } from "#shared/admin/fields.ts";
 import { TokenBody, TokenView, TokenWithSecret } from "#shared/admin/tokens.ts";
 import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
+import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type TokenRow,
 } from "../stores/identity/tokens.ts";
 import { requireTeam } from "../stores/teams.ts";
-import { readJson } from "./body.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";

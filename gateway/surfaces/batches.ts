@@ -1,5 +1,6 @@
 import { cancelBatch, listOwnBatches, readBatch } from "../batch/batches.ts";
 import { createLineBatch } from "../batch/line-batches.ts";
+import { readBody } from "../plugins/body.ts";
 import {
   type BatchSurfaceDeps,
   batchQuestion,
@@ -8,7 +9,6 @@ import {
   publicOrigin,
   queryOf,
 } from "./batch-surface.ts";
-import { readBody } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
 const BODY_BYTES_MAX = 1024 * 1024;

@@ -1,25 +1,20 @@
 import { type DocumentDecoration, Elysia } from "elysia";
 import { ClassifiedText } from "#shared/admin/classifier.ts";
-import { classify } from "../classifier/classify.ts";
-import { textToClassify, turnsOf } from "../classifier/turns.ts";
-import type { ClientKey, Directory } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { turnsOf } from "../classifier/turns.ts";
 import { type BodyBudget, holding } from "../http/body-budget.ts";
 import { CALL } from "../http/deciding-names.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
+import { readBody } from "../plugins/body.ts";
+import { type ClassifiedTextDeps, classifiedText } from "../plugins/classified-text.ts";
 import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
-import { autoCandidates, autoChoice, routeNames } from "../routing/auto.ts";
-import type { RouteClassifier } from "../stores/classifier/classifier.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { readBody } from "./body.ts";
 
-export type ClassifyDeps = RequestBodyDeps & {
-  callers: CallerCheck;
-  bodyBudget: BodyBudget;
-  directory: { current(): Directory };
-  classifier: Pick<RouteClassifier, "current">;
-  bytesMax: { json: number };
-};
+export type ClassifyDeps = RequestBodyDeps &
+  ClassifiedTextDeps & {
+    callers: CallerCheck;
+    bodyBudget: BodyBudget;
+    bytesMax: { json: number };
+  };
 
 const json = (schema: object) => ({ "application/json": { schema: JSON.parse(JSON.stringify(schema)) } });
 
@@ -87,36 +82,3 @@ export const classifySurface = (deps: ClassifyDeps) =>
         detail: detail({ requestBody: { required: true, content: json(BODY) } }),
       },
     );
-
-/**
- * What `auto` would choose for a text, with its reasons.
- * @throws GatewayError invalid_request without a text; route_not_allowed if the key may use no route.
- */
-export function classifiedText(
-  deps: Pick<ClassifyDeps, "directory" | "classifier">,
-  key: ClientKey,
-  turns: readonly string[],
-): ClassifiedText {
-  const text = textToClassify(turns);
-  if (text === null) {
-    throw new GatewayError(
-      "invalid_request",
-      "There is no text to classify. Send `input` or `messages` with a user message, or `?text=`.",
-    );
-  }
-  const directory = deps.directory.current();
-  // The surfaces that people write to have the same routes.
-  const offer = autoCandidates({ directory, surface: "chat.completions", key });
-  const trained = deps.classifier.current();
-  const found = trained && classify(trained.model, text, routeNames(offer));
-  const choice = autoChoice(offer, found, trained?.version ?? null);
-  if (!choice) throw new GatewayError("route_not_allowed", "This key may use no route of the chat surfaces.");
-  const { confidence = null, matched = [], candidates = [], why = null } = found ?? {};
-  const finding = found?.reason ?? "no route has a description";
-  const fallback = offer.standard
-    ? "the default route answers"
-    : "the key may not use the default route, so the likeliest allowed route answers";
-  const { route, source } = choice;
-  const reason = source === "classifier" ? finding : `${finding}; ${fallback}`;
-  return { route: route.name, source, confidence, reason, matched, candidates, why };
-}

@@ -4,10 +4,10 @@ import { GatewayError } from "../errors.ts";
 import { GenericBody } from "../hooks/generic.ts";
 import { type HookDeps, hookReceiver } from "../hooks/receive.ts";
 import { type BodyBudget, holding } from "../http/body-budget.ts";
+import { readBody } from "../plugins/body.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { requireHooksScope } from "../routing/scope.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { readBody } from "./body.ts";
 
 export type HookEventsDeps = Omit<HookDeps, "directory"> &
   RequestBodyDeps & {

@@ -12,10 +12,10 @@ import { requireOwnOrigin } from "../mcp/origin.ts";
 import { mayUseServer } from "../mcp/permission.ts";
 import { type RelayDeps, relay } from "../mcp/relay.ts";
 import { externalIdOf, labelsOf, recordDenied, type ToolCaller } from "../mcp/tool-call-record.ts";
+import { readBody } from "../plugins/body.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { reasonIn } from "../upstream/failures.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { readBody } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
 export type McpDeps = RelayDeps &

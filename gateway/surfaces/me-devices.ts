@@ -1,12 +1,12 @@
 import { Elysia } from "elysia";
 import { DeviceDecision, DeviceSignIn } from "#shared/admin/device-sign-ins.ts";
-import { readJson } from "../admin/body.ts";
 import { noContent, ownRoute } from "../admin/documented.ts";
 import { requireRoomForKey } from "../admin/own-key.ts";
 import { viewAs } from "../admin/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { readUserCode } from "../identity/device/codes.ts";
 import { type Own, type OwnDeps, ownPerson } from "../identity/own-person.ts";
+import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
 import { type DeviceSignInRow, decideSignIn, findPendingSignIn } from "../stores/identity/device-sign-ins.ts";

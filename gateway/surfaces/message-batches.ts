@@ -1,6 +1,7 @@
 import { batchResults, cancelBatch, deleteBatch, listOwnBatches, readBatch } from "../batch/batches.ts";
 import { createMessageBatch } from "../batch/message-batches.ts";
 import { holding } from "../http/body-budget.ts";
+import { readBody } from "../plugins/body.ts";
 import {
   type BatchSurfaceDeps,
   batchQuestion,
@@ -9,7 +10,6 @@ import {
   publicOrigin,
   queryOf,
 } from "./batch-surface.ts";
-import { readBody } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
 /** `/v1/messages/batches`: Anthropic's batches, whose requests are in the body. */

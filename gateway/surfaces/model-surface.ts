@@ -10,12 +10,12 @@ import { CALL, GEMINI_CALL } from "../http/deciding-names.ts";
 import { fieldsAsJson } from "../http/form-fields.ts";
 import { forwardedQuery } from "../http/query.ts";
 import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan.ts";
+import { readBody } from "../plugins/body.ts";
 import { type Caller, type CallerCheck, clientKey } from "../plugins/client-key.ts";
 import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import type { InFlight } from "../upstream/in-flight.ts";
 import { declaredLength, openRequestBody, type RequestBodyDeps } from "../upstream/request-body.ts";
 import { openUpload } from "../upstream/upload.ts";
-import { readBody } from "./body.ts";
 import { modelDocs } from "./model-docs.ts";
 
 export type SurfaceDeps = ExchangeDeps & {

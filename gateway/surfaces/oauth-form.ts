@@ -1,6 +1,6 @@
 import { OAuthError } from "../identity/device/oauth-error.ts";
+import { readBody } from "../plugins/body.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { readBody } from "./body.ts";
 
 const BODY_BYTES_MAX = 16 * 1024;
 const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;

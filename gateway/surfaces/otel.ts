@@ -6,11 +6,11 @@ import { ERRORS, GatewayError } from "../errors.ts";
 import { type BodyBudget, holding } from "../http/body-budget.ts";
 import { inflated, isGzip } from "../otlp/inflate.ts";
 import { statusBody } from "../otlp/status.ts";
+import { readBytes } from "../plugins/body.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { createReceiver, type ReceiveDeps } from "../receiver/receive.ts";
 import { requireMetricsScope } from "../routing/scope.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { readBytes } from "./body.ts";
 import { jsonBody } from "./model-docs.ts";
 
 export type OtelDeps = ReceiveDeps &

@@ -5,6 +5,7 @@ import { REPORT_JSON_SCHEMA, type Spec } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import type { ReportReader } from "../identity/authorize.ts";
+import { readBody } from "../plugins/body.ts";
 import { ASKABLE } from "../reports/askable.ts";
 import { forcedTeam, type TeamScope } from "../reports/forced-team.ts";
 import type { PayloadRequest } from "../reports/payload.ts";
@@ -26,7 +27,6 @@ import type { Made } from "../stores/reports/open-report-thread.ts";
 import type { ReportWriter } from "../stores/reports/report-worker.ts";
 import type { SavedScope } from "../stores/reports/saved-reports.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { readBody } from "./body.ts";
 import { REPORTS_DOCS } from "./reports-docs.ts";
 
 export type ReportsDeps = RequestBodyDeps & {

@@ -3,7 +3,6 @@ import { Elysia } from "elysia";
 import { includesRole } from "#shared/admin/people.ts";
 import { SCIM_SCHEMAS, ScimPatch, ScimUserBody } from "#shared/admin/scim.ts";
 import { isId, newId } from "#shared/ids.ts";
-import { readJson } from "../admin/body.ts";
 import { type AdminDeps, readDatabase, saveChange } from "../admin/deps.ts";
 import { addPerson, changePerson } from "../admin/person-changes.ts";
 import { GatewayError } from "../errors.ts";
@@ -11,6 +10,7 @@ import { SCIM_JSON, ScimError, scimErrorAnswer } from "../identity/scim/scim-err
 import { readScimQuery } from "../identity/scim/scim-query.ts";
 import { factsOfPatch, factsOfUser, type ScimFacts, scimUser } from "../identity/scim/scim-user.ts";
 import { hasKey, identify } from "../identity/viewer.ts";
+import { readJson } from "../plugins/body.ts";
 import { CREDENTIALS } from "../plugins/refusals.ts";
 import type { Origin } from "../stores/audit.ts";
 import { findPerson, findPersonByEmail, type PersonRow, pageOfPeople } from "../stores/identity/people.ts";

@@ -2,15 +2,14 @@ import { Elysia } from "elysia";
 import { RedeemBody, SignedIn } from "#shared/admin/sign-in-links.ts";
 import { WaysIn } from "#shared/admin/ways-in.ts";
 import { fits } from "#shared/schema.ts";
-import { readJson } from "../admin/body.ts";
 import { GatewayError } from "../errors.ts";
 import { answerReceived } from "../identity/elsewhere/saml-return.ts";
 import { comeBackFrom, type ElsewhereDeps, leaveFor } from "../identity/elsewhere/sign-in-elsewhere.ts";
 import { type WaysConfig, waysInView } from "../identity/elsewhere/ways.ts";
 import { isFromOwnPage } from "../identity/own-origin.ts";
 import { signInByLink } from "../identity/sign-in.ts";
+import { readBody, readJson } from "../plugins/body.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { readBody } from "./body.ts";
 
 /** Addresses of the sign-in library below `/auth` that are open; every other one is a 404. */
 const AUTH_PATHS: readonly string[] = ["/sign-out"];

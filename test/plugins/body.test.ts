@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readBody } from "#gateway/surfaces/body.ts";
+import { readBody } from "#gateway/plugins/body.ts";
 import { patient } from "#test/support/patient.ts";
 
 const sent = (headers: Record<string, string>) =>
