@@ -1,9 +1,20 @@
 /** How other processes and programs find our own scripts: from a checkout or package by path, from the compiled program by its name. */
+import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { arePagesPackaged } from "../pages-directories.ts";
 
 const ROOT = join(import.meta.dir, "../..");
+
+/** Only the npm package has it: the pages, built with it, instead of their sources. */
+const PACKAGED_PAGES = join(ROOT, "gateway/pages-built");
+
+export const arePagesPackaged = (): boolean => existsSync(join(PACKAGED_PAGES, "index.html"));
+
+/** Where the built pages may be: first in the data directory, where a checkout that cannot be written has them. */
+export const pagesDirectories = (dataDirectory: string): readonly [own: string, beside: string] => [
+  join(dataDirectory, "pages"),
+  arePagesPackaged() ? PACKAGED_PAGES : join(ROOT, "node_modules/.cache/tallygate-pages"),
+];
 
 /** Before a script's path below the root: the compiled program (`gateway/deploy/binary`) runs that script. */
 export const RUN = "__run";

@@ -38,7 +38,7 @@ const CONNECT: readonly Row[] = [
   ["command-line", "The command tallygate", "Sign in, connect agents, ask for reports and find faults from a shell.", COMMAND],
   ["tool-servers", "Tool servers", "One Model Context Protocol address for agents, without the servers' credentials.", "gateway/mcp/README.md"],
   ["hooks", "Agents' hooks", "See and deny tool calls that pass no gateway.", "gateway/hooks/README.md"],
-  ["agents-metrics", "Agents' metrics", "Receive the figures of agents that call a vendor directly.", "gateway/receiver/README.md"],
+  ["agents-metrics", "Agents' metrics", "Receive the figures of agents that call a vendor directly.", "gateway/agent-metrics/README.md"],
 ];
 
 // biome-ignore format: one row a page

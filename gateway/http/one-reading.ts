@@ -1,6 +1,6 @@
 import type { Member } from "../call.ts";
 import { GatewayError } from "../errors.ts";
-import { camelName } from "../proto-names.ts";
+import { camelName } from "../google-format.ts";
 import type { DecidingNames } from "./deciding-names.ts";
 import { skipWithin, type Visit, type Within } from "./json-grammar.ts";
 import { nameAt, valueAt } from "./json-value.ts";

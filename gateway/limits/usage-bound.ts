@@ -1,4 +1,4 @@
-import { protoMember } from "../proto-names.ts";
+import { protoMember } from "../google-format.ts";
 import type { SurfaceName } from "../surface-facts.ts";
 
 /** Size and members of a request, from which its usage is bounded. */

@@ -1,4 +1,4 @@
-import { googleStatus } from "../google-status.ts";
+import { googleStatus } from "../google-format.ts";
 import type { SurfaceName, WireName } from "../surface-facts.ts";
 import { SURFACES, surfaceFacts } from "../surface-facts.ts";
 import { echoEmbeddings } from "./echo-embeddings.ts";

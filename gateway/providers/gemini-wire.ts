@@ -1,6 +1,6 @@
 import { NO_USAGE } from "#shared/usage.ts";
 import { ERRORS } from "../errors.ts";
-import { googleStatus } from "../google-status.ts";
+import { googleStatus } from "../google-format.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, needle } from "./byte-search.ts";
 import { geminiTier, geminiUsage, groundedSearches } from "./gemini-usage.ts";

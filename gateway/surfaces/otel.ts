@@ -1,14 +1,13 @@
 import { Elysia } from "elysia";
 import { newId } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import { inflated, isGzip } from "../agent-metrics/inflate.ts";
+import { createReceiver, type ReceiveDeps } from "../agent-metrics/receive.ts";
 import type { ClientKey, Directory } from "../directory.ts";
-import { ERRORS, GatewayError } from "../errors.ts";
+import { ERRORS, type ErrorType, GatewayError } from "../errors.ts";
 import { type BodyBudget, holding } from "../http/body-budget.ts";
-import { inflated, isGzip } from "../otlp/inflate.ts";
-import { statusBody } from "../otlp/status.ts";
 import { readBytes } from "../plugins/body.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
-import { createReceiver, type ReceiveDeps } from "../receiver/receive.ts";
 import { requireMetricsScope } from "../routing/scope.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { jsonBody } from "./model-docs.ts";
@@ -135,3 +134,24 @@ function statusAnswer({ type, message, headers: own }: GatewayError): Response {
   if ("retryAfterSeconds" in facts) headers.set("retry-after", String(RETRY_AFTER_SECONDS));
   return Response.json(statusBody(type, message), { status: facts.status, headers });
 }
+
+/** HTTP status to google.rpc.Code. */
+const RPC_CODES: Readonly<Record<number, number>> = {
+  400: 3, // INVALID_ARGUMENT
+  401: 16, // UNAUTHENTICATED
+  403: 7, // PERMISSION_DENIED
+  404: 12, // UNIMPLEMENTED
+  408: 4, // DEADLINE_EXCEEDED
+  413: 8, // RESOURCE_EXHAUSTED
+  415: 3,
+  429: 8,
+  502: 14, // UNAVAILABLE
+  503: 14,
+};
+const UNKNOWN = 2;
+
+/** A google.rpc.Status, OTLP's error body. */
+const statusBody = (type: ErrorType, message: string): { code: number; message: string } => ({
+  code: RPC_CODES[ERRORS[type].status] ?? UNKNOWN,
+  message,
+});

@@ -1,4 +1,4 @@
-import { googleStatus } from "../google-status.ts";
+import { googleStatus } from "../google-format.ts";
 import { textIn } from "./answer-json.ts";
 import { isJson, type Json } from "./exact-json.ts";
 import type { ProviderError } from "./reply.ts";

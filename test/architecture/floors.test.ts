@@ -13,7 +13,7 @@ const FLOORS: readonly [floor: number, pattern: RegExp][] = [
   [5, /^gateway\/(plugins|identity)\//],
   [
     4,
-    /^gateway\/(exchange|reporting|report-thread)\.ts$|^gateway\/(batch|receiver|mcp|hooks|digest|repricing)\//,
+    /^gateway\/(exchange|reporting|report-thread)\.ts$|^gateway\/(agent-metrics|batch|mcp|hooks|digest|repricing)\//,
   ],
   [3, /^gateway\/(upstream|stores|recorder|workers)\/|^github-app\//],
   [2, /^gateway\//],
@@ -22,7 +22,7 @@ const FLOORS: readonly [floor: number, pattern: RegExp][] = [
 ];
 
 /** Nouns that every room of the gateway may know. */
-const NOUNS = /^gateway\/(call|surface-facts|errors|directory|google-status|proto-names|reading)\.ts$/;
+const NOUNS = /^gateway\/(call|surface-facts|errors|directory|google-format|reading)\.ts$/;
 
 const floorOf = (file: string) => FLOORS.find(([, pattern]) => pattern.test(file))?.[0];
 const roomOf = (file: string) => file.split("/").slice(0, 2).join("/");

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import chromium from "@sparticuz/chromium";
 import { type Browser, type BrowserContext, type Page, chromium as playwright } from "playwright-core";
+import { pagesDirectories } from "#gateway/cli/own-program.ts";
 import { buildPages } from "#gateway/cli/pages/build-pages.ts";
-import { pagesDirectories } from "#gateway/pages-directories.ts";
 import { atEnd } from "./at-end.ts";
 import { until } from "./until.ts";
 

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { errorFields, type Log } from "#shared/log.ts";
-import { arePagesPackaged, pagesDirectories } from "../../pages-directories.ts";
+import { arePagesPackaged, pagesDirectories } from "../own-program.ts";
 import { buildPages } from "./build-pages.ts";
 
 const ROOT = join(import.meta.dir, "../../..");

@@ -1,4 +1,4 @@
-import { camelName } from "../../proto-names.ts";
+import { camelName } from "../../google-format.ts";
 import {
   type LocatedBody,
   type MemberReader,

@@ -1,4 +1,4 @@
-import { protoMember } from "../../proto-names.ts";
+import { protoMember } from "../../google-format.ts";
 import { dropped, ignored, into, type LocatedBody, malformed, refused } from "../members.ts";
 import { type AnswerOptions, emptyPrompt, type Prompt, type PromptTurn } from "../prompt.ts";
 import { readGenerationConfig, type Wanted } from "./config-in.ts";

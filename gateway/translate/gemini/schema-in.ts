@@ -1,4 +1,4 @@
-import { camelName } from "../../proto-names.ts";
+import { camelName } from "../../google-format.ts";
 import { isJson, type Json } from "../exact-json.ts";
 
 /** Members of Google's schemas whose 64-bit counts may be texts. */

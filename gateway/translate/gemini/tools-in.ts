@@ -1,4 +1,4 @@
-import { camelName } from "../../proto-names.ts";
+import { camelName } from "../../google-format.ts";
 import { clientsTools } from "../chat/tools-in.ts";
 import { dropped, into, type LocatedBody, listAt, malformed, objectAt, oneOfAt, textAt } from "../members.ts";
 import type { BodyPlace } from "../place.ts";

@@ -4,12 +4,12 @@ import { isSingleLine } from "#shared/text-length.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { requireJsonLimits } from "../http/json-limits.ts";
-import { readExport } from "../otlp/read-export.ts";
-import { NAME_LENGTH_MAX, type PartialSuccess, rejectedPoints } from "../otlp/rejected-points.ts";
-import { type Point, validatePoints } from "../otlp/validate-points.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import type { AgentMetrics } from "../stores/agent-metrics.ts";
 import { estimateCost } from "./estimate-cost.ts";
+import { readExport } from "./read-export.ts";
+import { NAME_LENGTH_MAX, type PartialSuccess, rejectedPoints } from "./rejected-points.ts";
+import { type Point, validatePoints } from "./validate-points.ts";
 
 export type ReceiveDeps = {
   agentMetrics: Pick<AgentMetrics, "store">;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { PointKind } from "#drizzle/schema/agent.ts";
+import { estimateCost } from "#gateway/agent-metrics/estimate-cost.ts";
+import type { Point } from "#gateway/agent-metrics/validate-points.ts";
 import type { PriceOverride } from "#gateway/directory.ts";
-import type { Point } from "#gateway/otlp/validate-points.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
-import { estimateCost } from "#gateway/receiver/estimate-cost.ts";
 
 const price = (model: string, more: Partial<PriceOverride> = {}): PriceOverride => ({
   id: "00000000-0000-7000-8000-000000000001",

@@ -2,13 +2,13 @@ import type { PointKind } from "#drizzle/schema/agent.ts";
 import { formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { Provider } from "../directory.ts";
-import { metricFacts } from "../otlp/metrics.ts";
-import { providerKindsOf } from "../otlp/providers.ts";
-import type { Point } from "../otlp/validate-points.ts";
 import { priceCall } from "../pricing/price.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import type { PriceEntry } from "../pricing/rate.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
+import { metricFacts } from "./metrics.ts";
+import { providerKindsOf } from "./providers.ts";
+import type { Point } from "./validate-points.ts";
 
 type TokenCount = "uncachedInputTokens" | "cacheReadTokens" | "cacheWrite5mTokens" | "outputTokens";
 

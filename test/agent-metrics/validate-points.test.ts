@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { readExport } from "#gateway/otlp/read-export.ts";
-import { rejectedPoints } from "#gateway/otlp/rejected-points.ts";
-import { type Point, validatePoints } from "#gateway/otlp/validate-points.ts";
+import { readExport } from "#gateway/agent-metrics/read-export.ts";
+import { rejectedPoints } from "#gateway/agent-metrics/rejected-points.ts";
+import { type Point, validatePoints } from "#gateway/agent-metrics/validate-points.ts";
 import { histogram, metricsExport, type PointFacts, sum } from "#test/support/otlp.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import { inflated } from "#gateway/agent-metrics/inflate.ts";
+import { readExport } from "#gateway/agent-metrics/read-export.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { requireJsonLimits } from "#gateway/http/json-limits.ts";
-import { inflated } from "#gateway/otlp/inflate.ts";
-import { readExport } from "#gateway/otlp/read-export.ts";
 import { cpuMs } from "#test/support/cpu-time.ts";
 
 const MAX = 8 * 1024 * 1024;
