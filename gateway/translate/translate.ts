@@ -42,6 +42,13 @@ const CLIENT_FORMATS: Readonly<Record<ClientWire, ClientFormat>> = {
   responses: { read: readResponsesRequest, whole: writeResponse, stream: responseWriter },
 };
 
+/** An answer in the client's format that no provider gave, whole or as a stream. */
+export function writtenAnswer(wire: ClientWire, steps: readonly ReplyStep[], writing: WriterContext): string {
+  const { whole, stream } = CLIENT_FORMATS[wire];
+  if (!writing.options.streamed) return JSON.stringify(whole(replyOf(steps), writing));
+  return steps.map(stream(writing)).join("");
+}
+
 /** What a provider's format can do: write requests, and read answers. */
 type ProviderFormat = {
   write(prompt: Prompt, model: string, dialect: ChatDialect): object;

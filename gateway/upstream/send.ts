@@ -1,8 +1,8 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Target, Upload } from "../call.ts";
 import type { HeaderTable } from "../http/headers.ts";
-import { echoFetch } from "../providers/echo.ts";
 import type { SurfaceName } from "../surface-facts.ts";
+import { echoFetch } from "./echo/echo.ts";
 import type { OutboundFetch } from "./outbound-fetch.ts";
 
 /** One request to a provider, ready to send. */

@@ -1,5 +1,5 @@
-import { echoModel, jsonAnswer } from "./echo-text.ts";
-import { countOf, listOf, objectOf, type ProviderObject } from "./provider-json.ts";
+import { countOf, listOf, objectOf, type ProviderObject } from "../../providers/provider-json.ts";
+import { echoModel, jsonAnswer } from "./text.ts";
 
 /** Documents that one search unit pays for: Cohere's rule. */
 const DOCUMENTS_PER_UNIT = 100;

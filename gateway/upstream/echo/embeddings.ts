@@ -1,5 +1,5 @@
-import { echoModel, echoTokens, jsonAnswer } from "./echo-text.ts";
-import { countOf, listOf, type ProviderObject } from "./provider-json.ts";
+import { countOf, listOf, type ProviderObject } from "../../providers/provider-json.ts";
+import { echoModel, echoTokens, jsonAnswer } from "./text.ts";
 
 /** Default length of a vector. */
 const DIMENSIONS = 64;

@@ -1,5 +1,5 @@
-import { echoTokens, refusalAnswer, streamAnswer } from "./echo-text.ts";
-import type { ProviderObject } from "./provider-json.ts";
+import type { ProviderObject } from "../../providers/provider-json.ts";
+import { echoTokens, refusalAnswer, streamAnswer } from "./text.ts";
 
 /** Samples of a second, of 16 bits each, and how long a token sounds. */
 const SAMPLES_PER_SECOND = 24_000;

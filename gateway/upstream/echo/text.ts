@@ -1,5 +1,5 @@
-import { listOf, nameOf, objectOf, type ProviderObject } from "./provider-json.ts";
-import type { TextAnswer } from "./text-answer.ts";
+import { listOf, nameOf, objectOf, type ProviderObject } from "../../providers/provider-json.ts";
+import type { OwnAnswer } from "../own-answer.ts";
 
 const CODE_POINTS_PER_TOKEN = 4;
 
@@ -18,7 +18,7 @@ export function echoInputTokens(body: ProviderObject): number {
   return [body["system"], ...messages].flatMap(echoTexts).reduce((sum, text) => sum + echoTokens(text), 0);
 }
 
-type Echo = Pick<TextAnswer, "pieces" | "inputTokens" | "outputTokens" | "truncated">;
+type Echo = Pick<OwnAnswer, "pieces" | "inputTokens" | "outputTokens" | "truncated">;
 
 /** The text of a chat or messages body's last user message, cut at `outputTokensMax` tokens. */
 export function echoReply(body: ProviderObject, outputTokensMax: number | null): Echo {
@@ -64,12 +64,8 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** An answer of JSON text. */
-export const textAnswer = (json: string, status = 200): Response =>
-  new Response(json, { status, headers: { "content-type": "application/json" } });
-
-export const jsonAnswer = (body: object, status?: number): Response =>
-  textAnswer(JSON.stringify(body), status);
+export const jsonAnswer = (body: object, status = 200): Response =>
+  new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });
 
 export const streamAnswer = (events: string): Response =>
   new Response(events, {

@@ -1,24 +1,22 @@
-import { googleStatus } from "../google-format.ts";
-import type { SurfaceName, WireName } from "../surface-facts.ts";
-import { SURFACES, surfaceFacts } from "../surface-facts.ts";
-import { echoEmbeddings } from "./echo-embeddings.ts";
-import { echoCountTokens, echoGeminiEmbeddings, geminiConversation } from "./echo-gemini.ts";
-import { echoImageEdits, echoImages } from "./echo-images.ts";
-import { echoModerations } from "./echo-moderations.ts";
-import { echoRerank, echoRerankV2 } from "./echo-rerank.ts";
-import { echoSpeech } from "./echo-speech.ts";
 import {
-  echoInputTokens,
-  echoModel,
-  echoReply,
-  jsonAnswer,
-  refusalAnswer,
-  streamAnswer,
-  textAnswer,
-} from "./echo-text.ts";
-import { countOf, listOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
-import { TEXT_WIRES, type TextWire } from "./text-wires.ts";
-import { WIRES } from "./wires.ts";
+  countOf,
+  listOf,
+  objectOf,
+  type ProviderObject,
+  parseObject,
+} from "../../providers/provider-json.ts";
+import { WIRES } from "../../providers/wires.ts";
+import type { SurfaceName, WireName } from "../../surface-facts.ts";
+import { SURFACES, surfaceFacts } from "../../surface-facts.ts";
+import { clientErrorBody } from "../../translate/error-shapes.ts";
+import { ownAnswer, type TextWire } from "../own-answer.ts";
+import { echoEmbeddings } from "./embeddings.ts";
+import { echoCountTokens, echoGeminiEmbeddings, geminiConversation } from "./gemini.ts";
+import { echoImageEdits, echoImages } from "./images.ts";
+import { echoModerations } from "./moderations.ts";
+import { echoRerank, echoRerankV2 } from "./rerank.ts";
+import { echoSpeech } from "./speech.ts";
+import { echoInputTokens, echoModel, echoReply, jsonAnswer } from "./text.ts";
 
 /** How the built-in provider answers a surface. `id` is a hash of the request's bytes. */
 type Echo = {
@@ -117,31 +115,24 @@ const withPath = (
   body && surfaceFacts(surface).methods ? { ...body, model, stream: streamed === true } : body;
 
 function refusal(wire: WireName, message: string, requestId: string): Response {
-  if (wire === "gemini" || wire === "gemini-embeddings") {
-    return jsonAnswer({ error: { code: 400, message, status: googleStatus(400) } }, 400);
-  }
-  if (wire !== "messages") return refusalAnswer(message);
-  const error = { type: "invalid_request_error", message };
-  return jsonAnswer({ type: "error", error, request_id: requestId }, 400);
+  const format = wire === "messages" ? wire : wire.startsWith("gemini") ? "gemini" : "chat";
+  return jsonAnswer(clientErrorBody(format, { status: 400, body: { error: { message } }, requestId }), 400);
 }
 
 function echoText(
   wire: TextWire,
   reply: (body: ProviderObject) => ReturnType<typeof echoReply>,
 ): Echo["answer"] {
-  return (body, id) => {
-    const streamed = body["stream"] === true;
-    const text = TEXT_WIRES[wire]({
+  return (body, id) =>
+    ownAnswer(wire, {
       ...reply(body),
       id: wire === "chat" ? `echo-${id}` : `echo_${id}`,
       model: echoModel(body),
       createdAt: 0,
-      streamed,
+      streamed: body["stream"] === true,
       includeUsage: objectOf(body["stream_options"])?.["include_usage"] === true,
       request: body,
     });
-    return streamed ? streamAnswer(text) : textAnswer(text);
-  };
 }
 
 /** A responses body's texts as messages: `input` is a text, or a list of items of which those with a role count. */

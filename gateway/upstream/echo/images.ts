@@ -1,5 +1,5 @@
-import { jsonAnswer, streamAnswer } from "./echo-text.ts";
-import { countOf, type ProviderObject } from "./provider-json.ts";
+import { countOf, type ProviderObject } from "../../providers/provider-json.ts";
+import { jsonAnswer, streamAnswer } from "./text.ts";
 
 /** A grey pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg==";

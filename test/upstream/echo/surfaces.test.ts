@@ -3,9 +3,9 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { streamMeter } from "#gateway/metering/meter.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
-import { echoFetch } from "#gateway/providers/echo.ts";
 import { WIRES } from "#gateway/providers/wires.ts";
 import { SURFACES, type SurfaceName, surfaceFacts } from "#gateway/surface-facts.ts";
+import { echoFetch } from "#gateway/upstream/echo/echo.ts";
 
 const utf8 = new TextEncoder();
 const ask = (surface: SurfaceName, body: unknown) =>

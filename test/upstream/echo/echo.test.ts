@@ -3,8 +3,8 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { streamMeter } from "#gateway/metering/meter.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
-import { echoFetch } from "#gateway/providers/echo.ts";
 import { WIRES } from "#gateway/providers/wires.ts";
+import { echoFetch } from "#gateway/upstream/echo/echo.ts";
 
 const utf8 = new TextEncoder();
 const ask = (surface: "chat.completions" | "messages", body: unknown) =>
@@ -79,14 +79,14 @@ describe("chat completions", () => {
     expect(asked.endsWith("data: [DONE]\n\n")).toBe(true);
   });
 
-  test("the stream is byte for byte the vendor's framing", async () => {
+  test("the stream is byte for byte in the vendor's framing", async () => {
     const text = await ask("chat.completions", {
       model: "echo",
       messages: [{ role: "user", content: "Hi" }],
       stream: true,
     }).text();
     const id = /chatcmpl-echo-[0-9a-f]{16}/.exec(text)?.[0];
-    const head = `{"id":"${id}","object":"chat.completion.chunk","created":0,"model":"echo","service_tier":"default","system_fingerprint":null,"choices":[{"index":0,"delta":`;
+    const head = `{"id":"${id}","object":"chat.completion.chunk","created":0,"model":"echo","choices":[{"index":0,"delta":`;
     expect(text).toBe(
       `data: ${head}{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}]}\n\n` +
         `data: ${head}{"content":"Hi"},"logprobs":null,"finish_reason":null}]}\n\n` +
@@ -104,7 +104,7 @@ describe("messages", () => {
       system: "Be brief.",
       messages,
     });
-    expect(answer.content).toEqual([{ type: "text", text: ASKED } as never]);
+    expect(answer.content).toEqual([{ type: "text", text: ASKED, citations: null }]);
     expect(answer.stop_reason).toBe("end_turn");
     expect(answer.usage).toMatchObject({ input_tokens: 3 + TOKENS, output_tokens: TOKENS });
   });
@@ -127,7 +127,6 @@ describe("messages", () => {
     expect([...text.matchAll(/^event: (.*)$/gm)].map(([, name]) => name)).toEqual([
       "message_start",
       "content_block_start",
-      "ping",
       "content_block_delta",
       "content_block_stop",
       "message_delta",

@@ -1,6 +1,6 @@
-import { echoDimensions, echoVector } from "./echo-embeddings.ts";
-import { echoInputTokens, echoTexts, jsonAnswer } from "./echo-text.ts";
-import { listOf, objectOf, type ProviderObject } from "./provider-json.ts";
+import { listOf, objectOf, type ProviderObject } from "../../providers/provider-json.ts";
+import { echoDimensions, echoVector } from "./embeddings.ts";
+import { echoInputTokens, echoTexts, jsonAnswer } from "./text.ts";
 
 /** A generateContent body's texts as a system text and messages. */
 export const geminiConversation = (body: ProviderObject): ProviderObject => ({

@@ -1,5 +1,5 @@
-import { echoModel, jsonAnswer } from "./echo-text.ts";
-import type { ProviderObject } from "./provider-json.ts";
+import type { ProviderObject } from "../../providers/provider-json.ts";
+import { echoModel, jsonAnswer } from "./text.ts";
 
 const CATEGORIES = [
   "harassment",
