@@ -32,17 +32,16 @@ import type { KeptAnswers } from "./stores/kept-answers.ts";
 import type { Grant, Limiter } from "./stores/limits/limiter.ts";
 import { surfaceFacts } from "./surface-facts.ts";
 import { type AnswerDeps, relayAnswer } from "./upstream/answer.ts";
-import { attemptError, noteFailure } from "./upstream/attempt-error.ts";
+import { attemptError, noteFailure } from "./upstream/attempt.ts";
 import { bodyTexts } from "./upstream/body-texts.ts";
 import { answeredFacts, deniedFacts, failedFacts } from "./upstream/call-facts.ts";
 import { captureAnswer } from "./upstream/capture.ts";
 import { denialOf } from "./upstream/denial.ts";
 import type { Deployments } from "./upstream/deployments.ts";
-import { withExpressibleTargets } from "./upstream/expressible-targets.ts";
 import { forward, type UpstreamDeps } from "./upstream/forward.ts";
 import { keepAnswer, resolveReferences } from "./upstream/references.ts";
 import { callUsageOf, countedRow, reserved } from "./upstream/reservation.ts";
-import { translatedWire } from "./upstream/translation.ts";
+import { translatedWire, withExpressibleTargets } from "./upstream/translation.ts";
 
 export type ExchangeDeps = UpstreamDeps &
   AnswerDeps & {

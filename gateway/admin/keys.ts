@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { Transaction } from "#drizzle/database.ts";
 import type { AuditAction } from "#drizzle/schema/audit.ts";
+import { BatchView } from "#shared/admin/batches.ts";
 import { type Page, pageOf, readInstant } from "#shared/admin/fields.ts";
 import {
   KeyBody,
@@ -14,6 +15,7 @@ import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
+import { type BatchRow, listKeyBatches } from "../stores/batches.ts";
 import type { Reader } from "../stores/change.ts";
 import { requireNotDisabled } from "../stores/identity/people.ts";
 import {
@@ -27,12 +29,13 @@ import {
   updateKey,
 } from "../stores/keys.ts";
 import { requireTeam } from "../stores/teams.ts";
+import { isCeiling } from "./cost-explanation.ts";
 import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
-import { limitsOf } from "./key-limits.ts";
-import { keyView } from "./key-view.ts";
+import { keyView, limitsOf } from "./key-view.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
+import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/keys`: who may call, what, and how much. A secret is shown once, in the answer that made it. */
 export const adminKeys = (deps: AdminDeps) =>
@@ -178,3 +181,35 @@ function instantOf(text: string | null): string | null {
   const atMs = text === null ? null : readInstant(text);
   return atMs === null ? null : new Date(atMs).toISOString();
 }
+
+/** `/admin/v1/keys/{id}/batches`: the batch view of a key. */
+export const adminKeyBatches = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.key-batches" }).use(access(deps)).get(
+    "/keys/:id/batches",
+    async ({ request, params }) => {
+      const { limit, after } = readListQuery(request, []);
+      const id = idParameter(params.id);
+      const slice = { after: after && idCursor(after), limit: limit + 1 };
+      const rows = await readDatabase(deps, async (db) => {
+        if (!(await findKey(db, id, deps.clock.now()))) throw new GatewayError("not_found");
+        return listKeyBatches(db, id, slice);
+      });
+      return pageFrom(rows, limit, { view: batchViewOf, cursor: (row) => row.recordId });
+    },
+    docs({
+      summary: "List a key's batches and their cost, newest first",
+      query: LIST_QUERY,
+      answers: { 200: pageOf(BatchView) },
+    }),
+  );
+
+const batchViewOf = (row: BatchRow): BatchView =>
+  viewAs(BatchView, {
+    ...row,
+    requests: row.requestsTotal,
+    createdAt: row.startedAt,
+    floor: row.partial,
+    basis: row.costBasis === "batch" ? "batch_rates" : "interactive_rates",
+    ceiling: isCeiling(row),
+    requestId: row.recordId,
+  });

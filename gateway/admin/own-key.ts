@@ -8,8 +8,7 @@ import type { Reader } from "../stores/change.ts";
 import { findKey, insertKey, type KeyWithSecrets, keyNamesOf, listKeysOf } from "../stores/keys.ts";
 import { readSettings } from "../stores/settings.ts";
 import { keyTemplateOf } from "../stores/teams.ts";
-import { limitsOf } from "./key-limits.ts";
-import { keyView } from "./key-view.ts";
+import { keyView, limitsOf } from "./key-view.ts";
 
 /** Whose key it is. */
 export type KeyOwner = { email: string; team: string | null };

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { CHANNELS, STATES } from "#drizzle/schema/records.ts";
+import { BodyView } from "#shared/admin/bodies.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import {
   RequestPage,
@@ -11,6 +12,7 @@ import { keysOf } from "#shared/keys-of.ts";
 import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
 import { recordScope } from "../identity/scope.ts";
+import { readCapturedBody } from "../stores/bodies.ts";
 import {
   findRequest,
   listRequests,
@@ -112,3 +114,20 @@ const viewOf = (row: RecordRow): RequestView =>
   });
 
 const pageViewOf = (row: RecordRow): RequestPageView => ({ ...viewOf(row), cost: explainCost(row) });
+
+/** `/admin/v1/requests/{id}/body`: the captured bodies of a call; reading them is audited. */
+export const adminBodies = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.bodies", prefix: "/requests" }).use(access(deps)).get(
+    "/:id/body",
+    async ({ params, origin }) => {
+      const body = await readCapturedBody(deps, idParameter(params.id), origin);
+      if (!body) throw new GatewayError("not_found");
+      return viewAs(BodyView, body);
+    },
+    docs({
+      summary: "Read the captured body of a call",
+      description:
+        "Only where the route has `body_capture`, and for seven days. That it was read is written into the audit.",
+      answers: { 200: BodyView },
+    }),
+  );

@@ -7,7 +7,6 @@ import type { PriceBook } from "../pricing/price-book.ts";
 import type { PriceEntry } from "../pricing/rate.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
 import { metricFacts } from "./metrics.ts";
-import { providerKindsOf } from "./providers.ts";
 import type { Point } from "./validate-points.ts";
 
 type TokenCount = "uncachedInputTokens" | "cacheReadTokens" | "cacheWrite5mTokens" | "outputTokens";
@@ -77,3 +76,66 @@ const withoutTiers = ({ entry, rates }: PriceEntry): PriceEntry => ({
   entry,
   rates: Object.fromEntries(Object.entries(rates).map(([unit, rate]) => [unit, { ...rate, tiers: [] }])),
 });
+
+type Kind = Provider["kind"];
+
+/** Provider kinds by their names in old and new OpenTelemetry conventions, in lower case. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  openai: "openai",
+  anthropic: "anthropic",
+  "azure.ai.openai": "azure",
+  "azure.ai.inference": "azure",
+  "az.ai.openai": "azure",
+  "az.ai.inference": "azure",
+  azure: "azure",
+  "aws.bedrock": "bedrock",
+  aws_bedrock: "bedrock",
+  bedrock: "bedrock",
+  "gcp.gemini": "gemini",
+  "gcp.gen_ai": "gemini",
+  "gcp.vertex_ai": "gemini",
+  vertex_ai: "gemini",
+  google: "gemini",
+  gemini: "gemini",
+  mistral_ai: "mistral",
+  mistral: "mistral",
+  groq: "groq",
+  deepseek: "deepseek",
+  x_ai: "xai",
+  xai: "xai",
+  cohere: "cohere",
+  perplexity: "perplexity",
+  moonshot_ai: "moonshot",
+  openrouter: "openrouter",
+  together: "together",
+  fireworks: "fireworks",
+  ollama: "ollama",
+  echo: "echo",
+};
+
+/** Vendors tried in turn if none is named: their model names do not overlap. */
+const VENDORS: readonly Kind[] = [
+  "openai",
+  "anthropic",
+  "gemini",
+  "mistral",
+  "deepseek",
+  "xai",
+  "moonshot",
+  "zai",
+  "minimax",
+  "cohere",
+];
+
+/** Provider kinds whose prices may apply: the one named, else those of the emitter, else all vendors. */
+function providerKindsOf(
+  named: string | null | undefined,
+  vendors: readonly Kind[] = VENDORS,
+): readonly Kind[] {
+  if (named) {
+    const name = named.toLowerCase();
+    // For an unknown provider only an administrator can set prices.
+    return [(Object.hasOwn(KINDS, name) && KINDS[name]) || "openai-compatible"];
+  }
+  return vendors;
+}

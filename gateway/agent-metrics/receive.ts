@@ -1,6 +1,6 @@
 import type { AgentPointRow } from "#drizzle/schema/agent.ts";
 import type { Clock } from "#shared/clock.ts";
-import { isSingleLine } from "#shared/text-length.ts";
+import { isSingleLine, isWithinLength } from "#shared/text-length.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { requireJsonLimits } from "../http/json-limits.ts";
@@ -8,8 +8,7 @@ import type { PriceBook } from "../pricing/price-book.ts";
 import type { AgentMetrics } from "../stores/agent-metrics.ts";
 import { estimateCost } from "./estimate-cost.ts";
 import { readExport } from "./read-export.ts";
-import { NAME_LENGTH_MAX, type PartialSuccess, rejectedPoints } from "./rejected-points.ts";
-import { type Point, validatePoints } from "./validate-points.ts";
+import { type Point, type PointResults, validatePoints } from "./validate-points.ts";
 
 export type ReceiveDeps = {
   agentMetrics: Pick<AgentMetrics, "store">;
@@ -91,3 +90,35 @@ async function inTurns(work: readonly Generator<void>[]): Promise<void> {
 /** Only names that can be stored: within the length limit and without control characters. */
 const storable = <Kind extends "attribute" | "metric">(kind: Kind, names: ReadonlySet<string>) =>
   [...names].filter((name) => isSingleLine(name, NAME_LENGTH_MAX)).map((name) => ({ kind, name }));
+
+/** The body of a 200 (spec, Metrics receiver 7); both members are always present. */
+type PartialSuccess = { rejectedDataPoints: number; errorMessage: string };
+
+/** Refusals listed in an answer; bounded, because a sender can make up any number of names. */
+const LISTED_MAX = 50;
+
+/** Counts refusals by metric and reason. */
+export function rejectedPoints(): { add: PointResults["refused"]; summary(): PartialSuccess } {
+  const found = new Map<string, { metric: string; reason: string; points: number }>();
+  let rejectedDataPoints = 0;
+  return {
+    add(metric, reason, points) {
+      rejectedDataPoints += points;
+      const name = `${reason} ${metric}`;
+      const known = found.get(name);
+      if (known) known.points += points;
+      else found.set(name, { metric, reason, points });
+    },
+    summary() {
+      const listed = [...found.values()].slice(0, LISTED_MAX).map(sentence);
+      const more = found.size > LISTED_MAX ? [`and ${found.size - LISTED_MAX} more`] : [];
+      return { rejectedDataPoints, errorMessage: [...listed, ...more].join("; ") };
+    },
+  };
+}
+
+const sentence = ({ metric, reason, points }: { metric: string; reason: string; points: number }): string =>
+  `${isWithinLength(metric, NAME_LENGTH_MAX) ? metric : "(a name that is too long)"} ${reason} (${points} refused)`;
+
+/** Longest name that is echoed or stored. */
+const NAME_LENGTH_MAX = 128;

@@ -1,8 +1,7 @@
 import { errorFields } from "#shared/log.ts";
 import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { boundaryOf } from "../http/boundary.ts";
-import { requireUtf8 } from "../http/content-type.ts";
+import { boundaryOf, requireUtf8 } from "../http/content-type.ts";
 import { insertFiles } from "../stores/batches.ts";
 import type { StreamedBody } from "../upstream/provider-api.ts";
 import { openRequestBody } from "../upstream/request-body.ts";

@@ -7,14 +7,13 @@ import { requireJsonLimits } from "../http/json-limits.ts";
 import { readLabels } from "../http/labels.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import type { Recorder } from "../recorder/recorder.ts";
+import { matchesGlob } from "../routing/glob.ts";
 import { callOrigin } from "../stores/tools/tool-calls.ts";
-import { genericAnswer, nativeAnswer } from "./answer.ts";
 import type { CallEvent, HookEvent } from "./event.ts";
 import { genericEvents } from "./generic.ts";
 import { eventName, nativeEvent } from "./native.ts";
 import { clientOf, type HookSender, hookObservation, sessionOf } from "./observation.ts";
-import { denying } from "./policy.ts";
-import { recentCalls } from "./recent-calls.ts";
+import type { ToolName } from "./tool-name.ts";
 
 export type HookDeps = {
   directory: { current(): Pick<Directory, "hookPolicies" | "toolServers"> };
@@ -100,3 +99,69 @@ function readEvents(bytes: Uint8Array, now: Date, isRegistered: (server: string)
   requireJsonLimits(bytes, GENERIC_VALUES_MAX);
   return { native, events: genericEvents(memberValue(body, "events"), { now, isRegistered }) };
 }
+
+/** The answer to a native event. Without a denial it is empty: `allow` would skip the user's own permission prompt. */
+function nativeAnswer(event: string, policy: HookPolicy | null): object {
+  if (!policy) return {};
+  if (event === "PermissionRequest") {
+    const decision = { behavior: "deny", message: policy.reason };
+    return { hookSpecificOutput: { hookEventName: event, decision } };
+  }
+  if (event === "BeforeTool") return { decision: "deny", reason: policy.reason };
+  return {
+    hookSpecificOutput: {
+      hookEventName: event,
+      permissionDecision: "deny",
+      permissionDecisionReason: policy.reason,
+    },
+  };
+}
+
+/** The answer to generic events: the denied calls. */
+function genericAnswer(
+  events: readonly HookEvent[],
+  policies: readonly (HookPolicy | null)[],
+): { decisions?: object[] } {
+  const decisions = events.flatMap((event, index) => {
+    const policy = policies[index];
+    if (!policy || event.kind !== "call") return [];
+    return [{ id: event.id, decision: "deny", reason: policy.reason }];
+  });
+  return decisions.length > 0 ? { decisions } : {};
+}
+
+/** Entries kept; each is a few short strings. */
+const CALLS_MAX = 20_000;
+
+/**
+ * Ids of recent calls by turn, in memory: an agent requests permission without the call's id, right after announcing
+ * the call. Without an entry, a denial becomes a row of its own.
+ */
+function recentCalls(max = CALLS_MAX) {
+  const calls = new Map<string, string>();
+  return {
+    remember(turn: readonly (string | null)[], id: string): void {
+      calls.set(JSON.stringify(turn), id);
+      if (calls.size <= max) return;
+      const oldest = calls.keys().next();
+      if (!oldest.done) calls.delete(oldest.value);
+    },
+    recall: (turn: readonly (string | null)[]): string | null => calls.get(JSON.stringify(turn)) ?? null,
+  };
+}
+
+type RequestedToolCall = { client: string; name: ToolName; rawName: string };
+
+/**
+ * The first policy, by name, that denies a call. `tool` matches the tool's own name or the agent's name for it
+ * (`mcp__server__tool`); a policy with `server` never matches a built-in tool.
+ */
+export const denying = (policies: readonly HookPolicy[], call: RequestedToolCall): HookPolicy | null =>
+  policies.find(
+    ({ client, tool, server }) =>
+      fits(client, call.client) &&
+      (fits(tool, call.rawName) || (call.name.tool !== null && fits(tool, call.name.tool))) &&
+      (server === null || (call.name.server !== null && fits(server, call.name.server))),
+  ) ?? null;
+
+const fits = (glob: string | null, text: string): boolean => glob === null || matchesGlob(glob, text);

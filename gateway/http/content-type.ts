@@ -19,3 +19,35 @@ export function requireUtf8(headers: Pick<HeaderView, "get">): void {
 
 /** Whether an answer is a stream of events. The case of a media type has no meaning (RFC 9110, 8.3.1). */
 export const isEventType = (type: string | null): boolean => /^text\/event-stream\b/i.test(type ?? "");
+
+const TYPE = /^multipart\/form-data[ \t]*(?=;)/i;
+const PARAMETER = /^[ \t]*;[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"([^"\\]*)"|([^\s;"]+))/;
+
+/** RFC 2046, 5.1.1: 1 to 70 characters, the last one not a space. */
+const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
+
+/**
+ * The boundary in a `content-type` of `multipart/form-data`; null for other types, and for a header that two parsers
+ * could read differently.
+ */
+export function boundaryOf(contentType: string | null): string | null {
+  const [type] = TYPE.exec(contentType ?? "") ?? [];
+  const parameters =
+    type === undefined ? null : parametersOf(contentType?.slice(type.length).trimEnd() ?? "");
+  const boundaries = parameters?.filter(({ name }) => name.startsWith("boundary"));
+  const [only, another] = boundaries ?? [];
+  if (!only || another || only.name !== "boundary") return null;
+  return BOUNDARY.test(only.value) ? only.value : null;
+}
+
+function parametersOf(text: string): { name: string; value: string }[] | null {
+  const parameters: { name: string; value: string }[] = [];
+  let rest = text;
+  while (rest !== "") {
+    const [whole, name = "", quoted, plain] = PARAMETER.exec(rest) ?? [];
+    if (whole === undefined) return null;
+    parameters.push({ name: name.toLowerCase(), value: quoted ?? plain ?? "" });
+    rest = rest.slice(whole.length);
+  }
+  return parameters;
+}

@@ -1,9 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { LABEL_MAX, parseLabel, parseSessionId, type SessionId, TAGS_MAX } from "#shared/labels.ts";
 import type { CallLabels, HeaderView, JsonBody } from "../call.ts";
 import { clientName } from "./clients.ts";
-import { utf8Header } from "./header-text.ts";
 import { memberValue } from "./scan.ts";
-import { readUserId } from "./user-id.ts";
 
 const AGENT_ID_MAX = 128;
 
@@ -73,3 +72,51 @@ function tagsOf(header: string | null): string[] {
 
 const userOf = (user: unknown): string | null =>
   typeof user === "string" ? parseLabel(user, LABEL_MAX.user) : null;
+
+const ASCII = /^[ -~]*$/;
+
+/**
+ * Decodes a header's value. Bun delivers header bytes as Latin-1; most tools send UTF-8, so bytes that are valid UTF-8
+ * are decoded as such. Others stay Latin-1, the default of HTTP libraries that encode header text.
+ */
+export function utf8Header(value: string | null): string | null {
+  if (value === null || ASCII.test(value)) return value;
+  const bytes = Buffer.from(value, "latin1");
+  const fromTheWire = bytes.toString("latin1") === value;
+  return fromTheWire && isUtf8(bytes) ? bytes.toString("utf8") : value;
+}
+
+/** The content of `metadata.user_id`: a session, a person, or neither. Never both. */
+type UserId = { session: SessionId | null; person: string | null };
+
+const NOTHING: UserId = { session: null, person: null };
+
+/** `user_<hash>_account_<uuid>_session_<uuid>`: Claude Code's format before it sent JSON. */
+const LEGACY = /_session_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
+
+/**
+ * Reads the body's `metadata`. A `user_id` that is JSON or ends in a session is a tool's telemetry and identifies no
+ * person; any other is the person for whom the application acts.
+ */
+function readUserId(metadata: unknown): UserId {
+  const userId = textMember(metadata, "user_id")?.trim();
+  if (!userId) return NOTHING;
+  if (userId.startsWith("{")) return { session: sessionInJson(userId), person: null };
+  const legacy = LEGACY.exec(userId)?.[1];
+  if (legacy) return { session: parseSessionId(legacy), person: null };
+  return { session: null, person: parseLabel(userId, LABEL_MAX.user) };
+}
+
+function textMember(value: unknown, name: string): string | null {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return null;
+  const member: unknown = Reflect.get(value, name);
+  return typeof member === "string" ? member : null;
+}
+
+function sessionInJson(text: string): SessionId | null {
+  try {
+    return parseSessionId(textMember(JSON.parse(text), "session_id"));
+  } catch {
+    return null;
+  }
+}

@@ -1,5 +1,10 @@
-import type { CallToolRequestParams, Tool } from "@modelcontextprotocol/client";
-import { SdkErrorCode, SdkHttpError, ProtocolError as ServerError } from "@modelcontextprotocol/client";
+import {
+  type CallToolRequestParams,
+  SdkErrorCode,
+  SdkHttpError,
+  ProtocolError as ServerError,
+  type Tool,
+} from "@modelcontextprotocol/client";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { isRecord } from "#shared/json.ts";
 import type { ToolServer } from "../directory.ts";
@@ -8,11 +13,10 @@ import { reasonIn } from "../upstream/failures.ts";
 import { type AdmitDeps, admitToolCall } from "./admit-tool-call.ts";
 import type { ToolCatalog } from "./catalog.ts";
 import { NotConnected } from "./connections.ts";
-import { RPC, type RpcMessage } from "./json-rpc.ts";
+import { protocolErrorOf, RPC, type RpcMessage } from "./json-rpc.ts";
 import type { Lists } from "./lists.ts";
 import { failedWith, notTaken, type Outcome, outcomeOfFailure, outcomeOfResult } from "./outcome.ts";
 import { mayCall } from "./permission.ts";
-import { protocolErrorOf } from "./protocol-error.ts";
 import type { RunningId, RunningToolCalls } from "./running-tool-calls.ts";
 import {
   forwardedParams,

@@ -10,6 +10,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
+import { once } from "#shared/once.ts";
 import { VERSION } from "#shared/version.ts";
 import type { ToolServer } from "../directory.ts";
 import { type ToolServerFetch, ToolServerRefusal } from "../upstream/tool-server.ts";
@@ -199,4 +200,20 @@ async function asked(ask: ToolServerFetch, server: ToolServer, init: RequestInit
 async function ended({ client, transport }: Connection): Promise<void> {
   await transport.terminateSession().catch(() => undefined);
   await client.close().catch(() => undefined);
+}
+
+/** Loads the protocol's library with the first use: it is large, and many gateways have no tool servers. */
+export function connectionsWhenUsed(ask: ToolServerFetch, clock: Clock): Connections {
+  let used = false;
+  const connections = once(async () => {
+    used = true;
+    return (await import("./connections.ts")).openConnections(ask, clock);
+  });
+  return {
+    use: async (of, work) => (await connections()).use(of, work),
+    speaks: async (server, era) => (await connections()).speaks(server, era),
+    close: async () => {
+      if (used) await (await connections()).close();
+    },
+  };
 }

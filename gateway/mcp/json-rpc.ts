@@ -1,3 +1,4 @@
+import { ProtocolError } from "@modelcontextprotocol/server";
 import { isRecord } from "#shared/json.ts";
 import type { JsonBody } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
@@ -104,3 +105,11 @@ export function toldOf(error: unknown) {
 
 const codeOf = (type: keyof typeof ERRORS, status: number): number =>
   type === "unauthenticated" ? RPC.unauthorized : status < 500 ? RPC.invalidRequest : RPC.internal;
+
+/** An error within an answer that has started: JSON-RPC's code and words, without status and headers. */
+export function protocolErrorOf(error: GatewayError): ProtocolError {
+  const { code, message, type, headers } = toldOf(error);
+  const wait = new Headers(headers).get("retry-after");
+  const data = { type, ...(wait !== null && { retry_after_seconds: Number(wait) }) };
+  return new ProtocolError(code, message, data);
+}

@@ -9,7 +9,6 @@ import { type AdmitDeps, admitToolCall, type DeniedResult } from "./admit-tool-c
 import { RPC, RpcError, type RpcMessage } from "./json-rpc.ts";
 import { NO_ANSWER, notTaken, outcomeOf, outcomeOfFailure } from "./outcome.ts";
 import { mayCall, mayHideTools, mayUseAll } from "./permission.ts";
-import { answerHeaders, serverHeaders } from "./relay-headers.ts";
 import {
   externalIdOf,
   type OpenToolCall,
@@ -191,5 +190,37 @@ async function listed(call: RelayCall, { id }: RpcMessage, { answer, headers }: 
 
 function json(headers: Headers): Headers {
   headers.set("content-type", "application/json");
+  return headers;
+}
+
+/** Headers that a tool server gets unchanged; a name ending in `-` is a prefix. */
+const TO_SERVER = [
+  "accept",
+  "content-type",
+  "last-event-id",
+  "mcp-method",
+  "mcp-name",
+  "mcp-param-",
+  "mcp-protocol-version",
+];
+/** Headers that a client gets unchanged. The session id is replaced by a sealed one. */
+const TO_CLIENT = ["allow", "cache-control", "content-type", "retry-after", "x-accel-buffering"];
+
+/** A message was read as UTF-8, so its type goes without parameters. */
+function serverHeaders(from: Headers): Headers {
+  const headers = kept(from, TO_SERVER);
+  if (headers.has("content-type")) headers.set("content-type", "application/json");
+  return headers;
+}
+
+const answerHeaders = (from: Headers): Headers => kept(from, TO_CLIENT);
+
+function kept(from: Headers, rules: readonly string[]): Headers {
+  const headers = new Headers();
+  for (const [name, value] of from) {
+    if (rules.some((rule) => (rule.endsWith("-") ? name.startsWith(rule) : name === rule))) {
+      headers.append(name, value);
+    }
+  }
   return headers;
 }

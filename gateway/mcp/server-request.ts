@@ -13,8 +13,7 @@ import type { ToolServer } from "../directory.ts";
 import { reasonIn } from "../upstream/failures.ts";
 import { ToolServerRefusal } from "../upstream/tool-server.ts";
 import type { Connections } from "./connections.ts";
-import { RPC } from "./json-rpc.ts";
-import { protocolErrorOf } from "./protocol-error.ts";
+import { protocolErrorOf, RPC } from "./json-rpc.ts";
 import type { ToolCaller } from "./tool-call-record.ts";
 
 /** Timeouts: without any message from the server, and for the whole call while it reports progress. */

@@ -1,5 +1,9 @@
-import { cancelBatch, listOwnBatches, readBatch } from "../batch/batches.ts";
+import { batchResults, cancelBatch, deleteBatch, listOwnBatches, readBatch } from "../batch/batches.ts";
+import { deleteFile, fileContent, listOwnFiles, readFile } from "../batch/files.ts";
 import { createLineBatch } from "../batch/line-batches.ts";
+import { createMessageBatch } from "../batch/message-batches.ts";
+import { uploadFile } from "../batch/upload-file.ts";
+import { holding } from "../http/body-budget.ts";
 import { readBody } from "../plugins/body.ts";
 import {
   type BatchSurfaceDeps,
@@ -9,9 +13,51 @@ import {
   publicOrigin,
   queryOf,
 } from "./batch-surface.ts";
-import { jsonBody } from "./model-docs.ts";
+import { formBody, jsonBody } from "./model-docs.ts";
 
 const BODY_BYTES_MAX = 1024 * 1024;
+const FIRST_READ =
+  "The first read after the batch ends records its cost, at interactive rates, in the field `gateway`.";
+
+/** `/v1/files`: files of batch requests and of their results. A key sees only its own. */
+export const filesSurface = (deps: BatchSurfaceDeps) =>
+  keyed(deps, "files")
+    .post(
+      "/v1/files",
+      ({ request, caller }) => uploadFile(deps, { key: caller.key, request }),
+      batchRoute(
+        "Upload a file of requests",
+        "`multipart/form-data` with `purpose` `batch` and a `file` with one JSON request per line. Every line is checked against the key's scope; names of routes become their models.",
+        formBody({ purpose: "`batch`.", file: null }),
+      ),
+    )
+    .get(
+      "/v1/files",
+      ({ request, caller }) => listOwnFiles(deps, caller.key.id, queryOf(request)),
+      batchRoute(
+        "List files",
+        "The calling key's own, newest first. Accepts `limit`, `after`, `order` and `purpose`.",
+      ),
+    )
+    .get(
+      "/v1/files/:id",
+      ({ request, caller, params }) => readFile(deps, { ...question(request, caller.key.id), id: params.id }),
+      batchRoute("Read about a file"),
+    )
+    .get(
+      "/v1/files/:id/content",
+      ({ request, caller, params }) =>
+        fileContent(deps, { ...question(request, caller.key.id), id: params.id }),
+      batchRoute("Read a file"),
+    )
+    .delete(
+      "/v1/files/:id",
+      ({ request, caller, params }) =>
+        deleteFile(deps, { ...question(request, caller.key.id), id: params.id }),
+      batchRoute("Delete a file"),
+    );
+
+const question = ({ headers, signal }: Request, keyId: string) => ({ headers, signal, keyId });
 
 /** `/v1/batches` (spec, endpoint table): a batch of the requests in a file that the same key uploaded. */
 export const batchesSurface = (deps: BatchSurfaceDeps) =>
@@ -25,7 +71,11 @@ export const batchesSurface = (deps: BatchSurfaceDeps) =>
           bytes: await readBody(deps, request, { bytesMax: BODY_BYTES_MAX }),
           origin: publicOrigin(deps, request),
         }),
-      create(),
+      batchRoute(
+        "Create a batch",
+        "`input_file_id` is a file of the same key and `endpoint` the `url` of its lines. `completion_window` is in hours or minutes, such as `24h`, and at most 24 hours.",
+        jsonBody({ input_file_id: "file-…", endpoint: "/v1/chat/completions", completion_window: "24h" }),
+      ),
     )
     .get(
       "/v1/batches",
@@ -38,21 +88,68 @@ export const batchesSurface = (deps: BatchSurfaceDeps) =>
         }),
       batchRoute("List batches", "The calling key's own, newest first; `limit`, `after`."),
     )
-    .get("/v1/batches/:id", (it) => readBatch(deps, batchQuestion(deps, "lines", it)), read())
+    .get(
+      "/v1/batches/:id",
+      (it) => readBatch(deps, batchQuestion(deps, "lines", it)),
+      batchRoute("Read a batch", FIRST_READ),
+    )
     .post(
       "/v1/batches/:id/cancel",
       (it) => cancelBatch(deps, batchQuestion(deps, "lines", it)),
       batchRoute("Cancel a batch"),
     );
 
-const create = () =>
-  batchRoute(
-    "Create a batch",
-    "`input_file_id` is a file of the same key and `endpoint` the `url` of its lines. `completion_window` is in hours or minutes, such as `24h`, and at most 24 hours.",
-    jsonBody({ input_file_id: "file-…", endpoint: "/v1/chat/completions", completion_window: "24h" }),
-  );
-const read = () =>
-  batchRoute(
-    "Read a batch",
-    "The first read after the batch ends records its cost, at interactive rates, in the field `gateway`.",
-  );
+/** `/v1/messages/batches`: Anthropic's batches, whose requests are in the body. */
+export const messageBatches = (deps: BatchSurfaceDeps) =>
+  keyed(deps, "message-batches")
+    .post(
+      "/v1/messages/batches",
+      ({ request, caller }) =>
+        holding(deps.bodyBudget, async (hold) =>
+          createMessageBatch(deps, {
+            key: caller.key,
+            headers: request.headers,
+            bytes: await readBody(deps, request, { bytesMax: deps.bytesMax.json, hold }),
+            origin: publicOrigin(deps, request),
+          }),
+        ),
+      batchRoute(
+        "Create a message batch",
+        "Anthropic's message batches. Every request's model is checked against the key's scope; routes' names become their models.",
+        jsonBody({ requests: [{ custom_id: "1", params: { model: "…", max_tokens: 256, messages: [] } }] }),
+      ),
+    )
+    .get(
+      "/v1/messages/batches",
+      ({ request, caller }) =>
+        listOwnBatches(deps, {
+          keyId: caller.key.id,
+          kind: "messages",
+          origin: publicOrigin(deps, request),
+          query: queryOf(request),
+        }),
+      batchRoute(
+        "List message batches",
+        "The calling key's own, newest first. Accepts `limit`, `after_id` and `before_id`.",
+      ),
+    )
+    .get(
+      "/v1/messages/batches/:id",
+      (it) => readBatch(deps, batchQuestion(deps, "messages", it)),
+      batchRoute("Read a message batch", FIRST_READ),
+    )
+    .get(
+      "/v1/messages/batches/:id/results",
+      (it) => batchResults(deps, batchQuestion(deps, "messages", it)),
+      batchRoute("Read the results of a message batch"),
+    )
+    .post(
+      "/v1/messages/batches/:id/cancel",
+      (it) => cancelBatch(deps, batchQuestion(deps, "messages", it)),
+      batchRoute("Cancel a message batch"),
+    )
+    .delete(
+      "/v1/messages/batches/:id",
+      (it) => deleteBatch(deps, batchQuestion(deps, "messages", it)),
+      batchRoute("Delete a message batch"),
+    );

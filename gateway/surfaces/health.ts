@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { Registry } from "prom-client";
 import type { Copies } from "../stores/clickhouse/copies.ts";
 import type { DirectoryState, DirectoryStore } from "../stores/directory/directory.ts";
 import type { SnapshotFault } from "../stores/directory/snapshot.ts";
@@ -117,3 +118,33 @@ const withoutDatabase = ({ source }: DirectoryState, isReachable: boolean): stri
   const basis = source === "snapshot" ? ", and the configuration is the last one known" : "";
   return `The database is away: reports and the admin API are not available${basis}.`;
 };
+
+export type MetricsDeps = {
+  metrics: Pick<Registry, "contentType" | "metrics">;
+  /** Throws unless the request carries the admin key, or the metrics are public. */
+  authorizeMetrics(request: Request): Promise<void>;
+};
+
+const METRICS = {
+  summary: "Prometheus metrics",
+  description: "Needs no key with METRICS_PUBLIC.",
+  tags: ["Operation"],
+  security: [{ adminKey: [] }],
+  responses: {
+    "200": { description: "Prometheus' text format." },
+    "401": { description: "No valid admin key." },
+  },
+};
+
+/** `GET /metrics` in Prometheus's text format. Label values come from closed lists, so clients cannot add new ones. */
+export const metrics = (deps: MetricsDeps) =>
+  new Elysia({ name: "surface.metrics" }).get(
+    "/metrics",
+    async ({ request }) => {
+      await deps.authorizeMetrics(request);
+      return new Response(await deps.metrics.metrics(), {
+        headers: { "content-type": deps.metrics.contentType },
+      });
+    },
+    { detail: METRICS },
+  );

@@ -6,8 +6,8 @@ import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { usableRoutes } from "../routing/scope.ts";
 import { servedModel } from "../routing/served-model.ts";
+import { SURFACE_NAMES, surfaceFacts } from "../surface-facts.ts";
 import { refuseKeyInUrl } from "./gemini.ts";
-import { googleModel, googlePage } from "./gemini-models.ts";
 
 const DOCS = { tags: ["Model surfaces"], security: [{ clientKey: [] }] };
 const RESPONSES = {
@@ -154,4 +154,45 @@ function anthropicPage(routes: readonly Route[], query: URLSearchParams) {
     first_id: page[0]?.name ?? null,
     last_id: page.at(-1)?.name ?? null,
   };
+}
+
+/** Models on one page; Google's own figures. */
+const GOOGLE_PAGE_MAX = 1000;
+const GOOGLE_PAGE_DEFAULT = 50;
+
+/** A route, or a concrete model, which has no surface. */
+type Listed = Pick<Route, "name" | "bodyCapture"> & { surface?: Route["surface"] };
+
+/** The methods of Google's that a route serves. */
+const methodsOf = (surface: Route["surface"]): string[] =>
+  SURFACE_NAMES.flatMap((name) => {
+    const { methods, routeSurface } = surfaceFacts(name);
+    return methods && routeSurface === surface ? Object.values(methods) : [];
+  });
+
+/** A model in Google's form. */
+const googleModel = ({ name, surface = "chat", bodyCapture }: Listed) => ({
+  name: `models/${name}`,
+  baseModelId: name,
+  version: "1",
+  displayName: name,
+  supportedGenerationMethods: methodsOf(surface),
+  ...(bodyCapture ? { bodyCapture: true } : {}),
+});
+
+/**
+ * A page of models in Google's form (`pageSize`, `pageToken`).
+ * @throws GatewayError invalid_request
+ */
+function googlePage(routes: readonly Route[], query: URLSearchParams) {
+  const size = Number(query.get("pageSize") || GOOGLE_PAGE_DEFAULT);
+  if (!Number.isInteger(size) || size < 1) {
+    throw new GatewayError("invalid_request", "pageSize must be a whole number of 1 or more.");
+  }
+  const token = query.get("pageToken");
+  const start = token ? routes.findIndex(({ name }) => name === token) + 1 : 0;
+  if (token && start === 0) throw new GatewayError("invalid_request", "pageToken is not one of this list.");
+  const page = routes.slice(start, start + Math.min(size, GOOGLE_PAGE_MAX));
+  const isLast = start + page.length >= routes.length;
+  return { models: page.map(googleModel), ...(isLast ? {} : { nextPageToken: page.at(-1)?.name }) };
 }

@@ -5,13 +5,13 @@ import { fits } from "#shared/schema.ts";
 import { newUserCode } from "../identity/device/codes.ts";
 import { NO_STORE, OAuthError } from "../identity/device/oauth-error.ts";
 import { POLL_SECONDS } from "../identity/device/poll.ts";
+import { readBody } from "../plugins/body.ts";
 import { newSecret } from "../stores/client-secret.ts";
 import { insertDeviceSignIn } from "../stores/identity/device-sign-ins.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { DEVICE_GRANT, type DeviceKeyDeps, keyForDevice, revokeByKey } from "./device-keys.ts";
 import { OAUTH_DOCS } from "./oauth-docs.ts";
-import { type OAuthFields, readOAuthForm } from "./oauth-form.ts";
 import { renewBearer } from "./renew-bearer.ts";
 import type { Renewal } from "./renewals.ts";
 
@@ -124,4 +124,28 @@ function required(fields: OAuthFields, name: string): string {
 async function revoke(deps: OAuthDeps, request: Request): Promise<object> {
   await revokeByKey(deps, request, required(await readOAuthForm(deps, request), "token"));
   return {};
+}
+
+const BODY_BYTES_MAX = 16 * 1024;
+const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+
+type OAuthFields = ReadonlyMap<string, string>;
+
+/**
+ * The fields of a form; an empty body has none. Empty fields count as absent (RFC 6749, 3.2).
+ * @throws OAuthError invalid_request for another type of body, and for a field that is there twice.
+ */
+async function readOAuthForm(deps: RequestBodyDeps, request: Request): Promise<OAuthFields> {
+  const bytes = await readBody(deps, request, { bytesMax: BODY_BYTES_MAX });
+  if (bytes.byteLength === 0) return new Map();
+  if (!FORM.test(request.headers.get("content-type") ?? "")) {
+    throw new OAuthError("invalid_request", "Expected a body of application/x-www-form-urlencoded.");
+  }
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(new TextDecoder().decode(bytes))) {
+    if (value === "") continue;
+    if (fields.has(name)) throw new OAuthError("invalid_request", "A field is there twice.");
+    fields.set(name, value);
+  }
+  return fields;
 }

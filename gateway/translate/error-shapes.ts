@@ -1,6 +1,5 @@
 import { googleStatus } from "../google-format.ts";
-import { textIn } from "./answer-json.ts";
-import { isJson, type Json } from "./exact-json.ts";
+import { isJson, type Json, textIn } from "./exact-json.ts";
 import type { ProviderError } from "./reply.ts";
 
 /** Anthropic's name and OpenAI's type and code for the same fault, by HTTP status. */

@@ -1,13 +1,12 @@
 import type { Usage } from "#shared/usage.ts";
 import { GatewayError } from "../errors.ts";
-import type { StepReader } from "./answer-json.ts";
 import { chatAnswerSteps, chatStream } from "./chat/answer-in.ts";
 import { writeChatAnswer } from "./chat/answer-out.ts";
 import { readChatRequest } from "./chat/request-in.ts";
 import { type ChatDialect, writeChatRequest } from "./chat/request-out.ts";
 import { chatWriter } from "./chat/stream-out.ts";
 import { type ClientWire, clientErrorBody } from "./error-shapes.ts";
-import { errorInBytes, type Json, jsonBytes, objectInBytes } from "./exact-json.ts";
+import { errorInBytes, type Json, jsonBytes, objectInBytes, type StepReader } from "./exact-json.ts";
 import { geminiWriter, writeGeminiAnswer } from "./gemini/answer-out.ts";
 import { readGeminiRequest } from "./gemini/request-in.ts";
 import type { LocatedBody } from "./members.ts";

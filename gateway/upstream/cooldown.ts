@@ -1,8 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Target } from "../call.ts";
+import type { HeaderView, Target } from "../call.ts";
 import type { FailureCause } from "../errors.ts";
 import type { Attempt } from "./attempt.ts";
-import { retryAfterMs } from "./retry-after.ts";
 
 /** First pause after failures, in milliseconds; each further failure doubles it, up to the longest. */
 const PAUSE_MS = { first: 5000, longest: 60_000 } as const;
@@ -137,3 +136,20 @@ function failureIn(
   const asked = askedMs === null ? null : Math.min(askedMs, ASKED_PAUSE_MAX_MS);
   return { cause: `status_${status}`, pauseMs: asked === null ? afterSeveral : () => asked };
 }
+
+/**
+ * How long a provider asks to wait, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date.
+ * Null if it does not say, or says it unreadably.
+ */
+function retryAfterMs(headers: Pick<HeaderView, "get">, now: Date): number | null {
+  const exact = decimal(headers.get("retry-after-ms"));
+  if (exact !== null) return exact;
+  const text = headers.get("retry-after");
+  const seconds = decimal(text);
+  if (seconds !== null) return seconds * 1000;
+  const atMs = text === null ? Number.NaN : Date.parse(text);
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - now.getTime());
+}
+
+const decimal = (text: string | null): number | null =>
+  text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : null;

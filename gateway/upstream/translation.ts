@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Call, HeaderView, Target } from "../call.ts";
+import type { Call, Choice, HeaderView, Target } from "../call.ts";
 import type { Provider, Route } from "../directory.ts";
 import type { GatewayError } from "../errors.ts";
 import { clientHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
@@ -160,3 +160,17 @@ export function translatedAnswerHeaders(
 /** The provider's request id, in either vendor's header. */
 export const providerRequestId = (headers: HeaderView): string | null =>
   headers.get("x-request-id") ?? headers.get("request-id");
+
+/**
+ * The choice without the targets that cannot express the call: a fallback must not turn a provider's refusal into one
+ * that says that the call is wrong (decision: Fallbacks only before the first byte). If none can, the first is left, and
+ * refuses when it is called.
+ */
+export function withExpressibleTargets(call: Call, choice: Choice): Choice {
+  if (choice.targets.length === 1) return choice;
+  const { route } = choice;
+  const [first, ...rest] = choice.targets.filter(
+    (target) => inexpressibleFor(call, { target, route }) === null,
+  );
+  return { ...choice, targets: first ? [first, ...rest] : [choice.targets[0]] };
+}

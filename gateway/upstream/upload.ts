@@ -2,8 +2,8 @@ import type { Clock } from "#shared/clock.ts";
 import type { Upload } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import type { BodyHold } from "../http/body-budget.ts";
-import type { Field } from "../http/form-fields.ts";
-import { openForm } from "./form-reader.ts";
+import { type Field, formFields, modelMustComeFirst, textTooLong } from "../http/form-fields.ts";
+import { multipartScanner } from "../http/multipart.ts";
 import { bodyBroken, type RequestBody } from "./request-body.ts";
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
@@ -86,5 +86,84 @@ export async function openUpload(
       trailingModel: form.trailingModel,
       completedMs: () => completedMs,
     },
+  };
+}
+
+/** Maximum size of everything before the first file. */
+const HEAD_BYTES_MAX = 2 * 1024 * 1024;
+/** Maximum size of a form that is held until its `model` has come. */
+const HELD_BYTES_MAX = 25 * 1024 * 1024;
+
+type FormReader = {
+  /** The text fields before the first file, and `model` if it came after the file of a small form. */
+  readonly fields: readonly Field[];
+  /**
+   * The next bytes to forward; null after the last ones. A text field after the first file is held until it is whole
+   * and `judge` has resolved.
+   */
+  next(judge: Parameters<Upload["onLateFields"]>[0]): Promise<Uint8Array | null>;
+  /** `model`, if it came after the file. */
+  trailingModel(): string | null;
+};
+
+type FormFacts = {
+  boundary: string;
+  scoped: boolean;
+  /** As declared by the client; null if it is not. */
+  contentLength: number | null;
+  hold: BodyHold;
+};
+
+/**
+ * Reads a form up to its first file, or a small one up to its `model`: the vendors' own samples put the file first.
+ * @throws GatewayError model_not_allowed if a scoped key's `model` has not come by then; too_large; bodies_too_many;
+ * invalid_request.
+ */
+async function openForm(
+  arrival: RequestBody,
+  { boundary, scoped, contentLength, hold }: FormFacts,
+): Promise<FormReader> {
+  const scanner = multipartScanner(boundary);
+  const form = formFields(scoped);
+  /** Read and not yet forwarded; null ends the form. */
+  const waiting: (Uint8Array | null)[] = [];
+  let judged = 0;
+
+  async function read(): Promise<void> {
+    const chunk = await arrival.next();
+    if (chunk === null) scanner.end();
+    else form.take(scanner.push(chunk));
+    waiting.push(chunk);
+  }
+
+  for (let size = 0; !form.headSeen; size += waiting.at(-1)?.byteLength ?? 0) {
+    if (size > HEAD_BYTES_MAX) throw textTooLong();
+    await read();
+  }
+  const inHead = form.fields.some(([name]) => name === "model");
+  if (!inHead && (contentLength ?? 0) <= HELD_BYTES_MAX) {
+    let held = waiting.reduce((sum, chunk) => sum + (chunk?.byteLength ?? 0), 0);
+    while (form.trailingModel === null && waiting.at(-1) !== null && held <= HELD_BYTES_MAX) {
+      await read();
+      const size = waiting.at(-1)?.byteLength ?? 0;
+      hold.take(size);
+      held += size;
+    }
+  }
+  form.decided();
+  const model = form.trailingModel;
+  if (scoped && !inHead && model === null) throw modelMustComeFirst();
+
+  return {
+    fields: model === null ? form.fields : [...form.fields, ["model", model]],
+    async next(judge) {
+      if (waiting.length === 0) await read();
+      while (form.textOpen) await read();
+      const late = form.lateFields.slice(judged);
+      judged += late.length;
+      if (late.length > 0) await judge(late);
+      return waiting.shift() ?? null;
+    },
+    trailingModel: () => form.trailingModel,
   };
 }

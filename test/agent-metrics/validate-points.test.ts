@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readExport } from "#gateway/agent-metrics/read-export.ts";
-import { rejectedPoints } from "#gateway/agent-metrics/rejected-points.ts";
+import { rejectedPoints } from "#gateway/agent-metrics/receive.ts";
 import { type Point, validatePoints } from "#gateway/agent-metrics/validate-points.ts";
 import { histogram, metricsExport, type PointFacts, sum } from "#test/support/otlp.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { HookPolicy } from "#gateway/directory.ts";
 import { forwarder } from "#gateway/hooks/managed-settings.ts";
-import { denying } from "#gateway/hooks/policy.ts";
+import { denying } from "#gateway/hooks/receive.ts";
 import { readToolName } from "#gateway/hooks/tool-name.ts";
 
 const policy = (name: string, overrides: Partial<HookPolicy>): HookPolicy => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { utf8Header } from "#gateway/http/header-text.ts";
+import { utf8Header } from "#gateway/http/labels.ts";
 
 /** What the server makes of a header whose value is these very bytes. */
 async function overTheWire(value: Buffer): Promise<string | null> {

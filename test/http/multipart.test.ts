@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "#gateway/errors.ts";
-import { boundaryOf } from "#gateway/http/boundary.ts";
+import { boundaryOf } from "#gateway/http/content-type.ts";
 import { type MultipartEvent, multipartScanner } from "#gateway/http/multipart.ts";
 
 type Part = { name: string; filename: string | null; content: Buffer };

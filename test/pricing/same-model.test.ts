@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { priceAnswer } from "#gateway/pricing/price-answer.ts";
+import { isSameModel, priceAnswer } from "#gateway/pricing/price-answer.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
-import { isSameModel } from "#gateway/pricing/same-model.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
 import { NO_USAGE } from "#shared/usage.ts";
 

@@ -1,7 +1,10 @@
 import { COMMON_LEFT_OUT, commonReaders } from "../common-members.ts";
+import type { Json } from "../exact-json.ts";
 import {
   dropped,
   flagAt,
+  ignored,
+  inexpressible,
   into,
   type LocatedBody,
   located,
@@ -10,13 +13,24 @@ import {
   neutral,
   numberAt,
   objectAt,
+  objectsAt,
   oneOfAt,
   readMembers,
+  refused,
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
-import { type AnswerOptions, EFFORTS, emptyPrompt, type Prompt } from "../prompt.ts";
-import { chatTurns } from "./messages-in.ts";
+import {
+  type AnswerOptions,
+  EFFORTS,
+  emptyPrompt,
+  type Part,
+  type PartOf,
+  type Prompt,
+  type PromptTurn,
+  plainText,
+} from "../prompt.ts";
+import { answerContent, cacheReaders, chatContent, reasoningDetails } from "./content-in.ts";
 import { outputFormatAt } from "./output-in.ts";
 import { chatTools, readToolChoice } from "./tools-in.ts";
 
@@ -97,3 +111,113 @@ const stopOf = (value: unknown, at: BodyPlace): string[] =>
     : Array.isArray(value)
       ? value.map((one, index) => textAt(one, at.item(index)))
       : [textAt(value, at)];
+
+/** The turns of a chat conversation. A `tool` message becomes a result in a user's turn. */
+const chatTurns = (value: unknown, at: BodyPlace): PromptTurn[] =>
+  objectsAt(value, at).map(({ object, at: place }) => chatTurn(object, place));
+
+function chatTurn(message: Json, at: BodyPlace): PromptTurn {
+  switch (message["role"]) {
+    case "system":
+    case "developer":
+      return { role: "system", parts: plainParts(message, at), at };
+    case "user":
+      return { role: "user", parts: plainParts(message, at), at };
+    case "assistant":
+      return { role: "assistant", parts: assistantParts(message, at), at };
+    case "tool":
+      return { role: "user", parts: [toolResult(message, at)], at };
+    default:
+      throw inexpressible(at.member("role"));
+  }
+}
+
+type Content = { parts: Part[]; cache: Json | null };
+
+function plainParts(message: Json, at: BodyPlace): Part[] {
+  const content: Content = { parts: [], cache: null };
+  readMembers(
+    { object: message, at },
+    {
+      role: ignored,
+      // Which of several people said it: the messages format knows one.
+      name: dropped,
+      content: into(content, "parts", chatContent),
+      ...cacheReaders(content),
+    },
+  );
+  return marked(content);
+}
+
+/** A cache mark on the message means one on its last part. */
+function marked({ parts, cache }: Content): Part[] {
+  const last = parts.at(-1);
+  return cache && last && "cache" in last ? [...parts.slice(0, -1), { ...last, cache }] : parts;
+}
+
+function assistantParts(message: Json, at: BodyPlace): Part[] {
+  const content: Content = { parts: [], cache: null };
+  const other: Record<"reasoning" | "refusal" | "calls", Part[]> = { reasoning: [], refusal: [], calls: [] };
+  const readers: MemberReaders = {
+    role: ignored,
+    content: into(content, "parts", answerContent),
+    refusal: into(other, "refusal", (value, place) => [plainText(textAt(value, place), place)]),
+    tool_calls: into(other, "calls", (value, place) => {
+      const calls = objectsAt(value, place);
+      if (calls.length === 0) place.drop();
+      return calls.map(({ object, at: where }) => toolCall(object, where));
+    }),
+    // Signed reasoning goes back; reasoning without a signature is only for reading.
+    reasoning_details: into(other, "reasoning", reasoningDetails),
+    reasoning_content: dropped,
+    reasoning: dropped,
+    // Audio in the vendor's own store, and calls as they were before `tool_calls`.
+    audio: refused,
+    function_call: refused,
+    ...cacheReaders(content),
+  };
+  // Other metadata of an answer, such as annotations, sent back in the next request.
+  readMembers({ object: message, at }, readers, dropped);
+  return [...other.reasoning, ...marked(content), ...other.refusal, ...other.calls];
+}
+
+function toolCall(object: Json, at: BodyPlace): Part {
+  if (object["type"] !== undefined && object["type"] !== "function") throw inexpressible(at.member("type"));
+  const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "", cache: null, at };
+  const readers: MemberReaders = {
+    type: ignored,
+    id: into(call, "id", textAt),
+    function: (value, place) =>
+      readMembers(
+        { object: objectAt(value, place), at: place },
+        {
+          name: into(call, "name", textAt),
+          arguments: into(call, "input", textAt),
+          ...cacheReaders(call),
+        },
+        dropped,
+      ),
+    ...cacheReaders(call),
+  };
+  // Such as a stream's index, or what an SDK parsed.
+  readMembers({ object, at }, readers, dropped);
+  if (call.name === "") throw malformed(at.member("function").member("name"), "a string");
+  return call;
+}
+
+function toolResult(message: Json, at: BodyPlace): Part {
+  const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
+  readMembers(
+    { object: message, at },
+    {
+      role: ignored,
+      // The call's id identifies the result's call.
+      name: dropped,
+      tool_call_id: into(result, "callId", textAt),
+      content: into(result, "parts", chatContent),
+      ...cacheReaders(result),
+    },
+  );
+  if (result.callId === "") throw malformed(at.member("tool_call_id"), "a string");
+  return result;
+}

@@ -12,9 +12,7 @@ import {
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
-import { type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
-import { type CallIds, callIds } from "./call-ids.ts";
-import { mediaPart, mediaReaders } from "./media-in.ts";
+import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
 import { listedObjects, readProto } from "./proto.ts";
 import { openSignature } from "./signature.ts";
 
@@ -124,3 +122,100 @@ function saidIn(response: Json): { text: string; failed: boolean } {
 
 const textOf = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(isJson(value) ? value : (value ?? null));
+
+type Media = { mimeType: string; data: string; uri: string; name: string | null };
+
+const nothing = (): Media => ({ mimeType: "", data: "", uri: "", name: null });
+
+function inlineData(value: unknown, at: BodyPlace): Part[] {
+  const media = nothing();
+  readProto(
+    { object: objectAt(value, at), at },
+    {
+      mimeType: into(media, "mimeType", textAt),
+      data: into(media, "data", textAt),
+      displayName: into(media, "name", textAt),
+    },
+  );
+  const { mimeType, data } = media;
+  if (!mimeType.startsWith("text/")) return [partOf(media, { kind: "data", mediaType: mimeType, data }, at)];
+  return [partOf(media, { kind: "text", text: Buffer.from(data, "base64").toString() }, at)];
+}
+
+/** Google's own stores, which no other vendor reads. */
+const STORED = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//;
+
+function fileData(value: unknown, at: BodyPlace): Part[] {
+  const media = nothing();
+  readProto(
+    { object: objectAt(value, at), at },
+    {
+      mimeType: into(media, "mimeType", textAt),
+      fileUri: into(media, "uri", textAt),
+      displayName: into(media, "name", textAt),
+    },
+  );
+  const { uri } = media;
+  if (STORED.test(uri) || !/^https?:/i.test(uri)) {
+    throw inexpressible(at.member("fileUri"), "the file is in another vendor's store");
+  }
+  return [partOf(media, { kind: "url", url: uri }, at)];
+}
+
+function partOf({ mimeType, name }: Media, source: ContentSource, at: BodyPlace): Part {
+  if (mimeType.startsWith("image/")) return { kind: "image", source, cache: null, at };
+  if (mimeType === "application/pdf" || mimeType.startsWith("text/")) {
+    return { kind: "document", source, title: name, cache: null, at };
+  }
+  throw inexpressible(at, "only images, PDFs and texts can be");
+}
+
+const mediaReaders = { inlineData, fileData };
+
+/** Media beside a function's response. */
+function mediaPart(value: unknown, at: BodyPlace): Part {
+  const found: { parts: Part[] } = { parts: [] };
+  readProto(
+    { object: objectAt(value, at), at },
+    {
+      inlineData: into(found, "parts", inlineData),
+      fileData: into(found, "parts", fileData),
+      partMetadata: dropped,
+    },
+  );
+  const [part] = found.parts;
+  if (!part) throw inexpressible(at);
+  return part;
+}
+
+/** Gives each call and its response one id: Gemini's may have none, and then belong together by name and order. */
+type CallIds = {
+  /** The id of a call. */
+  called(name: string, id: string): string;
+  /** The id of the call that a response answers; null if there is none. */
+  answered(name: string, id: string): string | null;
+};
+
+type Waiting = { name: string; id: string; own: boolean };
+
+function callIds(): CallIds {
+  const waiting: Waiting[] = [];
+  let count = 0;
+  const takeFirst = (fits: (call: Waiting) => boolean): string | null => {
+    const index = waiting.findIndex(fits);
+    const [call] = index === -1 ? [] : waiting.splice(index, 1);
+    return call?.id ?? null;
+  };
+  return {
+    called(name, id) {
+      count += 1;
+      const call = { name, id: id || `call_${count}`, own: id === "" };
+      waiting.push(call);
+      return call.id;
+    },
+    answered: (name, id) =>
+      (id ? takeFirst((call) => !call.own && call.id === id) : null) ??
+      // A client may number responses itself where the call had no id.
+      takeFirst((call) => call.name === name && (call.own || id === "")),
+  };
+}

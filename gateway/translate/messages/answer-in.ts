@@ -1,6 +1,5 @@
-import { objectMember, objectsIn, type StepReader, textIn } from "../answer-json.ts";
 import { readProviderError } from "../error-shapes.ts";
-import { isJson, type Json } from "../exact-json.ts";
+import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
 import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
 
 /** The steps of a complete message; empty if the body is not a message. */

@@ -1,5 +1,4 @@
-import { textIn } from "../answer-json.ts";
-import { objectIn } from "../exact-json.ts";
+import { objectIn, textIn } from "../exact-json.ts";
 import type { Block } from "../reply.ts";
 
 /** Marks what this gateway packed, among what others put into `encrypted_content`. */

@@ -6,17 +6,15 @@ import {
   parseObject,
 } from "../../providers/provider-json.ts";
 import { WIRES } from "../../providers/wires.ts";
-import type { SurfaceName, WireName } from "../../surface-facts.ts";
-import { SURFACES, surfaceFacts } from "../../surface-facts.ts";
+import { SURFACES, type SurfaceName, surfaceFacts, type WireName } from "../../surface-facts.ts";
 import { clientErrorBody } from "../../translate/error-shapes.ts";
 import { ownAnswer, type TextWire } from "../own-answer.ts";
-import { echoEmbeddings } from "./embeddings.ts";
-import { echoCountTokens, echoGeminiEmbeddings, geminiConversation } from "./gemini.ts";
+import { echoDimensions, echoEmbeddings, echoVector } from "./embeddings.ts";
 import { echoImageEdits, echoImages } from "./images.ts";
 import { echoModerations } from "./moderations.ts";
 import { echoRerank, echoRerankV2 } from "./rerank.ts";
 import { echoSpeech } from "./speech.ts";
-import { echoInputTokens, echoModel, echoReply, jsonAnswer } from "./text.ts";
+import { echoInputTokens, echoModel, echoReply, echoTexts, jsonAnswer } from "./text.ts";
 
 /** How the built-in provider answers a surface. `id` is a hash of the request's bytes. */
 type Echo = {
@@ -54,6 +52,40 @@ const echoCompletions = echoText("completions", (body) => {
 const echoGemini = echoText("gemini", (body) =>
   echoReply(geminiConversation(body), countOf(objectOf(body["generationConfig"])?.["maxOutputTokens"])),
 );
+
+/** A generateContent body's texts as a system text and messages. */
+const geminiConversation = (body: ProviderObject): ProviderObject => ({
+  system: objectOf(body["systemInstruction"])?.["parts"],
+  messages: listOf(body["contents"])
+    .map(objectOf)
+    .map((turn) => ({ role: turn?.["role"] ?? "user", content: turn?.["parts"] })),
+});
+
+const echoCountTokens = (body: ProviderObject): Response => {
+  const request = objectOf(body["generateContentRequest"]) ?? body;
+  return jsonAnswer({ totalTokens: echoInputTokens(geminiConversation(request)) });
+};
+
+/** The embedding of a request's texts. */
+function valuesOf(request: ProviderObject | null): number[] {
+  const text = echoTexts(objectOf(request?.["content"])?.["parts"]).join("\n");
+  return [...echoVector(text, echoDimensions(request?.["outputDimensionality"]))];
+}
+
+const contentTokens = (request: ProviderObject | null): number =>
+  echoInputTokens({ messages: [{ content: objectOf(request?.["content"])?.["parts"] }] });
+
+/** One embedding, or the list of a batch. */
+function echoGeminiEmbeddings(body: ProviderObject): Response {
+  const batch = body["requests"];
+  const requests = Array.isArray(batch) ? batch.map(objectOf) : [body];
+  const embeddings = requests.map((request) => ({ values: valuesOf(request) }));
+  const tokens = requests.reduce((sum, request) => sum + contentTokens(request), 0);
+  return jsonAnswer({
+    ...(Array.isArray(batch) ? { embeddings } : { embedding: embeddings[0] }),
+    usageMetadata: { promptTokenCount: tokens, totalTokenCount: tokens },
+  });
+}
 
 const ECHOES = {
   "chat.completions": { needs: CONVERSATION, answer: echoChat },
