@@ -48,6 +48,10 @@ export function readMembers(
   }
 }
 
+/** `readMembers` of an object at its place. @throws GatewayError invalid_request for any other value. */
+export const readObject = (value: unknown, at: BodyPlace, readers: MemberReaders): void =>
+  readMembers({ object: objectAt(value, at), at }, readers);
+
 // What the tables do with a member that they do not read.
 
 /** Read elsewhere, or part of the format's own structure. */

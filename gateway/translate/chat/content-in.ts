@@ -12,6 +12,7 @@ import {
   objectAt,
   objectsAt,
   readMembers,
+  readObject,
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
@@ -59,23 +60,17 @@ function textPart({ object, at }: LocatedBody, otherwise: MemberReader): Part {
 
 function imagePart(object: Json, at: BodyPlace): Part {
   const image: { url: string; cache: Json | null } = { url: "", cache: null };
-  readMembers(
-    { object, at },
-    {
-      type: ignored,
-      image_url: (value, place) => {
-        // `detail` asks for a resolution; the messages format has only one.
-        readMembers(
-          { object: isJson(value) ? value : { url: value }, at: place },
-          {
-            url: into(image, "url", textAt),
-            detail: dropped,
-          },
-        );
-      },
-      ...cacheReaders(image),
+  readObject(object, at, {
+    type: ignored,
+    image_url: (value, place) => {
+      // `detail` asks for a resolution; the messages format has only one.
+      readObject(isJson(value) ? value : { url: value }, place, {
+        url: into(image, "url", textAt),
+        detail: dropped,
+      });
     },
-  );
+    ...cacheReaders(image),
+  });
   const { url, cache } = image;
   return { kind: "image", source: sourceOfUrl(url, at.member("image_url").member("url")), cache, at };
 }
@@ -86,21 +81,15 @@ function filePart(object: Json, at: BodyPlace): Part {
     title: null,
     cache: null,
   };
-  readMembers(
-    { object, at },
-    {
-      type: ignored,
-      file: (value, place) =>
-        readMembers(
-          { object: objectAt(value, place), at: place },
-          {
-            file_data: into(file, "data", textAt),
-            filename: into(file, "title", textAt),
-          },
-        ),
-      ...cacheReaders(file),
-    },
-  );
+  readObject(object, at, {
+    type: ignored,
+    file: (value, place) =>
+      readObject(value, place, {
+        file_data: into(file, "data", textAt),
+        filename: into(file, "title", textAt),
+      }),
+    ...cacheReaders(file),
+  });
   const { data, title, cache } = file;
   if (data === null) throw inexpressible(at.member("file"), "without file_data");
   return {

@@ -1,5 +1,5 @@
 import type { Json } from "../exact-json.ts";
-import { flagAt, ignored, into, malformed, objectAt, readMembers, textAt } from "../members.ts";
+import { flagAt, ignored, into, malformed, objectAt, readObject, textAt } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import type { OutputFormat } from "../prompt.ts";
 
@@ -31,15 +31,12 @@ function schemaOutput(object: Json, at: BodyPlace): OutputFormat {
     strict: null,
     at,
   };
-  readMembers(
-    { object, at },
-    {
-      type: ignored,
-      name: into(output, "name", textAt),
-      description: into(output, "description", textAt),
-      schema: into(output, "schema", objectAt),
-      strict: into(output, "strict", flagAt),
-    },
-  );
+  readObject(object, at, {
+    type: ignored,
+    name: into(output, "name", textAt),
+    description: into(output, "description", textAt),
+    schema: into(output, "schema", objectAt),
+    strict: into(output, "strict", flagAt),
+  });
   return output;
 }

@@ -16,6 +16,7 @@ import {
   objectsAt,
   oneOfAt,
   readMembers,
+  readObject,
   refused,
   textAt,
 } from "../members.ts";
@@ -41,15 +42,12 @@ export function readChatRequest({ object: body, at }: LocatedBody): {
 } {
   const prompt = emptyPrompt();
   const stream = { usageChunk: false };
-  readMembers(
-    { object: body, at },
-    {
-      ...COMMON_LEFT_OUT,
-      ...LEFT_OUT,
-      ...commonReaders(prompt),
-      ...readersFor(prompt, stream),
-    },
-  );
+  readObject(body, at, {
+    ...COMMON_LEFT_OUT,
+    ...LEFT_OUT,
+    ...commonReaders(prompt),
+    ...readersFor(prompt, stream),
+  });
   if (!Array.isArray(body["messages"])) throw malformed(at.member("messages"), "an array");
   readToolChoice(body["tool_choice"], at.member("tool_choice"), prompt);
   const { streamed, stop } = prompt;
@@ -95,14 +93,11 @@ const readersFor = (prompt: Prompt, stream: { usageChunk: boolean }): MemberRead
     outputFormatAt(objectAt(value, at), at, "json_schema"),
   ),
   stream_options: (value, at) =>
-    readMembers(
-      { object: objectAt(value, at), at: at },
-      {
-        include_usage: into(stream, "usageChunk", flagAt),
-        // Padding of the provider's own stream.
-        include_obfuscation: dropped,
-      },
-    ),
+    readObject(value, at, {
+      include_usage: into(stream, "usageChunk", flagAt),
+      // Padding of the provider's own stream.
+      include_obfuscation: dropped,
+    }),
 });
 
 const stopOf = (value: unknown, at: BodyPlace): string[] =>
@@ -136,16 +131,13 @@ type Content = { parts: Part[]; cache: Json | null };
 
 function plainParts(message: Json, at: BodyPlace): Part[] {
   const content: Content = { parts: [], cache: null };
-  readMembers(
-    { object: message, at },
-    {
-      role: ignored,
-      // Which of several people said it: the messages format knows one.
-      name: dropped,
-      content: into(content, "parts", chatContent),
-      ...cacheReaders(content),
-    },
-  );
+  readObject(message, at, {
+    role: ignored,
+    // Which of several people said it: the messages format knows one.
+    name: dropped,
+    content: into(content, "parts", chatContent),
+    ...cacheReaders(content),
+  });
   return marked(content);
 }
 
@@ -207,17 +199,14 @@ function toolCall(object: Json, at: BodyPlace): Part {
 
 function toolResult(message: Json, at: BodyPlace): Part {
   const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
-  readMembers(
-    { object: message, at },
-    {
-      role: ignored,
-      // The call's id identifies the result's call.
-      name: dropped,
-      tool_call_id: into(result, "callId", textAt),
-      content: into(result, "parts", chatContent),
-      ...cacheReaders(result),
-    },
-  );
+  readObject(message, at, {
+    role: ignored,
+    // The call's id identifies the result's call.
+    name: dropped,
+    tool_call_id: into(result, "callId", textAt),
+    content: into(result, "parts", chatContent),
+    ...cacheReaders(result),
+  });
   if (result.callId === "") throw malformed(at.member("tool_call_id"), "a string");
   return result;
 }

@@ -11,7 +11,7 @@ import {
   objectAt,
   objectsAt,
   oneOfAt,
-  readMembers,
+  readObject,
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
@@ -49,24 +49,21 @@ function chatTool({ object, at }: LocatedBody): Tool {
   const definition = at.member("function");
   const tool = functionTool({ object: objectAt(object["function"], definition), at: definition });
   // Some clients mark the tool and not its function.
-  readMembers({ object, at }, { type: ignored, function: ignored, ...cacheReaders(tool) });
+  readObject(object, at, { type: ignored, function: ignored, ...cacheReaders(tool) });
   return tool;
 }
 
 /** A function's definition, as the chat and the responses format write it. */
 function functionTool({ object, at }: LocatedBody): Tool {
   const tool: Tool = { name: "", description: null, schema: null, strict: null, cache: null };
-  readMembers(
-    { object, at },
-    {
-      type: ignored,
-      name: into(tool, "name", textAt),
-      description: into(tool, "description", textAt),
-      parameters: into(tool, "schema", objectAt),
-      strict: into(tool, "strict", located(flagAt)),
-      ...cacheReaders(tool),
-    },
-  );
+  readObject(object, at, {
+    type: ignored,
+    name: into(tool, "name", textAt),
+    description: into(tool, "description", textAt),
+    parameters: into(tool, "schema", objectAt),
+    strict: into(tool, "strict", located(flagAt)),
+    ...cacheReaders(tool),
+  });
   if (tool.name === "") throw malformed(at.member("name"), "a string");
   return tool;
 }

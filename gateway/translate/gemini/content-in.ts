@@ -13,7 +13,7 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
-import { listedObjects, readProto } from "./proto.ts";
+import { listedObjects, readProto, readProtoObject } from "./proto.ts";
 import { openSignature } from "./signature.ts";
 
 /** The turns of `contents`. */
@@ -129,14 +129,11 @@ const nothing = (): Media => ({ mimeType: "", data: "", uri: "", name: null });
 
 function inlineData(value: unknown, at: BodyPlace): Part[] {
   const media = nothing();
-  readProto(
-    { object: objectAt(value, at), at },
-    {
-      mimeType: into(media, "mimeType", textAt),
-      data: into(media, "data", textAt),
-      displayName: into(media, "name", textAt),
-    },
-  );
+  readProtoObject(value, at, {
+    mimeType: into(media, "mimeType", textAt),
+    data: into(media, "data", textAt),
+    displayName: into(media, "name", textAt),
+  });
   const { mimeType, data } = media;
   if (!mimeType.startsWith("text/")) return [partOf(media, { kind: "data", mediaType: mimeType, data }, at)];
   return [partOf(media, { kind: "text", text: Buffer.from(data, "base64").toString() }, at)];
@@ -147,14 +144,11 @@ const STORED = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//;
 
 function fileData(value: unknown, at: BodyPlace): Part[] {
   const media = nothing();
-  readProto(
-    { object: objectAt(value, at), at },
-    {
-      mimeType: into(media, "mimeType", textAt),
-      fileUri: into(media, "uri", textAt),
-      displayName: into(media, "name", textAt),
-    },
-  );
+  readProtoObject(value, at, {
+    mimeType: into(media, "mimeType", textAt),
+    fileUri: into(media, "uri", textAt),
+    displayName: into(media, "name", textAt),
+  });
   const { uri } = media;
   if (STORED.test(uri) || !/^https?:/i.test(uri)) {
     throw inexpressible(at.member("fileUri"), "the file is in another vendor's store");
@@ -175,14 +169,11 @@ const mediaReaders = { inlineData, fileData };
 /** Media beside a function's response. */
 function mediaPart(value: unknown, at: BodyPlace): Part {
   const found: { parts: Part[] } = { parts: [] };
-  readProto(
-    { object: objectAt(value, at), at },
-    {
-      inlineData: into(found, "parts", inlineData),
-      fileData: into(found, "parts", fileData),
-      partMetadata: dropped,
-    },
-  );
+  readProtoObject(value, at, {
+    inlineData: into(found, "parts", inlineData),
+    fileData: into(found, "parts", fileData),
+    partMetadata: dropped,
+  });
   const [part] = found.parts;
   if (!part) throw inexpressible(at);
   return part;

@@ -28,8 +28,12 @@ export const listedObjects = (value: unknown, at: BodyPlace): LocatedBody[] =>
     ? value.map((one, index) => ({ object: objectAt(one, at.item(index)), at: at.item(index) }))
     : [{ object: objectAt(value, at), at }];
 
-/** An object's reader for `readProto`. */
+/** `readProto` of an object at its place. @throws GatewayError invalid_request for any other value. */
+export const readProtoObject = (value: unknown, at: BodyPlace, readers: MemberReaders): void =>
+  readProto({ object: objectAt(value, at), at }, readers);
+
+/** The same, as the reader of a member. */
 export const objectReader =
   (readers: MemberReaders): MemberReader =>
   (value, at) =>
-    readProto({ object: objectAt(value, at), at }, readers);
+    readProtoObject(value, at, readers);

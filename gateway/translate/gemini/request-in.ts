@@ -16,7 +16,7 @@ import type { BodyPlace } from "../place.ts";
 import { type AnswerOptions, emptyPrompt, type Prompt, type PromptTurn, type Tool } from "../prompt.ts";
 import { readGenerationConfig, type Wanted } from "./config-in.ts";
 import { geminiTurns, systemTurn } from "./content-in.ts";
-import { listedObjects, objectReader, readProto } from "./proto.ts";
+import { listedObjects, objectReader, readProtoObject } from "./proto.ts";
 import { jsonSchemaOf } from "./schema-in.ts";
 
 /** Reads a generateContent request. Whether it is streamed is not in it but in its address. */
@@ -27,28 +27,25 @@ export function readGeminiRequest({ object: body, at }: LocatedBody): {
   const prompt = emptyPrompt();
   const wanted: Wanted = { thoughts: false };
   const system: { turns: PromptTurn[] } = { turns: [] };
-  readProto(
-    { object: body, at },
-    {
-      // Read by the gateway itself.
-      model: ignored,
-      route: ignored,
-      contents: into(prompt, "turns", geminiTurns),
-      systemInstruction: into(system, "turns", (value, place) => [systemTurn(value, place)]),
-      tools: into(prompt, "tools", geminiTools),
-      // Read after the tools that it names.
-      toolConfig: ignored,
-      generationConfig: readGenerationConfig(prompt, wanted),
-      // The vendor's own filters, and labels and logs that it keeps.
-      safetySettings: dropped,
-      labels: dropped,
-      store: dropped,
-      // The vendor's own capacity: the answer is the same.
-      serviceTier: dropped,
-      // Part of what was said, in the vendor's store.
-      cachedContent: refused,
-    },
-  );
+  readProtoObject(body, at, {
+    // Read by the gateway itself.
+    model: ignored,
+    route: ignored,
+    contents: into(prompt, "turns", geminiTurns),
+    systemInstruction: into(system, "turns", (value, place) => [systemTurn(value, place)]),
+    tools: into(prompt, "tools", geminiTools),
+    // Read after the tools that it names.
+    toolConfig: ignored,
+    generationConfig: readGenerationConfig(prompt, wanted),
+    // The vendor's own filters, and labels and logs that it keeps.
+    safetySettings: dropped,
+    labels: dropped,
+    store: dropped,
+    // The vendor's own capacity: the answer is the same.
+    serviceTier: dropped,
+    // Part of what was said, in the vendor's store.
+    cachedContent: refused,
+  });
   if (prompt.turns.length === 0) throw malformed(at.member("contents"), "an array with a turn");
   const config = protoMember(body, "toolConfig");
   if (config !== undefined && config !== null) readToolConfig(config, at.member("toolConfig"), prompt);
@@ -90,19 +87,16 @@ type Member = LocatedBody & { name: string; value: unknown };
 
 function functionOf({ object, at }: LocatedBody): Tool {
   const tool: Tool = { name: "", description: null, schema: null, strict: null, cache: null };
-  readProto(
-    { object, at },
-    {
-      name: into(tool, "name", textAt),
-      description: into(tool, "description", textAt),
-      parameters: into(tool, "schema", (value, place) => jsonSchemaOf(objectAt(value, place))),
-      parametersJsonSchema: into(tool, "schema", objectAt),
-      // What the function returns, and whether the model waits for it: said of the client's own code.
-      response: dropped,
-      responseJsonSchema: dropped,
-      behavior: dropped,
-    },
-  );
+  readProtoObject(object, at, {
+    name: into(tool, "name", textAt),
+    description: into(tool, "description", textAt),
+    parameters: into(tool, "schema", (value, place) => jsonSchemaOf(objectAt(value, place))),
+    parametersJsonSchema: into(tool, "schema", objectAt),
+    // What the function returns, and whether the model waits for it: said of the client's own code.
+    response: dropped,
+    responseJsonSchema: dropped,
+    behavior: dropped,
+  });
   if (tool.name === "") throw malformed(at.member("name"), "a string");
   return tool;
 }

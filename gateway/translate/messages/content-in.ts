@@ -9,7 +9,7 @@ import {
   neutral,
   objectAt,
   objectsAt,
-  readMembers,
+  readObject,
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
@@ -54,13 +54,13 @@ const MARKS: MemberReaders = { type: ignored, cache_control: dropped };
 function textBlock(block: Json, at: BodyPlace): Part {
   const part = plainText("", at);
   // Citations say where an earlier answer found its text; the text itself stays.
-  readMembers({ object: block, at }, { ...MARKS, text: into(part, "text", textAt), citations: dropped });
+  readObject(block, at, { ...MARKS, text: into(part, "text", textAt), citations: dropped });
   return part;
 }
 
 function imageBlock(block: Json, at: BodyPlace): Part {
   const image: { source: ContentSource | null } = { source: null };
-  readMembers({ object: block, at }, { ...MARKS, source: into(image, "source", sourceAt) });
+  readObject(block, at, { ...MARKS, source: into(image, "source", sourceAt) });
   if (!image.source) throw malformed(at.member("source"), "an object");
   return { kind: "image", source: image.source, cache: null, at };
 }
@@ -88,53 +88,44 @@ type DocumentBlock = { title: string | null; context: Part[]; parts: Part[] };
 /** A document, or the blocks that it consists of, after its context as text. */
 function documentParts(block: Json, at: BodyPlace): Part[] {
   const document: DocumentBlock = { title: null, context: [], parts: [] };
-  readMembers(
-    { object: block, at },
-    {
-      ...MARKS,
-      title: into(document, "title", textAt),
-      context: into(document, "context", (value, place) => [plainText(textAt(value, place), place)]),
-      citations: neutral({ enabled: false }),
-      source: into(document, "parts", (value, place): Part[] => {
-        const source = objectAt(value, place);
-        return source["type"] === "content"
-          ? messagesContent(source["content"], place.member("content"))
-          : [{ kind: "document", source: sourceAt(source, place), title: null, cache: null, at }];
-      }),
-    },
-  );
+  readObject(block, at, {
+    ...MARKS,
+    title: into(document, "title", textAt),
+    context: into(document, "context", (value, place) => [plainText(textAt(value, place), place)]),
+    citations: neutral({ enabled: false }),
+    source: into(document, "parts", (value, place): Part[] => {
+      const source = objectAt(value, place);
+      return source["type"] === "content"
+        ? messagesContent(source["content"], place.member("content"))
+        : [{ kind: "document", source: sourceAt(source, place), title: null, cache: null, at }];
+    }),
+  });
   const { title, context, parts } = document;
   return [...context, ...parts.map((part) => (part.kind === "document" ? { ...part, title } : part))];
 }
 
 function toolUse(block: Json, at: BodyPlace): Part {
   const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "{}", cache: null, at };
-  readMembers(
-    { object: block, at },
-    {
-      ...MARKS,
-      id: into(call, "id", textAt),
-      name: into(call, "name", textAt),
-      input: into(call, "input", (value) => JSON.stringify(value)),
-      // Who called: the model itself, or code that it ran at the vendor.
-      caller: (value, place) => {
-        if (!isJson(value) || value["type"] !== "direct") throw inexpressible(place);
-      },
+  readObject(block, at, {
+    ...MARKS,
+    id: into(call, "id", textAt),
+    name: into(call, "name", textAt),
+    input: into(call, "input", (value) => JSON.stringify(value)),
+    // Who called: the model itself, or code that it ran at the vendor.
+    caller: (value, place) => {
+      if (!isJson(value) || value["type"] !== "direct") throw inexpressible(place);
     },
-  );
+  });
   return call;
 }
 
 function toolResult(block: Json, at: BodyPlace): Part {
   const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
-  readMembers(
-    { object: block, at },
-    {
-      ...MARKS,
-      tool_use_id: into(result, "callId", textAt),
-      content: into(result, "parts", messagesContent),
-      is_error: into(result, "failed", (value) => value === true),
-    },
-  );
+  readObject(block, at, {
+    ...MARKS,
+    tool_use_id: into(result, "callId", textAt),
+    content: into(result, "parts", messagesContent),
+    is_error: into(result, "failed", (value) => value === true),
+  });
   return result;
 }

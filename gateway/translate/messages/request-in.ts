@@ -17,7 +17,7 @@ import {
   objectAt,
   objectsAt,
   oneOfAt,
-  readMembers,
+  readObject,
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
@@ -39,7 +39,7 @@ export function readMessagesRequest({ object: body, at }: LocatedBody): {
 } {
   const prompt = emptyPrompt();
   const thinking = body["thinking"];
-  readMembers({ object: body, at }, { ...LEFT_OUT, ...readersFor(prompt) });
+  readObject(body, at, { ...LEFT_OUT, ...readersFor(prompt) });
   if (!Array.isArray(body["messages"])) throw malformed(at.member("messages"), "an array");
   if (!prompt.maxTokens) throw malformed(at.member("max_tokens"), "a number");
   prompt.turns.unshift(...systemTurn(body["system"], at.member("system")));
@@ -93,12 +93,9 @@ const readersFor = (prompt: Prompt): MemberReaders => ({
   ),
   stream: into(prompt, "streamed", flagAt),
   metadata: (value, at) =>
-    readMembers(
-      { object: objectAt(value, at), at: at },
-      {
-        user_id: into(prompt, "user", (id, place) => personIn(textAt(id, place))),
-      },
-    ),
+    readObject(value, at, {
+      user_id: into(prompt, "user", (id, place) => personIn(textAt(id, place))),
+    }),
   tools: into(prompt, "tools", (value, at) => clientsTools(objectsAt(value, at), isClients).map(toolOf)),
   tool_choice: (value, at) => readToolChoice(objectAt(value, at), at, prompt),
   thinking: (value, at) => readThinking(objectAt(value, at), at, prompt),
@@ -110,7 +107,7 @@ const readersFor = (prompt: Prompt): MemberReaders => ({
 function turnOf(message: Json, at: BodyPlace): PromptTurn[] {
   const role = oneOfAt(message["role"], at.member("role"), ["user", "assistant", "system"] as const);
   const turn: PromptTurn = { role, parts: [], at };
-  readMembers({ object: message, at }, { role: ignored, content: into(turn, "parts", messagesContent) });
+  readObject(message, at, { role: ignored, content: into(turn, "parts", messagesContent) });
   const { content } = message;
   return turn.parts.length === 0 && Array.isArray(content) && content.length > 0 ? [] : [turn];
 }
@@ -141,37 +138,31 @@ const isClients = ({ object: { type } }: LocatedBody): boolean =>
 
 function toolOf({ object: definition, at }: LocatedBody): Tool {
   const tool: Tool = { name: "", description: null, schema: null, strict: null, cache: null };
-  readMembers(
-    { object: definition, at },
-    {
-      type: ignored,
-      cache_control: dropped,
-      // When arguments are streamed, not what they are.
-      eager_input_streaming: dropped,
-      defer_loading: neutral(false),
-      allowed_callers: neutral(["direct"]),
-      name: into(tool, "name", textAt),
-      description: into(tool, "description", textAt),
-      input_schema: into(tool, "schema", objectAt),
-      strict: into(tool, "strict", located(flagAt)),
-    },
-  );
+  readObject(definition, at, {
+    type: ignored,
+    cache_control: dropped,
+    // When arguments are streamed, not what they are.
+    eager_input_streaming: dropped,
+    defer_loading: neutral(false),
+    allowed_callers: neutral(["direct"]),
+    name: into(tool, "name", textAt),
+    description: into(tool, "description", textAt),
+    input_schema: into(tool, "schema", objectAt),
+    strict: into(tool, "strict", located(flagAt)),
+  });
   if (tool.name === "") throw malformed(at.member("name"), "a string");
   return tool;
 }
 
 function readToolChoice(choice: Json, at: BodyPlace, prompt: Prompt): void {
   const kind = oneOfAt(choice["type"], at.member("type"), ["auto", "any", "none", "tool"] as const);
-  readMembers(
-    { object: choice, at },
-    {
-      type: ignored,
-      name: ignored,
-      disable_parallel_tool_use: (value, place) => {
-        prompt.parallelTools = { value: !flagAt(value, place), at: place };
-      },
+  readObject(choice, at, {
+    type: ignored,
+    name: ignored,
+    disable_parallel_tool_use: (value, place) => {
+      prompt.parallelTools = { value: !flagAt(value, place), at: place };
     },
-  );
+  });
   const value =
     kind === "tool" ? { kind, name: textAt(choice["name"], at.member("name")) } : ({ kind } as const);
   prompt.toolChoice = { value, at };
@@ -183,46 +174,37 @@ function readToolChoice(choice: Json, at: BodyPlace, prompt: Prompt): void {
  */
 function readThinking(thinking: Json, at: BodyPlace, prompt: Prompt): void {
   oneOfAt(thinking["type"], at.member("type"), ["enabled", "disabled", "adaptive", "between_tools"] as const);
-  readMembers(
-    { object: thinking, at },
-    {
-      type: ignored,
-      display: ignored,
-      budget_tokens: into(prompt.reasoning, "budgetTokens", located(numberAt)),
-    },
-  );
+  readObject(thinking, at, {
+    type: ignored,
+    display: ignored,
+    budget_tokens: into(prompt.reasoning, "budgetTokens", located(numberAt)),
+  });
 }
 
 function readOutput(config: Json, at: BodyPlace, prompt: Prompt): void {
-  readMembers(
-    { object: config, at },
-    {
-      effort: into(
-        prompt.reasoning,
-        "effort",
-        located((value, place) => oneOfAt(value, place, EFFORTS)),
-      ),
-      format: into(prompt, "output", (value, place): OutputFormat => {
-        const format = objectAt(value, place);
-        if (format["type"] !== "json_schema") throw inexpressible(place.member("type"));
-        const schema = objectAt(format["schema"], place.member("schema"));
-        return { kind: "schema", name: "output", description: null, schema, strict: true, at: place };
-      }),
-    },
-  );
+  readObject(config, at, {
+    effort: into(
+      prompt.reasoning,
+      "effort",
+      located((value, place) => oneOfAt(value, place, EFFORTS)),
+    ),
+    format: into(prompt, "output", (value, place): OutputFormat => {
+      const format = objectAt(value, place);
+      if (format["type"] !== "json_schema") throw inexpressible(place.member("type"));
+      const schema = objectAt(format["schema"], place.member("schema"));
+      return { kind: "schema", name: "output", description: null, schema, strict: true, at: place };
+    }),
+  });
 }
 
 /** Edits of the context that take out reasoning of earlier turns, which is never sent in another format anyway. */
 function readContextManagement(management: Json, at: BodyPlace): void {
-  readMembers(
-    { object: management, at },
-    {
-      edits: (value, place) => {
-        for (const { object, at: where } of objectsAt(value, place)) {
-          const { type } = object;
-          if (typeof type !== "string" || !type.startsWith("clear_thinking_")) throw inexpressible(where);
-        }
-      },
+  readObject(management, at, {
+    edits: (value, place) => {
+      for (const { object, at: where } of objectsAt(value, place)) {
+        const { type } = object;
+        if (typeof type !== "string" || !type.startsWith("clear_thinking_")) throw inexpressible(where);
+      }
     },
-  );
+  });
 }

@@ -9,7 +9,7 @@ import {
   malformed,
   objectsAt,
   oneOfAt,
-  readMembers,
+  readObject,
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
@@ -77,10 +77,7 @@ const ROLES = ["user", "assistant", "system", "developer"] as const;
 function messageTurn(item: Json, at: BodyPlace): PromptTurn {
   const role = oneOfAt(item["role"], at.member("role"), ROLES);
   const turn: PromptTurn = { role: role === "developer" ? "system" : role, parts: [], at };
-  readMembers(
-    { object: item, at },
-    { ...ITEM_STATE, role: ignored, content: into(turn, "parts", itemContent) },
-  );
+  readObject(item, at, { ...ITEM_STATE, role: ignored, content: into(turn, "parts", itemContent) });
   return turn;
 }
 
@@ -107,19 +104,25 @@ function contentPart(part: Json, at: BodyPlace): Part {
 function textPart(object: Json, at: BodyPlace): Part {
   const part = plainText("", at);
   const text = into(part, "text", textAt);
-  readMembers(
-    { object, at },
-    { type: ignored, text, refusal: text, annotations: dropped, logprobs: dropped, ...cacheReaders(part) },
-  );
+  readObject(object, at, {
+    type: ignored,
+    text,
+    refusal: text,
+    annotations: dropped,
+    logprobs: dropped,
+    ...cacheReaders(part),
+  });
   return part;
 }
 
 function imagePart(object: Json, at: BodyPlace): Part {
   const image: { url: string; cache: Json | null } = { url: "", cache: null };
-  readMembers(
-    { object, at },
-    { type: ignored, detail: dropped, image_url: into(image, "url", textAt), ...cacheReaders(image) },
-  );
+  readObject(object, at, {
+    type: ignored,
+    detail: dropped,
+    image_url: into(image, "url", textAt),
+    ...cacheReaders(image),
+  });
   const { url, cache } = image;
   return { kind: "image", source: sourceOfUrl(url, at.member("image_url")), cache, at };
 }
@@ -130,17 +133,14 @@ function filePart(object: Json, at: BodyPlace): Part {
     title: null,
     cache: null,
   };
-  readMembers(
-    { object, at },
-    {
-      type: ignored,
-      detail: dropped,
-      filename: into(file, "title", textAt),
-      file_data: into(file, "source", (value, place) => fileSource(textAt(value, place), place)),
-      file_url: into(file, "source", (value, place) => sourceOfUrl(textAt(value, place), place)),
-      ...cacheReaders(file),
-    },
-  );
+  readObject(object, at, {
+    type: ignored,
+    detail: dropped,
+    filename: into(file, "title", textAt),
+    file_data: into(file, "source", (value, place) => fileSource(textAt(value, place), place)),
+    file_url: into(file, "source", (value, place) => sourceOfUrl(textAt(value, place), place)),
+    ...cacheReaders(file),
+  });
   const { source, title, cache } = file;
   if (!source) throw inexpressible(at, "without file_data or file_url");
   return { kind: "document", source, title, cache, at };
@@ -148,31 +148,25 @@ function filePart(object: Json, at: BodyPlace): Part {
 
 function functionCall(item: Json, at: BodyPlace): Part {
   const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "", cache: null, at };
-  readMembers(
-    { object: item, at },
-    {
-      ...ITEM_STATE,
-      call_id: into(call, "id", textAt),
-      name: into(call, "name", textAt),
-      arguments: into(call, "input", textAt),
-    },
-  );
+  readObject(item, at, {
+    ...ITEM_STATE,
+    call_id: into(call, "id", textAt),
+    name: into(call, "name", textAt),
+    arguments: into(call, "input", textAt),
+  });
   if (call.name === "" || call.id === "") throw malformed(at, "a call with call_id and name");
   return call;
 }
 
 function callOutput(item: Json, at: BodyPlace): Part {
   const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
-  readMembers(
-    { object: item, at },
-    {
-      ...ITEM_STATE,
-      // The call's id identifies the output's call.
-      name: ignored,
-      call_id: into(result, "callId", textAt),
-      output: into(result, "parts", itemContent),
-    },
-  );
+  readObject(item, at, {
+    ...ITEM_STATE,
+    // The call's id identifies the output's call.
+    name: ignored,
+    call_id: into(result, "callId", textAt),
+    output: into(result, "parts", itemContent),
+  });
   if (result.callId === "") throw malformed(at.member("call_id"), "a string");
   return result;
 }
@@ -180,16 +174,13 @@ function callOutput(item: Json, at: BodyPlace): Part {
 /** Reasoning that this gateway packed goes back to its vendor. Any other is readable by its own vendor only. */
 function reasoningTurn(item: Json, at: BodyPlace): PromptTurn[] {
   const turn: PromptTurn = { role: "assistant", parts: [], at };
-  readMembers(
-    { object: item, at },
-    {
-      ...ITEM_STATE,
-      summary: ignored,
-      content: ignored,
-      encrypted_content: into(turn, "parts", (value, place) =>
-        openSealed(textAt(value, place)).map((part) => ({ ...part, at: place })),
-      ),
-    },
-  );
+  readObject(item, at, {
+    ...ITEM_STATE,
+    summary: ignored,
+    content: ignored,
+    encrypted_content: into(turn, "parts", (value, place) =>
+      openSealed(textAt(value, place)).map((part) => ({ ...part, at: place })),
+    ),
+  });
   return turn.parts.length > 0 ? [turn] : [];
 }

@@ -16,7 +16,7 @@ import {
   numberAt,
   objectAt,
   oneOfAt,
-  readMembers,
+  readObject,
   refused,
   textAt,
 } from "../members.ts";
@@ -32,7 +32,7 @@ export function readResponsesRequest({ object: body, at }: LocatedBody): {
 } {
   const prompt = emptyPrompt();
   const shown = { summary: false, sealed: false };
-  readMembers({ object: body, at }, { ...LEFT_OUT, ...commonReaders(prompt), ...readersFor(prompt, shown) });
+  readObject(body, at, { ...LEFT_OUT, ...commonReaders(prompt), ...readersFor(prompt, shown) });
   if (body["input"] === undefined || body["input"] === null)
     throw malformed(at.member("input"), "a string or an array");
   prompt.turns = [
@@ -80,31 +80,24 @@ const readersFor = (prompt: Prompt, shown: Shown): MemberReaders => ({
   max_output_tokens: into(prompt, "maxTokens", located(numberAt)),
   tools: into(prompt, "tools", responsesTools),
   // Padding of the provider's own stream.
-  stream_options: (value, at) =>
-    readMembers({ object: objectAt(value, at), at: at }, { include_obfuscation: dropped }),
+  stream_options: (value, at) => readObject(value, at, { include_obfuscation: dropped }),
   service_tier: extra(prompt, "service_tier", ["auto", "default"]),
   text: (value, at) =>
-    readMembers(
-      { object: objectAt(value, at), at: at },
-      {
-        verbosity: extra(prompt, "verbosity", ["medium"]),
-        format: into(prompt, "output", (format, place) => outputFormatAt(objectAt(format, place), place)),
-      },
-    ),
+    readObject(value, at, {
+      verbosity: extra(prompt, "verbosity", ["medium"]),
+      format: into(prompt, "output", (format, place) => outputFormatAt(objectAt(format, place), place)),
+    }),
   reasoning: (value, at) =>
-    readMembers(
-      { object: objectAt(value, at), at: at },
-      {
-        effort: into(
-          prompt.reasoning,
-          "effort",
-          located((effort, place) => oneOfAt(effort, place, EFFORTS)),
-        ),
-        summary: into(shown, "summary", () => true),
-        generate_summary: into(shown, "summary", () => true),
-        context: neutral("auto", "current_turn"),
-      },
-    ),
+    readObject(value, at, {
+      effort: into(
+        prompt.reasoning,
+        "effort",
+        located((effort, place) => oneOfAt(effort, place, EFFORTS)),
+      ),
+      summary: into(shown, "summary", () => true),
+      generate_summary: into(shown, "summary", () => true),
+      context: neutral("auto", "current_turn"),
+    }),
   include: (value, at) => {
     for (const [index, name] of listAt(value, at).entries()) {
       shown.sealed ||= name === "reasoning.encrypted_content";
