@@ -56,9 +56,11 @@ export function boundedText(bounds: TextBounds, not = "") {
 }
 
 /** One string of a tuple, e.g. `oneOf(["table", "bar"])`; the tuple stays the only list of the names. */
-export const oneOf = <const T extends readonly string[]>(names: T) =>
-  checked<T[number]>({ type: "string", enum: [...names] }, `one of ${names.join(", ")}`, (value) =>
-    names.some((name) => name === value),
+export const oneOf = <const T extends readonly string[]>(names: T, description?: string) =>
+  checked<T[number]>(
+    { type: "string", enum: [...names], ...(description && { description }) },
+    `one of ${names.join(", ")}`,
+    (value) => names.some((name) => name === value),
   );
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

@@ -34,20 +34,19 @@ export const Settings = closed({
     default: 400,
     minimum: 1,
     maximum: 3650,
-    description: "Days to keep single records.",
+    description: "Days to keep single records. Reports about older days stay.",
   }),
   batch_basis: {
     ...oneOf(["interactive", "list"]),
     default: "interactive",
     description:
-      "Prices that a batch's cost is recorded at: those of interactive calls, which is at most what it cost, or the price list's for batches where it has them.",
+      "Prices that batches are recorded at. `interactive`: those of interactive calls, an upper bound. `list`: the price list's for batches, where it has them.",
   },
   pull_request_backfill_days: Type.Integer({
     default: 90,
     minimum: 0,
     maximum: 3650,
-    description:
-      "How many days of pull requests to read when the App first sees a repository; 3650 means all.",
+    description: "Days of pull requests to read when the App first sees a repository; 3650 means all.",
   }),
   pull_request_check: Type.Boolean({
     default: false,
@@ -77,7 +76,7 @@ export const Settings = closed({
       Type.String({
         pattern: "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$",
         description:
-          "Repository (`owner/name`) that gets the weekly digest as an issue; null: none. The App then needs `issues: write`.",
+          "Repository (`owner/name`) that gets the weekly digest as an issue. Null: none. The App then needs `issues: write`.",
       }),
       Type.Null(),
     ],
@@ -98,7 +97,7 @@ export const Settings = closed({
     ...nullable(ClaudeSettings),
     default: null,
     description:
-      "Claude Code's managed settings for those who sign in with it, unless their team has some; null: none.",
+      "Claude Code's managed settings for those who sign in with it, unless their team has some. Null: none.",
   },
   digest_hour: Type.Integer({
     default: 7,

@@ -15,6 +15,6 @@ export const ClaudeSettings = checked<JsonDocument>(
   (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
     const text = JSON.stringify(value);
-    return Buffer.byteLength(text) <= BYTES_MAX && !NOT_STORABLE.test(text);
+    return new TextEncoder().encode(text).length <= BYTES_MAX && !NOT_STORABLE.test(text);
   },
 );

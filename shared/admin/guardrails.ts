@@ -26,19 +26,19 @@ export const Match = closed({
   keys: names("Matches any of these keys, by id or name."),
   routes: names("Matches any of these routes; `(direct)` means a concrete model without a route."),
   clients: names("Matches any of these clients."),
-  models: names("Globs; matches any model that may be called, fallbacks included."),
+  models: names("Globs. Matches any model that may be called, fallbacks included."),
   pattern: Type.Optional(
     boundedText({
       minLength: 1,
       maxLength: 1000,
-      description: "RE2 expression; matches the request's decoded texts.",
+      description: "RE2 expression, tried on every text that a model may read.",
     }),
   ),
   detect: Type.Optional(
     Type.Array(oneOf(DETECTORS), {
       minItems: 1,
       maxItems: DETECTORS.length,
-      description: "Built-in patterns; match the request's decoded texts.",
+      description: "Built-in patterns, tried on the same texts.",
     }),
   ),
 });
@@ -47,7 +47,7 @@ export type Match = Static<typeof Match>;
 export const Callout = closed({
   url: SingleLine(2048, "Asked by POST with the call's labels and texts; answers `{action, message?}`."),
   timeout_ms: Type.Integer({ minimum: 10, maximum: 30_000, description: "For its whole answer." }),
-  on_failure: oneOf(ON_FAILURE),
+  on_failure: oneOf(ON_FAILURE, "If it fails: `open` lets the call through, `closed` refuses it."),
   allow_private_network: Type.Optional(
     Type.Boolean({ default: false, description: "Whether `url` may be plain http, loopback or private." }),
   ),
@@ -55,12 +55,19 @@ export const Callout = closed({
 export type Callout = Static<typeof Callout>;
 
 const members = {
-  position: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 100 })),
+  position: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 100,
+      description: "Lower ones are tried first; the first match decides.",
+    }),
+  ),
   enabled: Type.Optional(Type.Boolean({ default: true })),
-  mode: Type.Optional(oneOf(MODES)),
+  mode: Type.Optional(oneOf(MODES, "`observe` only counts matches.")),
   match: Type.Optional(Match),
   action: Type.Optional(oneOf(ACTIONS)),
-  message: Type.Optional(nullable(Prose(1000, "Message to the client; null for the default message."))),
+  message: Type.Optional(nullable(Prose(1000, "What the client is told. Null: the default message."))),
   callout: Type.Optional(nullable(Callout)),
 };
 

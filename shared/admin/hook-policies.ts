@@ -7,15 +7,15 @@ const Glob = (description: string) =>
 
 const members = {
   enabled: Type.Optional(Type.Boolean({ default: true })),
-  client: Type.Optional(nullable(Glob("Agents this applies to, such as `claude-code`; null for all."))),
+  client: Type.Optional(nullable(Glob("Agents it applies to, such as `claude-code`. Null: all."))),
   tool: Type.Optional(
     Glob("The tool's own name, or the agent's name for it (`mcp__server__tool`). Default: every tool."),
   ),
   server: Type.Optional(
-    nullable(Glob("Only tools of this server; null also includes tools built into the agent.")),
+    nullable(Glob("Only tools of this server. Null: of every server, and the agent's own.")),
   ),
   action: Type.Optional(oneOf(["deny"] as const)),
-  reason: Type.Optional(SingleLine(1000, "Told to the agent's model and to the person.")),
+  reason: Type.Optional(SingleLine(1000, "Shown to the agent's model and to the person.")),
 };
 
 /** `POST /admin/v1/hook-policies`. */

@@ -9,9 +9,9 @@ const listOf = <T extends TSchema>(item: T, description: string) =>
 /** What a key may use. An absent list does not limit, an empty one allows nothing; a call must satisfy all lists. */
 const scopes = <T extends TSchema>(tool: T) =>
   closed({
-    routes: listOf(SingleLine(256), "Names of routes."),
-    models: listOf(SingleLine(256), "Concrete models, fallbacks included."),
-    mcp: listOf(tool, "Names of tool servers, or single tools of theirs as `server__tool`."),
+    routes: listOf(SingleLine(256), "Names of routes. Absent: all."),
+    models: listOf(SingleLine(256), "Concrete models, fallbacks included. Absent: all."),
+    mcp: listOf(tool, "Tool servers, or single tools as `server__tool`. Absent: all."),
     reports: Type.Optional(Type.Boolean({ description: "Whether the key may read reports. Absent: no." })),
   });
 
@@ -26,21 +26,20 @@ const Limits = closed({
   concurrency: rate("Calls at once."),
   budget_usd: Type.Optional(Usd("What the key may spend per `budget_period`.")),
   budget_period: Type.Optional(oneOf(BUDGET_PERIODS)),
-  when_away: Type.Optional({
-    ...oneOf(WHEN_AWAY),
-    description:
-      "What a gateway does while the database is away. `local`, the default: it goes on, counts this key's calls by itself, and settles them later. `refuse`: it admits its share of the limits, then answers 503.",
-  }),
+  when_away: Type.Optional(
+    oneOf(
+      WHEN_AWAY,
+      "What a gateway does while the database is away. `local`, the default: it counts this key's calls by itself and settles them later. `refuse`: it admits its share of the limits, then answers 503.",
+    ),
+  ),
 });
 
 const members = {
-  owner: Type.Optional(
-    nullable(SingleLine(128, "The person the key belongs to. Absent: a service account.")),
-  ),
-  team: Type.Optional(nullable(Name)),
+  owner: Type.Optional(nullable(SingleLine(128, "The person who makes the calls. Null: a service account."))),
+  team: Type.Optional(nullable({ ...Name, description: "Null: the owner's." })),
   scopes: Type.Optional(scopes(ToolScope)),
   limits: Type.Optional(nullable(Limits)),
-  expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Default: never."))),
+  expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Null: never."))),
 };
 
 /** What people's self-made keys get. */

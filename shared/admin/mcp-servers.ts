@@ -13,8 +13,8 @@ const globs = (description: string) =>
   Type.Optional(Type.Array(SingleLine(128), { maxItems: 1000, uniqueItems: true, description }));
 
 const Tools = closed({
-  allow: globs("Globs of the tools to offer, by their own names. Default: all of the server's."),
-  deny: globs("Globs of the tools to hide; wins over `allow`."),
+  allow: globs("Globs of the tools to offer, by their own names. Absent: all."),
+  deny: globs("Globs of the tools to hide, even where `allow` names them."),
 });
 
 /** `POST /admin/v1/keys` and `tools` here use the names that servers give their tools. */
@@ -39,12 +39,12 @@ const members = {
     nullable(
       Type.String({
         pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$",
-        description: "Header that carries the credential unchanged. Null for `Authorization: Bearer`.",
+        description: "Carries the credential unchanged. Null: `Authorization: Bearer`.",
       }),
     ),
   ),
   tools: Type.Optional(Tools),
-  price_per_call: Type.Optional(nullable(Usd("USD per call of any tool not in `prices`."))),
+  price_per_call: Type.Optional(nullable(Usd("Of any tool without a price of its own."))),
   prices: Type.Optional(
     Type.Record(Type.String({ pattern: `^${TOOL_NAME}$` }), Usd("USD for a call."), {
       maxProperties: 1000,

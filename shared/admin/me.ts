@@ -38,7 +38,7 @@ export type Me = Static<typeof Me>;
 /** `POST /v1/me/keys`. Scopes and limits come from the team's or the installation's template. */
 export const OwnKeyBody = closed({
   name: SingleLine(64, "For yourself; others see it with your e-mail behind it."),
-  expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Default: never."))),
+  expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Null: never."))),
 });
 
 export const OWN_KEYS_MAX = 10;

@@ -35,14 +35,14 @@ const githubLogin = Type.Optional(
   nullable(
     Type.String({
       pattern: "^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$",
-      description: "The person's account at GitHub.",
+      description: "The person's account on GitHub.",
     }),
   ),
 );
 export const TeamField = nullable(SingleLine(128, "Name of a team."));
 const team = Type.Optional(TeamField);
 const disabled = Type.Optional(
-  Type.Boolean({ description: "True ends the person's sessions and revokes the person's keys." }),
+  Type.Boolean({ description: "True ends the person's sessions and revokes the person's keys for good." }),
 );
 
 /** `POST /admin/v1/people`. */

@@ -18,14 +18,12 @@ const required = {
 };
 const optional = Type.Partial(
   closed({
-    provider: nullable(Name),
+    provider: nullable({ ...Name, description: "Null: every provider." }),
     tier: SingleLine(
       64,
       "The provider's name for a service tier, such as `flex`, `priority`, `fast` or `batch`; `standard` by default.",
     ),
-    multiplier: nullable(
-      Usd("Times the standard price, instead of amounts. For tiers other than `standard`."),
-    ),
+    multiplier: nullable(Usd("Instead of amounts, for tiers other than `standard`.")),
     input: nullable(perMillion("input tokens")),
     output: nullable(perMillion("output tokens")),
     cached_input: nullable(amounts.cached_input),

@@ -5,13 +5,13 @@ import { Name, SingleLine } from "./fields.ts";
 const Models = nullable(
   Type.Array(SingleLine(256), {
     maxItems: 1000,
-    description: "Globs of the models it serves, such as `gpt-*`.",
+    description: "Globs of the models it serves, besides those of its kind in the price list.",
   }),
 );
 const SubscriptionModels = Type.Array(SingleLine(256), {
   maxItems: 100,
   description:
-    "Globs of models whose calls callers' own subscriptions may pay for, without `subscription_passthrough`.",
+    "Globs of models that callers' own subscriptions may pay for even without `subscription_passthrough`.",
 });
 const Headers = Type.Record(
   Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$" }),
@@ -54,7 +54,12 @@ const members = {
     "A row of the provider catalogue, such as `openai`, `anthropic` or `openai-compatible`.",
   ),
   base_url: Type.Optional(
-    nullable(SingleLine(2048, "API root as the vendor's own SDK takes it. Absent: the vendor's.")),
+    nullable(
+      SingleLine(
+        2048,
+        "API root as the vendor's own SDK takes it. Null: the vendor's. A new one clears the credential.",
+      ),
+    ),
   ),
   credential: Type.Optional(
     nullable(
@@ -98,7 +103,7 @@ const members = {
     nullable(
       Type.Boolean({
         description:
-          "Whether it accepts `stream_options`, by which the gateway asks for the usage of a stream. Null: as its kind does.",
+          "Whether it accepts `stream_options`, with which the gateway asks for a stream's usage. Null: as its kind does.",
       }),
     ),
   ),
@@ -112,7 +117,7 @@ const members = {
         minimum: 1,
         maximum: 1_000_000,
         description:
-          "Calls that one gateway has in flight there at most; further ones get 503. Null: CALLS_PER_PROVIDER_MAX.",
+          "Most calls that one gateway may have in flight there; further ones get 503. Null: `CALLS_PER_PROVIDER_MAX`.",
       }),
     ),
   ),

@@ -38,15 +38,42 @@ const optional = {
   first_byte_seconds: Seconds("How long an answer may take to begin before the next target is tried."),
   idle_seconds: Seconds("Longest pause in an answer."),
   description: Prose(2000, "What the route is for. The classifier reads it."),
-  examples: Type.Array(Prose(4000, "A text that belongs to this route."), { maxItems: 500, default: [] }),
-  keywords: Type.Array(SingleLine(128), { maxItems: 500, default: [] }),
-  guardrails: Type.Array(Name, { maxItems: 64, default: [] }),
-  body_capture: Type.Boolean({ default: false }),
+  examples: Type.Array(Prose(4000, "A text that belongs to this route."), {
+    maxItems: 500,
+    default: [],
+    description: "Texts that belong to this route.",
+  }),
+  keywords: Type.Array(SingleLine(128), {
+    maxItems: 500,
+    default: [],
+    description: "Words that speak for this route.",
+  }),
+  guardrails: Type.Array(Name, {
+    maxItems: 64,
+    default: [],
+    description: "Guardrails without conditions that apply here, by name.",
+  }),
+  body_capture: Type.Boolean({
+    default: false,
+    description: "Stores prompts and answers, encrypted, for at most 7 days. Every read is audited.",
+  }),
   subscription_passthrough: Type.Boolean({ default: false }),
-  usage_chunk: oneOf(USAGE_CHUNKS),
-  on_client_gone: oneOf(ON_CLIENT_GONE),
-  refuse_with: oneOf(REFUSE_WITH),
-  inexpressible: oneOf(INEXPRESSIBLE),
+  usage_chunk: oneOf(
+    USAGE_CHUNKS,
+    "Whether a client sees the usage chunk of a stream that only the gateway asked for.",
+  ),
+  on_client_gone: oneOf(
+    ON_CLIENT_GONE,
+    "When a client hangs up: `drain` reads the answer to its end, so its usage is known; `cancel` cancels the call.",
+  ),
+  refuse_with: oneOf(
+    REFUSE_WITH,
+    "How a guardrail refuses a call: with an error, or with an answer that says so.",
+  ),
+  inexpressible: oneOf(
+    INEXPRESSIBLE,
+    "Members that the provider's format cannot express: `refuse` the call, or `drop` them.",
+  ),
   enabled: Type.Boolean({ default: true }),
 };
 const partial = Type.Partial(closed(optional)).properties;

@@ -77,7 +77,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await dialog().getByRole("button", { name: "Test the connection" }).click();
     await dialog().getByText("It does not work.").waitFor();
     expect(new URL(page.url()).searchParams.get("edit")).toBe("provider:local");
-    await dialog().getByLabel("Models").fill("qwen*\nllama*");
+    await dialog().getByLabel("Models", { exact: true }).fill("qwen*\nllama*");
     await dialog().getByRole("button", { name: "Save" }).click();
     await dialog().waitFor({ state: "hidden" });
     expect(await gateway.admin("GET", "/providers/local")).toMatchObject({
@@ -111,6 +111,52 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await dialog().waitFor({ state: "hidden" });
     const { data } = await gateway.admin<{ data: { name: string; limits: unknown }[] }>("GET", "/keys");
     expect(data.find(({ name }) => name === "ci")?.limits ?? {}).toEqual({});
+  });
+
+  test("a wrong entry is found before it is sent, and a refused one is shown at its field", async () => {
+    await gateway.admin("PUT", "/providers/acme", { kind: "openai" });
+    await gateway.admin("PUT", "/routes/docs", { surface: "chat", provider: "acme", model: "gpt-5.2" });
+    const before = await gateway.admin<Record<string, unknown>>("GET", "/routes/docs");
+    const sent: (string | null)[] = [];
+    page.on("request", (request) => request.method() === "PATCH" && sent.push(request.postData()));
+    await open("/settings/routes?edit=route:docs", "Routes");
+    const fallbacks = dialog().getByRole("group", { name: "Fallbacks" });
+    await fallbacks.getByRole("button", { name: "Add fallback" }).click();
+    await fallbacks.getByLabel("Provider").fill("nobody");
+    await fallbacks.getByLabel("Model").fill("gpt-5.2");
+    await fallbacks.getByLabel("Weight").fill("0");
+    await dialog().getByRole("button", { name: "Save" }).click();
+    await fallbacks.getByText(/greater or equal to 1/).waitFor();
+    expect(sent).toEqual([]);
+    await fallbacks.getByLabel("Weight").fill("");
+    await dialog().getByRole("button", { name: "Save" }).click();
+    await fallbacks.getByText("No provider is named nobody").waitFor();
+    await fallbacks.getByLabel("Provider").fill("acme");
+    await dialog().getByRole("button", { name: "Save" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    const [target] = [{ provider: "acme", model: "gpt-5.2" }];
+    expect(sent.at(-1)).toBe(JSON.stringify({ fallbacks: [target] }));
+    const after = await gateway.admin<Record<string, unknown>>("GET", "/routes/docs");
+    expect(after).toEqual({ ...before, fallbacks: [target], updated_at: after["updated_at"] });
+  });
+
+  test("a group is there only while it is switched on, and a form fits each reader", async () => {
+    await open("/settings/guardrails?add=guardrail", "Guardrails");
+    await dialog().getByLabel("Name").fill("asked");
+    await dialog().getByRole("switch", { name: "Ask another service" }).check();
+    await dialog().getByRole("textbox", { name: "Address" }).fill("https://guard.example.com");
+    await dialog().getByLabel("email").check();
+    await expectFit(reader);
+    await dialog().getByRole("button", { name: "Add guardrail" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    const callout = { url: "https://guard.example.com", timeout_ms: 1000, on_failure: "open" };
+    const stored = { match: { detect: ["email"] }, mode: "observe", callout };
+    expect(await gateway.admin("GET", "/guardrails/asked")).toMatchObject(stored);
+    await page.getByRole("button", { name: "asked" }).click();
+    await dialog().getByRole("switch", { name: "Ask another service" }).uncheck();
+    await dialog().getByRole("button", { name: "Save" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    expect(await gateway.admin("GET", "/guardrails/asked")).toMatchObject({ ...stored, callout: null });
   });
 
   test("a text is tried on guardrails and on routes", async () => {

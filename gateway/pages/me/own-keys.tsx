@@ -1,13 +1,15 @@
-import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { Button, Modal } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { KeyView } from "#shared/admin/keys.ts";
 import { sendJson } from "../data/api.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Panel } from "../parts/page-head.tsx";
-import { Empty, Fault } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
 import { momentColumn, textColumn } from "../settings/cells.tsx";
 import { DeleteButton } from "../settings/delete-button.tsx";
+import { OWN_KEY } from "../settings/forms/people-forms.ts";
+import { ResourceForm } from "../settings/forms/resource-form.tsx";
 import { KeyActions } from "../settings/key-actions.tsx";
 import { SecretOnce, secretOf } from "../settings/secret-once.tsx";
 
@@ -82,33 +84,11 @@ export function OwnKeys({ keys }: { keys: readonly KeyView[] }) {
 }
 
 function NewKey({ renew }: { renew: () => Promise<void> }) {
-  const [name, setName] = useState("");
   const [secret, setSecret] = useState<string | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void sendJson<Record<string, unknown>>(PATH, { method: "POST", body: { name } })
-      .then(async (answer) => {
-        setSecret(secretOf(answer));
-        await renew();
-      })
-      .catch(setError);
+  const make = async (body: Record<string, unknown>) => {
+    setSecret(secretOf(await sendJson<Record<string, unknown>>(PATH, { method: "POST", body })));
+    await renew();
   };
   if (secret !== null) return <SecretOnce secret={secret} what="the key" />;
-  return (
-    <form onSubmit={submit}>
-      {error !== null && <Fault error={error} />}
-      <TextInput
-        label="Name"
-        placeholder="laptop"
-        required
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        data-autofocus
-      />
-      <Group justify="flex-end" mt="md">
-        <Button type="submit">Make the key</Button>
-      </Group>
-    </form>
-  );
+  return <ResourceForm form={OWN_KEY} view={null} action="Make the key" save={make} />;
 }

@@ -11,6 +11,7 @@ import { ListPage } from "../parts/list-page.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Empty, Fault } from "../parts/states.tsx";
 import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
+import { APP_SETTINGS, FEEDBACK_SETTINGS } from "./forms/people-forms.ts";
 import { SETTINGS_LIST } from "./resources.ts";
 import { SettingsForm } from "./settings-form.tsx";
 
@@ -80,44 +81,7 @@ export const GithubPage = () => (
     <PageHead title="GitHub" />
     <SetUpApp />
     <Repositories />
-    <SettingsForm
-      title="What the App does"
-      fields={[
-        { name: "pull_request_stamping", label: "Join merged pull requests to sessions", kind: "switch" },
-        { name: "not_stamped_bots", label: "Count bots' pull requests as not stamped", kind: "switch" },
-        {
-          name: "pull_request_backfill_days",
-          label: "Read back, days",
-          kind: "integer",
-          required: true,
-          help: "When the App first sees a repository; 3650 is everything.",
-        },
-      ]}
-    />
-    <SettingsForm
-      title="What it shows at GitHub"
-      fields={[
-        {
-          name: "pull_request_check",
-          label: "A check run on each pull request",
-          kind: "switch",
-          help: "Needs the permission checks: write.",
-        },
-        {
-          name: "pull_request_comment",
-          label: "A comment with the cost on merged pull requests",
-          kind: "switch",
-          help: "Needs the permission pull_requests: write.",
-        },
-        {
-          name: "feedback_include",
-          label: "Public repositories to include",
-          kind: "lines",
-          placeholder: "owner/name",
-          help: "Private ones need not be named.",
-        },
-        { name: "feedback_exclude", label: "Repositories to leave out", kind: "lines" },
-      ]}
-    />
+    <SettingsForm title="What the App does" form={APP_SETTINGS} />
+    <SettingsForm title="What it shows on GitHub" form={FEEDBACK_SETTINGS} />
   </>
 );

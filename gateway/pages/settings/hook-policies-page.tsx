@@ -1,6 +1,7 @@
 import type { HookPolicyView } from "#shared/admin/hook-policies.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { switchColumn, textColumn } from "./cells.tsx";
+import { HOOK_POLICY } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 
 const FACTS: ResourceFacts<HookPolicyView> = {
@@ -17,20 +18,7 @@ const FACTS: ResourceFacts<HookPolicyView> = {
     textColumn("reason", "Reason", { of: ({ reason }) => reason }),
     switchColumn(({ enabled }) => enabled),
   ],
-  fields: [
-    { name: "name", label: "Name", kind: "text", required: true, createOnly: true },
-    { name: "tool", label: "Tool", kind: "text", placeholder: "Bash", help: "A glob. Empty: every tool." },
-    {
-      name: "server",
-      label: "Server",
-      kind: "text",
-      nullable: true,
-      help: "A glob. Empty: every server, and the agent's own tools.",
-    },
-    { name: "client", label: "Agent", kind: "text", nullable: true, placeholder: "claude-code" },
-    { name: "reason", label: "Reason", kind: "text", help: "Shown to the agent's model and to the person." },
-    { name: "enabled", label: "Enabled", kind: "switch", initial: true },
-  ],
+  form: HOOK_POLICY,
   empty: "A policy denies a tool to agents with managed hooks, also where the call passes no gateway.",
   removal: { verb: "Delete", effect: "Agents may use the tool again." },
 };

@@ -3,7 +3,8 @@ import type { TeamView } from "#shared/admin/teams.ts";
 import { count } from "../parts/format.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { numberColumn, textColumn } from "./cells.tsx";
-import { KEYS, LIMIT_FIELDS } from "./key-facts.tsx";
+import { KEY_LIMITS } from "./forms/people-forms.ts";
+import { KEYS } from "./key-facts.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 import { TEAMS } from "./team-facts.tsx";
 
@@ -32,7 +33,7 @@ const budgetColumn = <View,>(of: (view: View) => Budgeted | null) =>
     none: NO_LIMIT,
   });
 
-const KEY_LIMITS: ResourceFacts<KeyView> = {
+const LIMITS_OF_KEYS: ResourceFacts<KeyView> = {
   ...KEYS,
   title: "Limits of keys",
   sub: "A limit applies across all gateways. A used-up budget answers 402, the other limits 429.",
@@ -44,7 +45,7 @@ const KEY_LIMITS: ResourceFacts<KeyView> = {
     rateColumn("concurrency", "At once"),
     budgetColumn(({ limits }) => limits),
   ],
-  fields: [{ name: "name", label: "Name", kind: "text", required: true }, ...LIMIT_FIELDS],
+  form: KEY_LIMITS,
 };
 
 const TEAM_BUDGETS: ResourceFacts<TeamView> = {
@@ -61,7 +62,7 @@ const TEAM_BUDGETS: ResourceFacts<TeamView> = {
 export const LimitsPage = () => (
   <>
     <PageHead title="Limits and budgets" />
-    <ResourcePanel facts={KEY_LIMITS} />
+    <ResourcePanel facts={LIMITS_OF_KEYS} />
     <ResourcePanel facts={TEAM_BUDGETS} />
   </>
 );

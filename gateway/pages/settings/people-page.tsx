@@ -3,21 +3,11 @@ import type { RoleMappingView } from "#shared/admin/role-mappings.ts";
 import type { TokenView } from "#shared/admin/tokens.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { momentColumn, textColumn } from "./cells.tsx";
-import type { Field } from "./fields.ts";
+import { PERSON, ROLE_MAPPING, TOKEN } from "./forms/people-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 import { SecretOnce, secretOf } from "./secret-once.tsx";
 import { SignInLinkButton } from "./sign-in-link-button.tsx";
 import { TEAMS } from "./team-facts.tsx";
-
-const ROLE: Field = {
-  name: "role",
-  label: "Role",
-  kind: "choice",
-  options: ["member", "manager", "administrator"],
-  initial: "member",
-  help: "Members see what is theirs; managers their team and those below it, or everything without a team.",
-};
-const TEAM: Field = { name: "team", label: "Team", kind: "text", nullable: true };
 
 const PEOPLE: ResourceFacts<PersonView> = {
   path: "/admin/v1/people",
@@ -33,20 +23,7 @@ const PEOPLE: ResourceFacts<PersonView> = {
     textColumn("github", "GitHub", { of: ({ github_login: login }) => login, none: "not linked" }),
     textColumn("state", "State", { of: ({ disabled }) => (disabled ? "disabled" : "active") }),
   ],
-  fields: [
-    {
-      name: "email",
-      label: "E-mail",
-      kind: "text",
-      required: true,
-      createOnly: true,
-      help: "The same word as the owner of their keys.",
-    },
-    { name: "name", label: "Name", kind: "text" },
-    { name: "github_login", label: "GitHub login", kind: "text", nullable: true },
-    ROLE,
-    TEAM,
-  ],
+  form: PERSON,
   empty: "People appear at their first sign-in, or when you add them.",
   removal: {
     verb: "Disable",
@@ -70,15 +47,9 @@ const TOKENS: ResourceFacts<TokenView> = {
     textColumn("secret", "Secret", { of: ({ last_four: end }) => `…${end}` }),
     momentColumn("expires", "Ends", { of: ({ expires_at: at }) => at, none: "" }),
   ],
-  fields: [
-    { name: "name", label: "Name", kind: "text", required: true },
-    ROLE,
-    TEAM,
-    { name: "expires_at", label: "Ends", kind: "moment", required: true, placeholder: "2027-01-31" },
-  ],
+  form: TOKEN,
   empty: "A token lets a script use the admin API without the admin key.",
   removal: { verb: "Revoke", effect: "Requests with it are refused from then on." },
-  isReadOnly: true,
   shown: (answer) => {
     const secret = secretOf(answer);
     return secret && <SecretOnce secret={secret} what="the token" />;
@@ -97,8 +68,7 @@ const MAPPINGS: ResourceFacts<RoleMappingView> = {
     textColumn("role", "Role", { of: ({ role }) => role }),
     textColumn("team", "Team", { of: ({ team }) => team, none: "no team" }),
   ],
-  fields: [{ name: "group", label: "Group", kind: "text", required: true, createOnly: true }, ROLE, TEAM],
-  editMethod: "PUT",
+  form: ROLE_MAPPING,
   empty: "Without a mapping, people who sign in become members.",
   removal: { verb: "Delete", effect: "People keep their role until their next sign-in." },
 };

@@ -5,53 +5,13 @@ import { oneText } from "../data/search.ts";
 import type { Column } from "../parts/data-table.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
-import type { Field } from "./fields.ts";
+import { PRICE } from "./forms/call-forms.ts";
 import { type PriceState, priceState } from "./price-state.ts";
 import { Reprice } from "./reprice.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 import { Unpriced } from "./unpriced.tsx";
 
 const DAY_MS = 86_400_000;
-const perMillion = "USD per million tokens.";
-const FIELDS: readonly Field[] = [
-  { name: "model", label: "Model", kind: "text", required: true },
-  { name: "provider", label: "Provider", kind: "text", nullable: true, help: "Empty: every provider." },
-  {
-    name: "effective_from",
-    label: "In force from",
-    kind: "moment",
-    required: true,
-    placeholder: "2026-01-01",
-  },
-  { name: "tier", label: "Service tier", kind: "text", placeholder: "standard" },
-  {
-    name: "multiplier",
-    label: "Times the standard price",
-    kind: "decimal",
-    nullable: true,
-    help: "Instead of amounts, for other tiers.",
-  },
-  { name: "input", label: "Input", kind: "decimal", nullable: true, help: perMillion },
-  { name: "output", label: "Output", kind: "decimal", nullable: true, help: perMillion },
-  { name: "cached_input", label: "Input from the cache", kind: "decimal", nullable: true, help: perMillion },
-  {
-    name: "cache_write_5m",
-    label: "Cache write, five minutes",
-    kind: "decimal",
-    nullable: true,
-    help: perMillion,
-  },
-  {
-    name: "cache_write_1h",
-    label: "Cache write, one hour",
-    kind: "decimal",
-    nullable: true,
-    help: perMillion,
-  },
-  { name: "per_image", label: "Per image", kind: "decimal", nullable: true },
-  { name: "per_character", label: "Per character of speech", kind: "decimal", nullable: true },
-  { name: "per_call", label: "Per call", kind: "decimal", nullable: true },
-];
 
 type Row = PriceView & { state?: PriceState };
 type Amount = "input" | "output" | "per_call";
@@ -88,7 +48,7 @@ const FACTS: ResourceFacts<Row> = {
   idOf: ({ id }) => id,
   nameOf: ({ model }) => model,
   columns: COLUMNS,
-  fields: FIELDS,
+  form: PRICE,
   empty:
     "Calls are priced by the built-in list. Add a price for a model that it lacks, or for your contract.",
   removal: { verb: "Delete", effect: "Calls from now on have the list's price. Records keep theirs." },

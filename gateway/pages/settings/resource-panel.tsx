@@ -9,8 +9,8 @@ import { ListPage } from "../parts/list-page.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Empty } from "../parts/states.tsx";
 import { DeleteButton } from "./delete-button.tsx";
-import { bodyOf, type Field, type FormValues } from "./fields.ts";
-import { ResourceForm } from "./resource-form.tsx";
+import type { Form } from "./forms/field.ts";
+import { ResourceForm } from "./forms/resource-form.tsx";
 import { SETTINGS_LIST, useChange } from "./resources.ts";
 
 /** A resource of the admin API: how it is listed, entered and deleted. */
@@ -25,7 +25,7 @@ export type ResourceFacts<View> = {
   idOf: (view: View) => string;
   nameOf: (view: View) => string;
   columns: readonly Column<View>[];
-  fields: readonly Field[];
+  form: Form;
   /** Which of the loaded ones are shown. Default: all. */
   pick?: (views: readonly View[]) => readonly View[];
   /** Controls above the list. */
@@ -38,10 +38,6 @@ export type ResourceFacts<View> = {
   /** More actions in the dialogue of one. */
   actions?: (view: View) => ReactNode;
   isFixed?: (view: View) => boolean;
-  /** It can be added and deleted, and not changed. */
-  isReadOnly?: boolean;
-  /** How a change is sent. Default: PATCH. */
-  editMethod?: "PATCH" | "PUT";
 };
 
 const readSearch = (raw: Record<string, unknown>) => ({
@@ -115,9 +111,10 @@ function Dialogue<View extends object>({ facts, view, isNew, close }: DialoguePr
     close();
   };
   const place = view ? `/${encodeURIComponent(facts.idOf(view))}` : "";
-  const save = async (values: FormValues) => {
-    const body = bodyOf(facts.fields, values, view === null);
-    const method = view ? (facts.editMethod ?? "PATCH") : "POST";
+  const save = async (body: Record<string, unknown>) => {
+    // Nothing was changed.
+    if (view && Object.keys(body).length === 0) return end();
+    const method = view ? (facts.form.replaces ? "PUT" : "PATCH") : "POST";
     const answer = await change<Record<string, unknown>>(place, { method, body });
     const once = facts.shown?.(answer);
     if (once) setShown(once);
@@ -133,11 +130,11 @@ function Dialogue<View extends object>({ facts, view, isNew, close }: DialoguePr
       {shown ?? (
         <>
           {view && facts.actions?.(view)}
-          {(view === null || !facts.isReadOnly) && (
+          {(view === null || facts.form.change) && (
             <ResourceForm
               key={view ? facts.idOf(view) : "new"}
-              fields={facts.fields}
-              // A resource of the API is an object; the form reads only the members that `fields` name.
+              form={facts.form}
+              // A resource of the API is an object; the form reads only the members that it has fields for.
               view={view as Readonly<Record<string, unknown>> | null}
               action={view ? "Save" : `Add ${facts.noun}`}
               save={save}

@@ -1,77 +1,9 @@
 import type { RouteView } from "#shared/admin/routes.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { switchColumn, textColumn } from "./cells.tsx";
-import type { Field } from "./fields.ts";
+import { ROUTE } from "./forms/call-forms.ts";
 import { Playground } from "./playground.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
-
-const FIELDS: readonly Field[] = [
-  {
-    name: "name",
-    label: "Name",
-    kind: "text",
-    required: true,
-    createOnly: true,
-    help: "What callers send as model. 1 to 64 of a-z, 0-9, _ and -.",
-  },
-  {
-    name: "surface",
-    label: "Surface",
-    kind: "choice",
-    options: ["chat", "embeddings", "image_generation", "tts", "rerank"],
-    initial: "chat",
-  },
-  { name: "provider", label: "Provider", kind: "text", required: true },
-  { name: "model", label: "Model", kind: "text", required: true },
-  {
-    name: "weight",
-    label: "Weight",
-    kind: "integer",
-    nullable: true,
-    help: "Share of the calls, if fallbacks have weights too.",
-  },
-  {
-    name: "fallbacks",
-    label: "Fallbacks",
-    kind: "targets",
-    help: "Tried in order, one a line: provider, model, and a weight if it shares the calls.",
-  },
-  {
-    name: "description",
-    label: "Description",
-    kind: "area",
-    help: "What the route is for. The classifier reads it.",
-  },
-  { name: "examples", label: "Examples", kind: "lines", help: "Texts that belong here, one a line." },
-  { name: "keywords", label: "Keywords", kind: "lines" },
-  {
-    name: "guardrails",
-    label: "Guardrails",
-    kind: "lines",
-    help: "Names of guardrails without conditions that apply here, one a line.",
-  },
-  {
-    name: "first_byte_seconds",
-    label: "Seconds until an answer must begin",
-    kind: "integer",
-    nullable: true,
-  },
-  {
-    name: "refuse_with",
-    label: "Refuse with",
-    kind: "choice",
-    options: ["block", "soft_deny"],
-    initial: "block",
-  },
-  { name: "subscription_passthrough", label: "Callers' own subscriptions may pay", kind: "switch" },
-  {
-    name: "body_capture",
-    label: "Capture bodies",
-    kind: "switch",
-    help: "Stores prompts and answers, encrypted, for at most 7 days. Every read is audited.",
-  },
-  { name: "enabled", label: "Enabled", kind: "switch", initial: true },
-];
 
 const FACTS: ResourceFacts<RouteView> = {
   path: "/admin/v1/routes",
@@ -90,7 +22,7 @@ const FACTS: ResourceFacts<RouteView> = {
     }),
     switchColumn(({ enabled }) => enabled),
   ],
-  fields: FIELDS,
+  form: ROUTE,
   empty: "A route is a name for a kind of task, and the model that does it.",
   removal: {
     verb: "Delete",

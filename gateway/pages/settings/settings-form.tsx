@@ -4,8 +4,8 @@ import type { Settings } from "#shared/settings.ts";
 import { getJson, sendJson } from "../data/api.ts";
 import { Panel } from "../parts/page-head.tsx";
 import { Answered } from "../parts/states.tsx";
-import { bodyOf, type Field, type FormValues } from "./fields.ts";
-import { ResourceForm } from "./resource-form.tsx";
+import type { Form } from "./forms/field.ts";
+import { ResourceForm } from "./forms/resource-form.tsx";
 
 const SETTINGS_QUERY = {
   queryKey: ["settings", "switches"],
@@ -15,17 +15,16 @@ const SETTINGS_QUERY = {
 type SettingsFormProps = {
   title: string;
   sub?: string;
-  fields: readonly (Field & { name: keyof Settings })[];
+  form: Form;
 };
 
 /** Some of the installation's settings, saved together. */
-export function SettingsForm({ title, sub, fields }: SettingsFormProps) {
+export function SettingsForm({ title, sub, form }: SettingsFormProps) {
   const client = useQueryClient();
   const query = useQuery(SETTINGS_QUERY);
   const [isSaved, setSaved] = useState(false);
-  const save = async (values: FormValues) => {
+  const save = async (body: Record<string, unknown>) => {
     setSaved(false);
-    const body = bodyOf(fields, values, false);
     const settings = await sendJson<Settings>("/admin/v1/settings", { method: "PATCH", body });
     client.setQueryData(SETTINGS_QUERY.queryKey, settings);
     setSaved(true);
@@ -33,7 +32,7 @@ export function SettingsForm({ title, sub, fields }: SettingsFormProps) {
   return (
     <Panel title={title} sub={sub}>
       <Answered query={query}>
-        {(settings) => <ResourceForm fields={fields} view={settings} action="Save" save={save} />}
+        {(settings) => <ResourceForm form={form} view={settings} action="Save" save={save} />}
       </Answered>
       <p role="status" className="mute">
         {isSaved ? "Saved. In force here now, and within five seconds everywhere." : ""}

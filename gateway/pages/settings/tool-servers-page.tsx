@@ -1,50 +1,8 @@
 import type { McpServerView } from "#shared/admin/mcp-servers.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { switchColumn, textColumn } from "./cells.tsx";
-import type { Field } from "./fields.ts";
+import { TOOL_SERVER } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
-
-const FIELDS: readonly Field[] = [
-  {
-    name: "name",
-    label: "Name",
-    kind: "text",
-    required: true,
-    createOnly: true,
-    help: "1 to 24 of a-z, 0-9 and -.",
-  },
-  {
-    name: "url",
-    label: "Address",
-    kind: "text",
-    required: true,
-    placeholder: "https://tools.example.com/mcp",
-    help: "Streamable HTTP.",
-  },
-  {
-    name: "credential",
-    label: "Credential",
-    kind: "secret",
-    help: "Stored encrypted, never shown again. Leave it empty to keep the present one.",
-  },
-  {
-    name: "credential_header",
-    label: "Header of the credential",
-    kind: "text",
-    nullable: true,
-    help: "Empty: Authorization: Bearer.",
-  },
-  { name: "tools.allow", label: "Tools to offer", kind: "lines", help: "Globs, one a line. Empty: all." },
-  { name: "tools.deny", label: "Tools to hide", kind: "lines" },
-  { name: "price_per_call", label: "Price of a call, USD", kind: "decimal", nullable: true },
-  { name: "prices", label: "Prices by tool", kind: "pairs", placeholder: "search = 0.01" },
-  {
-    name: "allow_private_network",
-    label: "Allow plain http, loopback and private addresses",
-    kind: "switch",
-  },
-  { name: "enabled", label: "Enabled", kind: "switch", initial: true },
-];
 
 const FACTS: ResourceFacts<McpServerView> = {
   path: "/admin/v1/mcp-servers",
@@ -63,7 +21,7 @@ const FACTS: ResourceFacts<McpServerView> = {
     }),
     switchColumn(({ enabled }) => enabled),
   ],
-  fields: FIELDS,
+  form: TOOL_SERVER,
   empty: "Agents reach the tools of these servers at /mcp with their client key.",
   removal: { verb: "Delete", effect: "Agents no longer see its tools. Records keep its name." },
 };

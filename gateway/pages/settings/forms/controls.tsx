@@ -1,0 +1,115 @@
+import { Checkbox, Group, NativeSelect, PasswordInput, Switch, Textarea, TextInput } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { Fault } from "#shared/schema.ts";
+import { type Draft, isOptionalChoice, listIn } from "./draft.ts";
+import { faultAt } from "./faults.ts";
+import type { Field } from "./field.ts";
+
+export type EntryProps = {
+  field: Field;
+  draft: Draft;
+  /** Where its value is in the body, such as `/limits/budget_usd`. */
+  place: string;
+  faults: readonly Fault[];
+  change: (draft: Draft) => void;
+};
+
+/** A help text; a name in backticks is shown as code. */
+export const helpText = ({ help }: Field): ReactNode =>
+  help?.split("`").map((part, at) => (at % 2 === 1 ? <code key={part}>{part}</code> : part));
+
+const labelled = ({ field, place, faults }: EntryProps) => ({
+  label: field.label,
+  description: helpText(field),
+  error: faultAt(faults, place),
+  mb: "md",
+});
+
+/** The control of one value. */
+export function Control(props: EntryProps) {
+  const { kind } = props.field;
+  if (kind === "choices") return <Choices {...props} />;
+  if (kind === "choice") return <Choice {...props} />;
+  if (kind !== "switch") return <TextControl {...props} />;
+  return (
+    <Switch
+      {...labelled(props)}
+      checked={props.draft === true}
+      onChange={(event) => props.change(event.currentTarget.checked)}
+    />
+  );
+}
+
+const Choices = (props: EntryProps) => (
+  <Checkbox.Group
+    {...labelled(props)}
+    value={listIn(props.draft).map(String)}
+    onChange={(chosen) => props.change(chosen)}
+  >
+    <Group mt="xs" gap="md">
+      {props.field.schema["items"].enum.map((name: string) => (
+        <Checkbox key={name} value={name} label={name} />
+      ))}
+    </Group>
+  </Checkbox.Group>
+);
+
+const YES_OR_NO = [
+  { value: "true", label: "yes" },
+  { value: "false", label: "no" },
+];
+
+function Choice(props: EntryProps) {
+  const { field, draft, change } = props;
+  const names: string[] | undefined = field.schema["enum"];
+  const none = isOptionalChoice(field) ? [{ value: "", label: field.none ?? "none" }] : [];
+  return (
+    <NativeSelect
+      {...labelled(props)}
+      value={String(draft)}
+      onChange={(event) => change(event.currentTarget.value)}
+      data={[...none, ...(names?.map((name) => ({ value: name, label: name })) ?? YES_OR_NO)]}
+    />
+  );
+}
+
+/** A control for text, and a box for what nothing entered cannot say. */
+function TextControl(props: EntryProps) {
+  const { field, draft, change } = props;
+  const { nothing } = field;
+  if (!nothing || (draft !== "" && draft !== null)) return <TextEntry {...props} />;
+  return (
+    <>
+      <TextEntry {...props} />
+      <Checkbox
+        label={nothing}
+        checked={draft === null}
+        onChange={(event) => change(event.currentTarget.checked ? null : "")}
+        mb="md"
+      />
+    </>
+  );
+}
+
+const INPUT_MODES: Partial<Record<Field["kind"], "numeric" | "decimal">> = {
+  integer: "numeric",
+  decimal: "decimal",
+};
+
+function TextEntry(props: EntryProps) {
+  const { kind, placeholder, isRequired } = props.field;
+  const entry = {
+    ...labelled(props),
+    ...(placeholder && { placeholder }),
+    required: isRequired,
+    value: props.draft === null ? "" : String(props.draft),
+    onChange: (event: { currentTarget: { value: string } }) => props.change(event.currentTarget.value),
+    autoComplete: "off",
+    spellCheck: false,
+  };
+  if (kind === "secret") return <PasswordInput {...entry} />;
+  if (kind === "area" || kind === "lines" || kind === "json") {
+    return <Textarea {...entry} autosize minRows={2} maxRows={12} />;
+  }
+  return <TextInput {...entry} inputMode={INPUT_MODES[kind] ?? "text"} />;
+}

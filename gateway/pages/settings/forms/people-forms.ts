@@ -1,0 +1,132 @@
+import { Type } from "@sinclair/typebox";
+import { KeyBody, KeyPatch } from "#shared/admin/keys.ts";
+import { OwnKeyBody } from "#shared/admin/me.ts";
+import { PersonBody, PersonPatch } from "#shared/admin/people.ts";
+import { RoleMappingBody, RoleMappingPut } from "#shared/admin/role-mappings.ts";
+import { TeamBody, TeamPatch } from "#shared/admin/teams.ts";
+import { TokenBody } from "#shared/admin/tokens.ts";
+import { Settings } from "#shared/settings.ts";
+import { formOf, type Words } from "./field.ts";
+
+/** How people, what belongs to them, and settings are entered: labels in the order of the forms. */
+
+const BUDGET_PERIOD: Words = { label: "Budget period", none: "month (the default)" };
+const CLAUDE_SETTINGS = {
+  label: "Claude Code's managed settings",
+  placeholder: '{"permissions": {"deny": ["WebFetch"]}}',
+};
+const EXPIRES: Words = { label: "Expires", placeholder: "2027-01-31" };
+const ROLE: Words = {
+  label: "Role",
+  help: "Members see their own records. Managers see those of their team and the teams below it, or all without a team.",
+};
+const LIMITS: Words = {
+  label: "Limits",
+  help: "Empty: no limit.",
+  members: {
+    requests_per_minute: "Requests per minute",
+    tokens_per_minute: "Tokens per minute",
+    concurrency: { label: "Calls at once", help: "" },
+    budget_usd: { label: "Budget, USD", placeholder: "25.00", help: "Per budget period." },
+    budget_period: BUDGET_PERIOD,
+    when_away: { label: "While the database is away", none: "local (the default)" },
+  },
+};
+const KEY_RIGHTS = {
+  scopes: {
+    label: "May use",
+    members: {
+      routes: { label: "Routes", nothing: "No route" },
+      models: { label: "Models", nothing: "No concrete model" },
+      mcp: { label: "Tool servers", nothing: "No tool" },
+      reports: "May read reports",
+    },
+  },
+  limits: LIMITS,
+} satisfies Record<string, Words>;
+
+export const KEY = formOf(KeyBody, KeyPatch, {
+  name: "Name",
+  owner: { label: "Owner", placeholder: "ada@example.com" },
+  team: "Team",
+  ...KEY_RIGHTS,
+  expires_at: EXPIRES,
+});
+export const KEY_LIMITS = formOf(KeyBody, KeyPatch, { name: "Name", limits: LIMITS });
+export const OWN_KEY = formOf(OwnKeyBody, null, {
+  name: { label: "Name", placeholder: "laptop" },
+  expires_at: EXPIRES,
+});
+
+export const PERSON = formOf(PersonBody, PersonPatch, {
+  email: { label: "E-mail", help: "Use the same address as the owner of their keys." },
+  name: "Name",
+  github_login: "GitHub login",
+  role: ROLE,
+  team: { label: "Team", help: "" },
+  disabled: { label: "Disabled", help: "Ends the person's sessions and revokes their keys for good." },
+});
+
+export const TEAM = formOf(TeamBody, TeamPatch, {
+  name: "Name",
+  parent: { label: "Team above", help: "" },
+  cost_center: { label: "Cost centre", placeholder: "CC-100" },
+  budget_usd: { label: "Budget, USD", help: "For the team and the teams below it together." },
+  budget_period: BUDGET_PERIOD,
+  key_template: { label: "Its people's own keys", toggle: "A template for this team", members: KEY_RIGHTS },
+  claude_settings: CLAUDE_SETTINGS,
+});
+
+export const TOKEN = formOf(TokenBody, null, {
+  name: "Name",
+  role: ROLE,
+  team: "Team",
+  expires_at: { ...EXPIRES, label: "Ends" },
+});
+
+/** A change replaces what a group gives. */
+export const ROLE_MAPPING = {
+  ...formOf(RoleMappingBody, Type.Omit(RoleMappingPut, ["group"]), {
+    group: "Group",
+    role: ROLE,
+    team: { label: "Team", help: "" },
+  }),
+  replaces: true as const,
+};
+
+const settings = (words: { [M in keyof Settings]?: Words }) =>
+  formOf(Settings, Type.Partial(Settings), words);
+
+export const CALL_SETTINGS = settings({
+  default_route: "Default route",
+  retention_days: "Keep single records for, days",
+  batch_basis: "Price batches at",
+});
+export const AGENT_SETTINGS = settings({
+  metrics_receiver: "Accept agents' own metrics at /otel/v1/metrics",
+  hooks: "Accept events of managed hooks at /hooks/v1/events",
+  claude_settings: CLAUDE_SETTINGS,
+  own_key_template: { label: "People's own keys", members: KEY_RIGHTS },
+});
+export const DIGEST_SETTINGS = settings({
+  digest_repository: { label: "Repository", placeholder: "owner/name" },
+  digest_day: "Day",
+  digest_hour: "Hour, UTC",
+});
+export const APP_SETTINGS = settings({
+  pull_request_stamping: "Join merged pull requests to sessions",
+  not_stamped_bots: "Count bots' pull requests as not stamped",
+  pull_request_backfill_days: "Read back, days",
+});
+export const FEEDBACK_SETTINGS = settings({
+  pull_request_check: {
+    label: "A check run on each pull request",
+    help: "Needs the permission checks: write.",
+  },
+  pull_request_comment: {
+    label: "A comment with the cost on merged pull requests",
+    help: "Needs the permission pull_requests: write.",
+  },
+  feedback_include: { label: "Public repositories to include", placeholder: "owner/name" },
+  feedback_exclude: "Repositories to leave out",
+});
