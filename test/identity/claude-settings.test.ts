@@ -84,16 +84,18 @@ describe("Claude Code's settings", () => {
     const file = `${place.path}/teams.json`;
     const document = { permissions: { deny: ["WebFetch"] }, model: "applied" };
     await Bun.write(file, JSON.stringify({ teams: { search: { claude_settings: document } } }));
-    const apply = () =>
-      Bun.spawnSync([...TALLYGATE, "apply", file, "--url", gateway.url], {
+    const apply = async () => {
+      const run = Bun.spawn([...TALLYGATE, "apply", file, "--url", gateway.url], {
         env: { PATH: process.env["PATH"], HOME: place.path, ADMIN_KEY },
+        stderr: "pipe",
       });
-    const first = apply();
-    expect([first.exitCode, first.stderr.toString()]).toEqual([0, ""]);
+      return [await run.exited, await run.stderr.text()];
+    };
+    expect(await apply()).toEqual([0, ""]);
     expect(await settingsOf("below")).toEqual(document);
     const changes = async () => (await gateway.admin<{ data: unknown[] }>("GET", "/audit")).data.length;
     const before = await changes();
-    expect(apply().exitCode).toBe(0);
+    expect(await apply()).toEqual([0, ""]);
     expect(await changes()).toBe(before);
     await patch("/teams/search", null);
   });
