@@ -2,7 +2,7 @@
  * Suites that `bun run test` leaves to `bun run test --all`, with what guards their promise every time. A key is a file of
  * test/ or a folder that ends with a slash.
  */
-const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> = {};
+export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> = {};
 
 /** Whether a test file, by its path in the repository, runs with `--all` only. */
 export const isSlow = (file: string): boolean =>
