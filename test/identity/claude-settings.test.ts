@@ -89,7 +89,7 @@ describe("Claude Code's settings", () => {
         env: { PATH: process.env["PATH"], HOME: place.path, ADMIN_KEY },
         stderr: "pipe",
       });
-      return [await run.exited, await run.stderr.text()];
+      return [await run.exited, await new Response(run.stderr).text()];
     };
     expect(await apply()).toEqual([0, ""]);
     expect(await settingsOf("below")).toEqual(document);
