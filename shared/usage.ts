@@ -30,7 +30,7 @@ const NO_COUNTS = Object.freeze({
 });
 
 /**
- * What one call used, in normal form (decision: Stored token counts are disjoint). Token counts are disjoint, so they add up:
+ * What one call used, in normal form. Token counts are disjoint, so they add up:
  * input = uncached + cacheRead + cacheWrite5m + cacheWrite1h; total = input + output. `null` is "not told", never 0.
  */
 export type Usage = { -readonly [Count in keyof typeof NO_COUNTS]: number | null };

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
 import { instant, json, label, labels, org } from "./columns.ts";
 
-/** What is known of a pull request's session (decision: Why a merge is joined or not). */
+/** What is known of a pull request's session. */
 export const LINK_STATES = [
   "open",
   "joined",

@@ -72,7 +72,7 @@ export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Pro
   };
 }
 
-/** Each state of a link in words (decision: Why a merge is joined or not). */
+/** Each state of a link in words. */
 const MEANING = {
   open: "It is not merged yet.",
   joined: "It was merged, its body names exactly one session, and calls of that session are recorded.",

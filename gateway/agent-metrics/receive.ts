@@ -16,7 +16,7 @@ export type ReceiveDeps = {
   clock: Clock;
 };
 
-/** Points per export (decision: Agents' own metrics are a separate source). */
+/** Points per export. */
 const POINTS_MAX = 10_000;
 /** Concurrent exports; each may briefly take some hundred megabytes of memory. */
 const AT_ONCE_MAX = 16;

@@ -37,7 +37,7 @@ export function providerNamed({ directory }: Pick<BatchDeps, "directory">, name:
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Same answer for missing and for another key's (decision: A batch is one record of the key that made it). */
+/** Another key's object gets the same answer as a missing one. */
 type KeptAtVendor = "file" | "batch" | "response";
 
 export const notFoundAtVendor = (what: KeptAtVendor): GatewayError =>

@@ -25,27 +25,27 @@ const SURFACES = "gateway/surfaces/README.md";
 // biome-ignore format: one row a page
 const INSTALL: readonly Row[] = [
   ["install", "Install and make a first call", "Start the gateway with its own Postgres, and call the built-in provider.", README, "Tallygate", "First call"],
-  ["providers-routes-and-keys", "Add providers, routes and keys", "Store a credential, name a route, and give somebody a client key.", README, "Providers, routes and keys"],
-  ["providers", "Kinds of provider", "Each kind with its variable, its address, its timeouts and its limits.", PROVIDERS],
-  ["settings", "Settings", "All environment variables, and the switches of administrators.", RUNNING, "Settings", "Switches"],
+  ["providers-routes-and-keys", "Add providers, routes and keys", "Store a credential, name a route, and create a client key.", README, "Providers, routes and keys"],
+  ["providers", "Kinds of provider", "Each kind with its variable, address, timeouts and limits.", PROVIDERS],
+  ["settings", "Settings", "All environment variables, and administrators' switches.", RUNNING, "Settings", "Switches"],
   ["deploy", "Deploy", "One program, a container, compose, Kubernetes, systemd, proxies and monitoring.", "gateway/deploy/README.md"],
 ];
 
 // biome-ignore format: one row a page
 const CONNECT: readonly Row[] = [
   ["connect", "Connect an SDK or an agent", "Change the base URL and the key; nothing else changes.", README, "Point your SDK at it"],
-  ["labels", "Label calls", "Say whose call it was, and which task it belongs to.", README, "Labels"],
-  ["command-line", "The command tallygate", "Sign in, connect agents, ask for reports and find faults from a shell.", COMMAND],
+  ["labels", "Label calls", "Show who made a call, and which task it belongs to.", README, "Labels"],
+  ["command-line", "The command tallygate", "Sign in, connect agents, print reports and find faults from a shell.", COMMAND],
   ["tool-servers", "Tool servers", "One Model Context Protocol address for agents, without the servers' credentials.", "gateway/mcp/README.md"],
-  ["hooks", "Agents' hooks", "See and deny tool calls that pass no gateway.", "gateway/hooks/README.md"],
-  ["agents-metrics", "Agents' metrics", "Receive the figures of agents that call a vendor directly.", "gateway/agent-metrics/README.md"],
+  ["hooks", "Agents' hooks", "Record and deny tool calls that pass no gateway.", "gateway/hooks/README.md"],
+  ["agents-metrics", "Agents' metrics", "Receive figures from agents that call a vendor directly.", "gateway/agent-metrics/README.md"],
 ];
 
 // biome-ignore format: one row a page
 const MERGE: readonly Row[] = [
-  ["cost-per-merged-pull-request", "Get the cost per merged pull request", "Switch it on, create the GitHub App, and name the session.", README, "Cost per merged pull request"],
-  ["sessions", "From an agent's work to the cost of a merge", "Let commits and pull requests name their session.", COMMAND, "From an agent's work to the cost of a merge"],
-  ["github-app", "The GitHub App", "Set-up, joining, claims, reverts, feedback at GitHub, and the weekly digest.", "github-app/README.md"],
+  ["cost-per-merged-pull-request", "Get the cost per merged pull request", "Switch on stamping, create the GitHub App, and name the session.", README, "Cost per merged pull request"],
+  ["sessions", "From an agent's work to the cost of a merge", "Name the session in commits and pull requests.", COMMAND, "From an agent's work to the cost of a merge"],
+  ["github-app", "The GitHub App", "Set-up, joining, claims, reverts, feedback on GitHub, and the weekly digest.", "github-app/README.md"],
 ];
 
 // biome-ignore format: one row a page
@@ -63,10 +63,10 @@ const OPERATE: readonly Row[] = [
   ["operate", "Run it", "Health, metrics, upgrades, all cores, backup, network and the embedded Postgres.", RUNNING],
   ["faults", "What happens when…", "What callers see when something fails, what is recorded, and what to do.", "gateway/FAULTS.md"],
   ["traces", "Traces and metrics out", "Send traces and metrics of calls to a collector.", "gateway/telemetry/README.md"],
-  ["recorder", "Recorder", "How a record is kept while Postgres is away.", "gateway/recorder/README.md"],
-  ["what-is-recorded", "What is recorded, and what is not", "A record's contents, and what no table ever has.", README, "What is recorded, and what is not"],
-  ["security", "Security", "Report a vulnerability, and read what Tallygate promises.", ".github/SECURITY.md"],
-  ["changelog", "Changelog", "What each release brings.", "CHANGELOG.md"],
+  ["recorder", "Recorder", "How a record survives while Postgres is unavailable.", "gateway/recorder/README.md"],
+  ["what-is-recorded", "What is recorded, and what is not", "What a record contains, and what no table contains.", README, "What is recorded, and what is not"],
+  ["security", "Security", "Report a vulnerability, and see what Tallygate guarantees.", ".github/SECURITY.md"],
+  ["changelog", "Changelog", "What each release changes.", "CHANGELOG.md"],
 ];
 
 // biome-ignore format: one row a page
@@ -75,23 +75,25 @@ const UNDERSTAND: readonly Row[] = [
   ["reports", "Reports", "Built-in and saved reports, dimensions, measures and retention.", REPORTS],
   ["accuracy", "How accurate figures are", "Where a figure is exact, a lower bound, or unknown.", REPORTS, "Accuracy"],
   ["prices", "Prices", "Where prices come from, and how to correct one.", PROVIDERS, "Prices"],
-  ["console", "Console", "The pages in the browser, and what each one answers.", "gateway/pages/README.md"],
+  ["console", "Console", "The pages in the browser, and the question each one answers.", "gateway/pages/README.md"],
+  ["glossary", "Glossary", "The words of these pages, each in a line.", "gateway/GLOSSARY.md"],
 ];
 
 // biome-ignore format: one row a page
 const API: readonly Row[] = [
   ["addresses", "Addresses and formats", "Model calls in each vendor's format, and in another vendor's.", SURFACES],
   ["errors", "Errors", "Statuses and what to do about them.", SURFACES, "Errors"],
-  ["retries", "Retries", "When to try again, with a client that does so.", SURFACES, "Retries"],
+  ["retries", "Retries", "When to retry, with a client that does so.", SURFACES, "Retries"],
 ];
 
 // biome-ignore format: one row a page
 const CODE: readonly Row[] = [
-  ["contributing", "Contributing", "Set up a checkout, find your way, and follow the recipes.", ".github/CONTRIBUTING.md"],
-  ["decisions", "Decisions", "Why it is as it is.", "shared/decisions/README.md"],
+  ["architecture", "Architecture", "How a call, a report and a merge pass through the parts, and where each is stored.", "gateway/ARCHITECTURE.md"],
+  ["contributing", "Contributing", "Set up a checkout, find the code, and follow the recipes.", ".github/CONTRIBUTING.md"],
+  ["decisions", "Decisions", "Why the code is the way it is.", "shared/decisions/README.md"],
   ["classifier", "Classifier", "How `auto` chooses a route, and how accurate it is.", "gateway/classifier/README.md"],
-  ["measured", "Measured and not built", "What was tried and left.", "test/bench/NOTES.md"],
-  ["releasing", "Making a release", "What a release fixes, and its steps.", ".github/RELEASING.md"],
+  ["measured", "Measured and not built", "Experiments that gained too little.", "test/bench/NOTES.md"],
+  ["releasing", "Making a release", "What a release fixes, and the steps of one.", ".github/RELEASING.md"],
 ];
 
 /** The order of the docs: by task. Every page of the site is here, and no file is read that is not. */

@@ -36,7 +36,7 @@ function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]>
 
 /**
  * Identifies the caller of a request. If `x-gateway-key` is present, it alone decides; otherwise the first of
- * `Authorization: Bearer`, `x-api-key` and `x-goog-api-key` that is a known key (decision: `x-gateway-key` decides alone).
+ * `Authorization: Bearer`, `x-api-key` and `x-goog-api-key` that is a known key.
  * @throws GatewayError unauthenticated; too_many_refusals; key_unverifiable if the key store cannot be read.
  */
 export async function authenticate(

@@ -40,7 +40,7 @@ const label = (column: string): string => `coalesce(r.${column}, '${NONE}')`;
 const column = (name: KeyColumn): Dimension => ({ records: label(name), columns: [name], sums: label(name) });
 const time = (records: string, cells: string): Dimension => ({ records, cells, label: cells, time: true });
 
-/** Label, owner, or both where they differ (decision: Person and owner are stored apart). */
+/** Label, owner, or both where they differ. */
 const SUBJECT = `case
     when not r.attributed then '${NONE}'
     when r.user_label <> r.owner then r.user_label || ' (' || r.owner || ')'

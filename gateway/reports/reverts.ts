@@ -4,7 +4,7 @@ import type { Query } from "./parameters.ts";
 /** A merged pull request that says it reverts another; both as `repository id#number`. */
 export type Revert = { reverter: string; original: string };
 
-/** What says so, the first that names a known merge before the others (decision: What counts as a revert). */
+/** What says so, the first that names a known merge before the others. */
 type RevertsQuery = Query & { params: readonly string[] };
 
 const REVERT_RULES = ["body", "branch", "body_sha", "commit_sha"] as const;

@@ -44,7 +44,7 @@ const NAMED = {
 } as const satisfies Record<RangeName, (now: Date) => { current: Bounded; previous: Bounded }>;
 
 /**
- * The current and the previous period of a range, in UTC (decision: Report windows).
+ * The current and the previous period of a range, in UTC.
  * @throws GatewayError invalid_request, naming the member.
  */
 export function periodsOf(range: Range, compare: Compare, now: Date): Periods {

@@ -18,7 +18,7 @@ const DIRECT = "(direct)";
 
 /**
  * Chooses the targets of a call. `x-task-type` takes precedence over the body's `route`, and that over `model`; a
- * route's name wins over a model of the same name (decision: How a call names its route).
+ * route's name wins over a model of the same name.
  * @throws GatewayError unknown_route for a hint that is not a route of the surface; model_not_found;
  * provider_unconfigured if none of the route's providers exists; invalid_request if the provider does not support the
  * surface's format and the call cannot be translated.

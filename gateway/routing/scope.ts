@@ -8,9 +8,9 @@ type AdditionalModels = () => readonly (string | null)[];
 
 /**
  * Refuses a choice outside the key's scopes. An absent list allows everything; if both are present, both apply. Names
- * match exactly; models are the concrete ones, including fallbacks (decision: Scopes apply to the model that is really
- * called). A key with a list of routes may not use a model that no route covers. Additional models are checked too: a
- * key with only a list of routes may request no models but those of the chosen route.
+ * match exactly; models are the concrete ones, including fallbacks. A key with a list of routes may not use a model
+ * that no route covers. Additional models are checked too: a key with only a list of routes may request no models but
+ * those of the chosen route.
  * @throws GatewayError route_not_allowed, model_not_allowed; invalid_request for Claude Code's own sign-in
  */
 export function requireScope(key: ClientKey, choice: Choice, additionalModels: AdditionalModels): void {

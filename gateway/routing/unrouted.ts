@@ -13,7 +13,7 @@ type UnroutedRequest = {
 
 /**
  * Targets on a surface without routes: the provider known to serve the concrete model, or its vendor. A call without a
- * model, or with an unknown one, goes to the surface's own provider (decision: `auto` exists only where text decides).
+ * model, or with an unknown one, goes to the surface's own provider.
  * @throws GatewayError invalid_request for `auto`, for a route's name, or if several providers support the surface;
  * model_not_found if none does.
  */

@@ -1,4 +1,4 @@
-/** Bounds for draining an answer after its client left (decision: An abandoned call is read to its end). */
+/** Bounds for draining an answer after its client left, so that its usage is known. */
 export const DRAIN = {
   /** For one provider, so that one that hangs does not take all places. */
   perProviderMax: 64,

@@ -15,7 +15,7 @@ export type ManifestInput = {
   publicUrl: string | null;
 };
 
-/** The App to register: with the permissions that the settings need, and no others (decision: The App requests minimal permissions). */
+/** The App to register: with the permissions that the settings need, and no others. */
 export const manifestOf = ({ settings, name, url, webhookPath, pageUrl, publicUrl }: ManifestInput) => ({
   name,
   url,

@@ -42,7 +42,7 @@ function isCalendarDate(text: string): boolean {
 
 const DAY_MS = 86_400_000;
 
-/** The same for the end of a half-open window, where a date includes its whole day (decision: Report windows). */
+/** The same for the end of a half-open window, where a date includes its whole day. */
 export function readEnd(text: string): number | null {
   const atMs = readInstant(text);
   return atMs !== null && text.length === 10 ? atMs + DAY_MS : atMs;

@@ -10,17 +10,21 @@ const files = (await Array.fromAsync(new Bun.Glob("*.md").scan(FOLDER)))
 const pages = await Promise.all(
   files.map(async (file) => ({ file, text: await Bun.file(join(FOLDER, file)).text() })),
 );
+/** A title, and below it the status and the day on which it was given. */
+const STATUS = /^# .+\n\nStatus: (?:accepted|on trial), (\d{4}-\d{2}-\d{2})\n/;
+const dateOf = (text: string): string => STATUS.exec(text)?.[1] ?? "";
 const titleOf = (text: string): string => /^# (.+)$/m.exec(text)?.[1] ?? "";
 
-test("a decision is a numbered page of at most 40 lines: title, context, decision, consequence", () => {
+test("a decision is a numbered page of at most 40 lines: title, status, date, context, decision, consequence", () => {
   const faulty = pages.filter(({ file, text }) => {
     const headings = [...text.matchAll(/^#+ .+$/gm)].map(([heading]) => heading);
     const [, ...parts] = headings;
     return (
       !/^\d{4}-[a-z0-9-]+\.md$/.test(file) ||
-      !text.startsWith("# ") ||
+      !STATUS.test(text) ||
       parts.join() !== "## Context,## Decision,## Consequence" ||
-      text.split("\n").length > 41
+      text.split("\n").length > 41 ||
+      dateOf(text) > new Date().toISOString()
     );
   });
   expect(faulty.map(({ file }) => file)).toEqual([]);

@@ -15,17 +15,3 @@ test("the changelog opens with what is not released yet", async () => {
   const changelog = await Bun.file(join(ROOT, "CHANGELOG.md")).text();
   expect(changelog.match(/^## .+$/m)?.[0]).toBe("## Unreleased");
 });
-
-test("every file that the contributors' page names exists", async () => {
-  const page = await Bun.file(join(ROOT, ".github/CONTRIBUTING.md")).text();
-  const named = [
-    ...page.matchAll(/`((?:gateway|github-app|shared|drizzle|test)\/[\w./*-]+\.(?:ts|md|tsv))`/g),
-  ];
-  const missing: string[] = [];
-  for (const [, pattern = ""] of named) {
-    const [found] = await Array.fromAsync(new Bun.Glob(pattern).scan(ROOT));
-    if (found === undefined) missing.push(pattern);
-  }
-  expect(named.length).toBeGreaterThan(20);
-  expect(missing).toEqual([]);
-});
