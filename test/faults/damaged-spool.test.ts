@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { cutTo, flip, type KilledSpool, killedSpool } from "#test/support/damaged-spool.ts";
+import { casesOf } from "#test/support/fault-run.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import {
   openRow,
@@ -74,7 +75,7 @@ describe("a damaged spool file of a killed gateway", () => {
     ["an empty file", true, (stem) => cutTo(`${stem}.db`, 0)],
   ];
 
-  test.each(damages)(
+  test.each(casesOf(damages, 4))(
     "%s: what can be read is stored, the rest counted, the file kept",
     async (_, copied, damage) => {
       const spool = await killedSpool(CALLS, copied);

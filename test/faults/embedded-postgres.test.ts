@@ -1,65 +1,21 @@
-import { afterEach, beforeAll, describe, expect, test } from "bun:test";
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "#drizzle/database.ts";
-import { chooseAddress, urlOf } from "#drizzle/embedded/address.ts";
+import { chooseAddress } from "#drizzle/embedded/address.ts";
 import { findBinaries } from "#drizzle/embedded/binaries.ts";
 import { chooseLocation, passwordOf } from "#drizzle/embedded/location.ts";
 import { isServerAlive, readPidFile } from "#drizzle/embedded/pid-file.ts";
-import { adoptServer, launchServer, stopServer } from "#drizzle/embedded/server.ts";
-import { type Embedded, startEmbedded } from "#drizzle/embedded/supervisor.ts";
-import { asUser, chooseUser } from "#drizzle/embedded/system-user.ts";
+import { launchServer } from "#drizzle/embedded/server.ts";
 import { systemClock } from "#shared/clock.ts";
-import { ask, askUntilAnswered, keptLog, scratch, start } from "#test/support/embedded.ts";
-import { freePort } from "#test/support/ports.ts";
+import { atEnd } from "#test/support/at-end.ts";
+import { ask, askUntilAnswered, keptLog, start } from "#test/support/embedded.ts";
 import { until } from "#test/support/until.ts";
+import { embeddedWorld, pidOf } from "./embedded-world.ts";
 
 const ROOT = process.getuid?.() === 0;
-const LINUX = process.platform === "linux";
 
-const space = scratch();
-/** A data directory with a stopped cluster in which `kept` holds 42. */
-const prepared = join(space.path, "prepared");
-const running: Embedded[] = [];
-const spawned: Bun.Subprocess[] = [];
-let count = 0;
-
-beforeAll(async () => {
-  const first = await start(prepared);
-  await ask(first.url, "create table kept as select 42 as answer");
-  await first.stop();
-});
-
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((it) => it.stop()));
-  for (const child of spawned.splice(0)) child.kill("SIGKILL");
-});
-
-function copyOfPrepared(): string {
-  const copy = join(space.path, `copy-${++count}`);
-  Bun.spawnSync(["cp", "-a", prepared, copy]);
-  return copy;
-}
-
-async function started(dataDirectory: string, log = keptLog()): Promise<Embedded> {
-  const embedded = await start(dataDirectory, log);
-  running.push(embedded);
-  return embedded;
-}
-
-const pidOf = (dataDirectory: string): number =>
-  Number(readFileSync(join(dataDirectory, "postgres/data/postmaster.pid"), "utf8").split("\n")[0]);
+const { path, prepared, newPath, copyOfPrepared, started } = embeddedWorld();
 
 /** Resolves once another server than `former` runs on the directory. */
 const untilRestarted = (dataDirectory: string, former: number) =>
@@ -67,31 +23,6 @@ const untilRestarted = (dataDirectory: string, former: number) =>
     const pid = readPidFile(join(dataDirectory, "postgres/data"))?.pid;
     return pid !== undefined && pid !== former;
   });
-
-const account = () => chooseUser("");
-
-/** A process of the user that Postgres runs as. */
-function sleeper(script = "exec sleep 60"): Bun.Subprocess<"ignore", "pipe", "ignore"> {
-  const child = Bun.spawn(["/bin/sh", "-c", script], {
-    cwd: "/",
-    ...asUser(account()),
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  spawned.push(child);
-  return child;
-}
-
-/** Leaves a `postmaster.pid` behind as a killed server would. */
-function leavePidFile(dataDirectory: string, pid: number): void {
-  const data = join(dataDirectory, "postgres/data");
-  const file = join(data, "postmaster.pid");
-  const run = join(dataDirectory, "postgres/run");
-  writeFileSync(file, `${pid}\n${data}\n1795262117\n5432\n${run}\n\n  1234567  32768\nready   \n`, {
-    mode: 0o600,
-  });
-  const { uid, gid } = statSync(data);
-  if (ROOT) chownSync(file, uid, gid);
-}
 
 describe("first and later starts", () => {
   test("what was committed is there at the next start", async () => {
@@ -129,18 +60,8 @@ describe("first and later starts", () => {
     expect(refused).toBe("28P01");
   });
 
-  test("an initialisation that was killed half-way leaves no trace and is done again", async () => {
-    const directory = join(space.path, `half-${++count}`);
-    const half = join(directory, "postgres/data.tmp-deadbeef");
-    mkdirSync(half, { recursive: true });
-    writeFileSync(join(half, "PG_VERSION"), "18\n");
-    const embedded = await started(directory);
-    expect(await ask(embedded.url, "select 1")).toBe(1);
-    expect(readdirSync(join(directory, "postgres")).filter((name) => name.includes("tmp"))).toEqual([]);
-  });
-
   test("a directory that is no cluster is left alone and named", async () => {
-    const directory = join(space.path, `foreign-${++count}`);
+    const directory = newPath("foreign");
     mkdirSync(join(directory, "postgres/data"), { recursive: true });
     writeFileSync(join(directory, "postgres/data/thesis.txt"), "chapter one");
     await expect(start(directory)).rejects.toThrow("is not a Postgres data directory");
@@ -222,7 +143,7 @@ describe("servers that end, and servers that do not", () => {
       env: { ...process.env, BUN_FEATURE_FLAG_NO_ORPHANS: undefined },
       stdio: ["ignore", "pipe", "inherit"],
     });
-    spawned.push(launcher);
+    atEnd(() => launcher.kill("SIGKILL"));
     for await (const _ of launcher.stdout) break;
     const pid = pidOf(directory);
     launcher.kill("SIGKILL");
@@ -249,7 +170,7 @@ describe("servers that end, and servers that do not", () => {
   test("a server that outlived its launcher and its watcher is taken over, kept alive, and ended in the end", async () => {
     const directory = copyOfPrepared();
     const place = chooseLocation(directory);
-    const binaries = findBinaries({ account: place.account, copyRoot: space.path, major: null });
+    const binaries = findBinaries({ account: place.account, copyRoot: path, major: null });
     const spec = {
       place,
       binaries,
@@ -274,7 +195,7 @@ describe("servers that end, and servers that do not", () => {
   test("a server that does not take our password is not touched", async () => {
     const directory = copyOfPrepared();
     const first = await started(directory);
-    const twin = join(space.path, `twin-${++count}`);
+    const twin = newPath("twin");
     mkdirSync(twin);
     chmodSync(twin, 0o711);
     Bun.spawnSync(["cp", "-a", join(directory, "postgres"), join(twin, "postgres")]);
@@ -286,156 +207,10 @@ describe("servers that end, and servers that do not", () => {
   });
 });
 
-describe("a postmaster.pid left behind", () => {
-  const goesOn = async (directory: string) => {
-    const embedded = await started(directory);
-    expect(await ask(embedded.url, "select answer from kept")).toBe(42);
-  };
-
-  test("by a dead process is no hindrance", async () => {
-    const child = sleeper("exit 0");
-    await child.exited;
-    const directory = copyOfPrepared();
-    leavePidFile(directory, child.pid);
-    await goesOn(directory);
-  });
-
-  test("whose pid is now another program of the same user is removed", async () => {
-    const directory = copyOfPrepared();
-    leavePidFile(directory, sleeper().pid);
-    await goesOn(directory);
-  });
-
-  test("whose pid is now a process of another user is removed", async () => {
-    const directory = copyOfPrepared();
-    leavePidFile(directory, 1);
-    await goesOn(directory);
-  });
-
-  test.if(LINUX)(
-    "whose pid is now the server of another cluster is removed, and that server goes on",
-    async () => {
-      const other = copyOfPrepared();
-      const otherServer = await started(other);
-      const directory = copyOfPrepared();
-      leavePidFile(directory, pidOf(other));
-      await goesOn(directory);
-      expect(await ask(otherServer.url, "select answer from kept")).toBe(42);
-    },
-  );
-
-  test.if(LINUX)("whose process is a zombie that nobody reaps is removed", async () => {
-    // It ends after the shell became `sleep`, which reaps nothing.
-    const parent = sleeper("sleep 1 & echo $!; exec sleep 60");
-    const { value } = await parent.stdout.getReader().read();
-    const zombie = Number(new TextDecoder().decode(value));
-    await until(() => readFileSync(`/proc/${zombie}/stat`, "utf8").includes(") Z "));
-    const directory = copyOfPrepared();
-    leavePidFile(directory, zombie);
-    await goesOn(directory);
-  });
-
-  test("that holds no number is removed", async () => {
-    const directory = copyOfPrepared();
-    leavePidFile(directory, 1);
-    writeFileSync(join(directory, "postgres/data/postmaster.pid"), "");
-    await goesOn(directory);
-  });
-});
-
-describe("addresses", () => {
-  test("where the path of a socket would be too long, a short directory serves, and goes with the server", async () => {
-    const deep = join(space.path, "d".repeat(60), "e".repeat(60));
-    mkdirSync(deep, { recursive: true });
-    Bun.spawnSync(["cp", "-a", prepared, join(deep, "data")]);
-    const embedded = await start(join(deep, "data"));
-    const directory = new URL(embedded.url).searchParams.get("host") ?? "";
-    expect(directory.length).toBeLessThan(90);
-    expect(statSync(directory).mode & 0o077).toBe(0);
-    expect(await ask(embedded.url, "select answer from kept")).toBe(42);
-    await embedded.stop();
-    expect(existsSync(directory)).toBe(false);
-  });
-
-  test("where there are no sockets, a port of loopback serves, to be found again there", async () => {
-    const place = chooseLocation(copyOfPrepared());
-    const binaries = findBinaries({ account: place.account, copyRoot: space.path, major: null });
-    const progress = () => undefined;
-    const spec = { place, binaries, password: passwordOf(place), clock: systemClock, progress };
-    const address = { kind: "tcp", port: freePort() } as const;
-    const server = await launchServer(spec, address);
-    expect(await ask(urlOf(address, spec.password), "select answer from kept")).toBe(42);
-    expect(await adoptServer(spec)).toMatchObject({ pid: server.pid, address });
-    await stopServer(server);
-    expect(await adoptServer(spec)).toBeNull();
-  });
-});
-
-describe.if(ROOT)("as root", () => {
-  test("below a home that Postgres's user cannot enter, the database goes to the system's place, and is found again", async () => {
-    const home = join(space.path, `home-${++count}`);
-    mkdirSync(home, { mode: 0o700 });
-    const systemRoot = join(space.path, `system-${count}`);
-    const options = {
-      dataDirectory: join(home, "data"),
-      systemRoot,
-      log: keptLog(),
-      clock: systemClock,
-      progress: () => undefined,
-    };
-    const first = await startEmbedded(options);
-    expect(first.data).toStartWith(`${systemRoot}/`);
-    expect(first.user).not.toBe("root");
-    await ask(first.url, "create table kept as select 7 as answer");
-    await first.stop();
-    const second = await startEmbedded(options);
-    running.push(second);
-    expect(await ask(second.url, "select answer from kept")).toBe(7);
-  });
-
-  test("a cluster that was copied without its owners and modes is given back to Postgres's user", async () => {
-    const directory = copyOfPrepared();
-    const data = join(directory, "postgres/data");
-    Bun.spawnSync(["chown", "-R", "0:0", data]);
-    Bun.spawnSync(["chmod", "-R", "a+rX", data]);
-    const embedded = await started(directory);
-    expect(await ask(embedded.url, "select answer from kept")).toBe(42);
-    expect([statSync(data).uid, statSync(data).mode & 0o777]).toEqual([account()?.uid ?? -1, 0o700]);
-  });
-
-  test("a cluster of a user that does not exist here is given to Postgres's user", async () => {
-    const directory = copyOfPrepared();
-    Bun.spawnSync(["chown", "-R", "54321:54321", join(directory, "postgres/data")]);
-    expect(await ask((await started(directory)).url, "select answer from kept")).toBe(42);
-  });
-
-  test("an ordinary user is told whose the files are, and what to do", async () => {
-    const directory = copyOfPrepared();
-    Bun.spawnSync(["chmod", "-R", "a+rwX", directory]);
-    Bun.spawnSync(["chown", "-R", "54321:54321", join(directory, "postgres/data")]);
-    // Any user may read and run these copies; the checkout and Bun may lie in a directory of root's alone.
-    const owners = join(directory, "owners.ts");
-    const bun = join(directory, "bun");
-    copyFileSync(join(import.meta.dir, "../../drizzle/embedded/owners.ts"), owners);
-    copyFileSync(process.execPath, bun);
-    const script = `const { repairOwners } = await import(${JSON.stringify(owners)});
-      try { repairOwners({ data: ${JSON.stringify(join(directory, "postgres/data"))}, account: null }, () => {}); }
-      catch (error) { process.stdout.write(error.message); }`;
-    const run = Bun.spawnSync([bun, "-e", script], { cwd: "/", ...asUser(account()) });
-    expect(run.stdout.toString()).toContain("belong to user 54321");
-    expect(run.stdout.toString()).toContain("copied without their owners");
-  });
-
-  test("a cluster that an ordinary user made runs as that user", async () => {
-    const directory = copyOfPrepared();
-    Bun.spawnSync(["chown", "-R", "nobody", join(directory, "postgres")]);
-    const embedded = await started(directory);
-    expect(embedded.user).toBe("nobody");
-    expect(await ask(embedded.url, "select answer from kept")).toBe(42);
-  });
-
-  test("a full disk stops the server, and it is back with every acknowledged row once there is room", async () => {
-    const disk = join(space.path, `disk-${++count}`);
+test.if(ROOT)(
+  "a full disk stops the server, and it is back with every acknowledged row once there is room",
+  async () => {
+    const disk = newPath("disk");
     mkdirSync(disk);
     if (Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=120m,mode=0711", "tmpfs", disk]).exitCode !== 0)
       return;
@@ -472,5 +247,5 @@ describe.if(ROOT)("as root", () => {
     } finally {
       Bun.spawnSync(["umount", "-l", disk]);
     }
-  });
-});
+  },
+);

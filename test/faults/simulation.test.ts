@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
+import { isFaultRun } from "#test/support/fault-run.ts";
 import { figure } from "#test/support/figure.ts";
 import { type Outcome, simulate } from "#test/support/simulation/simulate.ts";
 
 // The recorder's own code for segments, orphans and marks, and the limits' own decisions, under courses of events that
 // follow from a seed. A failure names its seed: `simulate(seed)` repeats it exactly.
 
-const SEEDS = Number(process.env["SIMULATION_SEEDS"] ?? 10_000);
+const SEEDS = Number(process.env["SIMULATION_SEEDS"] ?? (isFaultRun ? 10_000 : 2_000));
 
 test("no record is lost or doubled and no budget is over its promise, whatever dies, is lost, is away or jumps", () => {
   const totals = { answered: 0, opened: 0, deaths: 0, alone: 0 };

@@ -6,6 +6,7 @@ import { newId } from "#shared/ids.ts";
 import { doneVendor, offerCent } from "#test/limits/cent-vendor.ts";
 import { callOnce, limitedKey, type Outcome } from "#test/limits/world.ts";
 import { scratch } from "#test/support/embedded.ts";
+import { isFaultRun } from "#test/support/fault-run.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
@@ -13,6 +14,8 @@ import { until } from "#test/support/until.ts";
 import { startWorkers, type WorkersProcess } from "#test/support/workers-process.ts";
 
 // A launcher with two workers on one port. Each test leaves two workers that serve.
+
+const ROUNDS = isFaultRun ? 8 : 2;
 
 const place = scratch();
 let database: TestDatabase;
@@ -71,7 +74,7 @@ test("calls are spread over both workers, and /metrics is their sum, whichever w
 });
 
 test("a change is in force in both workers when it is answered", async () => {
-  for (let n = 0; n < 10; n++) {
+  for (let n = 0; n < ROUNDS; n++) {
     const route = `route-${n}`;
     await gateway.admin("PUT", `/routes/${route}`, { surface: "chat", provider: "vendor", model: "cent" });
     const outcomes = await Promise.all(
@@ -140,7 +143,7 @@ test("a killed worker's spool is taken over while the other serves; no answered 
     }
   });
   const restarts = gateway.logged("process is ready again");
-  for (let round = 1; round <= 3; round++) {
+  for (let round = 1; round <= ROUNDS; round++) {
     const goal = answered.length + 60;
     await until(() => answered.length > goal);
     const counted = await countedCalls();

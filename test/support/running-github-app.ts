@@ -2,7 +2,7 @@ import { type Database, openDatabase } from "#drizzle/database.ts";
 import { startGithubApp } from "#github-app/app.ts";
 import { RECONCILE_TIMING } from "#github-app/reconcile/reconciler.ts";
 import { REDELIVER_TIMING } from "#github-app/redeliver/redeliver.ts";
-import { systemClock } from "#shared/clock.ts";
+import { type Clock, systemClock } from "#shared/clock.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Settings } from "#shared/settings.ts";
@@ -19,6 +19,7 @@ export async function runGithubApp(
     reconcile?: Partial<typeof RECONCILE_TIMING>;
     redeliver?: Partial<typeof REDELIVER_TIMING>;
     writeMs?: number;
+    clock?: Clock;
   } = {},
 ) {
   const port = freePort();
@@ -36,7 +37,7 @@ export async function runGithubApp(
   const redeliver = { ...REDELIVER_TIMING, pollMs: 20, leaseMs: 1_000, ...timing.redeliver };
   const app = await startGithubApp({
     config,
-    clock: systemClock,
+    clock: timing.clock ?? systemClock,
     log,
     writeMs: timing.writeMs ?? 0,
     timing: { reconcile, redeliver, feedback: { pollMs: 100 } },

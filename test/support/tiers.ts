@@ -2,7 +2,29 @@
  * Suites that `bun run test` leaves to `bun run test --all`, with what guards their promise every time. A key is a file of
  * test/ or a folder that ends with a slash.
  */
-export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> = {};
+export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> = {
+  "faults/answer-memory.test.ts": {
+    why: "three answers of 60 MiB at once",
+    guardedBy: "faults/slow-streams.test.ts: a client that does not read stops the provider",
+  },
+  "faults/clickhouse.test.ts": {
+    why: "starts ClickHouse, and kills it and gateways on the way",
+    guardedBy: "stores/clickhouse-records.test.ts",
+  },
+  "faults/embedded-places.test.ts": {
+    why: "each of its 17 starts is a Postgres of its own",
+    guardedBy: "faults/embedded-postgres.test.ts, drizzle/embedded.test.ts",
+  },
+  "faults/github-schedules.test.ts": {
+    why: "12 schedules over 400 pull requests, with kills",
+    guardedBy:
+      "github-app/state.test.ts: any order and repetition; wire/github/redelivery.test.ts: loss, and an App that is killed",
+  },
+  "faults/upload-memory.test.ts": {
+    why: "uploads of hundreds of MiB",
+    guardedBy: "upstream/request-body.test.ts, faults/slow-bodies.test.ts",
+  },
+};
 
 /** Whether a test file, by its path in the repository, runs with `--all` only. */
 export const isSlow = (file: string): boolean =>

@@ -132,8 +132,14 @@ export type World = {
 export const LEAST_PERMISSIONS = { metadata: "read", pull_requests: "read" };
 const LEAST_EVENTS = ["pull_request", "pull_request_review", "repository"];
 
-export function newRegistration(values: Partial<Registration> & { id: number; name: string }): Registration {
-  const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const newKeys = () => generateKeyPairSync("rsa", { modulusLength: 2048 });
+/** One pair for the first App of every world: making one takes a tenth of a second and more. */
+let firstKeys: ReturnType<typeof newKeys> | null = null;
+
+export function newRegistration(
+  values: Partial<Registration> & { id: number; name: string },
+  keys = newKeys(),
+): Registration {
   return {
     slug: values.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"),
     clientId: `Iv23.${values.id}`,
@@ -150,8 +156,9 @@ export function newRegistration(values: Partial<Registration> & { id: number; na
 
 export function newWorld(now: () => Date): World {
   let lastId = 1000;
+  firstKeys ??= newKeys();
   return {
-    app: newRegistration({ id: 7, name: "Tallygate test" }),
+    app: newRegistration({ id: 7, name: "Tallygate test" }, firstKeys),
     installations: [],
     repositories: new Map(),
     pullRequests: new Map(),

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import type { Database } from "#drizzle/database.ts";
 import { CALLS_AT_ONCE } from "#github-app/github/gate.ts";
 import type { Settings } from "#shared/settings.ts";
+import { movableClock } from "#test/stores/movable-clock.ts";
 import {
   type FakeGithub,
   type FakeGithubOptions,
@@ -26,13 +27,16 @@ afterEach(async () => {
 type Scene = {
   github: FakeGithub;
   database: Database;
+  /** GitHub's and the App's. */
+  clock: ReturnType<typeof movableClock>;
   repository: Repository;
   installation: Installation;
   run: (timing?: Parameters<typeof runGithubApp>[2]) => Promise<Awaited<ReturnType<typeof runGithubApp>>>;
 };
 
 async function scene(options: FakeGithubOptions & { settings?: Partial<Settings> } = {}): Promise<Scene> {
-  const github = startFakeGithub(options);
+  const clock = movableClock();
+  const github = startFakeGithub({ ...options, now: clock.now });
   const own = await testDatabase();
   github.app.permissions = ALL;
   const database = await stampingDatabase(own.url, options.settings);
@@ -47,12 +51,12 @@ async function scene(options: FakeGithubOptions & { settings?: Partial<Settings>
     () => github.stop(),
   );
   const run: Scene["run"] = async (timing = {}) => {
-    const app = await runGithubApp(github, own.url, timing);
+    const app = await runGithubApp(github, own.url, { clock, ...timing });
     ends.push(app.stop);
     github.deliverTo(app.webhooks);
     return app;
   };
-  return { github, database, repository, installation, run };
+  return { github, database, clock, repository, installation, run };
 }
 
 async function open({ github, repository }: Scene, count: number): Promise<PullRequest[]> {
@@ -68,6 +72,13 @@ const LOST = { silent: true };
 
 const rows = async ({ sql }: Database, table: "pull_requests" | "reviews") =>
   (await sql`select count(*)::integer as rows from ${sql(table)}`)[0]?.["rows"];
+
+/** Resolves once `look` is true; meanwhile the clock goes ten times as fast, so that the waits that GitHub asks for pass. */
+const untilWaited = ({ clock }: Scene, look: () => boolean) =>
+  until(() => {
+    clock.advance(100);
+    return look();
+  });
 
 const countOf = (github: FakeGithub, operation: string) =>
   github.calls.filter((it) => it === operation).length;
@@ -86,7 +97,7 @@ test("a refusal closes the gate for all calls of the installation, and in the en
   it.github.fail({ ...refusal, operation: "POST /graphql", headers: { "retry-after": "1" } });
   it.github.fail({ status: 429, operation: LIST, headers: { "retry-after": "1" } });
   await it.run();
-  await until(() => it.github.world.checkRuns.length === 30);
+  await untilWaited(it, () => it.github.world.checkRuns.length === 30);
   await until(async () => (await rows(it.database, "reviews")) === 30);
   expectPatience(it.github, 3);
   expect(it.github.faults()).toEqual([]);
@@ -99,7 +110,7 @@ test("a limit that is used up is heeded before anything is refused", async () =>
   });
   await open(it, 10);
   await it.run();
-  await until(() => it.github.world.checkRuns.length === 10);
+  await untilWaited(it, () => it.github.world.checkRuns.length === 10);
   expectPatience(it.github, 1);
   expect(it.github.faults()).toEqual([]);
 });
