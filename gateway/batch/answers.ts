@@ -2,7 +2,7 @@ import { GatewayError } from "../errors.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { scanJson } from "../http/scan.ts";
 import type { BatchRow, FileRow } from "../stores/batches.ts";
-import { bytesUpTo } from "../upstream/bounded-answer.ts";
+import { bytesUpTo } from "../upstream/whole-body.ts";
 
 const CLOSE_BRACE = 0x7d;
 

@@ -175,19 +175,17 @@ export const jsonBody = (example: object) => ({
   "application/json": { schema: { type: "object" as const, additionalProperties: true }, example },
 });
 
-/** A form with these fields and their meanings; null for a file. */
+/** A form's fields and their meanings; null for a file. */
+export const formSchema = (fields: Readonly<Record<string, string | null>>) => ({
+  type: "object" as const,
+  properties: Object.fromEntries(
+    Object.entries(fields).map(([name, description]) => [
+      name,
+      { type: "string" as const, ...(description === null ? { format: "binary" } : { description }) },
+    ]),
+  ),
+});
+
 export const formBody = (fields: Readonly<Record<string, string | null>>) => ({
-  "multipart/form-data": {
-    schema: {
-      type: "object" as const,
-      properties: Object.fromEntries(
-        Object.entries(fields).map(([name, description]) => [
-          name,
-          description === null
-            ? { type: "string" as const, format: "binary" }
-            : { type: "string" as const, description },
-        ]),
-      ),
-    },
-  },
+  "multipart/form-data": { schema: formSchema(fields) },
 });

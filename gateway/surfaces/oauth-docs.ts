@@ -1,19 +1,12 @@
+import { formSchema } from "./model-docs.ts";
+
 const OPEN = { tags: ["Device sign-in"], security: [] };
 
 const form = (fields: Readonly<Record<string, string>>, required: readonly string[] = []) => ({
   required: required.length > 0,
   content: {
     "application/x-www-form-urlencoded": {
-      schema: {
-        type: "object" as const,
-        properties: Object.fromEntries(
-          Object.entries(fields).map(([name, description]) => [
-            name,
-            { type: "string" as const, description },
-          ]),
-        ),
-        ...(required.length > 0 && { required: [...required] }),
-      },
+      schema: { ...formSchema(fields), ...(required.length > 0 && { required: [...required] }) },
     },
   },
 });

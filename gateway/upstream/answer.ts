@@ -9,7 +9,7 @@ import { PROVIDERS } from "../providers/catalog.ts";
 import type { Wire } from "../providers/wire.ts";
 import type { Reading } from "../reading.ts";
 import type { SurfaceName } from "../surface-facts.ts";
-import { type AnsweredAttempt, encodingOf, isEventAnswer, isFramed, isJsonAnswer } from "./answered.ts";
+import { type AnsweredAttempt, encodingOf, isEventAnswer, isFramed, isJsonAnswer } from "./attempt.ts";
 import type { DrainPool } from "./drain.ts";
 import { failureCauseOf } from "./failures.ts";
 import type { Patience } from "./patience.ts";

@@ -1,6 +1,7 @@
 import type { Log } from "#shared/log.ts";
 import type { Call, Choice, HeaderView, Target } from "../call.ts";
 import { ERRORS, type ErrorType, type FailureCause, GatewayError } from "../errors.ts";
+import { isEventType } from "../http/content-type.ts";
 import type { Translation } from "./translation.ts";
 
 /** What came of sending a call to its targets: the answer of the last one that was tried, or its failure. */
@@ -65,3 +66,22 @@ export const noteFailure = (
     },
     "a provider's answer broke off",
   );
+
+/** An attempt that a provider answered. */
+export type AnsweredAttempt = Extract<Attempt, { kind: "answer" }>;
+
+export const isEventAnswer = ({ headers }: Pick<AnsweredAttempt, "headers">): boolean =>
+  isEventType(headers.get("content-type"));
+
+/** Whether the answer is framed. If not, it ends with its connection, and a cut-off answer looks complete. */
+export const isFramed = ({ headers }: AnsweredAttempt): boolean =>
+  headers.has("content-length") || headers.has("transfer-encoding");
+
+export const isJsonAnswer = ({ headers }: AnsweredAttempt): boolean =>
+  /^application\/(?:[\w.-]+\+)?json\b/i.test(headers.get("content-type") ?? "");
+
+/** How the answer is compressed, in lower case, because case has no meaning there; null if it is not. */
+export function encodingOf({ headers }: Pick<AnsweredAttempt, "headers">): string | null {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  return encoding === "identity" ? null : encoding;
+}

@@ -3,8 +3,8 @@ import { errorFields, type Log } from "#shared/log.ts";
 import { boundedText, fits, nullable, open } from "#shared/schema.ts";
 import type { GuardrailCallout } from "../directory.ts";
 import type { GuardrailInput, GuardrailTools, Objection } from "../guardrail/evaluate.ts";
-import { bytesUpTo } from "./bounded-answer.ts";
 import type { OutboundFetch } from "./outbound-fetch.ts";
+import { bytesUpTo } from "./whole-body.ts";
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 

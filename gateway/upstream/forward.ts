@@ -6,15 +6,12 @@ import { cachedHeaders, type HeaderTable, upstreamHeaders } from "../http/header
 import { asksForUsage } from "../http/splice.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { credentialHeader, upstreamUrl } from "../providers/endpoint.ts";
-import type { WireName } from "../surface-facts.ts";
-import { SURFACES, surfaceFacts } from "../surface-facts.ts";
+import { SURFACES, surfaceFacts, type WireName } from "../surface-facts.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
-import { answerFault } from "./answer-fault.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Deployments } from "./deployments.ts";
-import type { DrainPool } from "./drain.ts";
-import { failureCauseOf, failureOf, ProviderFailure } from "./failures.ts";
-import { longWait } from "./long-wait.ts";
+import { type DrainPool, longWait } from "./drain.ts";
+import { answerFault, failureCauseOf, failureOf, ProviderFailure } from "./failures.ts";
 import { nativeBody } from "./native-body.ts";
 import type { Send } from "./send.ts";
 import { translatedHeaders, translationOf } from "./translation.ts";

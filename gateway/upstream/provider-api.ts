@@ -6,8 +6,7 @@ import { type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { credentialHeader, providerUrl } from "../providers/endpoint.ts";
 import type { WireName } from "../surface-facts.ts";
-import { answerFault } from "./answer-fault.ts";
-import { ProviderFailure, UnansweredRequest, unanswered } from "./failures.ts";
+import { answerFault, ProviderFailure, UnansweredRequest, unanswered } from "./failures.ts";
 import type { OutboundFetch, OutboundRequest } from "./outbound-fetch.ts";
 import type { Watchdog } from "./watchdog.ts";
 

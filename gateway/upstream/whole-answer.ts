@@ -1,7 +1,7 @@
 import type { FailureCause } from "../errors.ts";
 import { decodedCopy } from "../metering/compressed.ts";
 import type { Reading } from "../reading.ts";
-import { type AnsweredAttempt, encodingOf, isFramed, isJsonAnswer } from "./answered.ts";
+import { type AnsweredAttempt, encodingOf, isFramed, isJsonAnswer } from "./attempt.ts";
 import { providerRequestId, type Translation } from "./translation.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -1,5 +1,7 @@
 import { Elysia } from "elysia";
+import { SetupLink } from "#shared/admin/setup-link.ts";
 import { SignInLink, SignInLinkBody } from "#shared/admin/sign-in-links.ts";
+import { newSetupLink } from "#shared/setup-link.ts";
 import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
@@ -43,5 +45,30 @@ export const adminSignInLinks = (deps: AdminDeps) =>
         "It is valid for 15 minutes. A new person becomes a member, or the administrator if there is no administrator yet.",
       body: SignInLinkBody,
       answers: { 201: SignInLink },
+    }),
+  );
+
+const setupDocs = adminRoute("records");
+
+/** `/admin/v1/setup-links`: one-time links to the GitHub App's set-up page, so that the admin key stays off its port. */
+export const adminSetupLinks = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.setup-links", prefix: "/setup-links" }).use(access(deps)).post(
+    "",
+    async ({ origin, set }): Promise<SetupLink> => {
+      const { path, expiresAt } = newSetupLink(deps.setupKey, deps.clock.now());
+      await audited(deps.database, origin, async (_, audit) => {
+        await audit({
+          action: "setup_link.created",
+          subject: "GitHub App",
+          after: { expires_at: expiresAt },
+        });
+      });
+      set.status = 201;
+      return { path, expires_at: expiresAt };
+    },
+    setupDocs({
+      summary: "Make a one-time link to the GitHub App's set-up page",
+      description: "It is valid for 15 minutes.",
+      answers: { 201: SetupLink },
     }),
   );

@@ -1,0 +1,170 @@
+import { Elysia } from "elysia";
+import type { Database } from "#drizzle/database.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { ClientKey, Directory } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { type Pico, parsePico } from "../limits/money.ts";
+import { budgetPeriodAt } from "../limits/window.ts";
+import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
+import { spentSince } from "../stores/keys.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
+import { claudeSettingsOf } from "../stores/teams.ts";
+import { jsonBody } from "./model-docs.ts";
+
+/** What a Claude Code that is signed in to the gateway asks of it besides model calls. */
+type ClaudeCodeDeps = {
+  callers: CallerCheck;
+  database: Database;
+  directory: { current(): Pick<Directory, "settings"> };
+  clock: Clock;
+};
+
+/** `GET /managed/settings`: what Claude Code fetches at its start and hourly: its settings, as the caller's team has them. */
+export const managedSettingsSurface = (deps: ClaudeCodeDeps) =>
+  new Elysia({ name: "surface.managed-settings" }).use(clientKey(deps.callers)).get(
+    "/managed/settings",
+    async ({ request, caller }) => {
+      const [team = null] = caller.key.teams ?? [];
+      const ofTeam = await withStoreErrors(() => claudeSettingsOf(deps.database.db, team));
+      const settings = ofTeam ?? deps.directory.current().settings.claude_settings;
+      if (settings === null) throw new GatewayError("not_found", "There are no settings for this team.");
+      return answerFor(request, settings);
+    },
+    {
+      clientKey: true,
+      detail: {
+        tags: ["Claude Code"],
+        summary: "Claude Code's managed settings of the caller's team",
+        security: [{ clientKey: [] }],
+        responses: {
+          "200": { description: "`settings`, with their `checksum`, which is the ETag, too." },
+          "304": { description: "They are those of `If-None-Match`." },
+          "401": { description: "No valid client key." },
+          "404": { description: "Neither the team, nor one above it, nor the organisation has any." },
+          "503": { description: "The database is unavailable at the moment." },
+        },
+      },
+    },
+  );
+
+function answerFor(request: Request, settings: Record<string, unknown>): Response {
+  const text = JSON.stringify(sorted(settings));
+  const checksum = `sha256:${new Bun.CryptoHasher("sha256").update(text).digest("hex")}`;
+  const headers = { etag: `"${checksum}"`, "cache-control": "private, no-cache", vary: "authorization" };
+  const known = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim());
+  if (known.some((tag) => [`"${checksum}"`, `W/"${checksum}"`, checksum].includes(tag))) {
+    return new Response(null, { status: 304, headers });
+  }
+  return Response.json({ uuid: checksum, checksum, settings }, { headers });
+}
+
+/** With the members of every object in the order of their names, as Claude Code computes the checksum. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]));
+}
+
+const BINARY = { "application/x-protobuf": { schema: { type: "string" as const, format: "binary" } } };
+const SIGNALS = ["metrics", "logs", "traces"] as const;
+
+/**
+ * `POST /v1/metrics`, `/v1/logs` and `/v1/traces`: where a signed-in Claude Code sends its telemetry. All of it is dropped
+ * unread: the gateway measures calls itself, and logs may have prompts. A refusal would be an error of the agent's at each export.
+ */
+export function agentTelemetry({ callers }: Pick<ClaudeCodeDeps, "callers">) {
+  const app = new Elysia({ name: "surface.agent-telemetry" }).use(clientKey(callers));
+  for (const signal of SIGNALS) {
+    app.post(`/v1/${signal}`, () => new Response(), {
+      clientKey: true,
+      parse: "none",
+      detail: {
+        tags: ["Claude Code"],
+        summary: `Accept and drop Claude Code's ${signal}`,
+        security: [{ clientKey: [] }],
+        requestBody: { required: false, content: { ...BINARY, ...jsonBody({}) } },
+        responses: {
+          "200": { description: "Nothing is read or kept." },
+          "401": { description: "No valid client key." },
+        },
+      },
+    });
+  }
+  return app;
+}
+
+/** `GET /api/oauth/usage`: what Claude Code's `/usage` shows of the budgets that its calls count in. */
+export const claudeUsage = (deps: ClaudeCodeDeps) =>
+  new Elysia({ name: "surface.claude-usage" })
+    .use(clientKey(deps.callers))
+    .get("/api/oauth/usage", ({ caller }) => usageOf(deps, caller.key), {
+      clientKey: true,
+      detail: {
+        tags: ["Claude Code"],
+        summary: "What is used of the caller's budgets, as Claude Code reads it",
+        description:
+          "Each budget of the key, its team and the teams above as an entry of `limits`; `extra_usage` is the fullest, in US cents.",
+        security: [{ clientKey: [] }],
+        responses: {
+          "200": { description: "The budgets." },
+          "401": { description: "No valid client key." },
+          "404": { description: "No budget limits the key." },
+          "503": { description: "The database is unavailable at the moment." },
+        },
+      },
+    });
+
+const PERIODS = { day: "daily", month: "monthly" } as const;
+type Used = { spent: Pico; budget: Pico; percent: number; group: string; resetsAt: string };
+
+async function usageOf(deps: ClaudeCodeDeps, key: ClientKey) {
+  const limits = [{ id: key.id, limits: key.limits ?? {} }, ...key.teamBudgets];
+  const found = await Promise.all(limits.map((account) => usedOf(deps, account)));
+  const used = found.filter((it) => it !== null).toSorted((a, b) => b.percent - a.percent);
+  const [fullest] = used;
+  if (!fullest) throw new GatewayError("not_found", "No budget limits this key.");
+  return {
+    extra_usage: {
+      is_enabled: true,
+      monthly_limit: cents(fullest.budget),
+      used_credits: cents(fullest.spent),
+      utilization: fullest.percent,
+      currency: "USD",
+    },
+    limits: used.map((it) => ({
+      kind: "spend",
+      group: it.group,
+      percent: it.percent,
+      resets_at: it.resetsAt,
+      severity: severityOf(it.percent),
+      is_active: it === fullest,
+    })),
+  };
+}
+
+type BudgetAccount = { id: string; limits: NonNullable<ClientKey["limits"]> };
+
+/** What is used of a budget in its current period; null: there is no budget. */
+async function usedOf(
+  { database, clock }: ClaudeCodeDeps,
+  { id, limits }: BudgetAccount,
+): Promise<Used | null> {
+  if (limits.budget_usd === undefined) return null;
+  const period = limits.budget_period ?? "month";
+  const { from, to } = budgetPeriodAt(period, clock.now());
+  const spent = parsePico((await withStoreErrors(() => spentSince(database.db, [id], from))).get(id) ?? "0");
+  const budget = parsePico(limits.budget_usd);
+  const percent = percentOf(spent, budget);
+  return { spent, budget, percent, group: PERIODS[period], resetsAt: `${to}T00:00:00.000Z` };
+}
+
+const PICO_PER_CENT = 10_000_000_000n;
+const cents = (pico: Pico): number => Number(pico / PICO_PER_CENT);
+/** Whole percents, at most 100; 100 only for a budget that is used up. */
+const percentOf = (spent: Pico, budget: Pico): number =>
+  spent >= budget ? 100 : Number((spent * 100n) / budget);
+
+/** Claude Code's own bounds for its warnings. */
+const severityOf = (percent: number): string =>
+  percent > 95 ? "critical" : percent > 75 ? "warning" : "normal";
