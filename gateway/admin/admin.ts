@@ -6,7 +6,7 @@ import { adminClassifier } from "./classifier.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminGuardrails, adminGuardrailTry } from "./guardrails.ts";
 import { adminHookPolicies } from "./hook-policies.ts";
-import { adminKeyBatches, adminKeys } from "./keys.ts";
+import { adminKeys } from "./keys.ts";
 import { adminMcpServers } from "./mcp-servers.ts";
 import { adminMetricsDropped } from "./metrics-dropped.ts";
 import { adminSetupLinks, adminSignInLinks } from "./one-time-links.ts";
@@ -16,7 +16,7 @@ import { adminProviderTest } from "./provider-test.ts";
 import { adminProviders } from "./providers.ts";
 import { adminPullRequests } from "./pull-requests.ts";
 import { adminRepositories } from "./repositories.ts";
-import { adminBodies, adminRequests } from "./requests.ts";
+import { adminRequests } from "./requests.ts";
 import { adminRoleMappings } from "./role-mappings.ts";
 import { adminRoutes } from "./routes.ts";
 import { adminReports } from "./saved-reports.ts";
@@ -37,7 +37,6 @@ export const admin = (deps: AdminDeps) =>
     .use(adminTeams(deps))
     .use(adminBudgets(deps))
     .use(adminKeys(deps))
-    .use(adminKeyBatches(deps))
     .use(adminPrices(deps))
     .use(adminGuardrailTry(deps))
     .use(adminGuardrails(deps))
@@ -46,7 +45,6 @@ export const admin = (deps: AdminDeps) =>
     .use(adminReports(deps))
     .use(adminSettings(deps))
     .use(adminRequests(deps))
-    .use(adminBodies(deps))
     .use(adminAudit(deps))
     .use(adminMetricsDropped(deps))
     .use(adminToolCalls(deps))

@@ -1,10 +1,8 @@
-import { Elysia } from "elysia";
 import { AgentSessionView } from "#shared/admin/agent-sessions.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { type AgentSessionQuery, listAgentSessions } from "../stores/agent-sessions.ts";
-import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { pageFrom, readListQuery, readWindow } from "./list.ts";
 
@@ -16,7 +14,7 @@ const DAY_MS = 86_400_000;
 
 /** `/admin/v1/agent-sessions`: per session, what agents report beside what the gateway recorded. */
 export const adminAgentSessions = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.agent-sessions", prefix: "/agent-sessions" }).use(access(deps)).get(
+  adminPart(deps, "agent-sessions").get(
     "",
     async ({ request }) => {
       const query = readQuery(request, deps.clock.now());

@@ -1,12 +1,10 @@
-import { Elysia } from "elysia";
 import { AUDITED } from "#drizzle/schema/audit.ts";
 import { AuditView } from "#shared/admin/audit.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import type { Secret } from "../directory.ts";
-import { access } from "../identity/access.ts";
 import { noteExport } from "../identity/authorize.ts";
 import { type AuditFilter, type AuditRow, listAudit } from "../stores/audit.ts";
-import { type AdminDeps, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { type ListQuery, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { idCursor } from "./parameters.ts";
@@ -18,7 +16,7 @@ type Name = (typeof NAMES)[number];
 
 /** `/admin/v1/audit`: every administrative change, and who read captured bodies. Newest first. */
 export const adminAudit = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.audit", prefix: "/audit" }).use(access(deps)).get(
+  adminPart(deps, "audit").get(
     "",
     async ({ request, viewer }) => {
       const query = readListQuery(request, NAMES);

@@ -1,12 +1,10 @@
-import { Elysia } from "elysia";
 import { Budgets, type BudgetView } from "#shared/admin/budgets.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { recordScope } from "../identity/scope.ts";
 import { parsePico, shortDecimal } from "../limits/money.ts";
 import { projectedUse } from "../limits/projected-use.ts";
 import { type BudgetInForce, budgetsInForce } from "../stores/budgets.ts";
-import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { readParameters } from "./list.ts";
 
@@ -15,7 +13,7 @@ const RISK_PERCENT = 80n;
 
 /** `/admin/v1/budgets`: what teams and keys have used of their budgets, the fullest first. */
 export const adminBudgets = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.budgets", prefix: "/budgets" }).use(access(deps)).get(
+  adminPart(deps, "budgets").get(
     "",
     async ({ request, viewer }): Promise<Budgets> => {
       const onlyRisky = readOnlyRisky(request);

@@ -1,19 +1,16 @@
-import { Elysia } from "elysia";
 import { ClassifiedText, ClassifierTry, ClassifierView } from "#shared/admin/classifier.ts";
 import { turnsOf } from "../classifier/turns.ts";
 import type { ClientKey } from "../directory.ts";
-import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import { classifiedText } from "../plugins/classified-text.ts";
-import type { AdminDeps } from "./deps.ts";
+import { type AdminDeps, adminPart } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 
 const docs = adminRoute("routes");
 
 /** `/admin/v1/classifier`: the classifier behind `auto`, and how well it distinguishes the routes. */
 export const adminClassifier = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.classifier", prefix: "/classifier" })
-    .use(access(deps))
+  adminPart(deps, "classifier")
     .get(
       "",
       () => viewOf(deps.classifier),

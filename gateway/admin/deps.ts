@@ -1,5 +1,7 @@
+import { Elysia } from "elysia";
 import { type Database, type Transaction, within } from "#drizzle/database.ts";
 import type { Secret } from "../directory.ts";
+import { access } from "../identity/access.ts";
 import type { ViewerDeps } from "../identity/viewer.ts";
 import type { Audit, Origin } from "../stores/audit.ts";
 import { change } from "../stores/change.ts";
@@ -27,6 +29,10 @@ export type AdminDeps = RequestBodyDeps &
     /** Resolves once the calls that have ended so far are in the database. */
     settled(): Promise<void>;
   };
+
+/** A part of the admin API below `/admin/v1/{path}`, whose routes can require a role. */
+export const adminPart = <const Path extends string>(deps: ViewerDeps, path: Path) =>
+  new Elysia({ name: `admin.${path}`, prefix: `/${path}` as const }).use(access(deps));
 
 /** Makes a change, which `work` adds to the audit log; resolves when it is in force in this process. */
 export async function saveChange<T>(

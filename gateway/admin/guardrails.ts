@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import { Name } from "#shared/admin/fields.ts";
 import {
   GuardrailBody,
@@ -14,11 +13,10 @@ import { matchesText } from "../guardrail/evaluate.ts";
 import { pace } from "../guardrail/pace.ts";
 import { patternFault } from "../guardrail/pattern.ts";
 import { textsOf } from "../guardrail/text.ts";
-import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import { deleteGuardrail, guardrailRows, newGuardrail } from "../stores/guardrails.ts";
 import { patchedRow } from "../stores/named-rows.ts";
-import type { AdminDeps } from "./deps.ts";
+import { type AdminDeps, adminPart } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { namedResource } from "./named-resource.ts";
 import { viewAs } from "./view-as.ts";
@@ -65,7 +63,7 @@ const docs = adminRoute("guardrails");
 
 /** `POST /admin/v1/guardrails/try`: which guardrails match a text, before a call meets them. */
 export const adminGuardrailTry = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.guardrail-try", prefix: "/guardrails/try" }).use(access(deps)).post(
+  adminPart(deps, "guardrails/try").post(
     "",
     async ({ request }): Promise<GuardrailTryResult> => {
       const { input } = await readJson(deps, request, GuardrailTry);

@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import type { Transaction } from "#drizzle/database.ts";
 import type { AuditAction } from "#drizzle/schema/audit.ts";
 import { BatchView } from "#shared/admin/batches.ts";
@@ -12,7 +11,6 @@ import {
   KeyView as View,
 } from "#shared/admin/keys.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import { type BatchRow, listKeyBatches } from "../stores/batches.ts";
@@ -30,7 +28,7 @@ import {
 } from "../stores/keys.ts";
 import { requireTeam } from "../stores/teams.ts";
 import { isCeiling } from "./cost-explanation.ts";
-import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { keyView, limitsOf } from "./key-view.ts";
 import { pageFrom, readListQuery } from "./list.ts";
@@ -39,8 +37,7 @@ import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/keys`: who may call, what, and how much. A secret is shown once, in the answer that made it. */
 export const adminKeys = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.keys", prefix: "/keys" })
-    .use(access(deps))
+  adminPart(deps, "keys")
     .get("", ({ request }) => list(deps, request), { ...LIST })
     .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
     .get("/:id", ({ params }) => readOne(deps, params.id), { ...READ })
@@ -50,7 +47,8 @@ export const adminKeys = (deps: AdminDeps) =>
     .delete("/:id", ({ params, origin }) => revoke(deps, origin, params.id), { ...REVOKE })
     .post("/:id/rotate", ({ request, params, origin }) => rotate(deps, origin, { id: params.id, request }), {
       ...ROTATE,
-    });
+    })
+    .get("/:id/batches", ({ request, params }) => listBatches(deps, params.id, request), { ...BATCHES });
 
 const docs = adminRoute("keys");
 const LIST = docs({
@@ -72,6 +70,11 @@ const REVOKE = docs({
   description:
     "Permanent, and effective everywhere within five seconds. The key stays listed, for its records.",
   answers: { 204: null },
+});
+const BATCHES = docs({
+  summary: "List a key's batches and their cost, newest first",
+  query: LIST_QUERY,
+  answers: { 200: pageOf(BatchView) },
 });
 const ROTATE = docs({
   summary: "Give a client key a new secret",
@@ -182,26 +185,16 @@ function instantOf(text: string | null): string | null {
   return atMs === null ? null : new Date(atMs).toISOString();
 }
 
-/** `/admin/v1/keys/{id}/batches`: the batch view of a key. */
-export const adminKeyBatches = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.key-batches" }).use(access(deps)).get(
-    "/keys/:id/batches",
-    async ({ request, params }) => {
-      const { limit, after } = readListQuery(request, []);
-      const id = idParameter(params.id);
-      const slice = { after: after && idCursor(after), limit: limit + 1 };
-      const rows = await readDatabase(deps, async (db) => {
-        if (!(await findKey(db, id, deps.clock.now()))) throw new GatewayError("not_found");
-        return listKeyBatches(db, id, slice);
-      });
-      return pageFrom(rows, limit, { view: batchViewOf, cursor: (row) => row.recordId });
-    },
-    docs({
-      summary: "List a key's batches and their cost, newest first",
-      query: LIST_QUERY,
-      answers: { 200: pageOf(BatchView) },
-    }),
-  );
+async function listBatches(deps: AdminDeps, keyId: string, request: Request) {
+  const { limit, after } = readListQuery(request, []);
+  const id = idParameter(keyId);
+  const slice = { after: after && idCursor(after), limit: limit + 1 };
+  const rows = await readDatabase(deps, async (db) => {
+    if (!(await findKey(db, id, deps.clock.now()))) throw new GatewayError("not_found");
+    return listKeyBatches(db, id, slice);
+  });
+  return pageFrom(rows, limit, { view: batchViewOf, cursor: (row) => row.recordId });
+}
 
 const batchViewOf = (row: BatchRow): BatchView =>
   viewAs(BatchView, {

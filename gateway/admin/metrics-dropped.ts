@@ -1,9 +1,7 @@
-import { Elysia } from "elysia";
 import { pageOf } from "#shared/admin/fields.ts";
 import { DroppedNameView } from "#shared/admin/metrics.ts";
-import { access } from "../identity/access.ts";
 import { listDroppedNames } from "../stores/dropped-names.ts";
-import { type AdminDeps, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { keyFilter, pageFrom, readListQuery } from "./list.ts";
 import { idCursor } from "./parameters.ts";
@@ -12,7 +10,7 @@ const docs = adminRoute("records");
 
 /** `/admin/v1/metrics-dropped`: what the metrics receiver was sent and does not store, by name. */
 export const adminMetricsDropped = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.metrics-dropped", prefix: "/metrics-dropped" }).use(access(deps)).get(
+  adminPart(deps, "metrics-dropped").get(
     "",
     async ({ request }) => {
       const { limit, after, given } = readListQuery(request, ["key", "kind"]);

@@ -1,15 +1,13 @@
 import type { TSchema } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { Transaction } from "#drizzle/database.ts";
 import type { AuditAction, AuditedState } from "#drizzle/schema/audit.ts";
 import { type Page, pageOf } from "#shared/admin/fields.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import type { AuditEntry, Origin } from "../stores/audit.ts";
 import type { Reader } from "../stores/change.ts";
 import type { Slice } from "../stores/slice.ts";
-import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent, type RouteDocs } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { requireSameName } from "./parameters.ts";
@@ -71,8 +69,7 @@ export function namedResource<Row extends Named, Put extends { name?: string }, 
 ) {
   const docs = docsOf(it);
   const { list, create, readOne, put, patch, remove } = stepsOf(deps, it);
-  return new Elysia({ name: `admin.${it.path}`, prefix: `/${it.path}` })
-    .use(access(deps))
+  return adminPart(deps, it.path)
     .get("", ({ request }) => list(request), docs.list)
     .post("", ({ request, origin }) => create(request, origin), docs.create)
     .get("/:name", ({ params }) => readOne(params.name), docs.read)

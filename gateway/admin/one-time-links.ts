@@ -1,21 +1,19 @@
-import { Elysia } from "elysia";
 import { SetupLink } from "#shared/admin/setup-link.ts";
 import { SignInLink, SignInLinkBody } from "#shared/admin/sign-in-links.ts";
 import { newSetupLink } from "#shared/setup-link.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import { audited } from "../stores/change.ts";
 import { findPersonByEmail, hasAdministrator } from "../stores/identity/people.ts";
 import { insertSignInLink } from "../stores/identity/sign-in-links.ts";
-import type { AdminDeps } from "./deps.ts";
+import { type AdminDeps, adminPart } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 
 const docs = adminRoute("people");
 
 /** `/admin/v1/sign-in-links`: one-time links that sign a person in. */
 export const adminSignInLinks = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.sign-in-links", prefix: "/sign-in-links" }).use(access(deps)).post(
+  adminPart(deps, "sign-in-links").post(
     "",
     async ({ request, origin, set }): Promise<SignInLink> => {
       const { email = null } = await readJson(deps, request, SignInLinkBody);
@@ -52,7 +50,7 @@ const setupDocs = adminRoute("records");
 
 /** `/admin/v1/setup-links`: one-time links to the GitHub App's set-up page, so that the admin key stays off its port. */
 export const adminSetupLinks = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.setup-links", prefix: "/setup-links" }).use(access(deps)).post(
+  adminPart(deps, "setup-links").post(
     "",
     async ({ origin, set }): Promise<SetupLink> => {
       const { path, expiresAt } = newSetupLink(deps.setupKey, deps.clock.now());

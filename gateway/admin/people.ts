@@ -1,13 +1,11 @@
-import { Elysia } from "elysia";
 import { pageOf } from "#shared/admin/fields.ts";
 import { PersonBody, PersonPatch, PersonView } from "#shared/admin/people.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { personView } from "../identity/person-view.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import { findPerson, listPeople, type PersonRow } from "../stores/identity/people.ts";
-import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
@@ -15,8 +13,7 @@ import { addPerson, changePerson } from "./person-changes.ts";
 
 /** `/admin/v1/people`: who may sign in, and what they may do. */
 export const adminPeople = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.people", prefix: "/people" })
-    .use(access(deps))
+  adminPart(deps, "people")
     .get(
       "",
       async ({ request }) => {

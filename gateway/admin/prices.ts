@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import { type Page, pageOf, readDecimal, readInstant } from "#shared/admin/fields.ts";
 import {
   PriceBody,
@@ -11,7 +10,6 @@ import {
   PriceView as View,
 } from "#shared/admin/prices.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import { STANDARD } from "../pricing/tier.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -26,7 +24,7 @@ import {
   updatePrice,
 } from "../stores/prices.ts";
 import { findJob, listJobs } from "../stores/reprice-jobs.ts";
-import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
@@ -36,8 +34,7 @@ import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/prices`: prices that win over the built-in list. */
 export const adminPrices = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.prices", prefix: "/prices" })
-    .use(access(deps))
+  adminPart(deps, "prices")
     .get("", ({ request }) => list(deps, request), { ...LIST })
     .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
     .get("/reprice", ({ request }) => jobs(deps, request), { ...JOBS })

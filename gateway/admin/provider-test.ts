@@ -1,20 +1,18 @@
-import { Elysia } from "elysia";
 import { ProviderTestResult } from "#shared/admin/providers.ts";
 import type { Provider } from "../directory.ts";
 import { type FailureCause, GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { supportsSurface } from "../providers/endpoint.ts";
 import type { ProviderFacts } from "../providers/provider-facts.ts";
 import { failureCauseOf } from "../upstream/failures.ts";
-import type { AdminDeps } from "./deps.ts";
+import { type AdminDeps, adminPart } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 
 const docs = adminRoute("providers");
 
 /** `POST /admin/v1/providers/{name}/test`: asks a provider for its models, which costs nothing. */
 export const adminProviderTest = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.provider-test", prefix: "/providers" }).use(access(deps)).post(
+  adminPart(deps, "providers").post(
     "/:name/test",
     ({ params }): Promise<ProviderTestResult> => {
       const provider = deps.directory.current().providers.get(params.name);

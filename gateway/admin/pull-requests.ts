@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import { LINK_STATES } from "#drizzle/schema/github.ts";
 import { sessionCosts } from "#drizzle/session-cost.ts";
 import { pageOf } from "#shared/admin/fields.ts";
@@ -9,7 +8,6 @@ import {
 } from "#shared/admin/records.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { recordScope } from "../identity/scope.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
@@ -23,7 +21,7 @@ import {
   type PullRequestQuery,
   type PullRequestRow,
 } from "../stores/pull-requests.ts";
-import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
 import { pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { pullRequestPage, pullRequestView } from "./pull-request-page.ts";
@@ -34,8 +32,7 @@ const PULL_REQUEST_STATES = ["open", "closed", "merged"] as const;
 
 /** `/admin/v1/pull-requests`: pull requests from GitHub, and why each is joined to a session or not. */
 export const adminPullRequests = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.pull-requests", prefix: "/pull-requests" })
-    .use(access(deps))
+  adminPart(deps, "pull-requests")
     .get(
       "",
       async ({ request, viewer }) => {

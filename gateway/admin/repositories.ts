@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import { type RepositoryCoverage, readCoverage } from "#drizzle/coverage.ts";
 import { pageOf, readInstant } from "#shared/admin/fields.ts";
 import {
@@ -10,12 +9,11 @@ import {
 import { missingPermissions } from "#shared/github-permissions.ts";
 import type { Settings } from "#shared/settings.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import { audited } from "../stores/change.ts";
 import { requestBackfill } from "../stores/repositories.ts";
 import { readSettings } from "../stores/settings.ts";
-import { type AdminDeps, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 
@@ -23,8 +21,7 @@ const docs = adminRoute("records");
 
 /** `/admin/v1/repositories`: what the GitHub App sees, since when, and how far it has read it. */
 export const adminRepositories = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.repositories", prefix: "/repositories" })
-    .use(access(deps))
+  adminPart(deps, "repositories")
     .get(
       "",
       async ({ request }) => {

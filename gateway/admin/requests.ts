@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import { CHANNELS, STATES } from "#drizzle/schema/records.ts";
 import { BodyView } from "#shared/admin/bodies.ts";
 import { pageOf } from "#shared/admin/fields.ts";
@@ -10,7 +9,6 @@ import {
 } from "#shared/admin/records.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { recordScope } from "../identity/scope.ts";
 import { readCapturedBody } from "../stores/bodies.ts";
 import {
@@ -21,7 +19,7 @@ import {
   type RequestQuery,
 } from "../stores/requests.ts";
 import { explainCost, isCeiling } from "./cost-explanation.ts";
-import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
 import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
@@ -32,8 +30,7 @@ const EQUAL = keysOf(REQUEST_FILTERS);
 
 /** `/admin/v1/requests`: the records of calls, newest first, and how each cost was calculated. */
 export const adminRequests = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.requests", prefix: "/requests" })
-    .use(access(deps))
+  adminPart(deps, "requests")
     .get(
       "",
       async ({ request, viewer }) => {
@@ -73,6 +70,20 @@ export const adminRequests = (deps: AdminDeps) =>
         description: OWN_OR_TEAM,
         role: "member",
         answers: { 200: RequestPage },
+      }),
+    )
+    .get(
+      "/:id/body",
+      async ({ params, origin }) => {
+        const body = await readCapturedBody(deps, idParameter(params.id), origin);
+        if (!body) throw new GatewayError("not_found");
+        return viewAs(BodyView, body);
+      },
+      docs({
+        summary: "Read the captured body of a call",
+        description:
+          "Only where the route has `body_capture`, and for seven days. That it was read is written into the audit.",
+        answers: { 200: BodyView },
       }),
     );
 
@@ -114,20 +125,3 @@ const viewOf = (row: RecordRow): RequestView =>
   });
 
 const pageViewOf = (row: RecordRow): RequestPageView => ({ ...viewOf(row), cost: explainCost(row) });
-
-/** `/admin/v1/requests/{id}/body`: the captured bodies of a call; reading them is audited. */
-export const adminBodies = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.bodies", prefix: "/requests" }).use(access(deps)).get(
-    "/:id/body",
-    async ({ params, origin }) => {
-      const body = await readCapturedBody(deps, idParameter(params.id), origin);
-      if (!body) throw new GatewayError("not_found");
-      return viewAs(BodyView, body);
-    },
-    docs({
-      summary: "Read the captured body of a call",
-      description:
-        "Only where the route has `body_capture`, and for seven days. That it was read is written into the audit.",
-      answers: { 200: BodyView },
-    }),
-  );

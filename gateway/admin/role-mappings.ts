@@ -1,10 +1,8 @@
-import { Elysia } from "elysia";
 import { pageOf } from "#shared/admin/fields.ts";
 import { Group, RoleMappingBody, RoleMappingPut, RoleMappingView } from "#shared/admin/role-mappings.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import {
@@ -15,7 +13,7 @@ import {
   writeRoleMapping,
 } from "../stores/identity/role-mappings.ts";
 import { requireTeam } from "../stores/teams.ts";
-import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { viewAs } from "./view-as.ts";
@@ -24,8 +22,7 @@ const docs = adminRoute("people");
 
 /** `/admin/v1/role-mappings`: the role and team of who signs in elsewhere with a group. */
 export const adminRoleMappings = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.role-mappings", prefix: "/role-mappings" })
-    .use(access(deps))
+  adminPart(deps, "role-mappings")
     .get(
       "",
       async ({ request }) => {

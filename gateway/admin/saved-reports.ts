@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import { Name, type Page, pageOf } from "#shared/admin/fields.ts";
 import {
   SavedReportPatch as Patch,
@@ -11,7 +10,6 @@ import {
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Spec } from "#shared/report.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { savedScope } from "../identity/scope.ts";
 import type { Viewer } from "../identity/viewer.ts";
 import { readJson } from "../plugins/body.ts";
@@ -27,7 +25,7 @@ import {
   type SavedReportRow,
   writeSavedReport,
 } from "../stores/reports/saved-reports.ts";
-import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent, type RouteDocs } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { requireSameName } from "./parameters.ts";
@@ -35,8 +33,7 @@ import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/reports`: the reports that there are by name, the built-in ones among them. */
 export const adminReports = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.reports", prefix: "/reports" })
-    .use(access(deps))
+  adminPart(deps, "reports")
     .get("", ({ request, viewer }) => list(deps, request, viewer), { ...LIST })
     .post("", ({ request, ...by }) => create(deps, by, request), { ...CREATE })
     .get("/:id", ({ params, viewer }) => readOne(deps, params.id, viewer), { ...READ })

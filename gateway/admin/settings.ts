@@ -1,10 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { Settings } from "#shared/settings.ts";
-import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import { patchSettings, readSettings } from "../stores/settings.ts";
-import { type AdminDeps, readDatabase, saveChange } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 
 const docs = adminRoute("settings");
@@ -12,8 +10,7 @@ const SettingsPatch = Type.Partial(Settings);
 
 /** `/admin/v1/settings`: organisation-wide settings. */
 export const adminSettings = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.settings", prefix: "/settings" })
-    .use(access(deps))
+  adminPart(deps, "settings")
     .get(
       "",
       () => readDatabase(deps, readSettings),

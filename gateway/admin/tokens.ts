@@ -1,8 +1,6 @@
-import { Elysia } from "elysia";
 import { pageOf, readInstant } from "#shared/admin/fields.ts";
 import { TokenBody, TokenView, TokenWithSecret } from "#shared/admin/tokens.ts";
 import { GatewayError } from "../errors.ts";
-import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
@@ -14,7 +12,7 @@ import {
   type TokenRow,
 } from "../stores/identity/tokens.ts";
 import { requireTeam } from "../stores/teams.ts";
-import { type AdminDeps, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
@@ -24,8 +22,7 @@ const docs = adminRoute("people");
 
 /** `/admin/v1/tokens`: credentials of automation, each with a name of its own in the audit log. */
 export const adminTokenRoutes = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.tokens", prefix: "/tokens" })
-    .use(access(deps))
+  adminPart(deps, "tokens")
     .get(
       "",
       async ({ request }) => {

@@ -1,12 +1,10 @@
-import { Elysia } from "elysia";
 import { TOOL_CHANNELS, TOOL_STATUSES } from "#drizzle/schema/tools.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { ToolCallView } from "#shared/admin/tool-calls.ts";
 import { keysOf } from "#shared/keys-of.ts";
-import { access } from "../identity/access.ts";
 import { recordScope } from "../identity/scope.ts";
 import { listToolCalls, TOOL_CALL_FILTERS, type ToolCallQuery } from "../stores/tools/tool-call-list.ts";
-import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
 import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { idCursor } from "./parameters.ts";
@@ -16,7 +14,7 @@ const EQUAL = keysOf(TOOL_CALL_FILTERS);
 
 /** `/admin/v1/tool-calls`: what hooks and the tool gateway saw of calls of tools, newest first. */
 export const adminToolCalls = (deps: AdminDeps) =>
-  new Elysia({ name: "admin.tool-calls", prefix: "/tool-calls" }).use(access(deps)).get(
+  adminPart(deps, "tool-calls").get(
     "",
     async ({ request, viewer }) => {
       const query = { ...readQuery(request), scope: recordScope(viewer) };

@@ -74,7 +74,7 @@ function passthroughCredential(
 }
 
 /** Routes marked `{ clientKey: true }` get the caller as `caller`; the check is bound to the route, never to a path. */
-export const clientKey = (callers: CallerCheck) =>
+const clientKey = (callers: CallerCheck) =>
   new Elysia({ name: "plugin.client-key" }).macro({
     clientKey: {
       async resolve({ request }) {
@@ -84,3 +84,7 @@ export const clientKey = (callers: CallerCheck) =>
       },
     },
   });
+
+/** A part of the app whose routes can require a client key. */
+export const keyed = ({ callers }: { callers: CallerCheck }, name: string) =>
+  new Elysia({ name: `surface.${name}` }).use(clientKey(callers));

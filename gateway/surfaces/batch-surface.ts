@@ -1,15 +1,11 @@
-import { type DocumentDecoration, Elysia } from "elysia";
+import type { DocumentDecoration } from "elysia";
 import type { BatchQuestion } from "../batch/batches.ts";
 import type { BatchDeps } from "../batch/deps.ts";
 import type { BodyBudget } from "../http/body-budget.ts";
-import { type Caller, type CallerCheck, clientKey } from "../plugins/client-key.ts";
+import type { Caller, CallerCheck } from "../plugins/client-key.ts";
 import type { formBody, jsonBody } from "./model-docs.ts";
 
 export type BatchSurfaceDeps = BatchDeps & { callers: CallerCheck; bodyBudget: BodyBudget };
-
-/** A part of the app whose routes can require a client key. */
-export const keyed = (deps: BatchSurfaceDeps, name: string) =>
-  new Elysia({ name: `surface.${name}` }).use(clientKey(deps.callers));
 
 type Content = ReturnType<typeof jsonBody> | ReturnType<typeof formBody>;
 

@@ -5,14 +5,8 @@ import { createMessageBatch } from "../batch/message-batches.ts";
 import { uploadFile } from "../batch/upload-file.ts";
 import { holding } from "../http/body-budget.ts";
 import { readBody } from "../plugins/body.ts";
-import {
-  type BatchSurfaceDeps,
-  batchQuestion,
-  batchRoute,
-  keyed,
-  publicOrigin,
-  queryOf,
-} from "./batch-surface.ts";
+import { keyed } from "../plugins/client-key.ts";
+import { type BatchSurfaceDeps, batchQuestion, batchRoute, publicOrigin, queryOf } from "./batch-surface.ts";
 import { formBody, jsonBody } from "./model-docs.ts";
 
 const BODY_BYTES_MAX = 1024 * 1024;

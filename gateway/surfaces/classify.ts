@@ -1,4 +1,4 @@
-import { type DocumentDecoration, Elysia } from "elysia";
+import type { DocumentDecoration } from "elysia";
 import { ClassifiedText } from "#shared/admin/classifier.ts";
 import { turnsOf } from "../classifier/turns.ts";
 import { type BodyBudget, holding } from "../http/body-budget.ts";
@@ -6,7 +6,7 @@ import { CALL } from "../http/deciding-names.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { readBody } from "../plugins/body.ts";
 import { type ClassifiedTextDeps, classifiedText } from "../plugins/classified-text.ts";
-import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
+import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 
 export type ClassifyDeps = RequestBodyDeps &
@@ -44,8 +44,7 @@ const BODY = {
 
 /** `GET /v1/classify?text=` and `POST /v1/classify`: what `auto` would choose, and why. */
 export const classifySurface = (deps: ClassifyDeps) =>
-  new Elysia({ name: "surface.classify" })
-    .use(clientKey(deps.callers))
+  keyed(deps, "classify")
     .get(
       "/v1/classify",
       ({ request, caller }) => {

@@ -1,11 +1,10 @@
-import { Elysia } from "elysia";
 import type { Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ClientKey, Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { type Pico, parsePico } from "../limits/money.ts";
 import { budgetPeriodAt } from "../limits/window.ts";
-import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
+import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import { spentSince } from "../stores/keys.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import { claudeSettingsOf } from "../stores/teams.ts";
@@ -21,7 +20,7 @@ type ClaudeCodeDeps = {
 
 /** `GET /managed/settings`: what Claude Code fetches at its start and hourly: its settings, as the caller's team has them. */
 export const managedSettingsSurface = (deps: ClaudeCodeDeps) =>
-  new Elysia({ name: "surface.managed-settings" }).use(clientKey(deps.callers)).get(
+  keyed(deps, "managed-settings").get(
     "/managed/settings",
     async ({ request, caller }) => {
       const [team = null] = caller.key.teams ?? [];
@@ -73,8 +72,8 @@ const SIGNALS = ["metrics", "logs", "traces"] as const;
  * `POST /v1/metrics`, `/v1/logs` and `/v1/traces`: where a signed-in Claude Code sends its telemetry. All of it is dropped
  * unread: the gateway measures calls itself, and logs may have prompts. A refusal would be an error of the agent's at each export.
  */
-export function agentTelemetry({ callers }: Pick<ClaudeCodeDeps, "callers">) {
-  const app = new Elysia({ name: "surface.agent-telemetry" }).use(clientKey(callers));
+export function agentTelemetry(deps: Pick<ClaudeCodeDeps, "callers">) {
+  const app = keyed(deps, "agent-telemetry");
   for (const signal of SIGNALS) {
     app.post(`/v1/${signal}`, () => new Response(), {
       clientKey: true,
@@ -96,24 +95,22 @@ export function agentTelemetry({ callers }: Pick<ClaudeCodeDeps, "callers">) {
 
 /** `GET /api/oauth/usage`: what Claude Code's `/usage` shows of the budgets that its calls count in. */
 export const claudeUsage = (deps: ClaudeCodeDeps) =>
-  new Elysia({ name: "surface.claude-usage" })
-    .use(clientKey(deps.callers))
-    .get("/api/oauth/usage", ({ caller }) => usageOf(deps, caller.key), {
-      clientKey: true,
-      detail: {
-        tags: ["Claude Code"],
-        summary: "What is used of the caller's budgets, as Claude Code reads it",
-        description:
-          "Each budget of the key, its team and the teams above as an entry of `limits`; `extra_usage` is the fullest, in US cents.",
-        security: [{ clientKey: [] }],
-        responses: {
-          "200": { description: "The budgets." },
-          "401": { description: "No valid client key." },
-          "404": { description: "No budget limits the key." },
-          "503": { description: "The database is unavailable at the moment." },
-        },
+  keyed(deps, "claude-usage").get("/api/oauth/usage", ({ caller }) => usageOf(deps, caller.key), {
+    clientKey: true,
+    detail: {
+      tags: ["Claude Code"],
+      summary: "What is used of the caller's budgets, as Claude Code reads it",
+      description:
+        "Each budget of the key, its team and the teams above as an entry of `limits`; `extra_usage` is the fullest, in US cents.",
+      security: [{ clientKey: [] }],
+      responses: {
+        "200": { description: "The budgets." },
+        "401": { description: "No valid client key." },
+        "404": { description: "No budget limits the key." },
+        "503": { description: "The database is unavailable at the moment." },
       },
-    });
+    },
+  });
 
 const PERIODS = { day: "daily", month: "monthly" } as const;
 type Used = { spent: Pico; budget: Pico; percent: number; group: string; resetsAt: string };

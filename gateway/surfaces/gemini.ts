@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { GatewayError } from "../errors.ts";
 import { isEventType } from "../http/content-type.ts";
 import { sseSplitter } from "../metering/sse.ts";
-import { clientKey } from "../plugins/client-key.ts";
+import { keyed } from "../plugins/client-key.ts";
 import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import { modelDocs } from "./model-docs.ts";
 import { type SurfaceDeps, serve } from "./model-surface.ts";
@@ -34,9 +34,8 @@ export function gemini(deps: SurfaceDeps) {
 }
 
 const at = (deps: SurfaceDeps, prefix: string) =>
-  new Elysia({ name: `surface.${prefix}` })
+  keyed(deps, prefix)
     .onTransform(({ request }) => refuseKeyInUrl(request))
-    .use(clientKey(deps.callers))
     .post(
       `${prefix}*`,
       async ({ request, caller }) => {

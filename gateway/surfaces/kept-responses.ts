@@ -1,9 +1,8 @@
-import { Elysia } from "elysia";
 import { notFoundAtVendor, requireProviderId } from "../batch/deps.ts";
 import type { Directory, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { clientHeaders } from "../http/headers.ts";
-import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
+import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import type { KeptResponse } from "../stores/foreign-ids.ts";
 import type { ProviderApi } from "../upstream/provider-api.ts";
 import { queryOf } from "./batch-surface.ts";
@@ -22,8 +21,7 @@ const LIST_PARAMETERS = new Set(["include", "include[]", "limit", "after", "befo
 
 /** `/v1/responses/{id}`: responses that a provider keeps, for the key that made them. Nothing here is billed. */
 export const keptResponses = (deps: KeptResponsesDeps) =>
-  new Elysia({ name: "surface.kept-responses" })
-    .use(clientKey(deps.callers))
+  keyed(deps, "kept-responses")
     .get(
       "/v1/responses/:id",
       ({ request, caller, params }) =>

@@ -10,7 +10,7 @@ import { fieldsAsJson } from "../http/form-fields.ts";
 import { forwardedQuery } from "../http/query.ts";
 import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan.ts";
 import { readBody } from "../plugins/body.ts";
-import { type Caller, type CallerCheck, clientKey } from "../plugins/client-key.ts";
+import { type Caller, type CallerCheck, keyed } from "../plugins/client-key.ts";
 import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import type { InFlight } from "../upstream/in-flight.ts";
 import { declaredLength, openRequestBody, type RequestBodyDeps } from "../upstream/request-body.ts";
@@ -42,14 +42,12 @@ export function modelSurfaces(deps: SurfaceDeps) {
 
 /** An address of a surface: its key check, its documentation. */
 const at = (deps: SurfaceDeps, surface: SurfaceName, address: string) =>
-  new Elysia({ name: `surface.${address}` })
-    .use(clientKey(deps.callers))
-    .post(address, ({ request, caller }) => serve(deps, { surface, caller, request }), {
-      clientKey: true,
-      // The body is forwarded unchanged, so the framework must not read it.
-      parse: "none",
-      detail: modelDocs(surface),
-    });
+  keyed(deps, address).post(address, ({ request, caller }) => serve(deps, { surface, caller, request }), {
+    clientKey: true,
+    // The body is forwarded unchanged, so the framework must not read it.
+    parse: "none",
+    detail: modelDocs(surface),
+  });
 
 /** Runs one call through the exchange. An error gets the id of the call. */
 export async function serve(

@@ -1,8 +1,7 @@
-import { Elysia } from "elysia";
 import type { ClientKey, Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { routingLookups } from "../exchange.ts";
-import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
+import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { usableRoutes } from "../routing/scope.ts";
 import { servedModel } from "../routing/served-model.ts";
@@ -31,10 +30,9 @@ const PAGE_DEFAULT = 20;
  * OpenAI's.
  */
 export const models = (deps: ModelsDeps) =>
-  new Elysia({ name: "surface.models" })
+  keyed(deps, "models")
     .use(googleModels(deps))
     .onTransform(({ request }) => refuseKeyInUrl(request))
-    .use(clientKey(deps.callers))
     .get(
       "/v1/models",
       ({ request, caller }) => {
@@ -71,10 +69,9 @@ export const models = (deps: ModelsDeps) =>
 
 /** Google's own address for the same, which its other clients call. */
 function googleModels(deps: ModelsDeps) {
-  const app = new Elysia({ name: "surface.gemini-models" });
+  const app = keyed(deps, "gemini-models");
   app
     .onTransform(({ request }) => refuseKeyInUrl(request))
-    .use(clientKey(deps.callers))
     .get(
       "/v1beta/models",
       ({ request, caller }) =>

@@ -1,12 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { Database } from "#drizzle/database.ts";
 import { closed } from "#shared/schema.ts";
 import { SessionLinkBody } from "#shared/session-links.ts";
 import { GatewayError } from "../errors.ts";
 import { readLabels } from "../http/labels.ts";
 import { readJson } from "../plugins/body.ts";
-import { type CallerCheck, clientKey } from "../plugins/client-key.ts";
+import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import { declareLink } from "../stores/session-links.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 
@@ -43,7 +42,7 @@ const DETAIL = {
 
 /** `POST /v1/sessions/links`: which agents' sessions worked on which task. */
 export const sessionLinksSurface = (deps: SessionLinksDeps) =>
-  new Elysia({ name: "surface.session-links" }).use(clientKey(deps.callers)).post(
+  keyed(deps, "session-links").post(
     "/v1/sessions/links",
     async ({ request, caller }) => {
       const { session, of, task = null } = await readJson(deps, request, SessionLinkBody);
