@@ -5,7 +5,6 @@ import { admin } from "./admin/admin.ts";
 import { adminDigest } from "./admin/digest.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
 import { hostGuard, refusePath } from "./plugins/host-guard.ts";
-import { lastAnswers } from "./plugins/last-answers.ts";
 import { API_DOCUMENT, apiPage } from "./surfaces/api-page.ts";
 import { batchesSurface, filesSurface, messageBatches } from "./surfaces/batches.ts";
 import { classifySurface } from "./surfaces/classify.ts";
@@ -33,6 +32,12 @@ import { signIn } from "./surfaces/sign-in.ts";
 const IDLE_TIMEOUT_SECONDS = 255;
 /** Above every surface's own limit, so that the surface's proper 413 comes first. */
 const BODY_BYTES_MAX = 1024 * 1024 * 1024;
+
+/** While the process stops, each answer asks its client for a new connection: one that is reused would be cut. */
+const lastAnswers = ({ lifecycle }: { lifecycle: { stopping: boolean } }) =>
+  new Elysia({ name: "plugin.last-answers" }).onRequest(({ set }) => {
+    if (lifecycle.stopping) set.headers["connection"] = "close";
+  });
 
 /** All addresses, in the order in which the OpenAPI document has them. */
 const ADDRESSES = [

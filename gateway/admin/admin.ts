@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { adminAgentSessions } from "./agent-sessions.ts";
+import { adminAgentSessions, adminMetricsDropped } from "./agent-metrics.ts";
 import { adminAudit } from "./audit.ts";
 import { adminBudgets } from "./budgets.ts";
 import { adminClassifier } from "./classifier.ts";
@@ -8,7 +8,6 @@ import { adminGuardrails, adminGuardrailTry } from "./guardrails.ts";
 import { adminHookPolicies } from "./hook-policies.ts";
 import { adminKeys } from "./keys.ts";
 import { adminMcpServers } from "./mcp-servers.ts";
-import { adminMetricsDropped } from "./metrics-dropped.ts";
 import { adminSetupLinks, adminSignInLinks } from "./one-time-links.ts";
 import { adminPeople } from "./people.ts";
 import { adminPrices } from "./prices.ts";

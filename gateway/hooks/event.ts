@@ -1,6 +1,5 @@
 import type { ToolStatus } from "#drizzle/schema/tools.ts";
-import type { SessionId } from "#shared/labels.ts";
-import type { ToolName } from "./tool-name.ts";
+import { parseLabel, type SessionId } from "#shared/labels.ts";
 
 /** A hook event without arguments, results and texts. With `before`, the tool has not run, and a policy can deny it. */
 export type HookEvent =
@@ -36,3 +35,37 @@ export function readDuration(value: unknown): number | null {
   const whole = Math.round(value);
   return whole >= 0 && whole <= DURATION_MAX ? whole : null;
 }
+
+/** Longest stored name of a tool and of a server; the bound comes from MCP. */
+const TOOL_MAX = 128;
+const SERVER_MAX = 64;
+
+/** A tool and its server; a server of null is the agent itself. Names that cannot be stored are null. */
+export type ToolName = { server: string | null; tool: string | null };
+
+/** How agents name the tools of their MCP servers. */
+const OF_A_SERVER = /^mcp__(.+?)__(.+)$/s;
+
+/** The tool gateway names tools `server__tool`; a server's name contains no underscore. */
+const THROUGH_THE_GATEWAY = /^([a-z0-9-]{1,24})__(.+)$/s;
+
+/**
+ * The tool and server behind an agent's tool name. A tool called through the tool gateway gets its registered server, as
+ * the gateway records it. `serverName`, if the agent sends it, settles ambiguous names.
+ */
+export function readToolName(
+  name: unknown,
+  serverName: unknown,
+  isRegistered: (server: string) => boolean,
+): ToolName {
+  if (typeof name !== "string") return { server: null, tool: null };
+  const [, written = "", own = ""] = OF_A_SERVER.exec(name) ?? [];
+  if (written === "") return { server: labelOf(serverName, SERVER_MAX), tool: labelOf(name, TOOL_MAX) };
+  const [, server = "", tool = ""] = THROUGH_THE_GATEWAY.exec(own) ?? [];
+  if (isRegistered(server)) return { server, tool: labelOf(tool, TOOL_MAX) };
+  const told = labelOf(serverName, SERVER_MAX);
+  return { server: told ?? labelOf(written, SERVER_MAX), tool: labelOf(own, TOOL_MAX) };
+}
+
+const labelOf = (value: unknown, max: number): string | null =>
+  typeof value === "string" ? parseLabel(value, max) : null;

@@ -4,8 +4,7 @@ import { readInstant } from "#shared/admin/fields.ts";
 import { LABEL_MAX, parseLabel, parseSessionId } from "#shared/labels.ts";
 import { checked, faultsOf, fits, oneOf, open } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
-import { type CallEvent, readDuration } from "./event.ts";
-import { readToolName } from "./tool-name.ts";
+import { type CallEvent, readDuration, readToolName } from "./event.ts";
 
 /** Events of one call. */
 const EVENTS_MAX = 100;

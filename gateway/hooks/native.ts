@@ -4,8 +4,7 @@ import type { JsonBody } from "../call.ts";
 import { OPEN_BRACE } from "../http/json-grammar.ts";
 import { lastMember, memberValue } from "../http/scan.ts";
 import { readExternalId } from "../stores/tools/tool-calls.ts";
-import { type HookEvent, readDuration } from "./event.ts";
-import { readToolName } from "./tool-name.ts";
+import { type HookEvent, readDuration, readToolName } from "./event.ts";
 
 /** The status that a kind of hook reports; null: none, but policies apply. */
 type Meaning = { status: ToolStatus | null; before?: true; failure?: true; client?: string };

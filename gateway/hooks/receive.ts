@@ -9,11 +9,10 @@ import { memberValue, scanJson } from "../http/scan.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import { matchesGlob } from "../routing/glob.ts";
 import { callOrigin } from "../stores/tools/tool-calls.ts";
-import type { CallEvent, HookEvent } from "./event.ts";
+import type { CallEvent, HookEvent, ToolName } from "./event.ts";
 import { genericEvents } from "./generic.ts";
 import { eventName, nativeEvent } from "./native.ts";
 import { clientOf, type HookSender, hookObservation, sessionOf } from "./observation.ts";
-import type { ToolName } from "./tool-name.ts";
 
 export type HookDeps = {
   directory: { current(): Pick<Directory, "hookPolicies" | "toolServers"> };

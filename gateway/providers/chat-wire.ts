@@ -1,10 +1,9 @@
 import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, indexOfBytes, needle, type Search, searcher, seekAny } from "./byte-search.ts";
 import { chatUsage, usageIn } from "./chat-usage.ts";
-import { ranHostedTools } from "./hosted-tools.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 import { failureIn, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
-import { reportedCostOf } from "./reported-cost.ts";
+import { ranHostedTools, reportedCostOf } from "./reported-cost.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /** OpenAI's chat completions and their variants, and its older completions, whose choices have a `text`. */

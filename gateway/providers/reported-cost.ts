@@ -1,5 +1,5 @@
 import { type Decimal, decimalOfNumber, formatDecimal, plus, shiftDown } from "#shared/decimal.ts";
-import { objectOf, type ProviderObject } from "./provider-json.ts";
+import { countOf, objectOf, type ProviderObject } from "./provider-json.ts";
 
 /** More than any call costs; a larger figure is an error or in another unit. */
 const USD_MAX = 1_000_000;
@@ -42,3 +42,12 @@ export function reportedCostOf(
   const usd = usage && reportedCost ? READERS[reportedCost](usage) : null;
   return usd && formatDecimal(usd);
 }
+
+/**
+ * Whether the provider ran tools of its own for the answer, which it bills besides tokens (xAI's
+ * `server_side_tool_usage_details`; a count of any name).
+ */
+export const ranHostedTools = (usage: ProviderObject | null): boolean =>
+  Object.values(objectOf(usage?.["server_side_tool_usage_details"]) ?? {}).some(
+    (count) => (countOf(count) ?? 0) > 0,
+  );

@@ -1,7 +1,6 @@
-import { ranHostedTools } from "./hosted-tools.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 import { errorNameOf, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
-import { reportedCostOf } from "./reported-cost.ts";
+import { ranHostedTools, reportedCostOf } from "./reported-cost.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { type StreamState, typedStreams } from "./typed-stream.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";

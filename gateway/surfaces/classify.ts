@@ -8,6 +8,7 @@ import { readBody } from "../plugins/body.ts";
 import { type ClassifiedTextDeps, classifiedText } from "../plugins/classified-text.ts";
 import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
+import { plainSchema } from "./model-docs.ts";
 
 export type ClassifyDeps = RequestBodyDeps &
   ClassifiedTextDeps & {
@@ -16,7 +17,7 @@ export type ClassifyDeps = RequestBodyDeps &
     bytesMax: { json: number };
   };
 
-const json = (schema: object) => ({ "application/json": { schema: JSON.parse(JSON.stringify(schema)) } });
+const json = (schema: object) => ({ "application/json": { schema: plainSchema(schema) } });
 
 const detail = (more: DocumentDecoration): DocumentDecoration => ({
   summary: "Which route a text goes to, and why",

@@ -8,6 +8,7 @@ import { readBody } from "../plugins/body.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { requireHooksScope } from "../routing/scope.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
+import { plainSchema } from "./model-docs.ts";
 
 export type HookEventsDeps = Omit<HookDeps, "directory"> &
   RequestBodyDeps & {
@@ -25,7 +26,7 @@ const SCHEMA = {
       properties: { hook_event_name: { type: "string" } },
       description: "A coding agent's own hook payload, as Claude Code sends it.",
     },
-    JSON.parse(JSON.stringify(GenericBody)),
+    plainSchema(GenericBody),
   ],
 };
 

@@ -175,6 +175,9 @@ export const jsonBody = (example: object) => ({
   "application/json": { schema: { type: "object" as const, additionalProperties: true }, example },
 });
 
+/** A schema for the documentation, which has no use for TypeBox's symbols. */
+export const plainSchema = (schema: object) => JSON.parse(JSON.stringify(schema));
+
 /** A form's fields and their meanings; null for a file. */
 export const formSchema = (fields: Readonly<Record<string, string | null>>) => ({
   type: "object" as const,

@@ -4,13 +4,12 @@ import { COMPARES, DIMENSIONS, RANGES, ReportPayload, Result, Spec } from "#shar
 import { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { dimensionTable, measureTable } from "../reports/reference.ts";
 import { FORMATS, ReportsBody } from "../reports/request.ts";
+import { plainSchema } from "./model-docs.ts";
 
 type Parameter = Extract<NonNullable<DocumentDecoration["parameters"]>[number], { in: string }>;
 type DocumentedSchema = NonNullable<Parameter["schema"]>;
 
-/** Through text, because the documentation has no use for TypeBox's symbols. */
-const plain = (schema: TSchema) => JSON.parse(JSON.stringify(schema));
-const json = (schema: TSchema) => ({ "application/json": { schema: plain(schema) } });
+const json = (schema: TSchema) => ({ "application/json": { schema: plainSchema(schema) } });
 const CSV = { "text/csv": { schema: { type: "string" as const } } };
 
 const parameter = (name: string, description: string, schema: DocumentedSchema): Parameter => ({
@@ -104,7 +103,7 @@ export const REPORTS_DOCS = {
             type: "object" as const,
             required: ["spec"],
             additionalProperties: false,
-            properties: { spec: plain(Spec) },
+            properties: { spec: plainSchema(Spec) },
           },
         },
       },

@@ -1,5 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { SCIM_SCHEMAS, ScimPatch, ScimUserBody } from "#shared/admin/scim.ts";
+import { plainSchema } from "./model-docs.ts";
 
 /** `GET /scim/v2/ServiceProviderConfig`: what of SCIM there is. */
 export const SCIM_CONFIG = {
@@ -36,7 +37,7 @@ const docs = (summary: string, more: { status?: number; body?: TSchema; descript
   ...(more.body && {
     requestBody: {
       required: true,
-      content: { "application/scim+json": { schema: JSON.parse(JSON.stringify(more.body)) } },
+      content: { "application/scim+json": { schema: plainSchema(more.body) } },
     },
   }),
   responses: { [more.status ?? 200]: { description: "Done." }, ...REFUSALS },

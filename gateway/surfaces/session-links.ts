@@ -8,6 +8,7 @@ import { readJson } from "../plugins/body.ts";
 import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import { declareLink } from "../stores/session-links.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
+import { plainSchema } from "./model-docs.ts";
 
 export type SessionLinksDeps = RequestBodyDeps & { callers: CallerCheck; database: Pick<Database, "db"> };
 
@@ -19,19 +20,17 @@ const Answer = closed({
   }),
 });
 
-const plain = (schema: object) => JSON.parse(JSON.stringify(schema));
-
 const DETAIL = {
   summary: "Declare that an agent's session worked on a task",
   description:
     "The cost of a pull request is that of the session it names and of the sessions linked to it. A declaration is kept as evidence, with the key and the time. Repeating it changes nothing.",
   tags: ["Sessions"],
   security: [{ clientKey: [] }],
-  requestBody: { required: true, content: { "application/json": { schema: plain(SessionLinkBody) } } },
+  requestBody: { required: true, content: { "application/json": { schema: plainSchema(SessionLinkBody) } } },
   responses: {
     "200": {
       description: "Kept.",
-      content: { "application/json": { schema: plain(Answer) } },
+      content: { "application/json": { schema: plainSchema(Answer) } },
     },
     "400": { description: "The body is not valid; the message names the faulty field." },
     "401": { description: "No valid client key." },

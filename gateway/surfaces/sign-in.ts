@@ -10,6 +10,7 @@ import { isFromOwnPage } from "../identity/own-origin.ts";
 import { signInByLink } from "../identity/sign-in.ts";
 import { readBody, readJson } from "../plugins/body.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
+import { plainSchema } from "./model-docs.ts";
 
 /** Addresses of the sign-in library below `/auth` that are open; every other one is a 404. */
 const AUTH_PATHS: readonly string[] = ["/sign-out"];
@@ -19,7 +20,6 @@ export type SignInSurfaceDeps = ElsewhereDeps &
 
 const BODY_BYTES_MAX = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
-const plain = (schema: object) => JSON.parse(JSON.stringify(schema));
 
 const REDEEM = {
   summary: "Sign in with a one-time link's token",
@@ -27,9 +27,9 @@ const REDEEM = {
     "Sets the session cookie. Browsers must send it from a page of this gateway. A form is answered with 303 to `/`.",
   tags: ["Own"],
   security: [{ signInLink: [] }],
-  requestBody: { required: true, content: { "application/json": { schema: plain(RedeemBody) } } },
+  requestBody: { required: true, content: { "application/json": { schema: plainSchema(RedeemBody) } } },
   responses: {
-    "200": { description: "Signed in.", content: { "application/json": { schema: plain(SignedIn) } } },
+    "200": { description: "Signed in.", content: { "application/json": { schema: plainSchema(SignedIn) } } },
     "303": { description: "Signed in by a form." },
     "400": { description: "A field is unknown, missing or wrong; the message names it." },
     "401": { description: "The link was used before, is over 15 minutes old, or is not of this gateway." },
@@ -47,7 +47,7 @@ const WAYS_IN = {
   responses: {
     "200": {
       description: "The ways in.",
-      content: { "application/json": { schema: plain(WaysIn) } },
+      content: { "application/json": { schema: plainSchema(WaysIn) } },
     },
   },
 };

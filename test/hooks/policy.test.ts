@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { HookPolicy } from "#gateway/directory.ts";
+import { readToolName } from "#gateway/hooks/event.ts";
 import { forwarder } from "#gateway/hooks/managed-settings.ts";
 import { denying } from "#gateway/hooks/receive.ts";
-import { readToolName } from "#gateway/hooks/tool-name.ts";
 
 const policy = (name: string, overrides: Partial<HookPolicy>): HookPolicy => ({
   name,
