@@ -2,7 +2,6 @@ import type { KeyLimits, KeyScopes } from "#drizzle/schema/keys.ts";
 import type { RouteSurface } from "#drizzle/schema/routes.ts";
 import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
 import type { Settings } from "#shared/settings.ts";
-import type { TeamBudget } from "./limits/team-account.ts";
 import type { ProviderKind } from "./providers/catalog.ts";
 import type { SurfaceName } from "./surface-facts.ts";
 
@@ -25,6 +24,13 @@ export class Secret {
     return "[secret]";
   }
 }
+
+/** A team's budget: limits count it as they count those of a key, under an account in place of the key's id. */
+export type TeamBudget = {
+  id: string;
+  team: string;
+  limits: Pick<KeyLimits, "budget_usd" | "budget_period">;
+};
 
 /** A client key, reduced to what the call path needs. */
 export type ClientKey = {

@@ -3,7 +3,7 @@ import { exact, instant, org } from "./columns.ts";
 
 /**
  * What the calls of a key cost, by the UTC day of their admission; and those of a team with the teams below it, under the
- * team's account in place of the key (`teamAccount` in gateway/limits). Kept by a trigger of `requests` (in the migration), in the
+ * team's account in place of the key (`teamAccount` in gateway/stores/directory). Kept by a trigger of `requests` (in the migration), in the
  * transaction that writes the record, so that it always equals the sum of the records.
  */
 export const keySpend = pgTable(

@@ -1,8 +1,8 @@
 import { Budgets, type BudgetView } from "#shared/admin/budgets.ts";
 import { GatewayError } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
+import { projectedUse } from "../limits/budget-use.ts";
 import { parsePico, shortDecimal } from "../limits/money.ts";
-import { projectedUse } from "../limits/projected-use.ts";
 import { type BudgetInForce, budgetsInForce } from "../stores/budgets.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";

@@ -19,3 +19,13 @@ export function budgetUse(spent: Pico, budget: Pico, { to }: BudgetPeriod): Budg
 /** The use of the fullest budget; undefined: there is no budget. */
 export const fullest = (uses: readonly (BudgetUse | undefined)[]): BudgetUse | undefined =>
   uses.reduce((most, it) => ((it?.utilization ?? -1) > (most?.utilization ?? -1) ? it : most), undefined);
+
+/**
+ * What will be used at the end of a period if use goes on at the same pace; null in the first tenth of the period
+ * (decision: A budget at risk).
+ */
+export function projectedUse(used: Pico, { from, to }: BudgetPeriod, now: Date): Pico | null {
+  const wholeMs = Date.parse(to) - Date.parse(from);
+  const goneMs = now.getTime() - Date.parse(from);
+  return goneMs * 10 < wholeMs ? null : (used * BigInt(wholeMs)) / BigInt(goneMs);
+}

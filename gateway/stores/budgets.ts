@@ -2,10 +2,9 @@ import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
 import { people } from "#drizzle/schema/identity.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { teamAccount } from "../limits/team-account.ts";
 import { type BudgetPeriod, budgetPeriodAt } from "../limits/window.ts";
 import type { Reader } from "./change.ts";
-import { teamLookup } from "./directory/team-lookup.ts";
+import { teamAccount, teamLookup } from "./directory/team-lookup.ts";
 import { spentSince } from "./keys.ts";
 import { allTeams, type TeamRow } from "./teams.ts";
 

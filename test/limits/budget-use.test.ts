@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
-import { budgetUse, fullest } from "#gateway/limits/budget-use.ts";
+import { describe, expect, test } from "bun:test";
+import { budgetUse, fullest, projectedUse } from "#gateway/limits/budget-use.ts";
 import { ownLimitHeaders } from "#gateway/limits/claude-limit-headers.ts";
 import { parsePico } from "#gateway/limits/money.ts";
 
@@ -40,4 +40,18 @@ test("only a key of Claude Code's own sign-in gets them", () => {
   expect(ownLimitHeaders("tallygate", use("9", "10"))).toBeNull();
   expect(ownLimitHeaders(null, use("9", "10"))).toBeNull();
   expect(ownLimitHeaders("claude_code", undefined)).toEqual({});
+});
+
+const projected = (usd: string, at: string) => projectedUse(parsePico(usd), PERIOD, new Date(at));
+
+describe("the use at the end of a period", () => {
+  test("is that of the time gone, continued", () => {
+    expect(projected("12.5", "2026-11-16T00:00:00Z")).toBe(parsePico("25"));
+    expect(projected("0", "2026-11-16T00:00:00Z")).toBe(0n);
+  });
+
+  test("is not known in the first tenth", () => {
+    expect(projected("12.5", "2026-11-03T23:59:59.999Z")).toBeNull();
+    expect(projected("12.5", "2026-11-04T00:00:00Z")).toBe(parsePico("125"));
+  });
 });

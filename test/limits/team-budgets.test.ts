@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ClientKey } from "#gateway/directory.ts";
 import { GatewayError } from "#gateway/errors.ts";
-import { teamAccount } from "#gateway/limits/team-account.ts";
-import { teamLookup } from "#gateway/stores/directory/team-lookup.ts";
+import { teamAccount, teamLookup } from "#gateway/stores/directory/team-lookup.ts";
 import type { Grant, Limiter } from "#gateway/stores/limits/limiter.ts";
 import { withTeamBudgets } from "#gateway/stores/limits/team-budgets.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
