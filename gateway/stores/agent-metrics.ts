@@ -1,6 +1,6 @@
 import { getTableColumns } from "drizzle-orm";
 import type postgres from "postgres";
-import { connect, type PoolOptions, within } from "#drizzle/database.ts";
+import { deadlinePool } from "#drizzle/deadline-pool.ts";
 import { type AgentPointRow, agentPoints } from "#drizzle/schema/agent.ts";
 import { newId } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
@@ -23,15 +23,15 @@ export type AgentMetrics = {
 };
 
 /** Exports have connections of their own: neither records nor administrators wait for them. */
-const POOL: PoolOptions = {
+const POOL = {
   name: "agent-metrics",
   max: 2,
   statementTimeoutMs: 4500,
   lockTimeoutMs: 4000,
   idleTransactionTimeoutMs: 10_000,
+  /** Exporters give an export ten seconds with all retries: the answer and the wait after it must leave time for another. */
+  deadlineMs: 5000,
 };
-/** Exporters give an export ten seconds with all retries: the answer and the wait after it must leave time for another. */
-const DEADLINE_MS = 5000;
 
 /** Names kept for a key and day. */
 const NAMES_MAX = 1000;
@@ -70,22 +70,14 @@ limit greatest(0, ${NAMES_MAX} - (select count(*) from dropped_names d
   where d.org_id = 'default' and d.key_id = $1::text::uuid and d.day = $2::text::date))`;
 
 export function openAgentMetrics(url: string): AgentMetrics {
-  let client: postgres.Sql | null = null;
+  const { query, close } = deadlinePool(url, POOL);
   const remembered = new Set<string>();
 
   async function transaction(work: (sql: postgres.TransactionSql) => Promise<void>): Promise<void> {
-    client ??= connect(url, POOL);
-    const used = client;
-    const running = used.begin(work);
     try {
-      await within(DEADLINE_MS, running);
+      await query((sql) => sql.begin(work));
     } catch (cause) {
-      if (cause instanceof Error && "code" in cause && cause.code === "DEADLINE") {
-        // Its connections may hang forever. The retry finds out whether the transaction was committed.
-        client = null;
-        running.catch(() => undefined);
-        used.end({ timeout: 0 }).catch(() => undefined);
-      }
+      // After a missed deadline, the retry finds out whether the transaction was committed.
       throw new GatewayError("store_unavailable", "The export could not be stored. Send it again.", cause);
     }
   }
@@ -111,9 +103,6 @@ export function openAgentMetrics(url: string): AgentMetrics {
       if (remembered.size + names.length > REMEMBERED_MAX) remembered.clear();
       for (const one of names.slice(0, REMEMBERED_MAX)) remembered.add(memory(one));
     },
-    close: async () => {
-      await client?.end({ timeout: 5 });
-      client = null;
-    },
+    close: () => close(5),
   };
 }

@@ -1,6 +1,6 @@
 import { getTableColumns } from "drizzle-orm";
 import postgres from "postgres";
-import { connect, type PoolOptions, within } from "#drizzle/database.ts";
+import { deadlinePool } from "#drizzle/deadline-pool.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { isId, newId } from "#shared/ids.ts";
 import { quarterSql } from "../reports/rollup/kinds.ts";
@@ -22,12 +22,10 @@ export type RecordStore = {
   close(): Promise<void>;
 };
 
-/** postgres.js has no time limit: with Postgres stopped, a query on a live connection waits forever. */
-const DEADLINE_MS = 5000;
-
-const POOL: PoolOptions = {
+const POOL = {
   name: "recorder",
   max: 1,
+  deadlineMs: 5000,
   statementTimeoutMs: 4000,
   lockTimeoutMs: 2000,
   // A transaction left behind by a connection thrown away must not keep its rows locked.
@@ -87,28 +85,15 @@ const PARK =
 
 /** Opens the recorder's own connection to Postgres; it connects when it is first needed, and again when it must. */
 export function openRecordStore(databaseUrl: string): RecordStore {
-  let client: postgres.Sql | null = null;
+  const { query, close } = deadlinePool(databaseUrl, POOL);
 
   /**
    * Runs one statement as an implicit transaction. In an explicit one, postgres.js would write a rollback to a lost
-   * connection; nothing can catch the resulting error, which ends the process.
+   * connection; nothing can catch the resulting error, which ends the process. If it is abandoned, its outcome does not
+   * matter: its rows are written again.
    */
-  async function run({ text, values }: Statement): Promise<void> {
-    client ??= connect(databaseUrl, POOL);
-    const used = client;
-    const work = used.unsafe(text, [...values], { prepare: true });
-    try {
-      await within(DEADLINE_MS, work);
-    } catch (error) {
-      if (isDeadline(error)) {
-        client = null;
-        // The outcome of the abandoned statement does not matter: its rows are written again.
-        work.catch(() => undefined);
-        used.end({ timeout: 0 }).catch(() => undefined);
-      }
-      throw error;
-    }
-  }
+  const run = ({ text, values }: Statement) =>
+    query((sql) => sql.unsafe(text, [...values], { prepare: true }));
 
   return {
     async insert(rows) {
@@ -128,14 +113,9 @@ export function openRecordStore(databaseUrl: string): RecordStore {
       }
       return id;
     },
-    close: async () => {
-      await client?.end({ timeout: 1 });
-      client = null;
-    },
+    close: () => close(1),
   };
 }
-
-const isDeadline = (error: unknown) => error instanceof Error && "code" in error && error.code === "DEADLINE";
 
 type Identity = { orgId: string | null; id: string | null; keyId: string | null; startedAt: string | null };
 

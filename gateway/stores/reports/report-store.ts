@@ -1,4 +1,4 @@
-import { connect, within } from "#drizzle/database.ts";
+import { deadlinePool } from "#drizzle/deadline-pool.ts";
 import type { AnswerRow } from "../../reports/assemble.ts";
 import type { Query } from "../../reports/parameters.ts";
 import { isAway } from "../store-errors.ts";
@@ -17,10 +17,14 @@ export type ReportStore = {
 };
 
 /** Reports have a few connections of their own: they wait for each other and never delay recording. */
-const CONNECTIONS_MAX = 2;
-const STATEMENT_TIMEOUT_MS = 30_000;
-/** A report that takes longer, waiting included, sits on a dead connection or in too long a queue. */
-const DEADLINE_MS = 120_000;
+const POOL = {
+  name: "reports",
+  max: 2,
+  statementTimeoutMs: 30_000,
+  /** A report that takes longer, waiting included, sits on a dead connection or in too long a queue. */
+  deadlineMs: 120_000,
+  readOnly: true,
+};
 
 /**
  * Before the snapshot, so that no month can be dropped between what rollups say of it and what is read of it. Sorts and
@@ -36,44 +40,27 @@ const LONG = `set local max_parallel_workers_per_gather = 1; set local parallel_
 
 /** Opens its connections when first needed, all of them read-only. */
 export function openReportStore(url: string): ReportStore {
-  const open = () =>
-    connect(url, {
-      name: "reports",
-      max: CONNECTIONS_MAX,
-      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-      readOnly: true,
-    });
-  let client = open();
+  const { query, close } = deadlinePool(url, POOL);
 
   async function read<T>(work: (ask: AskDatabase) => Promise<T>): Promise<T> {
-    const used = client;
-    try {
-      const reading = used.begin("isolation level repeatable read read only", async (sql) => {
+    const reading = await query((client) =>
+      client.begin("isolation level repeatable read read only", async (sql) => {
         await sql.unsafe(SETTINGS);
         const ask: AskDatabase = async ({ text, params, isLong }) => {
           if (isLong) await sql.unsafe(LONG);
           return await sql.unsafe<AnswerRow[]>(text, params.map(sent));
         };
         return { answer: await work(ask) };
-      });
-      return (await within(DEADLINE_MS, reading)).answer;
-    } catch (error) {
-      if (isDeadline(error) && used === client) {
-        client = open();
-        void used.end({ timeout: 0 }).catch(() => undefined);
-      }
-      throw error;
-    }
+      }),
+    );
+    return reading.answer;
   }
 
   return {
     snapshot: admitted(isAway, read),
-    close: () => client.end({ timeout: 5 }),
+    close: () => close(5),
   };
 }
 
 /** The driver's types want arrays that may be written to. */
 const sent = (param: Query["params"][number]) => (typeof param === "string" ? param : [...param]);
-
-const isDeadline = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "DEADLINE";

@@ -1,0 +1,36 @@
+import type postgres from "postgres";
+import { connect, type PoolOptions, within } from "./database.ts";
+
+/** Rejects after the deadline if Postgres does not answer; whether it did what was asked is then unknown. */
+export type BoundedQuery = <T>(work: (sql: postgres.Sql) => PromiseLike<T>) => Promise<T>;
+
+/**
+ * Connections that are opened when first needed. postgres.js has no time limit: with Postgres stopped, a query on a live
+ * connection waits forever. So after a missed deadline all of them are replaced.
+ */
+export function deadlinePool(url: string, { deadlineMs, ...options }: PoolOptions & { deadlineMs: number }) {
+  let client: postgres.Sql | null = null;
+  const query: BoundedQuery = async (work) => {
+    client ??= connect(url, options);
+    const used = client;
+    const answer = Promise.resolve(work(used));
+    try {
+      return await within(deadlineMs, answer);
+    } catch (error) {
+      answer.catch(() => undefined);
+      if (client === used && error instanceof Error && "code" in error && error.code === "DEADLINE") {
+        client = null;
+        used.end({ timeout: 0 }).catch(() => undefined);
+      }
+      throw error;
+    }
+  };
+  return {
+    query,
+    /** Lets running queries end for so many seconds. */
+    async close(seconds: number): Promise<void> {
+      await client?.end({ timeout: seconds });
+      client = null;
+    },
+  };
+}
