@@ -1,30 +1,25 @@
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { decideLimits, type LimitDecision, type LimitDemand, type LimitState } from "./decide.ts";
 import { formatPico, type Pico, parsePico } from "./money.ts";
-import type { BudgetPeriod } from "./window.ts";
-
-/** What a process knows of a key's use while the database is away. */
-export type AwayState = {
-  /** By all gateways as the database last counted it, and by this one since then. */
-  whole: LimitState;
-  /** By this process alone; `held` is what it has taken from its slice of the budget. */
-  own: LimitState;
-};
+import type { BudgetPeriod, RateSlot } from "./window.ts";
 
 /** What a process may admit for a key that must not exceed its limits even while the database is away. */
-type Lease = {
-  /** The slice of the budget that the database has reserved for this process. */
+type Share = {
+  /** What is left of the slice of the budget that the database has reserved for this process. */
   usd: Pico;
   /** Live gateways: each gets an equal share of the rates and of the concurrent calls. */
   replicas: number;
+  /** Active slots of what this process admitted itself. */
+  slots: readonly RateSlot[];
 };
 
 type AwayInput = {
   limits: KeyLimits;
   period: BudgetPeriod;
   demand: LimitDemand;
-  state: AwayState;
-  lease: Lease;
+  /** By all gateways as the database last counted it, and by this one since then. */
+  state: LimitState;
+  share: Share;
 };
 
 /** A process leases this fraction of the remaining budget, as a divisor. */
@@ -40,23 +35,52 @@ export function leaseUsd(limits: KeyLimits, { spent, held }: LimitState): Pico {
 
 /**
  * Admits or refuses a call without the database. The key's limits apply to what this process knows. Null: the key has
- * `when_away: "refuse"`, and the lease is used up.
+ * `when_away: "refuse"`, and its share is used up.
  */
-export function decideAway({ limits, period, demand, state, lease }: AwayInput): LimitDecision | null {
-  const decision = decideLimits({ limits, period, demand, state: state.whole });
+export function decideAway({ limits, period, demand, state, share }: AwayInput): LimitDecision | null {
+  const decision = decideLimits({ limits, period, demand, state });
   if ("refusal" in decision || limits.when_away !== "refuse") return decision;
-  const leased = decideLimits({ limits: shareOf(limits, lease), period, demand, state: state.own });
-  return "refusal" in leased ? null : decision;
+  const own = { ...state, slots: share.slots, spent: 0n, held: 0n };
+  const shared = decideLimits({ limits: limitsOf(limits, share), period, demand, state: own });
+  if ("refusal" in shared) return null;
+  // A call whose answer nothing limits takes what is left: of the budget, and of the slice.
+  const { reservation } = decision.reservation.usd < shared.reservation.usd ? decision : shared;
+  return { ...decision, reservation: { ...decision.reservation, usd: reservation.usd } };
 }
 
-function shareOf(limits: KeyLimits, { usd, replicas }: Lease): KeyLimits {
-  const share = (limit: number) => Math.floor(limit / Math.max(1, replicas));
-  return {
-    ...(limits.requests_per_minute === undefined
-      ? {}
-      : { requests_per_minute: share(limits.requests_per_minute) }),
-    ...(limits.tokens_per_minute === undefined ? {} : { tokens_per_minute: share(limits.tokens_per_minute) }),
-    ...(limits.concurrency === undefined ? {} : { concurrency: share(limits.concurrency) }),
-    ...(limits.budget_usd === undefined ? {} : { budget_usd: formatPico(usd) }),
-  };
+function limitsOf(limits: KeyLimits, { usd, replicas }: Share): KeyLimits {
+  const shared = { ...limits };
+  for (const limit of ["requests_per_minute", "tokens_per_minute", "concurrency"] as const) {
+    const whole = limits[limit];
+    if (whole !== undefined) shared[limit] = Math.floor(whole / Math.max(1, replicas));
+  }
+  if (limits.budget_usd !== undefined) shared.budget_usd = formatPico(usd > 0n ? usd : 0n);
+  return shared;
+}
+
+/** What all gateways let through in one minute while the database was away; `calls`: the most at once. */
+export type AwayTotal = { requests: number; tokens: number; calls: number };
+
+/** By how much a key went over its limits; a limit that held is 0, and one that the key does not have too. */
+export type Overruns = {
+  /** Over all minutes. */
+  requests_per_minute: number;
+  tokens_per_minute: number;
+  /** At most at once. */
+  concurrency: number;
+  budget_usd: Pico;
+};
+
+/** `spent`: in the budget's current period. */
+export function overrunsOf(limits: KeyLimits, minutes: readonly AwayTotal[], spent: Pico): Overruns {
+  const above = (limit: number | undefined, value: number) => Math.max(0, value - (limit ?? value));
+  const left = limits.budget_usd === undefined ? 0n : parsePico(limits.budget_usd) - spent;
+  const over = { requests_per_minute: 0, tokens_per_minute: 0, concurrency: 0, budget_usd: 0n };
+  for (const { requests, tokens, calls } of minutes) {
+    over.requests_per_minute += above(limits.requests_per_minute, requests);
+    over.tokens_per_minute += above(limits.tokens_per_minute, tokens);
+    over.concurrency = Math.max(over.concurrency, above(limits.concurrency, calls));
+  }
+  if (left < 0n) over.budget_usd = -left;
+  return over;
 }

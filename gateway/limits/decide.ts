@@ -1,6 +1,12 @@
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { type Pico, parsePico } from "./money.ts";
-import { type BudgetPeriod, type RateSlot, rateSlotAt, secondsUntilCapacity } from "./window.ts";
+import {
+  type BudgetPeriod,
+  type RateSlot,
+  rateSlotAt,
+  secondsUntilCapacity,
+  withReservation,
+} from "./window.ts";
 
 /** A call's demand on its key's limits. */
 export type LimitDemand = {
@@ -95,14 +101,6 @@ function reservable({ limits, state, demand }: LimitInput): Pico | null {
 
 const total = (slots: readonly RateSlot[], unit: "requests" | "tokens"): number =>
   slots.reduce((sum, slot) => sum + slot[unit], 0);
-
-/** `slots`, with one more reservation in the newest slot. */
-export function withReservation(slots: readonly RateSlot[], it: RateSlot): RateSlot[] {
-  const last = slots.at(-1);
-  if (last?.slot !== it.slot) return [...slots, it];
-  const both = { ...last, requests: last.requests + it.requests, tokens: last.tokens + it.tokens };
-  return [...slots.slice(0, -1), both];
-}
 
 function rateHeaders({ limits, state, demand }: LimitInput): Record<string, string> {
   const headers: Record<string, string> = {};

@@ -8,12 +8,29 @@ export const SLOTS_COUNTED = 60_000 / SLOT_MS;
 
 export const rateSlotAt = (nowMs: number): number => Math.floor(nowMs / SLOT_MS);
 
+const MINUTE_MS = 60_000;
+
+/** The beginning of the minute that a slot is in. */
+export const minuteOfSlot = (slot: number): number => Math.floor((slot * SLOT_MS) / MINUTE_MS) * MINUTE_MS;
+
 /** When a slot stops counting. */
 const freeAtMs = (slot: number): number => (slot + SLOTS_COUNTED + 1) * SLOT_MS;
 
 /** The slots that still count at `nowMs`, oldest first. */
 export const activeSlots = (slots: readonly RateSlot[], nowMs: number): RateSlot[] =>
   slots.filter(({ slot }) => freeAtMs(slot) > nowMs).toSorted((a, b) => a.slot - b.slot);
+
+/** `slots`, with one more reservation in the newest slot. */
+export function withReservation(slots: readonly RateSlot[], it: RateSlot): RateSlot[] {
+  const last = slots.at(-1);
+  if (last?.slot !== it.slot) return [...slots, it];
+  const both = { ...last, requests: last.requests + it.requests, tokens: last.tokens + it.tokens };
+  return [...slots.slice(0, -1), both];
+}
+
+/** `slots`, after a call of this slot used more or fewer tokens than were reserved. */
+export const corrected = (slots: readonly RateSlot[], slot: number, tokensMore: number): RateSlot[] =>
+  slots.map((one) => (one.slot === slot ? { ...one, tokens: Math.max(0, one.tokens + tokensMore) } : one));
 
 /**
  * Whole seconds, at least 1, until `need` more fit below `limit`. `slots` are the active ones, oldest first. A need above

@@ -11,7 +11,8 @@ import { readLabels } from "../http/labels.ts";
 import type { LimitDemand } from "../limits/decide.ts";
 import { type Pico, picoRoundedUp } from "../limits/money.ts";
 import type { Recorder } from "../recorder/recorder.ts";
-import type { Grant, Limiter } from "../stores/limits/limiter.ts";
+import type { Grant } from "../stores/limits/grants.ts";
+import type { Limiter } from "../stores/limits/limiter.ts";
 import { type ObservedCall, toolObservation } from "../stores/tools/tool-calls.ts";
 
 import { costOf, denied, NO_ANSWER, type Outcome } from "./outcome.ts";

@@ -13,7 +13,6 @@ import { openSnapshot } from "./directory/snapshot.ts";
 import { openKeptAnswers } from "./kept-answers.ts";
 import { budgetMetrics } from "./limits/budget-metrics.ts";
 import { openLimiter } from "./limits/limiter.ts";
-import { withTeamBudgets } from "./limits/team-budgets.ts";
 import { createSealer } from "./seal.ts";
 
 export type StoresOptions = {
@@ -52,7 +51,7 @@ export function openStores(options: StoresOptions) {
   });
   const { found } = snapshot;
   const spend = typeof found === "string" ? undefined : found.spend;
-  const limiter = withTeamBudgets(openLimiter({ ...options, spend }));
+  const limiter = openLimiter({ ...options, spend });
   const directory = openDirectory({ database, masterKey, providerKeys, snapshot, clock, log });
   budgetMetrics(options.metrics, {
     directory: () => directory.current(),

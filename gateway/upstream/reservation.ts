@@ -8,7 +8,8 @@ import { usageBound } from "../limits/usage-bound.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
 import { isPricedApart, STANDARD } from "../pricing/tier.ts";
-import type { CallUsage, Grant, Limiter } from "../stores/limits/limiter.ts";
+import type { CallUsage, Grant } from "../stores/limits/grants.ts";
+import type { Limiter } from "../stores/limits/limiter.ts";
 import { surfaceFacts } from "../surface-facts.ts";
 
 /** Reserved for a call of unknown price: the smallest amount, so that it needs a budget with something left. */

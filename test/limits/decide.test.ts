@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
-import { decideAway, leaseUsd } from "#gateway/limits/away.ts";
+import { decideAway, leaseUsd, overrunsOf } from "#gateway/limits/away.ts";
 import { decideLimits, type LimitDemand, type LimitState } from "#gateway/limits/decide.ts";
 import { formatPico, parsePico, picoRoundedUp } from "#gateway/limits/money.ts";
-import { overrunsOf } from "#gateway/limits/overruns.ts";
 import {
   activeSlots,
   budgetPeriodAt,
@@ -127,29 +126,13 @@ describe("a budget", () => {
     expect(leaseUsd(limits, fresh)).toBe(parsePico("0.02"));
     expect(leaseUsd(limits, { ...fresh, spent: parsePico("0.5") })).toBe(0n);
   });
-
-  test("no more than the slice is drawn from it while the database is away", () => {
-    const limits = { budget_usd: "1", when_away: "refuse" } as const;
-    const lease = { usd: 300n, replicas: 1 };
-    fc.assert(
-      fc.property(fc.array(fc.bigInt({ min: 0n, max: 100n })), (costs) => {
-        let held = 0n;
-        for (const usd of costs) {
-          const state = { whole: { ...fresh, held }, own: { ...fresh, held } };
-          const decision = decideAway({ limits, period, demand: asking({ usd }), state, lease });
-          if (decision && "reservation" in decision) held += decision.reservation.usd;
-        }
-        expect(held).toBeLessThanOrEqual(300n);
-      }),
-    );
-  });
 });
 
 describe("while the database is away", () => {
-  const lease = { usd: 0n, replicas: 3 };
-  const used = { ...fresh, calls: 2, slots: [{ slot: rateSlotAt(NOW), requests: 5, tokens: 50 }] };
+  const slots = [{ slot: rateSlotAt(NOW), requests: 5, tokens: 50 }];
+  const share = { usd: 0n, replicas: 3, slots };
   const away = (limits: KeyLimits, demand: Partial<LimitDemand> = {}) =>
-    decideAway({ limits, period, demand: asking(demand), state: { whole: used, own: used }, lease });
+    decideAway({ limits, period, demand: asking(demand), state: { ...fresh, calls: 2, slots }, share });
   const isAdmitted = (decision: ReturnType<typeof away>) => decision !== null && "reservation" in decision;
 
   test.each([

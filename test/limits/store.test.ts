@@ -4,8 +4,9 @@ import { Registry } from "prom-client";
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { parsePico } from "#gateway/limits/money.ts";
-import { openLimitStore } from "#gateway/stores/limits/limit-store.ts";
-import { type Grant, type Limiter, openLimiter } from "#gateway/stores/limits/limiter.ts";
+import type { Grant } from "#gateway/stores/limits/grants.ts";
+import { heartbeat, sweep } from "#gateway/stores/limits/holders.ts";
+import { type Limiter, openLimiter } from "#gateway/stores/limits/limiter.ts";
 import { openRecordStore } from "#gateway/stores/records.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
@@ -162,7 +163,6 @@ test("a call that was never sent leaves nothing reserved", async () => {
 });
 
 test("what a dead process held is free once it has not been seen for 40 s; the most its calls may cost still counts", async () => {
-  const store = openLimitStore(database.url, newId());
   const held = async (holder: string) => {
     const found = await sql<
       { ended: boolean }[]
@@ -180,14 +180,13 @@ test("what a dead process held is free once it has not been seen for 40 s; the m
   const [dead, alive] = [newId(), newId()];
   await hold(dead, 41);
   await hold(alive, 30);
-  await store.heartbeat();
-  await store.sweep([]);
+  const holder = newId();
+  await heartbeat(sql, holder);
+  await sweep(sql, holder, []);
   expect([await held(dead), await held(alive)]).toEqual([
     [true, true],
     [false, true],
   ]);
-  await store.deregister();
-  await store.close();
 });
 
 test("two processes that decide at once never let through more than there is", async () => {

@@ -1,10 +1,23 @@
-import { expect, test } from "bun:test";
-import type { ClientKey } from "#gateway/directory.ts";
+import { beforeAll, expect, test } from "bun:test";
+import type postgres from "postgres";
+import { Registry } from "prom-client";
+import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { GatewayError } from "#gateway/errors.ts";
+import { parsePico } from "#gateway/limits/money.ts";
 import { teamAccount, teamLookup } from "#gateway/stores/directory/team-lookup.ts";
-import type { Grant, Limiter } from "#gateway/stores/limits/limiter.ts";
-import { withTeamBudgets } from "#gateway/stores/limits/team-budgets.ts";
-import { testDatabase, testSql } from "#test/support/postgres.ts";
+import { openLimiter } from "#gateway/stores/limits/limiter.ts";
+import { systemClock } from "#shared/clock.ts";
+import { newId } from "#shared/ids.ts";
+import { keptLog } from "#test/support/embedded.ts";
+import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
+
+let database: TestDatabase;
+let sql: postgres.Sql;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  sql = testSql(database.url);
+});
 
 const team = (name: string, more: object = {}) => ({
   name,
@@ -16,8 +29,6 @@ const team = (name: string, more: object = {}) => ({
 });
 
 test("a team's account is the same in the gateway and in the database", async () => {
-  const database = await testDatabase();
-  const sql = testSql(database.url);
   const [row] = await sql`select md5('team ' || ${"web"})::uuid::text as id`;
   expect(teamAccount("web")).toBe(row?.["id"]);
 });
@@ -39,61 +50,47 @@ test("a key counts in the budgets of its team and of all above it, at the neares
   expect(teamOf("gone")).toEqual({ teams: null, costCenter: null, teamBudgets: [] });
 });
 
-const [budget] = teamLookup([team("web", { budgetUsd: "1" })])("web").teamBudgets;
-const KEY: ClientKey = {
-  id: "k",
-  name: "k",
-  owner: null,
-  teams: ["web"],
-  costCenter: null,
-  teamBudgets: budget ? [budget] : [],
-  scopes: {},
-  limits: { budget_usd: "5" },
-  expiresAtMs: null,
-};
+/** A call that may cost two USD, by a key of a team with this budget. `known`: the bounded part. */
+async function reserved(limits: KeyLimits | null, budgetUsd: string, known = "2") {
+  const limiter = openLimiter({
+    databaseUrl: database.url,
+    clock: systemClock,
+    log: keptLog(),
+    metrics: new Registry(),
+    recorded: async () => undefined,
+  });
+  await limiter.begun;
+  const id = newId();
+  const teamBudgets = [{ id: newId(), team: "web", limits: { budget_usd: budgetUsd } }];
+  const key = { name: "k", owner: null, teams: ["web"], costCenter: null, scopes: {}, expiresAtMs: null };
+  const call = { id, key: { ...key, id: newId(), limits, teamBudgets }, admittedAt: new Date() };
+  const demand = { tokens: 0, usd: parsePico("2"), minimumUsd: parsePico(known) };
+  const answer = await limiter.reserve({ ...call, recorded: true }, () => demand);
+  await limiter.close();
+  const holds = await sql`select 1 from limit_holds where call_id = ${id}`;
+  return { answer, holds: holds.length };
+}
 
-test.each(["k", teamAccount("web")])(
-  "what %s refuses is refused, and nothing stays reserved",
-  async (refusing) => {
-    const reserved = new Set<string>();
-    const limiter: Pick<Limiter, "reserve"> = {
-      reserve: async ({ key: { id } }): Promise<Grant | GatewayError> => {
-        if (id === refusing) return new GatewayError("budget_exhausted");
-        reserved.add(id);
-        const end = async () => void reserved.delete(id);
-        return { settle: end, release: end };
-      },
-    };
-    // The other members are not called.
-    const budgeted = withTeamBudgets({ close: async () => {}, ...limiter } as Limiter);
-    const call = { id: "c", key: KEY, admittedAt: new Date(), recorded: true };
-    const demand = () => ({ tokens: 0, usd: 1n, minimumUsd: 1n });
-    expect(await budgeted.reserve(call, demand)).toBeInstanceOf(GatewayError);
-    expect([...reserved]).toEqual([]);
-    const granted = await budgeted.reserve({ ...call, key: { ...KEY, teamBudgets: [] } }, demand);
-    expect(granted instanceof GatewayError).toBe(refusing === "k");
-  },
-);
+test.each([
+  ["its key", "1", "5"],
+  ["its team", "5", "1"],
+])("a call that %s refuses leaves nothing reserved", async (_, ofKey, ofTeam) => {
+  const { answer, holds } = await reserved({ budget_usd: ofKey }, ofTeam);
+  expect(answer).toBeInstanceOf(GatewayError);
+  expect(holds).toBe(0);
+  const admitted = await reserved({ budget_usd: "5" }, "5");
+  expect([admitted.answer instanceof GatewayError, admitted.holds]).toEqual([false, 2]);
+});
 
 test("the most that a call may cost, and what it counts as while that is unknown, are the largest of any budget", async () => {
-  const bounds: Record<string, Partial<Grant>> = {
-    k: { boundUsd: "0.9", unknownUsd: "0.25" },
-    [teamAccount("web")]: { boundUsd: "10", unknownUsd: "0.25" },
+  const boundOf = async (limits: KeyLimits | null, ofTeam: string) => {
+    const { answer } = await reserved(limits, ofTeam, "0.25");
+    if (answer instanceof GatewayError) throw answer;
+    return [answer.boundUsd, answer.unknownUsd].map((usd) => Number(usd));
   };
-  const limiter: Pick<Limiter, "reserve"> = {
-    reserve: async ({ key: { id } }): Promise<Grant> => ({
-      settle: () => null,
-      release: async () => undefined,
-      ...bounds[id],
-    }),
-  };
-  // The other members are not called.
-  const budgeted = withTeamBudgets({ close: async () => {}, ...limiter } as Limiter);
-  const call = { id: "c", key: KEY, admittedAt: new Date(), recorded: true };
-  const granted = () => budgeted.reserve(call, () => ({ tokens: 0, usd: 1n, minimumUsd: 1n }));
-  expect(await granted()).toMatchObject({ boundUsd: "10", unknownUsd: "0.25" });
-  bounds["k"] = {};
-  expect(await granted()).toMatchObject({ boundUsd: "10", unknownUsd: "0.25" });
-  bounds[teamAccount("web")] = {};
-  expect(await granted()).toMatchObject({ boundUsd: undefined, unknownUsd: undefined });
+  // An answer whose length nothing limits reserves what is left.
+  expect(await boundOf({ budget_usd: "0.9" }, "10")).toEqual([2, 0.25]);
+  expect(await boundOf({ budget_usd: "1.5" }, "1")).toEqual([1.5, 0.25]);
+  expect(await boundOf({ requests_per_minute: 5 }, "1")).toEqual([1, 0.25]);
+  expect(await boundOf(null, "1.25")).toEqual([1.25, 0.25]);
 });

@@ -4,7 +4,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { readSecretFile } from "#shared/secret-file.ts";
 import { VERSION } from "#shared/version.ts";
-import type { KeySpend } from "../limits/away-sql.ts";
+import type { KeySpend } from "../limits/key-spend.ts";
 import type { SealContext, Sealer } from "../seal.ts";
 import type { DirectoryRows } from "./load-directory.ts";
 

@@ -3,8 +3,8 @@ import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { keySpend, limitAway } from "#drizzle/schema/limits.ts";
 import type { KeyView } from "#shared/admin/keys.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { formatPico } from "../../limits/money.ts";
-import { overrunsOf } from "../../limits/overruns.ts";
+import { overrunsOf } from "../../limits/away.ts";
+import { shortDecimal } from "../../limits/money.ts";
 import { budgetPeriodAt } from "../../limits/window.ts";
 import type { Reader } from "../change.ts";
 
@@ -47,14 +47,12 @@ export async function awayViews(
       to: last.minute,
       requests: minutes.reduce((sum, { requests }) => sum + requests, 0),
       tokens: minutes.reduce((sum, { tokens }) => sum + tokens, 0),
-      usd: decimal(minutes.reduce((sum, { usdPico }) => sum + BigInt(usdPico), 0n)),
-      over: { ...over, budget_usd: decimal(over.budget_usd) },
+      usd: shortDecimal(minutes.reduce((sum, { usdPico }) => sum + BigInt(usdPico), 0n)),
+      over: { ...over, budget_usd: shortDecimal(over.budget_usd) },
     });
   }
   return found;
 }
-
-const decimal = (pico: bigint): string => formatPico(pico).replace(/\.?0+$/, "");
 
 async function spentBy(reader: Reader, { id, limits }: KeyOf, now: Date): Promise<bigint> {
   if (limits?.budget_usd === undefined) return 0n;

@@ -2,8 +2,8 @@ import { Gauge, type Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
 import type { ClientKey, Directory } from "../../directory.ts";
 import { type Pico, parsePico } from "../../limits/money.ts";
-import { type BudgetPeriod, budgetPeriodAt } from "../../limits/window.ts";
-import type { KeySpend } from "./away-sql.ts";
+import { budgetPeriodAt } from "../../limits/window.ts";
+import { type KeySpend, spentIn } from "./key-spend.ts";
 
 /** Keys and teams whose budgets are shown. */
 const SHOWN_MAX = 200;
@@ -47,7 +47,10 @@ export function budgetMetrics(registry: Registry, sources: BudgetSources): void 
 function mostUsed({ directory, spend, clock }: BudgetSources): BudgetUse[] {
   const now = clock.now();
   const spent = spend();
-  const uses = budgetsOf(directory(), now).map((budget) => ({ ...budget, used: usedOf(budget, spent, now) }));
+  const uses = budgetsOf(directory(), now).map((budget) => ({
+    ...budget,
+    used: spentIn(spent, budget.id, budgetPeriodAt(budget.period, now)),
+  }));
   // Of two shares the larger is the one whose cross product is.
   const byShare = (a: BudgetUse, b: BudgetUse) => {
     const [left, right] = [b.used * a.usd, a.used * b.usd];
@@ -74,10 +77,4 @@ function budgetsOfKey({ id, name, limits, teamBudgets }: ClientKey): Budget[] {
     const period = it.limits.budget_period ?? "month";
     return [{ id: it.id, labels: [it.kind, it.name, period], usd: parsePico(it.limits.budget_usd), period }];
   });
-}
-
-/** Nothing if the figures are of an earlier period. */
-function usedOf({ id, period }: Budget, spent: KeySpend, now: Date): Pico {
-  const { from }: BudgetPeriod = budgetPeriodAt(period, now);
-  return spent[period] === from ? (spent.byKey.get(id)?.[period] ?? 0n) : 0n;
 }

@@ -1,8 +1,8 @@
 import { GatewayError } from "../../errors.ts";
 import { claudeLimitHeaders } from "../../limits/claude-limit-headers.ts";
 import type { LimitDemand, LimitRefusal, RateLimit } from "../../limits/decide.ts";
-import { formatPico } from "../../limits/money.ts";
-import type { Account, LimitedCall } from "./key-queues.ts";
+import { shortDecimal } from "../../limits/money.ts";
+import type { LimitedKey } from "./accounts.ts";
 
 const MESSAGES = {
   requests: "The key has reached its limit of requests per minute.",
@@ -22,8 +22,10 @@ export const usedUp = (): GatewayError =>
     "The database is unavailable, and what this key may use without it is used up. Try again later.",
   );
 
+type RefusedCall = { key: LimitedKey; admittedAt: Date };
+
 /** The client's error for a call that a limit refuses. */
-export function limitError(refusal: LimitRefusal, demand: LimitDemand, call: LimitedCall): GatewayError {
+export function limitError(refusal: LimitRefusal, demand: LimitDemand, call: RefusedCall): GatewayError {
   const { type, headers } = refusal;
   if (type === "rate_limited") {
     const error = new GatewayError(type, MESSAGES[refusal.limit]);
@@ -43,21 +45,21 @@ export function limitError(refusal: LimitRefusal, demand: LimitDemand, call: Lim
 type OverBudget = Extract<LimitRefusal, { type: "budget_exhausted" }>;
 
 /** The same in the protocol that Claude Code speaks to a gateway that it is signed in to. */
-function claudeError(refusal: OverBudget, { key, admittedAt }: LimitedCall): GatewayError {
+function claudeError(refusal: OverBudget, { key, admittedAt }: RefusedCall): GatewayError {
   const error = new GatewayError("spend_limit_reached", budgetMessage(key, refusal));
-  const period = key.limits?.budget_period ?? "month";
+  const period = key.limits.budget_period ?? "month";
   error.headers = claudeLimitHeaders({ endsMs: refusal.endsMs, nowMs: admittedAt.getTime(), period });
   return error;
 }
 
 /** Whose budget it is, how much, and when the next one begins. */
-function budgetMessage({ name, team, limits }: Account, { left, endsMs }: OverBudget): string {
+function budgetMessage({ name, team, limits }: LimitedKey, { left, endsMs }: OverBudget): string {
   const whose = team === undefined ? `the key "${name}"` : `the team "${team}"`;
-  const budget = `The budget of ${whose} (${limits?.budget_usd} USD a ${limits?.budget_period ?? "month"})`;
+  const budget = `The budget of ${whose} (${limits.budget_usd} USD a ${limits.budget_period ?? "month"})`;
   const [date] = new Date(endsMs).toISOString().split("T");
   const state =
     left > 0n
-      ? `has ${formatPico(left).replace(/\.?0+$/, "")} USD left, which does not cover what this call may cost.`
+      ? `has ${shortDecimal(left)} USD left, which does not cover what this call may cost.`
       : "is used up.";
   return `${budget} ${state} The next one begins on ${date} at 00:00 UTC.`;
 }

@@ -1,45 +1,21 @@
 import type { Registry } from "prom-client";
-import type { KeyLimits } from "#drizzle/schema/keys.ts";
+import { deadlinePool } from "#drizzle/deadline-pool.ts";
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
-import type { GatewayError } from "../../errors.ts";
-import { type BudgetUse, budgetUse } from "../../limits/budget-use.ts";
+import type { ClientKey } from "../../directory.ts";
+import { GatewayError } from "../../errors.ts";
 import type { LimitDemand } from "../../limits/decide.ts";
-import { formatPico, parsePico } from "../../limits/money.ts";
-import type { BudgetPeriod } from "../../limits/window.ts";
-import type { KeySpend } from "./away-sql.ts";
-import { type CallSettlements, createSettlements } from "./call-settlements.ts";
-import { createConnectivity } from "./connectivity.ts";
-import { startHeartbeat } from "./heartbeat.ts";
-import type { AdmittedCall, KeyAccount } from "./key-account.ts";
-import { createKeyQueues, type LimitedCall } from "./key-queues.ts";
+import { type Accounts, isLimiting, limitedKeys, openAccounts } from "./accounts.ts";
+import { openContact } from "./contact.ts";
+import { type Grant, type GrantPart, grantOf, openSettlements, type Settlements } from "./grants.ts";
+import { heartbeat, sweep } from "./holders.ts";
+import { type KeySpend, NOTHING_SPENT, spentIn } from "./key-spend.ts";
 import { limitError, usedUp } from "./limit-errors.ts";
-import { limitMetrics } from "./limit-metrics.ts";
-import { openLimitStore } from "./limit-store.ts";
-import { openReconciler } from "./reconcile-away.ts";
+import { type OutageMetrics, openOutage, outageMetrics } from "./outage.ts";
 
-/** Actual usage of an admitted call. */
-export type CallUsage = {
-  /** Exact decimal; null if unknown. */
-  costUsd: string | null;
-  /** Null if unknown. */
-  tokens: number | null;
-};
-
-/** An admitted call. Exactly one of the two methods is called, once; it takes at most 0.5 s and never rejects. */
-export type Grant = {
-  /** Returns the unused part; the rest stays reserved until the record is stored. Null: nothing to await. */
-  settle(used: CallUsage): Promise<void> | null;
-  /** The call was not sent and leaves no record. */
-  release(): Promise<void>;
-  /** The most that the call may cost, as an exact decimal; undefined for a key without a budget. */
-  boundUsd?: string | undefined;
-  /** What a call that was answered counts as while its cost is unknown; undefined also if its model has no price. */
-  unknownUsd?: string | undefined;
-  /** The use of the key's budget, or of the fullest of the budgets that the call counts in; undefined without one. */
-  budget?: BudgetUse | undefined;
-};
+/** `recorded`: the call leaves a record, which removes its reservation. */
+type LimitedCall = { id: string; key: ClientKey; admittedAt: Date; recorded: boolean };
 
 export type Limiter = {
   /**
@@ -65,103 +41,91 @@ export type LimiterOptions = {
   spend?: KeySpend | undefined;
 };
 
+/** The limits' own connections. */
+const POOL = {
+  name: "limits",
+  max: 4,
+  statementTimeoutMs: 4000,
+  lockTimeoutMs: 4000,
+  /** Long enough for a busy server: a slow one is asked, so that gateways count together. */
+  deadlineMs: 5000,
+};
+
 const UNLIMITED: Grant = { settle: () => null, release: async () => undefined };
 
 /** Enforces keys' limits together with the other gateways on the database, and alone while it is away. */
 export function openLimiter(options: LimiterOptions): Limiter {
-  const { databaseUrl, clock, log } = options;
-  const store = openLimitStore(databaseUrl, newId());
-  const late = { onAway: () => {} };
-  const connectivity = createConnectivity(clock, log, () => late.onAway());
-  const metrics = limitMetrics(options.metrics, () => !connectivity.reachable());
-  const ends = createSettlements(store, connectivity);
-  const shared = { replicas: 1, spend: options.spend ?? NOTHING_SPENT };
-  const queues = createKeyQueues({
-    store,
+  const { clock, log } = options;
+  const holder = newId();
+  const { query, close } = deadlinePool(options.databaseUrl, POOL);
+  const contact = openContact(clock, log);
+  const metrics = outageMetrics(options.metrics, () => !contact.reachable());
+  const settlements = openSettlements(query, contact);
+  const learned = { replicas: 1, spend: options.spend ?? NOTHING_SPENT };
+  const accounts = openAccounts({
+    query,
+    holder,
     clock,
-    connectivity,
-    replicas: () => shared.replicas,
-    spentBy: (keyId, period) => spentBy(shared.spend, keyId, period),
+    contact,
+    replicas: () => learned.replicas,
+    spentIn: (accountId, period) => spentIn(learned.spend, accountId, period),
   });
-  const reconciler = openReconciler({ ...options, store, queues, metrics, shared });
-  const heartbeat = startHeartbeat({ store, connectivity, ends, queues, reconciler, shared });
-  late.onAway = heartbeat.hurry;
-
-  async function admit(
-    call: LimitedCall,
-    limits: KeyLimits,
-    demand: LimitDemand,
-  ): Promise<Grant | GatewayError> {
-    const { id, admittedAt } = call;
-    const { queue, figures, account } = queues.of(call);
-    ends.begin(id);
-    const startedAt = admittedAt.toISOString();
-    const answer = await queue.request({ callId: id, startedAt, limits, demand });
-    if (answer.kind === "granted") {
-      if (!answer.call.booked) metrics.admittedAway();
-      return {
-        ...grantOf({ ends, figures, period: account.period }, call, answer.call),
-        ...(limits.budget_usd !== undefined && { unknownUsd: knownBound(demand) }),
-      };
-    }
-    ends.forget(id);
-    return answer.kind === "refused" ? limitError(answer.refusal, demand, call) : usedUp();
-  }
-
-  return {
-    reserve(call, demandOf) {
-      const { limits } = call.key;
-      return limits === null || Object.keys(limits).length === 0
-        ? UNLIMITED
-        : admit(call, limits, demandOf());
+  const outage = openOutage({ ...options, query, holder, accounts, metrics, learned });
+  const heartbeats = contact.keep({
+    async beat() {
+      const { alive, upMs } = await query((sql) => heartbeat(sql, holder));
+      learned.replicas = alive;
+      // Before calls are booked again, the database learns what was admitted without it.
+      await outage.settle();
+      return upMs;
     },
-    spend: () => shared.spend,
-    begun: heartbeat.begun,
+    async afterwards(isSteady) {
+      await settlements.retry();
+      outage.afterwards();
+      await accounts.releaseIdle();
+      if (isSteady) await query((sql) => sweep(sql, holder, settlements.running()));
+    },
+  });
+
+  const deps = { accounts, settlements, metrics };
+  return {
+    reserve: (call, demandOf) =>
+      isLimiting(call.key.limits) || call.key.teamBudgets.length > 0
+        ? admitted(deps, call, demandOf())
+        : UNLIMITED,
+    spend: () => learned.spend,
+    begun: heartbeats.begun,
     async close() {
-      heartbeat.stop();
-      await store.deregister().catch(() => undefined);
-      await store.close();
+      heartbeats.stop();
+      await query((sql) => sql`delete from limit_holders where holder = ${holder}`).catch(() => undefined);
+      await close(1);
     },
   };
 }
 
-const NOTHING_SPENT: KeySpend = { day: "", month: "", byKey: new Map() };
+type AdmitDeps = { accounts: Accounts; settlements: Settlements; metrics: OutageMetrics };
 
-/** As last read; nothing if that was in another period. */
-function spentBy({ day, month, byKey }: KeySpend, keyId: string, { from, to }: BudgetPeriod): bigint {
-  const isDay = Date.parse(to) - Date.parse(from) === DAY_MS;
-  if (from !== (isDay ? day : month)) return 0n;
-  return byKey.get(keyId)?.[isDay ? "day" : "month"] ?? 0n;
-}
-
-const DAY_MS = 86_400_000;
-
-/** The bounded part of a call's cost. A call without a price reserves one pico-dollar, which says nothing. */
-const knownBound = ({ minimumUsd }: LimitDemand): string | undefined =>
-  minimumUsd > 1n ? formatPico(minimumUsd) : undefined;
-
-type GrantDeps = { ends: CallSettlements; figures: KeyAccount; period: BudgetPeriod };
-
-function grantOf(
-  { ends, figures, period }: GrantDeps,
-  { id, key, recorded }: LimitedCall,
-  admitted: AdmittedCall,
-): Grant {
-  const { booked, reservation, slot, limits, spent } = admitted;
-  const { budget_usd, concurrency, tokens_per_minute } = limits;
-  const isHeld = budget_usd !== undefined || concurrency !== undefined;
-  const end = async (usd: string | null, tokens: number | null) => {
-    figures.end(admitted, { usd, tokens });
-    const tokensDelta = tokens_per_minute === undefined || tokens === null ? 0 : tokens - reservation.tokens;
-    if (!booked || (!isHeld && tokensDelta === 0)) return ends.forget(id);
-    await ends.settle({ callId: id, keyId: key.id, usd, slot, tokensDelta });
-  };
-  return {
-    ...(budget_usd !== undefined && {
-      boundUsd: formatPico(reservation.usd),
-      budget: budgetUse(spent, parsePico(budget_usd), period),
-    }),
-    settle: ({ costUsd, tokens }) => end(recorded ? (costUsd ?? "0") : null, tokens),
-    release: () => end(null, 0),
-  };
+/** A call counts in all of its accounts, or in none. */
+async function admitted(
+  { accounts, settlements, metrics }: AdmitDeps,
+  { id, key, admittedAt, recorded }: LimitedCall,
+  demand: LimitDemand,
+): Promise<Grant | GatewayError> {
+  settlements.begin(id);
+  const startedAt = admittedAt.toISOString();
+  const asked = limitedKeys(key).map(async (limited): Promise<GrantPart | GatewayError> => {
+    const { limits } = limited;
+    const account = accounts.of(limited, admittedAt);
+    const admission = await account.admit({ callId: id, startedAt, limits, demand });
+    if (admission === null) return usedUp();
+    if ("refusal" in admission) return limitError(admission.refusal, demand, { key: limited, admittedAt });
+    return { account, call: admission };
+  });
+  const answers = await Promise.all(asked);
+  const parts = answers.flatMap((answer) => (answer instanceof GatewayError ? [] : [answer]));
+  const grant = grantOf(settlements, id, { parts, recorded });
+  const refusal = answers.find((answer) => answer instanceof GatewayError);
+  if (refusal) await grant.release();
+  else if (parts.some(({ call }) => !call.booked)) metrics.admittedAlone();
+  return refusal ?? grant;
 }

@@ -5,7 +5,7 @@ type StoredRecord = { state: string; usd: bigint };
 
 type Hold = { usd: bigint; holder: string; ended: boolean };
 
-/** How long a process may be silent before its reservations are freed (limit-store.ts). */
+/** How long a process may be silent before its reservations are freed (holders.ts). */
 const DEAD_MS = 40_000;
 /** The same for its slice of the budget, which is for outages. */
 const LEASE_MS = 3_600_000;
@@ -45,7 +45,6 @@ export function simulatedDatabase() {
       unwritten.set(callId, holder);
     },
     reserve(callId: string, usd: bigint, holder: string): void {
-      unwritten.delete(callId);
       holds.set(callId, { usd, holder, ended: false });
     },
     end(callId: string, usd: bigint): void {

@@ -1,6 +1,6 @@
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
-import { decideAway, leaseUsd } from "#gateway/limits/away.ts";
-import { decideLimits, type LimitState } from "#gateway/limits/decide.ts";
+import { Account, type AdmittedCall, type AskingCall } from "#gateway/limits/account.ts";
+import { formatPico } from "#gateway/limits/money.ts";
 import { missingFrom } from "#gateway/recorder/mark-file.ts";
 import { orphanSource } from "#gateway/recorder/orphan-segment.ts";
 import { ownRows } from "#gateway/recorder/own-segment.ts";
@@ -26,13 +26,13 @@ const ROWS = 3;
 /** What happens to a message to the database: it arrives, it is lost, or its answer is. */
 export type Fate = "arrives" | "lost" | "answer lost";
 
-type CallFacts = { costs: bigint; fate: Fate; nowMs: number };
+/** `usd`: the most that the call may cost; `isBounded`: no less must be left of the budget. */
+type CallFacts = { usd: bigint; isBounded: boolean; costs: bigint; fate: Fate; nowMs: number };
 
-type Running = { id: string; costs: bigint };
+type Running = { call: AdmittedCall; costs: bigint };
 
 /** The other gateway of the world counts by itself, too. */
 const REPLICAS = 2;
-const NOTHING: LimitState = { nowMs: 0, slots: [], spent: 0n, held: 0n, calls: 0 };
 
 /** Records that the mark of a file promises and the file does not have. */
 function missingIn(file: DiskFile): number {
@@ -50,16 +50,15 @@ function missingIn(file: DiskFile): number {
 
 /** One process of the gateway, from start to death. Everything durable is in its files and in the database. */
 export function simulatedGateway(
-  { holder, whenAway }: { holder: string; whenAway: "local" | "refuse" },
+  { holder, whenAway, startedMs }: { holder: string; whenAway: "local" | "refuse"; startedMs: number },
   database: SimulatedDatabase,
   spool: Spool,
 ) {
   const limits: KeyLimits = { budget_usd: BUDGET, when_away: whenAway };
-  let lease = 0n;
-  /** As it last read it; null before that. */
-  let known: LimitState | null = null;
-  /** What it admitted by itself and has not written to the database: bounds, and costs once they are known. */
-  const admitted = new Map<string, { usd: bigint; ended: boolean }>();
+  let nowMs = startedMs;
+  let beatenMs = startedMs;
+  const clock = { now: () => new Date(nowMs), monotonicMs: () => nowMs };
+  const account = new Account(PERIOD, 0n, clock);
   const own = diskFile();
   const rows = ownRows(own.segment, own.writeMark, []);
   const running: Running[] = [];
@@ -86,52 +85,35 @@ export function simulatedGateway(
     return true;
   }
 
-  const admittedUsd = (): bigint => [...admitted.values()].reduce((sum, { usd }) => sum + usd, 0n);
-
-  /** Writes what it admitted by itself, before anything else, and leases another slice. */
-  function back(nowMs: number): LimitState {
-    for (const [id, { usd, ended }] of admitted) {
-      // Its record may have arrived already.
-      if (!database.records.has(id)) database.reserve(id, usd, holder);
-      if (ended) database.end(id, usd);
-    }
-    admitted.clear();
-    const state = database.state(nowMs, holder);
-    lease = leaseUsd(limits, state);
-    database.lease(holder, lease);
-    known = { ...state, held: state.held + lease };
-    return known;
+  /** A heartbeat: the database learns what was admitted without it, before anything else. */
+  function back(): void {
+    database.heartbeat(holder, nowMs);
+    beatenMs = nowMs;
+    const taken = account.take();
+    if (taken) database.lease(holder, taken.lease.usd);
+    if (rows.pending.backlog() === 0) account.stored(account.unstoredUsd());
   }
 
-  /** Whether a call may pass without the database. */
-  function admitAlone(id: string, usd: bigint, nowMs: number): boolean {
-    if (known === null) return false;
-    const own = { ...NOTHING, nowMs, held: admittedUsd() };
-    const whole = { ...known, nowMs, held: known.held - lease + own.held };
-    const demand = { tokens: 0, usd, minimumUsd: usd };
-    const state = { whole, own };
-    const decision = decideAway({
-      limits,
-      period: PERIOD,
-      demand,
-      state,
-      lease: { usd: lease, replicas: REPLICAS },
-    });
-    if (decision === null || "refusal" in decision) return false;
-    admitted.set(id, { usd: decision.reservation.usd, ended: false });
-    database.admittedAway(id, holder);
-    return true;
+  /** A call passes without the database, or not. */
+  function admitAlone(call: AskingCall): AdmittedCall | null {
+    const admission = account.admitAlone(call, { replicas: REPLICAS, silentMs: nowMs - beatenMs });
+    if (admission === null || "refusal" in admission) return null;
+    database.admittedAway(call.callId, holder);
+    return admission;
   }
 
-  /** Whether a call may pass; the database reserves its bound. */
-  function admit(id: string, usd: bigint, { fate, nowMs }: CallFacts): boolean {
-    if (fate === "lost") return false;
-    const demand = { tokens: 0, usd, minimumUsd: usd };
-    const decision = decideLimits({ limits, period: PERIOD, state: back(nowMs), demand });
-    if ("refusal" in decision) return false;
-    database.reserve(id, decision.reservation.usd, holder);
+  /** A call passes, or not; the database reserves its bound. */
+  function admit(call: AskingCall, fate: Fate): AdmittedCall | null {
+    if (fate === "lost") return null;
+    back();
+    const booking = account.plan([call], database.state(nowMs, holder));
+    const [admitted] = booking.admitted;
+    if (admitted) database.reserve(call.callId, admitted.reservation.usd, holder);
+    if (booking.lease) database.lease(holder, booking.lease.usd);
     // Whether it was written is then unknown: the call is refused, and the sweep frees what was reserved.
-    return fate !== "answer lost";
+    if (fate === "answer lost") return null;
+    account.booked(booking);
+    return admitted ?? null;
   }
 
   return {
@@ -139,21 +121,26 @@ export function simulatedGateway(
     own,
     running,
     /** Admits a call as the limiter does, and writes its intent; false if it is refused. */
-    begin(id: string, usd: bigint, facts: CallFacts): boolean {
-      const passes = database.isAway ? admitAlone(id, usd, facts.nowMs) : admit(id, usd, facts);
-      if (!passes) return false;
+    begin(id: string, { usd, isBounded, costs, fate, nowMs: atMs }: CallFacts): boolean {
+      nowMs = atMs;
+      const demand = { tokens: 0, usd, minimumUsd: isBounded ? usd : 1n };
+      const asking = { callId: id, startedAt: clock.now().toISOString(), limits, demand };
+      const call = database.isAway ? admitAlone(asking) : admit(asking, fate);
+      if (!call) return false;
       rows.write([{ kind: "intent", id, text: text({ id, state: "interrupted", usd: "0" }) }]);
-      running.push({ id, costs: facts.costs });
+      const { usd: reserved } = call.reservation;
+      running.push({ call, costs: costs < reserved ? costs : reserved });
       return true;
     },
     /** Ends a running call: its record is durable before its client has the whole answer. */
     end(index: number, fate: Fate): string | null {
-      const [call] = running.splice(index, 1);
-      if (!call) return null;
-      const { id, costs } = call;
+      const [ended] = running.splice(index, 1);
+      if (!ended) return null;
+      const { call, costs } = ended;
+      const id = call.callId;
       rows.write([{ kind: "settlement", id, text: text({ id, state: "ok", usd: String(costs) }), at: 0 }]);
-      if (admitted.has(id)) admitted.set(id, { usd: costs, ended: true });
-      else if (fate !== "lost" && !database.isAway) database.end(id, costs);
+      account.end(call, { usd: formatPico(costs), tokens: 0 });
+      if (call.booked && fate !== "lost" && !database.isAway) database.end(id, costs);
       return id;
     },
     deliverOwn: (fate: Fate) => deliver(rows.pending, fate),

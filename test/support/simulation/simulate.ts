@@ -50,7 +50,11 @@ function newWorld(chances: Random) {
   const whenAway = chances.chance(0.5) ? "refuse" : "local";
   const start = (): SimulatedGateway => {
     starts += 1;
-    const gateway = simulatedGateway({ holder: `gateway-${starts}`, whenAway }, database, spool);
+    const gateway = simulatedGateway(
+      { holder: `gateway-${starts}`, whenAway, startedMs: nowMs },
+      database,
+      spool,
+    );
     if (!database.isAway) database.heartbeat(gateway.holder, nowMs);
     return gateway;
   };
@@ -78,7 +82,9 @@ function newWorld(chances: Random) {
     const bound = chances.chance(0.4) ? 1 + chances.below(30) : 100 * (1 + chances.below(9));
     const costs = BigInt(chances.chance(0.7) ? bound : chances.below(bound)) * UNIT;
     const id = `call-${calls}`;
-    if (!gateway.begin(id, BigInt(bound) * UNIT, { costs, fate: fateBy(chances), nowMs })) return;
+    const isBounded = chances.chance(0.8);
+    const facts = { usd: BigInt(bound) * UNIT, isBounded, costs, fate: fateBy(chances), nowMs };
+    if (!gateway.begin(id, facts)) return;
     opened.add(id);
     if (!database.isAway) return;
     alone += 1;

@@ -6,9 +6,21 @@ const PERIOD_DAYS_MAX = 32;
 /** For so long a key's view shows what was let through while the database was away. */
 const AWAY_DAYS = 30;
 
+/** Registers this process as alive. Resolves with the number of live processes and the uptime of Postgres. */
+export async function heartbeat(sql: postgres.Sql, holder: string): Promise<{ alive: number; upMs: number }> {
+  await sql`insert into limit_holders (holder, seen_at) values (${holder}, now())
+    on conflict (holder) do update set seen_at = excluded.seen_at`;
+  const [row] = await sql<{ alive: number; upMs: number }[]>`
+    select count(*)::int as alive,
+      extract(epoch from now() - pg_postmaster_start_time())::float8 * 1000 as "upMs"
+    from limit_holders where seen_at > now() - interval '15 seconds'`;
+  return row ?? { alive: 1, upMs: 0 };
+}
+
 /**
- * Holds of ended calls stay: their cost is known, and storing their records removes them. So do those of calls that a
- * crash interrupted, at the most that these may cost, until their records say more.
+ * Frees holds of processes without a heartbeat for 40 s, and holds of this process without a running call. Holds of ended
+ * calls stay: their cost is known, and storing their records removes them. So do those of calls that a crash interrupted,
+ * at the most that these may cost, until their records say more.
  */
 export async function sweep(sql: postgres.Sql, holder: string, running: readonly string[]): Promise<void> {
   const alive = sql`select holder from limit_holders where seen_at > now() - interval '40 seconds'`;

@@ -1,0 +1,249 @@
+import type { KeyLimits } from "#drizzle/schema/keys.ts";
+import type { Clock } from "#shared/clock.ts";
+import { decideAway, leaseUsd } from "./away.ts";
+import {
+  decideLimits,
+  type LimitDemand,
+  type LimitRefusal,
+  type LimitState,
+  type Reservation,
+} from "./decide.ts";
+import { type Pico, parsePico } from "./money.ts";
+import {
+  activeSlots,
+  type BudgetPeriod,
+  corrected,
+  minuteOfSlot,
+  type RateSlot,
+  rateSlotAt,
+  withReservation,
+} from "./window.ts";
+
+/** A call to be admitted. */
+export type AskingCall = { callId: string; startedAt: string; limits: KeyLimits; demand: LimitDemand };
+
+export type AdmittedCall = AskingCall & {
+  reservation: Reservation;
+  slot: number;
+  /** The database counts it; otherwise only this process does. */
+  booked: boolean;
+  /** What the budget had spent before it. */
+  spent: Pico;
+};
+
+/** Null: the database is away, and so is what this process may admit without it. */
+export type Admission = AdmittedCall | { refusal: LimitRefusal } | null;
+
+/** What the database keeps for this process beside its booked calls. */
+type Lease = {
+  /** What the calls that the database does not count may cost or did cost, and `slice`. */
+  usd: Pico;
+  /** How many of them are running. */
+  calls: number;
+  /** What this process may spend of the budget while the database is away. */
+  slice: Pico;
+};
+
+/** The decision about a batch of calls, which holds once the database has stored it. */
+export type Booking = {
+  admissions: Admission[];
+  admitted: AdmittedCall[];
+  /** Null: what is stored stays. */
+  lease: Lease | null;
+  /** The database's figures that the decision is based on. */
+  found: LimitState;
+};
+
+/** What a process let through for a key in one minute without the database. */
+type AwayMinute = { atMs: number; requests: number; tokens: number; calls: number; usd: Pico };
+
+/** What was let through without the database, to be added to what it has. */
+export type AwayFigures = { slots: readonly RateSlot[]; minutes: readonly AwayMinute[]; lease: Lease };
+
+/** Active slots, the cost of ended calls, the most that running ones may cost, and their number. */
+type Count = { slots: readonly RateSlot[]; spent: Pico; held: Pico; calls: number };
+
+/** Other processes take a slice of the budget back from a process without a heartbeat some minutes after this. */
+const SLICE_GOOD_MS = 60 * 60_000;
+
+/** One process's figures of an account in one budget period, and what they decide: with the database's figures, or alone. */
+export class Account {
+  readonly period: BudgetPeriod;
+  /** Of the last call. */
+  limits: KeyLimits = {};
+  readonly #clock: Clock;
+  /** As the database last said, with what was admitted and ended here since. Running calls are this process's. */
+  readonly #known: Count;
+  /** The part of it that the database does not count; `spent`: until the records are stored. */
+  readonly #unbooked: Count = { slots: [], spent: 0n, held: 0n, calls: 0 };
+  #minutes: AwayMinute[] = [];
+  /** What was admitted here for a key that refuses, booked or not. */
+  #ownSlots: readonly RateSlot[] = [];
+  /** What is left of the slice of the budget. */
+  #slice = 0n;
+  #isLeased = false;
+  /** The database's clock less this process's monotonic one. */
+  #offsetMs: number;
+
+  /** `spent`: what is known before the database is asked. */
+  constructor(period: BudgetPeriod, spent: Pico, clock: Clock) {
+    this.period = period;
+    this.#known = { slots: [], spent, held: 0n, calls: 0 };
+    this.#clock = clock;
+    this.#offsetMs = clock.now().getTime() - clock.monotonicMs();
+  }
+
+  /** Decides calls in order by the database's figures, then renews the lease from what is left. */
+  plan(calls: readonly AskingCall[], found: LimitState): Booking {
+    const held = found.held + this.unbookedUsd();
+    let state = { ...found, held, calls: found.calls + this.#unbooked.calls };
+    const slot = rateSlotAt(found.nowMs);
+    const admitted: AdmittedCall[] = [];
+    const admissions = calls.map((call): Admission => {
+      const decision = decideLimits({ ...call, period: this.period, state });
+      if ("refusal" in decision) return decision;
+      state = decision.state;
+      const it = { ...call, reservation: decision.reservation, slot, booked: true, spent: found.spent };
+      admitted.push(it);
+      return it;
+    });
+    // Without an admitted call nothing is written.
+    const limits = admitted.at(-1)?.limits;
+    const lease = limits ? this.#leaseAfter(limits, state) : null;
+    // Whether the database stores it may stay unknown.
+    if (lease && lease.slice < this.#slice) this.#slice = lease.slice;
+    return { admissions, admitted, lease, found };
+  }
+
+  /** The database has stored the plan. */
+  booked({ admissions, admitted, lease, found }: Booking): Admission[] {
+    this.#offsetMs = found.nowMs - this.#clock.monotonicMs();
+    this.#known.slots = found.slots;
+    this.#known.spent = found.spent + this.#unbooked.spent;
+    this.#ownSlots = activeSlots(this.#ownSlots, found.nowMs);
+    if (lease) {
+      this.#slice = lease.slice;
+      this.#isLeased = lease.usd > 0n || lease.calls > 0;
+    }
+    for (const call of admitted) this.#admit(call);
+    return admissions;
+  }
+
+  /** Decides without the database, at once. `silentMs`: how long ago the database was last heard of. */
+  admitAlone(call: AskingCall, { replicas, silentMs }: { replicas: number; silentMs: number }): Admission {
+    const nowMs = this.#clock.monotonicMs() + this.#offsetMs;
+    for (const count of [this.#known, this.#unbooked]) count.slots = activeSlots(count.slots, nowMs);
+    this.#ownSlots = activeSlots(this.#ownSlots, nowMs);
+    const share = { usd: silentMs < SLICE_GOOD_MS ? this.#slice : 0n, replicas, slots: this.#ownSlots };
+    const state = { ...this.#known, nowMs };
+    const decision = decideAway({ ...call, period: this.period, state, share });
+    if (decision === null || "refusal" in decision) return decision;
+    const { reservation } = decision;
+    const slot = rateSlotAt(nowMs);
+    return this.#admit({ ...call, reservation, slot, booked: false, spent: state.spent });
+  }
+
+  #admit(call: AdmittedCall): AdmittedCall {
+    const { booked, slot, limits, reservation } = call;
+    const one = { slot, requests: 1, tokens: reservation.tokens };
+    for (const count of booked ? [this.#known] : [this.#known, this.#unbooked]) {
+      count.slots = withReservation(count.slots, one);
+      count.held += reservation.usd;
+      count.calls += 1;
+    }
+    if (limits.when_away === "refuse") this.#ownSlots = withReservation(this.#ownSlots, one);
+    if (booked) return call;
+    this.#slice -= reservation.usd;
+    const minute = this.#minuteOf(slot);
+    minute.requests += 1;
+    minute.tokens += reservation.tokens;
+    minute.calls = Math.max(minute.calls, this.#known.calls);
+    return call;
+  }
+
+  /** `usd`: exact decimal. Null is unknown. */
+  end(call: AdmittedCall, { usd, tokens }: { usd: string | null; tokens: number | null }): void {
+    const { booked, slot, limits, reservation } = call;
+    const cost = usd === null ? 0n : parsePico(usd);
+    const more = tokens === null ? 0 : tokens - reservation.tokens;
+    const isCorrected = more !== 0 && limits.tokens_per_minute !== undefined;
+    for (const count of booked ? [this.#known] : [this.#known, this.#unbooked]) {
+      count.held -= reservation.usd;
+      count.spent += cost;
+      count.calls -= 1;
+      if (isCorrected) count.slots = corrected(count.slots, slot, more);
+    }
+    if (isCorrected) this.#ownSlots = corrected(this.#ownSlots, slot, more);
+    if (booked) return;
+    this.#slice += reservation.usd - cost;
+    const minute = this.#minuteOf(slot);
+    minute.tokens += more;
+    minute.usd += cost;
+  }
+
+  #minuteOf(slot: number): AwayMinute {
+    const atMs = minuteOfSlot(slot);
+    const found = this.#minutes.find((minute) => minute.atMs === atMs);
+    const minute = found ?? { atMs, requests: 0, tokens: 0, calls: 0, usd: 0n };
+    if (!found) this.#minutes.push(minute);
+    return minute;
+  }
+
+  /** What the records of the period have cost at least, by all gateways. */
+  sawSpent(usd: Pico): void {
+    const spent = usd + this.#unbooked.spent;
+    if (spent > this.#known.spent) this.#known.spent = spent;
+  }
+
+  #leaseWith(slice: Pico): Lease {
+    return { usd: slice + this.unbookedUsd(), calls: this.#unbooked.calls, slice };
+  }
+
+  /** Null if the database has no lease and needs none. */
+  #leaseAfter(limits: KeyLimits, state: LimitState): Lease | null {
+    if (!isHeld(limits)) return null;
+    const lease = this.#leaseWith(leaseUsd(limits, state));
+    return this.#isLeased || lease.usd > 0n || lease.calls > 0 ? lease : null;
+  }
+
+  /** Takes what the database has to add; null: nothing. */
+  take(): AwayFigures | null {
+    if (this.#minutes.length === 0) return null;
+    const lease = this.#leaseWith(this.#slice > 0n ? this.#slice : 0n);
+    const taken = { slots: this.#unbooked.slots, minutes: this.#minutes, lease };
+    this.#unbooked.slots = [];
+    this.#minutes = [];
+    this.#isLeased = true;
+    return taken;
+  }
+
+  /** The database may not have added it. */
+  giveBack({ slots, minutes }: AwayFigures): void {
+    this.#unbooked.slots = this.#unbooked.slots.reduce(withReservation, slots);
+    this.#minutes = [...minutes, ...this.#minutes];
+  }
+
+  /** Cost of calls that ended without the database, whose records may not be stored yet. */
+  unstoredUsd(): Pico {
+    return this.#unbooked.spent;
+  }
+
+  /** The records of such calls are stored. */
+  stored(usd: Pico): void {
+    this.#unbooked.spent -= usd;
+  }
+
+  /** All that the database does not count. */
+  unbookedUsd(): Pico {
+    return this.#unbooked.held + this.#unbooked.spent;
+  }
+
+  /** No call runs, and all records are stored. */
+  isQuiet(): boolean {
+    return this.#known.calls === 0 && this.#unbooked.spent === 0n;
+  }
+}
+
+/** Whether each call of the key is held in the database until its record is stored. */
+export const isHeld = ({ budget_usd, concurrency }: KeyLimits): boolean =>
+  budget_usd !== undefined || concurrency !== undefined;

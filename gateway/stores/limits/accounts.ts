@@ -1,0 +1,129 @@
+import type { BoundedQuery } from "#drizzle/deadline-pool.ts";
+import type { KeyLimits } from "#drizzle/schema/keys.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { ClientKey } from "../../directory.ts";
+import { Account, type Admission, type AskingCall } from "../../limits/account.ts";
+import type { Pico } from "../../limits/money.ts";
+import { type BudgetPeriod, budgetPeriodAt } from "../../limits/window.ts";
+import { book } from "./booking.ts";
+import type { Contact } from "./contact.ts";
+
+/** Whose limits they are: a key's, or the budget of the key's `team`. */
+export type LimitedKey = ClientKey & { limits: KeyLimits; team?: string };
+
+/** The key's limits, and the budgets of its team and of the teams above it. */
+export function limitedKeys({ limits, ...key }: ClientKey): LimitedKey[] {
+  const teams = key.teamBudgets.map((budget) => ({ ...key, ...budget }));
+  return isLimiting(limits) ? [{ ...key, limits }, ...teams] : teams;
+}
+
+export const isLimiting = (limits: KeyLimits | null): limits is KeyLimits =>
+  limits !== null && Object.keys(limits).length > 0;
+
+/** An account in one period: this process's figures of it, and the queue of its calls. */
+export type OpenAccount = {
+  id: string;
+  figures: Account;
+  /** Calls are admitted in batches, one database query at a time. */
+  admit(call: AskingCall): Promise<Admission>;
+  isIdle(): boolean;
+};
+
+type AccountsDeps = {
+  query: BoundedQuery;
+  holder: string;
+  clock: Clock;
+  contact: Contact;
+  /** Live gateways. */
+  replicas(): number;
+  /** The least that the records of a period have cost. */
+  spentIn(accountId: string, period: BudgetPeriod): Pico;
+};
+
+export type Accounts = ReturnType<typeof openAccounts>;
+
+/** One for each account and period that has calls. */
+export function openAccounts(deps: AccountsDeps) {
+  const opened = new Map<string, OpenAccount>();
+  return {
+    of({ id, limits }: LimitedKey, admittedAt: Date): OpenAccount {
+      const period = budgetPeriodAt(limits.budget_period ?? "month", admittedAt);
+      const name = `${id} ${period.from} ${period.to}`;
+      const known = opened.get(name);
+      if (known) return known;
+      const made = openAccount(deps, id, period);
+      opened.set(name, made);
+      return made;
+    },
+    all: (): OpenAccount[] => [...opened.values()],
+    /** Forgets idle accounts, and returns what they leased. */
+    async releaseIdle(): Promise<void> {
+      for (const [name, { id, isIdle }] of [...opened]) {
+        if (!isIdle()) continue;
+        opened.delete(name);
+        await deps.query(
+          (sql) => sql`delete from limit_leases where key_id = ${id} and holder = ${deps.holder}`,
+        );
+      }
+    },
+  };
+}
+
+/** Calls admitted with one query. */
+const BATCH_MAX = 200;
+/** Longer than a slot of the rate limits counts. */
+const IDLE_MS = 90_000;
+
+type WaitingCall = { call: AskingCall; answer(it: Admission): void };
+
+function openAccount(deps: AccountsDeps, id: string, period: BudgetPeriod): OpenAccount {
+  const { clock } = deps;
+  const figures = new Account(period, deps.spentIn(id, period), clock);
+  const waiting: WaitingCall[] = [];
+  let usedAtMs = clock.monotonicMs();
+  let busy = false;
+
+  async function run(): Promise<void> {
+    busy = true;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, BATCH_MAX);
+      const calls = batch.map(({ call }) => call);
+      const admissions = await admitBatch(deps, { id, figures }, calls);
+      for (const [index, { answer }] of batch.entries()) answer(admissions[index] ?? null);
+    }
+    busy = false;
+  }
+
+  return {
+    id,
+    figures,
+    admit(call) {
+      usedAtMs = clock.monotonicMs();
+      figures.limits = call.limits;
+      return new Promise((answer) => {
+        waiting.push({ call, answer });
+        if (!busy) void run();
+      });
+    },
+    isIdle: () => !busy && figures.isQuiet() && clock.monotonicMs() - usedAtMs > IDLE_MS,
+  };
+}
+
+/** By the database's figures, or alone at once while it is away. */
+async function admitBatch(
+  { query, holder, contact, replicas }: AccountsDeps,
+  { id, figures }: Pick<OpenAccount, "id" | "figures">,
+  calls: readonly AskingCall[],
+): Promise<Admission[]> {
+  if (contact.reachable()) {
+    const place = { accountId: id, period: figures.period, holder };
+    try {
+      const booking = query((sql) => book(sql, place, (found) => figures.plan(calls, found)));
+      return figures.booked(await contact.whileReachable(booking));
+    } catch (error) {
+      contact.failed(error);
+    }
+  }
+  const alone = { replicas: replicas(), silentMs: contact.silentMs() };
+  return calls.map((call) => figures.admitAlone(call, alone));
+}

@@ -1,0 +1,105 @@
+import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+
+/** A process sweeps only after this time in contact: after an outage the others must have come back too. */
+const STEADY_MS = 12_000;
+const BEAT_MS = 5000;
+/** The only thing that asks a database which is away. */
+const PROBE_MS = 500;
+
+/** What a process does every few seconds to say that it lives, and to find out whether the database does. */
+type Heartbeat = {
+  /** Asks the database, and resolves with its uptime in ms. */
+  beat(): Promise<number>;
+  /** Then, while calls ask the database again. */
+  afterwards(isSteady: boolean): Promise<void>;
+};
+
+export type Contact = ReturnType<typeof openContact>;
+
+/**
+ * A circuit breaker between calls and the database: the first failure opens it, and only a heartbeat closes it. While it is
+ * open no call asks the database, and calls that were asking stop waiting.
+ */
+export function openContact(clock: Clock, log: Log) {
+  let state: "starting" | "reachable" | "away" = "starting";
+  let beatenMs = Number.NEGATIVE_INFINITY;
+  let steadySinceMs: number | null = null;
+  /** Ends the wait for the next heartbeat. */
+  let probe = (): void => undefined;
+  const waiting = new Set<(reason: Error) => void>();
+
+  /** The database has been up for `upMs`. */
+  function answered(upMs: number): void {
+    beatenMs = clock.monotonicMs();
+    // A starting process has missed nothing, unless the database itself has just come back.
+    if (state === "starting" && upMs > STEADY_MS) steadySinceMs = Number.NEGATIVE_INFINITY;
+    steadySinceMs ??= beatenMs;
+    if (state === "away") log.info({}, "the limits' database is reachable again");
+    state = "reachable";
+  }
+
+  /** A query failed. */
+  function failed(error: unknown): void {
+    if (state === "away") return;
+    log.warn(errorFields(error), "the limits' database cannot be reached; limits are counted here");
+    state = "away";
+    steadySinceMs = null;
+    for (const give of waiting) give(new Error("the limits' database went away"));
+    probe();
+  }
+
+  return {
+    failed,
+    /** False until the first heartbeat, and from a failure to the next heartbeat. */
+    reachable: () => state === "reachable",
+    /** How long ago the last heartbeat succeeded. */
+    silentMs: () => clock.monotonicMs() - beatenMs,
+    /** `work`, or a rejection as soon as the database is known to be away. */
+    async whileReachable<T>(work: Promise<T>): Promise<T> {
+      const away = Promise.withResolvers<never>();
+      waiting.add(away.reject);
+      work.catch(() => undefined);
+      try {
+        return await Promise.race([work, away.promise]);
+      } finally {
+        waiting.delete(away.reject);
+      }
+    },
+    /** Begins to beat; `begun` is the end of the first beat. */
+    keep({ beat, afterwards }: Heartbeat): { begun: Promise<void>; stop(): void } {
+      let isStopped = false;
+      const once = async () => {
+        try {
+          answered(await beat());
+          await afterwards(steadySinceMs !== null && clock.monotonicMs() - steadySinceMs > STEADY_MS);
+        } catch (error) {
+          failed(error);
+        }
+      };
+      const begun = once();
+      const keepOn = async () => {
+        await begun;
+        while (!isStopped) {
+          const hurried = new Promise<void>((resolve) => {
+            probe = resolve;
+          });
+          if (state === "reachable") await Promise.race([pause(BEAT_MS), hurried]);
+          if (state !== "reachable") await pause(PROBE_MS);
+          if (!isStopped) await once();
+        }
+      };
+      void keepOn();
+      const stop = () => {
+        isStopped = true;
+      };
+      return { begun, stop };
+    },
+  };
+}
+
+/** Does not keep the process alive. */
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
