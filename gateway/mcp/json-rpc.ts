@@ -81,7 +81,7 @@ export function rpcErrorResponse(error: unknown, id: RpcMessage["id"], requestId
 }
 
 /** An error in JSON-RPC's words, with the status and headers that it has as an answer of its own. */
-export function toldOf(error: unknown) {
+function toldOf(error: unknown) {
   if (error instanceof RpcError) {
     const { status, code, message } = error;
     return { status, code, message, type: "invalid_request_error", headers: { "x-should-retry": "false" } };
