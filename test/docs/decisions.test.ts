@@ -37,6 +37,13 @@ test("every number and every title is given once", () => {
   expect([new Set(numbers).size, new Set(titles).size]).toEqual([files.length, files.length]);
 });
 
+test("the README lists every page by its title", async () => {
+  const list = await Bun.file(join(FOLDER, "README.md")).text();
+  const lines = pages.map(({ file, text }) => `- [${titleOf(text)}](${file})`);
+  expect(lines.filter((line) => !list.includes(`${line}\n`))).toEqual([]);
+  expect(list.match(/^- /gm)?.length).toBe(pages.length);
+});
+
 test("every decision that a comment names has a page of that title", async () => {
   const titles = new Set(pages.map(({ text }) => titleOf(text)));
   const missing: string[] = [];
