@@ -41,4 +41,5 @@ export const THEME = createTheme({
   cursorType: "pointer",
   focusRing: "auto",
   respectReducedMotion: true,
+  components: { Modal: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } } },
 });

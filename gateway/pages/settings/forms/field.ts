@@ -121,12 +121,14 @@ function kindOf(schema: TSchema): Kind {
     case "array":
       return schema["items"].enum ? "choices" : isLine(schema["items"]) ? "lines" : "list";
     case "string":
-      return schema["enum"] ? "choice" : isLine(schema) ? "text" : "area";
+      return textKindOf(schema);
     // Money is a text or a number.
     default:
       return "decimal";
   }
 }
+
+const textKindOf = (schema: TSchema): Kind => (schema["enum"] ? "choice" : isLine(schema) ? "text" : "area");
 
 const isLine = ({ type, format, pattern = "" }: TSchema): boolean =>
   type === "string" && (format !== undefined || !new RegExp(pattern).test("a\nb"));
