@@ -28,7 +28,7 @@ export function rendered(tokens: Token[], { hrefOf, anchorOf, raise }: Look): st
     const src = hrefOf(token.href);
     return src === null ? "" : usual.image({ ...token, href: src });
   };
-  // What may be wider than the page scrolls by itself, with the keyboard, too.
+  // Anything wider than the page scrolls on its own, also with the keyboard.
   renderer.code = ({ text }) => `<pre tabindex="0"><code>${Bun.escapeHTML(text)}</code></pre>\n`;
   renderer.table = (token) => `<div class="table-scroll" tabindex="0">${usual.table(token)}</div>\n`;
   renderer.html = ({ text }) => Bun.escapeHTML(text.replaceAll(/<!--[\s\S]*?-->/g, ""));

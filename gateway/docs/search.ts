@@ -36,7 +36,7 @@ export async function searchOf({ pages }: Site): Promise<DocsSearch> {
       combineWith: "AND",
     },
   });
-  // In pieces, so that calls go on meanwhile.
+  // In pieces, so that calls continue meanwhile.
   await index.addAllAsync(parts, { chunkSize: 10 });
   return (query) =>
     index

@@ -45,6 +45,14 @@ const signedIn = createRoute({
   },
 });
 
+type Loaded<Name extends string> = Record<Name, RouteComponent>;
+
+const page = <Path extends string, Name extends string>(
+  path: Path,
+  load: () => Promise<Loaded<Name>>,
+  name: Name,
+) => createRoute({ getParentRoute: () => signedIn, path, component: lazyRouteComponent(load, name) });
+
 const start = createRoute({
   getParentRoute: () => signedIn,
   path: "/",
@@ -53,153 +61,41 @@ const start = createRoute({
   },
 });
 
-const overview = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/overview",
-  component: lazyRouteComponent(() => import("./overview/overview-page.tsx"), "OverviewPage"),
-});
-
-const reports = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/reports",
-  component: lazyRouteComponent(() => import("./reports/reports-page.tsx"), "ReportsPage"),
-});
-
-const report = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/reports/$id",
-  component: lazyRouteComponent(() => import("./reports/report-page.tsx"), "ReportPage"),
-});
-
-const explore = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/explore",
-  component: lazyRouteComponent(() => import("./explore/explore-page.tsx"), "ExplorePage"),
-});
-
-const pullRequests = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/pull-requests",
-  component: lazyRouteComponent(() => import("./pull-requests/pull-requests-page.tsx"), "PullRequestsPage"),
-});
-
-const pullRequest = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/pull-requests/$owner/$repo/$n",
-  component: lazyRouteComponent(() => import("./pull-requests/pull-request-page.tsx"), "PullRequestPage"),
-});
-
-const requests = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/requests",
-  component: lazyRouteComponent(() => import("./requests/requests-page.tsx"), "RequestsPage"),
-});
-
-const request = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/requests/$id",
-  component: lazyRouteComponent(() => import("./requests/request-page.tsx"), "RequestPage"),
-});
-
-const toolCalls = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/tool-calls",
-  component: lazyRouteComponent(() => import("./tool-calls/tool-calls-page.tsx"), "ToolCallsPage"),
-});
-
-const setUp = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/set-up",
-  component: lazyRouteComponent(() => import("./set-up/set-up-page.tsx"), "SetUpPage"),
-});
-const own = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/me",
-  component: lazyRouteComponent(() => import("./me/me-page.tsx"), "MePage"),
-});
-
-const device = createRoute({
-  getParentRoute: () => signedIn,
-  path: "/device",
-  component: lazyRouteComponent(() => import("./device/device-page.tsx"), "DevicePage"),
-});
-
-const settingsPage = <Path extends string>(path: Path, component: RouteComponent) =>
-  createRoute({ getParentRoute: () => signedIn, path, component });
-
-/** Administration is loaded when it is first needed. */
-const administration = [
-  settingsPage(
-    "/settings/providers",
-    lazyRouteComponent(() => import("./settings/providers-page.tsx"), "ProvidersPage"),
+/** Every page of a signed-in person; its code is loaded when it is first needed. */
+const pages = [
+  page("/overview", () => import("./overview/overview-page.tsx"), "OverviewPage"),
+  page("/reports", () => import("./reports/reports-page.tsx"), "ReportsPage"),
+  page("/reports/$id", () => import("./reports/report-page.tsx"), "ReportPage"),
+  page("/explore", () => import("./explore/explore-page.tsx"), "ExplorePage"),
+  page("/pull-requests", () => import("./pull-requests/pull-requests-page.tsx"), "PullRequestsPage"),
+  page(
+    "/pull-requests/$owner/$repo/$n",
+    () => import("./pull-requests/pull-request-page.tsx"),
+    "PullRequestPage",
   ),
-  settingsPage(
-    "/settings/routes",
-    lazyRouteComponent(() => import("./settings/routes-page.tsx"), "RoutesPage"),
-  ),
-  settingsPage(
-    "/settings/keys",
-    lazyRouteComponent(() => import("./settings/keys-page.tsx"), "KeysPage"),
-  ),
-  settingsPage(
-    "/settings/limits",
-    lazyRouteComponent(() => import("./settings/limits-page.tsx"), "LimitsPage"),
-  ),
-  settingsPage(
-    "/settings/guardrails",
-    lazyRouteComponent(() => import("./settings/guardrails-page.tsx"), "GuardrailsPage"),
-  ),
-  settingsPage(
-    "/settings/prices",
-    lazyRouteComponent(() => import("./settings/prices-page.tsx"), "PricesPage"),
-  ),
-  settingsPage(
-    "/settings/tool-servers",
-    lazyRouteComponent(() => import("./settings/tool-servers-page.tsx"), "ToolServersPage"),
-  ),
-  settingsPage(
-    "/settings/hook-policies",
-    lazyRouteComponent(() => import("./settings/hook-policies-page.tsx"), "HookPoliciesPage"),
-  ),
-  settingsPage(
-    "/settings/people",
-    lazyRouteComponent(() => import("./settings/people-page.tsx"), "PeoplePage"),
-  ),
-  settingsPage(
-    "/settings/github",
-    lazyRouteComponent(() => import("./settings/github-page.tsx"), "GithubPage"),
-  ),
-  settingsPage(
-    "/settings",
-    lazyRouteComponent(() => import("./settings/settings-page.tsx"), "SettingsPage"),
-  ),
-  settingsPage(
-    "/settings/audit",
-    lazyRouteComponent(() => import("./settings/audit-page.tsx"), "AuditPage"),
-  ),
+  page("/requests", () => import("./requests/requests-page.tsx"), "RequestsPage"),
+  page("/requests/$id", () => import("./requests/request-page.tsx"), "RequestPage"),
+  page("/tool-calls", () => import("./tool-calls/tool-calls-page.tsx"), "ToolCallsPage"),
+  page("/set-up", () => import("./set-up/set-up-page.tsx"), "SetUpPage"),
+  page("/me", () => import("./me/me-page.tsx"), "MePage"),
+  page("/device", () => import("./device/device-page.tsx"), "DevicePage"),
+  page("/settings/providers", () => import("./settings/providers-page.tsx"), "ProvidersPage"),
+  page("/settings/routes", () => import("./settings/routes-page.tsx"), "RoutesPage"),
+  page("/settings/keys", () => import("./settings/keys-page.tsx"), "KeysPage"),
+  page("/settings/limits", () => import("./settings/limits-page.tsx"), "LimitsPage"),
+  page("/settings/guardrails", () => import("./settings/guardrails-page.tsx"), "GuardrailsPage"),
+  page("/settings/prices", () => import("./settings/prices-page.tsx"), "PricesPage"),
+  page("/settings/tool-servers", () => import("./settings/tool-servers-page.tsx"), "ToolServersPage"),
+  page("/settings/hook-policies", () => import("./settings/hook-policies-page.tsx"), "HookPoliciesPage"),
+  page("/settings/people", () => import("./settings/people-page.tsx"), "PeoplePage"),
+  page("/settings/github", () => import("./settings/github-page.tsx"), "GithubPage"),
+  page("/settings", () => import("./settings/settings-page.tsx"), "SettingsPage"),
+  page("/settings/audit", () => import("./settings/audit-page.tsx"), "AuditPage"),
 ];
 
 export function newRouter(client: QueryClient) {
   return createRouter({
-    routeTree: root.addChildren([
-      signIn,
-      signedIn.addChildren([
-        start,
-        overview,
-        reports,
-        report,
-        explore,
-        pullRequests,
-        pullRequest,
-        requests,
-        request,
-        toolCalls,
-        setUp,
-        own,
-        device,
-        ...administration,
-      ]),
-    ]),
+    routeTree: root.addChildren([signIn, signedIn.addChildren([start, ...pages])]),
     context: { client },
     parseSearch,
     stringifySearch,

@@ -21,7 +21,7 @@ export const ME = {
 /** The signed-in person. Pages below the shell are only shown to one. */
 export function useMe(): Me {
   const { data } = useQuery(ME);
-  if (!data) throw new Error("Nobody is signed in.");
+  if (!data) throw new Error("No one is signed in.");
   return data;
 }
 

@@ -1,10 +1,12 @@
-import { MultiSelect, SegmentedControl, Select } from "@mantine/core";
-import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
+import { Autocomplete, Button, MultiSelect, Popover, SegmentedControl, Select } from "@mantine/core";
+import { type FormEvent, useState } from "react";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { dimensionWord, measureWord } from "#shared/report-words.ts";
+import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
+import { useReport } from "../data/reports.ts";
 import { type ChangeSpec, type SpecSearch, sourceIn, viewsOf } from "../data/spec-search.ts";
+import { narrowed } from "../parts/filter-chips.tsx";
 import { SOURCE_WORDS } from "../parts/words.ts";
-import { FilterAdder } from "./filter-adder.tsx";
 
 type BuilderProps = { spec: Spec; catalogue: ReportCatalogue; search: SpecSearch; change: ChangeSpec };
 
@@ -27,7 +29,7 @@ export function Builder({ spec, catalogue, search, change }: BuilderProps) {
         allowDeselect={false}
         data={catalogue.sources.map(({ name }) => ({ value: name, label: SOURCE_WORDS[name] }))}
         value={spec.source}
-        // What the new source cannot answer falls away by itself.
+        // Dimensions and measures that the new source lacks are dropped.
         onChange={(name) => change({ source: catalogue.sources.find((it) => it.name === name)?.name })}
       />
       <Dimension spec={spec} place={0} legal={source?.dimensions ?? []} change={change} />
@@ -101,5 +103,71 @@ function Measures({ spec: { measures }, legal, catalogue, change }: MeasuresProp
         </div>
       )}
     />
+  );
+}
+
+type FilterAdderProps = {
+  spec: Spec;
+  dimensions: readonly DimensionName[];
+  search: SpecSearch;
+  change: ChangeSpec;
+};
+
+/** Narrows the report by a label and one of its values of the range. */
+function FilterAdder(props: FilterAdderProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Popover opened={isOpen} onChange={setOpen} position="bottom-start" trapFocus returnFocus>
+      <Popover.Target>
+        <Button variant="default" size="xs" onClick={() => setOpen((is) => !is)}>
+          Add filter
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>{isOpen && <FilterForm {...props} close={() => setOpen(false)} />}</Popover.Dropdown>
+    </Popover>
+  );
+}
+
+const VALUES_MAX = 200;
+
+function FilterForm({ spec, dimensions, search, change, close }: FilterAdderProps & { close: () => void }) {
+  const [name, setName] = useState<DimensionName>(dimensions[0] ?? "client");
+  const [value, setValue] = useState("");
+  const values = useReport({ ...spec, dimensions: [name], compare: "none", view: "table", filters: {} });
+  const known = (values.data?.rows ?? []).flatMap(({ groups: [group] }) => group ?? []);
+  const add = (event: FormEvent) => {
+    event.preventDefault();
+    if (value === "") return;
+    change(narrowed(search, name, value));
+    close();
+  };
+  return (
+    <form onSubmit={add} style={{ width: 260 }}>
+      <Select
+        label="Label"
+        size="xs"
+        allowDeselect={false}
+        comboboxProps={{ withinPortal: false }}
+        data={dimensions.map((it) => ({ value: it, label: dimensionWord(it) }))}
+        value={name}
+        onChange={(chosen) => {
+          setName(dimensions.find((it) => it === chosen) ?? name);
+          setValue("");
+        }}
+      />
+      <Autocomplete
+        label="Value"
+        size="xs"
+        mt="sm"
+        comboboxProps={{ withinPortal: false }}
+        limit={VALUES_MAX}
+        data={[...new Set(known)]}
+        value={value}
+        onChange={setValue}
+      />
+      <Button type="submit" size="xs" fullWidth mt="md" disabled={value === ""}>
+        Filter
+      </Button>
+    </form>
   );
 }

@@ -1,9 +1,12 @@
-import { useMemo } from "react";
-import type { DimensionName, Spec } from "#shared/report.ts";
+import { Button, Menu, Modal } from "@mantine/core";
+import { useClipboard } from "@mantine/hooks";
+import { useMemo, useState } from "react";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
+import type { DimensionName, Spec } from "#shared/report.ts";
 import { useAddress } from "../data/address.ts";
 import { useCatalogue, useReport } from "../data/reports.ts";
 import { EXPLORE_RANGE, specOf, specSearch } from "../data/spec-search.ts";
+import { CopyButton } from "../parts/copy.tsx";
 import { CsvButton } from "../parts/csv-button.tsx";
 import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
 import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
@@ -13,7 +16,6 @@ import { ReportView } from "../parts/report-view.tsx";
 import { Answered } from "../parts/states.tsx";
 import { Builder } from "./builder.tsx";
 import { SaveReport } from "./save-report.tsx";
-import { Share } from "./share.tsx";
 
 /** A report is put together here, and answered while it changes. Its address is the report. */
 export function ExplorePage() {
@@ -57,3 +59,42 @@ const shownAs = <T extends { spec: Spec }>(answer: T, { view, dimensions }: Spec
 
 const idleIn = (spec: Spec) => (name: string) =>
   name in spec.filters ? null : "This source has no such label, so the filter does not count here.";
+
+/** One word of a POSIX shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const curlOf = (spec: Spec): string =>
+  [
+    `curl ${location.origin}/v1/reports/query \\`,
+    `  -H "authorization: Bearer $TALLYGATE_KEY" -H "content-type: application/json" \\`,
+    `  -d ${quoted(JSON.stringify({ spec }))}`,
+  ].join("\n");
+
+/** The report for someone else, or for a script. */
+function Share({ spec }: { spec: Spec }) {
+  const [isOpen, setOpen] = useState(false);
+  const clipboard = useClipboard({ timeout: 2000 });
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" size="xs">
+            {clipboard.copied ? "Copied" : "Share"}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => clipboard.copy(location.href)}>Copy the address</Menu.Item>
+          <Menu.Item onClick={() => setOpen(true)}>Show as curl</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title="As curl" size="lg">
+        <p className="mute small">
+          With a client key whose scope is <code>reports</code>, or an admin token, in{" "}
+          <code>TALLYGATE_KEY</code>.
+        </p>
+        <pre className="code">{curlOf(spec)}</pre>
+        <CopyButton text={curlOf(spec)} />
+      </Modal>
+    </>
+  );
+}

@@ -24,12 +24,7 @@ export function SaveReport({ spec }: { spec: Spec }) {
       <Button size="xs" onClick={() => setOpen(true)}>
         Save
       </Button>
-      <Modal
-        opened={isOpen}
-        onClose={() => setOpen(false)}
-        title="Save as a report"
-        closeButtonProps={{ "aria-label": "Close" }}
-      >
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Save as a report">
         <SaveForm spec={spec} />
       </Modal>
     </>

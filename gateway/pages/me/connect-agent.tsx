@@ -7,17 +7,19 @@ import type { RequestView } from "#shared/admin/records.ts";
 import { getJson } from "../data/api.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { Panel } from "../parts/page-head.tsx";
-import { SNIPPETS } from "./snippets.ts";
 
 const POLL_MS = 2000;
 
-/** A snippet for each client, filled in with this gateway's address, and a look-out for the first call. */
+/** A snippet for each client with this gateway's address, and a note once the first call arrives. */
 export function ConnectAgent() {
   const [client, setClient] = useState(SNIPPETS[0]?.name ?? "");
   const [key, setKey] = useState("");
   const text = SNIPPETS.find(({ name }) => name === client)?.text(location.origin, key || "YOUR_KEY") ?? "";
   return (
-    <Panel title="Connect an agent" sub="Paste your key to have it in the snippet. It stays in this page.">
+    <Panel
+      title="Connect an agent"
+      sub="Paste your key to put it into the snippet. It does not leave this page."
+    >
       <PasswordInput
         label="Key"
         placeholder="tg_…"
@@ -68,3 +70,48 @@ function FirstCall() {
     </p>
   );
 }
+
+/** How to point a client at this gateway with the caller's `key`. */
+type Snippet = { name: string; text: (address: string, key: string) => string };
+
+const SNIPPETS: readonly Snippet[] = [
+  {
+    name: "Claude Code",
+    text: (address, key) =>
+      `export ANTHROPIC_BASE_URL=${address}\nexport ANTHROPIC_AUTH_TOKEN=${key}\nclaude`,
+  },
+  {
+    name: "Codex",
+    text: (address, key) =>
+      `export TALLYGATE_KEY=${key}\ncodex -c model_provider=tallygate \\\n  -c 'model_providers.tallygate={name="Tallygate",base_url="${address}/v1",env_key="TALLYGATE_KEY",wire_api="responses"}'`,
+  },
+  {
+    name: "Gemini CLI",
+    text: (address, key) => `export GOOGLE_GEMINI_BASE_URL=${address}\nexport GEMINI_API_KEY=${key}\ngemini`,
+  },
+  {
+    name: "opencode",
+    text: (address, key) =>
+      `# opencode.json\n{ "provider": { "openai": { "options": { "baseURL": "${address}/v1", "apiKey": "${key}" } } } }`,
+  },
+  {
+    name: "Cursor",
+    text: (address, key) =>
+      `Settings → Models → OpenAI API key: ${key}\nOverride OpenAI base URL: ${address}/v1`,
+  },
+  {
+    name: "OpenAI SDK",
+    text: (address, key) =>
+      `import OpenAI from "openai";\nconst openai = new OpenAI({ baseURL: "${address}/v1", apiKey: "${key}" });`,
+  },
+  {
+    name: "Anthropic SDK",
+    text: (address, key) =>
+      `import Anthropic from "@anthropic-ai/sdk";\nconst anthropic = new Anthropic({ baseURL: "${address}", apiKey: "${key}" });`,
+  },
+  {
+    name: "curl",
+    text: (address, key) =>
+      `curl ${address}/v1/messages -H "x-api-key: ${key}" -H "content-type: application/json" \\\n  -d '{"model":"echo","max_tokens":64,"messages":[{"role":"user","content":"Hello"}]}'`,
+  },
+];

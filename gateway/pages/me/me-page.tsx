@@ -1,14 +1,20 @@
-import { useQuery } from "@tanstack/react-query";
-import type { Me } from "#shared/admin/me.ts";
-import { getJson } from "../data/api.ts";
+import { Button, SegmentedControl } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Me, OwnSession } from "#shared/admin/me.ts";
+import type { MeasureName, RangeName, Result, Unit } from "#shared/report.ts";
+import { useAddress } from "../data/address.ts";
+import { getJson, sendJson } from "../data/api.ts";
+import { oneNameOf } from "../data/search.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
 import { plainName } from "../parts/foreign.tsx";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
-import { Answered } from "../parts/states.tsx";
+import { ReportTable } from "../parts/report-table.tsx";
+import { Answered, Empty, Fault } from "../parts/states.tsx";
+import { momentColumn, textColumn } from "../settings/cells.tsx";
 import { ConnectAgent } from "./connect-agent.tsx";
 import { OwnKeys } from "./own-keys.tsx";
-import { OwnSessions } from "./own-sessions.tsx";
-import { OwnUsage } from "./own-usage.tsx";
 
 const OWN = {
   queryKey: ["own"],
@@ -16,7 +22,7 @@ const OWN = {
   refetchInterval: 10_000,
 } as const;
 
-/** What is one's own: this month's spend, keys, sessions, and how to connect an agent. */
+/** A person's own spend this month, keys and sessions, and how to connect an agent. */
 export function MePage() {
   const query = useQuery(OWN);
   return (
@@ -62,3 +68,89 @@ const Month = ({ me: { month, email, team, role } }: { me: Me }) => (
     </dl>
   </Panel>
 );
+
+const columns = (end: (id: string) => void): Column<OwnSession>[] => [
+  textColumn("browser", "Browser", { of: ({ user_agent: agent }) => agent, none: "unknown" }),
+  textColumn("address", "Address", { of: ({ address }) => address, none: "unknown" }),
+  momentColumn("since", "Since", { of: ({ created_at: at }) => at, none: "" }),
+  momentColumn("until", "Ends", { of: ({ expires_at: at }) => at, none: "" }),
+  {
+    id: "end",
+    head: "",
+    cell: ({ id, current }) =>
+      current ? (
+        <span className="mute">this one</span>
+      ) : (
+        <Button size="compact-sm" variant="default" onClick={() => end(id)}>
+          End
+        </Button>
+      ),
+  },
+];
+
+/** Where one is signed in, and a way to end it. */
+function OwnSessions({ sessions }: { sessions: readonly OwnSession[] }) {
+  const client = useQueryClient();
+  const [error, setError] = useState<unknown>(null);
+  const end = (id: string) =>
+    void sendJson(`/v1/me/sessions/${encodeURIComponent(id)}`, { method: "DELETE" })
+      .then(() => client.invalidateQueries({ queryKey: ["own"] }))
+      .catch(setError);
+  return (
+    <Panel title="Signed in" sub="End any session that you do not recognise or no longer need.">
+      {error !== null && <Fault error={error} />}
+      <DataTable label="Sessions" columns={columns(end)} rows={sessions} rowKey={({ id }) => id} />
+    </Panel>
+  );
+}
+
+const GROUPS = ["day", "model", "client", "session"] as const;
+const RANGES = ["mtd", "7d", "30d", "last_month"] as const satisfies readonly RangeName[];
+const RANGE_WORDS = {
+  mtd: "This month",
+  "7d": "7 days",
+  "30d": "30 days",
+  last_month: "Last month",
+} as const;
+const UNITS: Readonly<Partial<Record<MeasureName, Unit>>> = { cost_usd: "USD" };
+
+const readSearch = (raw: Record<string, unknown>) => ({
+  by: oneNameOf(GROUPS, raw["by"]) ?? "day",
+  range: oneNameOf(RANGES, raw["range"]) ?? "mtd",
+});
+
+/** Own calls by day, model, client or session. */
+function OwnUsage() {
+  const [{ by, range }, change] = useAddress(readSearch);
+  const query = useQuery({
+    queryKey: ["own", "usage", by, range],
+    queryFn: ({ signal }) => getJson<Result>(`/v1/me/usage?by=${by}&range=${range}`, signal),
+  });
+  return (
+    <Panel title="My calls">
+      <div className="controls">
+        <SegmentedControl
+          aria-label="Group by"
+          value={by}
+          onChange={(value) => change({ by: oneNameOf(GROUPS, value) })}
+          data={[...GROUPS]}
+        />
+        <SegmentedControl
+          aria-label="Range"
+          value={range}
+          onChange={(value) => change({ range: oneNameOf(RANGES, value) })}
+          data={RANGES.map((value) => ({ value, label: RANGE_WORDS[value] }))}
+        />
+      </div>
+      <Answered query={query}>
+        {(result) =>
+          result.rows.length === 0 ? (
+            <Empty title="No calls in this range">Connect an agent below, or choose a longer range.</Empty>
+          ) : (
+            <ReportTable result={result} title="My calls" units={UNITS} />
+          )
+        }
+      </Answered>
+    </Panel>
+  );
+}

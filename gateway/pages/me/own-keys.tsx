@@ -32,7 +32,7 @@ const columns = (open: (key: KeyView) => void): Column<KeyView>[] => [
   momentColumn("expires", "Expires", { of: ({ expires_at: at }) => at, none: "It does not expire." }),
 ];
 
-/** One's own keys: make, rotate, revoke. */
+/** A person's own keys: make, rotate, revoke. */
 export function OwnKeys({ keys }: { keys: readonly KeyView[] }) {
   const [isNew, setNew] = useState(false);
   const [chosen, setChosen] = useState<KeyView | null>(null);

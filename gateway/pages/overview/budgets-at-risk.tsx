@@ -21,12 +21,12 @@ export function BudgetsAtRisk() {
   return (
     <Panel
       title="Budgets at risk"
-      sub="More than 80 % is used, or will be more than all of it by the end of the period if spending goes on at this pace."
+      sub="More than 80 % is used, or the budget will be exceeded by the end of its period at the current pace."
     >
       {data.data.slice(0, SHOWN_MAX).map((budget) => (
         <BudgetRow key={`${budget.kind} ${budget.name}`} budget={budget} />
       ))}
-      {more > 0 && <p className="mute small">And {more} more, less full.</p>}
+      {more > 0 && <p className="mute small">And {more} more that are less used.</p>}
     </Panel>
   );
 }

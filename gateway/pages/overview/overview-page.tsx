@@ -1,20 +1,22 @@
 import { dimensionWord } from "#shared/report-words.ts";
+import type { Decomposition } from "#shared/report.ts";
 import { useAddress } from "../data/address.ts";
 import { useCatalogue, useReport, useReports } from "../data/reports.ts";
 import { FILTER_NAMES, type FrameSearch, frameSearch } from "../data/search.ts";
+import { inWords } from "../parts/charts/causes.ts";
+import { Waterfall } from "../parts/charts/waterfall.tsx";
 import { FilterChips } from "../parts/filter-chips.tsx";
-import { beforeWords, ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
-import { PageHead } from "../parts/page-head.tsx";
+import { ComparePicker, RangePicker, beforeWords, rangeWords } from "../parts/frame-controls.tsx";
+import { PageHead, Panel } from "../parts/page-head.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
 import { BudgetsAtRisk } from "./budgets-at-risk.tsx";
-import { CostMoved } from "./cost-moved.tsx";
 import { MissingNote } from "./missing-note.tsx";
 import {
-  compareOf,
-  notOfOutcomes,
   OVERVIEW_RANGE,
   type OverviewResults,
+  compareOf,
+  notOfOutcomes,
   overviewSpecs,
   stackedSpec,
 } from "./overview-specs.ts";
@@ -99,3 +101,18 @@ const NothingYet = () => (
     </Empty>
   </div>
 );
+
+type CostMovedProps = { decomposition: Decomposition | null; search: FrameSearch; before: string };
+
+/** Why the cost is not what it was, in words and bars. */
+function CostMoved({ decomposition, search, before }: CostMovedProps) {
+  if (!decomposition) return null;
+  const floor = decomposition.floor ? " Calls without a known cost are left out." : "";
+  return (
+    <Panel title="What moved the cost" sub={`${inWords(decomposition, before)}${floor}`}>
+      <Waterfall parts={decomposition} before={capital(before)} now={rangeWords(search, OVERVIEW_RANGE)} />
+    </Panel>
+  );
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -76,7 +76,7 @@ export function overviewSpecs(
       };
 }
 
-/** Spend by day of the dearest models, once these are known. */
+/** Spend by day of the costliest models, once these are known. */
 export function stackedSpec(
   search: FrameSearch,
   catalogue: ReportCatalogue,

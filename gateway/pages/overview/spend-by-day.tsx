@@ -8,7 +8,7 @@ import { plainName } from "../parts/foreign.tsx";
 
 type SpendByDayProps = {
   days: Result | null;
-  /** Of the dearest models; null until it is known which they are. */
+  /** Spend by the costliest models; null while loading. */
   stacked: Result | null;
   search: FrameSearch;
   change: (change: FrameSearch) => void;
@@ -26,7 +26,7 @@ export function SpendByDay({ days, stacked, search, change, before }: SpendByDay
   return (
     <ChartPanel
       title="Spend by day"
-      sub={`Stacked by model, days of UTC.${compared}${incomplete} Click a day or a model to see it alone.`}
+      sub={`Stacked by model, in UTC days.${compared}${incomplete} Click a day or a model to see it alone.`}
       data={data}
       label={label}
       chooseGroup={(day) => change({ day: [day] })}

@@ -58,7 +58,7 @@ type TopListProps = {
   small?: ((row: Row) => ReactNode) | undefined;
 };
 
-/** The dearest groups; a click narrows the whole page to one. */
+/** The costliest groups; a click narrows the whole page to one. */
 function TopList({ title, result, choose, aside, small }: TopListProps) {
   if (!result) return null;
   return (

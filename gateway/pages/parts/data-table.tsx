@@ -1,15 +1,15 @@
+import { useHotkeys } from "@mantine/hooks";
 import {
   type ColumnDef,
-  createSortedRowModel,
   type RowData,
+  createSortedRowModel,
   rowSortingFeature,
   sortFns,
   tableFeatures,
   useTable,
 } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useRef } from "react";
-import { useRowKeys } from "./row-keys.ts";
+import { type ReactNode, useRef, useState } from "react";
 
 const FEATURES = tableFeatures({
   rowSortingFeature,
@@ -171,4 +171,23 @@ function Foot<Row>({ columns }: { columns: readonly Column<Row>[] }) {
       </tr>
     </tfoot>
   );
+}
+
+type RowKeys = { count: number; open: (row: number) => void; show: (row: number) => void };
+
+/** `j` and `k` choose a row, Enter opens it. @returns the chosen row; -1: none. */
+function useRowKeys({ count, open, show }: RowKeys): number {
+  const [active, setActive] = useState(-1);
+  const move = (by: number) => () => {
+    const next = Math.min(Math.max(active + by, 0), count - 1);
+    setActive(next);
+    if (next >= 0) show(next);
+  };
+  const isElsewhere = () => document.activeElement?.closest("a, button, input, select, textarea") !== null;
+  useHotkeys([
+    ["j", move(1)],
+    ["k", move(-1)],
+    ["Enter", () => active >= 0 && !isElsewhere() && open(active), { preventDefault: false }],
+  ]);
+  return active;
 }

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 type FieldFilterProps = {
   words: Readonly<Record<string, string>>;
   choose: (name: string, value: string) => void;
-  /** An id that is typed leads to its own page. */
+  /** Opens the page of an id that is typed. */
   open?: (id: string) => void;
 };
 

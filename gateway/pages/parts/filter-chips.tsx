@@ -1,6 +1,6 @@
 import { dimensionWord } from "#shared/report-words.ts";
 import { FILTER_NAMES, type FilterName, type FrameSearch } from "../data/search.ts";
-import { Foreign } from "./foreign.tsx";
+import { Chips } from "./value-chips.tsx";
 
 type FilterChipsProps = {
   search: FrameSearch;
@@ -9,33 +9,22 @@ type FilterChipsProps = {
   idle?: (name: FilterName) => string | null;
 };
 
-/** What the page is narrowed to; each part can be taken away. */
+/** What the page is narrowed to. */
 export function FilterChips({ search, change, idle = () => null }: FilterChipsProps) {
-  const chips = FILTER_NAMES.flatMap((name) => (search[name] ?? []).map((value) => ({ name, value })));
-  if (chips.length === 0) return null;
-  const without = (name: FilterName, value: string) => {
-    const left = (search[name] ?? []).filter((it) => it !== value);
+  const chips = FILTER_NAMES.flatMap((name) =>
+    (search[name] ?? []).map((value) => ({
+      name,
+      word: dimensionWord(name),
+      value,
+      title: idle(name) ?? undefined,
+    })),
+  );
+  const without = (name: string, value: string) => {
+    const filter = FILTER_NAMES.find((it) => it === name);
+    const left = filter ? (search[filter] ?? []).filter((it) => it !== value) : [];
     change({ [name]: left.length > 0 ? left : undefined });
   };
-  return (
-    <ul className="chips" aria-label="Filters">
-      {chips.map(({ name, value }) => (
-        <li key={`${name} ${value}`} className="chip" title={idle(name) ?? undefined}>
-          <span>
-            <span className="mute">{dimensionWord(name)} </span>
-            <Foreign text={value} />
-          </span>
-          <button
-            type="button"
-            aria-label={`Remove the filter ${dimensionWord(name)}`}
-            onClick={() => without(name, value)}
-          >
-            ×
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
+  return <Chips chips={chips} remove={without} />;
 }
 
 /** The search with one more value of a filter, or with that alone. */

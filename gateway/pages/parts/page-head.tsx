@@ -32,3 +32,11 @@ export const Panel = ({ title, sub, aside, children }: PanelProps) => (
     {children}
   </section>
 );
+
+/** One of the facts above a record. */
+export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <section className="tile" aria-label={name}>
+    <div className="tile-name">{name}</div>
+    <div className="tile-figure">{children}</div>
+  </section>
+);

@@ -9,8 +9,8 @@ type FaultProps = { error: unknown; retry?: () => void };
 function adviceOn(status: number): string {
   if (status === 403) return "Your role does not include this. An administrator can change that.";
   if (status === 404) return "It may have been deleted, or it may belong to someone else.";
-  if (status === 400) return "Change the filters or the range, and it is asked again.";
-  return "Nothing was changed. Try again; if it stays, give the request id to an administrator.";
+  if (status === 400) return "Change the filters or the range.";
+  return "Nothing was changed. Try again. If it keeps failing, give the request id to an administrator.";
 }
 
 /** What happened, what is safe, what to do, and the request id to copy. */

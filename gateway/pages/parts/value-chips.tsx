@@ -1,5 +1,28 @@
 import { Foreign } from "./foreign.tsx";
 
+type Chip = { name: string; word: string; value: string; title?: string | undefined };
+type ChipsProps = { chips: readonly Chip[]; remove: (name: string, value: string) => void };
+
+/** What a page is narrowed to; each part can be taken away. */
+export function Chips({ chips, remove }: ChipsProps) {
+  if (chips.length === 0) return null;
+  return (
+    <ul className="chips" aria-label="Filters">
+      {chips.map(({ name, word, value, title }) => (
+        <li key={`${name} ${value}`} className="chip" title={title}>
+          <span>
+            <span className="mute">{word} </span>
+            <Foreign text={value} />
+          </span>
+          <button type="button" aria-label={`Remove the filter ${word}`} onClick={() => remove(name, value)}>
+            ×
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 type ValueChipsProps = {
   /** Names of filters and what they are called. */
   words: Readonly<Record<string, string>>;
@@ -8,28 +31,11 @@ type ValueChipsProps = {
 };
 
 /** What a list is narrowed to, one value of each kind. */
-export function ValueChips({ words, values, remove }: ValueChipsProps) {
-  const chips = Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : [{ name, value }],
-  );
-  if (chips.length === 0) return null;
-  return (
-    <ul className="chips" aria-label="Filters">
-      {chips.map(({ name, value }) => (
-        <li key={name} className="chip">
-          <span>
-            <span className="mute">{words[name] ?? name} </span>
-            <Foreign text={value} />
-          </span>
-          <button
-            type="button"
-            aria-label={`Remove the filter ${words[name] ?? name}`}
-            onClick={() => remove(name)}
-          >
-            ×
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
-}
+export const ValueChips = ({ words, values, remove }: ValueChipsProps) => (
+  <Chips
+    chips={Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [{ name, word: words[name] ?? name, value }],
+    )}
+    remove={remove}
+  />
+);

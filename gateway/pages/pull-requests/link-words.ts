@@ -14,10 +14,10 @@ export const linkTone = (link: string): string => LINK_WORDS[link]?.[1] ?? "";
 
 /** What to do about a link that has no cost; the page of the pull request says it in full. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  no_stamp: "Add a Gateway-Session line to its body; that counts after the merge, too.",
+  no_stamp: "Add a Gateway-Session line to its body; this also works after the merge.",
   conflict: "Leave one Gateway-Session line in its body.",
-  unknown_session: "Its session has no calls here: was another gateway or key used?",
-  claimed: "Its author is from outside: an administrator accepts the session.",
+  unknown_session: "Its session has no calls here. Check whether the agent used another gateway or key.",
+  claimed: "Its author is from outside. An administrator must accept the session.",
 };
 
 export const linkRemedy = (link: string): string | null => REMEDIES[link] ?? null;

@@ -9,7 +9,6 @@ import { count, counted } from "../parts/format.ts";
 import { Panel } from "../parts/page-head.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
 import { linkRemedy, linkTone, linkWord } from "./link-words.ts";
-import { byAuthor, UNJOINED_LINKS, type Unjoined, type UnjoinedLink } from "./unjoined.ts";
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -43,7 +42,7 @@ export function NotJoined({ choose }: { choose: Choose }) {
   return (
     <Panel
       title="Not joined to a session"
-      sub={`${atLeast}${counted(all, "merge")} of the last ${DAYS} days ${plural(all, "has", "have")} no cost. Each counts as soon as it is mended.`}
+      sub={`${atLeast}${counted(all, "merge")} of the last ${DAYS} days ${plural(all, "has", "have")} no cost. Each counts as soon as it is fixed.`}
     >
       <DataTable
         label="Not joined to a session"
@@ -76,3 +75,20 @@ const columnsOf = (choose: Choose, from: string): Column<Unjoined>[] => [
   },
   { id: "remedy", head: "What to do", cell: ({ link }) => linkRemedy(link) },
 ];
+
+/** States of a merge that has no known cost, and that someone can fix. */
+const UNJOINED_LINKS = ["no_stamp", "conflict", "unknown_session", "claimed"] as const;
+type UnjoinedLink = (typeof UNJOINED_LINKS)[number];
+
+type Unjoined = { author: string | null; link: UnjoinedLink; count: number };
+
+/** Merges without a cost, by author and cause; most first. */
+function byAuthor(merges: readonly (Pick<PullRequestView, "author"> & { link: UnjoinedLink })[]): Unjoined[] {
+  const groups = new Map<string, Unjoined>();
+  for (const { author, link } of merges) {
+    const key = `${link} ${author}`;
+    const found = groups.get(key);
+    groups.set(key, { author, link, count: (found?.count ?? 0) + 1 });
+  }
+  return [...groups.values()].toSorted((a, b) => b.count - a.count);
+}

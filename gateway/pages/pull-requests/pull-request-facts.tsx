@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import type { PullRequestPage } from "#shared/admin/records.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { count } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
+import { Fact } from "../parts/page-head.tsx";
 import { linkTone, linkWord } from "./link-words.ts";
 
 /** What is known of it at a glance. */
@@ -87,13 +87,6 @@ export function PullRequestFacts({ details }: { details: PullRequestPage }) {
     </>
   );
 }
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <section className="tile" aria-label={name}>
-    <div className="tile-name">{name}</div>
-    <div className="tile-figure">{children}</div>
-  </section>
-);
 
 type RevertsProps = { words: string; reverts: PullRequestPage["reverts"]; repository: string | null };
 

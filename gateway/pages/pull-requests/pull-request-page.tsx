@@ -1,16 +1,19 @@
 import { Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { Page } from "#shared/admin/fields.ts";
 import type { PullRequestPage as Details, PullRequestView } from "#shared/admin/records.ts";
-import { getJson, queryOf } from "../data/api.ts";
-import { plainName } from "../parts/foreign.tsx";
+import { getJson, queryOf, sendJson } from "../data/api.ts";
+import { mayAs, useMe } from "../data/me.ts";
+import { isoDay, longTimeGroup } from "../parts/dates.ts";
+import { Foreign, plainName } from "../parts/foreign.tsx";
+import { counted } from "../parts/format.ts";
+import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
-import { Answered, Empty } from "../parts/states.tsx";
-import { AcceptClaim } from "./accept-claim.tsx";
+import { Answered, Empty, Fault } from "../parts/states.tsx";
 import { githubUrl } from "./link-words.ts";
 import { PullRequestFacts } from "./pull-request-facts.tsx";
-import { SessionCosts } from "./session-costs.tsx";
+import { type Sum, sumsBy, useSessionCalls } from "./session-calls.ts";
 import { Timeline } from "./timeline.tsx";
 
 const LIST = "/admin/v1/pull-requests";
@@ -55,7 +58,7 @@ export function PullRequestPage() {
           href={githubUrl(repository, Number(n))}
           rel="noreferrer"
         >
-          Open at GitHub
+          Open on GitHub
         </Button>
       </PageHead>
       <Answered query={query} height={600}>
@@ -97,3 +100,79 @@ function Whole({ details }: { details: Details }) {
     </>
   );
 }
+
+/** An administrator accepts the session that an outside author claims. */
+function AcceptClaim({ id }: { id: string }) {
+  const { role } = useMe();
+  const client = useQueryClient();
+  const accept = useMutation({
+    mutationFn: () => sendJson(`/admin/v1/pull-requests/${id}/accept`, { method: "POST" }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["pull-request"] }),
+  });
+  if (!mayAs(role, "administrator")) return null;
+  return (
+    <>
+      {accept.error && <Fault error={accept.error} />}
+      <Button size="xs" loading={accept.isPending} onClick={() => accept.mutate()}>
+        Accept its session
+      </Button>
+    </>
+  );
+}
+
+/** The session's cost by model and by day. */
+function SessionCosts({ session }: { session: string }) {
+  const calls = useSessionCalls(session);
+  return (
+    <Answered query={calls} height={160}>
+      {({ data, has_more: hasMore }) => {
+        const models = sumsBy(data, ({ model }) => model ?? "no model").toSorted(
+          (a, b) => Number(b.usd) - Number(a.usd),
+        );
+        const days = sumsBy(data, ({ started_at: at }) => isoDay(Date.parse(at))).toSorted((a, b) =>
+          a.name.localeCompare(b.name),
+        );
+        return (
+          <>
+            <div className="two">
+              <Sums title="Cost by model" sums={models} filter={(model) => ({ session, model })} />
+              <Sums
+                title="Cost by day"
+                sums={days}
+                filter={(day) => ({ session, from: day, to: day })}
+                word={(day) => longTimeGroup("day", day)}
+              />
+            </div>
+            {hasMore && (
+              <p className="mute small">Of the latest {counted(data.length, "call")} of its own session.</p>
+            )}
+          </>
+        );
+      }}
+    </Answered>
+  );
+}
+
+type SumsProps = {
+  title: string;
+  sums: readonly Sum[];
+  filter: (name: string) => Record<string, string>;
+  word?: (name: string) => string;
+};
+
+const Sums = ({ title, sums, filter, word = (name) => name }: SumsProps) => (
+  <Panel title={title}>
+    {sums.map(({ name, calls, usd, isFloor }) => (
+      <div className="bar-row" key={name}>
+        <Link to="/requests" search={filter(name)}>
+          <Foreign text={word(name)} />
+        </Link>
+        <span className="number">
+          <Money value={usd} floor={isFloor} />
+        </span>
+        <span className="number small mute">{counted(calls, "call")}</span>
+      </div>
+    ))}
+    {sums.length === 0 && <p className="mute">No recorded calls.</p>}
+  </Panel>
+);

@@ -30,7 +30,7 @@ export function sumsBy(calls: readonly RequestView[], nameOf: (call: RequestView
   for (const call of calls) {
     const name = nameOf(call);
     const sum = sums.get(name) ?? { name, calls: 0, usd: formatDecimal(DECIMAL_ZERO), isFloor: false };
-    // A call on a subscription costs its list price nobody; reports leave it out, too.
+    // No one pays the list price of a call on a subscription; reports leave it out, too.
     const cost = call.channel === "subscription" ? null : call.cost_usd;
     sums.set(name, {
       name,

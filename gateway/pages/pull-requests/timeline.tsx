@@ -20,7 +20,7 @@ export function Timeline({ details, session }: { details: PullRequestPage; sessi
     ...ofPullRequest(details),
   ].toSorted((a, b) => a.at.localeCompare(b.at));
   return (
-    <Panel title="Timeline" sub="Its session, and what GitHub reported.">
+    <Panel title="Timeline" sub="The calls of its session, and what GitHub reported.">
       <ol className="plain-list" style={{ maxHeight: "max(480px, calc(100vh - 160px))", overflow: "auto" }}>
         {happenings.map(({ key, at, what, aside }) => (
           <li key={key} className="timeline-row">
@@ -64,7 +64,7 @@ const ofTool = ({ id, started_at: at, server, tool, status }: ToolCallView): Hap
 
 function ofPullRequest({ opened_at: opened, merged_at: merged, evidence }: PullRequestPage): Happening[] {
   return [
-    ...(opened ? [{ key: "opened", at: opened, what: <b>Opened at GitHub</b> }] : []),
+    ...(opened ? [{ key: "opened", at: opened, what: <b>Opened on GitHub</b> }] : []),
     ...(merged ? [{ key: "merged", at: merged, what: <b>Merged</b> }] : []),
     ...evidence.map(({ rule, at }, i) => ({
       key: `evidence ${i}`,

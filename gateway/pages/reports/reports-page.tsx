@@ -46,8 +46,7 @@ export function ReportsPage() {
                       </Link>
                     }
                   >
-                    Ask for what you need in Explore, then save it as a report. It appears here for others,
-                    too.
+                    Ask for what you need in Explore, then save it as a report. Others will find it here, too.
                   </Empty>
                 }
               />
@@ -55,7 +54,7 @@ export function ReportsPage() {
             <Panel title="Built in">
               <List
                 reports={data.filter((report) => report.built_in && matches(report))}
-                none={<p className="mute">No report of this name.</p>}
+                none={<p className="mute">No report has this name.</p>}
               />
             </Panel>
           </>

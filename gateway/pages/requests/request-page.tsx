@@ -3,15 +3,14 @@ import { Link, useParams } from "@tanstack/react-router";
 import type { RequestPage as RecordPage } from "#shared/admin/records.ts";
 import { getJson } from "../data/api.ts";
 import { CopyButton } from "../parts/copy.tsx";
+import { Foreign } from "../parts/foreign.tsx";
+import { count, duration } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
-import { PageHead, Panel } from "../parts/page-head.tsx";
+import { Fact, PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered } from "../parts/states.tsx";
 import { CostLines } from "./cost-lines.tsx";
-import { Labels } from "./labels.tsx";
 import { RequestState } from "./request-state.tsx";
-import { Timing } from "./timing.tsx";
-import { TokensByKind } from "./tokens-by-kind.tsx";
 
 /** One record: its labels, its time, its tokens, and why it costs what it costs. */
 export function RequestPage() {
@@ -36,37 +35,20 @@ function Whole({ row }: { row: RecordPage }) {
   return (
     <>
       <div className="tiles">
-        <section className="tile" aria-label="Cost">
-          <div className="tile-name">Cost</div>
-          <div className="tile-figure">
-            <strong>
-              <Money
-                value={row.cost_usd}
-                floor={row.partial}
-                ceiling={row.ceiling}
-                unknown={row.cost.reason}
-              />
-            </strong>
-          </div>
-        </section>
-        <section className="tile" aria-label="State">
-          <div className="tile-name">State</div>
-          <div className="tile-figure">
-            <RequestState row={row} />
-          </div>
-        </section>
-        <section className="tile" aria-label="Started">
-          <div className="tile-name">Started</div>
-          <div className="tile-figure">
-            <Moment at={row.started_at} form="long" />
-          </div>
-        </section>
-        <section className="tile" aria-label="Attempts">
-          <div className="tile-name">Attempts</div>
-          <div className="tile-figure">
-            <strong>{row.attempts}</strong>
-          </div>
-        </section>
+        <Fact name="Cost">
+          <strong>
+            <Money value={row.cost_usd} floor={row.partial} ceiling={row.ceiling} unknown={row.cost.reason} />
+          </strong>
+        </Fact>
+        <Fact name="State">
+          <RequestState row={row} />
+        </Fact>
+        <Fact name="Started">
+          <Moment at={row.started_at} form="long" />
+        </Fact>
+        <Fact name="Attempts">
+          <strong>{row.attempts}</strong>
+        </Fact>
       </div>
       <Panel title="Why it cost this" sub={row.cost.reason}>
         <CostLines cost={row.cost} total={row.cost_usd} floor={row.partial} />
@@ -85,3 +67,132 @@ function Whole({ row }: { row: RecordPage }) {
     </>
   );
 }
+
+type TimingProps = { latencyMs: number | null; ttftMs: number | null };
+
+/** From the complete request to the last byte of the answer. */
+function Timing({ latencyMs, ttftMs }: TimingProps) {
+  if (latencyMs === null) return <p className="mute">The time of this call was not measured.</p>;
+  const phases =
+    ttftMs === null
+      ? [{ name: "Whole answer", ms: latencyMs, color: "var(--s1)" }]
+      : [
+          { name: "Until the first content", ms: ttftMs, color: "var(--s2)" },
+          { name: "Stream", ms: Math.max(latencyMs - ttftMs, 0), color: "var(--s1)" },
+        ];
+  return (
+    <>
+      <div className="timing" aria-hidden="true">
+        {phases.map(({ name, ms, color }) => (
+          <span key={name} style={{ background: color, flexGrow: Math.max(ms, latencyMs / 200) }} />
+        ))}
+      </div>
+      <ul className="legend" style={{ marginTop: 8 }}>
+        {phases.map(({ name, ms, color }) => (
+          <li key={name}>
+            <span className="swatch" style={{ background: color }} />
+            {name}: {duration(ms)}
+          </li>
+        ))}
+        {phases.length > 1 && <li>Together: {duration(latencyMs)}</li>}
+      </ul>
+    </>
+  );
+}
+
+const KINDS = [
+  ["input_tokens", "Input tokens"],
+  ["uncached_input_tokens", "of them not from cache"],
+  ["cache_read_tokens", "of them read from cache"],
+  ["cache_write_5m_tokens", "of them written to cache for 5 minutes"],
+  ["cache_write_1h_tokens", "of them written to cache for an hour"],
+  ["audio_input_tokens", "of them audio"],
+  ["image_input_tokens", "of them images"],
+  ["output_tokens", "Output tokens"],
+  ["reasoning_tokens", "of them reasoning"],
+  ["audio_output_tokens", "of them audio"],
+  ["image_output_tokens", "of them images"],
+  ["images", "Images"],
+  ["characters", "Characters"],
+  ["documents", "Documents"],
+  ["search_units", "Search units"],
+  ["web_searches", "Web searches"],
+  ["search_sources", "Search sources"],
+] as const satisfies readonly (readonly [keyof RecordPage, string])[];
+
+/** What was counted; what was not is left out. */
+function TokensByKind({ row }: { row: RecordPage }) {
+  const known = KINDS.filter(([name]) => row[name] !== null);
+  if (known.length === 0) return <p className="mute">The provider reported no usage for this call.</p>;
+  return (
+    <dl className="facts">
+      {known.flatMap(([name, words]) => [
+        <dt key={`${name} name`}>{words}</dt>,
+        <dd key={name} className="number" style={{ textAlign: "left" }}>
+          {count(row[name] ?? 0)}
+        </dd>,
+      ])}
+    </dl>
+  );
+}
+
+/** A label, the filter of the list that finds its like, and what it is called. */
+const LABELS = [
+  ["model", "model", "Model"],
+  ["response_model", null, "Model that answered"],
+  ["provider", "provider", "Provider"],
+  ["service_tier", null, "Service tier"],
+  ["route", "route", "Route"],
+  ["route_source", null, "Route chosen by"],
+  ["owner", "owner", "Person"],
+  ["user_label", "user", "User label"],
+  ["team", "team", "Team"],
+  ["cost_center", null, "Cost centre"],
+  ["key_name", "key", "Key"],
+  ["client", "client", "Client"],
+  ["session", "session", "Session"],
+  ["agent_session", null, "Agent's own session"],
+  ["parent_session", "session", "Session of the agent that began it"],
+  ["surface", "surface", "Surface"],
+  ["channel", "channel", "Channel"],
+  ["guardrail", "guardrail", "Guardrail"],
+  ["error_type", "error_type", "Error"],
+  ["error_cause", "error_cause", "Cause"],
+  ["provider_request_id", "provider_request_id", "Provider's request id"],
+  ["usage_source", null, "Usage from"],
+] as const satisfies readonly (readonly [keyof RecordPage, string | null, string])[];
+
+/** The labels of a record; each links to the records that share it. */
+const Labels = ({ row }: { row: RecordPage }) => (
+  <dl className="facts">
+    {LABELS.flatMap(([name, filter, words]) => {
+      const value = row[name];
+      return value === null || value === undefined
+        ? []
+        : [
+            <dt key={`${name} name`}>{words}</dt>,
+            <dd key={name}>
+              {filter ? (
+                <Link to="/requests" search={{ [filter]: value }}>
+                  <Foreign text={value} />
+                </Link>
+              ) : (
+                <Foreign text={value} />
+              )}
+            </dd>,
+          ];
+    })}
+    {row.tags.length > 0 && (
+      <>
+        <dt>Tags</dt>
+        <dd>
+          {row.tags.map((tag) => (
+            <Link key={tag} to="/requests" search={{ tag }} className="tag">
+              <Foreign text={tag} />
+            </Link>
+          ))}
+        </dd>
+      </>
+    )}
+  </dl>
+);

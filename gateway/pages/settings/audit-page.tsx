@@ -84,7 +84,7 @@ export function AuditPage() {
   const list = useList<AuditView>({ path: "/admin/v1/audit", filters: search, ...SETTINGS_LIST });
   return (
     <>
-      <PageHead title="Audit log" sub="Kept for 400 days. Nobody can change an entry.">
+      <PageHead title="Audit log" sub="Entries are kept for 400 days and cannot be changed.">
         <Button
           component="a"
           variant="default"
@@ -116,7 +116,7 @@ export function AuditPage() {
         list={list}
         none={
           <div className="panel">
-            <Empty title="No entry">Nothing was changed in this window by anybody who fits.</Empty>
+            <Empty title="No entry">No change matches these filters.</Empty>
           </div>
         }
       >

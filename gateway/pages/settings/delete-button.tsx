@@ -12,7 +12,7 @@ type DeleteButtonProps = {
   remove: () => Promise<void>;
 };
 
-/** Asks for the name before it deletes: nothing here is brought back by a second click. */
+/** Asks for the name before it deletes, because nothing here can be undone. */
 export function DeleteButton({ name, verb, effect, remove }: DeleteButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState("");

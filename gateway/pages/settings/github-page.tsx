@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<RepositoryView>[] = [
 /** The App's address, as far as the page can know: the same host, on the App's default port. */
 const appAddress = (): string => `${location.protocol}//${location.hostname}:8788`;
 
-/** Leads to the App's own set-up pages by a link that works once, so that nobody types the admin key there. */
+/** Opens the App's own set-up pages by a link that works once, so that no one types the admin key there. */
 function SetUpApp() {
   const [address, setAddress] = useState(appAddress);
   const link = useMutation({
@@ -44,7 +44,7 @@ function SetUpApp() {
   return (
     <Panel
       title="The App"
-      sub="Its set-up pages create the App at GitHub, show its deliveries, and rotate its secret."
+      sub="Its set-up pages create the App on GitHub, show its deliveries, and rotate its secret."
     >
       <Group align="end">
         <TextInput
@@ -75,7 +75,7 @@ function Repositories() {
   );
 }
 
-/** The GitHub App: its set-up, what it sees, and what it shows at GitHub. */
+/** The GitHub App: its set-up, what it sees, and what it shows on GitHub. */
 export const GithubPage = () => (
   <>
     <PageHead title="GitHub" />

@@ -19,7 +19,7 @@ const FACTS: ResourceFacts<HookPolicyView> = {
     switchColumn(({ enabled }) => enabled),
   ],
   form: HOOK_POLICY,
-  empty: "A policy denies a tool to agents with managed hooks, also where the call passes no gateway.",
+  empty: "A policy denies a tool to agents with managed hooks, even for calls that bypass the gateway.",
   removal: { verb: "Delete", effect: "Agents may use the tool again." },
 };
 

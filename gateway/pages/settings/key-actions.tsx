@@ -11,7 +11,7 @@ const GRACES = [
   { value: "604800", label: "after a week" },
 ];
 
-/** A new secret for a key; the old one can go on for a while. */
+/** A new secret for a key; the old one can stay valid for a while. */
 export function KeyActions({ path, id }: { path: string; id: string }) {
   const change = useChange(path);
   const [grace, setGrace] = useState("3600");

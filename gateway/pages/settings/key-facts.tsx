@@ -31,7 +31,7 @@ export const KEYS: ResourceFacts<KeyView> = {
   empty: "A key identifies a caller. Add one and give its secret to a person or a service.",
   removal: {
     verb: "Revoke",
-    effect: "Calls with it are refused within five seconds. A revoked key does not come back.",
+    effect: "Calls with it are refused within five seconds. A revoked key cannot be restored.",
   },
   shown: (answer) => {
     const secret = secretOf(answer);

@@ -36,7 +36,7 @@ const budgetColumn = <View,>(of: (view: View) => Budgeted | null) =>
 const LIMITS_OF_KEYS: ResourceFacts<KeyView> = {
   ...KEYS,
   title: "Limits of keys",
-  sub: "A limit applies across all gateways. A used-up budget answers 402, the other limits 429.",
+  sub: "Limits apply across all gateways. A call over budget gets 402; over another limit, 429.",
   columns: [
     textColumn("name", "Key", { of: ({ name }) => name }),
     textColumn("owner", "Owner", { of: ({ owner }) => owner, none: "service account" }),

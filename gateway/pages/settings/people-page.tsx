@@ -1,12 +1,16 @@
+import { Button } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
 import type { PersonView } from "#shared/admin/people.ts";
 import type { RoleMappingView } from "#shared/admin/role-mappings.ts";
+import type { SignInLink } from "#shared/admin/sign-in-links.ts";
 import type { TokenView } from "#shared/admin/tokens.ts";
+import { sendJson } from "../data/api.ts";
 import { PageHead } from "../parts/page-head.tsx";
+import { Fault } from "../parts/states.tsx";
 import { momentColumn, textColumn } from "./cells.tsx";
 import { PERSON, ROLE_MAPPING, TOKEN } from "./forms/people-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 import { SecretOnce, secretOf } from "./secret-once.tsx";
-import { SignInLinkButton } from "./sign-in-link-button.tsx";
 import { TEAMS } from "./team-facts.tsx";
 
 const PEOPLE: ResourceFacts<PersonView> = {
@@ -49,7 +53,7 @@ const TOKENS: ResourceFacts<TokenView> = {
   ],
   form: TOKEN,
   empty: "A token lets a script use the admin API without the admin key.",
-  removal: { verb: "Revoke", effect: "Requests with it are refused from then on." },
+  removal: { verb: "Revoke", effect: "Requests with it are refused immediately." },
   shown: (answer) => {
     const secret = secretOf(answer);
     return secret && <SecretOnce secret={secret} what="the token" />;
@@ -60,7 +64,7 @@ const MAPPINGS: ResourceFacts<RoleMappingView> = {
   path: "/admin/v1/role-mappings",
   title: "Role mappings",
   noun: "role mapping",
-  sub: "The role and team of whoever signs in by single sign-on with a group.",
+  sub: "The role and team of people who sign in by single sign-on, by their group.",
   idOf: ({ group }) => group,
   nameOf: ({ group }) => group,
   columns: [
@@ -83,3 +87,19 @@ export const PeoplePage = () => (
     <ResourcePanel facts={MAPPINGS} />
   </>
 );
+
+/** A link that signs a person in once, for people without another way to sign in. */
+function SignInLinkButton({ email }: { email: string }) {
+  const link = useMutation({
+    mutationFn: () => sendJson<SignInLink>("/admin/v1/sign-in-links", { method: "POST", body: { email } }),
+  });
+  if (link.data) return <SecretOnce secret={link.data.url} what="the link, which is valid for 15 minutes," />;
+  return (
+    <div className="note">
+      {link.error && <Fault error={link.error} />}
+      <Button size="compact-sm" variant="default" loading={link.isPending} onClick={() => link.mutate()}>
+        Make a sign-in link
+      </Button>
+    </div>
+  );
+}

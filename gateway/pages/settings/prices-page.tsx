@@ -1,15 +1,16 @@
 import { TextInput } from "@mantine/core";
-import type { PriceView } from "#shared/admin/prices.ts";
+import { useQuery } from "@tanstack/react-query";
+import type { PriceView, UnpricedModels } from "#shared/admin/prices.ts";
 import { useAddress } from "../data/address.ts";
+import { getJson } from "../data/api.ts";
 import { oneText } from "../data/search.ts";
-import type { Column } from "../parts/data-table.tsx";
-import { PageHead } from "../parts/page-head.tsx";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { count } from "../parts/format.ts";
+import { PageHead, Panel } from "../parts/page-head.tsx";
 import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
 import { PRICE } from "./forms/call-forms.ts";
-import { type PriceState, priceState } from "./price-state.ts";
 import { Reprice } from "./reprice.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
-import { Unpriced } from "./unpriced.tsx";
 
 const DAY_MS = 86_400_000;
 
@@ -44,14 +45,14 @@ const FACTS: ResourceFacts<Row> = {
   path: "/admin/v1/prices",
   title: "Prices",
   noun: "price",
-  sub: "Your own prices win over the built-in price list, for calls from their day on.",
+  sub: "Your own prices override the built-in price list for calls from their date on.",
   idOf: ({ id }) => id,
   nameOf: ({ model }) => model,
   columns: COLUMNS,
   form: PRICE,
   empty:
     "Calls are priced by the built-in list. Add a price for a model that it lacks, or for your contract.",
-  removal: { verb: "Delete", effect: "Calls from now on have the list's price. Records keep theirs." },
+  removal: { verb: "Delete", effect: "New calls get the list's price. Existing records keep theirs." },
 };
 
 const readSearch = (raw: Record<string, unknown>) => ({ on: oneText(raw["on"]) });
@@ -87,3 +88,59 @@ export const PricesPage = () => (
     <Reprice />
   </>
 );
+
+type Unpriced = UnpricedModels["data"][number];
+
+const UNPRICED_COLUMNS: readonly Column<Unpriced>[] = [
+  textColumn("model", "Model", { of: ({ model }) => model, none: "unknown" }),
+  textColumn("provider", "Provider", { of: ({ provider }) => provider, none: "unknown" }),
+  textColumn("tier", "Tier", { of: ({ tier }) => tier, none: "standard" }),
+  {
+    id: "requests",
+    head: "Calls without a cost",
+    isNumber: true,
+    sort: ({ requests }) => requests,
+    cell: ({ requests }) => count(requests),
+  },
+  textColumn("reason", "Why", { of: ({ reason }) => reason }),
+];
+
+/** Models of the last seven days whose calls have no cost. Nothing is shown if there are none. */
+function Unpriced() {
+  const { data } = useQuery({
+    queryKey: ["settings", "unpriced"],
+    queryFn: ({ signal }) => getJson<UnpricedModels>("/admin/v1/prices/unpriced", signal),
+    refetchInterval: 30_000,
+  });
+  if (!data || data.data.length === 0) return null;
+  return (
+    <Panel
+      title="Without a price"
+      sub="Calls of the last seven days whose cost is unknown. Reports that include them show a lower bound. Add a price, then price the calls below."
+    >
+      <DataTable
+        label="Models without a price"
+        columns={UNPRICED_COLUMNS}
+        rows={data.data}
+        rowKey={({ provider, model, tier }) => [provider, model, tier].join("\n")}
+      />
+    </Panel>
+  );
+}
+
+type PriceState = "in force" | "later" | "replaced";
+
+/** Prices for the same calls replace each other. */
+const same = (a: PriceView, b: PriceView): boolean =>
+  a.model === b.model && a.provider === b.provider && a.tier === b.tier;
+
+/** Whether a price is for calls of now: the latest of its kind that has begun. */
+function priceState(price: PriceView, prices: readonly PriceView[], nowMs: number): PriceState {
+  const from = Date.parse(price.effective_from);
+  if (from > nowMs) return "later";
+  const isReplaced = prices.some((other) => {
+    const otherFrom = Date.parse(other.effective_from);
+    return same(price, other) && otherFrom > from && otherFrom <= nowMs;
+  });
+  return isReplaced ? "replaced" : "in force";
+}

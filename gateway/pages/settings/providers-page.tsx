@@ -1,8 +1,12 @@
-import type { ProviderView } from "#shared/admin/providers.ts";
+import { Button } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import type { ProviderTestResult, ProviderView } from "#shared/admin/providers.ts";
+import { sendJson } from "../data/api.ts";
+import { duration } from "../parts/format.ts";
 import { PageHead } from "../parts/page-head.tsx";
+import { Fault } from "../parts/states.tsx";
 import { switchColumn, textColumn } from "./cells.tsx";
 import { PROVIDER } from "./forms/call-forms.ts";
-import { ProviderTest } from "./provider-test.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 
 const FACTS: ResourceFacts<ProviderView> = {
@@ -38,10 +42,34 @@ function Health({ health }: Pick<ProviderView, "health">) {
   return <span className="tag bad">paused: {worst.cause.replaceAll("_", " ")}</span>;
 }
 
-/** Who answers calls, and with which credential. */
+/** The providers that answer calls, and their credentials. */
 export const ProvidersPage = () => (
   <>
     <PageHead title="Providers" />
     <ResourcePanel facts={FACTS} />
   </>
 );
+
+/** Asks the provider for its models, and reports the outcome in words. */
+function ProviderTest({ name }: { name: string }) {
+  const test = useMutation({
+    mutationFn: () =>
+      sendJson<ProviderTestResult>(`/admin/v1/providers/${encodeURIComponent(name)}/test`, {
+        method: "POST",
+      }),
+  });
+  return (
+    <div className="note" role="status">
+      <Button size="compact-sm" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+        Test the connection
+      </Button>{" "}
+      {test.error && <Fault error={test.error} />}
+      {test.data && (
+        <>
+          <b>{test.data.ok ? "It works." : "It does not work."}</b> {test.data.message} (
+          {duration(test.data.latency_ms)})
+        </>
+      )}
+    </div>
+  );
+}

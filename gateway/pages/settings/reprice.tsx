@@ -20,7 +20,7 @@ const isJob = (answer: Answer): answer is RepriceJobView => "id" in answer;
 const reprice = (window: Window, dryRun: boolean) =>
   sendJson<Answer>(PATH, { method: "POST", body: { ...window, dry_run: dryRun } });
 
-/** Prices records that have no cost: first what would come of it, then a job with its progress. */
+/** Prices records that have no cost: first what would change, then a job with its progress. */
 export function Reprice() {
   const [window, setWindow] = useState<Window>({ from: "", to: "" });
   const dry = useMutation({ mutationFn: () => reprice(window, true) });
@@ -105,7 +105,7 @@ const Outcome = ({ answer, children }: OutcomeProps<Answer>) =>
     <Sums sums={answer}>{answer.dry_run ? children(answer) : <p className="mute">Done.</p>}</Sums>
   );
 
-/** The job that runs already, because this page was left meanwhile or somebody else started it, or null. */
+/** The job that is already running, because this page was left or someone else started it; null: none. */
 function useRunningJob(): RepriceJobView | null {
   const { data } = useQuery({
     queryKey: ["settings", "reprice", "newest"],
@@ -117,7 +117,7 @@ function useRunningJob(): RepriceJobView | null {
 
 const addressOf = ({ id }: RepriceJobView): string => `${PATH}/${encodeURIComponent(id)}`;
 
-/** A job goes on without this page, and after a restart of the gateway. */
+/** A job continues without this page, and after a restart of the gateway. */
 function JobProgress({ answer: started, children }: OutcomeProps<RepriceJobView>) {
   const queries = useQueryClient();
   const queryKey = ["settings", "reprice", started.id];

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { sendJson } from "../data/api.ts";
 import { listKey } from "../data/records.ts";
 
-/** Lists of settings are short, and change when somebody changes them, here or elsewhere. */
+/** Lists of settings are short, and change when an administrator changes them, here or elsewhere. */
 export const SETTINGS_LIST = { refreshMs: 10_000, pageItems: 200 } as const;
 
 /** Changes a resource, and reads its list again. */

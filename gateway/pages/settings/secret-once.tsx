@@ -5,7 +5,7 @@ import { CopyButton } from "../parts/copy.tsx";
 export const SecretOnce = ({ secret, what }: { secret: string; what: string }) => (
   <div className="secret-once">
     <p>
-      <b>Copy {what} now.</b> It is shown only once: the gateway keeps nothing but its hash.
+      <b>Copy {what} now.</b> It is shown only once, because the gateway stores only its hash.
     </p>
     <Code block data-secret tabIndex={0}>
       {secret}

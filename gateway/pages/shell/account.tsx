@@ -1,6 +1,7 @@
 import { Button, Menu } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { api } from "../data/api.ts";
 import { useMe } from "../data/me.ts";
-import { useSignOut } from "../data/sign-out.ts";
 import { plainName } from "../parts/foreign.tsx";
 
 /** Who is signed in, and the way out. */
@@ -32,4 +33,17 @@ export function Account({ showKeys }: { showKeys: () => void }) {
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** Ends the session here and at the gateway; nothing that was shown stays in memory. */
+function useSignOut(): () => void {
+  const client = useQueryClient();
+  return () => {
+    void api("/auth/sign-out", { method: "POST" })
+      .catch(() => undefined)
+      .then(() => {
+        client.clear();
+        location.assign("/sign-in");
+      });
+  };
 }

@@ -11,7 +11,7 @@ const KEYS = [
 ] as const;
 
 export const KeyHelp = ({ close }: { close: () => void }) => (
-  <Modal opened onClose={close} title="Keyboard" closeButtonProps={{ "aria-label": "Close" }}>
+  <Modal opened onClose={close} title="Keyboard">
     <dl className="keys">
       {KEYS.map(([key, meaning]) => (
         <div key={key} style={{ display: "contents" }}>

@@ -1,11 +1,11 @@
 import { Button, Kbd } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
-import { Outlet, useLocation } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Suspense, lazy, useEffect, useState } from "react";
+import { mayAs, useMe } from "../data/me.ts";
 import { Account } from "./account.tsx";
-import { Brand } from "./brand.tsx";
 import { ColorSchemeSwitch } from "./color-scheme.tsx";
-import { MainNavigation } from "./main-navigation.tsx";
+import { NAVIGATION, type NavigationPage } from "./navigation.ts";
 
 const KeyHelp = lazy(() => import("./key-help.tsx").then((it) => ({ default: it.KeyHelp })));
 const Palette = lazy(() => import("./palette.tsx").then((it) => ({ default: it.Palette })));
@@ -82,3 +82,53 @@ const focusSearch = (open: () => void) => () => {
   if (field) field.focus();
   else open();
 };
+
+const Brand = () => (
+  <Link to="/" className="brand">
+    <svg viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="7" fill="#3b4cca" />
+      <path
+        d="M9 9v14M14 9v14M19 9v14M24 9v14M6 21 27 11"
+        stroke="#fff"
+        strokeWidth="2.4"
+        strokeLinecap="round"
+      />
+    </svg>
+    Tallygate
+  </Link>
+);
+
+/** Links to all pages that the person's role has. */
+function MainNavigation() {
+  const { role } = useMe();
+  const groups = NAVIGATION.map(({ title, pages }) => ({
+    title,
+    pages: pages.filter((page) => mayAs(role, page.role)),
+  })).filter(({ pages }) => pages.length > 0);
+  return (
+    <nav aria-label="Main">
+      {groups.map(({ title, pages }) => (
+        <div key={title}>
+          {title && <div className="nav-group">{title}</div>}
+          <ul>
+            {pages.map((page) => (
+              <li key={page.path}>
+                <NavigationLink {...page} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+/** Pages below others of the navigation: the one above is not shown as current with them. */
+const isAbove = (path: string): boolean =>
+  NAVIGATION.some(({ pages }) => pages.some((page) => page.path.startsWith(`${path}/`)));
+
+const NavigationLink = ({ name, path }: NavigationPage) => (
+  <Link to={path} activeOptions={{ exact: isAbove(path), includeSearch: false }} preload="intent">
+    {name}
+  </Link>
+);

@@ -1,14 +1,16 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { Alert, Button, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { type FormEvent, useState } from "react";
+import type { WaysIn } from "#shared/admin/ways-in.ts";
 import { ownPath } from "#shared/own-path.ts";
+import { SIGN_IN_CAUSES } from "#shared/sign-in-causes.ts";
 import { useAddress } from "../data/address.ts";
-import { sendJson } from "../data/api.ts";
+import { getJson, sendJson } from "../data/api.ts";
 import { ME } from "../data/me.ts";
 import { oneText } from "../data/search.ts";
 import { PageHead } from "../parts/page-head.tsx";
-import { LinkForm, type LinkSignIn } from "./link-form.tsx";
-import { Failed, Ways } from "./ways.tsx";
+import { Answered, Fault } from "../parts/states.tsx";
 
 /** Where one came from, if it is an address of this console. */
 const readSearch = (raw: Record<string, unknown>) => {
@@ -53,5 +55,109 @@ export function SignInPage() {
         <LinkForm token={token} error={error} signIn={signIn} />
       )}
     </main>
+  );
+}
+
+const WAYS_IN = {
+  queryKey: ["ways-in"],
+  queryFn: () => getJson<WaysIn>("/auth/ways-in"),
+} as const;
+
+/** The buttons of the ways that are set up, each with the name that people know. */
+const buttonsOf = ({ github, oidc, saml }: WaysIn): { way: string; name: string }[] => [
+  ...(github ? [{ way: "github", name: "GitHub" }] : []),
+  ...(oidc ? [{ way: "oidc", name: oidc.name }] : []),
+  ...(saml ? [{ way: "saml", name: saml.name }] : []),
+];
+
+/** Plain links: the content policy lets no form leave for another site. */
+function Ways({ next }: { next: string | undefined }) {
+  const query = useQuery(WAYS_IN);
+  return (
+    <Answered query={query} height={36}>
+      {(ways) => {
+        const buttons = buttonsOf(ways);
+        if (buttons.length === 0) {
+          return (
+            <p className="mute">No single sign-on is set up, so one-time links are the way to sign in.</p>
+          );
+        }
+        return buttons.map(({ way, name }) => (
+          <Button
+            key={way}
+            component="a"
+            href={`/auth/sign-in/${way}${next ? `?next=${encodeURIComponent(next)}` : ""}`}
+            fullWidth
+            mb="sm"
+          >
+            Sign in with {name}
+          </Button>
+        ));
+      }}
+    </Answered>
+  );
+}
+
+const isCause = (code: string): code is keyof typeof SIGN_IN_CAUSES => Object.hasOwn(SIGN_IN_CAUSES, code);
+
+/** Why the sign-in elsewhere failed that led back here. */
+const Failed = ({ code }: { code: string }) => (
+  <Alert color="red" variant="outline" role="alert" mb="md">
+    <b>You are not signed in.</b>{" "}
+    {isCause(code) ? SIGN_IN_CAUSES[code] : "The sign-in failed. Start it again."}
+  </Alert>
+);
+
+type LinkSignIn = { token: string; email?: string; name?: string };
+
+type LinkFormProps = { token: string; error: unknown; signIn: (body: LinkSignIn) => Promise<void> };
+
+/** A first administrator's link does not know yet whose it is. */
+const isFirst = (token: string): boolean => token.startsWith("tgf_");
+
+/** The link is used by the button alone: a preview of the address must not sign in. */
+function LinkForm({ token, error, signIn }: LinkFormProps) {
+  const [email, setEmail] = useState("admin@localhost");
+  const [name, setName] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    void signIn({ token, ...(isFirst(token) && { email, ...(name && { name }) }) }).finally(() =>
+      setBusy(false),
+    );
+  };
+  return (
+    <form className="panel" onSubmit={submit}>
+      {isFirst(token) ? (
+        <>
+          <p className="mute">You become the first administrator of this gateway.</p>
+          <TextInput
+            label="Your e-mail address"
+            description="It names you in the audit log, and your keys belong to it."
+            type="text"
+            inputMode="email"
+            autoComplete="email"
+            required
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+            mb="md"
+          />
+          <TextInput
+            label="Your name"
+            autoComplete="name"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            mb="md"
+          />
+        </>
+      ) : (
+        <p className="mute">This link signs in the person that it was made for, once.</p>
+      )}
+      {error !== null && <Fault error={error} />}
+      <Button type="submit" loading={isBusy} fullWidth>
+        Sign in
+      </Button>
+    </form>
   );
 }

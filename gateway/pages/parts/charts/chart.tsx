@@ -6,7 +6,6 @@ import { Foreign } from "../foreign.tsx";
 import { Measured } from "../money.tsx";
 import { Panel } from "../page-head.tsx";
 import type { ChartData } from "./data.ts";
-import { Legend } from "./legend.tsx";
 
 type ChartPanelProps = {
   title: string;
@@ -100,3 +99,30 @@ export const GroupName = ({ text, choose }: { text: string; choose?: (() => void
   ) : (
     <Foreign text={text} />
   );
+
+type LegendProps = {
+  data: ChartData;
+  label: (name: string | null) => string;
+  /** Narrows the page to a series; null: shows the others one by one. */
+  choose?: ((name: string | null) => void) | undefined;
+};
+
+const Legend = ({ data, label, choose }: LegendProps) => (
+  <ul className="legend">
+    {data.series.map(({ name, color }) => (
+      <li key={name}>
+        {choose ? (
+          <button type="button" onClick={() => choose(name)}>
+            <span className="swatch" style={{ background: color }} />
+            <span className="cut">{label(name)}</span>
+          </button>
+        ) : (
+          <>
+            <span className="swatch" style={{ background: color }} />
+            {label(name)}
+          </>
+        )}
+      </li>
+    ))}
+  </ul>
+);

@@ -1,7 +1,10 @@
 import { type MouseEvent, type ReactNode, useId, useState } from "react";
-import { type Frame, GroupAxis, ValueAxis } from "./axes.tsx";
-import type { ChartData } from "./data.ts";
-import { Tip } from "./tip.tsx";
+import type { DimensionName, Unit } from "#shared/report.ts";
+import { longTimeGroup, timeGroup } from "../dates.ts";
+import { plainName } from "../foreign.tsx";
+import { UNKNOWN, inUnit, onAxis } from "../format.ts";
+import { type ChartData, totalAt } from "./data.ts";
+import { labelEvery } from "./scale.ts";
 import { useWidth } from "./use-width.ts";
 
 export type Drawing = { frame: Frame; y: (value: number) => number; step: number; hatch: string };
@@ -75,3 +78,97 @@ const Hatch = ({ id }: { id: string }) => (
     </pattern>
   </defs>
 );
+
+/** Where a chart draws: `left` leaves room for the axis. */
+type Frame = { left: number; top: number; width: number; height: number };
+
+type ValueAxisProps = { ticks: readonly number[]; y: (value: number) => number; unit: Unit; frame: Frame };
+
+const ValueAxis = ({ ticks, y, unit, frame }: ValueAxisProps) => (
+  <g>
+    {ticks.map((tick) => (
+      <g key={tick}>
+        <line className="grid-line" x1={frame.left} x2={frame.left + frame.width} y1={y(tick)} y2={y(tick)} />
+        <text className="axis" x={frame.left - 8} y={y(tick) + 4} textAnchor="end">
+          {onAxis(unit, tick)}
+        </text>
+      </g>
+    ))}
+  </g>
+);
+
+type GroupAxisProps = { dimension: DimensionName; groups: readonly string[]; frame: Frame };
+
+const LABEL_WIDTH = 58;
+const LABEL_CHARACTERS = 14;
+
+function GroupAxis({ dimension, groups, frame }: GroupAxisProps) {
+  const step = frame.width / Math.max(groups.length, 1);
+  const every = labelEvery(groups.length, frame.width, LABEL_WIDTH);
+  const short = (text: string) =>
+    text.length > LABEL_CHARACTERS ? `${text.slice(0, LABEL_CHARACTERS - 1)}…` : text;
+  return (
+    <g>
+      {groups.map((group, i) =>
+        i % every === 0 ? (
+          <text
+            key={group}
+            className="axis"
+            x={frame.left + (i + 0.5) * step}
+            y={frame.top + frame.height + 18}
+            textAnchor="middle"
+          >
+            {short(plainName(timeGroup(dimension, group)))}
+          </text>
+        ) : null,
+      )}
+    </g>
+  );
+}
+
+type TipProps = {
+  data: ChartData;
+  at: number;
+  left: number;
+  width: number;
+  label: (name: string | null) => string;
+};
+
+/** All series of one place, the largest first. */
+function Tip({ data, at, left, width, label }: TipProps) {
+  const group = data.groups[at] ?? "";
+  const shown = data.series
+    .map(({ name, color, values }) => ({ name, color, value: values[at] ?? null }))
+    .filter(({ value }) => value !== null && value !== 0)
+    .toSorted((a, b) => (b.value ?? 0) - (a.value ?? 0));
+  const isRight = left > width / 2;
+  const place = isRight ? { right: width - left + 12 } : { left: left + 12 };
+  const before = data.previous?.[at];
+  return (
+    <div className="chart-tip" style={place} aria-hidden="true">
+      <b>
+        {plainName(longTimeGroup(data.dimension, group))}
+        {data.incomplete[at] && <span className="mute"> · not over</span>}
+      </b>
+      {shown.map(({ name, color, value }) => (
+        <div key={name}>
+          <span className="swatch" style={{ background: color }} />
+          <span className="cut">{label(name)}</span>
+          <span>{inUnit(data.unit, value ?? 0)}</span>
+        </div>
+      ))}
+      {data.series.length > 1 && (
+        <div>
+          <span>Together</span>
+          <span>{inUnit(data.unit, totalAt(data, at))}</span>
+        </div>
+      )}
+      {data.previous && (
+        <div className="mute">
+          <span>Period before</span>
+          <span>{typeof before === "number" ? inUnit(data.unit, before) : UNKNOWN}</span>
+        </div>
+      )}
+    </div>
+  );
+}
