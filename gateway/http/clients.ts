@@ -1,17 +1,25 @@
 import type { HeaderView } from "../call.ts";
 
-/** A known tool: its user agent's prefix (any case), and headers it must send if the prefix is ambiguous. */
-type ClientFacts = { userAgent: string; name: string; headers?: readonly string[] };
+/**
+ * A known tool: its user agent's prefix (any case), headers it must send if the prefix is ambiguous, and the headers in
+ * which it names its own session.
+ */
+type ClientFacts = {
+  userAgent: string;
+  name: string;
+  headers?: readonly string[];
+  sessionHeaders?: readonly string[];
+};
 
 /** Known tools by user agent, recorded from real traffic; the first match wins. */
 export const CLIENTS = [
-  { userAgent: "claude-cli/", name: "claude-code" },
+  { userAgent: "claude-cli/", name: "claude-code", sessionHeaders: ["x-claude-code-session-id"] },
   { userAgent: "claude-code/", name: "claude-code" },
-  { userAgent: "codex_", name: "codex" },
+  { userAgent: "opencode/", name: "opencode", sessionHeaders: ["x-session-affinity"] },
+  { userAgent: "codex_", name: "codex", sessionHeaders: ["session-id", "session_id"] },
   { userAgent: "codex-", name: "codex" },
   { userAgent: "codex/", name: "codex" },
   { userAgent: "codex ", name: "codex" },
-  { userAgent: "opencode/", name: "opencode" },
   { userAgent: "GeminiCLI", name: "gemini-cli" },
   { userAgent: "QwenCode/", name: "qwen-code" },
   // Copilot CLI sends its SDK's user agent; this header is on every call of a conversation, and on no other tool's.
@@ -35,6 +43,9 @@ const ROWS: readonly (ClientFacts & { prefix: string })[] = CLIENTS.map((row) =>
   ...row,
   prefix: row.userAgent.toLowerCase(),
 }));
+
+/** Tools' own session headers, in the order in which they count. */
+export const SESSION_HEADERS = ROWS.flatMap(({ sessionHeaders = [] }) => sessionHeaders);
 
 const PRODUCT = /^[A-Za-z0-9._-]{1,32}$/;
 

@@ -1,18 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { LABEL_MAX, parseLabel, parseSessionId, type SessionId, TAGS_MAX } from "#shared/labels.ts";
 import type { CallLabels, HeaderView, JsonBody } from "../call.ts";
-import { clientName } from "./clients.ts";
+import { clientName, SESSION_HEADERS } from "./clients.ts";
 import { memberValue } from "./scan.ts";
 
 const AGENT_ID_MAX = 128;
-
-/** Agents' own session headers: Claude Code's, opencode's, Codex's. */
-const SESSION_HEADERS = [
-  "x-claude-code-session-id",
-  "x-session-affinity",
-  "session-id",
-  "session_id",
-] as const;
 
 /**
  * The labels of a call. A label over its limit is dropped (decision: Labels are dropped, never shortened). With a null

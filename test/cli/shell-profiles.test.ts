@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { withoutSignIn, withSignIn } from "#gateway/cli/stamping/gemini-sign-in.ts";
-import { userShell, withBlock, withoutBlock } from "#gateway/cli/stamping/shell-profiles.ts";
+import { withoutSignIn, withSignIn } from "#gateway/cli/agents/json-settings.ts";
+import { userShell, withBlock, withoutBlock } from "#gateway/cli/agents/shell-profiles.ts";
 
 const LINES = ["# a note", 'function gemini { "/a b/tallygate" run --quiet -- gemini "$@"; }'];
 const OTHER = ['function copilot { tallygate run --quiet -- copilot "$@"; }'];
@@ -50,17 +50,18 @@ test("a shell that is not known has no profile", () => {
 });
 
 test("Gemini CLI's sign-in is chosen where none is, and taken back", () => {
+  const TYPE = "gemini-api-key";
   for (const text of [
     null,
     '{\n    "ui": {\n        "theme": "x"\n    }\n}',
     '{"security":{"folderTrust":{"enabled":true}}}\n',
   ]) {
-    const chosen = withSignIn(text);
-    expect(JSON.parse(chosen).security.auth).toEqual({ selectedType: "gemini-api-key" });
-    expect(withSignIn(chosen)).toBe(chosen);
-    expect(withoutSignIn(chosen)).toBe(text);
+    const chosen = withSignIn(text, TYPE);
+    expect(JSON.parse(chosen).security.auth).toEqual({ selectedType: TYPE });
+    expect(withSignIn(chosen, TYPE)).toBe(chosen);
+    expect(withoutSignIn(chosen, TYPE)).toBe(text);
   }
   const vertex = '{"security":{"auth":{"selectedType":"vertex-ai"}}}';
-  expect(() => withSignIn(vertex)).toThrow('signs in by "vertex-ai" already');
-  expect(withoutSignIn(vertex)).toBe(vertex);
+  expect(() => withSignIn(vertex, TYPE)).toThrow('signs in by "vertex-ai" already');
+  expect(withoutSignIn(vertex, TYPE)).toBe(vertex);
 });

@@ -1,12 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { additionsFor, agentOf } from "#gateway/cli/stamping/agents.ts";
 import { newSession } from "#gateway/cli/stamping/branch-session.ts";
-import { NO_CODEX } from "#gateway/cli/stamping/codex-settings.ts";
-import { HOOK_FILES } from "#gateway/cli/stamping/hook-files.ts";
 import { readHookInput } from "#gateway/cli/stamping/hook-input.ts";
 import { readRemoteAddress } from "#gateway/cli/stamping/remote.ts";
-import { stampBody } from "#gateway/cli/stamping/stamped-body.ts";
+import { stampBody } from "#gateway/cli/stamping/stamp-target.ts";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
 import { readSessionLine } from "#shared/session-line.ts";
 
@@ -87,94 +84,6 @@ test.each([
   "C:\\git\\shop",
 ])("the remote %s is none of GitHub's", (address) => expect(readRemoteAddress(address)).toBeNull());
 
-describe("what an agent is told", () => {
-  const run = { session: SESSION, gateway: null, subscription: false, codex: NO_CODEX };
-  const told = (
-    name: Parameters<typeof additionsFor>[0],
-    env: Record<string, string> = {},
-    more: object = {},
-  ) => additionsFor(name, { ...run, ...more, env: (it) => env[it] });
-  const gateway = { url: "http://gateway", key: "tg_key" };
-
-  test.each([
-    [["claude", "-p", "x"], { name: "claude", argumentsAt: 1 }],
-    [["/usr/local/bin/codex", "exec"], { name: "codex", argumentsAt: 1 }],
-    [["npx", "-y", "@google/gemini-cli@0.61.0", "-p", "x"], { name: "gemini", argumentsAt: 3 }],
-    [["bunx", "@github/copilot"], { name: "copilot", argumentsAt: 2 }],
-    [["opencode.cmd", "run"], { name: "opencode", argumentsAt: 1 }],
-    [["bash"], null],
-    [["claude-wrapper"], null],
-  ] as const)("%j starts %j", (command, agent) => {
-    expect(agentOf(command) as unknown).toEqual(agent);
-  });
-
-  test("its own headers stay, and a former session of ours goes: two would make no valid id", () => {
-    const lines = "x-team: shop\nX-Session-Id: gs_former";
-    expect(told("claude", { ANTHROPIC_CUSTOM_HEADERS: lines }).env["ANTHROPIC_CUSTOM_HEADERS"]).toBe(
-      "x-team: shop\nx-session-id: gs_task",
-    );
-    const items = "x-team:a,b, x-session-id:gs_former";
-    expect(told("gemini", { GEMINI_CLI_CUSTOM_HEADERS: items }).env["GEMINI_CLI_CUSTOM_HEADERS"]).toBe(
-      "x-team:a,b,x-session-id:gs_task",
-    );
-    const config = JSON.stringify({ model: "m", plugin: ["mine"] });
-    const { plugin, ...rest } = JSON.parse(
-      told("opencode", { OPENCODE_CONFIG_CONTENT: config }).env["OPENCODE_CONFIG_CONTENT"] ?? "",
-    );
-    expect([rest, plugin]).toEqual([{ model: "m" }, ["mine", expect.stringMatching(/opencode-plugin\.ts$/)]]);
-  });
-
-  test("Claude Code is led to the gateway by a key, or keeps its subscription with the key beside it", () => {
-    expect(told("claude", {}, { gateway }).env).toEqual({
-      GATEWAY_SESSION_ID: "gs_task",
-      ANTHROPIC_CUSTOM_HEADERS: "x-session-id: gs_task",
-      ANTHROPIC_BASE_URL: "http://gateway",
-      ANTHROPIC_AUTH_TOKEN: "tg_key",
-    });
-    expect(told("claude", {}, { gateway, subscription: true }).env).toEqual({
-      GATEWAY_SESSION_ID: "gs_task",
-      ANTHROPIC_CUSTOM_HEADERS: "x-session-id: gs_task\nx-gateway-lane: subscription\nx-gateway-key: tg_key",
-      ANTHROPIC_BASE_URL: "http://gateway",
-    });
-    const set = { ANTHROPIC_BASE_URL: "http://other", ANTHROPIC_API_KEY: "own" };
-    expect(told("claude", set, { gateway }).env).not.toContainAnyKeys([
-      "ANTHROPIC_BASE_URL",
-      "ANTHROPIC_AUTH_TOKEN",
-    ]);
-  });
-
-  test("Gemini CLI is led to the gateway, unless it is configured for another one", () => {
-    expect(told("gemini", {}, { gateway }).env).toMatchObject({
-      GOOGLE_GEMINI_BASE_URL: gateway.url,
-      GEMINI_API_KEY: gateway.key,
-    });
-    const elsewhere = { GOOGLE_GEMINI_BASE_URL: "https://elsewhere" };
-    expect(Object.keys(told("gemini", elsewhere, { gateway }).env)).not.toContain("GEMINI_API_KEY");
-    expect(Object.keys(told("gemini").env)).not.toContain("GOOGLE_GEMINI_BASE_URL");
-  });
-
-  test("Codex gets arguments: a provider of ours, or the label on its own one", () => {
-    expect(told("codex", {}, { codex: { ...NO_CODEX, provider: "mine" } }).args).toEqual([
-      "-c",
-      'model_providers.mine.env_http_headers.x-session-id="GATEWAY_SESSION_ID"',
-    ]);
-    expect(told("codex", {}, { gateway }).args).toContain(
-      'model_providers.tallygate.base_url="http://gateway/v1"',
-    );
-    expect(told("codex").args).toEqual([]);
-  });
-
-  test("a shell gets the variables of all of them, and no arguments", () => {
-    const { env, args } = told(null);
-    expect(args).toEqual([]);
-    expect(Object.keys(env)).toContainValues([
-      "ANTHROPIC_CUSTOM_HEADERS",
-      "COPILOT_PROVIDER_HEADERS",
-      "GATEWAY_SESSION_ID",
-    ]);
-  });
-});
-
 describe("an agent's hook", () => {
   test.each([
     [{ tool_name: "Bash", tool_input: { command: "git push && gh pr create --title x" } }, true],
@@ -196,24 +105,5 @@ describe("an agent's hook", () => {
   test("what is not of that form is nothing, and an id that is none is dropped", () => {
     for (const text of ["", "[]", "null", '{"session_id":1}']) expect(readHookInput(text)).toBeNull();
     expect(readHookInput('{"session_id":"a b"}')?.session).toBeNull();
-  });
-});
-
-describe("a file of settings with the hook", () => {
-  const { edit } = HOOK_FILES.claude;
-  const mine =
-    '{ "model": "opus", "hooks": { "PostToolUse": [ { "matcher": "Edit", "hooks": [] } ], "Stop": [] } }';
-
-  test("gets it once, keeps all else, and gives it back", () => {
-    const first = edit(mine, "bun stamp-hook.ts");
-    expect(JSON.parse(first ?? "").hooks.PostToolUse).toHaveLength(3);
-    expect(edit(first, "bun stamp-hook.ts")).toBe(first);
-    expect(JSON.parse(edit(first, "/elsewhere/stamp-hook.ts") ?? "").hooks.PostToolUse).toHaveLength(3);
-    expect(JSON.parse(edit(first, null) ?? "")).toEqual(JSON.parse(mine));
-    expect(edit(edit(null, "bun stamp-hook.ts"), null)).toBeNull();
-  });
-
-  test.each(["{", "[]", '{"hooks":[]}', '{"hooks":{"PostToolUse":{}}}'])("%s is refused", (text) => {
-    expect(() => edit(text, "x stamp-hook.ts")).toThrow();
   });
 });

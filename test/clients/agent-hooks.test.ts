@@ -3,13 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
-import { MANAGED_FILES } from "#gateway/cli/stamping/managed-files.ts";
-import {
-  codexHookTables,
-  KEY_VARIABLE,
-  managedSettings,
-  SESSION_VARIABLE,
-} from "#gateway/hooks/managed-settings.ts";
+import { AGENTS } from "#gateway/cli/agents/agents.ts";
+import { CLAUDE } from "#gateway/cli/agents/claude.ts";
+import { CODEX } from "#gateway/cli/agents/codex.ts";
+import { KEY_VARIABLE, SESSION_VARIABLE } from "#gateway/cli/agents/variables.ts";
 import { newId } from "#shared/ids.ts";
 import { agentProgram, runAgent } from "#test/support/agents.ts";
 import { dumpOf, filesBelow, found } from "#test/support/canaries.ts";
@@ -40,6 +37,9 @@ const FETCH = {
   arguments: JSON.stringify({ url: "http://127.0.0.1:9/", prompt: CANARY.text }),
   id: "toolu_denied",
 };
+
+/** Only tool calls are reported. */
+const LEFT_ALONE = { gateway: false, required: false };
 
 let vendor: LLMock;
 /** What the vendor was sent, as text. */
@@ -108,7 +108,7 @@ type Row = { external_id: string; status: string; session: string; tool: string;
 async function home() {
   const path = await mkdtemp(join(tmpdir(), "agent-"));
   const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: newId() });
-  const settings = JSON.parse(managedSettings(`http://127.0.0.1:${hooks.port}`));
+  const settings = JSON.parse(CLAUDE.managed.text(`http://127.0.0.1:${hooks.port}`, LEFT_ALONE));
   // Not among those that the product asks for: an administrator may send more than it wants.
   settings.hooks.UserPromptSubmit = settings.hooks.SessionEnd;
   await Bun.write(join(path, "managed-settings.json"), JSON.stringify(settings));
@@ -149,7 +149,7 @@ const canBeManaged =
 
 /** The agent's command, with `file` where administrators put it. */
 function managed(name: "claude" | "codex" | "gemini", file: string, command: string[]): string[] {
-  const path = MANAGED_FILES[name]?.paths.linux ?? "";
+  const path = AGENTS[name].managed?.paths.linux ?? "";
   return ["unshare", "-m", "sh", "-c", `${placing(path)} && exec "$@"`, file, ...command];
 }
 
@@ -196,7 +196,7 @@ describe.skipIf(claude === null)("claude code with managed hooks", () => {
   ])("while the gateway is away: %j", async ({ required, runs }) => {
     const it = await home();
     try {
-      const settings = managedSettings("http://127.0.0.1:9", { required });
+      const settings = CLAUDE.managed.text("http://127.0.0.1:9", { gateway: false, required });
       await Bun.write(join(it.path, "managed-settings.json"), settings);
       const words = ["-p", PROMPT, "--output-format", "json"];
       await runAgent(commandFor(it.path, words), { home: it.path, env: it.env });
@@ -273,7 +273,7 @@ describe.skipIf(claude === null)("claude code with managed hooks", () => {
 async function managedFile(name: "codex" | "gemini", path: string): Promise<{ file: string; url: string }> {
   const url = `http://127.0.0.1:${hooks.port}`;
   const file = join(path, "managed");
-  await Bun.write(file, MANAGED_FILES[name]?.text(url, { gateway: true, required: false }) ?? "");
+  await Bun.write(file, AGENTS[name].managed?.text(url, { gateway: true, required: false }) ?? "");
   return { file, url };
 }
 
@@ -283,7 +283,10 @@ describe.skipIf(codex === null || !canBeManaged)("codex with managed hooks", () 
     await gateway.admin("PUT", "/hook-policies/no-shell", { client: "codex", tool: "Bash", enabled: false });
     try {
       const { file, url } = await managedFile("codex", it.path);
-      const prompts = codexHookTables(url).replaceAll("PreToolUse", "UserPromptSubmit").split("\n\n")[0];
+      const prompts = CODEX.managed
+        .text(url, LEFT_ALONE)
+        .replaceAll("PreToolUse", "UserPromptSubmit")
+        .split("\n\n")[0];
       await Bun.write(file, `${await Bun.file(file).text()}\n${prompts}`);
       await Bun.write(join(it.path, ".codex/config.toml"), CODEX_CONFIG(`http://127.0.0.1:${door.port}/v1`));
       const words = ["exec", "--json", "--skip-git-repo-check", "-m", "gpt-5", PROMPT];

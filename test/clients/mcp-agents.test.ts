@@ -3,7 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
-import { forwarder, managedSettings } from "#gateway/hooks/managed-settings.ts";
+import { CLAUDE } from "#gateway/cli/agents/claude.ts";
+import { forwarder } from "#gateway/cli/agents/managed.ts";
 import { agentProgram, runAgent } from "#test/support/agents.ts";
 import { startToolGateway, type ToolGateway } from "#test/support/tool-server/gateway.ts";
 import { until } from "#test/support/until.ts";
@@ -108,7 +109,10 @@ describe.skipIf(claude === null)("claude code", () => {
     const place = await mkdtemp(join(tmpdir(), "agent-"));
     const headers = { "x-gateway-key": secret };
     const mcpServers = { tallygate: { type: "http", url: `${gateway.url}/mcp`, headers } };
-    await Bun.write(join(place, ".claude/settings.json"), managedSettings(gateway.url));
+    await Bun.write(
+      join(place, ".claude/settings.json"),
+      CLAUDE.managed.text(gateway.url, { gateway: true, required: false }),
+    );
     await Bun.write(join(place, "servers.json"), JSON.stringify({ mcpServers }));
     const command = [...program, ...ASKING, "--mcp-config", "servers.json", "--strict-mcp-config"];
     const ran = await runAgent(command, { home: place, env: { ...claudeEnv(), TALLYGATE_KEY: secret } });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { reachable } from "#gateway/cli/start/ports.ts";
+import { reachable } from "#gateway/cli/client/settings.ts";
 import { type LauncherConfig, readLauncherConfig } from "#gateway/config.ts";
 import { settingsOrExit } from "#shared/env.ts";
 import { freePort } from "#test/support/ports.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { forwarder } from "#gateway/cli/agents/managed.ts";
 import type { HookPolicy } from "#gateway/directory.ts";
 import { readToolName } from "#gateway/hooks/event.ts";
-import { forwarder } from "#gateway/hooks/managed-settings.ts";
 import { denying } from "#gateway/hooks/receive.ts";
 
 const policy = (name: string, overrides: Partial<HookPolicy>): HookPolicy => ({

@@ -4,7 +4,6 @@ import { readEnv } from "#shared/env.ts";
 import { listenHost, optional, port, secret, text } from "#shared/env-forms.ts";
 import { readSecretFile } from "#shared/secret-file.ts";
 import { Secret } from "../../directory.ts";
-import { reachable } from "../start/ports.ts";
 import { type Login, readLogin } from "./login.ts";
 
 export const isHttpUrl = (value: string): boolean => /^https?:\/\/[^\s?#]+$/.test(value);
@@ -18,6 +17,13 @@ const Admin = Type.Object({
   DATA_DIR: text("a directory", () => true, ".tallygate"),
 });
 const App = Type.Object({ HOST: listenHost(), GITHUB_APP_PORT: port(8788) });
+
+/** `host:port` of a listener as reached from this machine: an unspecified address cannot be connected to. */
+export function reachable(host: string, port: number): string {
+  if (host === "0.0.0.0") return `127.0.0.1:${port}`;
+  if (host === "::") return `[::1]:${port}`;
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
 
 const withoutSlash = (address: string): string => address.replace(/\/+$/, "");
 

@@ -1,12 +1,15 @@
-import { existsSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { readPresent } from "#shared/env.ts";
-import type { AgentName } from "../stamping/agents.ts";
-import type { Homes } from "../stamping/hook-files.ts";
-import { replaceFile } from "../stamping/replace-file.ts";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
 import { print, printNote } from "./common.ts";
-
-export const HOMES: Homes = { home: homedir(), env: (name) => readPresent([name]).get(name) };
 
 type Change = {
   path: string;
@@ -14,14 +17,14 @@ type Change = {
   /** What is said of a file that stays as it is, and of one that changes. */
   says: readonly [same: string, changed: string];
   isDry: boolean;
-  after: string | null;
+  after?: string | null | undefined;
 };
 
 /** A file's text; null if there is none. */
 export const textOf = (path: string): string | null => (existsSync(path) ? readFileSync(path, "utf8") : null);
 
 /** Changes an agent's file and says so; false if it could not be changed. */
-export function changeFile(name: AgentName, { path, edit, says, isDry, after: hint }: Change): boolean {
+export function changeFile(name: string, { path, edit, says, isDry, after: hint }: Change): boolean {
   const [same, changed] = says;
   try {
     const before = textOf(path);
@@ -40,4 +43,18 @@ export function changeFile(name: AgentName, { path, edit, says, isDry, after: hi
     );
     return false;
   }
+}
+
+/** Writes a file atomically or, with null, removes it; a symbolic link stays, and its target is replaced. */
+export function replaceFile(path: string, text: string | null): void {
+  const real = existsSync(path) ? realpathSync(path) : path;
+  if (text === null) {
+    rmSync(real);
+    return;
+  }
+  const mode = existsSync(real) ? statSync(real).mode & 0o777 : 0o600;
+  mkdirSync(dirname(real), { recursive: true });
+  const temporary = `${real}.tmp-${process.pid}`;
+  writeFileSync(temporary, text, { mode });
+  renameSync(temporary, real);
 }

@@ -1,89 +1,70 @@
 import { join } from "node:path";
+import type { ShellFunction } from "../agents/agent.ts";
+import { AGENTS, type AgentName } from "../agents/agents.ts";
+import { gatewayOf } from "../agents/agents-gateway.ts";
+import { HOMES } from "../agents/homes.ts";
+import { requireSignIn, withoutSignIn, withSignIn } from "../agents/json-settings.ts";
+import { commandLine } from "../agents/key-command.ts";
+import { functionOf, profileBlocks, userShell, withBlock, withoutBlock } from "../agents/shell-profiles.ts";
 import { commandOf } from "../own-program.ts";
-import { READERS } from "../stamping/agent-settings.ts";
-import { gatewayOf } from "../stamping/agents-gateway.ts";
-import { commandLine } from "../stamping/gateway-files.ts";
-import {
-  GEMINI_SIGN_IN,
-  geminiSettings,
-  requireQwenSignIn,
-  withoutSignIn,
-  withSignIn,
-} from "../stamping/gemini-sign-in.ts";
-import { DIRECTORIES } from "../stamping/hook-files.ts";
-import {
-  functionOf,
-  profileBlocks,
-  type ShellAgent,
-  userShell,
-  withBlock,
-  withoutBlock,
-} from "../stamping/shell-profiles.ts";
-import { changeFile, HOMES, textOf } from "./change-file.ts";
+import { changeFile, textOf } from "./change-file.ts";
 import { print, printNote } from "./common.ts";
+
+/** An agent that a function of the shell starts with `tallygate run`. */
+type ShellAgent = ShellFunction & { name: AgentName; isDry: boolean };
 
 type Options = {
   /** The gateway of `tallygate login`. */
   url: string;
   /** Whether the shell's profile may be changed. */
   profile: boolean;
-  isDry: boolean;
 };
 
 const NOTE = "# Written by `tallygate install`; `tallygate uninstall` removes it.";
-/** In a block: the choice in Gemini CLI's settings is ours, too, and goes with the block. */
-const CHOSE = "# tallygate also chose the sign-in in Gemini CLI's settings.";
-const AFTERWARDS: Readonly<Record<ShellAgent, string>> = {
-  gemini: "Open a new shell.",
-  copilot: "Open a new shell, and choose a model: --model NAME, or COPILOT_MODEL.",
-  qwen: "Open a new shell, and choose a model: --model NAME, or OPENAI_MODEL.",
-};
+/** In a block: the choice in the agent's settings is ours, too, and goes with the block. */
+const choseIn = (name: AgentName): string =>
+  `# tallygate also chose the sign-in in ${AGENTS[name].title}'s settings.`;
 
 /** Has the shell start an agent with `tallygate run`; false if its settings lead elsewhere, or a file could not be changed. */
-export async function connectShell(name: ShellAgent, { url, profile, isDry }: Options): Promise<boolean> {
-  const { address, source } = await READERS[name](null);
+export async function connectShell(agent: ShellAgent, { url, profile }: Options): Promise<boolean> {
+  const { name, signIn, isDry, afterwards } = agent;
+  const { address, source } = await AGENTS[name].settings(HOMES, null);
   if (address !== null && gatewayOf(address) !== url) {
     printNote(`${name}: ${source} names another gateway, and stays as it is.`);
     return false;
   }
-  const command = commandLine([
-    ...commandOf(join(import.meta.dir, "../tallygate.ts")),
-    "run",
-    "--quiet",
-    "--",
-    name,
-  ]);
+  const words = [...commandOf(join(import.meta.dir, "../tallygate.ts")), "run", "--quiet", "--", name];
+  const command = commandLine(words);
   const shell = profile ? userShell(HOMES) : null;
   if (shell === null) {
     print(`${name}: it takes a gateway from its environment only. Add to your shell's profile:`);
     print(`  ${functionOf({ name, command })}`);
-    if (name === "gemini")
-      print(`  In its settings, security.auth.selectedType is to be "${GEMINI_SIGN_IN}".`);
+    if (signIn?.isChosen) print(`  In its settings, security.auth.selectedType is to be "${signIn.type}".`);
     return true;
   }
-  const chooses = choosesSignIn(name);
+  const chooses = choosesSignIn(agent);
   if (chooses === null) return false;
-  const lines = [NOTE, ...(chooses ? [CHOSE] : []), shell.define({ name, command })];
+  const lines = [NOTE, ...(chooses ? [choseIn(name)] : []), shell.define({ name, command })];
   const isWritten = changeFile(name, {
     path: shell.path,
     edit: (text) => withBlock(text, name, lines),
     says: ["starts it with `tallygate run` already", "a function that starts it with `tallygate run` is in"],
     isDry,
-    after: AFTERWARDS[name],
+    after: afterwards,
   });
-  return isWritten && (!chooses || changeSignIn(withSignIn, isDry));
+  return isWritten && (!chooses || changeSignIn(agent, withSignIn));
 }
 
+const settingsOf = (name: AgentName): string => join(AGENTS[name].directory(HOMES), "settings.json");
+
 /** Whether the agent's sign-in is ours to choose, or was; null: its settings choose one that takes no address. */
-function choosesSignIn(name: ShellAgent): boolean | null {
-  if (name === "copilot") return false;
-  const path = join(DIRECTORIES[name](HOMES), "settings.json");
+function choosesSignIn({ name, signIn }: ShellAgent): boolean | null {
+  if (!signIn) return false;
+  const path = settingsOf(name);
   try {
     const text = textOf(path);
-    if (name === "gemini")
-      return withSignIn(text) !== text || profileBlocks(name, HOMES).some(({ body }) => body.includes(CHOSE));
-    requireQwenSignIn(text);
-    return false;
+    requireSignIn(text, signIn.type);
+    return signIn.isChosen && (withSignIn(text, signIn.type) !== text || choseSignIn(name));
   } catch (error) {
     printNote(
       `${name}: ${path} was left as it is: ${error instanceof Error ? error.message : "it cannot be read"}.`,
@@ -92,17 +73,25 @@ function choosesSignIn(name: ShellAgent): boolean | null {
   }
 }
 
-const changeSignIn = (edit: (text: string | null) => string | null, isDry: boolean): boolean =>
-  changeFile("gemini", {
-    path: geminiSettings(HOMES),
-    edit,
+const choseSignIn = (name: AgentName): boolean =>
+  profileBlocks(name, HOMES).some(({ body }) => body.includes(choseIn(name)));
+
+function changeSignIn(
+  { name, signIn, isDry }: ShellAgent,
+  edit: (text: string | null, type: string) => string | null,
+): boolean {
+  return changeFile(name, {
+    path: settingsOf(name),
+    edit: (text) => edit(text, signIn?.type ?? ""),
     says: ["has the sign-in already", "the sign-in was changed in"],
     isDry,
-    after: null,
   });
+}
 
 /** Takes an agent's functions out of all shells' profiles. */
-export function disconnectShell(name: ShellAgent, isDry: boolean): boolean {
+export function disconnectShell(agent: ShellAgent): boolean {
+  const { name, isDry } = agent;
+  const chose = choseSignIn(name);
   const blocks = profileBlocks(name, HOMES);
   if (blocks.length === 0) print(`${name}: no shell's profile has a function of ours.`);
   const removed = blocks.map(({ path }) =>
@@ -111,9 +100,7 @@ export function disconnectShell(name: ShellAgent, isDry: boolean): boolean {
       edit: (text) => withoutBlock(text, name),
       says: ["has no function of ours", "our function is out of"],
       isDry,
-      after: null,
     }),
   );
-  const chose = blocks.some(({ body }) => body.includes(CHOSE));
-  return removed.every(Boolean) && (!chose || changeSignIn(withoutSignIn, isDry));
+  return removed.every(Boolean) && (!chose || changeSignIn(agent, withoutSignIn));
 }

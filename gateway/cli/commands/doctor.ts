@@ -1,6 +1,8 @@
 import { type Command, Option } from "commander";
 import { plural } from "#shared/plural.ts";
 import { Secret } from "../../directory.ts";
+import { agentsGateway } from "../agents/agents-gateway.ts";
+import { agentFindings } from "../agents/findings.ts";
 import {
   agentGateway,
   clientGateway,
@@ -9,11 +11,9 @@ import {
   loginFor,
   readAdminKey,
 } from "../client/settings.ts";
-import { agentFindings } from "../doctor/agents.ts";
-import { attemptCheck, type Finding, findingText, skipped } from "../doctor/finding.ts";
 import { appFinding, type GatewayUnderTest, gatewayFindings, stampingFinding } from "../doctor/gateway.ts";
 import { branchFinding, pullRequestFindings } from "../doctor/pull-request.ts";
-import { agentsGateway } from "../stamping/agents-gateway.ts";
+import { attemptCheck, type Finding, findingText, skipped } from "../print/finding.ts";
 import { newSession } from "../stamping/branch-session.ts";
 import { type Git, gitIn } from "../stamping/git.ts";
 import { githubHost, openGithub } from "../stamping/github.ts";

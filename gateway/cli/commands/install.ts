@@ -1,18 +1,14 @@
-import { existsSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { isShellFunction } from "../agents/agent.ts";
+import { AGENT_NAMES, AGENTS, type AgentName, headerlessAgent } from "../agents/agents.ts";
+import { HOMES } from "../agents/homes.ts";
+import { commandLine } from "../agents/key-command.ts";
 import { readLogin } from "../client/login.ts";
 import { gatewayUrl } from "../client/settings.ts";
 import { commandOf, isOfNpx } from "../own-program.ts";
-import { AGENT_NAMES, type AgentName, headerlessAgent } from "../stamping/agents.ts";
-import { runsHook, trustCodexHooks, withoutTrust } from "../stamping/codex-hooks.ts";
-import { commandLine, GATEWAY_FILES } from "../stamping/gateway-files.ts";
-import { DIRECTORIES, HOOK_FILES, type HookFile } from "../stamping/hook-files.ts";
-import { MANAGED_FILES } from "../stamping/managed-files.ts";
-import { replaceFile } from "../stamping/replace-file.ts";
-import { isShellAgent } from "../stamping/shell-profiles.ts";
-import { changeFile, HOMES } from "./change-file.ts";
+import { changeFile, replaceFile, textOf } from "./change-file.ts";
 import { print, printNote, URL_OPTION } from "./common.ts";
 import { connectShell, disconnectShell } from "./connect-shell.ts";
 
@@ -87,8 +83,9 @@ function addAgent(word: string, before: readonly AgentName[] = []): AgentName[] 
 /** A name that would be ignored, or null. */
 function faultOf(agents: readonly AgentName[], { managed, required, url }: Options): string | null {
   if (managed) {
-    const isOne = agents.length <= 1 && agents.every((name) => MANAGED_FILES[name]);
-    if (!isOne) return `option '--managed' is for one of ${Object.keys(MANAGED_FILES).join(", ")}`;
+    const isOne = agents.length <= 1 && agents.every((name) => AGENTS[name].managed);
+    const able = AGENT_NAMES.filter((name) => AGENTS[name].managed);
+    if (!isOne) return `option '--managed' is for one of ${able.join(", ")}`;
     return required && agents.some((name) => name !== "claude")
       ? "option '--required' is for Claude Code only"
       : null;
@@ -115,7 +112,7 @@ codex and gemini send their model calls there, too.`;
 
 /** Printed for administrators to distribute; this program does not write it. */
 function printManaged(name: AgentName = "claude", { url, required = false, gateway }: Options): number {
-  const file = MANAGED_FILES[name];
+  const file = AGENTS[name].managed;
   if (!file) return 1;
   const address = gatewayUrl(url);
   process.stdout.write(file.text(address, { required, gateway }));
@@ -130,7 +127,7 @@ const FROM_NPX =
 
 /** Exit status 1: an agent's file could not be changed, or no agent was found. */
 async function install(names: readonly AgentName[], options: Options): Promise<number> {
-  const used = AGENT_NAMES.filter((name) => existsSync(DIRECTORIES[name](HOMES)));
+  const used = AGENT_NAMES.filter((name) => existsSync(AGENTS[name].directory(HOMES)));
   const agents = names.length > 0 ? names : used;
   if (agents.length === 0) {
     printNote(`No agent has settings here. Name one of ${AGENT_NAMES.join(", ")}.`);
@@ -139,15 +136,14 @@ async function install(names: readonly AgentName[], options: Options): Promise<n
   const installed = agents.map((name) => installOne(name, options)).every(Boolean);
   const connected: boolean[] = [];
   for (const name of agents) connected.push(await connectOne(name, options));
-  if (options.remove && agents.includes("codex")) forgetTrust(options);
+  if (options.remove && !options.dryRun) for (const name of agents) takeAgreementBack(name);
   if (!options.remove && isOfNpx(import.meta.dir)) printNote(FROM_NPX);
   const trusted = options.trust && agents.includes("codex") ? await trust() : true;
   return installed && connected.every(Boolean) && trusted ? 0 : 1;
 }
 
 async function trust(): Promise<boolean> {
-  const hooks = await trustCodexHooks(homedir());
-  if (hooks !== null && hooks.length > 0 && hooks.every(runsHook)) {
+  if (await AGENTS.codex.agreement?.give(HOMES)) {
     print("codex: trusts the hook.");
     return true;
   }
@@ -157,25 +153,24 @@ async function trust(): Promise<boolean> {
   return false;
 }
 
-/** Codex's agreement to the hook, once the file of hooks is gone. */
-function forgetTrust({ dryRun }: Options): void {
-  const hooksFile = HOOK_FILES.codex.path(HOMES);
-  const path = join(DIRECTORIES.codex(HOMES), "config.toml");
-  if (dryRun || existsSync(hooksFile) || !existsSync(path)) return;
-  const before = readFileSync(path, "utf8");
-  const after = withoutTrust(before, hooksFile);
+/** An agreement to the hook, once the file of hooks is gone. */
+function takeAgreementBack(name: AgentName): void {
+  const { agreement, hook } = AGENTS[name];
+  const path = agreement?.path(HOMES) ?? "";
+  const before = textOf(path);
+  if (!agreement || before === null || existsSync(hook.path(HOMES))) return;
+  const after = agreement.without(before, HOMES);
   if (after !== before) replaceFile(path, after);
 }
 
 function installOne(name: AgentName, { remove, dryRun, trust }: Options): boolean {
-  const file: HookFile = HOOK_FILES[name];
-  const after = file.afterwards && !remove && !trust ? file.afterwards : null;
+  const file = AGENTS[name].hook;
   return changeFile(name, {
     path: file.path(HOMES),
     edit: (text) => file.edit(text, remove ? null : hookCommand()),
     says: remove ? ["has no hook of ours", "the hook is out of"] : ["has the hook already", "the hook is in"],
     isDry: dryRun ?? false,
-    after,
+    after: remove || trust ? null : file.afterwards,
   });
 }
 
@@ -184,12 +179,11 @@ async function connectOne(name: AgentName, { remove, dryRun, gateway, profile }:
   const login = remove ? null : readLogin();
   const isDry = dryRun ?? false;
   if (!gateway || (login === null && !remove)) return true;
-  if (isShellAgent(name)) {
-    return login
-      ? await connectShell(name, { url: login.url, profile, isDry })
-      : disconnectShell(name, isDry);
+  const file = AGENTS[name].gateway;
+  if (isShellFunction(file)) {
+    const agent = { ...file, name, isDry };
+    return login ? await connectShell(agent, { url: login.url, profile }) : disconnectShell(agent);
   }
-  const file = GATEWAY_FILES[name];
   const connection = login && {
     url: login.url,
     keyCommand: [...commandOf(join(import.meta.dir, "../tallygate.ts")), "key", "--url", login.url],
@@ -201,7 +195,7 @@ async function connectOne(name: AgentName, { remove, dryRun, gateway, profile }:
       ? ["names no gateway of ours", "the gateway is out of"]
       : ["names the gateway already", "the gateway is in"],
     isDry,
-    after: remove ? null : (file.afterwards ?? null),
+    after: remove ? null : file.afterwards,
   });
 }
 

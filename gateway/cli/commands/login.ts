@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import type { Command } from "commander";
-import { type Login, loginFile, readLogin, writeLogin } from "../client/login.ts";
+import { readPresent } from "#shared/env.ts";
+import { type Login, loginFile, readLogin, removeLogin, writeLogin } from "../client/login.ts";
 import { beginSignIn, EXPIRED, type Poll, pollSignIn, revokeAt } from "../client/oauth.ts";
-import { openPage } from "../client/open-page.ts";
 import { gatewayUrl, isGatewayNamed } from "../client/settings.ts";
 import { print, printNote, URL_OPTION } from "./common.ts";
 
@@ -70,3 +70,74 @@ async function endFormer({ url, key }: Login): Promise<void> {
     `the former key could not be revoked at ${url}. Revoke the one that ends in ${key.slice(-4)} there.`,
   );
 }
+
+/** Each system's program that opens a page in the user's browser. */
+function openerOf(platform: NodeJS.Platform): string[] | null {
+  if (platform === "darwin") return ["open"];
+  if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
+  // Without a screen there is no browser, and some openers would start one in the terminal.
+  return readPresent(["DISPLAY", "WAYLAND_DISPLAY"]).size > 0 ? ["xdg-open"] : null;
+}
+
+/** Tries to open a web page in the user's browser; the user has the address if nothing opens. */
+function openPage(address: string): void {
+  const url = URL.parse(address);
+  const opener = openerOf(process.platform);
+  if (opener === null || url === null || !/^https?:$/.test(url.protocol)) return;
+  const [program = "", ...words] = opener;
+  const path = Bun.which(program);
+  if (path === null) return;
+  Bun.spawn([path, ...words, url.href], { stdio: ["ignore", "ignore", "ignore"] }).unref();
+}
+
+export const addLogout = (program: Command) =>
+  program
+    .command("logout")
+    .description("Revoke the key of `tallygate login` at the gateway, and forget it.")
+    .addHelpText(
+      "after",
+      "\nIf the gateway does not answer, the key is forgotten here, and the exit status is 1.",
+    )
+    .action(async () => {
+      process.exitCode = await logout();
+    });
+
+async function logout(): Promise<number> {
+  const login = readLogin();
+  if (login === null) {
+    printNote("nobody is logged in here.");
+    return 0;
+  }
+  const { url, key, email } = login;
+  const isRevoked = await revokeAt(url, key);
+  removeLogin();
+  if (isRevoked) {
+    print(`Logged out of ${url}. The key${email === null ? "" : ` of ${email}`} is revoked.`);
+    return 0;
+  }
+  print("The key is forgotten here.");
+  printNote(
+    `${url} did not revoke it, so it is still valid there. Revoke the one that ends in ${key.slice(-4)}:\n${url}/me`,
+  );
+  return 1;
+}
+
+export const addKey = (program: Command) =>
+  program
+    .command("key")
+    .description("Print the client key of `tallygate login`, for agents that ask a command for their key.")
+    .option("--url <url>", "only if it is the key of this gateway")
+    .addHelpText(
+      "after",
+      "\n`tallygate install` writes this command into the settings of Claude Code and Codex.",
+    )
+    .action(({ url }: { url?: string }) => {
+      const login = readLogin();
+      if (login === null) throw new Error("This computer is not signed in. Run `tallygate login`.");
+      if (url !== undefined && url !== login.url) {
+        throw new Error(
+          `This computer is signed in at ${login.url}, not at ${url}. Run \`tallygate install\`.`,
+        );
+      }
+      print(login.key);
+    });

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { adminApi } from "../client/api.ts";
-import { awaitPullRequest, type PullRequestName } from "../client/pull-request-page.ts";
+import { pageOf } from "#shared/admin/fields.ts";
+import { PullRequestPage, PullRequestView } from "#shared/admin/records.ts";
+import { type Api, adminApi, expectShape } from "../client/api.ts";
 import { costText, pullRequestCost } from "../print/pull-request-cost.ts";
 import { showComment } from "../stamping/cost-comment.ts";
 import { gitIn } from "../stamping/git.ts";
@@ -8,6 +9,8 @@ import { type GithubVia, openGithub } from "../stamping/github.ts";
 import { locatePullRequest, type RepositoryName } from "../stamping/pull-request.ts";
 import { directoryOf, parseCount, print, printNote, URL_OPTION } from "./common.ts";
 import { parseAccess, parseRepository } from "./pr.ts";
+
+type PullRequestName = RepositoryName & { number: number };
 
 type Options = {
   number?: number;
@@ -94,4 +97,37 @@ async function nameOf(directory: string, { repo, number, via }: Options): Promis
   });
   if (found === null) throw new Error("This branch has no pull request yet.");
   return { owner: found.owner, repository: found.repository, number: found.number };
+}
+
+/** How long to wait, in milliseconds, until the gateway knows the pull request, or its merge. */
+type Wait = { ms: number; until: "known" | "merged" };
+
+const PAUSE_MS = 2_000;
+
+/** What the gateway knows of a pull request, at the latest when the wait ends; null: nothing. @throws ApiError */
+async function awaitPullRequest(
+  api: Api,
+  name: PullRequestName,
+  { ms, until }: Wait,
+): Promise<PullRequestPage | null> {
+  const end = performance.now() + ms;
+  for (;;) {
+    const page = await readPullRequest(api, name);
+    const isThere = page !== null && (until === "known" || page.merged_at !== null);
+    const left = end - performance.now();
+    if (isThere || left <= 0) return page;
+    await Bun.sleep(Math.min(PAUSE_MS, left));
+  }
+}
+
+async function readPullRequest(
+  api: Api,
+  { owner, repository, number }: PullRequestName,
+): Promise<PullRequestPage | null> {
+  const query = new URLSearchParams({ repository: `${owner}/${repository}`, number: String(number) });
+  const answer = await api.call("GET", `/admin/v1/pull-requests?${query}`);
+  const [found] = expectShape(pageOf(PullRequestView), answer, "The pull requests").data;
+  if (found === undefined) return null;
+  const page = await api.call("GET", `/admin/v1/pull-requests/${found.id}`);
+  return expectShape(PullRequestPage, page, "The pull request");
 }

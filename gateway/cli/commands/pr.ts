@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { SessionId } from "#shared/labels.ts";
-import { agentsGateway } from "../stamping/agents-gateway.ts";
+import { agentsGateway } from "../agents/agents-gateway.ts";
 import { gitIn } from "../stamping/git.ts";
 import { type GithubVia, isGithubVia, openGithub } from "../stamping/github.ts";
 import type { StampHookCall } from "../stamping/hook-input.ts";

@@ -3,8 +3,7 @@ import { pageOf } from "#shared/admin/fields.ts";
 import { RepriceJobView, RepriceView } from "#shared/admin/prices.ts";
 import { fits } from "#shared/schema.ts";
 import { type Api, ApiError, adminApi, expectShape } from "../client/api.ts";
-import { follow } from "../client/follow.ts";
-import { countText, type ProgressState } from "../print/progress.ts";
+import { countText, type ProgressState, progressDisplay } from "../print/progress.ts";
 import { parseInstant, print, printNote, URL_OPTION } from "./common.ts";
 
 type Options = {
@@ -118,3 +117,44 @@ function resultText(result: RepriceView | RepriceJobView): string {
     `Cost of the window: ${result.old_cost_usd} USD before, ${result.new_cost_usd} USD ${isDry ? "then" : "now"}.`,
   ].join("\n");
 }
+
+type Following<State> = {
+  read(): Promise<State>;
+  isDone(state: State): boolean;
+  progressOf(state: State): ProgressState;
+  /** Show nothing. */
+  silent: boolean;
+};
+
+const POLL_MS = 1000;
+/** A gateway that restarts is back before; its work goes on then. */
+const AWAY_POLLS_MAX = 300;
+
+/**
+ * Shows work of the gateway until it is done. While the gateway is away, it waits for five minutes.
+ * @throws ApiError
+ */
+async function follow<State>({ read, isDone, progressOf, silent }: Following<State>): Promise<State> {
+  const display = progressDisplay({ silent });
+  let away = 0;
+  try {
+    for (;;) {
+      const state = await read().catch((error: unknown) => {
+        away += 1;
+        if (!isAway(error) || away > AWAY_POLLS_MAX) throw error;
+        return null;
+      });
+      if (state !== null) {
+        away = 0;
+        display.show(progressOf(state));
+        if (isDone(state)) return state;
+      }
+      await Bun.sleep(POLL_MS);
+    }
+  } finally {
+    display.end();
+  }
+}
+
+const isAway = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === null || error.status >= 500);

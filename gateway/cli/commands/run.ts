@@ -1,28 +1,16 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { inheritedEnv, readPresent } from "#shared/env.ts";
+import { inheritedEnv } from "#shared/env.ts";
 import type { SessionId } from "#shared/labels.ts";
-import { KEY_VARIABLE } from "../../hooks/managed-settings.ts";
-import { keyState } from "../client/key-state.ts";
+import type { Additions, Gateway } from "../agents/agent.ts";
+import { AGENTS, additionsFor, agentOf, headerlessAgent } from "../agents/agents.ts";
+import { HOMES } from "../agents/homes.ts";
+import { KEY_VARIABLE } from "../agents/variables.ts";
 import { agentGateway, loginFor } from "../client/settings.ts";
-import { exportVariables } from "../client/workflow-file.ts";
-import {
-  type AgentName,
-  type AllAdditions,
-  additionsFor,
-  agentOf,
-  CLAUDE_HEADERS,
-  headerlessAgent,
-  keepsSubscription,
-  type RunContext,
-} from "../stamping/agents.ts";
-import { claudeSettings, effectiveEnv, type SettingsEnv, withSettings } from "../stamping/claude-settings.ts";
-import { codexSettings, NO_CODEX } from "../stamping/codex-settings.ts";
 import { gitIn } from "../stamping/git.ts";
 import { openGithub } from "../stamping/github.ts";
-import { runSettingsText } from "../stamping/run-settings.ts";
 import { stampPullRequest } from "../stamping/stamp.ts";
 import { keepTask, openTask, type Task } from "../stamping/task.ts";
 import { directoryOf, printNote } from "./common.ts";
@@ -80,7 +68,7 @@ async function run(directory: string, words: readonly string[], options: Options
   const added = await additionsOf(directory, words, { session: task.session, subscription, gateway });
   if (!options.quiet) printNote(`session ${task.session}${placeOf(task)}`);
   if (options.export !== undefined) {
-    await exportVariables(options.export, added.env);
+    await exportVariables(options.export, added.env ?? {});
     return 0;
   }
   const status = await withAdded(directory, words, added);
@@ -89,10 +77,8 @@ async function run(directory: string, words: readonly string[], options: Options
   return status;
 }
 
-type Gateway = RunContext["gateway"];
-
 /** The gateway to point agents at; `refused`: it takes the key of `tallygate login` no more, so every call would fail. */
-async function gatewayToUse(): Promise<Gateway | "refused"> {
+async function gatewayToUse(): Promise<Gateway | null | "refused"> {
   const named = agentGateway();
   const login = named ? null : loginFor(undefined);
   if (login === null) return named;
@@ -106,13 +92,32 @@ async function gatewayToUse(): Promise<Gateway | "refused"> {
   return state;
 }
 
+type KeyState = "valid" | "refused" | "away";
+
+const ANSWER_MS_MAX = 5_000;
+
+/** Whether a gateway takes a client key. */
+const keyState = (url: string, key: string): Promise<KeyState> =>
+  fetch(`${url}/v1/models`, {
+    redirect: "error",
+    signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    headers: { authorization: `Bearer ${key}` },
+  }).then(
+    async (answer) => {
+      await answer.body?.cancel();
+      if (answer.ok) return "valid";
+      return answer.status === 401 ? "refused" : "away";
+    },
+    () => "away",
+  );
+
 const placeOf = ({ branch, isDefault }: Task): string =>
   branch === null ? "" : isDefault ? ", for the branch you create from here" : ` of the branch ${branch}`;
 
-type AddedFor = { session: SessionId; subscription: boolean | undefined; gateway: Gateway };
+type AddedFor = { session: SessionId; subscription: boolean | undefined; gateway: Gateway | null };
 
 /** What is added to a command line, and the index at which its own arguments begin. */
-type Added = AllAdditions & { at: number };
+type Added = Additions & { at: number };
 
 async function additionsOf(
   directory: string,
@@ -120,77 +125,34 @@ async function additionsOf(
   { session, subscription = false, gateway }: AddedFor,
 ): Promise<Added> {
   const agent = agentOf(words);
-  if (subscription && (agent ? !keepsSubscription(agent.name) : headerlessAgent(words) !== null)) {
+  const headerless = headerlessAgent(words);
+  if (subscription && (agent ? !AGENTS[agent.name].subscription : headerless !== null)) {
     throw new Error(`${words[0]} sends one credential only, so --subscription is for Claude Code and Codex.`);
   }
-  const codex = agent?.name === "codex" ? await codexSettings(gateway?.url ?? null) : NO_CODEX;
-  const claude = await claudeSettings(
-    directory,
-    agent?.name === "claude" ? words.slice(agent.argumentsAt) : [],
-  );
-  for (const note of notesOn(words, { agent: agent?.name ?? null, gateway, codex, claude })) printNote(note);
-  const context: RunContext = {
-    session,
-    env: agent?.name === "claude" ? effectiveEnv(claude) : (name) => readPresent([name]).get(name),
-    gateway,
-    subscription,
-    codex,
-  };
-  const { env, ...rest } = additionsFor(agent?.name ?? null, context);
+  const own = agent && words.slice(agent.argumentsAt);
+  const run = { session, homes: HOMES, directory, words: own, gateway, subscription };
+  const { env, notes, ...rest } = await additionsFor(agent?.name ?? null, run);
+  const why = `${headerless} cannot carry this session: its calls are recorded, but count for no pull request.`;
+  for (const note of headerless === null ? notes : [why]) printNote(note);
   // Codex reads the key from there, and so do hooks and commands below the agent.
   const named = gateway ? { TALLYGATE_URL: gateway.url, [KEY_VARIABLE]: gateway.key } : {};
   return { ...rest, env: { ...env, ...named }, at: agent?.argumentsAt ?? 1 };
 }
 
-type Noted = Pick<RunContext, "gateway" | "codex"> & {
-  agent: AgentName | null;
-  claude: readonly SettingsEnv[];
-};
-
-/** Why calls of this run will not carry its session. */
-function notesOn(words: readonly string[], { agent, gateway, codex, claude }: Noted): string[] {
-  const notes: string[] = [];
-  const headerless = headerlessAgent(words);
-  if (headerless !== null) {
-    notes.push(
-      `${headerless} cannot carry this session: its calls are recorded, but count for no pull request.`,
-    );
-  }
-  if (agent === "codex" && !gateway && codex.provider === null) {
-    notes.push(
-      "Codex has no provider of its own in its settings, so its calls carry no session of ours. Run `tallygate login`, or set TALLYGATE_URL and TALLYGATE_KEY.",
-    );
-  }
-  const replacing = claude.filter(({ env }) => Object.hasOwn(env, CLAUDE_HEADERS)).at(-1);
-  if (replacing && (agent === null ? headerless === null : agent === "claude" && replacing.managed)) {
-    notes.push(
-      `${replacing.path} sets ${CLAUDE_HEADERS}, which replaces ours: Claude Code's calls carry no session of ours.`,
-    );
-  }
-  return notes;
-}
-
-/** Runs the command with what is added; settings are in a file only for as long, and for this user only. */
+/** Runs the command with what is added; a file is there only for as long, and for this user only. */
 async function withAdded(
   directory: string,
   words: readonly string[],
-  { env, args, settings, file, at }: Added,
+  { env, at, args = words.slice(at), file }: Added,
 ): Promise<number> {
-  const own = words.slice(at);
-  if (Object.keys(settings).length === 0 && file === null) {
-    return await runToEnd(directory, [...words.slice(0, at), ...args, ...own], env);
-  }
+  const program = words.slice(0, at);
+  if (!file) return await runToEnd(directory, [...program, ...args], env ?? {});
   const place = await mkdtemp(join(tmpdir(), "tallygate-"));
   try {
-    const write = async (text: string) => {
-      const path = join(place, "settings.json");
-      await writeFile(path, text, { mode: 0o600 });
-      return path;
-    };
-    const named = file && { [file.variable]: await write(await runSettingsText(file)) };
-    const rest =
-      Object.keys(settings).length > 0 ? await withSettings(own, settings, { directory, write }) : own;
-    return await runToEnd(directory, [...words.slice(0, at), ...args, ...rest], { ...env, ...named });
+    const path = join(place, "settings.json");
+    await writeFile(path, await file.text(), { mode: 0o600 });
+    const told = file.tell(path);
+    return await runToEnd(directory, [...program, ...(told.args ?? []), ...args], { ...env, ...told.env });
   } finally {
     await rm(place, { recursive: true, force: true });
   }
@@ -239,4 +201,15 @@ async function stampAtEnd(directory: string, requested: SessionId | null): Promi
   } catch (error) {
     printNote(error instanceof Error ? error.message : "The pull request could not be stamped.");
   }
+}
+
+/**
+ * Appends variables to a file of a workflow's step, `GITHUB_ENV` or `GITHUB_OUTPUT`. Each value ends at a line that nobody
+ * can guess, so no value can set another variable.
+ * Source: https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands#multiline-strings
+ */
+async function exportVariables(file: string, variables: Readonly<Record<string, string>>): Promise<void> {
+  const end = `tallygate_${crypto.randomUUID()}`;
+  const lines = Object.entries(variables).map(([name, value]) => `${name}<<${end}\n${value}\n${end}\n`);
+  await appendFile(file, lines.join(""));
 }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
-import { agentsGateway } from "../stamping/agents-gateway.ts";
+import { agentsGateway } from "../agents/agents-gateway.ts";
 import { newSession, pinSession, unpinSession } from "../stamping/branch-session.ts";
 import { currentBranch, type Git, gitIn, isDefaultBranch } from "../stamping/git.ts";
 import { linkSession } from "../stamping/link.ts";

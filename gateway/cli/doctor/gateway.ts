@@ -4,7 +4,7 @@ import { fits, nullable, open } from "#shared/schema.ts";
 import type { Secret } from "../../directory.ts";
 import { ApiError, apiAt } from "../client/api.ts";
 import { START_COMMAND } from "../own-program.ts";
-import { attemptCheck, type Finding, failed, passed, skipped } from "./finding.ts";
+import { attemptCheck, type Finding, failed, passed, skipped } from "../print/finding.ts";
 
 export type GatewayUnderTest = {
   url: string;

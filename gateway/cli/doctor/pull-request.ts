@@ -5,11 +5,11 @@ import { readSessionLine, type SessionLine } from "#shared/session-line.ts";
 import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
 import type { Secret } from "../../directory.ts";
 import { ApiError, apiAt } from "../client/api.ts";
+import { type Finding, failed, passed, skipped } from "../print/finding.ts";
 import { pinnedSession } from "../stamping/branch-session.ts";
 import { currentBranch, type Git, isDefaultBranch } from "../stamping/git.ts";
 import type { GithubApi } from "../stamping/github.ts";
 import { locatePullRequest, type PullRequest } from "../stamping/pull-request.ts";
-import { type Finding, failed, passed, skipped } from "./finding.ts";
 
 /** The session of the checked-out branch. */
 export async function branchFinding(git: Git): Promise<Finding> {

@@ -3,9 +3,6 @@ import { parseSessionId, type SessionId } from "#shared/labels.ts";
 
 // An agent starts a hook after every tool, so nothing slow is loaded here: members are read by name, without a schema.
 
-/** The variable in which a hook that we start ourselves is told whose it is. */
-export const HOOK_AGENT = "TALLYGATE_HOOK_AGENT";
-
 export type StampHookCall = {
   /** The session that the agent itself reports. */
   session: SessionId | null;

@@ -1,9 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { fits, open } from "#shared/schema.ts";
+import { OPENCODE_PROVIDER } from "../agents/variables.ts";
 import { type Login, readLogin } from "../client/login.ts";
-
-/** The name under which opencode lists the gateway's models. */
-export const OPENCODE_PROVIDER = "tallygate";
 
 /** The part of opencode's settings that this plugin changes, as they are in memory. */
 type Settings = { provider?: Record<string, object> };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { inheritedEnv } from "#shared/env.ts";
-import { HOOK_AGENT, readHookInput } from "./hook-input.ts";
+import { HOOK_AGENT } from "../agents/variables.ts";
+import { readHookInput } from "./hook-input.ts";
 
 /** The part of opencode's hooks that this plugin uses. */
 type Hooks = {

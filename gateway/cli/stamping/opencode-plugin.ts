@@ -1,5 +1,5 @@
 import { readPresent } from "#shared/env.ts";
-import { SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
+import { SESSION_VARIABLE } from "../agents/variables.ts";
 
 /** The part of opencode's hooks that this plugin uses. */
 type Hooks = {

@@ -1,16 +1,9 @@
 import { readPresent } from "#shared/env.ts";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
-import { SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
+import { AGENT_NAMES, AGENTS } from "../agents/agents.ts";
+import { SESSION_VARIABLE } from "../agents/variables.ts";
 import { newSession, pinnedSession, pinSession } from "./branch-session.ts";
 import { currentBranch, type Git, isDefaultBranch } from "./git.ts";
-
-/** Variables in which agents pass their own session to child processes, most specific first. */
-const AGENTS_OWN = [
-  "CLAUDE_CODE_REMOTE_SESSION_ID",
-  "CLAUDE_CODE_SESSION_ID",
-  "CODEX_THREAD_ID",
-  "GEMINI_SESSION_ID",
-] as const;
 
 const readSession = (name: string): SessionId | null => parseSessionId(readPresent([name]).get(name));
 
@@ -18,7 +11,10 @@ const readSession = (name: string): SessionId | null => parseSessionId(readPrese
 const wrappersSession = (): SessionId | null => readSession(SESSION_VARIABLE);
 
 /** The surrounding agent's own session, or null. */
-const agentsSession = (): SessionId | null => AGENTS_OWN.map(readSession).find((id) => id !== null) ?? null;
+const agentsSession = (): SessionId | null =>
+  AGENT_NAMES.flatMap((name) => AGENTS[name].sessionVariables ?? [])
+    .map(readSession)
+    .find((id) => id !== null) ?? null;
 
 export type Task = { session: SessionId; branch: string | null; isDefault: boolean };
 

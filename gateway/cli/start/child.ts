@@ -1,8 +1,7 @@
 import { pause, restartDelayMs } from "#shared/backoff.ts";
 import { CONFIGURATION_EXIT_CODE } from "#shared/env.ts";
 import { type Beginning, type ChildProcess, startChildProcess } from "./child-process.ts";
-import type { ChildPlace, ChildSpec, State } from "./child-state.ts";
-import { replaceAll } from "./replace-all.ts";
+import { type ChildPlace, type ChildSpec, replaceAll, type State } from "./replace-all.ts";
 
 type End = "stopped" | "misconfigured";
 

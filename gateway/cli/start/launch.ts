@@ -12,12 +12,12 @@ import { newSetupLink } from "#shared/setup-link.ts";
 import type { LauncherConfig } from "../../config.ts";
 import { Secret } from "../../directory.ts";
 import { apiAt } from "../client/api.ts";
+import { reachable } from "../client/settings.ts";
 import { ensurePages } from "../pages/ensure-pages.ts";
 import { banner } from "./banner.ts";
 import { type Child, keepChild } from "./child.ts";
 import { type ReadyDatabase, readyDatabase } from "./database.ts";
 import { gatewayEnv, githubAppEnv } from "./environment.ts";
-import { reachable, untilReady } from "./ports.ts";
 import { ensureSecrets, type InstallationSecrets } from "./secrets.ts";
 import type { StopRequests } from "./stop-requests.ts";
 import { openSwitchboard } from "./switchboard.ts";
@@ -186,6 +186,19 @@ async function announce(
       firstKeyFile: existsSync(firstKey) ? firstKey : null,
     }),
   );
+}
+
+/** Resolves with true when `url` answers 200, or with false when `signal` aborts. */
+async function untilReady(url: string, signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted) {
+    const ready = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(2_000)]) }).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+    if (ready) return true;
+    await pause(50, signal);
+  }
+  return false;
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;

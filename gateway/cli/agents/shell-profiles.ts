@@ -1,19 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { keysOf } from "#shared/keys-of.ts";
+import { readLogin } from "../client/login.ts";
 import { RUN } from "../own-program.ts";
-import type { Homes } from "./hook-files.ts";
-
-/** Agents that take a gateway and its key from their environment only: a function of the shell starts each with `tallygate run`. */
-const SHELL_AGENTS = ["gemini", "copilot", "qwen"] as const;
-export type ShellAgent = (typeof SHELL_AGENTS)[number];
-export const isShellAgent = (name: string): name is ShellAgent => SHELL_AGENTS.some((it) => it === name);
+import type { AgentSettings } from "./agent.ts";
+import type { Homes } from "./homes.ts";
 
 type Shell = {
   /** The file that the shell reads at the start of an interactive session; null where none is surely read. */
   profile(homes: Homes): string | null;
   /** A function that replaces the agent's command. */
-  define(name: ShellAgent, command: string): string;
+  define(name: string, command: string): string;
 };
 
 // `function` keeps an alias of the same name from being expanded there.
@@ -38,7 +35,7 @@ const SHELLS = {
 } as const satisfies Record<string, Shell>;
 
 /** What a shell is to run instead of the agent. */
-type ShellCall = { name: ShellAgent; command: string };
+type ShellCall = { name: string; command: string };
 
 /** An agent's function, as bash, zsh and most other shells have it. */
 export const functionOf = ({ name, command }: ShellCall): string => define(name, command);
@@ -53,16 +50,16 @@ export function userShell(homes: Homes): { path: string; define(call: ShellCall)
 }
 
 const OPENING = "# >>> tallygate:";
-const edgesOf = (name: ShellAgent) => [`${OPENING} ${name} >>>`, `# <<< tallygate: ${name} <<<`] as const;
+const edgesOf = (name: string) => [`${OPENING} ${name} >>>`, `# <<< tallygate: ${name} <<<`] as const;
 
 /** The line feed before the block, and the block's lines. */
-function blockOf(name: ShellAgent): RegExp {
+function blockOf(name: string): RegExp {
   const [first, last] = edgesOf(name);
   return new RegExp(`(^|\\n)${first}\\n([^]*?)${last}\\n`);
 }
 
 /** A profile's text with an agent's block of these lines at its end. What else is there stays, byte for byte. */
-export function withBlock(text: string | null, name: ShellAgent, lines: readonly string[]): string {
+export function withBlock(text: string | null, name: string, lines: readonly string[]): string {
   const [first, last] = edgesOf(name);
   const block = `${[first, ...lines, last].join("\n")}\n`;
   if (text?.includes(block)) return text;
@@ -71,7 +68,7 @@ export function withBlock(text: string | null, name: ShellAgent, lines: readonly
 }
 
 /** A profile's text as it was without an agent's block; null means no file. */
-export function withoutBlock(text: string | null, name: ShellAgent): string | null {
+export function withoutBlock(text: string | null, name: string): string | null {
   const found = blockOf(name).exec(text ?? "");
   if (text === null || found === null) return text;
   const before = text.slice(0, found.index);
@@ -91,7 +88,7 @@ type Block = { path: string; body: string; program: string | null };
 const PROGRAM = new RegExp(`'?([^\\s']+)'?(?: ${RUN} \\S+)? run --quiet -- `);
 
 /** An agent's blocks in the profiles of all shells. */
-export function profileBlocks(name: ShellAgent, homes: Homes): Block[] {
+export function profileBlocks(name: string, homes: Homes): Block[] {
   return keysOf(SHELLS).flatMap((shell) => {
     const path = SHELLS[shell].profile(homes);
     const text = path !== null && existsSync(path) ? readFileSync(path, "utf8") : "";
@@ -100,4 +97,13 @@ export function profileBlocks(name: ShellAgent, homes: Homes): Block[] {
       ? []
       : [{ path, body, program: PROGRAM.exec(body)?.[1] ?? null }];
   });
+}
+
+/** Where a function leads an agent: `tallygate run` takes address, key and session from the login and the branch. */
+export function ledByFunction(name: string, homes: Homes): AgentSettings | null {
+  const [block] = profileBlocks(name, homes);
+  const login = block ? readLogin() : null;
+  if (!block || login === null) return null;
+  const keyCommand = block.program === null ? null : { program: block.program, url: login.url };
+  return { address: login.url, key: login.key, keyCommand, source: block.path };
 }

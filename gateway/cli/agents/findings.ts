@@ -1,61 +1,43 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { isAbsolute } from "node:path";
-import { readPresent } from "#shared/env.ts";
-import { SESSION_VARIABLE } from "../../hooks/managed-settings.ts";
+import { isRecord, parsedJson } from "#shared/json.ts";
 import { readLogin } from "../client/login.ts";
-import { type AgentSettings, READERS } from "../stamping/agent-settings.ts";
-import { AGENT_NAMES, type AgentName, agentTitle } from "../stamping/agents.ts";
-import { gatewayOf } from "../stamping/agents-gateway.ts";
-import type { Git } from "../stamping/git.ts";
-import { DIRECTORIES } from "../stamping/hook-files.ts";
-import { claudeFinding } from "./claude.ts";
-import { attemptCheck, type Finding, failed, passed, skipped } from "./finding.ts";
-import { hookFinding } from "./hooks.ts";
+import { LOCATE, RUN } from "../own-program.ts";
+import { attemptCheck, type Finding, failed, passed, skipped } from "../print/finding.ts";
+import type { AgentSettings, Checkout } from "./agent.ts";
+import { AGENT_NAMES, AGENTS, type AgentName } from "./agents.ts";
+import { gatewayOf } from "./agents-gateway.ts";
+import { fileText, HOMES } from "./homes.ts";
+import { HOOK_SCRIPT } from "./json-settings.ts";
+import { SESSION_VARIABLE } from "./variables.ts";
 
-export type AgentsUnderTest = {
-  directory: string;
-  git: Git;
+export type AgentsUnderTest = Checkout & {
   /** The gateway's address. */
   url: string;
   /** Whether `tallygate run` points agents at the gateway here. */
   runLeads: boolean;
 };
 
-/** How an agent is always led to the gateway, without `tallygate run`. */
-const LEAD: Readonly<Record<AgentName, (url: string) => string>> = {
-  claude: (url) => `set ANTHROPIC_BASE_URL=${url} and ANTHROPIC_AUTH_TOKEN to a client key`,
-  codex: (url) =>
-    `give config.toml a model_provider with base_url = "${url}/v1", wire_api = "responses" and env_key`,
-  gemini: (url) => `set GOOGLE_GEMINI_BASE_URL=${url} and GEMINI_API_KEY to a client key`,
-  copilot: (url) => `set COPILOT_PROVIDER_BASE_URL=${url}/v1 and COPILOT_PROVIDER_API_KEY to a client key`,
-  qwen: (url) => `set OPENAI_BASE_URL=${url}/v1 and OPENAI_API_KEY to a client key`,
-  opencode: (url) => `give opencode.json a provider with the options baseURL "${url}/v1" and apiKey`,
-};
-
-/** Agents that `run` cannot point at the gateway: their own settings do. */
-const LED_BY_SETTINGS: ReadonlySet<AgentName> = new Set(["opencode"]);
-
 /** For each agent used here: where its calls go, which session they carry, and whether its hook stamps. */
 export async function* agentFindings(it: AgentsUnderTest): AsyncGenerator<Finding> {
-  const homes = { home: homedir(), env: (name: string) => readPresent([name]).get(name) };
-  const used = AGENT_NAMES.filter((name) => existsSync(DIRECTORIES[name](homes)));
+  const used = AGENT_NAMES.filter((name) => existsSync(AGENTS[name].directory(HOMES)));
   if (used.length === 0)
     yield skipped(
       "No coding agent has settings here.",
       "None was checked. `tallygate install NAME` sets one up.",
     );
   for (const name of used) {
-    const settings = await READERS[name](it);
+    const { title, check, settings: read } = AGENTS[name];
+    const settings = await read(HOMES, it);
     yield addressFinding(name, settings, it);
     const key = keyFinding(name, settings);
     if (key) yield key;
     const session = sessionFinding(name, settings);
     if (session) yield session;
-    else if (name === "claude") {
-      yield await attemptCheck("Claude Code's settings cannot be read.", () => claudeFinding(it.directory));
+    else if (check) {
+      yield await attemptCheck(`${title}'s settings cannot be read.`, () => check(HOMES, it.directory));
     }
-    yield await attemptCheck(`The hook of ${agentTitle(name)} cannot be looked at.`, () =>
+    yield await attemptCheck(`The hook of ${title} cannot be looked at.`, () =>
       hookFinding(name, it.directory),
     );
   }
@@ -66,20 +48,19 @@ function addressFinding(
   { address, keyCommand, source }: AgentSettings,
   it: AgentsUnderTest,
 ): Finding {
-  const title = agentTitle(name);
+  const { title, isLedBySettings, lead } = AGENTS[name];
   if (address !== null && originOf(address) === originOf(it.url)) {
     return passed(`${title} calls the gateway (${source}).`);
   }
-  const run = LED_BY_SETTINGS.has(name) ? "" : `start it with \`tallygate run -- ${name}\`, or `;
-  const lead = LEAD[name](it.url);
-  if (keyCommand !== null) {
+  const run = isLedBySettings ? "" : `start it with \`tallygate run -- ${name}\`, or `;
+  if (keyCommand) {
     return failed(
       `${title} bypasses the gateway: ${source} sends its calls to ${hostOf(address ?? keyCommand.url)}.`,
       `Run \`tallygate login --url ${it.url}\`, then \`tallygate install ${name}\`.`,
     );
   }
   const install = `\`tallygate login\` and \`tallygate install ${name}\` lead it there. Or `;
-  const remedy = `${install}${run}${lead}.`;
+  const remedy = `${install}${run}${lead(it.url)}.`;
   if (address !== null) {
     return failed(`${title} bypasses the gateway: ${source} sends its calls to ${hostOf(address)}.`, remedy);
   }
@@ -91,8 +72,8 @@ function addressFinding(
 
 /** Whether the command that an agent asks for its key can print one; null if it can, or if it asks none of ours. */
 function keyFinding(name: AgentName, { keyCommand }: AgentSettings): Finding | null {
-  if (keyCommand === null) return null;
-  const title = agentTitle(name);
+  if (!keyCommand) return null;
+  const { title } = AGENTS[name];
   const { program, url } = keyCommand;
   if (isAbsolute(program) && !existsSync(program)) {
     return failed(
@@ -110,12 +91,14 @@ function keyFinding(name: AgentName, { keyCommand }: AgentSettings): Finding | n
   );
 }
 
-function sessionFinding(name: AgentName, { fixedSession, sessionSource }: AgentSettings): Finding | null {
+function sessionFinding(
+  name: AgentName,
+  { fixedSession, source, sessionSource = source }: AgentSettings,
+): Finding | null {
   // In a shell that `tallygate run` started, the session is the run's.
-  if (fixedSession === null || fixedSession === readPresent([SESSION_VARIABLE]).get(SESSION_VARIABLE))
-    return null;
+  if (!fixedSession || fixedSession === HOMES.env(SESSION_VARIABLE)) return null;
   return failed(
-    `${agentTitle(name)}: ${sessionSource} gives every call the session ${fixedSession}, whatever the branch.`,
+    `${AGENTS[name].title}: ${sessionSource} gives every call the session ${fixedSession}, whatever the branch.`,
     "Take x-session-id out of it: `tallygate run` sets it, and without a run the agent sends its own.",
   );
 }
@@ -126,3 +109,35 @@ const originOf = (address: string): string =>
 
 /** Without the credentials that an address may carry. */
 const hostOf = (address: string): string => URL.parse(address)?.host ?? "another address";
+
+/** Whether an agent has the hook that stamps, and runs it. */
+async function hookFinding(name: AgentName, directory: string): Promise<Finding> {
+  const { title, hook, agreement } = AGENTS[name];
+  const path = hook.path(HOMES);
+  const text = (await fileText(path)).replaceAll("file://", "");
+  const install = `\`tallygate install ${name}\` adds it.`;
+  const program = PROGRAM.exec(text)?.slice(1).find(Boolean);
+  if (!program) return skipped(`${title} has no hook that stamps pull requests.`, install);
+  if (!existsSync(decodeURI(program))) {
+    return failed(`${title}'s hook runs ${program}, which does not exist.`, install);
+  }
+  if (isSwitchedOff(parsedJson(text))) {
+    return failed(
+      `${title} runs no hooks: ${path} switches them off.`,
+      "Take disableAllHooks, or hooksConfig.enabled, out of it.",
+    );
+  }
+  return agreement ? await agreement.check(directory) : passed(`${title} has the hook that stamps.`);
+}
+
+/** An absolute path without blanks. */
+const PATH = `(?:[A-Za-z]:)?/[^\\s"'\\\\]*`;
+const SCRIPT = `(?:${HOOK_SCRIPT}|opencode-hook\\.ts)`;
+/** What a hook runs: the compiled program that has our script, or the script. */
+const PROGRAM = new RegExp(`(${PATH})\\W+(?:${RUN}|${LOCATE})\\W+[\\w/-]*${SCRIPT}|(${PATH}${SCRIPT})`);
+
+/** Claude Code's switch, and Gemini CLI's. */
+const isSwitchedOff = (settings: unknown): boolean =>
+  isRecord(settings) &&
+  (settings["disableAllHooks"] === true ||
+    (isRecord(settings["hooksConfig"]) && settings["hooksConfig"]["enabled"] === false));

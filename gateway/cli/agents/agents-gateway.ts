@@ -1,10 +1,8 @@
-import { readPresent } from "#shared/env.ts";
 import { agentGateway, isHttpUrl, loginFor } from "../client/settings.ts";
-import { type Checkout, READERS } from "./agent-settings.ts";
-import { AGENT_NAMES } from "./agents.ts";
-import { HOOK_AGENT } from "./hook-input.ts";
-
-export type Gateway = { url: string; key: string };
+import type { Checkout, Gateway } from "./agent.ts";
+import { AGENT_NAMES, AGENTS } from "./agents.ts";
+import { HOMES } from "./homes.ts";
+import { HOOK_AGENT } from "./variables.ts";
 
 /**
  * The gateway of the surrounding agent: the one that `TALLYGATE_URL` and `TALLYGATE_KEY` name, else the one of the agent
@@ -14,9 +12,11 @@ export type Gateway = { url: string; key: string };
 export async function agentsGateway(place: Checkout): Promise<Gateway | null> {
   const named = agentGateway();
   if (named) return named;
-  const runner = readPresent([HOOK_AGENT]).get(HOOK_AGENT);
-  const own = AGENT_NAMES.filter((name) => name === runner).map((name) => READERS[name](place));
-  for (const read of [...own, ...AGENT_NAMES.map((name) => READERS[name](null))]) {
+  const runner = HOMES.env(HOOK_AGENT);
+  const own = AGENT_NAMES.filter((name) => name === runner).map((name) =>
+    AGENTS[name].settings(HOMES, place),
+  );
+  for (const read of [...own, ...AGENT_NAMES.map((name) => AGENTS[name].settings(HOMES, null))]) {
     const { address, key } = await read;
     if (address !== null && key !== null && isHttpUrl(address)) return { url: gatewayOf(address), key };
   }

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { inheritedEnv } from "#shared/env.ts";
 import { parsedJson } from "#shared/json.ts";
 import { fits, oneOf, open } from "#shared/schema.ts";
-import { HOOK_SCRIPT } from "./hook-groups.ts";
+import { HOOK_SCRIPT } from "./json-settings.ts";
 
 // Codex runs a hook only after its user has agreed to this very command. `codex exec` never asks. Its app server says what
 // was agreed to, and keeps a new agreement.
@@ -43,23 +43,7 @@ export async function trustCodexHooks(directory: string): Promise<CodexHook[] | 
   return await codexHooks(directory);
 }
 
-/**
- * Codex's `config.toml` without its agreements to the hooks of a file that is gone; null means no file. Codex cannot be asked
- * to forget them.
- */
-export function withoutTrust(text: string | null, hooksFile: string): string | null {
-  const path = JSON.stringify(hooksFile)
-    .slice(1, -1)
-    .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const agreement = new RegExp(`(?:^|\\n)\\[hooks\\.state\\."${path}:[^"\\n]*"\\]\\n(?:[^[\\n].*\\n?)*`, "g");
-  const rest = (text ?? "")
-    .replaceAll(agreement, "")
-    .replace(/(?:^|\n)\[hooks\.state\]\n(?=\n*(?:$|\[(?!hooks\.state\.)))/, "");
-  return rest === "" && rest !== text ? null : rest;
-}
-
 type Question = readonly [method: string, params: object];
-
 /** Codex's answers, in order; null if it does not answer all of them. An error is answered with undefined. */
 async function askCodex(directory: string, questions: readonly Question[]): Promise<unknown[] | null> {
   const env = inheritedEnv({});
