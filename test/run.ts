@@ -108,11 +108,12 @@ async function prepareConsole(): Promise<void> {
   await builtPages().catch(() => undefined);
 }
 
-/** The coding agents that the suites of clients start. */
+/** The coding agents that suites start: two in every run, the others in those of `test/agents`. */
 async function prepareClients(): Promise<void> {
-  if (!files.some((file) => file.startsWith("test/clients/"))) return;
+  const all = files.some((file) => file.startsWith("test/agents/"));
+  if (!all && !files.includes("test/clients/agents.test.ts")) return;
   const { prepareAgents } = await import("./support/agents.ts");
-  await prepareAgents(files.some(isSlow));
+  await prepareAgents(all);
 }
 
 await Promise.all([prepareConsole(), prepareClients()]);

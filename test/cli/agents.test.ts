@@ -103,6 +103,26 @@ describe("what an agent is told by a run", () => {
     ]);
   });
 
+  test("Claude Code's own settings and its --settings keep what they set, with the session beside it", async () => {
+    const CLAUDE_CONFIG_DIR = mkdtempSync(join(tmpdir(), "claude-"));
+    const env = { ANTHROPIC_CUSTOM_HEADERS: "x-tags: shop\nx-session-id: gs_former" };
+    await Bun.write(join(CLAUDE_CONFIG_DIR, "settings.json"), JSON.stringify({ env }));
+    const given = JSON.stringify({ model: "opus", env: { A: "1" } });
+    const { args, file } = await told(
+      "claude",
+      { CLAUDE_CONFIG_DIR },
+      { words: ["--settings", given, "-p"] },
+    );
+    expect([args, file?.tell("/tmp/it").args]).toEqual([["-p"], ["--settings", "/tmp/it"]]);
+    expect(JSON.parse((await file?.text()) ?? "")).toEqual({
+      model: "opus",
+      env: { A: "1", ANTHROPIC_CUSTOM_HEADERS: "x-tags: shop\nx-session-id: gs_task" },
+    });
+    const headers = JSON.stringify({ env: { ANTHROPIC_CUSTOM_HEADERS: "x-tags: given" } });
+    const other = await told("claude", { CLAUDE_CONFIG_DIR }, { words: [`--settings=${headers}`] });
+    expect(other.env["ANTHROPIC_CUSTOM_HEADERS"]).toBe("x-tags: given\nx-session-id: gs_task");
+  });
+
   test("Gemini CLI is led to the gateway, unless it is configured for another one", async () => {
     expect((await told("gemini", {}, { gateway })).env).toMatchObject({
       GOOGLE_GEMINI_BASE_URL: gateway.url,
@@ -117,15 +137,20 @@ describe("what an agent is told by a run", () => {
     const CODEX_HOME = mkdtempSync(join(tmpdir(), "codex-"));
     await Bun.write(
       `${CODEX_HOME}/config.toml`,
-      'model_provider = "mine"\n[model_providers.mine]\n[mcp_servers.tools]\nurl = "http://gateway/mcp"\n',
+      'model_provider = "mine"\n[model_providers.mine]\n[mcp_servers.tools]\nurl = "http://gateway/mcp"\n[mcp_servers.other]\nurl = "http://other/mcp"\n',
     );
     expect((await told("codex", { CODEX_HOME })).args).toEqual([
       "-c",
       'model_providers.mine.env_http_headers.x-session-id="GATEWAY_SESSION_ID"',
     ]);
-    expect((await told("codex", {}, { gateway })).args).toContain(
-      'model_providers.tallygate.base_url="http://gateway/v1"',
+    expect((await told("codex", { CODEX_HOME }, { gateway })).args).toEqual(
+      expect.arrayContaining([
+        'model_providers.tallygate.base_url="http://gateway/v1"',
+        // At the tool gateway too, and at no other tool server.
+        'mcp_servers.tools.env_http_headers.x-session-id="GATEWAY_SESSION_ID"',
+      ]),
     );
+    expect((await told("codex", { CODEX_HOME }, { gateway })).args.join()).not.toContain("mcp_servers.other");
     expect((await told("codex")).args).toEqual([]);
   });
 

@@ -1,15 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
-import { agentProgram } from "#test/support/agents.ts";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { Repository } from "#test/support/fake-github/world.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 // `tallygate doctor` on a developer's machine: no admin key, no GitHub App, a gateway elsewhere.
-
-const codex = await agentProgram("codex");
 
 let github: FakeGithub;
 let repository: Repository;
@@ -290,41 +286,15 @@ test("agents whose settings or variables name another gateway or sign-in get no 
   expect(await Bun.file(join(ada.home, ".gemini/settings.json")).json()).toMatchObject(own);
 });
 
-describe.skipIf(codex === null)("Codex's hook", () => {
-  const COMMAND = "git commit -q --allow-empty -m work";
-  let vendor: LLMock;
-  beforeAll(async () => {
-    vendor = await LLMock.create({ port: 0 });
-    const usage = { input_tokens: 210, output_tokens: 12 };
-    const predicate = (request: ChatCompletionRequest) =>
-      request.tools?.some(({ function: it }) => it.name === "exec_command") === true;
-    const call = { name: "exec_command", arguments: JSON.stringify({ cmd: COMMAND }), id: "call_commit" };
-    vendor.on({ hasToolResult: false, predicate }, { toolCalls: [call], usage });
-    vendor.on({}, { content: "Done.", usage });
-  });
-  afterAll(() => vendor.stop());
+describe("Codex's hook", () => {
+  /** Says what Codex's app server says, and keeps what it is told to. */
+  const appServer = () =>
+    ada.addProgram("codex", [process.execPath, join(import.meta.dir, "../support/stand-in/codex.ts")]);
 
-  test("that nobody has agreed to is found; `codex exec` runs it once `install --trust` has agreed", async () => {
-    ada.addProgram("codex", codex ?? []);
-    const config = [
-      'model_provider = "own"\napproval_policy = "never"\nsandbox_mode = "danger-full-access"',
-      "check_for_update_on_startup = false",
-      `[model_providers.own]\nname = "own"\nbase_url = "${vendor.url}/v1"\nwire_api = "responses"`,
-    ];
-    await write(".codex/config.toml", `${config.join("\n")}\n`);
+  test("that nobody has agreed to is found; `install --trust` agrees, and uninstall takes it back", async () => {
+    appServer();
     const installed = await ada.tallygate(["install", "codex"]);
     expect(installed.out).toContain("`codex exec` never asks: in CI, add --trust.");
-    await ada.git("checkout", "--quiet", "-b", "in-ci");
-    /** What the hook leaves: the branch's session. */
-    const ran = async () => {
-      const exec = await ada.run(["codex", "exec", "--json", "-m", "gpt-5", "Commit."], {
-        NO_PROXY: "127.0.0.1",
-        HTTPS_PROXY: "http://127.0.0.1:9",
-      });
-      expect(exec.out, exec.error).toContain("Done.");
-      return await ada.run(["git", "config", "branch.in-ci.gateway-session"]);
-    };
-    expect((await ran()).out).toBe("");
     const before = await doctor();
     expect(before.out).toContain("✗ Codex does not run the hook that stamps: it is not trusted yet.");
     expect(before.out).toContain("`tallygate install codex --trust`");
@@ -333,7 +303,8 @@ describe.skipIf(codex === null)("Codex's hook", () => {
       out: expect.stringContaining("codex: trusts the hook."),
     });
     expect((await doctor()).out).toContain("✓ Codex has the hook that stamps, and trusts it.");
-    expect((await ran()).out).toMatch(/^[0-9a-f-]{36}\n$/);
+    expect((await ada.tallygate(["uninstall", "codex"])).code).toBe(0);
+    expect(await Bun.file(join(ada.home, ".codex/config.toml")).exists()).toBe(false);
   });
 
   test("is not said to be trusted where there is no Codex", async () => {

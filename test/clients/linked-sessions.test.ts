@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
+import { LLMock } from "@copilotkit/aimock";
 import type { ReportPayload } from "#shared/report.ts";
-import { agentProgram } from "#test/support/agents.ts";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest } from "#test/support/fake-github/world.ts";
@@ -11,11 +10,9 @@ import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 // Several sessions of agents on one branch, without the wrapper `run`: the merge costs what all of them cost, or says
-// that it costs more.
+// that it costs more. test/agents/sessions.test.ts has Claude Code itself.
 
-const claude = await agentProgram("claude-code");
 const WEBHOOK_SECRET = "a secret of more than sixteen characters";
-const FINAL = "Done.";
 
 const github = startFakeGithub();
 const repository = github.story.addRepository("octo-org/shop");
@@ -24,30 +21,9 @@ let gateway: WiredGateway;
 let ada: Developer;
 let secret: string;
 
-/** What Claude Code is made to run in each of its sessions. */
-const STEPS = {
-  "step one": "git checkout -q -b plain && git commit -q --allow-empty -m one",
-  "step two":
-    'git commit -q --allow-empty -m two && git push -q origin plain && gh pr create --title plain --body "A thing."',
-  "step three": "git commit -q --allow-empty -m review && git push -q origin plain",
-};
-
 beforeAll(async () => {
   vendor = await LLMock.create({ port: 0 });
-  const usage = { input_tokens: 210, output_tokens: 12 };
-  for (const [step, command] of Object.entries(STEPS)) {
-    const predicate = (request: ChatCompletionRequest) =>
-      request.tools?.some(({ function: it }) => it.name === "Bash") === true &&
-      JSON.stringify(request.messages).includes(step);
-    const call = {
-      name: "Bash",
-      arguments: JSON.stringify({ command, description: "Works" }),
-      id: `toolu_${step.slice(5)}`,
-    };
-    vendor.on({ hasToolResult: false, predicate }, { toolCalls: [call], usage });
-  }
-  vendor.on({ hasToolResult: true }, { content: FINAL, usage });
-  vendor.on({}, { content: "Nothing.", usage });
+  vendor.on({}, { content: "Done.", usage: { input_tokens: 210, output_tokens: 12 } });
   gateway = await wiredGateway({ chat: `${vendor.url}/v1`, messages: vendor.url });
   await gateway.admin("PATCH", "/settings", { pull_request_stamping: true });
   secret = (
@@ -58,33 +34,9 @@ beforeAll(async () => {
   github.deliverTo(`${app.url}/api/github/webhooks`);
   await github.story.install({ repositories: [repository] });
   ada = await developer(github, repository.fullName, { gh: true });
-  if (claude) ada.addProgram("claude", claude);
-  expect((await ada.tallygate(["install", "claude"])).code).toBe(0);
 });
 
 afterAll(() => vendor.stop());
-
-const env = () => ({
-  ANTHROPIC_BASE_URL: gateway.url,
-  ANTHROPIC_AUTH_TOKEN: secret,
-  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-  DISABLE_AUTOUPDATER: "1",
-  API_TIMEOUT_MS: "20000",
-  HTTP_PROXY: "http://127.0.0.1:9",
-  HTTPS_PROXY: "http://127.0.0.1:9",
-  NO_PROXY: "127.0.0.1,localhost",
-  SHELL: "/bin/sh",
-});
-
-const ARGUMENTS = ["--output-format", "json", "--allowedTools", "Bash", "--strict-mcp-config"];
-
-/** A session of Claude Code as a developer starts it, and its id. */
-async function session(prompt: string): Promise<string> {
-  const words = ["claude", "-p", `Do ${prompt}.`, ...ARGUMENTS, "--model", "claude"];
-  const { out, error } = await ada.run(words, env());
-  expect(JSON.parse(out), error).toMatchObject({ is_error: false, result: FINAL });
-  return JSON.parse(out).session_id;
-}
 
 async function costOf(sessions: readonly string[]): Promise<number> {
   let cost = 0;
@@ -136,36 +88,35 @@ async function call(headers: Record<string, string>, key = secret): Promise<void
   await answer.text();
 }
 
-test.skipIf(claude === null)(
-  "three plain sessions of Claude Code on one branch, the last after the pull request, are its whole cost",
-  async () => {
-    const first = await session("step one");
-    const second = await session("step two");
-    const request = [...github.world.pullRequests.values()].at(-1) as PullRequest;
-    expect(request.body).toBe(`A thing.\n\nGateway-Session: ${first}`);
-    const third = await session("step three");
-    expect(new Set([first, second, third]).size).toBe(3);
-    await merge(request);
-    const all = await costOf([first, second, third]);
-    const page = await pageOf(request);
-    expect(page.session_cost_is_lower_bound).toBe(false);
-    expect(Number(page.session_cost_usd)).toBeCloseTo(all, 12);
-    const total = await mergedCost();
-    expect(total?.current).toMatchObject({ merged_prs: 1, joined_prs: 1 });
-    expect(Number(total?.current?.cost_usd)).toBeCloseTo(all, 12);
-    const links =
-      await gateway.sql`select session, of_session, task, client, counts from session_links order by 1`;
-    expect([...links]).toEqual(
-      [second, third].sort().map((it) => ({
-        session: it,
-        of_session: first,
-        task: "plain",
-        client: expect.any(String),
-        counts: true,
-      })),
-    );
-  },
-);
+test("three sessions that work on one branch, the last after the pull request, are its whole cost", async () => {
+  const [first = "", second = "", third = ""] = ["agent-1", "agent-2", "agent-3"];
+  const agent = { ANTHROPIC_BASE_URL: gateway.url, ANTHROPIC_AUTH_TOKEN: secret };
+  /** A session makes one call and runs one command, after which its hook runs. */
+  const work = async (session: string, command: string) => {
+    await call({ "x-claude-code-session-id": session });
+    expect((await ada.run(["sh", "-c", command], agent)).code).toBe(0);
+    const input = { session_id: session, cwd: ada.work, tool_name: "Bash", tool_input: { command } };
+    expect(await ada.hook(JSON.stringify(input), agent)).toMatchObject({ code: 0 });
+  };
+  await work(first, "git checkout -q -b plain && git commit -q --allow-empty -m one");
+  const open = 'git push -q origin plain && gh pr create --title plain --body "A thing."';
+  await work(second, `git commit -q --allow-empty -m two && ${open}`);
+  const request = [...github.world.pullRequests.values()].at(-1) as PullRequest;
+  expect(request.body).toBe(`A thing.\n\nGateway-Session: ${first}`);
+  await work(third, "git commit -q --allow-empty -m review && git push -q origin plain");
+  await merge(request);
+  const all = await costOf([first, second, third]);
+  const page = await pageOf(request);
+  expect(page.session_cost_is_lower_bound).toBe(false);
+  expect(Number(page.session_cost_usd)).toBeCloseTo(all, 12);
+  const total = await mergedCost();
+  expect(total?.current).toMatchObject({ merged_prs: 1, joined_prs: 1 });
+  expect(Number(total?.current?.cost_usd)).toBeCloseTo(all, 12);
+  const links = await gateway.sql`select session, of_session, task, counts from session_links order by 1`;
+  expect([...links]).toEqual(
+    [second, third].map((session) => ({ session, of_session: first, task: "plain", counts: true })),
+  );
+});
 
 describe("a task's agent that also called without the task's session", () => {
   test("makes the merge a lower bound until it is linked; then its cost is part of it", async () => {

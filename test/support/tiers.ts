@@ -3,6 +3,58 @@
  * test/ or a folder that ends with a slash.
  */
 export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> = {
+  "agents/budget-used-up.test.ts": {
+    why: "starts all six coding agents",
+    guardedBy: "limits/one-gateway (status and x-should-retry of the refusal), clients/recorded-agents",
+  },
+  "agents/calls.test.ts": {
+    why: "starts Claude Code, Codex and opencode ten times",
+    guardedBy: "clients/recorded-agents, clients/agents, wire/subscription-lane, clients/linked-sessions",
+  },
+  "agents/codex-hook.test.ts": {
+    why: "starts Codex and its app server ten times",
+    guardedBy: "clients/doctor, with a stand-in for Codex's app server",
+  },
+  "agents/gemini.test.ts": {
+    why: "starts Gemini CLI twice",
+    guardedBy: "clients/recorded-agents, clients/sdk-gemini, clients/gemini-translated",
+  },
+  "agents/hooks.test.ts": {
+    why: "starts Claude Code, Codex and Gemini CLI eight times",
+    guardedBy: "surfaces/hook-events, hooks/native, cli/agents (the files of administrators)",
+  },
+  "agents/merged.test.ts": {
+    why: "starts Claude Code and Codex four times",
+    guardedBy: "clients/agents, clients/stamping, clients/linked-sessions",
+  },
+  "agents/metrics.test.ts": {
+    why: "starts Claude Code, Codex and Gemini CLI",
+    guardedBy: "surfaces/recorded-exports, surfaces/otel",
+  },
+  "agents/plain.test.ts": {
+    why: "starts Claude Code, Codex and opencode",
+    guardedBy: "clients/agents, cli/agents, clients/linked-sessions",
+  },
+  "agents/run.test.ts": {
+    why: "starts Claude Code and Codex nine times",
+    guardedBy: "cli/agents (what a run tells them), wire/subscription-lane, surfaces/recorded-exports",
+  },
+  "agents/sessions.test.ts": {
+    why: "starts Claude Code three times",
+    guardedBy: "clients/linked-sessions, with the hook alone",
+  },
+  "agents/sign-in.test.ts": {
+    why: "starts Claude Code six times",
+    guardedBy: "identity/device, identity/renewal, identity/claude-settings",
+  },
+  "agents/stamps.test.ts": {
+    why: "starts Gemini CLI, Copilot CLI, Qwen Code and opencode",
+    guardedBy: "clients/doctor, cli/agents, cli/shell-profiles, clients/stamping, clients/recorded-agents",
+  },
+  "agents/tools.test.ts": {
+    why: "starts Claude Code and Codex six times",
+    guardedBy: "clients/mcp-clients, wire/mcp, surfaces/tool-calls",
+  },
   "faults/answer-memory.test.ts": {
     why: "three answers of 60 MiB at once",
     guardedBy: "faults/slow-streams.test.ts: a client that does not read stops the provider",

@@ -1,14 +1,16 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { pageOf } from "#shared/admin/fields.ts";
 import { PullRequestPage, PullRequestView } from "#shared/admin/records.ts";
+import { isOver, parseDecimal } from "#shared/decimal.ts";
+import { plural } from "#shared/plural.ts";
+import { usdText } from "#shared/usd-text.ts";
 import { type Api, adminApi, expectShape } from "../client/api.ts";
-import { costText, pullRequestCost } from "../print/pull-request-cost.ts";
 import { showComment } from "../stamping/cost-comment.ts";
 import { gitIn } from "../stamping/git.ts";
 import { type GithubVia, openGithub } from "../stamping/github.ts";
 import { locatePullRequest, type RepositoryName } from "../stamping/pull-request.ts";
 import { directoryOf, parseCount, print, printNote, URL_OPTION } from "./common.ts";
-import { parseAccess, parseRepository } from "./pr.ts";
+import { parseRepository, VIA_OPTION } from "./pr.ts";
 
 type PullRequestName = RepositoryName & { number: number };
 
@@ -34,11 +36,7 @@ export const addPrCost = (pr: Command) =>
     .option("--wait <seconds>", "wait until the gateway knows it, at most so long", parseCount)
     .option("--merged", "with --wait: until the gateway knows the merge")
     .option("--comment", "show it in one comment on the pull request, too")
-    .option(
-      "--via <way>",
-      "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set",
-      parseAccess,
-    )
+    .option(...VIA_OPTION)
     .option("--json", "answer as JSON")
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
@@ -131,3 +129,68 @@ async function readPullRequest(
   const page = await api.call("GET", `/admin/v1/pull-requests/${found.id}`);
   return expectShape(PullRequestPage, page, "The pull request");
 }
+
+/** What a pull request cost, against a budget in USD; `costUsd` is null where it is unknown. */
+type PullRequestCost = {
+  costUsd: string | null;
+  isLowerBound: boolean;
+  budgetUsd: string | null;
+  /** An unknown cost is never above. */
+  isAbove: boolean;
+};
+
+/** As in reports, a merge costs what its joined session cost; before the merge, it is the cost so far. */
+function pullRequestCost(page: PullRequestPage, budgetUsd: string | null): PullRequestCost {
+  const counts = page.link === "joined" || page.link === "open";
+  const costUsd = counts ? page.session_cost_usd : null;
+  return {
+    costUsd,
+    isLowerBound: costUsd !== null && page.session_cost_is_lower_bound,
+    budgetUsd,
+    isAbove: costUsd !== null && budgetUsd !== null && isOver(parseDecimal(costUsd), parseDecimal(budgetUsd)),
+  };
+}
+
+/** The sentences about it: plain for a terminal, or in GitHub's Markdown. Figures, a session id and fixed words. */
+function costText(page: PullRequestPage, cost: PullRequestCost, form: "plain" | "markdown"): string {
+  const strong = (text: string) => (form === "markdown" ? `**${text}**` : text);
+  const sentences = [
+    ...(cost.costUsd === null ? unknown(page) : known(page, cost.costUsd, cost.isLowerBound)),
+    ...against(cost),
+  ];
+  const [first = "", ...rest] = sentences;
+  return [strong(first), ...rest].join(" ");
+}
+
+function known(page: PullRequestPage, costUsd: string, isLowerBound: boolean): string[] {
+  const calls = `${page.session_requests.toLocaleString("en-US")} ${plural(page.session_requests, "call")}`;
+  const sofar = page.link === "open" ? " so far" : "";
+  const shared = page.findings.filter(({ code }) => code === "session_of_several_pull_requests");
+  return [
+    `AI cost of ${numberOf(page)}${sofar}: ${isLowerBound ? "at least " : ""}${usdText(costUsd)}.`,
+    `${calls} of session \`${page.session}\`.`,
+    ...shared.map(({ text }) => text),
+  ];
+}
+
+function unknown(page: PullRequestPage): string[] {
+  const first = `The AI cost of ${numberOf(page)} is not known.`;
+  const named = page.session !== null && (page.link === "joined" || page.link === "open");
+  if (named) return [first, `No call of session \`${page.session}\` has a known cost.`];
+  return [
+    first,
+    ...(page.link === "open" ? [] : [page.reason]),
+    ...(page.remedy === null ? [] : [page.remedy]),
+  ];
+}
+
+function against({ costUsd, isLowerBound, budgetUsd, isAbove }: PullRequestCost): string[] {
+  if (budgetUsd === null) return [];
+  const budget = `budget of ${usdText(budgetUsd)}`;
+  if (costUsd === null) return [`The ${budget} is not checked.`];
+  if (isAbove) return [`That is above the ${budget}.`];
+  return [`${isLowerBound ? "The known part" : "That"} is within the ${budget}.`];
+}
+
+const numberOf = ({ repository, number }: PullRequestPage): string =>
+  `${repository ?? "pull request "}#${number}`;

@@ -31,11 +31,7 @@ export const addPr = (program: Command): Command => {
     .option("--repo <owner/name>", "in this repository instead of the checkout's", parseRepository)
     .option("--session <id>", "this session instead of the branch's", parseSession)
     .option("--from-commits", "take the session from Gateway-Session trailers of the commits, if need be")
-    .option(
-      "--via <way>",
-      "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set",
-      parseAccess,
-    )
+    .option(...VIA_OPTION)
     .option("--dry-run", "only say what would be done")
     .option("--json", "answer as JSON")
     .addHelpText("after", HELP)
@@ -56,10 +52,14 @@ export function parseRepository(text: string): RepositoryName {
   throw new InvalidArgumentError("Expected owner/name.");
 }
 
-export function parseAccess(text: string): GithubVia {
-  if (isGithubVia(text)) return text;
-  throw new InvalidArgumentError("gh or rest is expected.");
-}
+export const VIA_OPTION = [
+  "--via <way>",
+  "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set",
+  (text: string): GithubVia => {
+    if (isGithubVia(text)) return text;
+    throw new InvalidArgumentError("gh or rest is expected.");
+  },
+] as const;
 
 /** Prints the result. Exit status 1 if somebody has to act, else 0. */
 export function printStamped({ done, ...rest }: Stamped, json: boolean): number {

@@ -5,7 +5,7 @@ import { type GithubVia, openGithub } from "../stamping/github.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
 import { stampReview } from "../stamping/review.ts";
 import { directoryOf, parseCount } from "./common.ts";
-import { parseAccess, parseRepository, printStamped } from "./pr.ts";
+import { parseRepository, printStamped, VIA_OPTION } from "./pr.ts";
 import { parseSession } from "./session.ts";
 
 type Options = {
@@ -27,11 +27,7 @@ export const addReview = (program: Command) => {
     .option("--repo <owner/name>", "in this repository instead of the checkout's", parseRepository)
     .option("--review <id>", "this review instead of your latest", reviewId)
     .option("--session <id>", "this session instead of the branch's", parseSession)
-    .option(
-      "--via <way>",
-      "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set",
-      parseAccess,
-    )
+    .option(...VIA_OPTION)
     .option("--dry-run", "only say what would be done")
     .option("--json", "answer as JSON")
     .action(async (options: Options, command: Command) => {

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { fits, nullable, open } from "#shared/schema.ts";
 import type { GithubApi } from "./github.ts";
-import { pathOf, type RepositoryName, refusal } from "./pull-request.ts";
+import { pagesOf, pathOf, type RepositoryName, refusal } from "./pull-request.ts";
 
 /** Its first line, by which the comment is found again. The GitHub App's comment has another. */
 const MARKER = "<!-- tallygate:report -->";
@@ -9,8 +9,6 @@ const MARKER = "<!-- tallygate:report -->";
 const Author = open({ login: Type.String(), type: Type.String() });
 const Comment = open({ id: Type.Integer(), body: Type.Optional(Type.String()), user: nullable(Author) });
 type Comment = typeof Comment.static;
-
-const PAGE = 100;
 
 /**
  * Shows the text in one comment on the pull request: made the first time, changed later.
@@ -26,7 +24,7 @@ export async function showComment(
   if (before?.body === body) return;
   const { status } = before
     ? await github.ask("PATCH", `${pathOf(it)}/issues/comments/${before.id}`, { body })
-    : await github.ask("POST", commentsPath(it), { body });
+    : await github.ask("POST", `${pathOf(it)}/issues/${it.number}/comments`, { body });
   if (status !== (before ? 200 : 201)) throw refusal(status, `comment on pull request ${it.number}`, it);
 }
 
@@ -39,15 +37,10 @@ async function ownComment(
   // A workflow's token belongs to no person, and writes as a bot.
   const login = status === 200 && fits(Author, body) ? body.login : null;
   const isOwn = ({ user }: Comment) => (login === null ? user?.type === "Bot" : user?.login === login);
-  for (let page = 1; ; page++) {
-    const path = `${commentsPath(it)}?per_page=${PAGE}&page=${page}`;
-    const answer = await github.ask("GET", path);
-    if (answer.status !== 200 || !fits(Type.Array(Comment), answer.body))
-      throw refusal(answer.status, "read the comments", it);
-    const found = answer.body.find((one) => isOwn(one) && one.body?.startsWith(MARKER));
-    if (found || answer.body.length < PAGE) return found ?? null;
+  const comments = { path: `issues/${it.number}/comments`, item: Comment, what: "read the comments" };
+  for await (const page of pagesOf(github, it, comments)) {
+    const found = page.find((one) => isOwn(one) && one.body?.startsWith(MARKER));
+    if (found) return found;
   }
+  return null;
 }
-
-const commentsPath = (it: RepositoryName & { number: number }): string =>
-  `${pathOf(it)}/issues/${it.number}/comments`;

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { fits, nullable, open } from "#shared/schema.ts";
 import { currentBranch, type Git } from "./git.ts";
 import type { GithubApi } from "./github.ts";
@@ -79,18 +79,34 @@ export async function writeBody(github: GithubApi, it: PullRequest, body: string
   if (status !== 200) throw refusal(status, `change pull request ${it.number}`, it);
 }
 
+/** A repository's list below a path, page by page. @throws Error if GitHub refuses. */
+export async function* pagesOf<T extends TSchema>(
+  github: GithubApi,
+  place: RepositoryName,
+  { path, item, what }: { path: string; item: T; what: string },
+): AsyncGenerator<Static<T>[]> {
+  for (let page = 1; ; page++) {
+    const { status, body } = await github.ask(
+      "GET",
+      `${pathOf(place)}/${path}?per_page=${PAGE}&page=${page}`,
+    );
+    if (status !== 200 || !fits(Type.Array(item), body)) throw refusal(status, what, place);
+    yield body;
+    if (body.length < PAGE) return;
+  }
+}
+
+const PAGE = 100;
 const Commit = open({ commit: open({ message: Type.String() }) });
 const COMMITS_MAX = 250;
 
 /** Messages of its first 250 commits. @throws Error if GitHub refuses. */
 export async function commitMessages(github: GithubApi, it: PullRequest): Promise<string[]> {
   const messages: string[] = [];
-  for (let page = 1; messages.length < COMMITS_MAX; page++) {
-    const path = `${pathOf(it)}/pulls/${it.number}/commits?per_page=100&page=${page}`;
-    const { status, body } = await github.ask("GET", path);
-    if (status !== 200 || !fits(Type.Array(Commit), body)) throw refusal(status, "read the commits", it);
-    messages.push(...body.map(({ commit }) => commit.message));
-    if (body.length < 100) break;
+  const commits = { path: `pulls/${it.number}/commits`, item: Commit, what: "read the commits" };
+  for await (const page of pagesOf(github, it, commits)) {
+    messages.push(...page.map(({ commit }) => commit.message));
+    if (messages.length >= COMMITS_MAX) break;
   }
   return messages;
 }

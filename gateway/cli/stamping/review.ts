@@ -7,6 +7,7 @@ import {
   locatePullRequest,
   type PullRequest,
   type PullRequestChoice,
+  pagesOf,
   pathOf,
   refusal,
 } from "./pull-request.ts";
@@ -30,8 +31,6 @@ const ReviewBody = open({
   user: nullable(open({ login: Type.String() })),
 });
 type Review = typeof ReviewBody.static;
-
-const PAGE = 100;
 
 /**
  * Writes the session in which a review was made into its body, so that the review counts. A review that already names a
@@ -83,14 +82,8 @@ const reviewBy = async (github: GithubApi, it: PullRequest, id: number): Promise
 
 /** All of its reviews, oldest first. */
 async function reviewsOf(github: GithubApi, it: PullRequest): Promise<Review[]> {
-  const reviews: Review[] = [];
-  for (let page = 1; ; page++) {
-    const path = `${reviewsPath(it)}?per_page=${PAGE}&page=${page}`;
-    const { status, body } = await github.ask("GET", path);
-    if (status !== 200 || !fits(Type.Array(ReviewBody), body)) throw refusal(status, "read the reviews", it);
-    reviews.push(...body);
-    if (body.length < PAGE) return reviews;
-  }
+  const reviews = { path: `pulls/${it.number}/reviews`, item: ReviewBody, what: "read the reviews" };
+  return (await Array.fromAsync(pagesOf(github, it, reviews))).flat();
 }
 
 const Login = open({ login: Type.String() });

@@ -13,7 +13,7 @@ import type { LauncherConfig } from "../../config.ts";
 import { Secret } from "../../directory.ts";
 import { apiAt } from "../client/api.ts";
 import { reachable } from "../client/settings.ts";
-import { ensurePages } from "../pages/ensure-pages.ts";
+import { ensurePages } from "../pages/build-pages.ts";
 import { banner } from "./banner.ts";
 import { type Child, keepChild } from "./child.ts";
 import { type ReadyDatabase, readyDatabase } from "./database.ts";
