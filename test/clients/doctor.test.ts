@@ -307,10 +307,12 @@ describe("Codex's hook", () => {
     expect(await Bun.file(join(ada.home, ".codex/config.toml")).exists()).toBe(false);
   });
 
-  test("is not said to be trusted where there is no Codex", async () => {
+  test("is not said to be trusted where there is no Codex, or one that is too old to say", async () => {
     expect(await ada.tallygate(["install", "codex", "--trust"])).toMatchObject({
       code: 1,
       error: expect.stringContaining("its hook is not trusted: Codex is not on the PATH"),
     });
+    ada.addProgram("codex", ["false"]);
+    expect((await doctor()).out).toContain("Whether it trusts it could not be asked: start `codex`.");
   });
 });

@@ -64,8 +64,13 @@ async function askCodex(directory: string, questions: readonly Question[]): Prom
       { method: "initialized" },
       ...questions.map(([method, params], index) => ({ id: index + 1, method, params })),
     ];
-    child.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
-    await child.stdin.flush();
+    const asked = messages.map((message) => `${JSON.stringify(message)}\n`).join("");
+    const write = async () => {
+      await child.stdin.write(asked);
+      await child.stdin.flush();
+    };
+    // A Codex without an app server ends before it has read this, and answers nothing.
+    await write().catch(() => undefined);
     return await answersIn(child.stdout, questions.length);
   } finally {
     child.kill();
