@@ -27,6 +27,7 @@ import { reports } from "./surfaces/reports.ts";
 import { scim } from "./surfaces/scim.ts";
 import { sessionLinksSurface } from "./surfaces/session-links.ts";
 import { signIn } from "./surfaces/sign-in.ts";
+import { version } from "./surfaces/version.ts";
 
 /** Seconds of silence after which Bun closes a connection: Bun's maximum. Model calls have their own deadlines. */
 const IDLE_TIMEOUT_SECONDS = 255;
@@ -43,7 +44,7 @@ const lastAnswers = ({ lifecycle }: { lifecycle: { stopping: boolean } }) =>
 const ADDRESSES = [
   ...[consolePages, health, metrics, models, gemini, modelSurfaces, keptResponses],
   ...[filesSurface, batchesSurface, messageBatches, classifySurface, sessionLinksSurface],
-  ...[otel, hookEvents, mcp, reports],
+  ...[otel, hookEvents, mcp, reports, version],
   // What people, their devices and directories ask about people.
   ...[me, meKeys, meDevices, oauth, managedSettingsSurface, agentTelemetry, claudeUsage, scim, signIn],
   ...[adminDigest, admin],

@@ -127,11 +127,10 @@ type Closable = {
   connections: { close(): Promise<void> };
   watchdog: { close(): void };
   recorder: { close(withinMs: number): Promise<void> };
-  reportWriter: { close(): Promise<void> };
+  closeReporting(): Promise<void>;
   agentMetrics: { close(): Promise<void> };
   telemetry: { close(): Promise<void> };
   opened: { close(): Promise<void> };
-  copies: { close(): Promise<void> } | null;
   part(): Promise<void>;
 };
 
@@ -141,8 +140,8 @@ async function closeInTurn(it: Closable): Promise<void> {
   await it.connections.close();
   await it.part();
   await it.recorder.close(RECORDER_CLOSE_MS);
-  await Promise.all([it.reportWriter.close(), it.agentMetrics.close(), it.telemetry.close()]);
-  await Promise.all([it.opened.close(), it.copies?.close()]);
+  await Promise.all([it.closeReporting(), it.agentMetrics.close(), it.telemetry.close()]);
+  await it.opened.close();
 }
 
 type OpenedStores = ReturnType<typeof openStores>;

@@ -206,3 +206,12 @@ export const REPORT_JSON_SCHEMA = {
   title: "Report payload",
   ...ReportPayload,
 };
+
+/** A page that shows reports asks for this, and for the reports again once it has changed. */
+export const RecordsVersion = closed({
+  version: Type.Integer({
+    description:
+      "Changes whenever reports may have changed: with records, joined merges, prices and teams. Of a team's manager: with what concerns the team.",
+  }),
+});
+export type RecordsVersion = Static<typeof RecordsVersion>;

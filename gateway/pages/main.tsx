@@ -5,6 +5,7 @@ import { setNonce } from "get-nonce";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { newQueryClient } from "./data/client.ts";
+import { followRecords } from "./data/follow-records.ts";
 import { copyExactly } from "./parts/exact-copy.ts";
 import { newRouter } from "./router.tsx";
 import { THEME } from "./theme.ts";
@@ -15,6 +16,7 @@ setNonce(nonce);
 copyExactly();
 
 const client = newQueryClient();
+followRecords(client);
 const router = newRouter(client);
 
 const place = document.getElementById("root");

@@ -9,6 +9,7 @@ import {
   type RouteComponent,
   redirect,
 } from "@tanstack/react-router";
+import { versionKnown } from "./data/follow-records.ts";
 import { ME, mayAs } from "./data/me.ts";
 import { parseSearch, stringifySearch } from "./data/search.ts";
 import { Fault } from "./parts/states.tsx";
@@ -41,6 +42,8 @@ const signedIn = createRoute({
   beforeLoad: async ({ context, location }) => {
     const me = await context.client.ensureQueryData(ME);
     if (!me) throw redirect({ to: "/sign-in", search: { next: location.href } });
+    // Known by the time that the page asks for its data.
+    void versionKnown(context.client);
     return { me };
   },
 });

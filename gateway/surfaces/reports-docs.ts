@@ -1,6 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
-import { COMPARES, DIMENSIONS, RANGES, ReportPayload, Result, Spec } from "#shared/report.ts";
+import { COMPARES, DIMENSIONS, RANGES, RecordsVersion, ReportPayload, Result, Spec } from "#shared/report.ts";
 import { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { dimensionTable, measureTable } from "../reports/reference.ts";
 import { FORMATS, ReportsBody } from "../reports/request.ts";
@@ -88,6 +88,14 @@ export const REPORTS_DOCS = {
       ...json(ReportPayload),
       ...CSV,
     }),
+  },
+  version: {
+    summary: "Version of the records",
+    description:
+      "Poll it to keep reports on a page up to date: ask for them again once the number has changed. Numbers have no order.",
+    tags: TAGS,
+    security: SECURITY,
+    responses: responses("The version of what the caller's reports read.", json(RecordsVersion)),
   },
   query: {
     summary: "One report, as JSON or CSV",

@@ -6,11 +6,13 @@ import { ERRORS, GatewayError } from "#gateway/errors.ts";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
 import type { NamedReport } from "#gateway/reports/request.ts";
 import { sourceOf } from "#gateway/reports/sources.ts";
+import { recordVersion } from "#gateway/stores/reports/record-version.ts";
 import { type ReportWriter, reportWriter } from "#gateway/stores/reports/report-worker.ts";
 import { type ReportsDeps, reports } from "#gateway/surfaces/reports.ts";
+import { type VersionDeps, version } from "#gateway/surfaces/version.ts";
 import { systemClock } from "#shared/clock.ts";
 import type { LogFields } from "#shared/log.ts";
-import { ReportPayload, Result, type Spec } from "#shared/report.ts";
+import { RecordsVersion, ReportPayload, Result, type Spec } from "#shared/report.ts";
 import { faultsOf } from "#shared/schema.ts";
 import { patient } from "#test/support/patient.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
@@ -38,11 +40,14 @@ const log: ReportsDeps["log"] = { debug: write, info: write, warn: write, error:
 
 const writerOf = (url: string) => reportWriter({ url, mainUrl: url }, { log, clock: systemClock });
 
+type SurfaceDeps = ReportsDeps & VersionDeps;
+
 /** The surface with a key `manager` that may read, and any other key that may not. */
-function surface(over: Partial<ReportsDeps> = {}) {
-  const deps: ReportsDeps = {
+function surface(over: Partial<SurfaceDeps> = {}) {
+  const deps: SurfaceDeps = {
     ...patient(),
     reportWriter: writer,
+    recordVersion: async () => 7,
     savedReports: async () => [],
     exported: async () => undefined,
     authorizeReports: async (request) => {
@@ -62,12 +67,13 @@ function surface(over: Partial<ReportsDeps> = {}) {
       const message = error instanceof Error ? error.message : "";
       return Response.json({ error: { type, message } }, { status: ERRORS[type].status });
     })
-    .use(reports(deps));
+    .use(reports(deps))
+    .use(version(deps));
 }
 
 async function call(
   path: string,
-  { key = "manager", body, deps }: { key?: string | null; body?: unknown; deps?: Partial<ReportsDeps> } = {},
+  { key = "manager", body, deps }: { key?: string | null; body?: unknown; deps?: Partial<SurfaceDeps> } = {},
 ) {
   const response = await surface(deps).handle(
     new Request(`http://localhost${path}`, {
@@ -252,6 +258,39 @@ describe("POST /v1/reports/query", () => {
   });
 });
 
+describe("GET /v1/version", () => {
+  test("answers the version of what the caller's reports read, never from a cache", async () => {
+    const { status, headers, json } = await call("/v1/version");
+    expect([status, json(), headers.get("cache-control")]).toEqual([200, { version: 7 }, "no-store"]);
+    expect(faultsOf(RecordsVersion, json())).toEqual([]);
+  });
+
+  test("of a team's manager is the team's", async () => {
+    const scope = { team: "alpha", teams: ["alpha"] };
+    const deps: Partial<SurfaceDeps> = {
+      authorizeReports: async () => ({ actor: "mia", scope, saved: null, cookie: null }),
+      recordVersion: async (team) => (team === "alpha" ? 3 : 7),
+    };
+    expect((await call("/v1/version", { deps })).json()).toEqual({ version: 3 });
+  });
+
+  test("is for those who may read reports", async () => {
+    expect((await call("/v1/version", { key: null })).status).toBe(401);
+    expect((await call("/v1/version", { key: "member" })).status).toBe(403);
+  });
+
+  test("is 503 while the database is away", async () => {
+    const away = connect("postgres://nobody@127.0.0.1:1/nothing", {
+      name: "test",
+      max: 1,
+      statementTimeoutMs: 1,
+    });
+    const { status } = await call("/v1/version", { deps: { recordVersion: recordVersion(away) } });
+    await away.end({ timeout: 0 });
+    expect([status, ERRORS.store_unavailable.retryAfterSeconds]).toEqual([503, expect.any(Number)]);
+  });
+});
+
 describe("saved reports", () => {
   const saved: NamedReport = {
     id: "ours",
@@ -259,7 +298,7 @@ describe("saved reports", () => {
     description: "",
     spec: { ...SPEC, filters: { client: ["cli"] }, range: { from: "2026-11-15", to: "2026-11-15" } },
   };
-  const deps: Partial<ReportsDeps> = {
+  const deps: Partial<SurfaceDeps> = {
     savedReports: async (ids) => [saved].filter(({ id }) => ids.includes(id)),
   };
   const ours = async (query: string) => (await call(`/v1/reports?id=ours${query}`, { deps })).json();
@@ -368,7 +407,7 @@ describe("who may read", () => {
 describe("what has just happened", () => {
   test("a report waits for the calls that have just ended", async () => {
     const order: string[] = [];
-    const deps: Partial<ReportsDeps> = {
+    const deps: Partial<SurfaceDeps> = {
       settled: async () => {
         await Bun.sleep(20);
         order.push("settled");

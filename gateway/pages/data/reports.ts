@@ -4,6 +4,7 @@ import type { SavedReportView } from "#shared/admin/reports.ts";
 import type { Report, ReportPayload, Result, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { api, getJson, sendJson } from "./api.ts";
+import { OF_RECORDS, versionKnown } from "./follow-records.ts";
 
 const CATALOGUE_QUERY = {
   queryKey: ["reports", "catalogue"],
@@ -22,8 +23,11 @@ export const REPORTS_QUERY = {
 export const useReport = (spec: Spec | null) =>
   useQuery({
     queryKey: ["report", spec],
-    queryFn: ({ signal }) =>
-      sendJson<Result>("/v1/reports/query", { method: "POST", body: { spec }, signal }),
+    queryFn: async ({ client, signal }) => {
+      await versionKnown(client);
+      return await sendJson<Result>("/v1/reports/query", { method: "POST", body: { spec }, signal });
+    },
+    meta: OF_RECORDS,
     enabled: spec !== null,
     placeholderData: keepPreviousData,
   });
@@ -32,7 +36,11 @@ export const useReport = (spec: Spec | null) =>
 export const useReports = <Id extends string>(specs: Readonly<Partial<Record<Id, Spec>>> | null) =>
   useQuery({
     queryKey: ["reports", specs],
-    queryFn: ({ signal }) => askAll(specs ?? {}, signal),
+    queryFn: async ({ client, signal }) => {
+      await versionKnown(client);
+      return await askAll(specs ?? {}, signal);
+    },
+    meta: OF_RECORDS,
     enabled: specs !== null,
     placeholderData: keepPreviousData,
     select: (reports): Readonly<Partial<Record<Id, Result | null>>> =>

@@ -4,6 +4,7 @@ import type { RequestView } from "#shared/admin/records.ts";
 import type { ToolCallView } from "#shared/admin/tool-calls.ts";
 import { DECIMAL_ZERO, formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
 import { getJson, queryOf } from "../data/api.ts";
+import { OF_RECORDS } from "../data/follow-records.ts";
 
 const CALLS_MAX = 500;
 
@@ -13,6 +14,7 @@ export const useSessionCalls = (session: string) =>
     queryKey: ["session-calls", session],
     queryFn: ({ signal }) =>
       getJson<Page<RequestView>>(`/admin/v1/requests${queryOf({ session, limit: CALLS_MAX })}`, signal),
+    meta: OF_RECORDS,
   });
 
 export const useSessionTools = (session: string) =>
@@ -20,6 +22,7 @@ export const useSessionTools = (session: string) =>
     queryKey: ["session-tools", session],
     queryFn: ({ signal }) =>
       getJson<Page<ToolCallView>>(`/admin/v1/tool-calls${queryOf({ session, limit: CALLS_MAX })}`, signal),
+    meta: OF_RECORDS,
   });
 
 /** Calls of one kind together; the money is exact. */

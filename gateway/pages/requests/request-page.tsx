@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { RequestPage as RecordPage } from "#shared/admin/records.ts";
 import { getJson } from "../data/api.ts";
+import { OF_RECORDS } from "../data/follow-records.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, duration } from "../parts/format.ts";
@@ -18,6 +19,7 @@ export function RequestPage() {
   const record = useQuery({
     queryKey: ["request", id],
     queryFn: ({ signal }) => getJson<RecordPage>(`/admin/v1/requests/${encodeURIComponent(id)}`, signal),
+    meta: OF_RECORDS,
   });
   return (
     <>

@@ -1,0 +1,23 @@
+import { Elysia } from "elysia";
+import type { ReportReader } from "../identity/authorize.ts";
+import type { RecordVersion } from "../stores/reports/record-version.ts";
+import { REPORTS_DOCS } from "./reports-docs.ts";
+
+export type VersionDeps = {
+  recordVersion: RecordVersion;
+  /** Who may read reports, and of what. @throws GatewayError for everybody else. */
+  authorizeReports(request: Request): Promise<ReportReader>;
+};
+
+/** `GET /v1/version`: what a page that shows reports polls, and asks for them again once it has changed. */
+export const version = (deps: VersionDeps) =>
+  new Elysia({ name: "surface.version" }).get(
+    "/v1/version",
+    async ({ request, set }) => {
+      const { scope, cookie } = await deps.authorizeReports(request);
+      if (cookie !== null) set.headers["set-cookie"] = cookie;
+      set.headers["cache-control"] = "no-store";
+      return { version: await deps.recordVersion(scope?.team ?? null) };
+    },
+    { detail: REPORTS_DOCS.version },
+  );
