@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RUNTIME } from "#gateway/cli/start/environment.ts";
 import { endFile } from "./support/at-end.ts";
+import type { SharedBrowser } from "./support/browser.ts";
 import { SERVER_URL, startClickHouse } from "./support/clickhouse.ts";
 import { failuresIn } from "./support/failures.ts";
 import { writeFaultResults } from "./support/fault-results.ts";
@@ -100,12 +101,15 @@ async function passOn(output: ReadableStream<Uint8Array>): Promise<string> {
 
 const readTimings = async (): Promise<Timings> => await Bun.file(timings).json();
 
-/** The browser and the console, which files that run at the same time would all unpack and build. */
-async function prepareConsole(): Promise<void> {
-  if (!files.some((file) => file.startsWith("test/pages/"))) return;
-  const { builtPages } = await import("./support/browser.ts");
+/** The console and the browser of all files that open pages, if there are any. */
+async function prepareConsole(): Promise<SharedBrowser | null> {
+  const opensPages = async (file: string) =>
+    (await Bun.file(join(ROOT, file)).text()).includes("support/browser.ts");
+  if (!(await Promise.all(files.map(opensPages))).includes(true)) return null;
+  const { builtPages, startBrowser } = await import("./support/browser.ts");
   // A fault of the build is the suites' to report.
   await builtPages().catch(() => undefined);
+  return await startBrowser();
 }
 
 /** The coding agents that suites start: two in every run, the others in those of `test/agents`. */
@@ -116,7 +120,7 @@ async function prepareClients(): Promise<void> {
   await prepareAgents(all);
 }
 
-await Promise.all([prepareConsole(), prepareClients()]);
+const [browser] = await Promise.all([prepareConsole(), prepareClients()]);
 await guessTimings();
 // Quick suites use no database.
 const server = has("--quick") ? null : await startTestServer();
@@ -146,6 +150,7 @@ const run = Bun.spawn(
       BUN_FEATURE_FLAG_NO_ORPHANS: "1",
       ...TRANSPILED,
       ...(server !== null && { [SERVER_DIRECTORY]: server.directory }),
+      ...browser?.env,
       ...(clickhouseUrl !== null && { [SERVER_URL]: clickhouseUrl }),
       ...(long && { [ALL]: "1" }),
       FAULTS: long ? "all" : "short",
@@ -155,7 +160,7 @@ const run = Bun.spawn(
 );
 const printed = await passOn(run.stderr);
 const status = await run.exited;
-const databaseSeconds = server?.used() ?? null;
+const shared = { Postgres: server?.used() ?? null, Chromium: (await browser?.close()) ?? null };
 await server?.admin.end();
 await server?.remove();
 await endFile();
@@ -164,9 +169,7 @@ const times = await readTimings();
 const secondsOf = (file: string) => (times.files[file] ?? 0) / 1000;
 if (faults) writeFaultResults(printed, new Date().toISOString().slice(0, 10), secondsOf);
 for (const { test, why } of failuresIn(printed)) console.log(`\nFailed: ${test}\n${why}`);
-console.log(
-  costOf(readUsed(usedPath), { secondsOf, databaseSeconds, files, budgeted: !all && !has("--quick") }),
-);
+console.log(costOf(readUsed(usedPath), { secondsOf, shared, files, budgeted: !all && !has("--quick") }));
 
 const count = (word: string) =>
   Number(new RegExp(`^\\s*(\\d+) ${word}s?$`, "m").exec(printed.slice(-4000))?.[1] ?? 0);

@@ -4,7 +4,7 @@ import { linkFor } from "#test/identity/browser.ts";
 import { BROWSER, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
 import { HAS_CLICKHOUSE, startClickHouse } from "#test/support/clickhouse.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { until } from "#test/support/until.ts";
 import { seedWorld } from "./seeded-world.ts";
 
@@ -24,13 +24,13 @@ const PAGES = [
 describe.skipIf(!BROWSER || !HAS_CLICKHOUSE)(
   "the console shows the same with ClickHouse as with Postgres",
   () => {
-    let gateway: GatewayProcess;
+    let gateway: LocalGateway;
     let postgres: Visit;
     let clickhouse: Visit;
 
     beforeAll(async () => {
       const server = await startClickHouse();
-      gateway = await startGateway({ dataDir: `${scratch().path}/postgres` });
+      gateway = await localGateway({ dataDir: `${scratch().path}/postgres` });
       const { databaseUrl } = gateway;
       const sql = connect(databaseUrl, { name: "seed", max: 1, statementTimeoutMs: 120_000 });
       await seedWorld(sql, { people: 24, days: 40 });
@@ -40,7 +40,7 @@ describe.skipIf(!BROWSER || !HAS_CLICKHOUSE)(
       await sql`update people set role = 'administrator' where email = ${PERSON}`;
       await sql.end({ timeout: 1 });
       const env = { CLICKHOUSE_URL: await server.database() };
-      const other = await startGateway({ dataDir: `${scratch().path}/clickhouse`, databaseUrl, env });
+      const other = await localGateway({ dataDir: `${scratch().path}/clickhouse`, databaseUrl, env });
       const browser = await launchBrowser();
       postgres = await visit(browser, { origin: gateway.url });
       await followLink(postgres, await linkFor(gateway, PERSON));

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { builtPages } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 let html: string;
 beforeAll(async () => {
   await builtPages();
-  gateway = await startGateway({ dataDir: `${scratch().path}/gateway` });
+  gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
   html = await (await page("/overview")).text();
 });
 

@@ -3,15 +3,15 @@ import type { Browser } from "playwright-core";
 import { linkFor, tokenOf } from "#test/identity/browser.ts";
 import { BROWSER, faultsOfAccess, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 
 describe.skipIf(!BROWSER)("the page of a device's code", () => {
-  let gateway: GatewayProcess;
+  let gateway: LocalGateway;
   let browser: Browser;
   let ada: Visit;
 
   beforeAll(async () => {
-    gateway = await startGateway({ dataDir: `${scratch().path}/gateway` });
+    gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
     browser = await launchBrowser();
     ada = await visit(browser, { origin: gateway.url });
   });

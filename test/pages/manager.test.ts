@@ -2,18 +2,18 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
 import type { PullRequestView, RequestView } from "#shared/admin/records.ts";
 import { linkFor } from "#test/identity/browser.ts";
-import { BROWSER, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
+import { BROWSER, downloaded, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { expectFit, openByName } from "./fit.ts";
 import { HOSTILE, seedWorld } from "./seeded-world.ts";
 
 describe.skipIf(!BROWSER)("the manager's pages", () => {
-  let gateway: GatewayProcess;
+  let gateway: LocalGateway;
   let reader: Visit;
 
   beforeAll(async () => {
-    gateway = await startGateway({ dataDir: `${scratch().path}/gateway` });
+    gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
     const sql = connect(gateway.databaseUrl, { name: "seed", max: 1, statementTimeoutMs: 120_000 });
     await seedWorld(sql, { people: 24, days: 40, hostile: true });
     await sql.end({ timeout: 1 });
@@ -115,7 +115,7 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
       page.waitForEvent("download"),
       page.getByRole("button", { name: "CSV" }).click(),
     ]);
-    const csv = await Bun.file(await download.path()).text();
+    const csv = await downloaded(download);
     expect(csv).toContain(HOSTILE.session);
     // A spreadsheet runs what begins with =; a quote before it makes it text.
     expect(csv).not.toMatch(/^"?=/m);

@@ -7,7 +7,7 @@ import { linkFor } from "#test/identity/browser.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { BROWSER, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { storeUnpriced } from "#test/support/unpriced-records.ts";
 import { expectFit, openByName } from "./fit.ts";
 
@@ -30,12 +30,12 @@ const PAGES = [
 ] as const;
 
 describe.skipIf(!BROWSER)("administration in a browser", () => {
-  let gateway: GatewayProcess;
+  let gateway: LocalGateway;
   let reader: Visit;
   let page: Page;
 
   beforeAll(async () => {
-    gateway = await startGateway({ dataDir: `${scratch().path}/gateway` });
+    gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
     reader = await visit(await launchBrowser(), { origin: gateway.url });
     page = reader.page;
     await followLink(reader, await linkFor(gateway, null));

@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { BROWSER, launchBrowser, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { expectFit } from "./fit.ts";
 
 describe.skipIf(!BROWSER)("the console in a browser", () => {
-  let gateway: GatewayProcess;
+  let gateway: LocalGateway;
   let browser: Browser;
   beforeAll(async () => {
-    gateway = await startGateway({ dataDir: `${scratch().path}/gateway` });
+    gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
     browser = await launchBrowser();
   });
 

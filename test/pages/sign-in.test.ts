@@ -4,17 +4,17 @@ import { SIGN_IN_CAUSES } from "#shared/sign-in-causes.ts";
 import { CLIENT, type TestIssuer, testIssuer } from "#test/identity/oidc-provider.ts";
 import { BROWSER, faultsOfAccess, launchBrowser, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 
 describe.skipIf(!BROWSER)("the sign-in page", () => {
   const place = scratch();
   let issuer: TestIssuer;
-  let gateway: GatewayProcess;
-  let plain: GatewayProcess;
+  let gateway: LocalGateway;
+  let plain: LocalGateway;
   let browser: Browser;
   beforeAll(async () => {
     issuer = await testIssuer(["http://gateway.test/auth/callback/oidc"]);
-    gateway = await startGateway({
+    gateway = await localGateway({
       dataDir: `${place.path}/oidc`,
       env: {
         PUBLIC_URL: "http://gateway.test",
@@ -23,7 +23,7 @@ describe.skipIf(!BROWSER)("the sign-in page", () => {
         OIDC_CLIENT_SECRET: CLIENT.secret,
       },
     });
-    plain = await startGateway({ dataDir: `${place.path}/plain`, databaseUrl: gateway.databaseUrl });
+    plain = await localGateway({ dataDir: `${place.path}/plain`, databaseUrl: gateway.databaseUrl });
     browser = await launchBrowser();
   });
 

@@ -10,6 +10,7 @@ import { linkFor } from "#test/identity/browser.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import {
   BROWSER,
+  downloaded,
   faultsOfAccess,
   followLink,
   launchBrowser,
@@ -18,8 +19,9 @@ import {
 } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
-import { ADMIN_KEY, type GatewayProcess, MASTER_KEY, startGateway } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY, MASTER_KEY } from "#test/support/gateway-process.ts";
 import { startGithubApp } from "#test/support/github-app-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import type { ServerProcess } from "#test/support/server-process.ts";
 import { until } from "#test/support/until.ts";
 import { expectFit, openByName } from "./fit.ts";
@@ -34,7 +36,7 @@ const USAGE = { prompt_tokens: 120_000, completion_tokens: 3000, input_tokens: 1
 
 describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
   let vendor: LLMock;
-  let gateway: GatewayProcess;
+  let gateway: LocalGateway;
   let github: FakeGithub;
   let app: ServerProcess;
   let browser: Browser;
@@ -72,7 +74,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     vendor = await LLMock.create({ port: 0 });
     atEnd(() => vendor.stop());
     vendor.on({}, { content: "Done.", usage: USAGE });
-    gateway = await startGateway({ dataDir: `${scratch().path}/gateway` });
+    gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
     github = startFakeGithub();
     atEnd(() => github.stop());
     app = await startGithubApp({
@@ -281,7 +283,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
       page.waitForEvent("download"),
       page.getByRole("button", { name: "CSV" }).click(),
     ]);
-    const csv = await Bun.file(await download.path()).text();
+    const csv = await downloaded(download);
     expect(csv).toContain(SESSION);
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await dialog().getByLabel("Title").fill("Sessions of teams");

@@ -1,10 +1,19 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
 import chromium from "@sparticuz/chromium";
-import { type Browser, type BrowserContext, type Page, chromium as playwright } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type Download,
+  type Page,
+  chromium as playwright,
+} from "playwright-core";
 import { pagesDirectories } from "#gateway/cli/own-program.ts";
 import { buildPages } from "#gateway/cli/pages/build-pages.ts";
 import { atEnd } from "./at-end.ts";
+import { familyOf, HAS_PROC } from "./processes.ts";
+import { usedBy } from "./processor-time.ts";
 import { until } from "./until.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -41,14 +50,46 @@ if (!BROWSER) console.warn("No Chromium was found, so tests of the console in a 
 /** The built console, as a start makes it; the test command has made it before the suites begin. */
 export const builtPages = () => buildPages(ROOT, pagesDirectories("/nonexistent")[1]);
 
-/** One browser for a file; it ends with the file. */
+/** Where the browser is that `test/run.ts` started for all suites. */
+const ADDRESS = "TALLYGATE_TEST_BROWSER";
+
+export type SharedBrowser = {
+  /** For the environment of the suites. */
+  env: Record<string, string>;
+  /** Ends it; seconds of processor time that it used, or null where the system does not tell. */
+  close(): Promise<number | null>;
+};
+
+/** Starts the browser that suites share, each with profiles of its own. It ends with this process, however that ends. */
+export async function startBrowser(): Promise<SharedBrowser | null> {
+  if (!BROWSER) return null;
+  const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
+  const server = await playwright.launchServer({ ...BROWSER, ...signals, headless: true, host: "127.0.0.1" });
+  return {
+    env: { [ADDRESS]: server.wsEndpoint() },
+    async close() {
+      const used = HAS_PROC ? familyOf(server.process().pid ?? 0).map((pid) => usedBy(pid) ?? 0) : null;
+      await server.close();
+      return used?.reduce((sum, seconds) => sum + seconds, 0) ?? null;
+    },
+  };
+}
+
+/** The browser that suites share, or one of its own for a file that runs alone. It, or its profiles, end with the file. */
 export async function launchBrowser(): Promise<Browser> {
   if (!BROWSER) throw new Error("There is no browser.");
   await builtPages();
-  const browser = await playwright.launch({ ...BROWSER, headless: true });
+  const address = process.env[ADDRESS];
+  const browser = await (address === undefined
+    ? playwright.launch({ ...BROWSER, headless: true })
+    : playwright.connect(address));
   atEnd(() => browser.close());
   return browser;
 }
+
+/** What a download holds. */
+export const downloaded = async (download: Download): Promise<string> =>
+  await textOf(await download.createReadStream());
 
 export type Visit = {
   page: Page;
@@ -122,18 +163,30 @@ export async function followLink({ page }: Visit, link: string): Promise<void> {
 }
 
 const AXE = await Bun.file(Bun.fileURLToPath(import.meta.resolve("axe-core/axe.min.js"))).text();
+/** Profiles in which axe waits on every page: sending it to each anew would take as long as it runs. */
+const withAxe = new WeakSet<BrowserContext>();
+
+/** Rows of a table are alike, and each costs axe as much as the first. */
+const LOOKED_AT = { exclude: ["tbody tr:nth-child(n+7)"] };
+/** Of the dear rules, this one finds nothing that is serious. */
+const RULES = { resultTypes: ["violations"], rules: { region: { enabled: false } } };
 
 type AxeRun = { violations: { id: string; impact: string | null; nodes: { html: string }[] }[] };
 
 /** What axe finds on the page that is serious, each with its first places. */
 export async function faultsOfAccess(page: Page): Promise<string[]> {
-  if (await page.evaluate("!window.axe")) await page.evaluate(AXE);
+  if (!withAxe.has(page.context())) {
+    withAxe.add(page.context());
+    const content = `window.loadAxe = () => {${AXE}};`;
+    await page.context().addInitScript({ content });
+    await page.evaluate(content);
+  }
+  await page.evaluate("window.axe || loadAxe()");
   // Colours that are on their way from one scheme to the other are nobody's choice.
   await page.evaluate(`new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
     .then(() => Promise.allSettled(document.getAnimations().map((it) => it.finished)))`);
-  // axe puts itself into the page. Rows of a table are alike, and each costs axe as much as the first.
   const { violations } = (await page.evaluate(
-    'axe.run({ exclude: ["tbody tr:nth-child(n+11)"] }, { resultTypes: ["violations"] })',
+    `axe.run(${JSON.stringify(LOOKED_AT)}, ${JSON.stringify(RULES)})`,
   )) as AxeRun;
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")

@@ -6,7 +6,7 @@ import { until } from "./until.ts";
 export const HAS_PROC = process.platform === "linux";
 
 /** A process and all that descend from it. */
-function familyOf(pid: number): number[] {
+export function familyOf(pid: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;

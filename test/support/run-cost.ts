@@ -5,8 +5,8 @@ const SLOWEST_SHOWN = 15;
 type Run = {
   /** Seconds by the clock that a file took. */
   secondsOf(file: string): number;
-  /** Processor time of the suites' Postgres; null: none ran, or it is not known. */
-  databaseSeconds: number | null;
+  /** Processor time of what all suites share, by name; null: none ran, or it is not known. */
+  shared: Readonly<Record<string, number | null>>;
   files: readonly string[];
   /** Whether this was a run that `BUDGET_SECONDS` is about. */
   budgeted: boolean;
@@ -19,7 +19,9 @@ export function costOf(used: ReadonlyMap<string, number>, run: Run): string {
     const folder = file.split("/")[1] ?? file;
     folders.set(folder, (folders.get(folder) ?? 0) + seconds);
   }
-  if (run.databaseSeconds !== null) folders.set("(Postgres)", run.databaseSeconds);
+  for (const [name, seconds] of Object.entries(run.shared)) {
+    if (seconds !== null) folders.set(`(${name})`, seconds);
+  }
   const total = [...folders.values()].reduce((sum, seconds) => sum + seconds, 0);
   const dearest = [...folders].sort(([, a], [, b]) => b - a);
   const over = run.budgeted ? dearest.filter(([name, it]) => it > (BUDGET_SECONDS[name] ?? Infinity)) : [];
