@@ -8,9 +8,8 @@ import { GatewayError } from "./errors.ts";
 import { type ReportRunner, reportRunner } from "./reporting.ts";
 import { toCsv } from "./reports/csv.ts";
 import { payloadOf } from "./reports/payload.ts";
-import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./stores/reports/open-report-thread.ts";
-import { AT_ONCE } from "./stores/reports/report-queue.ts";
-import { turns } from "./stores/reports/turns.ts";
+import { AT_ONCE } from "./stores/reports/report-gate.ts";
+import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./stores/reports/report-writer.ts";
 
 /** A report does not wait longer than this for a replica that lags behind. */
 const LAG_MAX_MS = 1_000;
@@ -28,8 +27,7 @@ type Open = {
   close(): Promise<void>;
 };
 let opened: Open | null = null;
-const inTurn = turns(AT_ONCE);
-/** Orders under way; those that nobody waits for any more are not. */
+/** Orders under way that someone waits for. */
 const wanted = new Set<number>();
 
 const say = (answer: ReportAnswer) => parentPort?.postMessage(answer);
@@ -81,22 +79,23 @@ async function run({ id, order }: Run): Promise<void> {
 }
 
 async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run, "kind">): Promise<string> {
-  const written = (spec: Spec, text: (result: Result) => string) =>
-    inTurn(async () => {
-      if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
-      const beganMs = systemClock.monotonicMs();
-      try {
-        return text(await runner.run(spec, new Date(order.nowMs)));
-      } finally {
-        if (systemClock.monotonicMs() - beganMs > LONG_MS) say({ kind: "progress" });
-      }
-    });
-  const json = (spec: Spec) => written(spec, JSON.stringify);
-  if (order.what === "report") {
-    return order.format === "csv" ? await written(order.spec, toCsv) : await json(order.spec);
-  }
-  return await payloadOf(order.asked, json, (error) => {
-    if (wanted.has(id)) say({ kind: "missing", ...failureOf(error) });
+  const written = async (spec: Spec, text: (result: Result) => string) => {
+    if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
+    const beganMs = systemClock.monotonicMs();
+    try {
+      return text(await runner.run(spec, new Date(order.nowMs)));
+    } finally {
+      if (systemClock.monotonicMs() - beganMs > LONG_MS) say({ kind: "progress", id });
+    }
+  };
+  if (order.what === "report")
+    return await written(order.spec, order.format === "csv" ? toCsv : JSON.stringify);
+  return await payloadOf(order.asked, {
+    atOnce: AT_ONCE,
+    write: (spec) => written(spec, JSON.stringify),
+    failed: (error) => {
+      if (wanted.has(id)) say({ kind: "missing", ...failureOf(error) });
+    },
   });
 }
 

@@ -10,15 +10,19 @@ import { revertedOf, revertsQuery } from "./reports/reverts.ts";
 import type { Reach } from "./reports/rollup/cover.ts";
 import { reachOf, surveyQuery } from "./reports/rollup/survey.ts";
 import { type Period, type Periods, periodsOf } from "./reports/window.ts";
-import { openReportRecords } from "./stores/clickhouse/report-records.ts";
-import { type AskDatabase, openReportStore, type ReportStore } from "./stores/reports/report-store.ts";
+import {
+  type AskDatabase,
+  openReportRecords,
+  openReportStore,
+  type ReportStore,
+} from "./stores/reports/report-store.ts";
 
 /** Answers checked specs, from single records or, in Postgres, from rollups of them. */
 export type ReportRunner = {
   /**
    * The result of a checked spec (reports/spec.ts), with `now` as the end of ranges that have none.
    * @throws GatewayError invalid_request for a range that cannot be; store_unavailable when a database is away or a statement
-   * takes longer than 30 s; overloaded when too many reports wait already.
+   * takes longer than 30 s.
    */
   run(spec: Spec, now: Date): Promise<Result>;
   close(): Promise<void>;

@@ -23,7 +23,7 @@ import {
   removeDigestWebhook,
 } from "../stores/reports/digest-webhook.ts";
 import { type DigestRow, latestDigests } from "../stores/reports/digests.ts";
-import type { ReportWriter } from "../stores/reports/report-worker.ts";
+import type { ReportWriter } from "../stores/reports/report-writer.ts";
 import { type AdminDeps, awaitSettled } from "./deps.ts";
 import { adminRoute, created, noContent } from "./documented.ts";
 import { viewAs } from "./view-as.ts";

@@ -5,7 +5,7 @@ import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { digestOf, digestSpecs, type Week } from "../reports/digest.ts";
 import { notJoinedIn, revertedCosts } from "../stores/reports/digests.ts";
-import type { ReportWriter } from "../stores/reports/report-worker.ts";
+import type { ReportWriter } from "../stores/reports/report-writer.ts";
 
 export type MakeDigestDeps = { database: Database; reportWriter: Pick<ReportWriter, "write"> };
 

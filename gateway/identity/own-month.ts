@@ -7,7 +7,7 @@ import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { formatPico, parsePico } from "../limits/money.ts";
 import { type KeyWithSecrets, spellingsOf, spentSince } from "../stores/keys.ts";
-import type { ReportWriter } from "../stores/reports/report-worker.ts";
+import type { ReportWriter } from "../stores/reports/report-writer.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 
 export type OwnUsageDeps = {

@@ -23,8 +23,7 @@ import {
 } from "../reports/request.ts";
 import { checkBody, checkSpec } from "../reports/spec.ts";
 import { periodsOf, windowOf } from "../reports/window.ts";
-import type { Made } from "../stores/reports/open-report-thread.ts";
-import type { ReportWriter } from "../stores/reports/report-worker.ts";
+import type { Made, ReportWriter } from "../stores/reports/report-writer.ts";
 import type { SavedScope } from "../stores/reports/saved-reports.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { REPORTS_DOCS } from "./reports-docs.ts";

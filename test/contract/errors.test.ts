@@ -7,7 +7,7 @@ import { ERRORS, type ErrorType } from "#gateway/errors.ts";
 import { bodyBudget } from "#gateway/http/body-budget.ts";
 import { openRefusals } from "#gateway/plugins/refusals.ts";
 import { openDirectory } from "#gateway/stores/directory/directory.ts";
-import { reportWriter } from "#gateway/stores/reports/report-worker.ts";
+import { reportWriter } from "#gateway/stores/reports/report-writer.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { GatewayError } from "#gateway/errors.ts";
-import { type ReportWriter, reportWriter } from "#gateway/stores/reports/report-worker.ts";
+import { type ReportWriter, reportWriter } from "#gateway/stores/reports/report-writer.ts";
 import { systemClock } from "#shared/clock.ts";
 import type { Spec } from "#shared/report.ts";
 import { keptLog } from "#test/support/embedded.ts";

@@ -7,7 +7,7 @@ import { CATALOGUE } from "#gateway/reports/catalogue.ts";
 import type { NamedReport } from "#gateway/reports/request.ts";
 import { sourceOf } from "#gateway/reports/sources.ts";
 import { recordVersion } from "#gateway/stores/reports/record-version.ts";
-import { type ReportWriter, reportWriter } from "#gateway/stores/reports/report-worker.ts";
+import { type ReportWriter, reportWriter } from "#gateway/stores/reports/report-writer.ts";
 import { type ReportsDeps, reports } from "#gateway/surfaces/reports.ts";
 import { type VersionDeps, version } from "#gateway/surfaces/version.ts";
 import { systemClock } from "#shared/clock.ts";

@@ -1,6 +1,6 @@
 // A thread in the place of the one that makes reports: what it does is told by the spec's first filter value.
 import { parentPort } from "node:worker_threads";
-import type { ReportAnswer, ReportTask } from "#gateway/stores/reports/open-report-thread.ts";
+import type { ReportAnswer, ReportTask } from "#gateway/stores/reports/report-writer.ts";
 
 const say = (answer: ReportAnswer) => parentPort?.postMessage(answer);
 let running = 0;

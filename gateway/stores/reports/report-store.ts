@@ -1,30 +1,36 @@
+import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import { deadlinePool } from "#drizzle/deadline-pool.ts";
+import { GatewayError } from "../../errors.ts";
 import type { AnswerRow } from "../../reports/assemble.ts";
+import { CLICKHOUSE } from "../../reports/engines.ts";
 import type { Query } from "../../reports/parameters.ts";
+import { openClickHouse } from "../clickhouse/client.ts";
 import { isAway } from "../store-errors.ts";
-import { admitted } from "./admitted.ts";
 
 /** Answers one statement of a report. */
 export type AskDatabase = (query: Query) => Promise<readonly AnswerRow[]>;
 
 export type ReportStore = {
   /**
-   * Runs the statements of one report within one snapshot.
-   * @throws GatewayError store_unavailable if the database is unavailable or too slow; overloaded if too many reports wait.
+   * Runs the statements of one report; in Postgres within one snapshot.
+   * @throws GatewayError store_unavailable if the database is unavailable or too slow.
    */
   snapshot<T>(work: (ask: AskDatabase) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
+const STATEMENT_TIMEOUT_MS = 30_000;
 /** Reports have a few connections of their own: they wait for each other and never delay recording. */
 const POOL = {
   name: "reports",
   max: 2,
-  statementTimeoutMs: 30_000,
+  statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   /** A report that takes longer, waiting included, sits on a dead connection or in too long a queue. */
   deadlineMs: 120_000,
   readOnly: true,
 };
+/** Statements of ClickHouse at once; it uses all its cores for one. */
+const CLICKHOUSE_CONNECTIONS_MAX = 4;
 
 /**
  * Before the snapshot, so that no month can be dropped between what rollups say of it and what is read of it. Sorts and
@@ -41,26 +47,75 @@ const LONG = `set local max_parallel_workers_per_gather = 1; set local parallel_
 /** Opens its connections when first needed, all of them read-only. */
 export function openReportStore(url: string): ReportStore {
   const { query, close } = deadlinePool(url, POOL);
-
-  async function read<T>(work: (ask: AskDatabase) => Promise<T>): Promise<T> {
-    const reading = await query((client) =>
-      client.begin("isolation level repeatable read read only", async (sql) => {
-        await sql.unsafe(SETTINGS);
-        const ask: AskDatabase = async ({ text, params, isLong }) => {
-          if (isLong) await sql.unsafe(LONG);
-          return await sql.unsafe<AnswerRow[]>(text, params.map(sent));
-        };
-        return { answer: await work(ask) };
-      }),
-    );
-    return reading.answer;
-  }
-
   return {
-    snapshot: admitted(isAway, read),
+    async snapshot(work) {
+      try {
+        const reading = await query((client) =>
+          client.begin("isolation level repeatable read read only", async (sql) => {
+            await sql.unsafe(SETTINGS);
+            const ask: AskDatabase = async ({ text, params, isLong }) => {
+              if (isLong) await sql.unsafe(LONG);
+              return await sql.unsafe<AnswerRow[]>(text, params.map(sent));
+            };
+            return { answer: await work(ask) };
+          }),
+        );
+        return reading.answer;
+      } catch (error) {
+        throw isAway(error) ? new GatewayError("store_unavailable", undefined, error) : error;
+      }
+    },
     close: () => close(5),
   };
 }
 
 /** The driver's types want arrays that may be written to. */
 const sent = (param: Query["params"][number]) => (typeof param === "string" ? param : [...param]);
+
+/** Reads reports from ClickHouse. Each statement sees what is stored when it begins: there are no snapshots. */
+export function openReportRecords(url: string): ReportStore {
+  const client = openClickHouse(url, {
+    name: "reports",
+    timeoutMs: STATEMENT_TIMEOUT_MS,
+    connectionsMax: CLICKHOUSE_CONNECTIONS_MAX,
+  });
+  return {
+    async snapshot(work) {
+      try {
+        return await work((query) => askClickHouse(client, query));
+      } catch (error) {
+        throw isUnavailable(error) ? new GatewayError("store_unavailable", undefined, error) : error;
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+async function askClickHouse(client: ClickHouseClient, { text, params }: Query): ReturnType<AskDatabase> {
+  const values = Object.fromEntries(params.map((param, i) => [`p${i + 1}`, param]));
+  const answer = await client.query({
+    query: text,
+    query_params: values,
+    format: "JSONEachRow",
+    clickhouse_settings: { ...CLICKHOUSE.settings, max_execution_time: STATEMENT_TIMEOUT_MS / 1000 },
+  });
+  return (await answer.json<Record<string, unknown>>()).map(rowOf);
+}
+
+/** Every value as text, as Postgres answers. */
+const rowOf = (row: Record<string, unknown>): AnswerRow =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]),
+  );
+
+/**
+ * Errors of ClickHouse that mean: not now, but perhaps later. Too slow, too many statements, no memory, no connection to a
+ * shard, tables that are not made yet, a user that is refused.
+ */
+const AWAY = new Set(["60", "81", "159", "160", "202", "209", "210", "241", "279", "439", "516"]);
+
+/** The client's own time limit has no code, and neither has an answer that is not ClickHouse's, such as a proxy's 502. */
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof ClickHouseError
+    ? AWAY.has(error.code)
+    : isAway(error) || (error instanceof Error && error.name === "Error" && !("code" in error));

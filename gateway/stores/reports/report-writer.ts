@@ -1,0 +1,209 @@
+import { Worker } from "node:worker_threads";
+import type { Registry } from "prom-client";
+import { connect, type Database } from "#drizzle/database.ts";
+import type { Clock } from "#shared/clock.ts";
+import { errorFields, type Log } from "#shared/log.ts";
+import type { Spec } from "#shared/report.ts";
+import { type ErrorType, GatewayError } from "../../errors.ts";
+import { type PayloadRequest, resultsOf } from "../../reports/payload.ts";
+import type { Format } from "../../reports/request.ts";
+import { type Copies, openCopies } from "../clickhouse/copies.ts";
+import { recordVersion } from "./record-version.ts";
+import { reportGate } from "./report-gate.ts";
+
+/** Answers checked specs, away from the event loop that answers calls. */
+export type ReportWriter = {
+  /**
+   * The result of a checked spec (reports/spec.ts) as text, with `now` as the end of ranges that have none. A report that
+   * has not started is dropped when `signal` aborts.
+   * @throws GatewayError invalid_request for an impossible range; store_unavailable if a database is unavailable or a query
+   * takes too long; overloaded if too many reports wait, or one waits too long; reports_unavailable if the report thread
+   * has ended or is ending.
+   */
+  write(spec: Spec, now: Date, how: { format: Format; signal?: AbortSignal }): Promise<string>;
+  /**
+   * A complete payload as text: it is passed on once, which costs the event loop as much as one report. The thread checks
+   * its items; one that fails is logged and has no result. With `gzip`, a long payload is compressed: sending it takes
+   * the event loop a third less time.
+   */
+  writeAll(asked: PayloadRequest, now: Date, how: { gzip: boolean; signal?: AbortSignal }): Promise<Made>;
+  /** Lets reports under way end, within 5 s. */
+  close(): Promise<void>;
+};
+
+/** Where reports are read from: the database itself, or a replica of it; records also from ClickHouse, if there is one. */
+export type ReportPlaces = { url: string; mainUrl: string; clickhouseUrl?: string | null };
+
+/** A text to make: a whole payload, or one checked spec in a form; `nowMs` is the end of ranges that have none. */
+type ReportOrder = { nowMs: number } & (
+  | { what: "payload"; asked: PayloadRequest; gzip: boolean }
+  | { what: "report"; spec: Spec; format: Format }
+);
+
+/** Messages to the thread, as JSON: passing objects takes the event loop several times as long. */
+export type ReportTask =
+  | ({ kind: "open" } & ReportPlaces)
+  | { kind: "run"; id: number; order: ReportOrder }
+  /** No caller waits any more: reports of it that have not started are dropped. */
+  | { kind: "forget"; id: number }
+  | { kind: "close" };
+
+/** `message` is for the client, `inside` for the log. */
+export type Failure = { type: ErrorType; message?: string; inside?: string };
+
+/** The requested reports, as text or compressed. */
+export type Made = string | Uint8Array<ArrayBuffer>;
+
+/** Messages from the thread. Texts cross threads a hundred times faster than objects. */
+export type ReportAnswer =
+  | { kind: "done"; id: number; made: Made }
+  | ({ kind: "failed"; id: number } & Failure)
+  /** One report of a payload has failed, and the payload is made without its result. */
+  | ({ kind: "missing" } & Failure)
+  /** The thread is alive, and its work takes long. */
+  | { kind: "progress"; id: number }
+  /** The replica does not show the latest calls. */
+  | { kind: "behind" }
+  | { kind: "closed" };
+
+const CLOSE_MS = 5_000;
+
+type Happenings = { behind(): void; missing(error: GatewayError): void; ended(code: string): void };
+
+/** Starts the thread of `file`. Once it has ended, all that waits for it fails, and it is of no further use. */
+function openReportThread(file: URL, places: ReportPlaces, on: Happenings) {
+  const worker = new Worker(file);
+  const closed = Promise.withResolvers<void>();
+  const tell = (task: ReportTask) => worker.postMessage(JSON.stringify(task));
+  const gate = reportGate<ReportOrder, Made>({
+    start: (id, order) => tell({ kind: "run", id, order }),
+    forget: (id) => tell({ kind: "forget", id }),
+    hung: () => void worker.terminate(),
+  });
+  let alive = true;
+  const end = (code: string) => {
+    if (!alive) return;
+    alive = false;
+    on.ended(code);
+    gate.failAll("reports_unavailable");
+    closed.resolve();
+  };
+  worker.unref();
+  worker.on("message", (answer: ReportAnswer) => {
+    if (answer.kind === "behind") on.behind();
+    else if (answer.kind === "closed") closed.resolve();
+    else if (answer.kind === "missing") on.missing(errorOf(answer));
+    else if (answer.kind === "progress") gate.progress(answer.id);
+    else gate.settle(answer.id, answer.kind === "done" ? answer.made : errorOf(answer));
+  });
+  worker.on("error", (error) => end(error instanceof Error ? error.name : "unknown"));
+  worker.on("exit", () => end("it ended by itself"));
+  tell({ kind: "open", ...places });
+
+  return {
+    make: (order: ReportOrder, signal: AbortSignal | undefined) =>
+      gate.add(order, order.what === "payload" ? resultsOf(order.asked) : 1, signal),
+    async close() {
+      const patience = setTimeout(closed.resolve, CLOSE_MS);
+      await Promise.race([closed.promise, gate.idle()]);
+      tell({ kind: "close" });
+      await closed.promise;
+      clearTimeout(patience);
+      await worker.terminate();
+    },
+  };
+}
+
+const errorOf = ({ type, message, inside }: Failure): GatewayError =>
+  new GatewayError(type, message, inside === undefined ? undefined : new Error(inside));
+
+/** A thread that has just died is not started again at once: what killed it may do so again. */
+const RESTART_MS = 1_000;
+const SAY_EVERY_MS = 60_000;
+
+const THREAD = new URL("../../report-thread.ts", import.meta.url);
+
+type WriterOptions = {
+  log: Log;
+  clock: Clock;
+  /** Where records are read from ClickHouse: reports wait, within bounds, for what Postgres has already. */
+  copies?: Pick<Copies, "caughtUp"> | null;
+};
+
+/** The thread is started by the first report, and again should it die. */
+export function reportWriter(
+  places: ReportPlaces,
+  { log, clock, copies = null }: WriterOptions,
+  threadFile = THREAD,
+): ReportWriter {
+  let thread: ReturnType<typeof openReportThread> | null = null;
+  let diedAtMs = Number.NEGATIVE_INFINITY;
+  let saidBehindMs = Number.NEGATIVE_INFINITY;
+  let closing = false;
+
+  const on: Happenings = {
+    behind() {
+      if (clock.monotonicMs() - saidBehindMs < SAY_EVERY_MS) return;
+      saidBehindMs = clock.monotonicMs();
+      log.warn({}, "the replica for reports lags, so reports omit the latest calls");
+    },
+    missing: (error) => log.warn(errorFields(error), "one of several reports failed"),
+    ended(code) {
+      thread = null;
+      diedAtMs = clock.monotonicMs();
+      if (!closing) log.error({ code }, "the report thread ended; the next report restarts it");
+    },
+  };
+  const make = async (order: ReportOrder, signal: AbortSignal | undefined): Promise<Made> => {
+    if (copies !== null) await copies.caughtUp();
+    const tooSoon = thread === null && clock.monotonicMs() - diedAtMs < RESTART_MS;
+    if (closing || tooSoon) throw new GatewayError("reports_unavailable");
+    thread ??= openReportThread(threadFile, places, on);
+    return await thread.make(order, signal);
+  };
+
+  return {
+    async write(spec, now, { format, signal }) {
+      const made = await make({ what: "report", spec, nowMs: now.getTime(), format }, signal);
+      if (typeof made !== "string") throw new GatewayError("internal");
+      return made;
+    },
+    writeAll: (asked, now, { gzip, signal }) =>
+      make({ what: "payload", asked, gzip, nowMs: now.getTime() }, signal),
+    async close() {
+      closing = true;
+      await thread?.close();
+    },
+  };
+}
+
+type Options = {
+  databaseUrl: string;
+  reportsDatabaseUrl: string | null;
+  clickhouse: { url: string } | null;
+  database: Pick<Database, "sql">;
+  metrics: Registry;
+  clock: Clock;
+  log: Log;
+};
+
+/** A replica is also asked for the version of its records. */
+const REPLICA = { name: "version", max: 1, statementTimeoutMs: 5_000, readOnly: true };
+
+/** What writes reports, from the replica if there is one, and what is known of the copies in ClickHouse. */
+export function openReporting({ databaseUrl, reportsDatabaseUrl, clickhouse, ...common }: Options) {
+  const { database, metrics } = common;
+  const copies = clickhouse && openCopies(clickhouse.url, { sql: database.sql, metrics });
+  const clickhouseUrl = clickhouse?.url ?? null;
+  const places = { url: reportsDatabaseUrl ?? databaseUrl, mainUrl: databaseUrl, clickhouseUrl };
+  const replica = reportsDatabaseUrl === null ? null : connect(reportsDatabaseUrl, REPLICA);
+  const writer = reportWriter(places, { ...common, copies });
+  return {
+    copies,
+    reportWriter: writer,
+    recordVersion: recordVersion(replica ?? database.sql),
+    closeReporting: async () => {
+      await Promise.all([writer.close(), copies?.close(), replica?.end({ timeout: 5 })]);
+    },
+  };
+}
