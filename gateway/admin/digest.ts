@@ -7,22 +7,21 @@ import {
   DigestWebhookView,
 } from "#shared/admin/digest.ts";
 import { digestText, digestTitle } from "#shared/digest-text.ts";
-import { lastDue } from "../digest/due.ts";
-import { makeDigest } from "../digest/make-digest.ts";
-import { withoutQuery } from "../digest/post-digest.ts";
+import { lastDue, WEEK_MS, weekBefore } from "../digest/digest-of.ts";
+import {
+  type DigestRow,
+  type DigestWebhookRow,
+  findDigestWebhook,
+  latestDigests,
+  putDigestWebhook,
+  removeDigestWebhook,
+} from "../digest/digest-rows.ts";
+import { makeDigest, withoutQuery } from "../digest/digests.ts";
 import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
-import { WEEK_MS, weekBefore } from "../reports/digest.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
-import {
-  type DigestWebhookRow,
-  findDigestWebhook,
-  putDigestWebhook,
-  removeDigestWebhook,
-} from "../stores/reports/digest-webhook.ts";
-import { type DigestRow, latestDigests } from "../stores/reports/digests.ts";
 import type { ReportWriter } from "../stores/reports/report-writer.ts";
 import { type AdminDeps, awaitSettled } from "./deps.ts";
 import { adminRoute, created, noContent } from "./documented.ts";

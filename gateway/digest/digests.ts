@@ -1,16 +1,28 @@
+import { createHmac } from "node:crypto";
+import type { Database } from "#drizzle/database.ts";
 import { runLeased } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
+import type { Digest } from "#shared/digest.ts";
+import { digestText, digestTitle } from "#shared/digest-text.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Settings } from "#shared/settings.ts";
-import { weekBefore } from "../reports/digest.ts";
-import { findDigestWebhook, openDigestWebhook } from "../stores/reports/digest-webhook.ts";
-import { latestDigests, storeDigests, takeWebhookDigest } from "../stores/reports/digests.ts";
+import { type ReportWriter, resultOf } from "../stores/reports/report-writer.ts";
 import type { Sealer } from "../stores/seal.ts";
 import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
-import { APART_MS, dueOn, lastDue } from "./due.ts";
-import { type MakeDigestDeps, makeDigest } from "./make-digest.ts";
-import { postDigest } from "./post-digest.ts";
+import { APART_MS, digestOf, digestSpecs, dueOn, lastDue, type Week, weekBefore } from "./digest-of.ts";
+import {
+  type DigestWebhook,
+  findDigestWebhook,
+  latestDigests,
+  notJoinedIn,
+  openDigestWebhook,
+  revertedCosts,
+  storeDigests,
+  takeWebhookDigest,
+} from "./digest-rows.ts";
+
+export type MakeDigestDeps = { database: Database; reportWriter: Pick<ReportWriter, "write"> };
 
 export type DigestDeps = MakeDigestDeps & {
   directory: { current(): { settings: Settings } };
@@ -92,3 +104,64 @@ async function postWaiting(deps: DigestDeps): Promise<void> {
       "the digest was not posted",
     );
 }
+
+/** The digest of a week, with the present figures of the reports. @throws GatewayError as reports do. */
+export async function makeDigest(deps: MakeDigestDeps, week: Week): Promise<Digest> {
+  const specs = digestSpecs(week);
+  const end = new Date(week.toMs);
+  const [outcomes, spend, reverted, notJoined] = await Promise.all([
+    resultOf(deps.reportWriter, specs.outcomes, end),
+    resultOf(deps.reportWriter, specs.spend, end),
+    revertedCosts(deps.database, week),
+    notJoinedIn(deps.database, week),
+  ]);
+  return digestOf({ outcomes, spend, reverted, notJoined });
+}
+
+const ANSWER_MS_MAX = 20_000;
+
+export type Posting = { id: string; dueOn: string; content: Digest; at: Date };
+
+/**
+ * Posts a digest as JSON, signed according to Standard Webhooks: HMAC-SHA-256 of `id.timestamp.body`. All attempts have
+ * the same id. No redirect is followed, no internal address is called, and nothing of the answer is kept.
+ * @throws Error if the receiver does not answer with a 2xx.
+ */
+export async function postDigest(
+  reach: OutboundFetch,
+  { url, secret, allowPrivateNetwork }: DigestWebhook,
+  posting: Posting,
+): Promise<void> {
+  const body = JSON.stringify(payloadOf(posting));
+  const seconds = String(Math.floor(posting.at.getTime() / 1000));
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "tallygate",
+    "webhook-id": posting.id,
+    "webhook-timestamp": seconds,
+    "webhook-signature": signatureOf(secret, `${posting.id}.${seconds}.${body}`),
+  };
+  const signal = AbortSignal.timeout(ANSWER_MS_MAX);
+  const response = await reach({ url, allowPrivateNetwork }, { method: "POST", headers, body, signal });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`the digest webhook answered ${response.status}`);
+}
+
+/** `text` is what chat tools show. */
+const payloadOf = ({ dueOn, content }: Posting) => ({
+  type: "tallygate.digest",
+  due_on: dueOn,
+  text: `${digestTitle(content)}\n\n${digestText(content)}`,
+  digest: content,
+});
+
+/** The address without its query, which is a credential at some receivers. */
+export const withoutQuery = (url: string): string => {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+};
+
+const signatureOf = (secret: string, text: string): string =>
+  `v1,${createHmac("sha256", Buffer.from(secret.replace(/^whsec_/, ""), "base64"))
+    .update(text)
+    .digest("base64")}`;

@@ -2,12 +2,10 @@ import type { Database } from "#drizzle/database.ts";
 import { readDecimal } from "#shared/admin/fields.ts";
 import type { Me } from "#shared/admin/me.ts";
 import type { Clock } from "#shared/clock.ts";
-import { Result, type Spec } from "#shared/report.ts";
-import { fits } from "#shared/schema.ts";
-import { GatewayError } from "../errors.ts";
-import { formatPico, parsePico } from "../limits/money.ts";
+import type { Result, Spec } from "#shared/report.ts";
+import { parsePico, shortDecimal } from "../limits/money.ts";
 import { type KeyWithSecrets, spellingsOf, spentSince } from "../stores/keys.ts";
-import type { ReportWriter } from "../stores/reports/report-writer.ts";
+import { type ReportWriter, resultOf } from "../stores/reports/report-writer.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 
 export type OwnUsageDeps = {
@@ -27,11 +25,7 @@ export async function ownReport(
   const subject = await withStoreErrors(() => spellingsOf(deps.database.db, email));
   await deps.settled();
   const full: Spec = { ...spec, source: "requests", filters: { subject } };
-  const result: unknown = JSON.parse(
-    await deps.reportWriter.write(full, deps.clock.now(), { format: "json" }),
-  );
-  if (!fits(Result, result)) throw new GatewayError("internal");
-  return result;
+  return await resultOf(deps.reportWriter, full, deps.clock.now());
 }
 
 /** What a person has spent this month, and what is left of the keys' budgets. */
@@ -74,5 +68,3 @@ async function budgetOf({ database, clock }: OwnUsageDeps, keys: readonly KeyWit
   }
   return { budget_usd: shortDecimal(budget), budget_left_usd: shortDecimal(left) };
 }
-
-const shortDecimal = (pico: bigint): string => formatPico(pico).replace(/\.?0+$/, "");

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { dueOn, lastDue } from "#gateway/digest/due.ts";
-import { weekBefore } from "#gateway/reports/digest.ts";
+import { dueOn, lastDue, weekBefore } from "#gateway/digest/digest-of.ts";
 import { WEEKDAYS } from "#shared/settings.ts";
 
 test.each([

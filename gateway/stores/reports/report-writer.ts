@@ -3,7 +3,8 @@ import type { Registry } from "prom-client";
 import { connect, type Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import type { Spec } from "#shared/report.ts";
+import { Result, type Spec } from "#shared/report.ts";
+import { fits } from "#shared/schema.ts";
 import { type ErrorType, GatewayError } from "../../errors.ts";
 import { type PayloadRequest, resultsOf } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
@@ -30,6 +31,13 @@ export type ReportWriter = {
   /** Lets reports under way end, within 5 s. */
   close(): Promise<void>;
 };
+
+/** The result of a checked spec, for the gateway itself. @throws GatewayError as `write` does. */
+export async function resultOf(writer: Pick<ReportWriter, "write">, spec: Spec, now: Date): Promise<Result> {
+  const result: unknown = JSON.parse(await writer.write(spec, now, { format: "json" }));
+  if (!fits(Result, result)) throw new GatewayError("internal");
+  return result;
+}
 
 /** Where reports are read from: the database itself, or a replica of it; records also from ClickHouse, if there is one. */
 export type ReportPlaces = { url: string; mainUrl: string; clickhouseUrl?: string | null };

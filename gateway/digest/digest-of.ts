@@ -1,10 +1,12 @@
 import type { Digest, DigestFigures, NotJoined } from "#shared/digest.ts";
 import type { Figures, Result, Row, Spec } from "#shared/report.ts";
+import { WEEKDAYS, type Weekday } from "#shared/settings.ts";
 
 /** Milliseconds since 1970, whole days in UTC, half-open. */
 export type Week = { fromMs: number; toMs: number };
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 export const WEEK_MS = 7 * DAY_MS;
 const REPOSITORIES_MAX = 50;
 
@@ -13,6 +15,22 @@ export function weekBefore(at: Date): Week {
   const toMs = Math.floor(at.getTime() / DAY_MS) * DAY_MS;
   return { fromMs: toMs - WEEK_MS, toMs };
 }
+
+export type Schedule = { day: Weekday; hour: number };
+
+/** The last instant at or before `now` at which a digest was due, in UTC. */
+export function lastDue(now: Date, { day, hour }: Schedule): Date {
+  const midnightMs = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
+  const daysSince = (now.getUTCDay() - WEEKDAYS.indexOf(day) + 7) % 7;
+  const dueMs = midnightMs - daysSince * DAY_MS + hour * HOUR_MS;
+  return new Date(dueMs > now.getTime() ? dueMs - 7 * DAY_MS : dueMs);
+}
+
+/** The shortest time between digests when the schedule changes. */
+export const APART_MS = 4 * DAY_MS;
+
+/** The UTC day, such as `2026-11-23`, that identifies a digest. */
+export const dueOn = (due: Date): string => due.toISOString().slice(0, 10);
 
 /** The reports that a digest is made of, each beside the week before. */
 export function digestSpecs(week: Week): { outcomes: Spec; spend: Spec } {
