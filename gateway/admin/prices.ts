@@ -12,6 +12,7 @@ import {
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import { STANDARD } from "../pricing/tier.ts";
+import { findJob, listJobs } from "../repricing/reprice-jobs.ts";
 import type { Origin } from "../stores/audit.ts";
 import type { Reader } from "../stores/change.ts";
 import {
@@ -23,7 +24,6 @@ import {
   type PriceOverrideRow,
   updatePrice,
 } from "../stores/prices.ts";
-import { findJob, listJobs } from "../stores/reprice-jobs.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";

@@ -2,18 +2,25 @@ import { readEnd, readInstant } from "#shared/admin/fields.ts";
 import { type RepriceBody, RepriceJobView, type RepriceView } from "#shared/admin/prices.ts";
 import { formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
 import { GatewayError } from "../errors.ts";
-import { pricing, RECORDS_AT_ONCE } from "../repricing/price-records.ts";
-import { newCostOf } from "../repricing/reprice-jobs.ts";
-import type { Origin } from "../stores/audit.ts";
-import { audited } from "../stores/change.ts";
+import {
+  auditRepricing,
+  cancelJob,
+  findJob,
+  insertJob,
+  newCostOf,
+  type RepriceJobRow,
+} from "../repricing/reprice-jobs.ts";
 import {
   applyPrices,
   costOfWindow,
   listUnpriced,
+  pricing,
+  RECORDS_AT_ONCE,
   type RecordWindow,
   type UnpricedRecord,
-} from "../stores/reprice.ts";
-import { auditRepricing, cancelJob, findJob, insertJob, type RepriceJobRow } from "../stores/reprice-jobs.ts";
+} from "../repricing/unpriced-records.ts";
+import type { Origin } from "../stores/audit.ts";
+import { audited } from "../stores/change.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 import { idParameter } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";

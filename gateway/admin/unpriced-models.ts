@@ -1,6 +1,6 @@
 import type { UnpricedModels } from "#shared/admin/prices.ts";
 import { STANDARD, tierOf } from "../pricing/tier.ts";
-import { listUnpricedModels, type UnpricedModel } from "../stores/reprice.ts";
+import { listUnpricedModels, type UnpricedModel } from "../repricing/unpriced-records.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 
 const DAYS_MS = 7 * 86_400_000;

@@ -4,7 +4,7 @@ import { openDatabase } from "#drizzle/database.ts";
 import { ensurePartitions } from "#drizzle/partitions.ts";
 import { dropOldMonths } from "#drizzle/retention.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import { applyPrices } from "#gateway/stores/reprice.ts";
+import { applyPrices } from "#gateway/repricing/unpriced-records.ts";
 import type { Spec } from "#shared/report.ts";
 import { openRow, settledRow } from "#test/support/recorder-kit.ts";
 import { type Ledger, ledger } from "./ledger.ts";

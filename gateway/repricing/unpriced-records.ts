@@ -1,11 +1,16 @@
 import { and, desc, eq, gt, gte, isNotNull, lt, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { priceText } from "#drizzle/price-text.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Usage } from "#shared/usage.ts";
+import type { Directory } from "../directory.ts";
+import { priceAnswer } from "../pricing/price-answer.ts";
+import { priceBook } from "../pricing/price-book.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
 import { quarterSql } from "../reports/rollup/kinds.ts";
-import type { Reader } from "./change.ts";
-import { withStoreErrors } from "./store-errors.ts";
+import type { Reader } from "../stores/change.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
 
 /** RFC 3339; half-open, `from` ≤ start < `to`. */
 export type RecordWindow = { from: string; to: string };
@@ -70,6 +75,9 @@ export type UnpricedRecord = {
   usage: Usage;
 };
 
+/** Unpriced records that are read and priced at once. */
+export const RECORDS_AT_ONCE = 500;
+
 /** Unpriced records of the window that a provider answered, in order of time; `after` is the last one of the part before. */
 export async function listUnpriced(
   reader: Reader,
@@ -107,6 +115,26 @@ export type NewPrice = {
   /** It is a lower bound. */
   atLeast: boolean;
 };
+
+type Known = Pick<Directory, "prices" | "providers">;
+
+/**
+ * Prices one record by the prices that were in force when it was made; nothing where it still has no price: no such price,
+ * no usage, or its provider was deleted. `at` is noted with the record as the time of pricing.
+ */
+export function pricing(directory: Known, at: Date): (record: UnpricedRecord) => NewPrice[] {
+  const book = priceBook(directory.prices, PROVIDERS);
+  return (record) => {
+    const provider = directory.providers.get(record.provider);
+    if (!provider) return [];
+    const { id, startedAt } = record;
+    const answered = { ...record, provider, reportedCostUsd: null, at: new Date(startedAt) };
+    const { costUsd, tokenCostUsd, price, atLeast = false } = priceAnswer(book, answered);
+    if (costUsd === null) return [];
+    const repriced = price && priceText({ ...price, repricedAt: at.toISOString() });
+    return [{ id, startedAt, costUsd, tokenCostUsd, price: repriced, atLeast }];
+  };
+}
 
 /**
  * Prices the records that are still unpriced; one that was priced meanwhile keeps its price. Their hours are marked for
