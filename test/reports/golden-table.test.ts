@@ -49,6 +49,7 @@ function numberOf(text: string): number | null {
 }
 
 let runner: ReportRunner;
+let quick: ReportRunner;
 
 beforeAll(async () => {
   const database = await testDatabase();
@@ -58,10 +59,15 @@ beforeAll(async () => {
   const engines = await reportEngines(database.url);
   await engines.wrote("default");
   runner = engines.runner();
+  quick = engines.quickRunner();
 });
 
+/** Every source is asked for its total by both databases, and by each dimension the first source that has it. */
+const isFirst = (source: SourceName, dimension: DimensionName): boolean =>
+  SOURCES.find((other) => sourceOf(other).dimensions.includes(dimension)) === source;
+
 const ask = (source: SourceName, dimensions: DimensionName[], measures: readonly MeasureName[]) =>
-  runner.run(
+  (dimensions.every((dimension) => isFirst(source, dimension)) ? runner : quick).run(
     checkSpec({
       source,
       dimensions,
