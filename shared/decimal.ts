@@ -1,59 +1,73 @@
-/** An exact decimal, `digits / 10^scale`. Money and prices are never floats. */
-export type Decimal = { readonly digits: bigint; readonly scale: number };
+/**
+ * An exact number, `num / den`, with `den` over 0: a decimal, or a quotient of decimals. Money and prices are never floats;
+ * they stay exact until they leave as text or as JSON numbers.
+ */
+export type Exact = { readonly num: bigint; readonly den: bigint };
 
-export const DECIMAL_ZERO: Decimal = Object.freeze({ digits: 0n, scale: 0 });
+export const ZERO: Exact = Object.freeze({ num: 0n, den: 1n });
 
+/** Most figures are counts, which need no taking apart. */
+const COUNT = /^\d+$/;
 const FORM = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** Parses `0.0025`, `3` or `1e-7`. @throws RangeError for anything else. */
-export function parseDecimal(text: string): Decimal {
-  const [, sign, whole, fraction = "", exponent = "0"] = FORM.exec(text) ?? [];
+/** Parses `0.0025`, `3` or `1e-7`. @throws RangeError for anything else, `NaN` and `Infinity` included. */
+export function parseDecimal(text: string): Exact {
+  if (COUNT.test(text)) return { num: BigInt(text), den: 1n };
+  const [, sign, whole, decimals = "", exponent = "0"] = FORM.exec(text) ?? [];
   if (whole === undefined) throw new RangeError("not a decimal number");
-  const digits = BigInt(`${sign}${whole}${fraction}`);
-  const scale = fraction.length - Number(exponent);
-  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
+  const digits = BigInt(`${sign}${whole}${decimals}`);
+  const scale = decimals.length - Number(exponent);
+  return scale > 0 ? { num: digits, den: powerOf10(scale) } : { num: digits * powerOf10(-scale), den: 1n };
 }
 
 /**
  * A float from the price list as the decimal that its author wrote: its shortest representation (0.1 is 0.1, not the
  * nearest binary fraction).
  */
-export const decimalOfNumber = (value: number): Decimal => parseDecimal(String(value));
+export const decimalOfNumber = (value: number): Exact => parseDecimal(String(value));
 
-export function plus(a: Decimal, b: Decimal): Decimal {
-  const scale = Math.max(a.scale, b.scale);
-  return { digits: atScale(a, scale) + atScale(b, scale), scale };
+/** Of two decimals the sum has the finer scale of both. */
+export function plus(a: Exact, b: Exact): Exact {
+  if (a.den === b.den) return { num: a.num + b.num, den: a.den };
+  if (a.den % b.den === 0n) return { num: a.num + b.num * (a.den / b.den), den: a.den };
+  if (b.den % a.den === 0n) return { num: a.num * (b.den / a.den) + b.num, den: b.den };
+  return { num: a.num * b.den + b.num * a.den, den: a.den * b.den };
 }
 
-export const difference = (a: Decimal, b: Decimal): Decimal => plus(a, { digits: -b.digits, scale: b.scale });
+export const difference = (a: Exact, b: Exact): Exact => plus(a, { num: -b.num, den: b.den });
 
 /** @throws RangeError if `count` is not an integer. */
-export const times = (value: Decimal, count: number): Decimal => ({
-  digits: value.digits * BigInt(count),
-  scale: value.scale,
+export const times = (value: Exact, count: number): Exact => ({
+  num: value.num * BigInt(count),
+  den: value.den,
 });
+
+export const product = (a: Exact, b: Exact): Exact => ({ num: a.num * b.num, den: a.den * b.den });
 
 /** `value / 10^places`; 6 converts a price per million into a price per token. */
-export const shiftDown = (value: Decimal, places: number): Decimal => ({
-  digits: value.digits,
-  scale: value.scale + places,
+export const shiftDown = (value: Exact, places: number): Exact => ({
+  num: value.num,
+  den: value.den * powerOf10(places),
 });
 
-export function isOver(a: Decimal, b: Decimal): boolean {
-  const scale = Math.max(a.scale, b.scale);
-  return atScale(a, scale) > atScale(b, scale);
-}
+export const isOver = (a: Exact, b: Exact): boolean => a.num * b.den > b.num * a.den;
 
-export const isZero = (value: Decimal): boolean => value.digits === 0n;
+export const isZero = (value: Exact): boolean => value.num === 0n;
 
-/** The shortest text without exponent, such as `0.00125`, which Postgres's `numeric` accepts. */
-export function formatDecimal({ digits, scale }: Decimal): string {
-  const negative = digits < 0n;
-  const text = (negative ? -digits : digits).toString().padStart(scale + 1, "0");
+/**
+ * The shortest text of a decimal without exponent, such as `0.00125`, which Postgres's `numeric` accepts.
+ * @throws RangeError for a quotient that is no decimal
+ */
+export function formatDecimal({ num, den }: Exact): string {
+  const scale = den.toString().length - 1;
+  if (den !== powerOf10(scale)) throw new RangeError("not a decimal number");
+  const negative = num < 0n;
+  const text = (negative ? -num : num).toString().padStart(scale + 1, "0");
   const whole = text.slice(0, text.length - scale);
-  const fraction = text.slice(text.length - scale).replace(/0+$/, "");
-  return `${negative ? "-" : ""}${whole}${fraction ? `.${fraction}` : ""}`;
+  const decimals = text.slice(text.length - scale).replace(/0+$/, "");
+  return `${negative ? "-" : ""}${whole}${decimals ? `.${decimals}` : ""}`;
 }
 
-const atScale = (value: Decimal, scale: number): bigint =>
-  value.scale === scale ? value.digits : value.digits * 10n ** BigInt(scale - value.scale);
+/** Those of money and its ratios. */
+const POWERS_OF_10: readonly bigint[] = Array.from({ length: 32 }, (_, i) => 10n ** BigInt(i));
+const powerOf10 = (exponent: number): bigint => POWERS_OF_10[exponent] ?? 10n ** BigInt(exponent);

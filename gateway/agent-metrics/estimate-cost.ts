@@ -1,5 +1,5 @@
 import type { PointKind } from "#drizzle/schema/agent.ts";
-import { formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
+import { difference, formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { Provider } from "../directory.ts";
 import { priceCall } from "../pricing/price.ts";
@@ -37,16 +37,11 @@ export function estimateCost(book: Pick<PriceBook, "priceOf">, point: Point): Es
   if (!entry || full.tokenCostUsd === null) return { ...UNCHARGED, unpriced: true };
   if (!charged.insteadOf) return { costUsd: full.tokenCostUsd, price: full.price, unpriced: false };
   const before = priced(entry, charged.insteadOf, point.tokens);
-  const cost = plus(parseDecimal(full.tokenCostUsd), negated(before.tokenCostUsd ?? "0"));
+  const cost = difference(parseDecimal(full.tokenCostUsd), parseDecimal(before.tokenCostUsd ?? "0"));
   const refunded = (before.price?.rows ?? []).map((row) => ({ ...row, count: -row.count }));
   const price = { entry: entry.entry, rows: [...(full.price?.rows ?? []), ...refunded] };
   return { costUsd: formatDecimal(cost), price, unpriced: false };
 }
-
-const negated = (text: string) => {
-  const { digits, scale } = parseDecimal(text);
-  return { digits: -digits, scale };
-};
 
 function priced(entry: PriceEntry, count: TokenCount, tokens: number): Priced {
   const usage: Usage = { ...NO_USAGE, uncachedInputTokens: 0, outputTokens: 0, [count]: tokens };

@@ -1,5 +1,5 @@
 import type { PriceRow } from "#drizzle/schema/records.ts";
-import { DECIMAL_ZERO, type Decimal, formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
+import { type Exact, formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { addUsage } from "../providers/provider-json.ts";
 import { FREE, type Priced, type Reading, UNPRICED } from "../reading.ts";
@@ -83,8 +83,8 @@ export function batchTally(): BatchTally {
 
 /** Sums exact costs and their price rows. */
 function costTally() {
-  let cost = DECIMAL_ZERO;
-  let tokenCost = DECIMAL_ZERO;
+  let cost = ZERO;
+  let tokenCost = ZERO;
   let costs = 0;
   let atLeast = false;
   const rows = new Map<string, PriceRow>();
@@ -112,7 +112,7 @@ function costTally() {
   };
 }
 
-const amount = (text: string | null): Decimal => (text === null ? DECIMAL_ZERO : parseDecimal(text));
+const amount = (text: string | null): Exact => (text === null ? ZERO : parseDecimal(text));
 
 function addRow(rows: Map<string, PriceRow>, { unit, count, usdPerUnit }: PriceRow): void {
   const key = `${unit} ${usdPerUnit}`;

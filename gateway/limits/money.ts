@@ -1,13 +1,14 @@
+import type { Exact } from "#shared/decimal.ts";
+
 /** Picodollars (10^-12 USD). Costs and reservations are rounded up, budgets down, so rounding never admits more. */
 export type Pico = bigint;
 
 const PLACES = 12;
+const PER_USD = 10n ** BigInt(PLACES);
 
-/** The exact decimal `digits / 10^scale`, rounded up. */
-export function picoRoundedUp({ digits, scale }: { digits: bigint; scale: number }): Pico {
-  if (scale <= PLACES) return digits * 10n ** BigInt(PLACES - scale);
-  const part = 10n ** BigInt(scale - PLACES);
-  return (digits + part - 1n) / part;
+export function picoRoundedUp({ num, den }: Exact): Pico {
+  const pico = (num * PER_USD) / den;
+  return num * PER_USD > pico * den ? pico + 1n : pico;
 }
 
 /** A decimal without exponent or sign, such as `12.5`, rounded down. */

@@ -1,4 +1,4 @@
-import { DECIMAL_ZERO, difference, formatDecimal, isOver, parseDecimal } from "#shared/decimal.ts";
+import { difference, formatDecimal, isOver, parseDecimal, ZERO } from "#shared/decimal.ts";
 import { inputTokens, type Usage } from "#shared/usage.ts";
 import type { Provider } from "../directory.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
@@ -67,7 +67,7 @@ function asReported(listed: Priced, costUsd: string, usage: Usage): Priced {
       ? null
       : difference(parseDecimal(listCostUsd), parseDecimal(listed.tokenCostUsd ?? "0"));
   const onlyTokens = inputTokens(usage) !== null && PIECES.every((count) => !usage[count]);
-  const forPieces = pieces ?? (onlyTokens ? DECIMAL_ZERO : null);
+  const forPieces = pieces ?? (onlyTokens ? ZERO : null);
   const tokenCostUsd =
     forPieces === null ? null : isOver(forPieces, cost) ? "0" : formatDecimal(difference(cost, forPieces));
   return { costUsd, tokenCostUsd, price, basis: "vendor", listCostUsd };

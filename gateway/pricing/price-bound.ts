@@ -1,4 +1,4 @@
-import { DECIMAL_ZERO, type Decimal, isOver, plus, times } from "#shared/decimal.ts";
+import { type Exact, isOver, plus, times, ZERO } from "#shared/decimal.ts";
 import { amountAt, type PriceEntry, type PriceUnit, type Rates } from "./rate.ts";
 
 /** Upper bounds of a call's usage. */
@@ -25,7 +25,7 @@ const OUTPUT_UNITS = ["output", "reasoning", "audio_output", "image_output"] as 
  * The maximum cost of a call within those counts, whatever units its tokens are charged as; null without a price.
  * Server-side searches are not included: their number is not known in advance.
  */
-export function priceBound(entry: PriceEntry | null, bound: CountBound): Decimal | null {
+export function priceBound(entry: PriceEntry | null, bound: CountBound): Exact | null {
   if (!entry) return null;
   const lines: [units: readonly PriceUnit[], count: number][] = [
     [INPUT_UNITS, bound.inputTokens],
@@ -39,13 +39,13 @@ export function priceBound(entry: PriceEntry | null, bound: CountBound): Decimal
   const known = character ? { ...rates, character } : rates;
   return lines.reduce(
     (sum, [units, count]) => plus(sum, times(highestPrice(known, units, bound.inputTokens), count)),
-    DECIMAL_ZERO,
+    ZERO,
   );
 }
 
 /** The highest price among the units for any input size up to `inputTokens`. */
-function highestPrice(rates: Rates, units: readonly PriceUnit[], inputTokens: number): Decimal {
-  let most = DECIMAL_ZERO;
+function highestPrice(rates: Rates, units: readonly PriceUnit[], inputTokens: number): Exact {
+  let most = ZERO;
   for (const unit of units) {
     const rate = rates[unit];
     if (!rate) continue;

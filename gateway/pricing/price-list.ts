@@ -1,5 +1,5 @@
 import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
-import { type Decimal, decimalOfNumber } from "#shared/decimal.ts";
+import { decimalOfNumber, type Exact, parseDecimal } from "#shared/decimal.ts";
 import {
   isListPrice,
   LIST_PREFIX,
@@ -89,15 +89,18 @@ const isListKey = (key: string): key is keyof typeof LIST_KEYS => Object.hasOwn(
 
 function listRate(price: number | TieredPrices, places: number): Rate {
   if (typeof price === "number") return ratePer(decimalOfNumber(price), places);
-  const tiers = price.tiers.map((tier): [number, Decimal] => [tier.start, decimalOfNumber(tier.price)]);
+  const tiers = price.tiers.map((tier): [number, Exact] => [tier.start, decimalOfNumber(tier.price)]);
   return ratePer(decimalOfNumber(price.base), places, tiers);
 }
+
+const TWICE = parseDecimal("2");
+const US_FACTOR = parseDecimal("1.1");
 
 /** Adds the 1 h cache-write price, twice the input (Anthropic's prompt caching), if the list only has the 5 m one. */
 export function withHourWrites(price: PriceEntry): PriceEntry {
   const { input, cache_write_5m, cache_write_1h } = price.rates;
   if (!input || !cache_write_5m || cache_write_1h) return price;
-  return { ...price, rates: { ...price.rates, cache_write_1h: rateTimes(input, 2) } };
+  return { ...price, rates: { ...price.rates, cache_write_1h: rateTimes(input, TWICE) } };
 }
 
 /**
@@ -109,7 +112,7 @@ export function withinUs(price: PriceEntry): PriceEntry {
   const rates: { -readonly [unit in keyof Rates]: Rate } = { ...price.rates };
   for (const unit of TOKEN_UNITS) {
     const usual = rates[unit];
-    if (usual) rates[unit] = rateTimes(usual, 11, 1);
+    if (usual) rates[unit] = rateTimes(usual, US_FACTOR);
   }
   return { entry: `${price.entry} (US)`, rates };
 }

@@ -1,5 +1,5 @@
 import type { PriceRow } from "#drizzle/schema/records.ts";
-import { DECIMAL_ZERO, type Decimal, formatDecimal, plus, times } from "#shared/decimal.ts";
+import { type Exact, formatDecimal, plus, times, ZERO } from "#shared/decimal.ts";
 import { inputTokens, type Usage } from "#shared/usage.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
 import {
@@ -131,9 +131,9 @@ type Bill = { rates: Rates; counts: Counts; input: number };
 function billed(
   units: readonly PriceUnit[],
   { rates, counts, input }: Bill,
-): { rows: PriceRow[]; cost: Decimal } {
+): { rows: PriceRow[]; cost: Exact } {
   const rows: PriceRow[] = [];
-  let cost = DECIMAL_ZERO;
+  let cost = ZERO;
   for (const unit of units) {
     const count = counts[unit];
     const rate = count ? rateOf(rates, unit) : null;

@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal, isZero, shiftDown, times } from "#shared/decimal.ts";
+import { type Exact, formatDecimal, isZero, product, shiftDown } from "#shared/decimal.ts";
 
 export const TOKEN_UNITS = [
   "input",
@@ -20,7 +20,7 @@ type TokenUnit = (typeof TOKEN_UNITS)[number];
 export type PriceUnit = TokenUnit | (typeof PIECE_UNITS)[number];
 
 /** USD per unit, as text and as the equal decimal. */
-export type Amount = { usdPerUnit: string; exact: Decimal };
+export type Amount = { usdPerUnit: string; exact: Exact };
 
 /** The price of one unit. A tier applies to the whole call once its input exceeds `aboveInputTokens`. */
 export type Rate = Amount & { tiers: readonly Tier[]; isFree: boolean };
@@ -46,16 +46,15 @@ export const isListPrice = ({ entry }: PriceEntry): boolean => entry.startsWith(
 export const PLACES = { million: 6, thousand: 3, one: 0 } as const;
 
 /** Makes a rate from a price per `10^places` units and tiers in any order. */
-export function ratePer(price: Decimal, places: number, tiers: readonly [number, Decimal][] = []): Rate {
+export function ratePer(price: Exact, places: number, tiers: readonly [number, Exact][] = []): Rate {
   const sorted = tiers
     .toSorted(([a], [b]) => a - b)
     .map(([aboveInputTokens, tierPrice]) => ({ aboveInputTokens, ...amountPer(tierPrice, places) }));
   return rate(amountPer(price, places), sorted);
 }
 
-/** A rate multiplied by `count / 10^places`: 11 and 1 give 1.1 times. */
-export function rateTimes(one: Rate, count: number, places = 0): Rate {
-  const scaled = ({ exact }: Amount): Amount => amount(shiftDown(times(exact, count), places));
+export function rateTimes(one: Rate, factor: Exact): Rate {
+  const scaled = ({ exact }: Amount): Amount => amount(product(exact, factor));
   return rate(
     scaled(one),
     one.tiers.map((tier) => ({ ...tier, ...scaled(tier) })),
@@ -68,9 +67,9 @@ const rate = (base: Amount, tiers: readonly Tier[]): Rate => ({
   isFree: [base, ...tiers].every(({ exact }) => isZero(exact)),
 });
 
-const amountPer = (price: Decimal, places: number): Amount => amount(shiftDown(price, places));
+const amountPer = (price: Exact, places: number): Amount => amount(shiftDown(price, places));
 
-const amount = (exact: Decimal): Amount => ({ usdPerUnit: formatDecimal(exact), exact });
+const amount = (exact: Exact): Amount => ({ usdPerUnit: formatDecimal(exact), exact });
 
 /** The unit price in a call with `inputTokens` of input. */
 export const amountAt = (one: Rate, inputTokens: number): Amount =>

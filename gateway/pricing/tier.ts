@@ -59,8 +59,8 @@ export function inTier(standard: PriceEntry, tier: string, price: TierPrice): Pr
 }
 
 function multiplied(rates: Rates, multiplier: string): Rates {
-  const { digits, scale } = parseDecimal(multiplier);
-  return withTokens(rates, (_, rate) => rateTimes(rate, Number(digits), scale));
+  const factor = parseDecimal(multiplier);
+  return withTokens(rates, (_, rate) => rateTimes(rate, factor));
 }
 
 function replaced(rates: Rates, { input, cachedInput, output }: Exclude<TierPrice, string>): Rates {

@@ -1,4 +1,4 @@
-import { type Decimal, decimalOfNumber, formatDecimal, plus, shiftDown } from "#shared/decimal.ts";
+import { decimalOfNumber, type Exact, formatDecimal, plus, shiftDown } from "#shared/decimal.ts";
 import { countOf, objectOf, type ProviderObject } from "./provider-json.ts";
 
 /** More than any call costs; a larger figure is an error or in another unit. */
@@ -8,7 +8,7 @@ const USD_MAX = 1_000_000;
 const TICK_PLACES = 10;
 
 /** A cost in USD, from 0 to `USD_MAX`; null for anything else. */
-const usdOf = (value: unknown): Decimal | null =>
+const usdOf = (value: unknown): Exact | null =>
   typeof value === "number" && value >= 0 && value <= USD_MAX ? decimalOfNumber(value) : null;
 
 const READERS = {
@@ -29,7 +29,7 @@ const READERS = {
   },
   /** DeepInfra. */
   estimated_cost: (usage) => usdOf(usage["estimated_cost"]),
-} as const satisfies Record<string, (usage: ProviderObject) => Decimal | null>;
+} as const satisfies Record<string, (usage: ProviderObject) => Exact | null>;
 
 /** The member of the usage object in which a provider reports what the call cost. */
 export type ReportedCost = keyof typeof READERS;

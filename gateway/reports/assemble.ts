@@ -1,6 +1,6 @@
+import { difference, type Exact, parseDecimal, ZERO } from "#shared/decimal.ts";
 import type { Coverage, Figures, MeasureName, Result, Row, Spec } from "#shared/report.ts";
 import { decompose } from "./decompose.ts";
-import { type Fraction, fractionOf, minus, ratio, toNumber, ZERO } from "./fraction.ts";
 import {
   AGGREGATES,
   type AggregateName,
@@ -11,6 +11,7 @@ import {
   MEASURE,
   type Measure,
 } from "./measures.ts";
+import { ratio, toNumber } from "./quotient.ts";
 import { type Periods, windowOf } from "./window.ts";
 
 /** A row as the planned queries answer it: every value as text. */
@@ -20,7 +21,7 @@ export type AnswerRow = Readonly<Record<string, string | null>>;
 export type Answers = { rows: readonly AnswerRow[]; coverage: Coverage | null };
 
 type Sides<T> = { current: T; previous: T };
-type ExactFigures = Partial<Record<MeasureName, Fraction | null>>;
+type ExactFigures = Partial<Record<MeasureName, Exact | null>>;
 
 /** The result that the answers give: exact until here, JSON numbers from here on. */
 export function assemble(spec: Spec, periods: Periods, answers: Answers): Result {
@@ -76,13 +77,13 @@ function sumsOf(answer: AnswerRow, columns: Columns): Aggregates | null {
   const of: Aggregates["of"] = {};
   for (const [name, column] of columns.of) {
     const text = answer[column] ?? null;
-    of[name] = text === null ? overNothing(name) : fractionOf(text);
+    of[name] = text === null ? overNothing(name) : parseDecimal(text);
   }
   return { floor: Number(answer[columns.uncertain] ?? 0) > 0, of };
 }
 
 /** A sum of nothing is 0; of money it is unknown where there are records. */
-const overNothing = (name: AggregateName): Fraction | null => {
+const overNothing = (name: AggregateName): Exact | null => {
   const { empty, money } = aggregateOf(name);
   return empty === null || money ? null : ZERO;
 };
@@ -128,13 +129,16 @@ function rowOf(spec: Spec, { groups, sides, totals, nothing, compared }: RowFact
   };
 }
 
-function eachMeasure(spec: Spec, figure: (name: MeasureName) => Fraction | null): ExactFigures {
+/** Null is unknown or undefined, and makes what it touches null. */
+const minus = (a: Exact | null, b: Exact | null): Exact | null => a && b && difference(a, b);
+
+function eachMeasure(spec: Spec, figure: (name: MeasureName) => Exact | null): ExactFigures {
   const figures: ExactFigures = {};
   for (const name of spec.measures) figures[name] = figure(name);
   return figures;
 }
 
-function figureOf(measure: Measure, sums: Aggregates, total: Aggregates): Fraction | null {
+function figureOf(measure: Measure, sums: Aggregates, total: Aggregates): Exact | null {
   const value = sums.of[measure.of] ?? null;
   switch (measure.kind) {
     case "base":

@@ -1,6 +1,7 @@
+import { difference, type Exact, ZERO } from "#shared/decimal.ts";
 import type { Decomposition } from "#shared/report.ts";
-import { type Fraction, minus, toNumber, ZERO } from "./fraction.ts";
 import type { AggregateName, Aggregates } from "./measures.ts";
+import { toNumber } from "./quotient.ts";
 
 type Parts = Decomposition["parts"];
 
@@ -23,21 +24,20 @@ export function decompose(previous: Aggregates, current: Aggregates): Decomposit
   const tokens = { before: exact(previous, "token_cost_usd"), after: exact(current, "token_cost_usd") };
   const deltaUsd = change(cost);
   const parts = partsOf(factorsOf(previous), factorsOf(current), toNumber(change(tokens)));
-  const unmodelled = parts ? minus(deltaUsd, change(tokens)) : deltaUsd;
+  const unmodelled = parts ? difference(deltaUsd, change(tokens)) : deltaUsd;
   return {
     previousUsd: toNumber(cost.before),
     currentUsd: toNumber(cost.after),
     deltaUsd: toNumber(deltaUsd),
     parts: parts ?? NO_PARTS,
-    unmodelledUsd: toNumber(unmodelled ?? ZERO),
+    unmodelledUsd: toNumber(unmodelled),
     floor: previous.floor || current.floor,
   };
 }
 
-const exact = (sums: Aggregates, name: AggregateName): Fraction => sums.of[name] ?? ZERO;
+const exact = (sums: Aggregates, name: AggregateName): Exact => sums.of[name] ?? ZERO;
 
-const change = ({ before, after }: { before: Fraction; after: Fraction }): Fraction =>
-  minus(after, before) ?? ZERO;
+const change = ({ before, after }: { before: Exact; after: Exact }): Exact => difference(after, before);
 
 /** The factors of one window's token cost, and what its input and its output cost. */
 type Factors = { factors: Parts; inputUsd: number; outputUsd: number };

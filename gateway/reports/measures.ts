@@ -1,6 +1,6 @@
+import type { Exact } from "#shared/decimal.ts";
 import type { MeasureName } from "#shared/report.ts";
 import { CLICKHOUSE, CLICKHOUSE_COUNTS, POSTGRES } from "./engines.ts";
-import type { Fraction } from "./fraction.ts";
 
 /** What is counted once in a group: the column of facts that identifies it. */
 export const DISTINCT = {
@@ -149,7 +149,7 @@ export function namedIn<Name extends string>(sqls: readonly string[], among: rea
 }
 
 /** The aggregates of one group in one window; `floor` where its money is a lower bound. */
-export type Aggregates = { floor: boolean; of: Partial<Record<AggregateName, Fraction | null>> };
+export type Aggregates = { floor: boolean; of: Partial<Record<AggregateName, Exact | null>> };
 
 /** How a figure comes out of aggregates. A `per` over zero is null; a `share` is of the total of the same window. */
 export type Measure =

@@ -6,7 +6,7 @@ import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
 import type { RecordRow } from "#gateway/stores/requests.ts";
-import { DECIMAL_ZERO, formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
+import { formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
 import { NO_USAGE } from "#shared/usage.ts";
 
 const count = fc.option(fc.integer({ min: 0, max: 2_000_000_000 }), { nil: null });
@@ -48,7 +48,7 @@ test("the lines of an explanation add up to the cost, to the last digit", () => 
       const stored = priced.price && priceText(priced.price);
       const row = { ...priced, price: stored, usageSource: "provider", channel: "api" } as RecordRow;
       const { rows } = explainCost(row);
-      const sum = rows.reduce((all, { usd }) => plus(all, parseDecimal(usd)), DECIMAL_ZERO);
+      const sum = rows.reduce((all, { usd }) => plus(all, parseDecimal(usd)), ZERO);
       expect(formatDecimal(sum)).toBe(formatDecimal(parseDecimal(priced.costUsd)));
       return true;
     }),

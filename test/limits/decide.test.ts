@@ -11,6 +11,7 @@ import {
   SLOT_MS,
   secondsUntilCapacity,
 } from "#gateway/limits/window.ts";
+import { parseDecimal } from "#shared/decimal.ts";
 
 const period = { from: "2026-11-01", to: "2026-12-01" };
 const NOW = Date.parse("2026-11-21T12:00:00Z");
@@ -193,8 +194,8 @@ describe("periods are UTC's", () => {
 
 describe("money", () => {
   test("what is reserved is rounded up, a budget down", () => {
-    expect(picoRoundedUp({ digits: 1n, scale: 13 })).toBe(1n);
-    expect(picoRoundedUp({ digits: 25n, scale: 1 })).toBe(2_500_000_000_000n);
+    expect(picoRoundedUp(parseDecimal("0.0000000000001"))).toBe(1n);
+    expect(picoRoundedUp(parseDecimal("2.5"))).toBe(2_500_000_000_000n);
     expect(parsePico("0.0000000000019")).toBe(1n);
     expect(parsePico("12.5")).toBe(12_500_000_000_000n);
     expect(parsePico("0")).toBe(0n);

@@ -1,19 +1,22 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  DECIMAL_ZERO,
   decimalOfNumber,
+  difference,
   formatDecimal,
+  isOver,
   isZero,
   parseDecimal,
   plus,
+  product,
   shiftDown,
   times,
+  ZERO,
 } from "#shared/decimal.ts";
 
 const plain = fc
   .tuple(fc.boolean(), fc.bigInt({ min: 0n, max: 10n ** 30n }), fc.nat({ max: 20 }))
-  .map(([negative, digits, scale]) => ({ digits: negative ? -digits : digits, scale }));
+  .map(([negative, digits, scale]) => ({ num: negative ? -digits : digits, den: 10n ** BigInt(scale) }));
 
 test.each([
   ["0", "0"],
@@ -52,8 +55,7 @@ test("sums do not depend on order or grouping, and no digit is lost", () => {
     fc.property(plain, plain, plain, (a, b, c) => {
       expect(formatDecimal(plus(a, b))).toBe(formatDecimal(plus(b, a)));
       expect(formatDecimal(plus(plus(a, b), c))).toBe(formatDecimal(plus(a, plus(b, c))));
-      const minusB = { digits: -b.digits, scale: b.scale };
-      expect(formatDecimal(plus(plus(a, b), minusB))).toBe(formatDecimal(a));
+      expect(formatDecimal(difference(plus(a, b), b))).toBe(formatDecimal(a));
     }),
   );
 });
@@ -61,10 +63,7 @@ test("sums do not depend on order or grouping, and no digit is lost", () => {
 test("a product is the sum of so many", () => {
   fc.assert(
     fc.property(plain, fc.nat({ max: 50 }), (value, count) => {
-      const sum = Array.from({ length: count }).reduce<typeof value>(
-        (total) => plus(total, value),
-        DECIMAL_ZERO,
-      );
+      const sum = Array.from({ length: count }).reduce<typeof value>((total) => plus(total, value), ZERO);
       expect(formatDecimal(times(value, count))).toBe(formatDecimal(sum));
     }),
   );
@@ -73,4 +72,14 @@ test("a product is the sum of so many", () => {
 test("only whole counts are multiplied", () => {
   expect(() => times(parseDecimal("1"), 0.5)).toThrow(RangeError);
   expect(isZero(times(parseDecimal("1"), 0))).toBe(true);
+});
+
+test("of two decimals the larger is over the other, whatever their scale, and a quotient is not written", () => {
+  fc.assert(
+    fc.property(plain, plain, (a, b) => {
+      expect(isOver(a, b)).toBe(formatDecimal(difference(b, a)).startsWith("-"));
+    }),
+  );
+  expect(formatDecimal(product(parseDecimal("1.5"), parseDecimal("-0.02")))).toBe("-0.03");
+  expect(() => formatDecimal({ num: 1n, den: 3n })).toThrow(RangeError);
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { PLACES, type PriceEntry, type Rates, ratePer } from "#gateway/pricing/rate.ts";
 import { UNPRICED } from "#gateway/reading.ts";
-import { DECIMAL_ZERO, formatDecimal, parseDecimal, plus, times } from "#shared/decimal.ts";
+import { formatDecimal, parseDecimal, plus, times, ZERO } from "#shared/decimal.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 
 const million = (usd: string) => ratePer(parseDecimal(usd), PLACES.million);
@@ -171,7 +171,7 @@ test("every cost is the exact sum of its rows, and no row has a negative count",
       if (!priced.price) return expect(priced).toEqual(UNPRICED);
       const sum = priced.price.rows.reduce(
         (total, row) => plus(total, times(parseDecimal(row.usdPerUnit), row.count)),
-        DECIMAL_ZERO,
+        ZERO,
       );
       expect(formatDecimal(sum)).toBe(priced.costUsd ?? "");
       expect(priced.price.rows.every((row) => row.count > 0)).toBe(true);

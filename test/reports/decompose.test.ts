@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { decompose } from "#gateway/reports/decompose.ts";
-import { fractionOf } from "#gateway/reports/fraction.ts";
 import type { Aggregates } from "#gateway/reports/measures.ts";
+import { parseDecimal } from "#shared/decimal.ts";
 
 type Facts = {
   users: number;
@@ -28,13 +28,13 @@ const sums = ({
 }: Facts): Aggregates => ({
   floor,
   of: {
-    billed_users: fractionOf(`${users}`),
-    billed_records: fractionOf(`${requests + unpriced}`),
-    unpriced: fractionOf(`${unpriced}`),
-    priced_input_tokens: fractionOf(`${input}`),
-    priced_output_tokens: fractionOf(`${output}`),
-    token_cost_usd: fractionOf(tokenUsd),
-    cost_usd: fractionOf((Number(tokenUsd) + Number(otherUsd)).toFixed(6)),
+    billed_users: parseDecimal(`${users}`),
+    billed_records: parseDecimal(`${requests + unpriced}`),
+    unpriced: parseDecimal(`${unpriced}`),
+    priced_input_tokens: parseDecimal(`${input}`),
+    priced_output_tokens: parseDecimal(`${output}`),
+    token_cost_usd: parseDecimal(tokenUsd),
+    cost_usd: parseDecimal((Number(tokenUsd) + Number(otherUsd)).toFixed(6)),
   },
 });
 

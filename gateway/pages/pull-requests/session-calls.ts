@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
 import type { RequestView } from "#shared/admin/records.ts";
 import type { ToolCallView } from "#shared/admin/tool-calls.ts";
-import { DECIMAL_ZERO, formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
+import { formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
 import { getJson, queryOf } from "../data/api.ts";
 import { OF_RECORDS } from "../data/follow-records.ts";
 
@@ -32,7 +32,7 @@ export function sumsBy(calls: readonly RequestView[], nameOf: (call: RequestView
   const sums = new Map<string, Sum>();
   for (const call of calls) {
     const name = nameOf(call);
-    const sum = sums.get(name) ?? { name, calls: 0, usd: formatDecimal(DECIMAL_ZERO), isFloor: false };
+    const sum = sums.get(name) ?? { name, calls: 0, usd: formatDecimal(ZERO), isFloor: false };
     // No one pays the list price of a call on a subscription; reports leave it out, too.
     const cost = call.channel === "subscription" ? null : call.cost_usd;
     sums.set(name, {

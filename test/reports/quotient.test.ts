@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { fractionOf, minus, ratio, toNumber, ZERO } from "#gateway/reports/fraction.ts";
+import { ratio, toNumber } from "#gateway/reports/quotient.ts";
+import { difference, parseDecimal, ZERO } from "#shared/decimal.ts";
 
 test("a decimal leaves as the double nearest to it, the very one that JSON would read", () => {
   const decimal = fc
@@ -11,12 +12,14 @@ test("a decimal leaves as the double nearest to it, the very one that JSON would
       return `${digits < 0n ? "-" : ""}${text.slice(0, point)}${scale ? `.${text.slice(point)}` : ""}`;
     });
   // `+ 0` because a fraction has no negative zero.
-  fc.assert(fc.property(decimal, (text) => toNumber(fractionOf(text)) === Number(text) + 0));
+  fc.assert(fc.property(decimal, (text) => toNumber(parseDecimal(text)) === Number(text) + 0));
 });
 
 test("every finite double survives the way through its own text", () => {
   const double = fc.double({ noNaN: true, noDefaultInfinity: true, min: 1e-200, max: 1e200 });
-  fc.assert(fc.property(double, (value) => toNumber(fractionOf(String(value).replace("e+", "e"))) === value));
+  fc.assert(
+    fc.property(double, (value) => toNumber(parseDecimal(String(value).replace("e+", "e"))) === value),
+  );
 });
 
 test.each([
@@ -25,25 +28,28 @@ test.each([
   ["0.1", "0.30", -0.2],
   ["5", "5.000", 0],
 ])("%p less %p is %p, without a float's remainder", (a, b, expected) => {
-  expect(toNumber(minus(fractionOf(a), fractionOf(b)))).toBe(expected);
+  expect(toNumber(difference(parseDecimal(a), parseDecimal(b)))).toBe(expected);
 });
 
 test("a ratio is rounded once", () => {
   const small = fc.integer({ min: 1, max: 2 ** 31 });
   fc.assert(
-    fc.property(small, small, (a, b) => toNumber(ratio(fractionOf(`${a}`), fractionOf(`${b}`))) === a / b),
+    fc.property(
+      small,
+      small,
+      (a, b) => toNumber(ratio(parseDecimal(`${a}`), parseDecimal(`${b}`))) === a / b,
+    ),
   );
-  expect(toNumber(ratio(fractionOf("0.3"), fractionOf("3"), 1000n))).toBe(100);
-  expect(toNumber(ratio(fractionOf("1"), fractionOf("-4")))).toBe(-0.25);
+  expect(toNumber(ratio(parseDecimal("0.3"), parseDecimal("3"), 1000n))).toBe(100);
+  expect(toNumber(ratio(parseDecimal("1"), parseDecimal("-4")))).toBe(-0.25);
 });
 
 test("nothing divided by zero or unknown is a number", () => {
-  expect(ratio(fractionOf("1"), ZERO)).toBeNull();
-  expect(ratio(null, fractionOf("1"))).toBeNull();
-  expect(minus(null, ZERO)).toBeNull();
+  expect(ratio(parseDecimal("1"), ZERO)).toBeNull();
+  expect(ratio(null, parseDecimal("1"))).toBeNull();
   expect(toNumber(null)).toBeNull();
 });
 
 test.each(["NaN", "Infinity", "", "1,5", "0x10"])("%p is refused, not read as a number", (text) => {
-  expect(() => fractionOf(text)).toThrow(RangeError);
+  expect(() => parseDecimal(text)).toThrow(RangeError);
 });
