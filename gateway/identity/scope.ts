@@ -1,4 +1,4 @@
-import type { RecordScope } from "../stores/record-scope.ts";
+import type { RecordScope } from "../stores/record-list.ts";
 import type { SavedScope } from "../stores/reports/saved-reports.ts";
 import type { Viewer } from "./viewer.ts";
 

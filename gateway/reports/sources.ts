@@ -1,4 +1,16 @@
-import type { DimensionName, MeasureName, SourceName } from "#shared/report.ts";
+import {
+  COMPARES,
+  DIMENSIONS,
+  type DimensionName,
+  MEASURE_MEANING,
+  MEASURES,
+  type MeasureName,
+  RANGES,
+  SOURCES,
+  type SourceName,
+  VIEWS,
+} from "#shared/report.ts";
+import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import type { Engine } from "./engines.ts";
 
 /**
@@ -22,6 +34,10 @@ const some =
     hasItems(`r.${column}`);
 const attributed: Condition = () => "r.attributed";
 const TEAM = { team: some("teams"), cost_center: known("cost_center") };
+
+const WHO = ["subject", "key", "team", "cost_center"] as const;
+const RECORDED = [...WHO, "channel", "tag", "session"] as const;
+const TIMES = ["day", "week", "month"] as const;
 
 export const SOURCE = {
   requests: {
@@ -51,21 +67,7 @@ export const SOURCE = {
       "cache_hit_rate",
       "cost_decomposition",
     ],
-    dimensions: [
-      "client",
-      "model",
-      "route",
-      "subject",
-      "key",
-      "team",
-      "cost_center",
-      "channel",
-      "tag",
-      "session",
-      "day",
-      "week",
-      "month",
-    ],
+    dimensions: ["client", "model", "route", ...RECORDED, ...TIMES],
     labels: { session: known("session"), tag: some("tags"), ...TEAM },
   },
   tool_calls: {
@@ -85,21 +87,7 @@ export const SOURCE = {
       "latency_avg_ms",
       "latency_p95_ms",
     ],
-    dimensions: [
-      "client",
-      "subject",
-      "key",
-      "team",
-      "cost_center",
-      "channel",
-      "tag",
-      "session",
-      "server",
-      "tool",
-      "day",
-      "week",
-      "month",
-    ],
+    dimensions: ["client", ...RECORDED, "server", "tool", ...TIMES],
     labels: { session: known("session"), tag: some("tags"), ...TEAM },
   },
   agent_metrics: {
@@ -115,18 +103,7 @@ export const SOURCE = {
       "active_hours",
       "latency_avg_ms",
     ],
-    dimensions: [
-      "client",
-      "model",
-      "subject",
-      "key",
-      "team",
-      "cost_center",
-      "session",
-      "day",
-      "week",
-      "month",
-    ],
+    dimensions: ["client", "model", ...WHO, "session", ...TIMES],
     labels: { session: known("session"), ...TEAM, model: known("model") },
   },
   outcomes: {
@@ -141,9 +118,28 @@ export const SOURCE = {
       "users",
       "sessions",
     ],
-    dimensions: ["repository", "subject", "key", "team", "cost_center", "session", "day", "week", "month"],
+    dimensions: ["repository", ...WHO, "session", ...TIMES],
     labels: { session: known("session"), ...TEAM, subject: attributed, key: attributed },
   },
 } as const satisfies Record<SourceName, Source>;
 
 export const sourceOf = (name: SourceName): Source => SOURCE[name];
+
+/** What each source can be asked, from the tables that decide it. */
+export const ASKABLE: ReportCatalogue = {
+  sources: SOURCES.map((name) => {
+    const source = sourceOf(name);
+    return {
+      name,
+      dimensions: DIMENSIONS.filter((dimension) => source.dimensions.includes(dimension)),
+      measures: [...source.measures],
+    };
+  }),
+  measures: MEASURES.map((name) => {
+    const [unit, meaning] = MEASURE_MEANING[name];
+    return { name, unit, meaning };
+  }),
+  ranges: [...RANGES],
+  compares: [...COMPARES],
+  views: [...VIEWS],
+};

@@ -1,5 +1,5 @@
 import { and, desc, eq, exists, getTableColumns, isNotNull, type SQL, sql } from "drizzle-orm";
-import { QueryBuilder } from "drizzle-orm/pg-core";
+import { type PgColumn, QueryBuilder } from "drizzle-orm/pg-core";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { githubFeedback, pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
@@ -7,8 +7,7 @@ import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Revert, revertsQuery } from "../reports/reverts.ts";
 import type { Reader } from "./change.ts";
-import { equalTo } from "./equal-to.ts";
-import { inRecordScope, type RecordScope } from "./record-scope.ts";
+import { equalTo, inRecordScope, type RecordScope } from "./record-list.ts";
 import type { Slice } from "./slice.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
@@ -26,6 +25,12 @@ export const PULL_REQUEST_FILTERS = {
 type PullRequestFilter = keyof typeof PULL_REQUEST_FILTERS;
 
 export type PullRequestId = { repositoryId: number; number: number };
+
+const isOf = (
+  { repositoryId, number }: PullRequestId,
+  rows: Record<"orgId" | "repositoryId" | "number", PgColumn>,
+): SQL[] => [eq(rows.orgId, DEFAULT_ORG), eq(rows.repositoryId, repositoryId), eq(rows.number, number)];
+
 /** A position in the list: that of the pull request at `at`. */
 export type PullRequestCursor = PullRequestId & { at: string };
 
@@ -113,13 +118,7 @@ export async function commitsReadAt(reader: Reader, id: PullRequestId): Promise<
   const [row] = await reader
     .select({ at: pullRequestCommits.readAt })
     .from(pullRequestCommits)
-    .where(
-      and(
-        eq(pullRequestCommits.orgId, DEFAULT_ORG),
-        eq(pullRequestCommits.repositoryId, id.repositoryId),
-        eq(pullRequestCommits.number, id.number),
-      ),
-    );
+    .where(and(...isOf(id, pullRequestCommits)));
   return row?.at ?? null;
 }
 
@@ -132,13 +131,7 @@ export const githubFeedbackOn = (reader: Reader, id: PullRequestId) =>
       failure: githubFeedback.failure,
     })
     .from(githubFeedback)
-    .where(
-      and(
-        eq(githubFeedback.orgId, DEFAULT_ORG),
-        eq(githubFeedback.repositoryId, id.repositoryId),
-        eq(githubFeedback.number, id.number),
-      ),
-    )
+    .where(and(...isOf(id, githubFeedback)))
     .orderBy(githubFeedback.kind);
 
 /** Who else uses a session: merged pull requests that name it, and people and keys that made its calls. */
@@ -192,14 +185,7 @@ export async function acceptClaim(tx: Transaction, id: PullRequestId, now: Date)
       acceptedSession: sql`${pullRequests.session}`,
       evidence: sql`${pullRequests.evidence} || ${JSON.stringify([accepted])}::jsonb`,
     })
-    .where(
-      and(
-        eq(pullRequests.orgId, DEFAULT_ORG),
-        eq(pullRequests.repositoryId, id.repositoryId),
-        eq(pullRequests.number, id.number),
-        eq(pullRequests.link, "claimed"),
-      ),
-    )
+    .where(and(...isOf(id, pullRequests), eq(pullRequests.link, "claimed")))
     .returning({ session: pullRequests.session });
   return row?.session ?? null;
 }
@@ -209,13 +195,7 @@ export async function findPullRequest(
   id: PullRequestId,
   scope: RecordScope = null,
 ): Promise<PullRequestRow | null> {
-  const [row] = await selectPullRequests(reader).where(
-    and(
-      eq(pullRequests.orgId, DEFAULT_ORG),
-      eq(pullRequests.repositoryId, id.repositoryId),
-      eq(pullRequests.number, id.number),
-      ...withCallsIn(scope),
-    ),
-  );
+  const isIt = and(...isOf(id, pullRequests), ...withCallsIn(scope));
+  const [row] = await selectPullRequests(reader).where(isIt);
   return row ?? null;
 }

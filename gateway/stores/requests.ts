@@ -1,11 +1,9 @@
-import { and, arrayContains, desc, eq, getTableColumns, gte, lt, type SQL } from "drizzle-orm";
+import { and, arrayContains, desc, eq, getTableColumns, type SQL } from "drizzle-orm";
 import { keys } from "#drizzle/schema/keys.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "./change.ts";
-import { equalTo } from "./equal-to.ts";
-import { inRecordScope, type RecordScope } from "./record-scope.ts";
-import type { Slice } from "./slice.ts";
+import { inRecordScope, type RecordQuery, type RecordScope, recordConditions } from "./record-list.ts";
 
 /** Columns that a list of records can be narrowed by, each to one exact value. */
 export const REQUEST_FILTERS = {
@@ -24,21 +22,11 @@ export const REQUEST_FILTERS = {
   error_cause: requests.errorCause,
   guardrail: requests.guardrail,
 } as const;
-type RequestFilter = keyof typeof REQUEST_FILTERS;
 
-export type RequestQuery = Slice & {
-  equal: Partial<Record<RequestFilter, string>>;
-  /** A key's name, or its id. */
-  key: { name: string } | { id: string } | null;
+export type RequestQuery = RecordQuery<keyof typeof REQUEST_FILTERS> & {
   tag: string | null;
-  /** The team, or one above it. */
-  team: string | null;
   /** HTTP status that the client received. */
   status: number | null;
-  /** RFC 3339; half-open, `from` ≤ start < `to`. */
-  from: string | null;
-  to: string | null;
-  scope: RecordScope;
 };
 
 const { orgId: _, ...columns } = getTableColumns(requests);
@@ -60,27 +48,10 @@ export const listRequests = (reader: Reader, query: RequestQuery): Promise<Recor
     .orderBy(desc(requests.id))
     .limit(query.limit);
 
-function* conditionsOf({
-  equal,
-  key,
-  tag,
-  team,
-  status,
-  from,
-  to,
-  after,
-  scope,
-}: RequestQuery): Generator<SQL> {
-  yield eq(requests.orgId, DEFAULT_ORG);
-  yield* inRecordScope(scope, requests);
-  yield* equalTo(REQUEST_FILTERS, equal);
-  if (key) yield "id" in key ? eq(requests.keyId, key.id) : eq(keys.name, key.name);
-  if (tag !== null) yield arrayContains(requests.tags, [tag]);
-  if (team !== null) yield arrayContains(requests.teams, [team]);
-  if (status !== null) yield eq(requests.status, status);
-  if (from !== null) yield gte(requests.startedAt, from);
-  if (to !== null) yield lt(requests.startedAt, to);
-  if (after !== null) yield lt(requests.id, after);
+function* conditionsOf(query: RequestQuery): Generator<SQL> {
+  yield* recordConditions({ of: requests, filters: REQUEST_FILTERS }, query);
+  if (query.tag !== null) yield arrayContains(requests.tags, [query.tag]);
+  if (query.status !== null) yield eq(requests.status, query.status);
 }
 
 export async function findRequest(reader: Reader, id: string, scope: RecordScope): Promise<RecordRow | null> {

@@ -6,7 +6,6 @@ import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import type { ReportReader } from "../identity/authorize.ts";
 import { readBody } from "../plugins/body.ts";
-import { ASKABLE } from "../reports/askable.ts";
 import { forcedTeam, type TeamScope } from "../reports/forced-team.ts";
 import type { PayloadRequest } from "../reports/payload.ts";
 import {
@@ -21,6 +20,7 @@ import {
   readFormatAlone,
   readQuery,
 } from "../reports/request.ts";
+import { ASKABLE } from "../reports/sources.ts";
 import { checkBody, checkSpec } from "../reports/spec.ts";
 import { periodsOf, windowOf } from "../reports/window.ts";
 import type { Made, ReportWriter } from "../stores/reports/report-writer.ts";

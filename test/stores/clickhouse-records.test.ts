@@ -5,9 +5,8 @@ import type postgres from "postgres";
 import { endMarking } from "#gateway/stores/clickhouse/begin.ts";
 import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
 import { differences } from "#gateway/stores/clickhouse/compare.ts";
-import { keepCopies } from "#gateway/stores/clickhouse/keep.ts";
+import { expireCopies, keepCopies } from "#gateway/stores/clickhouse/keep.ts";
 import { moveRecords } from "#gateway/stores/clickhouse/move.ts";
-import { expireCopies } from "#gateway/stores/clickhouse/retention.ts";
 import {
   COPIED,
   COPIED_TABLES,

@@ -1,11 +1,8 @@
-import { and, arrayContains, desc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, sql } from "drizzle-orm";
 import { keys } from "#drizzle/schema/keys.ts";
 import { toolCalls } from "#drizzle/schema/tools.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
-import { equalTo } from "../equal-to.ts";
-import { inRecordScope, type RecordScope } from "../record-scope.ts";
-import type { Slice } from "../slice.ts";
+import { type RecordQuery, recordConditions } from "../record-list.ts";
 
 /** Columns that the list can be narrowed by, each to one exact value. */
 export const TOOL_CALL_FILTERS = {
@@ -18,19 +15,8 @@ export const TOOL_CALL_FILTERS = {
   server: toolCalls.server,
   tool: toolCalls.tool,
 } as const;
-type ToolCallFilter = keyof typeof TOOL_CALL_FILTERS;
 
-export type ToolCallQuery = Slice & {
-  equal: Partial<Record<ToolCallFilter, string>>;
-  /** A key's name, or its id. */
-  key: { name: string } | { id: string } | null;
-  /** The team, or one above it. */
-  team: string | null;
-  /** RFC 3339; half-open, `from` ≤ start < `to`. */
-  from: string | null;
-  to: string | null;
-  scope: RecordScope;
-};
+export type ToolCallQuery = RecordQuery<keyof typeof TOOL_CALL_FILTERS>;
 
 /** Newest first: ids are made in order of time. */
 export const listToolCalls = (reader: Reader, query: ToolCallQuery) =>
@@ -60,17 +46,6 @@ export const listToolCalls = (reader: Reader, query: ToolCallQuery) =>
     })
     .from(toolCalls)
     .leftJoin(keys, and(eq(keys.orgId, toolCalls.orgId), eq(keys.id, toolCalls.keyId)))
-    .where(and(...conditionsOf(query)))
+    .where(and(...recordConditions({ of: toolCalls, filters: TOOL_CALL_FILTERS }, query)))
     .orderBy(desc(toolCalls.id))
     .limit(query.limit);
-
-function* conditionsOf({ equal, key, team, from, to, after, scope }: ToolCallQuery): Generator<SQL> {
-  yield eq(toolCalls.orgId, DEFAULT_ORG);
-  yield* inRecordScope(scope, toolCalls);
-  yield* equalTo(TOOL_CALL_FILTERS, equal);
-  if (key) yield "id" in key ? eq(toolCalls.keyId, key.id) : eq(keys.name, key.name);
-  if (team !== null) yield arrayContains(toolCalls.teams, [team]);
-  if (from !== null) yield gte(toolCalls.startedAt, from);
-  if (to !== null) yield lt(toolCalls.startedAt, to);
-  if (after !== null) yield lt(toolCalls.id, after);
-}

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ASKABLE } from "#gateway/reports/askable.ts";
+import { ASKABLE } from "#gateway/reports/sources.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
 import { DIMENSIONS, MEASURES } from "#shared/report.ts";
 import { ReportCatalogue } from "#shared/report-catalogue.ts";
