@@ -5,8 +5,14 @@ import { KeyActions } from "./key-actions.tsx";
 import type { ResourceFacts } from "./resource-panel.tsx";
 import { SecretOnce, secretOf } from "./secret-once.tsx";
 
+/** An empty list allows nothing; an absent one does not limit. */
+const listed = (list: readonly string[] | undefined, none: string): readonly string[] =>
+  list?.length === 0 ? [none] : (list ?? []);
+
 const scopeText = ({ scopes: { routes, models, mcp } }: KeyView): string =>
-  [...(routes ?? []), ...(models ?? []), ...(mcp ?? [])].join(", ");
+  [...listed(routes, "no route"), ...listed(models, "no concrete model"), ...listed(mcp, "no tool")].join(
+    ", ",
+  );
 
 /** `Keys`: who may call, and what. */
 export const KEYS: ResourceFacts<KeyView> = {
