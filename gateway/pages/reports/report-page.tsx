@@ -1,7 +1,6 @@
-import { Button, Modal, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Button } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
 import type { SavedReportView } from "#shared/admin/reports.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import type { RangeName, Spec } from "#shared/report.ts";
@@ -17,7 +16,8 @@ import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
 import { ReportView } from "../parts/report-view.tsx";
-import { Answered, Empty, Fault } from "../parts/states.tsx";
+import { Answered, Empty } from "../parts/states.tsx";
+import { DeleteButton } from "../settings/delete-button.tsx";
 
 /** One built-in or saved report. The address may override its range, comparison and filters. */
 export function ReportPage() {
@@ -126,44 +126,14 @@ function Known({ report, catalogue }: { report: SavedReportView; catalogue: Repo
   );
 }
 
-/** Deletes a saved report once its id is typed. */
 function DeleteReport({ id }: { id: string }) {
-  const [isOpen, setOpen] = useState(false);
-  const [typed, setTyped] = useState("");
   const client = useQueryClient();
   const navigate = useNavigate();
-  const remove = useMutation({
-    mutationFn: () => sendJson<null>(`/admin/v1/reports/${encodeURIComponent(id)}`, { method: "DELETE" }),
-    onSuccess: async () => {
-      await client.invalidateQueries(REPORTS_QUERY);
-      await navigate({ to: "/reports" });
-    },
-  });
-  return (
-    <>
-      <Button variant="default" size="xs" onClick={() => setOpen(true)}>
-        Delete
-      </Button>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Delete this report">
-        <p className="mute">
-          Only the saved report is deleted; records stay. Type <b>{id}</b> to confirm.
-        </p>
-        <TextInput
-          label="Id of the report"
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-          mb="md"
-        />
-        {remove.error && <Fault error={remove.error} />}
-        <Button
-          color="red"
-          disabled={typed !== id}
-          loading={remove.isPending}
-          onClick={() => remove.mutate()}
-        >
-          Delete the report
-        </Button>
-      </Modal>
-    </>
-  );
+  const remove = async () => {
+    await sendJson(`/admin/v1/reports/${encodeURIComponent(id)}`, { method: "DELETE" });
+    await client.invalidateQueries(REPORTS_QUERY);
+    await navigate({ to: "/reports" });
+  };
+  const effect = "Only the saved report is deleted. Records stay.";
+  return <DeleteButton name={id} verb="Delete" effect={effect} size="xs" remove={remove} />;
 }

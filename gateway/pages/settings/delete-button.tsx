@@ -1,4 +1,5 @@
 import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { plainName } from "../parts/foreign.tsx";
 import { Fault } from "../parts/states.tsx";
@@ -9,30 +10,23 @@ type DeleteButtonProps = {
   /** `Delete`, `Revoke` or `Disable`, and what it does. */
   verb: string;
   effect: string;
+  size?: "xs" | "sm";
   remove: () => Promise<void>;
 };
 
 /** Asks for the name before it deletes, because nothing here can be undone. */
-export function DeleteButton({ name, verb, effect, remove }: DeleteButtonProps) {
+export function DeleteButton({ name, verb, effect, size = "sm", remove }: DeleteButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
-  const confirm = () => {
-    setBusy(true);
-    void remove()
-      .then(() => setOpen(false))
-      .catch(setError)
-      .finally(() => setBusy(false));
-  };
+  const removal = useMutation({ mutationFn: remove, onSuccess: () => setOpen(false) });
   return (
     <>
-      <Button variant="outline" color="red" onClick={() => setOpen(true)}>
+      <Button variant="outline" color="red" size={size} onClick={() => setOpen(true)}>
         {verb}
       </Button>
       <Modal opened={isOpen} onClose={() => setOpen(false)} title={`${verb} ${plainName(name)}?`}>
         <p>{effect}</p>
-        {error !== null && <Fault error={error} />}
+        {removal.error && <Fault error={removal.error} />}
         <TextInput
           label={`Type ${plainName(name)} to confirm`}
           value={typed}
@@ -45,7 +39,12 @@ export function DeleteButton({ name, verb, effect, remove }: DeleteButtonProps) 
           <Button variant="default" onClick={() => setOpen(false)}>
             Cancel
           </Button>
-          <Button color="red" disabled={typed !== name} loading={isBusy} onClick={confirm}>
+          <Button
+            color="red"
+            disabled={typed !== name}
+            loading={removal.isPending}
+            onClick={() => removal.mutate()}
+          >
             {verb}
           </Button>
         </Group>

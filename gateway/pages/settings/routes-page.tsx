@@ -1,15 +1,12 @@
-import { Button, Textarea } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import type { ClassifiedText } from "#shared/admin/classifier.ts";
 import type { RouteView } from "#shared/admin/routes.ts";
-import { sendJson } from "../data/api.ts";
 import { percent } from "../parts/format.ts";
-import { PageHead, Panel } from "../parts/page-head.tsx";
-import { Fault } from "../parts/states.tsx";
+import { PageHead } from "../parts/page-head.tsx";
 import { switchColumn, textColumn } from "./cells.tsx";
 import { ROUTE } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
+import { TryPanel } from "./try-panel.tsx";
 
 const FACTS: ResourceFacts<RouteView> = {
   path: "/admin/v1/routes",
@@ -45,60 +42,34 @@ export const RoutesPage = () => (
   </>
 );
 
-/** Which route `auto` chooses for a text, and the words that decided. The text is not stored. */
-function Playground() {
-  const [text, setText] = useState("");
-  const attempt = useMutation({
-    mutationFn: (input: string) =>
-      sendJson<ClassifiedText>("/admin/v1/classifier/try", { method: "POST", body: { input } }),
-  });
-  const answer = attempt.data;
-  return (
-    <Panel
-      title="Try a text"
-      sub="Where auto would send it, by the code that calls use. Nothing is stored and no model is called."
-    >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          attempt.mutate(text);
-        }}
-      >
-        <Textarea
-          label="Text"
-          rows={4}
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          required
-          mb="sm"
-        />
-        <Button type="submit" loading={attempt.isPending}>
-          Classify
-        </Button>
-      </form>
-      {attempt.error && <Fault error={attempt.error} />}
-      {answer && (
-        <div role="status">
-          <p>
-            <b>{answer.route}</b>
-            {answer.confidence !== null && ` with ${percent(answer.confidence)} confidence`}. {answer.reason}
-          </p>
-          <p className="foreign" data-classified>
-            {marked(attempt.variables ?? "", answer.matched)}
-          </p>
-          <dl className="facts">
-            {answer.candidates
-              .slice(0, 6)
-              .flatMap(({ route, score }) => [
-                <dt key={`${route} name`}>{route}</dt>,
-                <dd key={route}>{score.toFixed(2)}</dd>,
-              ])}
-          </dl>
-        </div>
-      )}
-    </Panel>
-  );
-}
+/** Which route `auto` chooses for a text, and the words that decided. */
+const Playground = () => (
+  <TryPanel<ClassifiedText>
+    path="/admin/v1/classifier/try"
+    sub="Where auto would send it, by the code that calls use. Nothing is stored and no model is called."
+    action="Classify"
+  >
+    {({ route, confidence, reason, matched, candidates }, text) => (
+      <>
+        <p>
+          <b>{route}</b>
+          {confidence !== null && ` with ${percent(confidence)} confidence`}. {reason}
+        </p>
+        <p className="foreign" data-classified>
+          {marked(text, matched)}
+        </p>
+        <dl className="facts">
+          {candidates
+            .slice(0, 6)
+            .flatMap(({ route: name, score }) => [
+              <dt key={`${name} name`}>{name}</dt>,
+              <dd key={name}>{score.toFixed(2)}</dd>,
+            ])}
+        </dl>
+      </>
+    )}
+  </TryPanel>
+);
 
 const escaped = (word: string): string => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
