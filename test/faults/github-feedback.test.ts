@@ -12,6 +12,7 @@ import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest, Repository } from "#test/support/fake-github/world.ts";
 import { insertRequest, keptLog, testGithubApp, WEBHOOK_SECRET } from "#test/support/github-app.ts";
 import { freePort } from "#test/support/ports.ts";
+import { until } from "#test/support/until.ts";
 
 const PERMISSIONS = { metadata: "read", pull_requests: "write", checks: "write", issues: "write" };
 const MAIN = join(import.meta.dir, "../../github-app/main.ts");
@@ -217,7 +218,7 @@ describe("the comment", () => {
     await round();
     expect([...commentsOf(late), ...commentsOf(none)]).toEqual([]);
     await call("comment-late", "0.5");
-    for (let tries = 0; tries < 200 && (await linkOf(late)) !== "joined"; tries++) await Bun.sleep(50);
+    await joined(late);
     const second = await merged("Gateway-Session: comment-late");
     await round(2 * MINUTE_MS);
     for (const it of [late, second]) {
@@ -299,7 +300,7 @@ describe("never twice", () => {
     fate = "silence";
     made.length = 0;
     const first = start();
-    for (let tries = 0; made.length === 0 && tries < 600; tries++) await Bun.sleep(50);
+    await until(() => made.length > 0);
     expect(made).toHaveLength(1);
     first.kill("SIGKILL");
     await first.exited;
@@ -307,12 +308,11 @@ describe("never twice", () => {
     // As if the time in which the dead process may have had it in hand had passed.
     await app.database.sql`update github_feedback set leased_until = now() - interval '1 second'`;
     const [second, third] = [start(), start()];
-    for (let tries = 0; tries < 600; tries++) {
+    await until(async () => {
       const [row] = await app.database.sql`
         select remote_id from github_feedback where kind = 'comment' and number = ${it.number}`;
-      if (row?.["remote_id"]) break;
-      await Bun.sleep(50);
-    }
+      return row?.["remote_id"];
+    });
     for (const one of [second, third]) one.kill("SIGTERM");
     await Promise.all([second.exited, third.exited]);
     expect(made).toHaveLength(1);
@@ -472,9 +472,7 @@ function expectOnce(it: PullRequest): void {
   expect(heads.length).toBe(new Set(heads).size);
 }
 
-async function joined(it: PullRequest): Promise<void> {
-  for (let tries = 0; tries < 400 && (await linkOf(it)) !== "joined"; tries++) await Bun.sleep(25);
-}
+const joined = (it: PullRequest) => until(async () => (await linkOf(it)) === "joined");
 
 test("a permission that is missing is said once, and left alone for a while", async () => {
   await set({ pull_request_check: true });

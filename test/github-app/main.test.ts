@@ -4,6 +4,7 @@ import { connect } from "#drizzle/database.ts";
 import { deliver, WEBHOOK_SECRET } from "#test/support/github-app.ts";
 import { pullRequestPayload } from "#test/support/github-payloads.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 
 const MAIN = join(import.meta.dir, "../../github-app/main.ts");
 
@@ -33,12 +34,10 @@ function start(settings: Record<string, string>) {
 }
 
 async function ready(url: string): Promise<Response> {
-  for (let tries = 0; tries < 500; tries++) {
+  return await until(async () => {
     const answer = await fetch(`${url}/readyz`).catch(() => null);
-    if (answer?.ok) return answer;
-    await Bun.sleep(20);
-  }
-  throw new Error("the process did not get ready");
+    return answer?.ok ? answer : null;
+  });
 }
 
 describe("the process", () => {
@@ -111,10 +110,7 @@ describe("the process", () => {
     "without a database, but %s, lives, is not ready, and answers 503 to deliveries",
     async (_, settings) => {
       const it = start({ ...settings, DATABASE_URL: "postgres://nobody:x@127.0.0.1:9/none" });
-      for (let tries = 0; tries < 500; tries++) {
-        if ((await fetch(`${it.url}/healthz`).catch(() => null))?.ok) break;
-        await Bun.sleep(20);
-      }
+      await until(async () => (await fetch(`${it.url}/healthz`).catch(() => null))?.ok);
       expect((await fetch(`${it.url}/readyz`)).status).toBe(503);
       const answer = await deliver(`${it.url}/api/github/webhooks`, "pull_request", pullRequestPayload());
       expect(answer.status).toBe(503);

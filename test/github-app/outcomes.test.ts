@@ -10,6 +10,7 @@ import {
   renamePayload,
   reviewPayload,
 } from "#test/support/github-payloads.ts";
+import { until } from "#test/support/until.ts";
 
 let running: Awaited<ReturnType<typeof testGithubApp>>;
 beforeAll(async () => {
@@ -87,12 +88,7 @@ describe("the link of a pull request", () => {
     const it = await pullRequest({ ...MERGED, body: "Gateway-Session: late-1" });
     expect(it.row["link"]).toBe("unknown_session");
     await insertRequest(running.database, "late-1", "2026-11-02T09:00:00Z");
-    let link = "unknown_session";
-    for (let tries = 0; link === "unknown_session" && tries < 200; tries++) {
-      await Bun.sleep(50);
-      link = (await it.read())["link"];
-    }
-    expect(link).toBe("joined");
+    await until(async () => (await it.read())["link"] === "joined");
     expect((await it.read())["evidence"].map((one: { rule: string }) => one.rule)).toEqual([
       "request_known",
       "body_one",

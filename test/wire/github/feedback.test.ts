@@ -8,6 +8,7 @@ import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake
 import { WEBHOOK_SECRET } from "#test/support/github-app.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { freePort, untilAnswers } from "#test/support/ports.ts";
+import { until } from "#test/support/until.ts";
 
 const MAIN = join(import.meta.dir, "../../../github-app/main.ts");
 const dataDir = mkdtempSync(join(tmpdir(), "tallygate-feedback-"));
@@ -43,16 +44,6 @@ afterAll(async () => {
   await gateway.stop();
   rmSync(dataDir, { recursive: true, force: true });
 });
-
-/** What `look` gives once it gives something, within 30 s. */
-async function until<T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (let tries = 0; tries < 300; tries++) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await Bun.sleep(100);
-  }
-  throw new Error("it did not come in time");
-}
 
 test("from a call to the check run, the comment and the report: one cost, as administrators switched it on", async () => {
   await gateway.admin("PATCH", "/settings", {

@@ -10,6 +10,7 @@ import { deliver, keptLog } from "#test/support/github-app.ts";
 import { pullRequestPayload } from "#test/support/github-payloads.ts";
 import { freePort } from "#test/support/ports.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 
 const ADMIN_KEY = "an-admin-key-of-some-length";
 const MASTER_KEY = "5".repeat(64);
@@ -114,11 +115,9 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
   expect((await deliver(webhooks, "pull_request", pullRequestPayload(), { secret })).status).toBe(202);
   expect((await deliver(webhooks, "pull_request", pullRequestPayload())).status).toBe(401);
   const other = `${second.url}/api/github/webhooks`;
-  for (let tries = 0; tries < 400; tries++) {
-    if ((await deliver(other, "pull_request", pullRequestPayload(), { secret })).status === 202) break;
-    await Bun.sleep(25);
-  }
-  expect((await deliver(other, "pull_request", pullRequestPayload(), { secret })).status).toBe(202);
+  await until(
+    async () => (await deliver(other, "pull_request", pullRequestPayload(), { secret })).status === 202,
+  );
 
   // Installed: what it sees is shown, past merges with it.
   const repository = story.addRepository("octo-org/<shop>");
@@ -126,11 +125,10 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
   await story.merge(pull, { silent: true });
   await story.install({ repositories: [repository, story.addRepository("octo-org/empty")] });
   let page = "";
-  for (let tries = 0; tries < 400; tries++) {
-    if (page.includes("read up to") && page.includes("read, none found")) break;
-    await Bun.sleep(25);
+  await until(async () => {
     page = await (await asAdmin(`${first.url}/setup`)).text();
-  }
+    return page.includes("read up to") && page.includes("read, none found");
+  });
   expect(page).toContain(`<strong>${app.slug}</strong>`);
   expect(page).toContain("octo-org/&lt;shop&gt;");
   expect(page).toContain("<span>read, none found</span>");
