@@ -64,7 +64,7 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
     guardedBy: "stores/clickhouse-records.test.ts",
   },
   "faults/embedded-places.test.ts": {
-    why: "each of its 17 starts is a Postgres of its own",
+    why: "each of its tests starts a Postgres of its own",
     guardedBy: "faults/embedded-postgres.test.ts, drizzle/embedded.test.ts",
   },
   "faults/github-schedules.test.ts": {
