@@ -3,14 +3,14 @@ import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import { type CoverageEvent, type CoverageWindow, coverageWindows } from "#shared/coverage.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 
-/** A repository that the App sees or saw, and how far its pull requests were read. */
+/** A repository that the App has or had access to, and how far its pull requests were read. */
 export type RepositoryCoverage = {
   id: number;
   fullName: string;
   formerNames: string[];
   installationId: number | null;
   account: string | null;
-  /** What its installation may do, e.g. `{"checks": "write"}`; null: not known. */
+  /** Its installation's permissions, e.g. `{"checks": "write"}`; null: unknown. */
   permissions: Record<string, string> | null;
   /** Whether the App sees it now. */
   covered: boolean;
@@ -22,7 +22,7 @@ export type RepositoryCoverage = {
     phase: "idle" | "pulls" | "reviews";
     pulls: number;
     reviews: number;
-    /** Every change up to here was read; null: no pass has completed. */
+    /** All changes up to this time were read; null: no pass has completed. */
     readUpTo: string | null;
     finishedAt: string | null;
     dueAt: string;

@@ -63,7 +63,7 @@ export function connect(url: string, options: PoolOptions): postgres.Sql {
     onnotice: () => undefined,
     connection: {
       application_name: `tallygate ${options.name}`,
-      // What the server's administrator may have set otherwise, and what then would be read or done otherwise.
+      // Settings that the server's administrator may have changed and that results depend on.
       TimeZone: "UTC",
       DateStyle: "ISO, YMD",
       bytea_output: "hex",
@@ -80,8 +80,8 @@ export function connect(url: string, options: PoolOptions): postgres.Sql {
   });
 }
 
-// Words of libpq and of other clients in the query part of an address. postgres.js would send them on to the server
-// as settings, and the server would refuse the connection.
+// Parameters of libpq and other clients in the query part of an address. postgres.js would send them to the server as
+// settings, and the server would refuse the connection.
 const CLIENT_WORDS = [
   "host",
   "port",

@@ -27,7 +27,7 @@ export function deadlinePool(url: string, { deadlineMs, ...options }: PoolOption
   };
   return {
     query,
-    /** Lets running queries end for so many seconds. */
+    /** Waits up to this many seconds for running queries. */
     async close(seconds: number): Promise<void> {
       await client?.end({ timeout: seconds });
       client = null;

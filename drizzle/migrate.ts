@@ -23,14 +23,14 @@ export async function migrate(url: string, directory = MIGRATIONS_DIRECTORY): Pr
     await applyMigrations(drizzle(client), { migrationsFolder: directory });
     await client`select pg_advisory_unlock(${MIGRATION_LOCK})`;
   } catch (error) {
-    // Drizzle's own error quotes the statement; what the server says about it is below.
+    // Drizzle's own error quotes the statement; the server's message is its cause.
     throw error instanceof DrizzleQueryError && error.cause ? error.cause : error;
   } finally {
     await client.end({ timeout: 5 });
   }
 }
 
-/** In another encoding everything works until a label has a letter that it lacks; then its record is refused. */
+/** Another encoding works until a label has a letter that it lacks; then the server refuses the record. */
 async function requireEveryLetter(client: postgres.Sql): Promise<void> {
   const [row] = await client`select current_setting('server_encoding') as name`;
   const name: unknown = row?.["name"];

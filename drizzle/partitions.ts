@@ -10,7 +10,7 @@ export type Month = { table: string; from: string; to: string };
 /** The months that need a partition at `now`: the one before (late records), this one, and two ahead. */
 export const monthsAround = (now: Date): Month[] => [-1, 0, 1, 2].map((offset) => monthOf(now, offset));
 
-/** The month of `at`, or the one so many months after it. */
+/** The month of `at`, or the one `offset` months after it. */
 export function monthOf(at: Date, offset = 0): Month {
   const first = (months: number) =>
     new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1)).toISOString().slice(0, 10);
@@ -39,7 +39,7 @@ export async function ensurePartitions(url: string, now: Date): Promise<string[]
     const [gone] = await client<{ to: string | null }[]>`
       select to_char(min(raw_from) at time zone 'UTC', 'YYYY-MM-DD') as to from rollup_state`;
     for (const month of monthsAround(now)) {
-      // Its single records are dropped already: what comes late is added to its rollups (retention.ts).
+      // Its single records are already dropped: late records are added to its rollups (retention.ts).
       if (gone?.to && month.to <= gone.to) continue;
       if (await client.begin((transaction) => addMonth(transaction, month))) made.push(month.table);
     }

@@ -2,7 +2,7 @@ import { pause } from "#shared/backoff.ts";
 import { firstHostOf } from "#shared/postgres-url.ts";
 import { connect, readAddress, within } from "./database.ts";
 
-/** What to do about an address, or about the name and password in it, that the server refuses. */
+/** What to do if the server refuses an address, or the name and password in it. */
 const ENCODING_HINT =
   "In DATABASE_URL, write @ : / ? # % and other special characters of the user's name and password percent-encoded, e.g. @ as %40.";
 
@@ -19,7 +19,7 @@ const CAUSES: readonly { code: RegExp; cause: string; hint?: string }[] = [
   { code: /^53300/, cause: "the server has no free connection" },
 ];
 
-/** Refusals that do not end by waiting. */
+/** Refusals that waiting does not resolve. */
 const FINAL: Readonly<Record<string, string>> = {
   "28P01": `the server refuses the password. ${ENCODING_HINT}`,
   "28000": `the server refuses this user. ${ENCODING_HINT}`,
@@ -41,7 +41,7 @@ function codeOf(error: unknown): string {
   return cause instanceof Error && "code" in cause ? String(cause.code) : "";
 }
 
-/** Why `url` cannot be used now but perhaps later, in a sentence without its password; null for any other failure. */
+/** Why `url` is temporarily unusable, in a sentence without its password; null for any other failure. */
 export function unreachable(url: string, error: unknown): string | null {
   const code = codeOf(error);
   const known = CAUSES.find((it) => it.code.test(code));
@@ -49,7 +49,7 @@ export function unreachable(url: string, error: unknown): string | null {
   return `The database ${placeOf(url)} cannot be reached: ${known.cause} (${code}).${known.hint ? ` ${known.hint}` : ""}`;
 }
 
-/** The sentence for a failure that waiting does not mend. */
+/** The sentence for a failure that waiting does not resolve. */
 export function refusalOf(url: string, error: unknown): string {
   const reason = FINAL[codeOf(error)];
   if (reason) return `The database ${placeOf(url)} cannot be used: ${reason}`;
@@ -79,7 +79,7 @@ export async function untilReachable(url: string, { say, signal }: Wait): Promis
   }
 }
 
-/** Why the server at `url` cannot be used now but perhaps later; null if it answers. @throws Error that says what to correct. */
+/** Why the server at `url` is temporarily unusable; null if it answers. @throws Error that says what to correct. */
 export async function awayReason(url: string): Promise<string | null> {
   const fault = await probe(url);
   if (fault === null) return null;

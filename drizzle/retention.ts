@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { connect } from "./database.ts";
 import { addMonth, type Month, monthOf } from "./partitions.ts";
 
-/** How long writers of records may wait for the one who takes a month away, and how often that one tries. */
+/** How long writers of records may wait while a month is detached, and how often detaching is tried. */
 const LOCK_MS = 100;
 const TRIES = 40;
 const PAUSE_MS = 250;
@@ -37,7 +37,7 @@ export async function dropOldMonths(url: string, before: Date, triesMax = TRIES)
   }
 }
 
-/** Records of old months that never had a partition get one, so that they leave in the same way. */
+/** Records of old months that never had a partition get one, so that they are dropped in the same way. */
 async function houseStrays(client: postgres.Sql, cutoff: string): Promise<void> {
   const strays = await client<{ month: string }[]>`
     select distinct to_char(started_at at time zone 'UTC', 'YYYY-MM-01') as month from requests_default

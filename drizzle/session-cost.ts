@@ -4,14 +4,14 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { sessionsOfTasks, uncoveredTasks } from "./session-links.ts";
 
 /**
- * `costUsd`: exact USD, null when none of it is known: of calls on a subscription alone, too. `isLowerBound`: it is not
- * known, or a call without a known cost is among them.
+ * `costUsd`: exact USD; null when no cost is known, and for calls on a subscription alone. `isLowerBound`: the cost is
+ * unknown, or leaves out a call without a known cost.
  */
 export type SessionCost = { requests: number; costUsd: string | null; isLowerBound: boolean };
 
 /**
- * What sessions did, as `session`, `records`, `cost_usd`, `uncertain` and `billed` (all but the subscription lane):
- * their single records, and the sums of hours whose single records have been dropped.
+ * Rows `session`, `records`, `cost_usd`, `uncertain` and `billed` (all but the subscription lane) for sessions: from
+ * their single records, and from the sums of hours whose single records have been dropped.
  */
 export const sessionCalls = sql`(
   select q.session, 1 as records, q.cost_usd, q.unpriced or q.partial or q.cost_usd is null as uncertain,
@@ -28,8 +28,8 @@ export const sessionCalls = sql`(
 const ORG = `'${DEFAULT_ORG}'`;
 
 /**
- * What tasks' sessions cost so far, by task, as reports on merged pull requests count it: each one's own session and those
- * linked to it, without the subscription lane.
+ * The cost of tasks' sessions so far, by task, as reports on merged pull requests count it: each task's own session and
+ * linked sessions, without the subscription lane.
  */
 export async function sessionCosts(
   reader: Pick<PostgresJsDatabase, "execute">,
@@ -57,7 +57,7 @@ export async function sessionCosts(
 
 type CostRow = { task: string; requests: number; cost_usd: string | null; uncertain: boolean };
 
-/** The same of one task. */
+/** The same for one task. */
 export const sessionCost = async (
   reader: Pick<PostgresJsDatabase, "execute">,
   session: string,

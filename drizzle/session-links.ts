@@ -1,5 +1,5 @@
-// Which sessions a task's pull request has, and whether they are all (decision: Sessions are linked by declaration): the one
-// definition, as SQL for reports and pages.
+// Which sessions a task's pull request has, and whether any are missing (decision: Sessions are linked by declaration).
+// The only definition, as SQL for reports and pages.
 
 /** Links that count; a session that a pull request names is that pull request's own. */
 const COUNTING = `(
@@ -14,8 +14,8 @@ export const sessionsOfTasks = (tasks: string, org: string): string => `
   where l.org_id = ${org} and l.of_session in (select t.session from ${tasks} t)`;
 
 /**
- * The tasks, as `task`, to which more calls belong than are counted: a declared session that does not count there, or
- * calls under an agent's id that made calls of the task and that no link covers. `named` is a relation of `sessionsOfTasks`.
+ * Tasks, as `task`, with calls that are not counted: a declared session that does not count there, or calls under an
+ * agent's id that made calls of the task and that no link covers. `named` is a relation of `sessionsOfTasks`.
  */
 export const uncoveredTasks = (named: string, org: string): string => `
   select n.task from ${named} n join session_links l on l.org_id = ${org} and l.of_session = n.task

@@ -88,7 +88,7 @@ export async function startGithubApp({ config, clock, log, timing = {}, ...pace 
   });
   const stop = async () => {
     await stopPart(log, async () => void (await server.stop()));
-    // What is being created at GitHub may finish; all other calls are repeated after a restart.
+    // What is being created on GitHub may finish; all other calls are repeated after a restart.
     for (const part of [worker, feedback]) await stopPart(log, part.stop);
     ending.abort();
     for (const part of [reconciler, redelivery, watch]) await stopPart(log, part.stop);

@@ -2,15 +2,15 @@ const FIRST_MS = 250;
 const MAX_MS = 10_000;
 
 /**
- * Milliseconds to wait before a process that ended is started again: 250 ms if it had been ready, and otherwise twice the
- * wait before, up to 10 s. `previousMs` is the wait before; 0 at first.
+ * Milliseconds to wait before restarting a process that ended: 250 ms if it had been ready, otherwise twice the
+ * previous wait, up to 10 s. `previousMs` is the previous wait; 0 at first.
  */
 export function restartDelayMs(previousMs: number, wasReady: boolean): number {
   if (previousMs === 0 || wasReady) return FIRST_MS;
   return Math.min(MAX_MS, previousMs * 2);
 }
 
-/** Resolves after `ms`, or at once when `signal` is or gets aborted. */
+/** Resolves after `ms`, or as soon as `signal` is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -1,11 +1,11 @@
-/** What began or ended the App's sight of a repository. */
+/** An event that gave or removed the App's access to a repository. */
 export type CoverageEvent = {
   at: string;
   installationId: number;
   kind: "added" | "removed" | "suspended" | "unsuspended" | "uninstalled";
 };
 
-/** A time in which the App saw a repository; `until` null: it does so now. */
+/** A period in which the App had access to a repository; `until` null: it still has. */
 export type CoverageWindow = {
   from: string;
   until: string | null;
@@ -33,8 +33,8 @@ export function coverageWindows(events: readonly CoverageEvent[]): CoverageWindo
 }
 
 /**
- * At one time, what ends comes before what begins: a repository is removed here and added there. The rest has an order
- * only so that the one in which events arrived does not matter.
+ * Of events at the same time, ends sort before starts, because a repository may be removed in one place and added in
+ * another. The other sort keys only make the result independent of the order of arrival.
  */
 const inOrder = (a: CoverageEvent, b: CoverageEvent): number =>
   compared(a.at, b.at) ||

@@ -39,7 +39,7 @@ function totals({ total, not_joined }: Digest): string[] {
   ];
 }
 
-/** Why some are not joined, in a line; none where all are. */
+/** One line that says why some are not joined; absent if all are. */
 function reasons({ no_stamp, conflict, unknown_session, claimed }: NotJoined): string[] {
   const why = [
     ...(no_stamp > 0 ? [`${count(no_stamp)} without a line \`Gateway-Session:\``] : []),
@@ -110,7 +110,7 @@ function usd(side: DigestFigures | null, name: Money): string {
   return side?.lower_bound && name !== "reverted_cost_usd" ? `at least ${money(value)}` : money(value);
 }
 
-/** In percent, where there is something to compare with. */
+/** In percent, if there is a previous figure to compare with. */
 function change({ current, previous }: Sides, name: Money): string {
   const [now, before] = [current?.[name] ?? null, previous?.[name] ?? null];
   if (now === null || before === null || before === 0) return "";

@@ -17,13 +17,13 @@ export const DigestFigures = closed({
 });
 export type DigestFigures = Static<typeof DigestFigures>;
 
-/** Merges of the week without one known session, by what is wrong with their stamp. */
+/** Merges of the week without exactly one known session, by the fault of their stamp. */
 export const NotJoined = closed({ no_stamp: Count, conflict: Count, unknown_session: Count, claimed: Count });
 export type NotJoined = Static<typeof NotJoined>;
 
 const sides = { current: nullable(DigestFigures), previous: nullable(DigestFigures) };
 
-/** What managers are told each week: seven whole days in UTC, beside the seven before. */
+/** The weekly report to managers: seven whole days in UTC, compared with the seven before. */
 export const Digest = closed({
   period: Window,
   previous_period: Window,

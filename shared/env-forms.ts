@@ -2,7 +2,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { isPostgresUrl } from "./postgres-url.ts";
 import { checked } from "./schema.ts";
 
-// The forms that settings in the environment take. `accepts` is what a fault tells the reader to write instead.
+// The types of settings in the environment. `accepts` is what an error message tells the reader to write.
 
 /** A whole number of `unit` from `minimum` to `maximum`. */
 export const whole = (unit: string, [minimum, maximum]: readonly [number, number], fallback: number) =>
@@ -29,7 +29,7 @@ export const text = (accepts: string, test: (value: string) => boolean, fallback
     (value) => typeof value === "string" && test(value),
   );
 
-/** Text that faults never quote. */
+/** Text that error messages never quote. */
 export const secret = (accepts: string, test: (value: string) => boolean) =>
   checked<string>(
     { type: "string", accepts, secret: true },
@@ -60,7 +60,7 @@ export const clickhouseUrl = () =>
 /** An http or https URL that may name a user and a database, and nothing else. */
 function isClickhouseUrl(value: string): boolean {
   const url = URL.parse(value);
-  // A second @ is one of the user's name or the password that is not encoded.
+  // A second @ belongs to the user name or the password and is not percent-encoded.
   return (
     url !== null &&
     /^https?:$/.test(url.protocol) &&

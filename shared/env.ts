@@ -113,7 +113,7 @@ export function takeSecretFiles(env: Record<string, string | undefined>): void {
 
 const reasonOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "an error";
-/** Whether this process joins others of its program, which serve already. */
+/** Whether this process joins others of its program that already serve. */
 export const joins = (env: Environment = process.env): boolean => env[JOINS] === "1";
 
 /** How many processes of its program share the work, this one included. */

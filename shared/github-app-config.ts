@@ -14,7 +14,7 @@ const HEX_256 = /^[0-9a-f]{64}$/;
 
 const isSecret = (value: string) => value.length >= 16 && !isWeakSecret(value);
 
-/** Which GitHub it is. */
+/** The GitHub instance: github.com or an Enterprise Server. */
 export const GITHUB_ADDRESS_SETTINGS = {
   GHE_HOST: optional(
     text("the host name of a GitHub Enterprise Server", (value) => /^[A-Za-z0-9.-]+(:\d{1,5})?$/.test(value)),
@@ -56,9 +56,9 @@ export type GithubAppConfig = {
   host: string;
   databaseUrl: string;
   logLevel: LogLevel;
-  /** Null: nothing is asked of GitHub. `privateKey` is PEM. */
+  /** Null: the App does not call GitHub. `privateKey` is PEM. */
   app: { id: number; privateKey: string } | null;
-  /** The present secret first, then the previous one while it is being rotated; none: no webhook is taken. */
+  /** The current secret first, then the previous one during a rotation; empty: no webhook is accepted. */
   webhookSecrets: readonly string[];
   webhookPath: string;
   /** The REST API's root, e.g. `https://api.github.com`. */
@@ -69,9 +69,9 @@ export type GithubAppConfig = {
   /** Where people reach the gateway, without a trailing slash; null: at this host, at `gatewayPort`. */
   publicUrl: string | null;
   gatewayPort: number;
-  /** SHA-256 of the admin key, hexadecimal; null: nobody can set the App up by its page. */
+  /** SHA-256 of the admin key, hexadecimal; null: the set-up page is disabled. */
   adminKeyDigest: string | null;
-  /** 32 bytes that credentials are sealed under; null: none are kept. */
+  /** The 32-byte key that seals credentials; null: none are stored. */
   sealKey: Uint8Array | null;
 };
 
@@ -105,7 +105,7 @@ export function githubAddresses({ GHE_HOST, GHE_PROTOCOL }: Static<typeof Github
   return { apiUrl: `${webUrl}/api/v3`, webUrl };
 }
 
-/** The launcher hands over what it derived; without it, the keys themselves may be given. */
+/** The launcher passes derived keys; without it, the environment may contain the original keys. */
 function keysOf(values: Static<typeof GithubAppEnv>) {
   const masterKey = values.MASTER_KEY === undefined ? null : parseMasterKey(values.MASTER_KEY);
   const given = values.ADMIN_KEY;
@@ -137,7 +137,7 @@ export function githubAppFaults(checked: readonly string[], env?: Environment): 
 
 type Name = keyof Static<typeof GithubAppEnv>;
 
-/** Settings that others call for. */
+/** Settings that other settings require. */
 function missing(isSet: (name: Name) => boolean): string[] {
   const hasKey = isSet("PRIVATE_KEY") || isSet("PRIVATE_KEY_PATH");
   return [

@@ -12,7 +12,7 @@ export function neededPermissions(settings: Settings): Record<string, Access> {
   };
 }
 
-/** Those that the settings need and `granted` lacks, e.g. `checks: write`. */
+/** Permissions that the settings need and `granted` lacks, e.g. `checks: write`. */
 export function missingPermissions(
   granted: Readonly<Record<string, string | undefined>>,
   settings: Settings,

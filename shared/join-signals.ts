@@ -1,12 +1,12 @@
 export type JoinedSignal = {
   signal: AbortSignal;
-  /** Follows the others no longer; to be called when what it could end is over. */
+  /** Stops following the other signals; call it when the work that the signal could end is done. */
   leave(): void;
 };
 
 /**
- * A signal that is aborted with the first of `signals`, and with its reason. `AbortSignal.any` gives the same, but in Bun
- * no collection of young objects frees what it makes: thousands of calls leave hundreds of mebibytes until a full one.
+ * A signal that aborts with the first of `signals`, for the same reason. `AbortSignal.any` does the same, but in Bun
+ * only a full garbage collection frees its objects: thousands of calls leave hundreds of mebibytes until then.
  */
 export function joinSignals(signals: readonly AbortSignal[]): JoinedSignal {
   const controller = new AbortController();

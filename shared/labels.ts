@@ -15,8 +15,8 @@ export const parseSessionId = (text: string | null | undefined): SessionId | nul
   text && SESSION_ID.test(text) ? (text as SessionId) : null;
 
 /**
- * A trimmed label of 1 to `max` characters without control characters, else null. Half a surrogate pair is no
- * character: Postgres stores no such text.
+ * A trimmed label of 1 to `max` characters without control characters, else null. A lone surrogate is not a
+ * character: Postgres cannot store it.
  */
 export function parseLabel(text: string | null | undefined, max: number): string | null {
   const trimmed = text?.trim() ?? "";

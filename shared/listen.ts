@@ -14,7 +14,7 @@ export function portFault(host: string, port: number): Promise<string | null> {
 export type Handover = {
   /** Whether the port may be shared with a process that this one replaces, or that will replace it. */
   sharesPort: boolean;
-  /** Whether as many processes as `processes` have the port now, and are to be replaced. */
+  /** Whether `processes` processes that are to be replaced have the port now. */
   takesOver: boolean;
   /** How many processes are to share the port when none is being replaced. */
   processes: number;
@@ -23,8 +23,8 @@ export type Handover = {
 type Address = { hostname: string; port: number };
 
 /**
- * Listens. Processes of one launcher share the port while some replace the others; two strangers never do, because each
- * looks first, or its launcher did for all. Those that take over get all new connections at once, and none is lost when
+ * Listens. Processes of one launcher share the port while some replace the others. Unrelated processes never share it:
+ * each checks the port first, or its launcher does. Successors get all new connections at once, and none is lost when
  * the others stop.
  * @throws Error if the port is taken.
  */
@@ -43,7 +43,7 @@ export async function listenOn(
 
 /**
  * Call before a process closes the port to which the others of `processes` have been replaced. Sockets move up when one
- * before them closes; the first successor's is then at the place of the last one that was replaced, or behind it.
+ * before them closes; the first successor's then takes the place of the last replaced one, or a later one.
  */
 export function leavePort(port: number, { processes }: Pick<Handover, "processes">): void {
   if (processes > 1) steerConnections(port, { first: processes, count: 1 });

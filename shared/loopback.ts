@@ -6,11 +6,11 @@ const PROXIES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"];
 export const namesProxy = (env: Environment = process.env): boolean =>
   PROXIES.some((name) => env[name]?.trim());
 
-/** How this machine is named to itself. */
+/** This machine's names for itself. */
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
 /**
- * Lets requests to this machine, and to `hosts`, go past the proxy that the environment names (`HTTP_PROXY`), which would
+ * Makes requests to this machine, and to `hosts`, bypass the proxy in the environment (`HTTP_PROXY`), which would
  * take them for requests to itself. Bun reads `no_proxy`, else `NO_PROXY`, at every request; children inherit both.
  */
 export function reachDirectly(

@@ -92,7 +92,7 @@ function fenceOf(text: string): Fence | null {
 
 function commentLeftOpen(text: string): Comment | null {
   const first = COMMENT_FIRST.test(text);
-  // In a code span the mark is talked about, not used.
+  // In a code span the mark is quoted, not used.
   const plain = first ? text : text.replace(CODE_SPAN, "");
   for (let open = plain.indexOf("<!--"), count = 0; open >= 0; count++) {
     // `<!-->` and `<!--->` are whole comments.

@@ -8,12 +8,12 @@ export function parseMasterKey(value: string): Uint8Array | null {
 }
 
 /**
- * The key under which the GitHub App seals its own credentials: 32 bytes of the master key's, of which the master key
- * cannot be had back. So the App's process never holds what opens the providers' credentials.
+ * The key that seals the GitHub App's own credentials: 32 bytes derived from the master key, which cannot be recovered
+ * from them. So the App's process never holds the key to the providers' credentials.
  */
 export const githubAppKey = (masterKey: Uint8Array): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", masterKey, new Uint8Array(), "tallygate github app", 32));
 
-/** What signs the cookies of signed-in browsers; of it, too, the master key cannot be had back. */
+/** The key that signs session cookies; the master key cannot be recovered from it either. */
 export const signInSecret = (masterKey: Uint8Array): string =>
   Buffer.from(hkdfSync("sha256", masterKey, new Uint8Array(), "tallygate sign-in", 32)).toString("base64");

@@ -1,4 +1,4 @@
-/** `open` is called with the first use, and its result shared by all. A failure is not kept: the next use tries again. */
+/** Calls `open` at the first use and shares its result. A failure is not cached: the next use tries again. */
 export function once<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | null = null;
   return () => {

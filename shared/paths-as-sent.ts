@@ -2,7 +2,7 @@ import type { BunRequest } from "bun";
 
 type Answer = (request: Request) => Response | Promise<Response>;
 
-/** More than any address has, with room for slashes in a model's name. */
+/** More segments than any address has, with room for slashes in a model's name. */
 const SEGMENTS_MAX = 16;
 
 /**
@@ -23,7 +23,7 @@ export function pathsAsSent(answer: Answer, refuse: Answer) {
   return routes;
 }
 
-/** Whether the path in `url` consists of the segments that were sent, up to a slash at the end. */
+/** Whether the path in `url` consists of the segments that were sent, ignoring a slash at the end. */
 function isAsSent({ url, params }: BunRequest): boolean {
   const sent = Object.values<string>(params);
   const read = new URL(url).pathname.slice(1).split("/");

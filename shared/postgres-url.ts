@@ -5,7 +5,7 @@ export const firstHostOf = (url: string): string => url.replace(/^(\w+:\/\/[^/?,
 export function isPostgresUrl(value: string): boolean {
   const url = /^postgres(ql)?:\/\/[^\s]+$/.test(value) ? URL.parse(firstHostOf(value)) : null;
   if (url === null || url.hash !== "") return false;
-  // More than one: the user's name or the password has one that is not encoded.
+  // More than one: the user name or the password contains an unencoded @.
   if ((value.split("?", 1)[0] ?? "").split("@").length > 2) return false;
   try {
     decodeURIComponent(`${url.username}${url.password}${url.pathname}`);

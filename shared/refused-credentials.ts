@@ -1,12 +1,12 @@
 import type { Clock } from "./clock.ts";
 
 const WINDOW_MS = 60_000;
-/** Addresses remembered at a time; the oldest is forgotten first. */
+/** Maximum number of addresses tracked; the oldest is discarded first. */
 const ADDRESSES_MAX = 10_000;
 const LOG_EVERY_MS = 1_000;
 
 export type RefusedCredentials = {
-  /** Whole seconds for which an address has too many refusals to try again; 0: it may try. */
+  /** Whole seconds until a rate-limited address may try again; 0: it may try now. */
   waitSeconds(address: string): number;
   /** Notes that a credential from `address` was refused; returns its `waitSeconds` from then on. */
   note(address: string): number;
@@ -14,7 +14,7 @@ export type RefusedCredentials = {
 
 type Options = {
   clock: Clock;
-  /** Refusals of one address within a minute from which on it is slowed. */
+  /** Refusals within a minute that rate-limit an address. */
   perMinuteMax: number;
   /** Called at most once a second, with the latest address and the refusals since the last call. */
   report: (address: string, refusals: number) => void;

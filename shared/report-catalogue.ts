@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { COMPARES, DIMENSIONS, MEASURES, RANGES, SOURCES, VIEWS } from "./report.ts";
 import { closed, oneOf } from "./schema.ts";
 
-/** What can be asked of reports: the legal combinations, and what each measure means. */
+/** The legal combinations of a report's parameters, and what each measure means. */
 export const ReportCatalogue = closed({
   sources: Type.Array(
     closed({

@@ -38,14 +38,14 @@ export const MEASURE_MEANING = {
   unpriced_requests: ["count", "Answered calls whose cost is unknown."],
   users: [
     "count",
-    "Distinct persons: the user label, or else the key's owner. Service accounts do not count.",
+    "Number of people: by user label, else by the key's owner. Excludes service accounts.",
   ],
   sessions: ["count", "Distinct session ids."],
   active_hours: ["hours", "Distinct pairs of a session and a UTC hour in which it made a call."],
   latency_avg_ms: ["ms", "Mean time from the complete request to the last byte of the answer."],
   latency_p95_ms: [
     "ms",
-    "95th percentile of the same, exact up to 20,000 requests and above that less than 18.9% off.",
+    "95th percentile of latency: exact up to 20,000 requests, above that less than 18.9% off.",
   ],
   ttft_avg_ms: ["ms", "Mean time to the first content of streamed answers."],
   cost_share: ["fraction", "Cost ÷ the total's cost in the same window."],
@@ -117,7 +117,7 @@ export const Range = Type.Union([
 ]);
 export type Range = Static<typeof Range>;
 
-/** What is asked (spec, Spec object). Filters: AND across dimensions, OR within one. */
+/** A report query (spec, Spec object). Filters: AND across dimensions, OR within one. */
 export const Spec = closed({
   source: oneOf(SOURCES),
   dimensions: Type.Array(oneOf(DIMENSIONS), { maxItems: 2 }),
@@ -129,7 +129,7 @@ export const Spec = closed({
 });
 export type Spec = Static<typeof Spec>;
 
-/** Half-open: `from` belongs to it, `to` does not. A null `from` reaches back to the first record. */
+/** Half-open: includes `from`, excludes `to`. Null `from`: starts at the first record. */
 export const Window = closed({ from: nullable(Instant), to: nullable(Instant) });
 export type Window = Static<typeof Window>;
 
@@ -207,7 +207,7 @@ export const REPORT_JSON_SCHEMA = {
   ...ReportPayload,
 };
 
-/** A page that shows reports asks for this, and for the reports again once it has changed. */
+/** Pages that show reports poll this, and reload the reports when it changes. */
 export const RecordsVersion = closed({
   version: Type.Integer({
     description:

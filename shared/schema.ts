@@ -27,8 +27,8 @@ TypeRegistry.Set<TSchema & { [TEST]: (value: unknown) => boolean }>("Checked", (
 );
 
 /**
- * A value that `test` accepts, for what JSON Schema cannot say or TypeBox does not check. `form` is its JSON Schema as
- * far as there is one; a fault reads "Expected" and `expected`.
+ * A value that `test` accepts, for rules that JSON Schema cannot express or TypeBox does not check. `form` is its JSON
+ * Schema as far as there is one; a fault reads "Expected" and `expected`.
  */
 export const checked = <T>(form: SchemaOptions, expected: string, test: (value: unknown) => boolean) =>
   Type.Unsafe<T>({ ...form, [Kind]: "Checked", [TEST]: test, [EXPECTED]: expected });
@@ -36,8 +36,8 @@ export const checked = <T>(form: SchemaOptions, expected: string, test: (value: 
 type TextBounds = { minLength?: number; maxLength: number; pattern?: string; description?: string };
 
 /**
- * Text within bounds that count characters: `Type.String` counts UTF-16 code units, other readers of its JSON Schema do
- * not. `not` says in words what the pattern rules out.
+ * Text with its length bounded in characters: `Type.String` counts UTF-16 code units, other readers of its JSON Schema
+ * do not. `not` says in words what the pattern excludes.
  */
 export function boundedText(bounds: TextBounds, not = "") {
   const { minLength = 0, maxLength, pattern } = bounds;
@@ -73,7 +73,7 @@ export type Fault = { path: string; message: string };
  * An empty list means that `value` is a `Static<T>`.
  */
 export function faultsOf(schema: TSchema, value: unknown): Fault[] {
-  // Looking for faults takes several times as long as seeing that there are none.
+  // Listing faults takes several times as long as checking that there are none.
   if (fits(schema, value)) return [];
   const faults: Fault[] = [];
   for (const error of leavesOf(Value.Errors(schema, value))) {
@@ -85,8 +85,8 @@ export function faultsOf(schema: TSchema, value: unknown): Fault[] {
 }
 
 /**
- * A union says only that nothing fits; what the form that the value has lacks is what the sender can act on. That is
- * the first form whose faults lie inside the value, else the first of all.
+ * A union's fault says only that no variant fits. Senders can act on the faults of the variant that they meant: the
+ * first one whose faults lie inside the value, else the first of all.
  */
 function* leavesOf(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {

@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 export type SecretBox = {
   /** `1.<key id>.<nonce>.<ciphertext and tag>`, the binary parts in base64url. `belonging` is bound to it. */
   seal(text: string, belonging: string): string;
-  /** Null when it was sealed under another key or for another belonging, or was tampered with. */
+  /** Null if it was sealed under another key or for another `belonging`, or was tampered with. */
   open(sealed: string, belonging: string): string | null;
 };
 
@@ -13,8 +13,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM under the 32 bytes of `key`. The key id in front tells by which key a text was sealed, so that a rotation
- * can find what still has to be sealed again.
+ * AES-256-GCM under the 32 bytes of `key`. The key id in front identifies the key that sealed a text, so that a
+ * rotation finds texts that have to be sealed again.
  */
 export function createSecretBox(key: Uint8Array): SecretBox {
   if (key.byteLength !== 32) throw new RangeError("a master key has 32 bytes");

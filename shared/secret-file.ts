@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 
-/** Writes a secret that only this process's user can read; the file is complete and on disk, or not there. */
+/** Writes a secret that only this process's user can read. Atomic: the file is complete and on disk, or absent. */
 export function writeSecretFile(file: string, secret: string): string {
   const temporary = `${file}.tmp-${process.pid}`;
   const handle = openSync(temporary, "w", 0o600);
@@ -24,7 +24,7 @@ export function writeSecretFile(file: string, secret: string): string {
   return secret;
 }
 
-/** The secret in `file`, trimmed, or null if there is no such file. Takes other users' access to it away. */
+/** The secret in `file`, trimmed, or null if there is no such file. Removes other users' access to it. */
 export function readSecretFile(file: string): string | null {
   if (!existsSync(file)) return null;
   if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);

@@ -2,12 +2,12 @@
 const TRIED_FIRST =
   /pass(word|wort)|change-?me|secret|letmein|qwert[yz]|welcome|development|(?<!\d)1234(5(6(7(8(90?)?)?)?)?)?(?!\d)/gi;
 
-/** Below it, a chosen secret is refused: 2^40 guesses. */
+/** Minimum strength of a chosen secret: 2^40 guesses. */
 const BITS_MIN = 40;
 
 /**
- * Whether a secret that somebody chose is too easy to guess: too few different characters, a repetition, or mostly common
- * words. An estimate from below for random texts, which pass from 16 characters on.
+ * Whether a chosen secret is too easy to guess: too few different characters, a repetition, or mostly common words.
+ * Underestimates random texts, which pass from 16 characters on.
  */
 export function isWeakSecret(secret: string): boolean {
   const text = secret.replaceAll(TRIED_FIRST, "");

@@ -1,6 +1,6 @@
 import type { SESSION_LINE_DIAGNOSTICS } from "./session-line.ts";
 
-/** What people read about a line that looks like a session line and does not count, and what to do. */
+/** Explains to people why a line that looks like a session line does not count, and what to do. */
 export const DIAGNOSTIC_MEANING: Record<(typeof SESSION_LINE_DIAGNOSTICS)[number], string> = {
   illegal_id:
     "A `Gateway-Session:` line is not followed by a single id. Write only the id after it: up to 64 letters, digits, `.`, `_`, `:` or `-`.",

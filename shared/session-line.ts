@@ -22,7 +22,7 @@ export const SESSION_LINE_DIAGNOSTICS = [
 type SessionLineDiagnostic = (typeof SESSION_LINE_DIAGNOSTICS)[number];
 
 export type SessionLine = {
-  /** Distinct, sorted. Ids are opaque: `a` and `A` are two. */
+  /** Distinct, sorted. Ids are opaque: `a` and `A` are different ids. */
   ids: SessionId[];
   verdict: "none" | "one" | "conflict";
   /** Distinct, sorted. A diagnosed line never makes a conflict. */

@@ -17,7 +17,7 @@ export type Weekday = (typeof WEEKDAYS)[number];
 
 const RepositoryName = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,100}/([A-Za-z0-9_.-]{1,100}|\\*)$" });
 
-/** What an administrator switches for the whole organisation (`/admin/v1/settings`); read by both processes. */
+/** Settings of the whole organisation (`/admin/v1/settings`), set by administrators; both processes read them. */
 export const Settings = closed({
   pull_request_stamping: Type.Boolean({
     default: false,
@@ -40,7 +40,7 @@ export const Settings = closed({
     ...oneOf(["interactive", "list"]),
     default: "interactive",
     description:
-      "Prices that batches are recorded at. `interactive`: those of interactive calls, an upper bound. `list`: the price list's for batches, where it has them.",
+      "Prices for recording batches. `interactive`: prices of interactive calls, an upper bound. `list`: batch prices of the price list, if it has them.",
   },
   pull_request_backfill_days: Type.Integer({
     default: 90,
@@ -69,14 +69,14 @@ export const Settings = closed({
   }),
   not_stamped_bots: Type.Boolean({
     default: true,
-    description: "Whether a pull request of a bot without a session is shown and counted as not stamped.",
+    description: "Whether bots' pull requests without a session are shown and counted as not stamped.",
   }),
   digest_repository: Type.Union(
     [
       Type.String({
         pattern: "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$",
         description:
-          "Repository (`owner/name`) that gets the weekly digest as an issue. Null: none. The App then needs `issues: write`.",
+          "Repository (`owner/name`) in which the App opens the weekly digest as an issue; requires `issues: write`. Null: none.",
       }),
       Type.Null(),
     ],
@@ -97,7 +97,7 @@ export const Settings = closed({
     ...nullable(ClaudeSettings),
     default: null,
     description:
-      "Claude Code's managed settings for those who sign in with it, unless their team has some. Null: none.",
+      "Managed settings for people who sign in with Claude Code, unless their team has its own. Null: none.",
   },
   digest_hour: Type.Integer({
     default: 7,

@@ -1,11 +1,11 @@
 import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 
-/** Where a one-time link leads on the GitHub App's port. */
+/** The path of one-time links on the GitHub App's port. */
 const SETUP_LINK_PATH = "/setup/enter";
 export const SETUP_LINK_MINUTES = 15;
 
 /**
- * A text that only somebody with `key` could have signed, for one purpose, valid until `untilMs` (Unix milliseconds).
+ * A text signed with `key` for one purpose, valid until `untilMs` (Unix milliseconds).
  * `about` has no full stop.
  */
 export function signed(key: Uint8Array, purpose: string, { about, untilMs }: Signed): string {
@@ -15,7 +15,7 @@ export function signed(key: Uint8Array, purpose: string, { about, untilMs }: Sig
 
 type Signed = { about: string; untilMs: number };
 
-/** What was signed for this purpose; null: it was not, or it is over. */
+/** The text that was signed for this purpose; null: not signed, or expired. */
 export function readSigned(
   key: Uint8Array,
   purpose: string,
@@ -41,7 +41,7 @@ export function newSetupLink(key: Uint8Array, now: Date): { path: string; expire
   return { path: `${SETUP_LINK_PATH}?token=${token}`, expiresAt: new Date(untilMs).toISOString() };
 }
 
-/** The token's digest, by which its use is remembered; null: no valid token. */
+/** The token's digest, which records its use; null: the token is invalid. */
 export function readSetupLink(
   key: Uint8Array,
   given: { text: string; now: Date },

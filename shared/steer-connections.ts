@@ -4,13 +4,13 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 const SOL_SOCKET = 1;
 const SO_ATTACH_REUSEPORT_CBPF = 51;
 
-/** Classic BPF: what it takes to return a number, or one of several at random. */
+/** Classic BPF: the instructions that return a number, or one of several at random. */
 const RETURN_CONSTANT = 0x06;
 const RETURN_ACCUMULATOR = 0x16;
 const LOAD_WORD = 0x20;
 const ADD_CONSTANT = 0x04;
 const MODULO_CONSTANT = 0x94;
-/** What loading this "word of the packet" gives: a random number. */
+/** Loading this "word of the packet" gives a random number. */
 const RANDOM = 0xff_ff_f0_38;
 
 type Instruction = readonly [code: number, constant: number];
@@ -22,9 +22,9 @@ type Instruction = readonly [code: number, constant: number];
 export type Sockets = { first: number; count: number };
 
 /**
- * Has the kernel give all new connections of the port to these sockets, of whichever process; if there is no socket of
- * that number, to any. It would otherwise spread them over all, and reset those that wait for one that closes. Does
- * nothing where the kernel refuses it, or on other systems than Linux.
+ * Makes the kernel give all new connections of the port to these sockets, in any process, or to any socket if there is
+ * none of that number. Otherwise it spreads them over all sockets, and resets those that wait for one that closes.
+ * Does nothing if the kernel refuses, or on systems other than Linux.
  */
 export function steerConnections(port: number, sockets: Sockets): void {
   if (process.platform !== "linux") return;

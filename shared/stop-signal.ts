@@ -4,30 +4,30 @@ export const SUPERVISED = "TALLYGATE_SUPERVISED";
 /** Set for a child that is to replace another one, which still runs. */
 export const TAKES_OVER = "TALLYGATE_TAKES_OVER";
 
-/** Set for a child that shares its work with others of the same program: how many they are, itself included. */
+/** Set for a child that shares its work with others of the same program: their number, including itself. */
 export const PROCESSES = "TALLYGATE_PROCESSES";
 
-/** Set for a child that joins others, which serve already. */
+/** Set for a child that joins others that already serve. */
 export const JOINS = "TALLYGATE_JOINS";
 
-/** What the launcher sends to a child that another one has replaced. */
+/** The launcher's message to a child that has been replaced. */
 export const REPLACED_SIGNAL = "SIGUSR2";
 export const REPLACED = "replaced";
 
-/** What a child tells the launcher once it does its work. */
+/** A child's message to the launcher: it serves. */
 export const READY = "ready";
 
-/** What a child tells the launcher once it could take calls, and the launcher tells it once it may take them over. */
+/** A child's message to the launcher: it could take calls; and the launcher's reply: take them over. */
 export const PREPARED = "prepared";
 export const PROCEED = "proceed";
 
-/** Tells the launcher, if there is one, that this process does its work. */
+/** Tells the launcher, if there is one, that this process serves. */
 export const sayReady = (): void => tell(READY);
 
 /** Tells the launcher, if there is one, that this process could take calls. */
 export const sayPrepared = (): void => tell(PREPARED);
 
-/** Resolves when the launcher lets this process take calls over: its fellows are prepared, too. */
+/** Resolves when the launcher lets this process take calls over, because its fellows are ready, too. */
 export const mayProceed = (): Promise<void> =>
   new Promise((resolve) => {
     process.on("message", (message) => {
@@ -79,7 +79,7 @@ export function onStopSignal(supervised: boolean, stop: (reason: string) => void
 async function inputEnded(): Promise<void> {
   try {
     for await (const _ of Bun.stdin.stream()) {
-      // Nothing is ever sent; only the end matters.
+      // The launcher never sends anything; only the end of input matters.
     }
   } catch {
     // A broken pipe is an end too.

@@ -30,8 +30,8 @@ const NO_COUNTS = Object.freeze({
 });
 
 /**
- * What one call used, in normal form. Token counts are disjoint, so they add up:
- * input = uncached + cacheRead + cacheWrite5m + cacheWrite1h; total = input + output. `null` is "not told", never 0.
+ * The usage of one call, in normal form. Token counts are disjoint, so they add up:
+ * input = uncached + cacheRead + cacheWrite5m + cacheWrite1h; total = input + output. `null` means unreported, never 0.
  */
 export type Usage = { -readonly [Count in keyof typeof NO_COUNTS]: number | null };
 
@@ -41,7 +41,7 @@ export const NO_USAGE: Usage = NO_COUNTS;
 /** Where the counts come from: the provider's final figure, a part of it (a lower bound), or nowhere. */
 export type UsageSource = "provider" | "partial" | "none";
 
-/** All input tokens, cached ones included; null when the provider told no input figure. */
+/** All input tokens, including cached ones; null when the provider reported no input figure. */
 export function inputTokens(usage: Usage): number | null {
   if (usage.uncachedInputTokens === null) return null;
   return (

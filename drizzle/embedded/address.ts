@@ -61,13 +61,13 @@ export const urlOf = (address: Address, password: string): string =>
 export const superuserUrlOf = (address: Address, password: string): string =>
   addressFor(address, { role: SUPERUSER, password, database: "postgres" });
 
-/** What has to exist before `urlOf` can be used; run by the superuser. */
+/** Creates everything that `urlOf` needs; run by the superuser. */
 export const ownership = (password: string) => ({
   role: { name: ROLE, create: `create role ${ROLE} login password '${rolePassword(password)}'` },
   database: { name: DATABASE, create: `create database ${DATABASE} owner ${ROLE}` },
 });
 
-/** Derived, so that one file holds what is secret, and of no use for guessing the superuser's. */
+/** Derived, so that one file holds all secrets; the superuser's password cannot be guessed from it. */
 const rolePassword = (password: string): string =>
   createHmac("sha256", password).update(`role ${ROLE}`).digest("hex").slice(0, 48);
 
@@ -79,7 +79,7 @@ function addressFor(address: Address, { role, password, database }: Login): stri
     : `postgres://${role}:${password}@127.0.0.1:${address.port}/${database}`;
 }
 
-/** What tells a server to listen there. */
+/** Server options that make it listen there. */
 export function listenFlags(address: Address): Record<string, string> {
   return address.kind === "socket"
     ? {

@@ -154,7 +154,7 @@ function hydrateSymlinks(packageRoot: string): void {
   }
 }
 
-/** A copy of `native` that every user can read, made once per version; complete or not there at all. */
+/** A copy of `native` that every user can read, made once per version; complete or absent. */
 function copyForAccount(native: string, copyRoot: string): string {
   const version: unknown = JSON.parse(readFileSync(join(native, "..", "package.json"), "utf8"));
   const name = fits(Type.Object({ version: Type.String() }), version) ? version.version : "unknown";

@@ -14,7 +14,7 @@ import { basename, dirname, join } from "node:path";
 import { type Binaries, initdbOf } from "./binaries.ts";
 import { asUser, type SystemUser } from "./system-user.ts";
 
-/** The role that owns an embedded database and everything in it, and may do nothing else on its server. */
+/** The role that owns an embedded database and everything in it, and has no other rights on its server. */
 export const ROLE = "tallygate";
 
 /** The server's superuser, which only the launcher uses: it creates the role and the database. */
@@ -23,15 +23,15 @@ export const SUPERUSER = "postgres";
 export type NewCluster = {
   binaries: Binaries;
   account: SystemUser | null;
-  /** Where the cluster shall lie; must not exist. Its parent must, and the account must be able to enter it. */
+  /** Where to create the cluster; must not exist. Its parent must exist, and the account must be able to enter it. */
   directory: string;
   /** The superuser's. */
   password: string;
 };
 
 /**
- * Makes a cluster at `directory`, complete or not at all: a killed `initdb` leaves a directory that even starts but is
- * of no use, so it works beside and the result is renamed. Leftovers of killed tries are removed.
+ * Creates a cluster at `directory`, atomically: a killed `initdb` leaves a directory that starts but is unusable, so it
+ * writes to a temporary directory, which is then renamed. Leftovers of killed tries are removed.
  */
 export async function initialise(cluster: NewCluster): Promise<void> {
   const parent = dirname(cluster.directory);

@@ -4,7 +4,7 @@ import type { ClusterLocation } from "./location.ts";
 
 /** Postgres refuses a data directory that others may enter. */
 const MODE = 0o700;
-/** Looked at before each start; whoever copies files without their owners loses all owners. */
+/** Checked before each start, because a copy made without owners loses the owner of every file. */
 const SAMPLES = ["", "PG_VERSION", "global/pg_control", "base", "pg_wal"];
 
 /**
@@ -36,7 +36,7 @@ const explanation = (data: string, owner: number, uid: number): string =>
   `The database files in ${data} belong to user ${owner}, and this process runs as user ${uid}: they were probably ` +
   `copied without their owners. Run \`chown -R ${uid} ${data}\` as root, or copy again with \`cp -a\` as user ${owner}.`;
 
-/** Links themselves, never what they lead to, and no file with a second name: either could lead out of the cluster. */
+/** Changes links themselves, never their targets, and skips hard-linked files: both could be outside the cluster. */
 function giveAll(path: string, account: { uid: number; gid: number }): void {
   const found = lstatSync(path);
   if (found.isFile() && found.nlink > 1) return;

@@ -1,6 +1,6 @@
 /**
  * Ends the server when standard input closes: smartly first, so that a gateway that drains can still write, and 10 s
- * later at once. A number that is in the server's file no more belongs to another process.
+ * later at once. A pid that is no longer in the server's file belongs to another process.
  */
 const SCRIPT = `read _
 mine() { [ "$(head -n 1 "$2/postmaster.pid" 2>/dev/null)" = "$1" ]; }

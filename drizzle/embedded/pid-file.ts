@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSy
 import { join } from "node:path";
 import type { Address } from "./address.ts";
 
-/** What a server writes about itself into `postmaster.pid` of its data directory. */
+/** A server's own entry in `postmaster.pid` of its data directory. */
 export type PidFile = { pid: number; address: Address | null };
 
 const fileOf = (data: string) => join(data, "postmaster.pid");
@@ -63,8 +63,8 @@ function isPostgresIn(data: string, pid: number): boolean {
 }
 
 /**
- * Removes `postmaster.pid` if its server is gone for good; false when a process of that server still lives (then the
- * file must stay: it is what keeps two servers from one directory).
+ * Removes `postmaster.pid` if its server has ended; false when a process of that server still lives (then the file must
+ * stay: it keeps two servers from one directory).
  */
 export function clearStalePidFile(data: string): boolean {
   const file = readPidFile(data);

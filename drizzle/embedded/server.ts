@@ -20,7 +20,7 @@ export type ServerSpec = {
   /** How many processes of the gateway connect to it; 1 if absent. */
   gateways?: number;
   clock: Clock;
-  /** Told when a start takes long. */
+  /** Called when a start takes long. */
   progress: (text: string) => void;
 };
 
@@ -79,7 +79,7 @@ async function tryLaunch(spec: ServerSpec, address: Address): Promise<Server | s
     ],
     {
       cwd: "/",
-      // Nothing else of ours: the account may read its process's environment.
+      // No other variables: the account may read its process's environment.
       env: { LC_ALL: "C", ...Object.fromEntries(readPresent(["PATH", "SystemRoot", "TEMP"])) },
       ...asUser(spec.place.account),
       // Its own session: a Ctrl-C must not end it before the gateway has written its last records.
@@ -103,7 +103,7 @@ async function tryLaunch(spec: ServerSpec, address: Address): Promise<Server | s
   return reasonIn(spec.place, offset) ?? `it ended with ${process.exitCode ?? process.signalCode}`;
 }
 
-/** Ends a server: its clients are cut off, what they committed is on disk. Harder means follow if it does not end. */
+/** Ends a server. Its clients are cut off; their commits are on disk. Sends stronger signals if it does not end. */
 export async function stopServer(server: Server, patienceMs = 60_000): Promise<void> {
   const means = [
     ["SIGINT", patienceMs],
@@ -122,7 +122,7 @@ export async function stopServer(server: Server, patienceMs = 60_000): Promise<v
   }
 }
 
-/** Null when the server answers a query, else the code of what went wrong. */
+/** Null when the server answers a query, else the code of the failure. */
 async function ask(address: Address, password: string): Promise<string | null> {
   const client = connect(superuserUrlOf(address, password), {
     name: "probe",
@@ -157,7 +157,7 @@ function openLog(place: ClusterLocation): number {
   return openSync(file, "a", 0o600);
 }
 
-/** The last complaint that the server wrote after `offset`. */
+/** The last error that the server logged after `offset`. */
 function reasonIn(place: ClusterLocation, offset: number): string | null {
   const written = readFileSync(logOf(place)).subarray(offset).toString("utf8");
   const complaints = written.split("\n").filter((line) => /FATAL|PANIC/.test(line));

@@ -22,7 +22,7 @@ export type EmbeddedOptions = {
   dataDirectory: string;
   log: Log;
   clock: Clock;
-  /** Told before each step that can take seconds. */
+  /** Called before each step that can take seconds. */
   progress: (text: string) => void;
   /** How many processes of the gateway connect to it; 1 if absent. */
   gateways?: number;
@@ -30,7 +30,7 @@ export type EmbeddedOptions = {
 };
 
 export type Embedded = {
-  /** For `connect`; the same as long as this object lives, also after a restart of the server. */
+  /** For `connect`; stays the same for the lifetime of this object, also after a restart of the server. */
   url: string;
   /** Where the cluster's files lie. */
   data: string;
@@ -39,13 +39,13 @@ export type Embedded = {
   user: string | null;
   /** Whether the server was found running, rather than started. */
   adopted: boolean;
-  /** Ends the server and gives the directory free. */
+  /** Ends the server and releases the directory. */
   stop(): Promise<void>;
 };
 
 /**
- * A Postgres of our own on the files of `dataDirectory`: made if there is none, found again if one still runs there,
- * started otherwise, and started again whenever it ends until `stop` is called. It ends when this process does.
+ * An embedded Postgres on the files of `dataDirectory`. Creates the cluster if there is none, adopts a server that
+ * still runs there, else starts one, and restarts it if it ends until `stop` is called. It ends with this process.
  * @throws Error with what to do, also when another launcher uses the directory.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
@@ -86,7 +86,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-/** The server that runs, or a new one; one that answered while it was ending is waited for. */
+/** The running server, or a new one; waits for a server that is shutting down. */
 async function openServer(spec: ServerSpec): Promise<{ server: Server; adopted: boolean }> {
   for (;;) {
     const found = await adoptServer(spec);
@@ -135,7 +135,7 @@ async function ensureDatabase(address: Address, password: string): Promise<void>
   }
 }
 
-/** Starts the server again whenever it ends: after a crash, a full disk, or somebody's kill. */
+/** Restarts the server whenever it ends: after a crash, a full disk, or a kill. */
 function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let server = first;

@@ -6,7 +6,7 @@ const MEBIBYTE = 1024 ** 2;
 /** A gateway takes up to some 20, and its successor as many beside it. The rest is for the GitHub App and for people. */
 const CONNECTIONS = { least: 100, perGateway: 40, others: 20 };
 
-/** The server's settings beside its address, for so many processes of the gateway. */
+/** The server's settings except its address, for this many gateway processes. */
 export function serverFlags(gateways: number): Record<string, string> {
   return {
     max_connections: String(
@@ -24,7 +24,7 @@ export function serverFlags(gateways: number): Record<string, string> {
     client_connection_check_interval: "5s",
     log_timezone: "UTC",
     log_checkpoints: "off",
-    // Neither statements nor the values of refused rows belong in a log.
+    // Keeps statements and the values of refused rows out of the log.
     log_min_error_statement: "panic",
     log_error_verbosity: "terse",
     ...(sharedMemoryIsSmall() ? { dynamic_shared_memory_type: "mmap" } : {}),

@@ -105,7 +105,7 @@ function keyOf(table: PgTable, row: Record<string, unknown>): SQL | undefined {
 
 /**
  * Does work of unknown length on a short lease, which is renewed three times in its time: if the process dies, another
- * goes on soon. `isHeld` is false once the lease is lost; while Postgres is away it counts as held.
+ * continues soon. `isHeld` is false once the lease is lost; while Postgres is away it counts as held.
  */
 export async function whileHeld<Result>(
   { renew }: Pick<Lease<unknown>, "renew">,

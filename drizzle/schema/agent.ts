@@ -28,7 +28,7 @@ export const agentPoints = pgTable(
   "agent_points",
   {
     orgId: org(),
-    /** SHA-256 over key, attributes, metric, start and end: a point that is sent again is the same row. */
+    /** SHA-256 over key, attributes, metric, start and end: a point that is resent maps to the same row. */
     hash: bytes("hash").notNull(),
     keyId: uuid("key_id").notNull(),
     owner: label("owner"),
@@ -61,7 +61,7 @@ export const agentPoints = pgTable(
     sdkLanguage: label("sdk_language"),
     sdkVersion: label("sdk_version"),
 
-    /** What the tokens cost at list price, exact USD; null when unknown, and for points without tokens. */
+    /** List-price cost of the tokens, exact USD; null when unknown, and for points without tokens. */
     costUsd: exact("cost_usd"),
     /** Whether charged tokens have no known price. */
     unpriced: boolean("unpriced").notNull(),
@@ -79,8 +79,8 @@ export const agentPoints = pgTable(
 );
 
 /**
- * Whether a point's cost is unknown or a lower bound: Claude Code does not tell for how long it writes to the cache, and an
- * hour costs more than the five minutes that are assumed.
+ * Whether a point's cost is unknown or a lower bound: Claude Code does not report the lifetime of its cache writes, and
+ * an hour costs more than the assumed five minutes.
  */
 export const isUncertainPoint = (row: string): string =>
   `(${row}.unpriced or (${row}.kind = 'cache_write' and ${row}.tokens > 0))`;

@@ -55,7 +55,7 @@ export const AUDITED = [
 
 export type AuditAction = (typeof AUDITED)[number];
 
-/** A thing as the API shows it; credentials only by their last four characters. */
+/** An object as the API shows it; credentials only by their last four characters. */
 export type AuditedState = Readonly<Record<string, unknown>>;
 
 /** Who changed what, when and from where. Rows are only added, and deleted when they are 400 days old. */

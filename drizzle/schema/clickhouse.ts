@@ -3,8 +3,8 @@ import { bigint, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core"
 import { instant, json, label, org } from "./columns.ts";
 
 /**
- * Rows that came or changed and that ClickHouse does not have yet: a statement that wrote some makes a mark for each
- * thousand of them, by a trigger and so in the same transaction (decision: Marks lead to ClickHouse).
+ * New or changed rows that ClickHouse does not have yet. A trigger marks each thousand rows that a statement writes, in
+ * the same transaction (decision: Marks lead to ClickHouse).
  */
 export const clickhouseMarks = pgTable(
   "clickhouse_marks",
@@ -22,10 +22,10 @@ export const clickhouseMarks = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.id] })],
 );
 
-/** There while rows are marked. Who holds the lock of its row is the one who copies. */
+/** Exists while rows are marked. The process that holds its row lock copies the rows. */
 export const clickhouseState = pgTable("clickhouse_state", {
   orgId: org().primaryKey(),
-  /** Of the last copy: every copy has a higher one than those before, so that the last one counts. */
+  /** Version of the last copy. Each copy has a higher version than those before, so that the last one counts. */
   version: bigint("version", { mode: "bigint" }).notNull(),
 });
 

@@ -2,10 +2,10 @@ import { bigint, boolean, integer, pgTable, primaryKey, uuid } from "drizzle-orm
 import type { Digest } from "#shared/digest.ts";
 import { instant, json, label, leaseColumns, org } from "./columns.ts";
 
-/** A commit whose message names a commit that it reverts. No text of it. */
+/** A commit whose message names a commit that it reverts. Contains no text of the message. */
 export type CommitClaim = { commit: string; reverts: string };
 
-/** What the commits of a merged pull request say, once they were read from GitHub. */
+/** Reverts that the commits of a merged pull request claim, once they were read from GitHub. */
 export const pullRequestCommits = pgTable(
   "pull_request_commits",
   {
@@ -20,7 +20,7 @@ export const pullRequestCommits = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.repositoryId, table.number] })],
 );
 
-/** What the App shows at GitHub of a pull request: one check run for its head, one comment. */
+/** What the App shows on a pull request on GitHub: one check run for its head, one comment. */
 export const githubFeedback = pgTable(
   "github_feedback",
   {
@@ -28,7 +28,7 @@ export const githubFeedback = pgTable(
     kind: label("kind").$type<"check" | "comment">().notNull(),
     repositoryId: bigint("repository_id", { mode: "number" }).notNull(),
     number: integer("number").notNull(),
-    /** GitHub's id of the check run or comment; null: none is known of. */
+    /** GitHub's id of the check run or comment; null: unknown. */
     remoteId: bigint("remote_id", { mode: "number" }),
     /** The commit that the check run is of. */
     headSha: label("head_sha"),
@@ -42,7 +42,7 @@ export const githubFeedback = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.kind, table.repositoryId, table.number] })],
 );
 
-/** Weekly digests: one row per day on which one is due and way out. `skipped`: the way was not switched on then. */
+/** Weekly digests: one row per due day and channel. `skipped`: the channel was off then. */
 export const digests = pgTable(
   "digests",
   {
@@ -52,7 +52,7 @@ export const digests = pgTable(
     channel: label("channel").$type<"issue" | "webhook">().notNull(),
     dueAt: instant("due_at").notNull(),
     state: label("state").$type<"waiting" | "sent" | "skipped" | "given_up">().notNull(),
-    /** Told with every attempt, so that a receiver can see a repetition. */
+    /** Sent with every attempt, so that a receiver can recognise a repetition. */
     deliveryId: uuid("delivery_id").notNull(),
     content: json<Digest>("content"),
     sentAt: instant("sent_at"),

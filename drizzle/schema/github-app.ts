@@ -23,8 +23,8 @@ export const githubApps = pgTable(
 );
 
 /**
- * What began or ended the App's sight of a repository: a set, so that any order and repetition of deliveries ends in
- * the same rows. Windows are read from it (shared/coverage.ts).
+ * Events that gave or removed the App's access to a repository: a set, so that any order and repetition of deliveries
+ * gives the same rows. Windows are computed from it (shared/coverage.ts).
  */
 export const coverageChanges = pgTable(
   "coverage_changes",
@@ -52,11 +52,11 @@ export const githubPasses = pgTable(
     orgId: org(),
     repositoryId: githubId("repository_id").notNull(),
     installationId: githubId("installation_id").notNull(),
-    /** All that changed up to here is known; null: nothing was asked yet. */
+    /** All changes up to this time are known; null: nothing was read yet. */
     watermark: instant("watermark"),
     phase: label("phase").$type<"idle" | "pulls" | "reviews">().notNull().default("idle"),
     page: integer("page").notNull().default(1),
-    /** Changes before it are not asked for; null: back to the first pull request. */
+    /** Changes before it are not read; null: back to the first pull request. */
     stopAt: instant("stop_at"),
     /** The latest change when the pass began, which becomes the watermark. */
     reachAt: instant("reach_at"),
@@ -88,7 +88,7 @@ export const githubTasks = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
 );
 
-/** Until when GitHub asked not to be called, so that every process and a restart wait. */
+/** Until when GitHub asked not to be called; other processes and a restarted one wait, too. */
 export const githubWaits = pgTable(
   "github_waits",
   {

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
 import { instant, json, label, labels, org } from "./columns.ts";
 
-/** What is known of a pull request's session. */
+/** The state of a pull request's link to a session. */
 export const LINK_STATES = [
   "open",
   "joined",
@@ -15,8 +15,8 @@ export const LINK_STATES = [
 export type LinkState = (typeof LINK_STATES)[number];
 
 /**
- * Why a link is in its state: the delivery that said so (null: no delivery did, but a record of the gateway), the rule
- * that decided, and the session ids that it saw. No text of the pull request.
+ * Why a link is in its state: the delivery that caused it (null: a record of the gateway did), the rule that decided,
+ * and the session ids that it saw. Contains no text of the pull request.
  */
 export type LinkEvidence = {
   deliveryId: string | null;
@@ -39,7 +39,7 @@ export const installations = pgTable(
     state: label("state").$type<"active" | "suspended" | "removed">().notNull(),
     /** Payload's own time of the last change applied. */
     changedAt: instant("changed_at").notNull(),
-    /** What its account accepted, e.g. `{"checks": "write"}`; null: not known yet. */
+    /** Permissions that its account accepted, e.g. `{"checks": "write"}`; null: not known yet. */
     permissions: json<Record<string, string>>("permissions"),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.id] })],
@@ -78,7 +78,7 @@ export const pullRequests = pgTable(
     /** Whether it comes from a fork; null: not known. */
     fromFork: boolean("from_fork"),
     openedAt: instant("opened_at"),
-    /** Set once, never taken back: a merge is final. */
+    /** Set once, never unset: a merge is final. */
     mergedAt: instant("merged_at"),
     mergeCommitSha: label("merge_commit_sha"),
     link: label("link").$type<LinkState>().notNull(),
@@ -135,7 +135,7 @@ export const reviews = pgTable(
   ],
 );
 
-/** When a webhook was last answered in each way. `ping`: it was verified, and said only that GitHub reaches the App. */
+/** When a webhook last got each kind of answer. `ping`: verified, and proves only that GitHub reaches the App. */
 export const webhookAnswers = pgTable(
   "webhook_answers",
   {
@@ -146,7 +146,7 @@ export const webhookAnswers = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.answer] })],
 );
 
-/** Deliveries, reduced to the facts needed and kept until they are applied. The text of a pull request never gets here. */
+/** Deliveries, reduced to the facts needed and kept until they are applied. Contains no text of pull requests. */
 export const webhookInbox = pgTable(
   "webhook_inbox",
   {

@@ -30,7 +30,7 @@ export const people = pgTable(
     /** In lower case. */
     email: label("email").notNull(),
     name: label("name").notNull(),
-    /** The sign-in library asks for both; no way in here leaves an address unproven, and no picture is kept. */
+    /** The sign-in library requires both. Every sign-in method here verifies the address; pictures are not stored. */
     emailVerified: boolean("email_verified").notNull().default(true),
     image: label("image"),
     githubLogin: label("github_login"),
@@ -60,9 +60,9 @@ export const personSessions = pgTable(
     previousToken: tokenDigest("previous_token_sha256"),
     previousRole: label("previous_role").$type<Role>(),
     rotatedAt: moment("rotated_at"),
-    /** The way in; null: not known. */
+    /** The sign-in method; null: unknown. */
     way: label("way"),
-    /** The earlier of the end by idleness and the absolute end. */
+    /** The earlier of the idle timeout and the absolute end. */
     expiresAt: moment("expires_at").notNull(),
     ipAddress: label("ip_address"),
     userAgent: label("user_agent"),
@@ -91,7 +91,7 @@ export const signInAccounts = pgTable(
     accessTokenExpiresAt: moment("access_token_expires_at"),
     refreshTokenExpiresAt: moment("refresh_token_expires_at"),
     scope: label("scope"),
-    /** The sign-in library asks for it; there are no passwords. */
+    /** The sign-in library requires it; there are no passwords. */
     password: label("password"),
     ...changed,
   },
@@ -102,7 +102,7 @@ export const signInAccounts = pgTable(
   ],
 );
 
-/** What ends a sign-in that has begun: one-time links by their digest, states of sign-ins elsewhere. */
+/** State of sign-ins that have begun: digests of one-time links, and states of sign-ins elsewhere. */
 export const signInVerifications = pgTable(
   "sign_in_verifications",
   {
@@ -141,7 +141,7 @@ export const adminTokens = pgTable(
   ],
 );
 
-/** The role and team of who signs in elsewhere with a group. */
+/** The role and team of people who sign in elsewhere as members of a group. */
 export const roleMappings = pgTable(
   "role_mappings",
   {
@@ -163,18 +163,18 @@ export const deviceSignIns = pgTable(
   {
     orgId: org(),
     id: uuid("id").notNull(),
-    /** What the device polls with. */
+    /** The device polls with it. */
     deviceCode: bytes("device_code_sha256").notNull(),
-    /** What its person types or compares. */
+    /** The person types or compares it. */
     userCode: bytes("user_code_sha256").notNull(),
-    /** What runs there, such as `claude_code`; null: it is not known. */
+    /** The program there, such as `claude_code`; null: unknown. */
     program: label("program").$type<DeviceProgram>(),
-    /** The computer's name, as the device says; null: it says none. */
+    /** The computer's name, as the device reports it; null: not reported. */
     deviceName: label("device_name"),
     /** IP address that asked. */
     address: label("address"),
     state: label("state").$type<(typeof DEVICE_STATES)[number]>().notNull().default("pending"),
-    /** Who decided; null while it is pending. */
+    /** The person who decided; null while it is pending. */
     personId: uuid("person_id"),
     /** The last poll that was not too soon. */
     polledAt: instant("polled_at"),

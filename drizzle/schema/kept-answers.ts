@@ -2,7 +2,7 @@ import { index, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
 import { instant, label, org } from "./columns.ts";
 
 /**
- * What translated responses asked and answered, encrypted, so that the next call can refer to it. A row is deleted an
+ * Requests and answers of translated responses, encrypted, so that the next call can refer to them. A row is deleted an
  * hour after its last use.
  */
 export const keptAnswers = pgTable(

@@ -12,7 +12,7 @@ export type KeyLimits = {
   /** Exact decimal, USD. */
   budget_usd?: string;
   budget_period?: "day" | "month";
-  /** What a gateway does once its lease is used up while Postgres is away: count by itself (default) or refuse. */
+  /** How a gateway treats calls once its lease is used up while Postgres is away: count locally (default) or refuse. */
   when_away?: "local" | "refuse";
 };
 
@@ -60,7 +60,7 @@ export const keySecrets = pgTable(
   ],
 );
 
-/** What Claude Code renews its bearer with. A replaced one is kept, so that its late use is noticed. */
+/** Tokens with which Claude Code renews its bearer. A replaced one is kept, so that its late use is detected. */
 export const refreshTokens = pgTable(
   "refresh_tokens",
   {
@@ -68,7 +68,7 @@ export const refreshTokens = pgTable(
     id: uuid("id").notNull(),
     keyId: uuid("key_id").notNull(),
     sha256: bytes("sha256").notNull(),
-    /** The end that its issue gave the key: where the key has another, an administrator set it. */
+    /** The end that the key got when issued; if the key has another one, an administrator set it. */
     keyExpiresAt: instant("key_expires_at").notNull(),
     /** Its first use; null: not yet. */
     usedAt: instant("used_at"),

@@ -2,9 +2,9 @@ import { bigint, boolean, date, index, integer, pgTable, primaryKey, uuid } from
 import { exact, instant, org } from "./columns.ts";
 
 /**
- * What the calls of a key cost, by the UTC day of their admission; and those of a team with the teams below it, under the
- * team's account in place of the key (`teamAccount` in gateway/stores/directory). Kept by a trigger of `requests` (in the migration), in the
- * transaction that writes the record, so that it always equals the sum of the records.
+ * Cost of a key's calls, by the UTC day of their admission, and cost of a team with the teams below it, under the
+ * team's account in place of the key (`teamAccount` in gateway/stores/directory). Updated by a trigger of `requests`
+ * (in the migration), in the transaction that writes the record, so that it always equals the sum of the records.
  */
 export const keySpend = pgTable(
   "key_spend",
@@ -44,8 +44,8 @@ export const limitHolds = pgTable(
 );
 
 /**
- * What a gateway process may spend of a key's budget while it cannot reach Postgres, and what it let through meanwhile
- * whose records are not stored yet.
+ * The part of a key's budget that a gateway process may spend while it cannot reach Postgres, and the calls let through
+ * meanwhile whose records are not stored yet.
  */
 export const limitLeases = pgTable(
   "limit_leases",
@@ -75,7 +75,7 @@ export const limitRates = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.keyId, table.slot] })],
 );
 
-/** What a gateway process let through for a key while it could not reach Postgres, by the minute. */
+/** Calls that a gateway process let through for a key while it could not reach Postgres, by the minute. */
 export const limitAway = pgTable(
   "limit_away",
   {
@@ -85,7 +85,7 @@ export const limitAway = pgTable(
     holder: uuid("holder").notNull(),
     requests: integer("requests").notNull(),
     tokens: bigint("tokens", { mode: "number" }).notNull(),
-    /** The most at once. */
+    /** The maximum at any one time. */
     calls: integer("calls").notNull(),
     /** Cost of the calls that have ended. */
     usd: exact("usd").notNull(),

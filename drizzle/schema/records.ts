@@ -46,7 +46,7 @@ export const requests = pgTable(
     surface: label("surface").notNull(),
     channel: label("channel").$type<Channel>().notNull(),
     state: label("state").$type<RequestState>().notNull(),
-    /** HTTP status that the client got, or would have got had it stayed. */
+    /** HTTP status that the client got, or would have got had it not disconnected. */
     status: smallint("status"),
     /** Our error type or the provider's status class; never a message. */
     errorType: label("error_type"),
@@ -63,14 +63,14 @@ export const requests = pgTable(
     model: label("model"),
     /** Model that answered, according to the provider. */
     responseModel: label("response_model"),
-    /** Another model answered than `model`; the record is priced by that one. */
+    /** A model other than `model` answered; the record is priced by that one. */
     modelMismatch: boolean("model_mismatch").notNull().default(false),
     serviceTier: label("service_tier"),
     /** The provider's own id of the call (`x-request-id`, `request-id`). */
     providerRequestId: label("provider_request_id"),
-    /** What the provider keeps, for later calls to refer to: a response (`previous_response_id`) or a container. */
+    /** The stored object that later calls can refer to: a response (`previous_response_id`) or a container. */
     keptId: label("kept_id"),
-    /** What else it keeps, as hashes of ids (shared/kept-ids.ts): containers, and the items of a stored response. */
+    /** Hashed ids of other stored objects (shared/kept-ids.ts): containers, and the items of a stored response. */
     keptIds: labels("kept_ids"),
 
     keyId: uuid("key_id").notNull(),
@@ -114,7 +114,7 @@ export const requests = pgTable(
     imageInputTokens: integer("image_input_tokens"),
     imageOutputTokens: integer("image_output_tokens"),
     searchSources: integer("search_sources"),
-    /** Size and quality of the images asked for, such as `1024x1792 hd`. */
+    /** Size and quality of the requested images, such as `1024x1792 hd`. */
     variant: label("variant"),
 
     /** Exact USD; null when unknown. */
@@ -125,15 +125,15 @@ export const requests = pgTable(
     tokenCostUsd: exact("token_cost_usd"),
     /** Where `cost_usd` comes from; null is the price list (or an entered price). */
     costBasis: label("cost_basis").$type<CostBasis>(),
-    /** By the price list, where the provider reported another cost. */
+    /** List-price cost, where the provider reported another one. */
     listCostUsd: exact("list_cost_usd"),
-    /** Of a batch: by the prices of the provider's batch tier. */
+    /** Of a batch: cost at the prices of the provider's batch tier. */
     discountedCostUsd: exact("discounted_cost_usd"),
     /** A 2xx or cut-off answer with no price or no usage. */
     unpriced: boolean("unpriced").notNull(),
     /** The cost is a lower bound: the usage was partial, or something was billed that no figure covers. */
     partial: boolean("partial").notNull(),
-    /** What it was priced with, as one text (price-text.ts). */
+    /** The prices used, as one text (price-text.ts). */
     price: json<string>("price"),
   },
   (table) => [
@@ -146,7 +146,7 @@ export const requests = pgTable(
       .on(table.orgId, table.providerRequestId)
       .where(sql`${table.providerRequestId} is not null`),
     index("requests_kept_id").on(table.orgId, table.keptId).where(sql`${table.keptId} is not null`),
-    // Calls wait for what is looked up here, which a list of pending entries would slow down.
+    // Calls wait for lookups in this index, which a list of pending entries would slow down.
     index("requests_kept_ids")
       .using("gin", table.keptIds)
       .with({ fastupdate: false })
@@ -156,7 +156,7 @@ export const requests = pgTable(
 
 export type RequestRow = typeof requests.$inferInsert;
 
-/** Rows that Postgres refused for their data: parked, so that they block nothing. `code` is the SQLSTATE. */
+/** Rows that Postgres refused for their data: set aside, so that they block nothing. `code` is the SQLSTATE. */
 export const deadRecords = pgTable(
   "dead_records",
   {

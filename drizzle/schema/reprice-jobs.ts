@@ -1,7 +1,7 @@
 import { boolean, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
 import { exact, instant, label, leaseColumns, org } from "./columns.ts";
 
-/** Work on pricing the unpriced records of a window, and how far it is. Any gateway goes on with it. */
+/** A job that prices the unpriced records of a window, and its progress. Any gateway continues it. */
 export const repriceJobs = pgTable(
   "reprice_jobs",
   {

@@ -3,12 +3,12 @@ import { bigint, date, index, integer, pgTable, primaryKey, smallint, uuid } fro
 import { bytes, exact, instant, label, labels, org } from "./columns.ts";
 import type { Channel } from "./records.ts";
 
-// The server finds columns of fixed width at once, the others by going over all before them: so those stand first.
+// The server finds fixed-width columns directly, but has to scan past all others: so fixed-width ones come first.
 
 const count = (name: string) => integer(name).notNull();
 const sum = (name: string) => bigint(name, { mode: "bigint" }).notNull();
 
-/** What is counted of a set of records. */
+/** Counts over a set of records. */
 const counts = () => ({
   records: count("records"),
   unpriced: count("unpriced"),
@@ -27,7 +27,7 @@ const counts = () => ({
   firstAt: instant("first_at").notNull(),
 });
 
-/** What else is summed up of them. Money is null where none of its costs is known. */
+/** Their other sums. Money is null if no cost is known. */
 const exactSums = () => ({
   costUsd: exact("cost_usd"),
   tokenCostUsd: exact("token_cost_usd"),
@@ -40,7 +40,7 @@ const exactSums = () => ({
 
 /**
  * Quarters of hours (UTC) in which records came or changed since they were rolled up: one row per quarter and batch, never
- * changed. Whoever reads them means the whole hour.
+ * changed. Readers treat the whole hour as marked.
  */
 export const rollupMarks = pgTable(
   "rollup_marks",
@@ -48,16 +48,16 @@ export const rollupMarks = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.hour, table.id] })],
 );
 
-/** How far rollups reach. Whoever holds this row's lock is the one writer of all rollups. */
+/** How far rollups reach. The holder of this row's lock is the only writer of all rollups. */
 export const rollupState = pgTable("rollup_state", {
   orgId: org().primaryKey(),
-  /** Every hour before this instant is rolled up, and of the hour that it lies in the quarters before it, but for those marked. */
+  /** All hours before this instant are rolled up, and the quarters before it in its own hour, except marked ones. */
   rolledTo: instant("rolled_to").notNull(),
-  /** Single records before this hour are dropped, so its sums are never made again; null: nothing is dropped. */
+  /** Single records before this hour are dropped, so its sums are never rebuilt; null: nothing is dropped. */
   rawFrom: instant("raw_from"),
 });
 
-/** What reports tell apart, but for model and route, which change within a session. */
+/** Dimensions of reports, except model and route, which change within a session. */
 const keys = () => ({
   orgId: org(),
   channel: label("channel").$type<Channel>().notNull(),
@@ -70,7 +70,7 @@ const keys = () => ({
   tags: labels("tags").notNull(),
 });
 
-/** Cells of hours: sums of an hour's records that agree in everything that reports tell apart. All other sums are made of them. */
+/** Cells of hours: sums of an hour's records that agree in all dimensions of reports. Source of all other sums. */
 export const rollupHours = pgTable(
   "rollup_hours",
   {
@@ -79,7 +79,7 @@ export const rollupHours = pgTable(
     /** Number within the hour. */
     cell: integer("cell").notNull(),
     keyId: uuid("key_id").notNull(),
-    /** The one record of which the cell is, where it came after the single records of its hour were dropped: it is added once. */
+    /** The cell's only record, if it arrived after the single records of its hour were dropped: it is added once. */
     late: uuid("late"),
     ...counts(),
     ...keys(),
@@ -132,7 +132,7 @@ export const rollupSums = pgTable(
     orgId: org(),
     grain: label("grain").$type<"hour" | "day">().notNull(),
     kind: label("kind").notNull(),
-    /** A team, of which and of those below it these are the records; empty: of all. Hours have none by team. */
+    /** A team: these are its records and those of teams below it. Empty: all records. Hours have none by team. */
     scope: label("scope").notNull().default(""),
     value: label("value").notNull(),
     channel: label("channel").$type<Channel>().notNull(),
@@ -148,8 +148,8 @@ export const rollupSums = pgTable(
 );
 
 /**
- * On which days of a month persons were active, by dimension, scope and value: `who` is a hash of these and of the person. Cells
- * of hours tell the same of sessions quickly enough.
+ * The days of a month on which persons were active, by dimension, scope and value: `who` is a hash of these and of the
+ * person. For sessions, cells of hours give the same quickly enough.
  */
 export const rollupActiveDays = pgTable(
   "rollup_active_days",
@@ -181,14 +181,14 @@ export const rollupDistinctDeltas = pgTable(
     entity: label("entity").$type<"person" | "session">().notNull(),
     kind: label("kind").notNull(),
     lane: smallint("lane").notNull(),
-    /** As of sums. */
+    /** As in sums. */
     scope: label("scope").notNull().default(""),
     value: label("value").notNull(),
     /** `-infinity`: none. */
     previous: date("previous").notNull(),
     day: date("day").notNull(),
     n: integer("n").notNull(),
-    /** When each of them was active first, in milliseconds of the day, ascending: a window may end at any instant. */
+    /** When each of them was first active, in milliseconds of the day, ascending: a window may end at any instant. */
     firsts: integer("firsts").array().notNull(),
   },
   (table) => [

@@ -9,11 +9,11 @@ export const routeModels = pgTable(
   "route_models",
   {
     orgId: org(),
-    /** Begins the SHA-256 of all that the model was made from: the routes' texts, and the built-in words and examples. */
+    /** Prefix of the SHA-256 of the model's training input: the routes' texts, and the built-in words and examples. */
     version: label("version").notNull(),
     /** gzip of the model. */
     model: bytes("model").notNull(),
-    /** What training found out: accuracy, confusions, threshold. */
+    /** Results of training: accuracy, confusions, threshold. */
     report: json<Record<string, unknown>>("report").notNull(),
     createdAt: instant("created_at").notNull(),
   },

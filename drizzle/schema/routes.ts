@@ -21,7 +21,7 @@ export const providers = pgTable(
     models: json<string[]>("models"),
     responses: boolean("responses").notNull().default(true),
     trustedForPassthrough: boolean("trusted_for_passthrough").notNull().default(false),
-    /** Whether callers' own subscriptions may pay for its calls: for all models, or for those that match a glob. */
+    /** Whether callers' own subscriptions may pay for its calls: for all models, or for models that match a glob. */
     subscriptionPassthrough: boolean("subscription_passthrough").notNull().default(false),
     subscriptionModels: json<string[]>("subscription_models").notNull().default([]),
     allowPrivateNetwork: boolean("allow_private_network").notNull().default(false),
@@ -31,7 +31,7 @@ export const providers = pgTable(
     streamOptions: boolean("stream_options"),
     firstByteSeconds: integer("first_byte_timeout_seconds"),
     idleSeconds: integer("idle_timeout_seconds"),
-    /** Calls that one gateway has in flight there at most; null: the gateway's own setting. */
+    /** Maximum calls in flight from one gateway; null: the gateway's own setting. */
     inFlightMax: integer("in_flight_max"),
     enabled: boolean("enabled").notNull().default(true),
     createdAt: instant("created_at").notNull(),
@@ -71,7 +71,7 @@ export const routes = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
 );
 
-/** What an administrator set for the organisation; `value` is a `Settings` (shared/settings.ts). */
+/** The organisation's settings; `value` is a `Settings` (shared/settings.ts). */
 export const settings = pgTable(
   "settings",
   {
@@ -82,7 +82,7 @@ export const settings = pgTable(
   (table) => [primaryKey({ columns: [table.orgId] })],
 );
 
-/** Counts administrators' changes, so that a replica sees with one cheap read that it must load again. */
+/** Counts administrators' changes, so that one cheap read tells a replica to reload. */
 export const directoryVersions = pgTable(
   "directory_versions",
   { orgId: org(), version: integer("version").notNull() },

@@ -3,7 +3,7 @@ import { boolean, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-
 import { instant, label, org } from "./columns.ts";
 
 /**
- * Declarations that an agent's session worked on a task: what it cost is then part of that task's pull request. Each is
+ * Declarations that an agent's session worked on a task: its cost then counts for that task's pull request. Each is
  * kept as evidence; the first one of a session counts.
  */
 export const sessionLinks = pgTable(
@@ -13,7 +13,7 @@ export const sessionLinks = pgTable(
     session: label("session").notNull(),
     /** The session of the task. */
     ofSession: label("of_session").notNull(),
-    /** The task in the words of who declared it, such as a branch. */
+    /** The task in the declarer's words, such as a branch. */
     task: label("task"),
     counts: boolean("counts").notNull(),
     keyId: uuid("key_id").notNull(),

@@ -11,9 +11,9 @@ export const teams = pgTable(
     name: label("name").notNull(),
     /** The team above; null: none. */
     parent: label("parent"),
-    /** Null: that of the nearest team above that has one. */
+    /** Null: inherited from the nearest team above that has one. */
     costCenter: label("cost_center"),
-    /** Exact decimal, USD: what the team and those below may spend per `budget_period`; null: not limited. */
+    /** Exact decimal, USD: budget of the team and teams below it per `budget_period`; null: unlimited. */
     budgetUsd: exact("budget_usd"),
     budgetPeriod: label("budget_period").$type<"day" | "month">(),
     /** Scopes and limits of the keys that its people make for themselves; null: those of the nearest team above. */

@@ -11,7 +11,7 @@ import {
 } from "drizzle-orm/pg-core";
 import { exact, instant, json, label, labels, org } from "./columns.ts";
 
-/** What became of a tool call. */
+/** The outcome of a tool call. */
 export const TOOL_STATUSES = ["ok", "failed", "unknown", "denied", "pending"] as const;
 export type ToolStatus = (typeof TOOL_STATUSES)[number];
 
@@ -28,7 +28,7 @@ export const toolCalls = pgTable(
   "tool_calls",
   {
     orgId: org(),
-    /** Within whom `externalId` is unique: the key's owner, or the key's id where it has none. */
+    /** The scope in which `externalId` is unique: the key's owner, or the key's id if it has none. */
     origin: label("origin").notNull(),
     /** The agent's own id of the call, by which its sightings are merged; of a call without one, `id`. */
     externalId: label("external_id").notNull(),
@@ -38,7 +38,7 @@ export const toolCalls = pgTable(
     status: label("status").$type<ToolStatus>().notNull(),
     /** Which sighting decides `status`; see `RANK` in gateway/stores/tools/tool-calls.ts. */
     rank: smallint("rank").notNull(),
-    /** When `status` was seen to be so. */
+    /** When `status` was observed. */
     decidedAt: instant("decided_at").notNull(),
 
     keyId: uuid("key_id").notNull(),
@@ -52,13 +52,13 @@ export const toolCalls = pgTable(
     tags: labels("tags").notNull(),
     /** A server's name; null for a tool that the agent has built in. */
     server: label("server"),
-    /** Without its server's prefix; null where the name was none that can be stored. */
+    /** Without its server's prefix; null if the name cannot be stored. */
     tool: label("tool"),
 
     latencyMs: integer("latency_ms"),
     /** Exact USD; null if no price is set. */
     costUsd: exact("cost_usd"),
-    /** A code of the protocol's, such as -32602; never a message. */
+    /** An error code of the protocol, such as -32602; never a message. */
     errorCode: label("error_code"),
     /** Why a server gave no answer, such as `dns`. */
     errorCause: label("error_cause"),
@@ -107,7 +107,7 @@ export const mcpServers = pgTable(
     url: label("url").notNull(),
     /** AES-256-GCM, sealed with the master key and bound to this server's name. */
     credential: label("credential"),
-    /** The header that the credential is sent in, as it stands; null: as `Authorization: Bearer`. */
+    /** The header that carries the credential unchanged; null: `Authorization: Bearer`. */
     credentialHeader: label("credential_header"),
     /** Globs of tools' own names; an absent list restricts nothing. */
     tools: json<{ allow?: string[]; deny?: string[] }>("tools").notNull(),

@@ -122,7 +122,7 @@ export async function commitsReadAt(reader: Reader, id: PullRequestId): Promise<
   return row?.at ?? null;
 }
 
-/** What the App shows of a pull request at GitHub, or is to show. */
+/** What the App shows of a pull request on GitHub, or is to show. */
 export const githubFeedbackOn = (reader: Reader, id: PullRequestId) =>
   reader
     .select({

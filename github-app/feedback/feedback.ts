@@ -16,7 +16,7 @@ import type { Place } from "./place.ts";
 
 export type FeedbackDeps = JobDeps & {
   log: Log;
-  /** Null while the App has no identity at GitHub. */
+  /** Null while the App has no identity on GitHub. */
   clients: () => Clients | null;
 };
 
@@ -33,7 +33,7 @@ export type Feedback = Poller & {
   permissionsChanged(): void;
 };
 
-/** Does the App's work at GitHub until stopped. Any number of processes may do so at once. */
+/** Does the App's work on GitHub until stopped. Any number of processes may do so at once. */
 export function startFeedback(deps: FeedbackDeps, timing = FEEDBACK_TIMING): Feedback {
   const pauses = createPauses(deps.clock);
   const round = createFeedbackRound(deps, pauses);
@@ -55,7 +55,7 @@ export function startFeedback(deps: FeedbackDeps, timing = FEEDBACK_TIMING): Fee
 }
 
 /**
- * One round of the work at GitHub while pull-request stamping is on: reads commits of merges, and shows check runs,
+ * One round of the work on GitHub while pull-request stamping is on: reads commits of merges, and shows check runs,
  * comments and digests where the settings say so.
  */
 export function createFeedbackRound(

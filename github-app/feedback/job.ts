@@ -8,7 +8,7 @@ import type { Place } from "./place.ts";
 
 export type JobDeps = { database: Database; clock: Clock };
 
-/** A kind of work at GitHub: what is due, how it is taken under a lease, and how it is done. */
+/** A kind of work on GitHub: what is due, how it is taken under a lease, and how it is done. */
 export type Job<Due extends Place, Row> = {
   kind: "check" | "comment" | "digest" | "commits";
   due(now: Date, settings: Settings): Promise<Due[]>;
@@ -32,14 +32,14 @@ export type Work<Due, Row> = {
 /** Long enough for all calls to GitHub about one pull request. */
 export const LEASE_MS = 90_000;
 
-/** For requests that create something: one that failed may have succeeded at GitHub, so it is not retried. */
+/** For requests that create something: one that failed may have succeeded on GitHub, so it is not retried. */
 export const ONCE = { request: { retries: 0 } } as const;
 
 /** Whether GitHub says that nobody may write there: the conversation is locked, or the repository is archived. */
 export const isClosedToAll = (error: unknown): boolean =>
   statusOf(error) === 403 && error instanceof Error && /\b(is|was) (locked|archived)\b/i.test(error.message);
 
-/** What `request` resolves with; null: the thing does not exist at GitHub any more. */
+/** What `request` resolves with; null: the thing does not exist on GitHub any more. */
 export async function unlessGone<T>(request: Promise<T>): Promise<T | null> {
   try {
     return await request;

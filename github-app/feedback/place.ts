@@ -3,7 +3,7 @@ import { isDue } from "#drizzle/leases/lease.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Settings } from "#shared/settings.ts";
 
-/** A pull request at GitHub, or with number 0 a repository. */
+/** A pull request on GitHub, or with number 0 a repository. */
 export type Place = {
   repositoryId: number;
   number: number;

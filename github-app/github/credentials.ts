@@ -10,7 +10,7 @@ import { closed, fits } from "#shared/schema.ts";
 import { createSecretBox, type SecretBox } from "#shared/secret-box.ts";
 import type { AppIdentity } from "./octokit.ts";
 
-/** The App's identity at GitHub, and the secrets that verify webhooks. */
+/** The App's identity on GitHub, and the secrets that verify webhooks. */
 export type Credentials = {
   /** Null: the App does not call GitHub. */
   identity: AppIdentity | null;

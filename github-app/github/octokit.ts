@@ -6,7 +6,7 @@ import type { Gate } from "./gate.ts";
 import type { TokenCache } from "./tokens.ts";
 import { lacksPermission, statusOf } from "./wait.ts";
 
-/** The App's identity at GitHub. `apiUrl` is the REST API's root. */
+/** The App's identity on GitHub. `apiUrl` is the REST API's root. */
 export type AppIdentity = { apiUrl: string; app: { id: number; privateKey: string } };
 
 const ANSWER_MS_MAX = 30_000;
@@ -79,7 +79,7 @@ const fetchThrough =
   (gateOf: (path: string) => Gate, signal?: AbortSignal) => (url: string, init: RequestInit) => {
     const { pathname } = new URL(url);
     const method = init.method ?? "GET";
-    // Queries of GraphQL and requests for tokens change nothing at GitHub.
+    // Queries of GraphQL and requests for tokens change nothing on GitHub.
     const isWrite = !READS.includes(method) && !/\/(graphql|access_tokens)$/.test(pathname);
     const resource = pathname.endsWith("/graphql") ? "graphql" : "core";
     return gateOf(pathname).pass({ isWrite, resource }, () => {

@@ -8,7 +8,7 @@ import { statusOf } from "./wait.ts";
 /** The events that the App subscribes to. GitHub sends every App the events of its installations. */
 export const NEEDED_EVENTS = ["pull_request", "pull_request_review", "repository"];
 
-/** The App as registered at GitHub, and what its registration lacks. */
+/** The App as registered on GitHub, and what its registration lacks. */
 export type Registration = { slug: string; missingPermissions: string[]; missingEvents: string[] };
 
 /** Asks GitHub, as the App. @throws Octokit's RequestError, whose `status` is 401 for a key that is not the App's. */

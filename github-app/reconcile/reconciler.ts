@@ -17,7 +17,7 @@ export type ReconcilerDeps = {
   database: Database;
   clock: Clock;
   log: Log;
-  /** Null while the App has no identity at GitHub. */
+  /** Null while the App has no identity on GitHub. */
   clients: () => Clients | null;
   /** Counts what was read from GitHub. */
   count: (of: "pulls" | "reviews", by: number) => void;

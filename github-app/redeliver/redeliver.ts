@@ -17,7 +17,7 @@ export type RedeliverDeps = {
   database: Database;
   clock: Clock;
   log: Log;
-  /** Null while the App has no identity at GitHub. */
+  /** Null while the App has no identity on GitHub. */
   clients: () => Clients | null;
   /** Counts requested redeliveries. */
   count: (of: "redelivered", by: number) => void;
@@ -25,7 +25,7 @@ export type RedeliverDeps = {
 
 export const REDELIVER_TIMING = {
   pollMs: 15_000,
-  /** Between looks at GitHub's list of deliveries. */
+  /** Between reads of GitHub's list of deliveries. */
   everyMs: 10 * 60_000,
   /** After a process died at it, the others wait this long. */
   leaseMs: 30_000,

@@ -38,7 +38,7 @@ export type AppStatus = {
 
 const REPOSITORIES_MAX = 200;
 
-/** The App's state at GitHub and in the database. */
+/** The App's state on GitHub and in the database. */
 export async function readAppStatus(
   database: Database,
   { identity, registered, webhookSecrets }: Credentials,

@@ -4,14 +4,14 @@ import { NEEDED_EVENTS } from "../github/registration.ts";
 
 export type ManifestInput = {
   settings: Settings;
-  /** The App's name, which must be unique at GitHub. */
+  /** The App's name, which must be unique on GitHub. */
   name: string;
   /** The URL at which GitHub reaches this server, without a trailing slash. */
   url: string;
   webhookPath: string;
   /** The URL at which the administrator's browser reaches this server. */
   pageUrl: string;
-  /** The URL at which people reach the gateway; null: none was set, so nobody can sign in at GitHub. */
+  /** The URL at which people reach the gateway; null: none was set, so nobody can sign in on GitHub. */
   publicUrl: string | null;
 };
 
@@ -54,7 +54,7 @@ export function readSetupForm(query: URLSearchParams): SetupForm | string {
   };
 }
 
-/** The page at GitHub that accepts a manifest. */
+/** The page on GitHub that accepts a manifest. */
 export const registrationUrl = (webUrl: string, organization: string | null, state: string): string => {
   const place = organization === null ? "" : `/organizations/${organization}`;
   return `${webUrl}${place}/settings/apps/new?state=${encodeURIComponent(state)}`;

@@ -34,7 +34,7 @@ export type SetupDeps = {
   guesses: RefusedCredentials;
   database: Database;
   credentials: CredentialStore;
-  /** Null while the App has no identity at GitHub. */
+  /** Null while the App has no identity on GitHub. */
   clients: () => Clients | null;
   clock: Clock;
   log: Log;
@@ -52,7 +52,7 @@ const NO_FORM = "This form did not come from this page, or is over an hour old."
 const NOT_REGISTERED_HERE =
   "The webhook secret was not created here. Restart with a new WEBHOOK_SECRET, and the former one in WEBHOOK_SECRET_PREVIOUS.";
 
-/** `/setup`: registers an App at GitHub and shows its state. For administrators only. */
+/** `/setup`: registers an App on GitHub and shows its state. For administrators only. */
 export const setupRoutes = (deps: SetupDeps) =>
   new Elysia({ name: "github-app.setup", prefix: "/setup" })
     .onBeforeHandle(({ request, server }) =>

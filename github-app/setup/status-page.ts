@@ -31,7 +31,7 @@ ${status.receives && tables(status)}`;
   return page(content, { againSeconds: waits ? AGAIN_SECONDS : 0 });
 }
 
-/** Steps that are done at GitHub, not on this page. */
+/** Steps that are done on GitHub, not on this page. */
 const WAITING: readonly StepName[] = ["reachable", "installed"];
 const AGAIN_SECONDS = 10;
 

@@ -68,7 +68,7 @@ async function linked(
 
 const keyOf = ({ repositoryId, number }: PullRequestKey): string => `${repositoryId}#${number}`;
 
-/** Of the owner of a request, the name at GitHub: itself, or that of its private e-mail address there. */
+/** Of the owner of a request, the name on GitHub: itself, or that of its private e-mail address there. */
 const OWNER_LOGIN = sql`regexp_replace(lower(r.owner), '^(\\d+\\+)?([^@]*)@users\\.noreply\\.github\\.com$', '\\2')`;
 
 /** What is known of the sessions of these pull requests, by `keyOf`. */

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
 import { Prose } from "./fields.ts";
 
-/** `GET /admin/v1/classifier`: what `auto` chooses by in this process, and what training found out about the routes. */
+/** `GET /admin/v1/classifier`: this process's classifier for `auto`, and the result of training it on the routes. */
 export const ClassifierView = closed({
   state: oneOf(["none", "training", "ready"]),
   version: nullable(

@@ -8,7 +8,7 @@ const NOT_STORABLE = /\\u(?:0000|d[89a-f])/;
 type JsonValue = string | number | boolean | null | JsonValue[] | JsonDocument;
 export type JsonDocument = { [member: string]: JsonValue };
 
-/** Settings that Claude Code gets with its sign-in: the content of a managed-settings.json, which only Claude Code knows. */
+/** Settings that Claude Code gets when it signs in: the content of a managed-settings.json, opaque to the gateway. */
 export const ClaudeSettings = checked<JsonDocument>(
   { type: "object", additionalProperties: true },
   "a JSON object of at most 64 KiB, without NUL characters",

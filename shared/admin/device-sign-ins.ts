@@ -1,14 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
 
-/** Programs that sign in with a code, by what they call themselves. */
+/** Programs that sign in with a code, by the name that they send. */
 export const DEVICE_PROGRAMS = ["tallygate", "claude_code"] as const;
 export type DeviceProgram = (typeof DEVICE_PROGRAMS)[number];
 
-/** How long a device's codes count. */
+/** How long a device's codes are valid. */
 export const DEVICE_SECONDS = 600;
 
-/** `GET /v1/me/devices/{code}`: who asks to be signed in. All of it is what the device itself says, but the address. */
+/** `GET /v1/me/devices/{code}`: the device that asks to sign in, in its own words, except the address. */
 export const DeviceSignIn = closed({
   program: nullable(oneOf(DEVICE_PROGRAMS)),
   device_name: nullable(Type.String({ description: "The computer's name." })),

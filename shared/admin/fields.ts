@@ -79,7 +79,7 @@ export const Usd = (description: string) =>
     (value) => readDecimal(value) !== null,
   );
 
-/** One page of a list: `next` is what to pass as `after` for the page that follows, null on the last one. */
+/** One page of a list: pass `next` as `after` for the following page; null on the last one. */
 export const pageOf = <T extends TSchema>(item: T) =>
   closed({ data: Type.Array(item), has_more: Type.Boolean(), next: nullable(Type.String()) });
 

@@ -16,7 +16,7 @@ const scopes = <T extends TSchema>(tool: T) =>
   });
 
 export const BUDGET_PERIODS = ["day", "month"] as const;
-/** What happens to a key's calls while the database is away. */
+/** How a key's calls are treated while the database is away. */
 export const WHEN_AWAY = ["local", "refuse"] as const;
 const rate = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description }));
@@ -42,7 +42,7 @@ const members = {
   expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Null: never."))),
 };
 
-/** What people's self-made keys get. */
+/** Scopes and limits of keys that people make for themselves. */
 export const KeyTemplate = closed({
   scopes: Type.Optional(scopes(ToolScope)),
   limits: Type.Optional(nullable(Limits)),
@@ -71,7 +71,7 @@ export const RotateBody = closed({
 });
 export type RotateBody = Static<typeof RotateBody>;
 
-/** What happened while the database was away; the figures of all gateways together. */
+/** The calls let through while the database was away; figures of all gateways together. */
 const Away = closed({
   from: Type.String({ description: "The first minute." }),
   to: Type.String({ description: "The last minute." }),

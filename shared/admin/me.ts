@@ -43,7 +43,7 @@ export const OwnKeyBody = closed({
 
 export const OWN_KEYS_MAX = 10;
 
-/** What own usage can be grouped by. */
+/** Dimensions that a person's own usage can be grouped by. */
 export const OWN_DIMENSIONS = ["day", "week", "month", "model", "client", "route", "key", "session"] as const;
 
 /** `GET /v1/me/keys`. */

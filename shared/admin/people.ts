@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { checked, closed, nullable, oneOf } from "../schema.ts";
 import { SingleLine } from "./fields.ts";
 
-/** What a person or a token may do, the least first. */
+/** Roles of people and tokens, the one with the fewest rights first. */
 export const ROLES = ["member", "manager", "administrator"] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -15,7 +15,7 @@ export const lesserRole = (one: Role, other: Role): Role => (includesRole(one, o
 const EMAIL = /^[^\s@<>()[\],;:\\"]+@[^\s@<>()[\],;:\\"]+$/;
 const EMAIL_LENGTH_MAX = 128;
 
-/** Text that a key's owner can be, too. Its case does not count: it is stored in lower case. */
+/** An e-mail that can also be a key's owner. Case-insensitive: it is stored in lower case. */
 export const Email = checked<string>(
   { type: "string", format: "email", maxLength: EMAIL_LENGTH_MAX },
   `an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`,

@@ -85,7 +85,7 @@ export const RepriceView = closed({
 });
 export type RepriceView = Static<typeof RepriceView>;
 
-/** A job of repricing, and how far it is. It goes on after a restart. */
+/** A repricing job and its progress. It continues after a restart. */
 export const RepriceJobView = closed({
   id: Type.String(),
   state: oneOf(["running", "done", "cancelled"]),

@@ -9,7 +9,7 @@ const ON_CLIENT_GONE = ["drain", "cancel"] as const;
 const REFUSE_WITH = ["block", "soft_deny"] as const;
 const INEXPRESSIBLE = ["refuse", "drop"] as const;
 
-/** `auto` is no name of a route: it asks the gateway to choose one. */
+/** `auto` is not a route's name: it asks the gateway to choose one. */
 export const RouteName = checked<string>(
   { type: "string", pattern: NAME.source },
   'a name of 1 to 64 of a-z, 0-9, _ and -, other than "auto"',

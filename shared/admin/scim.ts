@@ -10,7 +10,7 @@ export const SCIM_SCHEMAS = {
   error: `${SCHEMA}:api:messages:2.0:Error`,
 } as const;
 
-/** `POST` and `PUT` of `/scim/v2/Users`; members that a person does not have are accepted and not kept. */
+/** `POST` and `PUT` of `/scim/v2/Users`; members that a person does not have are accepted and not stored. */
 export const ScimUserBody = open({
   userName: Type.String({ description: "The person's e-mail address." }),
   displayName: Type.Optional(Type.Unknown()),

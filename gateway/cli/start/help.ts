@@ -12,7 +12,7 @@ Settings are environment variables (a .env file works too):
   DATA_DIR          directory of keys, spool and database (.tallygate)
   DATABASE_URL      your own Postgres, postgres://...
   REPORTS_DATABASE_URL
-                    a replica that reports are read from (DATABASE_URL)
+                    read reports from this replica (DATABASE_URL)
   CLICKHOUSE_URL    a ClickHouse for records and reports, http://user:password@host:8123/database (none)
   CLICKHOUSE_CLUSTER
                     name of its cluster, if it is more than one server (none)
@@ -21,7 +21,7 @@ Settings are environment variables (a .env file works too):
   PUBLIC_URL        address of the gateway as clients reach it
   LOG_LEVEL         trace, debug, info, warn, error or fatal (info)
   METRICS_PUBLIC    true: /metrics needs no key (false)
-  ALLOWED_HOSTS     host names that requests may be sent to, separated by commas (any)
+  ALLOWED_HOSTS     accept requests only for these host names, separated by commas (any)
   SPOOL_DIR         where records wait for Postgres (DATA_DIR/spool)
   SPOOL_SYNC        normal, or full: flush every record to disk at once (normal)
   SPOOL_BYTES_MAX   maximum size of the spool (1 GiB)

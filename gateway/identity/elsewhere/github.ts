@@ -19,7 +19,7 @@ export type GithubDeps = {
 const SCOPES = ["read:user", "user:email", "read:org"];
 
 /**
- * Sign-in at GitHub, for active members of the organisations in which the App is installed. Only the primary e-mail
+ * Sign-in on GitHub, for active members of the organisations in which the App is installed. Only the primary e-mail
  * counts, once it is verified. The person's token is used for these questions and forgotten.
  */
 export function githubWayIn(place: GithubPlace, { reach, installedAccounts }: GithubDeps): WayIn {
