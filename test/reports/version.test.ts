@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { openDatabase } from "#drizzle/database.ts";
 import { teams } from "#drizzle/schema/teams.ts";
+import { applyPrices, type NewPrice } from "#gateway/repricing/unpriced-records.ts";
 import { change } from "#gateway/stores/change.ts";
 import { recordVersion } from "#gateway/stores/reports/record-version.ts";
-import { applyPrices, type NewPrice } from "#gateway/stores/reprice.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { seed, type World } from "./world.ts";
 
