@@ -36,10 +36,7 @@ export const MEASURE_MEANING = {
   cached_tokens: ["tokens", "Input tokens read from the provider's cache."],
   cost_usd: ["USD", "Known cost. For outcomes: the whole cost of the joined sessions."],
   unpriced_requests: ["count", "Answered calls whose cost is unknown."],
-  users: [
-    "count",
-    "Number of people: by user label, else by the key's owner. Excludes service accounts.",
-  ],
+  users: ["count", "Number of people: by user label, else by the key's owner. Excludes service accounts."],
   sessions: ["count", "Distinct session ids."],
   active_hours: ["hours", "Distinct pairs of a session and a UTC hour in which it made a call."],
   latency_avg_ms: ["ms", "Mean time from the complete request to the last byte of the answer."],

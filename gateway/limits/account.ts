@@ -31,12 +31,12 @@ export type AdmittedCall = AskingCall & {
   spent: Pico;
 };
 
-/** Null: the database is away, and so is what this process may admit without it. */
+/** Null: the database is away, and this process has used up what it may admit without it. */
 export type Admission = AdmittedCall | { refusal: LimitRefusal } | null;
 
 /** What the database keeps for this process beside its booked calls. */
 type Lease = {
-  /** What the calls that the database does not count may cost or did cost, and `slice`. */
+  /** Cost, actual or maximum, of calls that the database does not count, and `slice`. */
   usd: Pico;
   /** How many of them are running. */
   calls: number;
@@ -54,10 +54,10 @@ export type Booking = {
   found: LimitState;
 };
 
-/** What a process let through for a key in one minute without the database. */
+/** Calls that a process let through for a key in one minute without the database. */
 type AwayMinute = { atMs: number; requests: number; tokens: number; calls: number; usd: Pico };
 
-/** What was let through without the database, to be added to what it has. */
+/** Use that was admitted without the database, to be added to the database's figures. */
 export type AwayFigures = { slots: readonly RateSlot[]; minutes: readonly AwayMinute[]; lease: Lease };
 
 /** Active slots, the cost of ended calls, the most that running ones may cost, and their number. */
@@ -206,7 +206,7 @@ export class Account {
     return this.#isLeased || lease.usd > 0n || lease.calls > 0 ? lease : null;
   }
 
-  /** Takes what the database has to add; null: nothing. */
+  /** Takes the use that the database has to add; null: none. */
   take(): AwayFigures | null {
     if (this.#minutes.length === 0) return null;
     const lease = this.#leaseWith(this.#slice > 0n ? this.#slice : 0n);

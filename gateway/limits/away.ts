@@ -3,7 +3,7 @@ import { decideLimits, type LimitDecision, type LimitDemand, type LimitState } f
 import { formatPico, type Pico, parsePico } from "./money.ts";
 import type { BudgetPeriod, RateSlot } from "./window.ts";
 
-/** What a process may admit for a key that must not exceed its limits even while the database is away. */
+/** Use that a process may admit for a key that must not exceed its limits even while the database is away. */
 type Share = {
   /** What is left of the slice of the budget that the database has reserved for this process. */
   usd: Pico;
@@ -61,7 +61,7 @@ function limitsOf(limits: KeyLimits, { usd, replicas }: Share): KeyLimits {
 /** What all gateways let through in one minute while the database was away; `calls`: the most at once. */
 export type AwayTotal = { requests: number; tokens: number; calls: number };
 
-/** By how much a key went over its limits; a limit that held is 0, and one that the key does not have too. */
+/** By how much a key exceeded its limits; 0 for a limit that held, or that the key does not have. */
 export type Overruns = {
   /** Over all minutes. */
   requests_per_minute: number;

@@ -21,7 +21,7 @@ export const fullest = (uses: readonly (BudgetUse | undefined)[]): BudgetUse | u
   uses.reduce((most, it) => ((it?.utilization ?? -1) > (most?.utilization ?? -1) ? it : most), undefined);
 
 /**
- * What will be used at the end of a period if use goes on at the same pace; null in the first tenth of the period
+ * Projected use at the end of a period if use continues at the same pace; null in the first tenth of the period
  * (decision: A budget at risk).
  */
 export function projectedUse(used: Pico, { from, to }: BudgetPeriod, now: Date): Pico | null {

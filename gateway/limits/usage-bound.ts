@@ -58,7 +58,7 @@ const REFERENCES = [
   "cachedContent",
 ];
 
-/** Members that hold what is said to a model. */
+/** Members that contain the text sent to a model. */
 const TURNS = ["messages", "input", "system", "contents", "systemInstruction", "content", "requests"];
 
 /** What is billed of a surface's answer: the text that a model writes, something else (`pieces`), or no output. */

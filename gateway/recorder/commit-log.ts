@@ -18,7 +18,7 @@ export type CommitLogOptions = {
   bytesMax: number;
   log: Log;
   clock: Clock;
-  /** So many settlements now wait for Postgres. */
+  /** The number of settlements that now wait for Postgres. */
   onSettled: (rows: number) => void;
 };
 

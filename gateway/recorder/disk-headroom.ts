@@ -59,7 +59,7 @@ function freeBytesOf(directory: string): number {
     const { bavail, bsize } = statfsSync(directory);
     return bavail * bsize;
   } catch {
-    // A file system that cannot tell is trusted until a write fails.
+    // A file system that does not report it is trusted until a write fails.
     return Number.POSITIVE_INFINITY;
   }
 }

@@ -63,7 +63,7 @@ export function startFlusher(path: string, { log, onFailing }: FlusherOptions): 
   };
 }
 
-/** A flusher that can go on with another segment; resolves when it has closed the one before. */
+/** A flusher that can switch to another segment; resolves when it has closed the previous one. */
 export function movableFlusher(path: string, options: FlusherOptions) {
   let stop = startFlusher(path, options);
   return {

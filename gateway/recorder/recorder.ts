@@ -45,8 +45,8 @@ export type Recorder = {
   accepting(): boolean;
   stats(): RecorderStats;
   /**
-   * Resolves when everything settled so far is in Postgres or parked; rejects after `timeoutMs`. Without `hurry` it
-   * waits for the batches that are written anyway.
+   * Resolves when everything settled so far is in Postgres or parked; rejects after `timeoutMs`. `hurry` forces a
+   * flush; without it, waits for regular batches.
    */
   flushed(timeoutMs: number, hurry?: boolean): Promise<void>;
   /** Refuses new calls, writes what it can within `timeoutMs`, and leaves the rest in the spool. */

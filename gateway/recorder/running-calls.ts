@@ -1,4 +1,4 @@
-/** A long-lived Map keeps what passed through it until a full garbage collection: it is replaced after so many calls. */
+/** A long-lived Map retains removed entries until a full garbage collection: it is replaced after this many calls. */
 const RENEWED_EVERY = 512;
 
 /** The calls under way, with the numbers of their intents; null: the intent is in an earlier segment. */

@@ -18,7 +18,7 @@ export function takeLock(path: string): SegmentLock | null {
   } catch (error) {
     db.close();
     if (isBusy(error)) return null;
-    // Nobody holds it, and it has no content of use: an empty file is a lock again.
+    // No process holds it, and its content is useless: an empty file is a lock again.
     if (!isDamage(error)) throw error;
     truncateSync(path);
     return takeLock(path);

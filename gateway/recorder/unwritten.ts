@@ -1,7 +1,7 @@
 import type { Entry } from "./own-segment.ts";
 import type { Source } from "./postgres-writer.ts";
 
-/** An entry and whom to tell once it is written. Calling `done` twice does no harm. */
+/** An entry and its callback for when it is written. Calling `done` twice is harmless. */
 export type Waiting = { entry: Entry; done: () => void; failed: (error: Error) => void };
 
 export type Unwritten = {

@@ -5,7 +5,7 @@ import { type AgentPointRow, agentPoints } from "#drizzle/schema/agent.ts";
 import { newId } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 
-/** What one export leaves: points, and the names of what is not stored. */
+/** The data stored for one export: points, and names of metrics and attributes that are not stored. */
 type Export = {
   keyId: string;
   at: Date;
@@ -35,7 +35,7 @@ const POOL = {
 
 /** Names kept for a key and day. */
 const NAMES_MAX = 1000;
-/** Names remembered to be stored or not, so that an export which drops what the last one did writes nothing of it. */
+/** Cache of names known to be stored or not: an export that drops the same names as the last one writes none again. */
 const REMEMBERED_MAX = 20_000;
 
 /** Rows of one statement: serialising more at once would delay other calls. */
@@ -88,7 +88,7 @@ export function openAgentMetrics(url: string): AgentMetrics {
       const memory = ({ kind, name }: Export["dropped"][number]) => `${keyId} ${day} ${kind} ${name}`;
       const names = dropped.filter((one) => !remembered.has(memory(one)));
       if (rows.length === 0 && names.length === 0) return;
-      // In one order, so that two exports with the same points wait for each other and never in a ring.
+      // In a fixed order, so that two exports with the same points cannot deadlock.
       const sorted = rows.toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
       await transaction(async (sql) => {
         for (let from = 0; from < sorted.length; from += STATEMENT_ROWS) {

@@ -17,7 +17,7 @@ export type AgentSessionQuery = {
 };
 
 /**
- * Whether a request is a call of the agent's session: it carries that id itself, or beside the one of its task, as under
+ * Whether a request is a call of the agent's session: it carries that id alone, or beside the id of its task, as under
  * `tallygate run`.
  */
 const callsOf = (

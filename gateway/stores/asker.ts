@@ -1,4 +1,4 @@
-/** Whether `look` succeeds; all who ask while one is under way share it, so that probes pile up nowhere. */
+/** Whether `look` succeeds; concurrent callers share one look, so that probes do not pile up. */
 export function asker(look: () => Promise<unknown>): () => Promise<boolean> {
   let asked: Promise<boolean> | null = null;
   return () => {

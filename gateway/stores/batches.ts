@@ -27,7 +27,7 @@ export type Reconciled = { at: string } & Pick<
 
 type Db = Pick<Database, "db">;
 
-/** A file of another key is answered as one that does not exist. */
+/** A file of another key gets the answer for a missing one. */
 const ownFile = (keyId: string) =>
   and(eq(files.orgId, DEFAULT_ORG), eq(files.keyId, keyId), isNull(files.deletedAt));
 const ownBatch = (keyId: string, kind: BatchKind) =>
@@ -169,10 +169,10 @@ export const markReconciled = (database: Db, id: string, { at, ...cost }: Reconc
       .where(and(isBatch(id), isNull(batches.reconciledAt))),
   );
 
-/** How long a batch that somebody looks at is left alone by others. */
+/** How long a batch that one process checks is reserved for it. */
 const LEASE_MS = 2_400_000;
 
-/** Batches that are due for a look, each given to one asker at a time: what it does not finish is due again later. */
+/** Batches that are due for a check, each given to one caller at a time; an unfinished one is due again later. */
 export const takeDueBatches = (database: Db, now: Date, limit: number): Promise<BatchRow[]> =>
   withStoreErrors(async () => {
     const due = database.db

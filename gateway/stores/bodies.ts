@@ -17,7 +17,7 @@ const UNDER_WAY_MAX = 32;
 /** The beginning of a text, and whether there was more. */
 export type Captured = { text: string; truncated: boolean };
 
-/** What was asked and answered; `answer` is null where it is no text. */
+/** A request and its answer; `answer` is null if it is not text. */
 type CapturedCall = { requestId: string; request: Captured; answer: Captured | null };
 
 export type BodyCapture = {
@@ -75,7 +75,7 @@ export async function deleteExpiredBodies(database: Database, now: Date): Promis
 
 export type KeptBody = CapturedCall & { capturedAt: string; expiresAt: string };
 
-/** What was captured of a call, read by an administrator, which is written down. Null when there is nothing. */
+/** The captured bodies of a call; writes the administrator's read to the audit log. Null when there are none. */
 export const readCapturedBody = (
   { database, sealer, clock }: Omit<BodiesOptions, "log">,
   requestId: string,

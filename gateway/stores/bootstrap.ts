@@ -104,7 +104,7 @@ async function furnish(tx: Transaction, { clock, keepFirstKey, log }: BootstrapO
     await tx.insert(routes).values(newRoute(name, { ...route, provider: "echo", model: "echo" }, now));
   }
   for (const [index, detector] of DETECTORS.entries()) {
-    // Switched off: what an installation refuses is for its administrators to say.
+    // Switched off: administrators decide which calls an installation refuses.
     const rule = { enabled: false, position: 1000 + index, match: { detect: [detector] } };
     await tx.insert(guardrails).values(newGuardrail(detector.replaceAll("_", "-"), rule, now));
   }

@@ -13,7 +13,7 @@ export type BudgetInForce = {
   kind: "team" | "key";
   name: string;
   owner: string | null;
-  /** Where its spend is kept: a key's id, or a team's account. */
+  /** The account of its spend: a key's id, or a team's account. */
   account: string;
   /** The team it belongs to, then those above. */
   teams: readonly string[];

@@ -24,7 +24,7 @@ export const change = <T>(
     return work(tx, audit);
   });
 
-/** Like `change`, for what no replica keeps in memory. @throws Error if `work` adds no entry to the audit log. */
+/** Like `change`, for data that replicas do not cache. @throws Error if `work` adds no entry to the audit log. */
 export const audited = <T>(
   database: Database,
   origin: Origin,

@@ -4,8 +4,8 @@ const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^43 is the first power over 2^256. */
 const LENGTH = 43;
 
-/** What a secret of ours begins with: a client key, an admin key or token, a one-time sign-in link, a session, a device code,
- * the way back from a sign-in elsewhere, a refresh token. */
+/** Prefixes of our secrets: client key, admin key or token, one-time sign-in link, session, device code, return from a
+ * sign-in elsewhere, refresh token. */
 type Prefix = "tg_" | "tga_" | "tgl_" | "tgf_" | "tgs_" | "tgd_" | "tgr_" | "tgn_";
 
 /** A new secret: its prefix and 256 random bits in base62. */
@@ -29,7 +29,7 @@ const REFRESH_TOKEN = /^tgn_[0-9A-Za-z]{43}$/;
 /** Whether a credential has the form of a refresh token. */
 export const isRefreshTokenForm = (secret: string): boolean => REFRESH_TOKEN.test(secret);
 
-/** What is stored of a secret: its digest, and its end for people who compare keys by eye. */
+/** The stored parts of a secret: its digest, and its last characters for people who compare keys by eye. */
 export const secretDigest = (secret: string): { sha256: Uint8Array; lastFour: string } => ({
   sha256: new Bun.CryptoHasher("sha256").update(secret).digest(),
   lastFour: secret.slice(-4),

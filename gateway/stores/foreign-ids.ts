@@ -22,7 +22,8 @@ function ofSlices(ids: readonly string[], ask: (slice: string[]) => PromiseLike<
 }
 
 /**
- * Whether another key than `keyId` made one of the things referred to. What no key of this gateway made is nobody's.
+ * Whether a key other than `keyId` made one of the referenced objects. Objects that no key of this gateway made have no
+ * owner.
  * @throws GatewayError store_unavailable; invalid_request for an id that cannot be stored.
  */
 async function refersToForeign(
@@ -80,10 +81,10 @@ const findKeptResponse = ({ db }: Pick<Database, "db">, id: string): Promise<Kep
     return row ?? null;
   });
 
-/** Which key made what providers keep. */
+/** The keys that made the objects that providers keep. */
 export const openOwnership = (database: Pick<Database, "db">, log: Log) => ({
   findKeptResponse: (id: string) => findKeptResponse(database, id),
-  /** As with keys in memory, calls go on while the database is away: their references are not checked then. Rejects otherwise. */
+  /** Calls continue while the database is away, as with cached keys; their references are then unchecked. Else rejects. */
   refersToForeign: (keyId: string, references: References): Promise<boolean> =>
     refersToForeign(database, keyId, references).catch((error) => {
       if (!(error instanceof GatewayError) || error.type !== "store_unavailable") throw error;

@@ -23,8 +23,8 @@ export type KeptAnswers = {
   /** Seals and stores; never rejects, because no call fails for it. */
   keep(keyId: string, answered: Answered): Promise<void>;
   /**
-   * What the key was answered under these ids, and the answers that they continue. A missing one is unknown, another
-   * key's or expired.
+   * The key's answers under these ids, and the answers that they continue. A missing one is unknown, another key's or
+   * expired.
    * @throws GatewayError store_unavailable
    */
   find(keyId: string, ids: readonly string[]): Promise<Map<string, Answered>>;
@@ -107,7 +107,7 @@ async function find(
     rows.flatMap(({ id, previousId, sealed }) => {
       const opened = sealer.open(sealed, belongingOf(keyId, id));
       if (!opened) return [];
-      // `store` sealed it, and the seal proves that nobody changed it.
+      // `store` sealed it, and the seal proves that it is unchanged.
       const text: Text = JSON.parse(opened.reveal());
       return [[id, { id, previousId, ...text }] as const];
     }),

@@ -14,7 +14,7 @@ type KeyRow = typeof keys.$inferSelect;
 type SecretRow = typeof keySecrets.$inferSelect;
 export type KeyWithSecrets = KeyRow & {
   secrets: SecretRow[];
-  /** What was let through while the database was away, if anything was. */
+  /** Calls let through while the database was away, if any. */
   away?: NonNullable<KeyView["away"]>;
 };
 
@@ -23,7 +23,7 @@ export type KeyFields = Pick<KeyRow, "name" | "owner" | "team" | "scopes" | "exp
 };
 
 type NewKey = KeyFields & {
-  /** What got the key by signing its owner in. */
+  /** The program that got the key by signing its owner in. */
   program?: KeyRow["program"];
   /** When its first secret ends; absent: never. */
   secretExpiresAt?: string;
@@ -84,7 +84,7 @@ export async function spellingsOf(reader: Reader, email: string): Promise<string
   return [...new Set([email, ...rows.map(({ owner }) => owner ?? email)])];
 }
 
-/** What keys have spent since a day (UTC), by key, in exact USD. */
+/** Spend of keys since a day (UTC), by key, in exact USD. */
 export async function spentSince(reader: Reader, ids: string[], day: string): Promise<Map<string, string>> {
   const isTheirs = and(eq(keySpend.orgId, DEFAULT_ORG), inArray(keySpend.keyId, ids), gte(keySpend.day, day));
   const rows = await reader
@@ -180,7 +180,7 @@ export async function rotateKey(
   return insertSecret(tx, id, { now });
 }
 
-/** The key is refused from now on, and its secrets are forgotten. Its name and id stay, for the records. */
+/** Revokes the key and deletes its secrets. Its name and id stay, for the records. */
 export async function revokeKey(tx: Transaction, id: string, now: Date): Promise<void> {
   await tx
     .update(keys)

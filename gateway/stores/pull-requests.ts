@@ -11,7 +11,7 @@ import { equalTo, inRecordScope, type RecordScope } from "./record-list.ts";
 import type { Slice } from "./slice.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
-/** More names help nobody. */
+/** A longer list of names would not help readers. */
 const OWNERS_MAX = 20;
 
 /** Columns that a list of pull requests can be narrowed by, each to one exact value. */
@@ -80,7 +80,7 @@ function* conditionsOf({ equal, number, from, to, after, scope }: PullRequestQue
   }
 }
 
-/** A pull request belongs to whom calls of its session belong to. */
+/** A pull request belongs to everyone who made calls in its session. */
 function* withCallsIn(scope: RecordScope): Generator<SQL> {
   if (scope === null) return;
   const calls = new QueryBuilder()
@@ -122,7 +122,7 @@ export async function commitsReadAt(reader: Reader, id: PullRequestId): Promise<
   return row?.at ?? null;
 }
 
-/** What the App shows of a pull request on GitHub, or is to show. */
+/** What the App shows, or will show, on a pull request on GitHub. */
 export const githubFeedbackOn = (reader: Reader, id: PullRequestId) =>
   reader
     .select({

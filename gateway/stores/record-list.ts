@@ -5,10 +5,10 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import type { Slice } from "./slice.ts";
 
-/** What a list of records is limited to, whatever else it is asked for: an owner's or a team's; null: no limit. */
+/** Restricts a list to one owner or team; null: unrestricted. */
 export type RecordScope = { owner: string } | { team: string } | null;
 
-/** What a list of records is asked for; `equal` has the exact values of columns. */
+/** Filters of a list of records; `equal` has the exact values of columns. */
 export type RecordQuery<Filter extends string> = Slice & {
   equal: Partial<Record<Filter, string>>;
   /** A key's name, or its id. */

@@ -72,7 +72,7 @@ export function ingestStatement(): string {
 
 const INGEST = ingestStatement();
 
-/** What a batch writes. Whatever else is derived from records is derived by triggers of the table, in the same transaction. */
+/** The rows of a batch. Triggers of the table derive all other data from records, in the same transaction. */
 export const batchStatement = (rows: readonly string[]): Statement => ({
   text: INGEST,
   values: [`[${rows.join(",")}]`, newId()],

@@ -1,7 +1,7 @@
 import { createSecretBox } from "#shared/secret-box.ts";
 import { Secret } from "../directory.ts";
 
-/** What a sealed text belongs to. It opens for this and nothing else, so that a copied column is of no use. */
+/** The owner of a sealed text. It opens for this owner only, so that a copied column is useless. */
 export type SealContext =
   | { orgId: string; provider: string; purpose: "credential" }
   | { orgId: string; requestId: string; purpose: "body" }

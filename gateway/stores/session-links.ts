@@ -10,7 +10,7 @@ import { withStoreErrors } from "./store-errors.ts";
 type Declarer = { key: Pick<ClientKey, "id" | "owner">; client: string; at: Date };
 type LinkDeclaration = { session: string; of: string; task: string | null };
 
-/** What became of a declaration: `foreign`: another key or person made the session's calls. */
+/** The outcome of a declaration. `foreign`: another key or person made the session's calls. */
 type Linked = { counts: boolean; of: string } | "foreign";
 
 /**

@@ -34,7 +34,7 @@ export async function writeTeam(tx: Transaction, row: TeamRow): Promise<void> {
 }
 
 /**
- * Records keep the team's name. A revoked key forgets its team.
+ * Records keep the team's name. A revoked key loses its team.
  * @throws GatewayError conflict while a team is below it, or anything belongs to it.
  */
 export async function deleteTeam(tx: Transaction, name: string): Promise<TeamRow | null> {
@@ -53,7 +53,7 @@ export async function deleteTeam(tx: Transaction, name: string): Promise<TeamRow
 
 const USERS_SHOWN_MAX = 10;
 
-/** What refers to a team, such as `key ci`. */
+/** Objects that refer to a team, such as `key ci`. */
 async function usersOf(reader: Reader, team: string): Promise<string[]> {
   const rows = (
     [

@@ -4,14 +4,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import { newId } from "#shared/ids.ts";
 import { fits } from "#shared/schema.ts";
 
-/** What came of a damaged segment; kept beside its files as `<segment>.damaged.json`. */
+/** The result of recovering a damaged segment; kept beside its files as `<segment>.damaged.json`. */
 const DamageReport = Type.Object({
   version: Type.Literal(1),
   /** When it was recovered (RFC 3339). */
   at: Type.String(),
   /** Records taken over into a new segment. */
   recovered: Type.Integer(),
-  /** Records that are gone: all of them if `lost_known`, else those of which there is a trace. */
+  /** Lost records: all of them if `lost_known`, else those that left a trace. */
   lost: Type.Integer(),
   lost_known: Type.Boolean(),
 });

@@ -50,7 +50,7 @@ function pagesOf(file: number | null, log: number | null): Pages {
       if (file === null || page < 1 || page > count) return null;
       const inChunk = (page - chunkFirst) * PAGE_BYTES;
       if (chunkFirst === 0 || inChunk < 0 || inChunk >= chunkBytes) {
-        // An overflow page: read by itself, so that reading goes on in the chunk.
+        // An overflow page: read by itself, so that reading continues in the chunk.
         if (chunkFirst !== 0 && page !== chunkFirst + PAGES_AT_ONCE)
           return readPage(file, (page - 1) * PAGE_BYTES);
         chunkFirst = page;

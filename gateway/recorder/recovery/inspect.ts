@@ -7,7 +7,7 @@ import { type DamageReport, readReport } from "./damage-report.ts";
 import { silentDamage } from "./examine.ts";
 import { copyRows, lossOf, type RowSink } from "./recover.ts";
 
-/** A file of the spool, as far as it can be told without changing it. */
+/** A file of the spool, as far as it can be read without changing it. */
 export type SpoolFile = {
   name: string;
   bytes: number;

@@ -24,7 +24,7 @@ const CHECKPOINT_PAGES = 1000;
 
 /**
  * Writes every whole row of a damaged segment into a new one beside it, `<stem>.recovered`, with a report. Can be
- * repeated after a crash. Nobody else may use the segment, and SQLite must not have it open in this process.
+ * repeated after a crash. No one else may use the segment, and SQLite must not have it open in this process.
  */
 export function recoverSegment({ stem, from = stem, running, now }: RecoveryOrder): RecoveryResult {
   const { unfinished, recovered, report: reportFile } = filesOf(stem);

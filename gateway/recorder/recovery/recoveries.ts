@@ -23,7 +23,7 @@ export type Recoveries = {
   /** Ends a recovery that a crash interrupted. */
   finish(files: Pick<DamagedSegmentFiles, "stem" | "lock">): void;
   totals(): DamageTotals;
-  /** Gives up what is not done; the next start begins it again. */
+  /** Cancels unfinished recoveries; the next start repeats them. */
   close(): void;
 };
 

@@ -13,7 +13,7 @@ import { findRouteModel, keepRouteModel } from "./route-models.ts";
 
 /** Changes that come in a row are trained on once. */
 const GATHER_MS = 100;
-/** A stored classifier that takes longer to come is not worth waiting for; on a busy machine, training takes longer, too. */
+/** Loading a stored classifier is given up after this; on a busy machine, training takes longer, too. */
 const LOOK_UP_MAX_MS = 5000;
 /** Training that takes longer has failed. */
 const TRAINING_MAX_MS = 60_000;
@@ -67,7 +67,7 @@ export function openClassifier(options: ClassifierOptions): RouteClassifier {
       changed = new AbortController();
       try {
         const made = await workshop.make(wanted, inForce);
-        // Now, rather than under the first call.
+        // Now, so that the first call does not have to wait.
         prepareFeatures();
         // Where the last of the routes has gone meanwhile, nothing may classify.
         if (wanted) inForce = made;

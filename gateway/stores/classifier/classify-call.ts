@@ -20,7 +20,7 @@ export const classifyCall =
     return autoChoice(offer, verdict, trained?.version ?? null);
   };
 
-/** Where a format has what was said. */
+/** Where a format keeps the conversation. */
 const MEMBERS: Readonly<Partial<Record<WireName, string>>> = { responses: "input", gemini: "contents" };
 
 function textOf({ surface, body }: RoutedCall): string | null {

@@ -19,7 +19,7 @@ export const findRouteModel = (database: Database, version: string): Promise<Sto
     return row ? { packed: new Uint8Array(row.model), createdAt: row.createdAt } : null;
   });
 
-/** Stores a classifier, unless a replica that trained the same was faster, and forgets the oldest. */
+/** Stores a classifier, unless a replica that trained the same one was faster, and deletes the oldest. */
 export const keepRouteModel = (
   database: Database,
   row: { version: string; model: Uint8Array; report: object; createdAt: string },

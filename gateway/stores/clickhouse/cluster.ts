@@ -1,6 +1,6 @@
 /**
- * By what rows are spread over the shards of a cluster, so that all of a session lie on one; rows that replace each other
- * always do. Tables without an entry are whole on every server.
+ * Sharding keys of a cluster: all rows of a session are on one shard, and so are rows that replace each other. Tables
+ * without an entry are complete on every server.
  */
 const SHARDED: Readonly<Record<string, string>> = {
   requests: "cityHash64(ifNull(session, toString(key_id)))",

@@ -7,7 +7,7 @@ import { type DatedTable, TIMES } from "./rows.ts";
 /** Half-open: `from` ≤ time < `to`. */
 export type DaySpan = { from: Date; to: Date };
 
-/** What both databases must agree on for a day: the number of rows with each value of `of`, and these sums of them. */
+/** Figures of a day that both databases must agree on: the number of rows with each value of `of`, and these sums. */
 const FACTS: Readonly<Record<DatedTable, { of: string; sums: readonly string[] }>> = {
   requests: { of: "model", sums: ["cost_usd", "input_tokens", "output_tokens", "latency_ms"] },
   tool_calls: { of: "tool", sums: ["cost_usd", "latency_ms"] },

@@ -90,7 +90,7 @@ async function copyRowsOf(
 
 type Parked = Partial<Record<"id" | "key_id" | "started_at", string>>;
 
-/** What becomes of a row that ClickHouse refuses: it stays in Postgres, is noted there, and holds up no other. */
+/** Handles a row that ClickHouse refuses: it stays in Postgres, is noted there, and does not block others. */
 export const parking =
   ({ sql, clock, log }: { sql: postgres.ISql } & Pick<CopyDeps, "clock" | "log">, name: CopiedTable) =>
   async (line: string, number: string): Promise<void> => {

@@ -27,8 +27,8 @@ type MoveOptions = {
 type MoveProgress = { table: DatedTable; day: string; rows: number; done: number; of: number };
 
 /**
- * Copies to ClickHouse what Postgres has, day by day (UTC), the oldest first, and compares each day. It goes on where it
- * ended; gateways may run meanwhile. Returns how many rows were copied. @throws Error if a day cannot be made to agree
+ * Copies Postgres's rows to ClickHouse, day by day (UTC), the oldest first, and compares each day. Continues where it
+ * stopped; gateways may run meanwhile. Returns the number of copied rows. @throws Error if a day cannot be made to agree
  */
 export async function moveRecords(deps: MoveDeps, options: MoveOptions): Promise<number> {
   const { sql, client, cluster, clock } = deps;
@@ -58,7 +58,7 @@ export async function moveRecords(deps: MoveDeps, options: MoveOptions): Promise
 
 const dayOf = ({ from }: DaySpan): string => from.toISOString().slice(0, 10);
 
-/** The days that have rows, from the one to go on with. */
+/** The days that have rows, from the one to continue with. */
 async function daysOf({ sql }: MoveDeps, table: DatedTable, again: boolean): Promise<number[]> {
   const [moved] = await sql<{ to: Date }[]>`
     select moved_to as to from clickhouse_moves where org_id = ${DEFAULT_ORG} and relation = ${table}`;

@@ -75,7 +75,7 @@ export function openDirectory(options: DirectoryOptions): DirectoryStore {
   const watch = freshness(clock, log, first.ageMs);
   const lookup = secretLookup(clock, async (hashes) => {
     const found = await loadKeys(database.db, withDigest(hashes));
-    // A key that is not in memory yet: somebody else's change has arrived.
+    // A key that is not in memory yet: another replica's change has arrived.
     if (found.size > 0) void poll();
     return found;
   });
@@ -140,7 +140,7 @@ function firstDirectory(
   return { directory: openedDirectory(found.rows, sources), source: "snapshot", ageMs, fault: "missing" };
 }
 
-/** What a listener does wrong must not keep a change from being in force. */
+/** A failing listener must not keep a change from taking effect. */
 function tell(listener: (directory: Directory) => void, directory: Directory, log: Log): void {
   try {
     listener(directory);

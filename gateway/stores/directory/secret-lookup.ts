@@ -13,7 +13,7 @@ const DEADLINE_MS = 2000;
 export type SecretLookup = {
   /** @throws GatewayError key_unverifiable if the database does not answer in time. */
   find(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
-  /** Forgets which secrets were found or unknown: the whole directory has been read. */
+  /** Clears cached lookups, because the whole directory has been read. */
   forget(): void;
 };
 

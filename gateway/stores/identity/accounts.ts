@@ -8,7 +8,7 @@ import type { PersonRow } from "./people.ts";
 /** An account elsewhere: the way in, and the account's id there. */
 export type AccountElsewhere = { way: string; accountId: string };
 
-/** The person whose account it is; null: nobody has signed in by it. */
+/** The account's person; null: no one has signed in with it. */
 export async function findPersonByAccount(
   reader: Reader,
   { way, accountId }: AccountElsewhere,
@@ -22,7 +22,7 @@ export async function findPersonByAccount(
   return found?.person ?? null;
 }
 
-/** Remembers whose account it is; the first person stays. No token of the account is kept. */
+/** Stores the account's person; the first person stays. Stores no token of the account. */
 export async function keepAccount(
   tx: Transaction,
   { way, accountId }: AccountElsewhere,

@@ -8,7 +8,7 @@ import { secretDigest } from "../client-secret.ts";
 
 export type DeviceSignInRow = typeof deviceSignIns.$inferSelect;
 
-/** Unfinished sign-ins of one address, from which on it gets no further codes. An office may share an address. */
+/** Maximum unfinished sign-ins of one address; beyond it, the address gets no codes. An office may share one. */
 const PER_ADDRESS_MAX = 100;
 
 const isOurs = eq(deviceSignIns.orgId, DEFAULT_ORG);
@@ -23,7 +23,7 @@ export type NewDeviceSignIn = {
   address: string | null;
 };
 
-/** Keeps a new sign-in and forgets those that are over; false: its address has too many already. */
+/** Stores a new sign-in and deletes expired ones; false: its address has too many already. */
 export const insertDeviceSignIn = (
   database: Database,
   { deviceCode, userCode, ...facts }: NewDeviceSignIn,
@@ -46,7 +46,7 @@ export const insertDeviceSignIn = (
     return true;
   });
 
-/** The sign-in that a person's code names, while nobody has decided; null: there is none. */
+/** The undecided sign-in that a person's code names; null: there is none. */
 export async function findPendingSignIn(
   reader: Reader,
   userCode: string,
@@ -60,7 +60,7 @@ export async function findPendingSignIn(
   return row ?? null;
 }
 
-/** Writes a person's decision; false: somebody has decided meanwhile. */
+/** Stores a person's decision; false: it was already decided. */
 export async function decideSignIn(
   tx: Transaction,
   id: string,
@@ -101,7 +101,7 @@ export async function notePoll(
   return noted.length > 0;
 }
 
-/** Uses an approved sign-in up; false: another poll has done it. */
+/** Consumes an approved sign-in; false: another poll already did. */
 export async function takeApproved(tx: Transaction, id: string): Promise<boolean> {
   const isApproved = and(isOurs, eq(deviceSignIns.id, id), eq(deviceSignIns.state, "approved"));
   return (await tx.delete(deviceSignIns).where(isApproved).returning({ id: deviceSignIns.id })).length > 0;

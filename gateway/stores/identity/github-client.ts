@@ -10,7 +10,7 @@ import { createSecretBox } from "#shared/secret-box.ts";
 import { Secret } from "../../directory.ts";
 import { withStoreErrors } from "../store-errors.ts";
 
-/** What people are signed in with on GitHub. */
+/** The client that signs people in with GitHub. */
 export type GithubClient = { id: string; secret: Secret };
 
 /** Apps that were registered by an earlier version have no `clientId`. */

@@ -74,7 +74,7 @@ export async function hasAdministrator(reader: Reader): Promise<boolean> {
 
 export type NewPerson = {
   email: string;
-  /** Null: what stands before the @. */
+  /** Null: the part before the @. */
   name: string | null;
   role: Role;
   team: string | null;

@@ -30,7 +30,7 @@ export async function findRefreshToken(reader: Reader, token: string) {
   return found ?? null;
 }
 
-/** Whether a key ends when one of its sign-in's renewals said so, and not when an administrator says. */
+/** Whether a renewal of its sign-in set the key's end, not an administrator. */
 export async function isEndOfSignIn(
   reader: Reader,
   { id, expiresAt }: { id: string; expiresAt: string | null },
@@ -42,7 +42,7 @@ export async function isEndOfSignIn(
   );
 }
 
-/** Notes the first use of a token, and forgets those of its key that were used before `forgetBefore`. */
+/** Notes the first use of a token, and deletes those of its key that were used before `forgetBefore`. */
 export async function noteRefresh(
   tx: Transaction,
   { id, keyId }: { id: string; keyId: string },

@@ -12,7 +12,7 @@ const OVERLAP_MS = 30_000;
 
 const isOurs = eq(personSessions.orgId, DEFAULT_ORG);
 
-/** The running session of a token, its last one or the one before, with its person, who is not disabled. */
+/** The active session of a token (the current or the previous one), with its person, unless disabled. */
 export async function findSession(reader: Reader, token: string, now: Date) {
   const overlap = new Date(now.getTime() - OVERLAP_MS);
   const isItsToken = or(
@@ -35,7 +35,7 @@ export const listSessions = (reader: Reader, personId: string, now: Date): Promi
     .where(and(isOurs, eq(personSessions.personId, personId), gt(personSessions.expiresAt, now)))
     .orderBy(desc(personSessions.id));
 
-/** Puts off the end of a session that is in use. */
+/** Extends a session that is in use. */
 export async function prolongSession(db: Database["db"], id: string, expiresAt: Date): Promise<void> {
   await db
     .update(personSessions)
@@ -74,7 +74,7 @@ export async function endSessions(tx: Transaction, personId: string): Promise<vo
   await tx.delete(personSessions).where(and(isOurs, eq(personSessions.personId, personId)));
 }
 
-/** Ends the session of a token, if there is one, and forgets those that are over. */
+/** Ends the session of a token, if there is one, and deletes expired sessions. */
 export async function clearSessions(tx: Transaction, token: string | null, now: Date): Promise<void> {
   const isReplaced = token === null ? undefined : eq(personSessions.token, token);
   await tx.delete(personSessions).where(and(isOurs, or(lt(personSessions.expiresAt, now), isReplaced)));

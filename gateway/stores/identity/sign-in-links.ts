@@ -32,7 +32,7 @@ export async function insertSignInLink(
   return { token, expiresAt };
 }
 
-/** Uses a link up: whom it names (null: nobody yet); undefined: there is no such link, or it is over. */
+/** Consumes a link. @returns the e-mail that it names (null: none yet); undefined: no such link, or expired. */
 export async function useSignInLink(
   tx: Transaction,
   token: string,

@@ -56,7 +56,7 @@ export function openAccounts(deps: AccountsDeps) {
       return made;
     },
     all: (): OpenAccount[] => [...opened.values()],
-    /** Forgets idle accounts, and returns what they leased. */
+    /** Drops idle accounts, and returns their leases. */
     async releaseIdle(): Promise<void> {
       for (const [name, { id, isIdle }] of [...opened]) {
         if (!isIdle()) continue;

@@ -4,10 +4,10 @@ import { errorFields, type Log } from "#shared/log.ts";
 /** A process sweeps only after this time in contact: after an outage the others must have come back too. */
 const STEADY_MS = 12_000;
 const BEAT_MS = 5000;
-/** The only thing that asks a database which is away. */
+/** Only the heartbeat queries a database that is away. */
 const PROBE_MS = 500;
 
-/** What a process does every few seconds to say that it lives, and to find out whether the database does. */
+/** Every few seconds, a process reports that it is alive, and checks whether the database is. */
 type Heartbeat = {
   /** Asks the database, and resolves with its uptime in ms. */
   beat(): Promise<number>;

@@ -22,7 +22,7 @@ export type Grant = {
   release(): Promise<void>;
   /** The most that the call may cost, as an exact decimal; undefined for a key without a budget. */
   boundUsd?: string | undefined;
-  /** What a call that was answered counts as while its cost is unknown; undefined also if its model has no price. */
+  /** The assumed cost of an answered call while its cost is unknown; undefined also if its model has no price. */
   unknownUsd?: string | undefined;
   /** The use of the key's budget, or of the fullest of the budgets that the call counts in; undefined without one. */
   budget?: BudgetUse | undefined;

@@ -3,7 +3,7 @@ import { SLOT_MS, SLOTS_COUNTED } from "../../limits/window.ts";
 
 /** Longer than any budget period: older holds are leftovers. */
 const PERIOD_DAYS_MAX = 32;
-/** For so long a key's view shows what was let through while the database was away. */
+/** How long a key's view shows calls let through while the database was away. */
 const AWAY_DAYS = 30;
 
 /** Registers this process as alive. Resolves with the number of live processes and the uptime of Postgres. */

@@ -3,7 +3,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Pico } from "../../limits/money.ts";
 import { type BudgetPeriod, budgetPeriodAt } from "../../limits/window.ts";
 
-/** What keys and teams with a budget have spent, by account, since the beginning of the day and of the month. */
+/** Spend of keys and teams with a budget, by account, since the beginning of the day and of the month. */
 export type KeySpend = {
   day: string;
   month: string;

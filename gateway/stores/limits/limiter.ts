@@ -37,7 +37,7 @@ export type LimiterOptions = {
   metrics: Registry;
   /** Resolves when the records of all calls that have ended are stored. */
   recorded: () => Promise<void>;
-  /** What keys had spent when that was last known. */
+  /** The last known spend of keys. */
   spend?: KeySpend | undefined;
 };
 

@@ -27,7 +27,7 @@ type OutageDeps = {
   learned: { spend: KeySpend };
 };
 
-/** How often what keys have spent is read again: what a process knows of keys that it has not seen. */
+/** How often the spend of keys is reloaded: a process's only figures for keys that it has not seen. */
 const SPEND_MS = 60_000;
 
 /** Makes up for an outage when the database is back. */
@@ -73,11 +73,11 @@ export function openOutage(deps: OutageDeps) {
   }
 
   return {
-    /** Tells the database what was admitted without it. Rejects if it is away. */
+    /** Adds the calls that were admitted without the database. Rejects if it is away. */
     async settle(): Promise<void> {
       for (const account of accounts.all()) await settleOne(account);
     },
-    /** Once the records are stored: forgets their cost, and reports keys that went over. At most one runs at a time. */
+    /** Once the records are stored: clears their cost, and reports keys that exceeded a limit. Runs one at a time. */
     afterwards(): void {
       if (isRunning) return;
       isRunning = true;
@@ -171,7 +171,7 @@ export type OutageMetrics = {
   overrun(limit: keyof Overruns): void;
 };
 
-/** What limits do while the database is away. No label comes from a client. */
+/** Metrics of limits while the database is away. No label comes from a client. */
 export function outageMetrics(registry: Registry, isAway: () => boolean): OutageMetrics {
   new Gauge({
     name: "tallygate_limits_away",

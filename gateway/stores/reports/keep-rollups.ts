@@ -5,7 +5,7 @@ import { errorFields, type Log } from "#shared/log.ts";
 import type { Directory } from "../../directory.ts";
 import { openRollups } from "./rollups.ts";
 
-/** Reports read what is not rolled up yet from single records, so nothing hurries. */
+/** Reports read single records until they are rolled up, so there is no deadline. */
 const EVERY_MS = 10_000;
 const RETENTION_EVERY_MS = 60 * 60_000;
 const DAY_MS = 24 * 3_600_000;

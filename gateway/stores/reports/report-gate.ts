@@ -6,7 +6,7 @@ export const AT_ONCE = Math.min(2, Math.max(1, availableParallelism() - 1));
 /** Reports made and waiting; more than any page asks for. */
 const REPORTS_MAX = 200;
 const WAIT_MAX_MS = 60_000;
-/** Longer than a report may take: a maker that says nothing of an order for this long hangs. */
+/** Longer than a report may take: a maker that is silent about an order for this long hangs. */
 const SILENT_MAX_MS = 130_000;
 
 const tooMany = () =>
@@ -24,7 +24,7 @@ type Waiting<Order, Made> = {
 type Maker<Order> = { start(id: number, order: Order): void; forget(id: number): void; hung(): void };
 
 /**
- * The one gate of reports: admits orders to one maker. It calls `start` for an order, `forget` for a started one that is
+ * The only gate of reports: admits orders to one maker. Calls `start` for an order, `forget` for a started one that is
  * no longer wanted, and `hung` if the maker stays silent for too long. `atOnce` reports are made at a time; an order of
  * several takes all the turns that it has reports for.
  */
@@ -58,7 +58,7 @@ export function reportGate<Order, Made>(maker: Maker<Order>, atOnce = AT_ONCE) {
   };
 
   return {
-    /** Resolves with the result of an order of so many `reports`. When `signal` aborts, one that still waits is dropped. */
+    /** Resolves with the result of an order of `reports` reports. When `signal` aborts, a waiting order is dropped. */
     async add(order: Order, reports: number, signal: AbortSignal | undefined): Promise<Made> {
       if (signal?.aborted) throw new GatewayError("reports_unavailable");
       const all = [...waiting.values()].reduce((sum, one) => sum + one.reports, reports);

@@ -17,7 +17,7 @@ export type Progress = { rolledTo: Date; records: number };
 export type Rollups = {
   /**
    * Rolls up the next hours, at most to the end of their day, or rebuilds a day with marked hours; reads and
-   * writes one snapshot. `patient` skips hours that were marked a short time ago.
+   * writes one snapshot. `patient` skips recently marked hours.
    */
   turn(now: Date, patient?: boolean): Promise<Turn>;
   /** Takes turns until everything is rolled up. Waits while another process does so. */
@@ -151,7 +151,7 @@ async function remakeMarkedDay(
   return true;
 }
 
-/** Where the hour's single records have gone, what has come since is added; else all is summed up again. */
+/** If the hour's single records were dropped, adds late records; else sums up all records again. */
 async function remakeHour(
   sql: Sql,
   orgId: string,
@@ -166,7 +166,7 @@ async function remakeHour(
   await sumUpHours(sql, span);
 }
 
-/** Forgets all rollups that can be made again: those of hours whose single records are there. */
+/** Deletes all rollups that can be rebuilt: those of hours whose single records exist. */
 async function forget(sql: Sql, orgId: string, { rawFromMs }: RollupState): Promise<Turn> {
   const from = rawFromMs === null ? NEVER_ROLLED : iso(rawFromMs);
   const day = from.slice(0, 10);

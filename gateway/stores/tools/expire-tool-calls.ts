@@ -8,7 +8,7 @@ import { CLOSE_STALE } from "./tool-calls.ts";
 const EVERY_MS = 15 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** What is deleted by age: after `days`, or as records of calls are, after `retention_days`. */
+/** Tables whose rows are deleted by age: after `days`, or, like records of calls, after `retention_days`. */
 const AGEING: readonly (Ageing & { days?: number })[] = [
   { table: "tool_calls", column: "started_at" },
   { table: "agent_points", column: "ended_at" },

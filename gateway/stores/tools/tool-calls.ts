@@ -40,7 +40,7 @@ export type ToolObservation = {
   guardrail: string | null;
 };
 
-/** The end of a session: calls of it that were still pending then are unknown for ever, or until more is seen. */
+/** The end of a session: calls still pending then stay unknown, unless another observation arrives. */
 export type SessionEnd = { orgId: string; origin: string; session: string; endedAt: string };
 
 /** What `ToolObservation` is made from; times are of the clock that saw the call. */
