@@ -90,7 +90,7 @@ export const LIST_QUERY = {
   after: "The `next` of the previous page.",
 } as const;
 
-/** What others than administrators see of lists of records. */
+/** The restriction of lists of records for everyone but administrators. */
 export const OWN_OR_TEAM =
   "A member gets what belongs to themselves, a manager of a team what belongs to it and the teams below; the rest does not exist for them.";
 

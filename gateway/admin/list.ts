@@ -10,7 +10,7 @@ const VALUE_LENGTH_MAX = 512;
 export type ListQuery<Name extends string> = {
   /** Items on the page. */
   limit: number;
-  /** What the page before gave as `next`. */
+  /** The previous page's `next`. */
   after: string | null;
   given: Partial<Record<Name, string>>;
 };

@@ -151,7 +151,7 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
   };
 }
 
-/** What an edit adds to the audit log. */
+/** An edit's additions to the audit log. */
 const auditEntriesOf =
   <Row extends Named, Put extends { name?: string }, Patch, View>(
     deps: AdminDeps,

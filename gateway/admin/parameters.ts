@@ -21,7 +21,7 @@ export function idParameter(text: string): string {
   return text;
 }
 
-/** @throws GatewayError invalid_request for what no page gave as `next`. */
+/** @throws GatewayError invalid_request for a value that no page gave as `next`. */
 export function idCursor(after: string): string {
   if (isId(after)) return after;
   throw new GatewayError("invalid_request", "after: Expected the `next` of the previous page.");

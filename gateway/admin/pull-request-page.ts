@@ -37,7 +37,7 @@ export const pullRequestView = (row: PullRequestRow, cost: KnownCost): PullReque
 
 function costFacts({ mergedAt }: PullRequestRow, cost: KnownCost) {
   const requests = cost?.requests ?? 0;
-  // As in reports: what is not known about a merge is null, not zero.
+  // As in reports: unknown figures of a merge are null, not zero.
   const isUnknown = mergedAt !== null && requests === 0;
   return {
     session_requests: requests,

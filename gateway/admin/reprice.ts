@@ -25,7 +25,7 @@ import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 import { idParameter } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";
 
-/** At most so many records are priced before the answer; more are a job. */
+/** Maximum number of records priced before the answer; larger repricings run as a background job. */
 const AT_ONCE_MAX = 5000;
 
 /**
@@ -97,7 +97,7 @@ function windowOf({ from, to }: RepriceBody): RecordWindow {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
 }
 
-/** Cancels a job; what is priced stays priced. The audit log keeps its old and its new sum. */
+/** Cancels a job; priced records keep their prices. The audit log keeps its old and its new sum. */
 export const cancelReprice = (deps: AdminDeps, origin: Origin, text: string): Promise<RepriceJobView> =>
   audited(deps.database, origin, async (tx, audit) => {
     const id = idParameter(text);

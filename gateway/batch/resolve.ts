@@ -31,7 +31,7 @@ export type Resolver = {
   /**
    * Evaluates the guardrails for all requests resolved since the last call, and whether they refer to what another key
    * made; none of them may be forwarded before.
-   * @throws GatewayError not_found; guardrail_blocked: refuses the whole batch, because nobody reads a synthetic answer
+   * @throws GatewayError not_found; guardrail_blocked: refuses the whole batch, because no one reads a synthetic answer
    * in it.
    */
   evaluate(): Promise<void>;

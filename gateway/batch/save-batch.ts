@@ -23,7 +23,7 @@ export type Creation = {
   facts: Pick<NewBatch, "endpoint" | "inputFileId" | "completionWindow" | "routes" | "models" | "direct">;
 };
 
-/** Stores the owner of a batch just created. If that fails, the batch is cancelled: nobody would be billed for it. */
+/** Stores the owner of a batch just created. If that fails, the batch is cancelled: no one would be billed for it. */
 export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array): Promise<BatchRow> {
   const { object, id } = objectWithId(bytes);
   const { kind, key } = it;

@@ -10,7 +10,7 @@ type BatchAnswer = {
   priced: Priced;
   /** At the prices of the provider's batch tier. */
   discounted: Priced;
-  /** Another model answered than those asked for. */
+  /** A model other than the requested ones answered. */
   another?: boolean;
 };
 

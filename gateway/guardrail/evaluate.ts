@@ -14,11 +14,11 @@ export type GuardrailInput = {
   additionalModels(): readonly (string | null)[];
   /** The request's decoded texts. Called only if a rule reads them. */
   texts(): readonly string[];
-  /** Whether a text is given as token ids, which nobody can read here. Called only if a rule reads texts. */
+  /** Whether a text is given as token ids, which cannot be decoded here. Called only if a rule reads texts. */
   tokenIds?(): boolean;
 };
 
-/** What rules are asked about the call of a model. */
+/** The facts of a model call that rules check. */
 export type ModelCallInput = GuardrailInput & { choice: NonNullable<GuardrailInput["choice"]> };
 
 /** A refusal by a rule or its service. */

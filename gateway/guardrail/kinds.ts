@@ -1,4 +1,4 @@
-/** Values of `role` and `type` in vendors' formats. Any other value may be somebody's text. */
+/** Values of `role` and `type` in vendors' formats. Any other value may be user text. */
 const ROLES = "assistant developer function model system tool user";
 
 const TYPES = `

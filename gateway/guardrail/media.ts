@@ -50,7 +50,7 @@ export const isMediaHolder = (holder: object, it: { name: string; within: boolea
   (it.within && (WRAPPERS.has(it.name) || MEDIA_LISTS.has(it.name))) ||
   (it.top && MEDIA_LISTS.has(it.name));
 
-/** What a member of a part that carries media is. */
+/** The role of a member in a part that carries media. */
 export type MediaText =
   /** Bytes of a known media type: no text for a model. */
   | "media"

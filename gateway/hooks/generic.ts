@@ -12,7 +12,7 @@ const EVENTS_MAX = 100;
 const AHEAD_MAX_MS = 24 * 3_600_000;
 const BEHIND_MAX_MS = 30 * AHEAD_MAX_MS;
 
-/** What a decision of an agent's, before the call, says of it. */
+/** The call's status for each decision that an agent makes before it. */
 const DECISIONS: Readonly<Record<string, ToolStatus>> = { allow: "pending", ask: "pending", deny: "denied" };
 
 const Id = Type.String({
@@ -84,7 +84,7 @@ export function genericEvents(
   });
 }
 
-/** Many languages write null for what is absent. */
+/** Many languages write null for absent members. */
 const withoutNulls = (event: unknown): unknown =>
   typeof event === "object" && event !== null && !Array.isArray(event)
     ? Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null))

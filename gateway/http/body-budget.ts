@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import { GatewayError } from "../errors.ts";
 
-/** What one call takes of the memory for bodies. */
+/** One call's share of the memory for bodies. */
 export type BodyHold = {
   /** Takes `bytes` more. @throws GatewayError bodies_too_many */
   take(bytes: number): void;

@@ -9,7 +9,7 @@ export const isUtf8Type = (type: string | null): boolean =>
   [...(type ?? "").matchAll(CHARSETS)].every(([, charset = ""]) => UTF8.test(charset));
 
 /**
- * Bodies are read as UTF-8, so a provider must not be told to read them otherwise.
+ * Bodies are read as UTF-8, so the provider must not get another charset.
  * @throws GatewayError unsupported_media_type
  */
 export function requireUtf8(headers: Pick<HeaderView, "get">): void {

@@ -72,7 +72,7 @@ export function upstreamHeaders(from: HeaderView, wire: WireName): HeaderTable {
   return headers;
 }
 
-/** A form keeps its boundary. Everything else was read as JSON, so nobody may read it as something else. */
+/** A form keeps its boundary. All other bodies were read as JSON, so no provider may read them as another type. */
 function upstreamType(from: HeaderView): string {
   const type = from.get("content-type") ?? "";
   return /^multipart\//i.test(type) ? type : "application/json";

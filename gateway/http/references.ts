@@ -5,7 +5,7 @@ import { nameAt, valueAt } from "./json-value.ts";
 import { foldedName } from "./one-reading.ts";
 import { memberValue } from "./scan.ts";
 
-/** Ids of what a vendor keeps that a call refers to. */
+/** Ids of stored vendor objects that a call refers to. */
 export type References = {
   /** Responses and containers. */
   kept: readonly string[];
@@ -56,7 +56,7 @@ export function referencesIn(body: JsonBody): References {
   return all;
 }
 
-/** What several calls refer to. */
+/** The references of several calls. */
 export const allOf = (references: readonly References[]): References => ({
   kept: references.flatMap(({ kept }) => kept),
   items: references.flatMap(({ items }) => items),

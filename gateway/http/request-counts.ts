@@ -16,7 +16,7 @@ const COUNTS = {
 
 /**
  * Adds to an answer's reading what only the request says: code points of the text to speak, which is the final figure
- * because speech is priced by it; the number of documents to rank; or size and quality of the images asked for.
+ * because speech is priced by it; the number of documents to rank; or size and quality of the requested images.
  */
 export function withRequestCounts(
   reading: Reading,

@@ -10,7 +10,7 @@ import {
 import { nameAt, valueAt } from "./json-value.ts";
 import { lastMember, memberValue } from "./scan.ts";
 
-/** What the gateway may change in a body; `route` is always removed (spec, common request inputs). */
+/** Changes that the gateway may make to a body; `route` is always removed (spec, common request inputs). */
 export type Edits = {
   /** Further members to remove. */
   remove?: readonly string[];

@@ -36,7 +36,7 @@ export type Kept = Static<typeof Kept>;
 export const comeBack = createAuthEndpoint(
   { method: "POST", body: standard(Type.Object({ state: Type.String() })) },
   async (ctx) => {
-    // Nothing is read but the cookie, so whatever is thrown is the fault of what came back.
+    // It reads only the cookie, so every error is a fault of the returned data.
     const kept: unknown = await parseGenericState(ctx, ctx.body.state).catch(() => null);
     return ctx.json(fits(Kept, kept) ? kept : null);
   },

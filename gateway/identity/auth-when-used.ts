@@ -1,7 +1,7 @@
 import { once } from "#shared/once.ts";
 import type { Auth, AuthOptions } from "./auth.ts";
 
-/** Loads the sign-in library with its first use: it is large, and many gateways sign nobody in. */
+/** Loads the sign-in library with its first use: it is large, and many gateways never sign anyone in. */
 export function authWhenUsed(options: AuthOptions): Auth {
   const auth = once(async () => (await import("./auth.ts")).openAuth(options));
   return {

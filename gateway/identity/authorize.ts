@@ -11,11 +11,11 @@ import { teamsWithin } from "../stores/teams.ts";
 import { savedScope } from "./scope.ts";
 import { hasKey, identify, isOfAdministration, type ViewerDeps } from "./viewer.ts";
 
-/** Who may read reports, and of what. */
+/** Who may read reports, and which records they cover. */
 export type ReportReader = {
   /** As the audit log names them. */
   actor: string;
-  /** What every report is limited to; null: no limit. */
+  /** The restriction of every report; null: no limit. */
   scope: TeamScope | null;
   /** Which saved reports there are for them. */
   saved: SavedScope;
@@ -55,7 +55,7 @@ export async function requireAdministrator(deps: ViewerDeps, request: Request): 
 
 type Exporting = Pick<ViewerDeps, "database" | "refusals" | "clock"> & { request: Request; actor: string };
 
-/** Writes into the audit log that somebody took figures away as a file. */
+/** Writes to the audit log that a person exported figures as a file. */
 export async function noteExport(
   { database, refusals, clock, request, actor }: Exporting,
   subject: string,

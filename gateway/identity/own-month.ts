@@ -28,7 +28,7 @@ export async function ownReport(
   return await resultOf(deps.reportWriter, full, deps.clock.now());
 }
 
-/** What a person has spent this month, and what is left of the keys' budgets. */
+/** A person's spend this month, and the rest of the keys' budgets. */
 export async function ownMonth(
   deps: OwnUsageDeps,
   email: string,

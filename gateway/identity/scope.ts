@@ -2,11 +2,11 @@ import type { RecordScope } from "../stores/record-list.ts";
 import type { SavedScope } from "../stores/reports/saved-reports.ts";
 import type { Viewer } from "./viewer.ts";
 
-/** What a viewer sees of records: a member what is theirs, a manager of a team what is the team's. */
+/** The records that a viewer sees: a member's own, or, for a team's manager, the team's. */
 export function recordScope({ role, team, person }: Viewer): RecordScope {
   if (role === "administrator") return null;
   if (role === "manager") return team === null ? null : { team };
-  // A token with a member's role belongs to nobody, and nothing belongs to it.
+  // A token with a member's role has no person, so it owns no records.
   return { owner: person?.email ?? "" };
 }
 

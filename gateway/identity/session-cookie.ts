@@ -25,7 +25,7 @@ export function sessionToken(headers: Headers, { name }: CookieFacts): string | 
   const cookies = (headers.get("cookie") ?? "").split(/;\s*/);
   const values = cookies.filter((it) => it.startsWith(`${name}=`)).map((it) => it.slice(name.length + 1));
   const [value] = values;
-  // A second one was set by somebody else, and which of them is ours cannot be told.
+  // A second one was set by someone else, and ours cannot be recognised.
   if (value === undefined || values.length > 1) return null;
   const [, token] = /^(tgs_[0-9A-Za-z]{43})\./.exec(value) ?? [];
   return token ?? null;

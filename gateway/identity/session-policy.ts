@@ -3,23 +3,23 @@ import type { Role } from "#shared/admin/people.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** A session ends after so long without a request … */
+/** Idle timeout of a session. */
 const idleMs = (role: Role): number => (role === "administrator" ? 30 * MINUTE_MS : 12 * HOUR_MS);
-/** … and after seven days in any case. */
+/** Maximum length of a session. */
 export const SESSION_SECONDS_MAX = 7 * 24 * 60 * 60;
 /**
- * A session by GitHub ends after a day, so that the membership is asked for again: no token of GitHub's is kept with
- * which it could be asked for meanwhile.
+ * GitHub sign-ins last one day, so that the membership is checked again: no GitHub token is stored to check it
+ * meanwhile.
  */
 const lengthMsMax = (way: string | null): number =>
   way === "github" ? 24 * HOUR_MS : SESSION_SECONDS_MAX * 1000;
 
-/** The end is put off at most this often, so that not every request writes. */
+/** Sessions are extended at most this often, so that not every request writes. */
 const PROLONG_EVERY_MS = MINUTE_MS;
 
 type Ends = { createdAt: Date; now: Date; role: Role; way: string | null };
 
-/** When a session ends that is in use now. */
+/** The end of a session that is in use now. */
 export const sessionEnd = ({ createdAt, now, role, way }: Ends): Date =>
   new Date(Math.min(createdAt.getTime() + lengthMsMax(way), now.getTime() + idleMs(role)));
 

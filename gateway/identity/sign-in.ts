@@ -26,7 +26,7 @@ export type SignInDeps = {
   clock: Clock;
 };
 
-/** The first administrator, where the sign-in page names nobody. */
+/** The first administrator, if the sign-in page names no one. */
 const FIRST_EMAIL = "admin@localhost";
 
 export type SignedInPerson = { person: PersonRow; headers: Headers };
@@ -66,7 +66,7 @@ type Redeemed = {
   body: RedeemBody;
 };
 
-/** The person whom a link signs in, created if they are new; null: it signs nobody in any more. */
+/** The person whom a link signs in, created if they are new; null: the link is no longer valid. */
 async function personOf(
   tx: Transaction,
   { named, body }: Redeemed,

@@ -19,7 +19,7 @@ export type Viewer = {
   role: Role;
   /** The team of a manager who sees only it and those below it; null: no limit by team. */
   team: string | null;
-  /** Null: the admin key or a token, which belongs to nobody. */
+  /** Null: the admin key or a token, which has no person. */
   person: { id: string; email: string; name: string } | null;
   /** Null: not signed in by a browser. */
   sessionId: string | null;
@@ -39,7 +39,7 @@ export type ViewerDeps = {
   clock: Clock;
 };
 
-/** Name of whoever presents the admin key: it names nobody. */
+/** Name of the admin key's bearer: the key itself identifies no one. */
 const ADMIN_KEY: Viewer = {
   actor: "admin key",
   role: "administrator",

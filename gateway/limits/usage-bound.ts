@@ -61,7 +61,7 @@ const REFERENCES = [
 /** Members that contain the text sent to a model. */
 const TURNS = ["messages", "input", "system", "contents", "systemInstruction", "content", "requests"];
 
-/** What is billed of a surface's answer: the text that a model writes, something else (`pieces`), or no output. */
+/** The billed part of a surface's answer: the text that a model writes, other output (`pieces`), or none. */
 const ANSWERS = {
   "chat.completions": "text",
   messages: "text",

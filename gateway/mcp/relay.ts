@@ -182,7 +182,7 @@ async function listed(call: RelayCall, { id }: RpcMessage, { answer, headers }: 
     (tool) =>
       isRecord(tool) && typeof tool["name"] === "string" && mayCall(call.key, call.server, tool["name"]),
   );
-  // What one key sees is not to be kept for another.
+  // One key's view must not be cached for another.
   const scope = "cacheScope" in result ? { cacheScope: "private" } : {};
   const shown = { ...response, result: { ...result, ...scope, tools } };
   return Response.json(shown, { headers: json(headers) });

@@ -92,7 +92,7 @@ async function opened(
       decidedAt: clock.now().toISOString(),
       latencyMs: outcome.status === "unknown" ? null : Math.round(clock.monotonicMs() - startedMs),
     };
-    // From here until the row is stored, the call counts against the budget with what it cost.
+    // From here until the row is stored, the call counts against the budget with its actual cost.
     await grant.settle({ costUsd: last.costUsd, tokens: 0 });
     await recorder.settleTool(toolObservation(last, begun.id));
   };
@@ -146,7 +146,7 @@ const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** What Codex adds to a tool call. Other clients may use such plain names for anything. */
+/** Members that Codex adds to a tool call. Other clients may use such plain names for anything. */
 const codexMeta = (params: Params): Record<string, unknown> => {
   const meta = metaOf(params);
   return "x-codex-turn-metadata" in meta ? meta : {};

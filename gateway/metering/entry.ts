@@ -21,7 +21,7 @@ export type Facts = {
   attempts: number;
   providerRequestId: string | null;
   reading: Reading | null;
-  /** Another model answered than the one that was asked for. */
+  /** A model other than the requested one answered. */
   modelMismatch?: boolean;
   priced: Priced;
   ttftMs: number | null;
@@ -35,7 +35,7 @@ const known = <T>(value: T | null | undefined): T | undefined => value ?? undefi
 type Known = { labels: CallLabels; guardrail: string | null };
 
 /**
- * The record of a running call: what is stored if the process dies. Nothing of the body is in it but the labels.
+ * The record of a running call: what is stored if the process dies. It contains nothing of the body except the labels.
  */
 export function openEntry(call: Call, choice: Choice, { labels, guardrail }: Known): RequestRow {
   const first = choice.targets[0];

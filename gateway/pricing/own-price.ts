@@ -68,7 +68,7 @@ export function overridePrice(override: PriceOverride): PriceEntry {
 const USUAL_SIZE = "1024x1024";
 const USUAL_QUALITY = "standard";
 
-/** The price of images of the size and quality asked for (`1024x1792 hd`; null or `auto` is the usual one). */
+/** The price of images of the requested size and quality (`1024x1792 hd`; null or `auto` is the default). */
 export function ofVariant(price: PriceEntry, variant: string | null): PriceEntry {
   if (!price.imageBy) return price;
   const [size = "auto", quality = "auto"] = variant?.split(" ") ?? [];

@@ -15,9 +15,9 @@ export type AnswerToPrice = {
   /** The provider's name for the model that answered. */
   responseModel: string | null;
   serviceTier: string | null;
-  /** What the provider says that it cost (`Reading`). */
+  /** Its cost as the provider reported it (`Reading`). */
   reportedCostUsd: string | null;
-  /** Size and quality of the images asked for; absent is unknown. */
+  /** Size and quality of the requested images; absent is unknown. */
   variant?: string | null;
   usage: Usage;
   at: Date;
@@ -25,14 +25,14 @@ export type AnswerToPrice = {
 
 type Named = Pick<AnswerToPrice, "provider" | "model" | "responseModel">;
 
-/** Whether another model answered than the one asked for. An Azure deployment has any name, unless the list knows it. */
+/** Whether a model other than the requested one answered. Azure deployments have any name, unless the list knows it. */
 export function isAnotherModel(book: PriceBook, { provider, model, responseModel }: Named): boolean {
   if (model === null || responseModel === null || isSameModel(model, responseModel)) return false;
   return provider.kind !== "azure" || book.knows(provider.kind, model);
 }
 
 /**
- * Prices an answer. What the provider says that it cost wins; the cost by price list is kept beside it.
+ * Prices an answer. A cost that the provider reports wins; the list-price cost is stored as well.
  */
 export function priceAnswer(book: PriceBook, answered: AnswerToPrice): Priced {
   const listed = priceByList(book, answered);

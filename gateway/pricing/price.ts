@@ -57,7 +57,7 @@ function speechEstimate({ characterEstimate }: PriceEntry, usage: Usage): Rates 
     : null;
 }
 
-/** What is left of a count, from which parts with a rate of their own are taken, each at most what is left. */
+/** The rest of a count after subtracting parts with their own rates, each at most the rest. */
 function splitter(rates: Rates, whole: number | null) {
   let left = whole ?? 0;
   return {

@@ -31,7 +31,7 @@ export function supportsSurface(
   return wireFor(provider, wire) === wire && lacks?.includes(surface) !== true;
 }
 
-/** What is called at a provider. */
+/** The part of a call that determines its URL at the provider. */
 type Called = { surface: SurfaceName; model: string | null; streamed: boolean };
 
 /** URL of a surface at a provider, which must support the surface's wire. */

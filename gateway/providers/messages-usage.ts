@@ -89,7 +89,7 @@ function withCompaction(whole: Usage, compaction: Usage): Usage {
   };
 }
 
-/** `cache_creation_input_tokens` is the sum; what the split leaves out was kept for 5 minutes, the default. */
+/** `cache_creation_input_tokens` is the sum; tokens missing in the split were cached for 5 minutes, the default. */
 function writesOf(usage: ProviderObject): { fiveMinutes: number | null; hour: number | null } {
   const split = objectOf(usage["cache_creation"]);
   const total = countOf(usage["cache_creation_input_tokens"]);

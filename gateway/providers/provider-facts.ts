@@ -91,7 +91,7 @@ export const GEMINI_SIGNATURES: SignedCalls = {
 export const without = (...missing: readonly WireName[]): WireName[] =>
   BESIDE_CHAT.filter((wire) => !missing.includes(wire));
 
-/** What most providers that copy OpenAI's chat wire have in common. */
+/** Facts shared by most providers that copy OpenAI's chat wire. */
 export const OPENAI_LIKE = {
   wire: "chat",
   otherWires: BESIDE_CHAT,
@@ -117,7 +117,7 @@ export const ANTHROPIC_LIKE = {
   auth: "x-api-key",
 } as const satisfies ProviderFacts;
 
-/** A vendor that differs from OpenAI in its address, its key, its prices and what it has. */
+/** A vendor that differs from OpenAI in its address, key, prices and features. */
 export const vendor = <const T extends Partial<ProviderFacts>>(
   [baseUrl, envKey]: readonly [string, string],
   facts: T,

@@ -34,7 +34,7 @@ const READERS = {
 /** The member of the usage object in which a provider reports what the call cost. */
 export type ReportedCost = keyof typeof READERS;
 
-/** What the provider says that the call cost, in USD as an exact decimal; null if it does not say. */
+/** The call's cost as the provider reports it, in USD as an exact decimal; null if not reported. */
 export function reportedCostOf(
   usage: ProviderObject | null,
   { reportedCost }: { reportedCost?: ReportedCost },

@@ -10,7 +10,7 @@ export type StreamState = StreamProgress & {
   usage: Usage;
   model: string | null;
   tier: string | null;
-  /** What the answer cost according to the provider. */
+  /** The answer's cost as the provider reported it. */
   cost?: string | null;
   keptId?: string | null;
   keptIds?: Set<string>;

@@ -41,7 +41,7 @@ const codeOf = (type: ErrorType): string => {
   return "code" in facts ? facts.code : type;
 };
 
-/** What a reader has found in an answer. */
+/** The figures that a reader found in an answer. */
 export type AnswerFacts = {
   usage: Usage | null;
   model: string | null;
@@ -50,7 +50,7 @@ export type AnswerFacts = {
   final: boolean;
   /** The name of an error in the answer. */
   failure?: string | undefined;
-  /** What it cost according to the provider (reported-cost.ts). */
+  /** Its cost as the provider reported it (reported-cost.ts). */
   cost?: string | null;
   /** Something is billed that `usage` does not count. A cost that the provider reports covers it. */
   billsMore?: boolean;

@@ -1,6 +1,6 @@
 import type { Choice, Target } from "../call.ts";
 
-/** What decides between deployments of the same model. */
+/** The facts that decide between deployments of the same model. */
 export type DeploymentState = {
   /** When the pause of a failing target ends (monotonic milliseconds); 0 if it may be asked. */
   pausedUntil(target: Target): number;

@@ -96,7 +96,7 @@ const isNative = (
 ) => it.supports(provider, surface);
 
 /**
- * A model that nobody is known to serve goes to its vendor: to the provider at the vendor's own host whose kind names
+ * A model that no one is known to serve goes to its vendor: to the provider at the vendor's own host whose kind names
  * its models so, or, for a name that no vendor gives, to that provider if no other supports the surface (decision:
  * Unknown models go to their vendor). Null if there is none.
  */

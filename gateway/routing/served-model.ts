@@ -14,7 +14,7 @@ type ModelRequest = {
 };
 
 /**
- * Who would answer a call that names the model, on whichever surface; null if nobody would, or the key may not use it.
+ * Who would answer a call that names the model, on any surface; null if no one would, or the key may not use it.
  * `route` is null for a model that no route pairs with its provider.
  */
 export function servedModel(request: ModelRequest): { provider: Provider; route: Route | null } | null {

@@ -37,7 +37,7 @@ export function withLane(call: LaneCall, choice: Choice, hostsOf: VendorHosts): 
 
 const ASKED = `The call asks to be paid for by the caller's own subscription (${LANE_HEADER}), and cannot be:`;
 
-/** What keeps a call off the lane, and the setting that would change it; null: nothing. */
+/** The reason that a call is not on the lane, and the setting that would change it; null: nothing. */
 function obstacleOf(call: LaneCall, choice: Choice, hostsOf: VendorHosts): string | null {
   if (!call.passthroughCredential) {
     return "it carries no credential but the gateway's own. Send the key in x-gateway-key and the subscription's credential in Authorization.";

@@ -84,7 +84,7 @@ const findKeptResponse = ({ db }: Pick<Database, "db">, id: string): Promise<Kep
 /** The keys that made the objects that providers keep. */
 export const openOwnership = (database: Pick<Database, "db">, log: Log) => ({
   findKeptResponse: (id: string) => findKeptResponse(database, id),
-  /** Calls continue while the database is away, as with cached keys; their references are then unchecked. Else rejects. */
+  /** As with cached keys, calls continue while the database is away, with unchecked references. Rejects otherwise. */
   refersToForeign: (keyId: string, references: References): Promise<boolean> =>
     refersToForeign(database, keyId, references).catch((error) => {
       if (!(error instanceof GatewayError) || error.type !== "store_unavailable") throw error;

@@ -10,7 +10,7 @@ import { withStoreErrors } from "../stores/store-errors.ts";
 import { claudeSettingsOf } from "../stores/teams.ts";
 import { jsonBody } from "./model-docs.ts";
 
-/** What a Claude Code that is signed in to the gateway asks of it besides model calls. */
+/** The requests other than model calls that Claude Code makes when it is signed in to the gateway. */
 type ClaudeCodeDeps = {
   callers: CallerCheck;
   database: Database;
@@ -142,7 +142,7 @@ async function usageOf(deps: ClaudeCodeDeps, key: ClientKey) {
 
 type BudgetAccount = { id: string; limits: NonNullable<ClientKey["limits"]> };
 
-/** What is used of a budget in its current period; null: there is no budget. */
+/** The used part of a budget in its current period; null: there is no budget. */
 async function usedOf(
   { database, clock }: ClaudeCodeDeps,
   { id, limits }: BudgetAccount,

@@ -17,7 +17,7 @@ export type Lifecycle = {
   stopping: boolean;
   /** It is to end because another one has taken over, so the port as a whole is ready. */
   replaced: boolean;
-  /** What calls need beside a directory is there. */
+  /** Everything that calls need besides a directory is ready. */
   warm: boolean;
   /** The database is migrated and has been read. */
   prepared: boolean;
@@ -48,7 +48,7 @@ const FAULTS = {
 
 /**
  * `GET /healthz`: the process is alive. `GET /readyz`: it can record and knows its configuration, so it may be sent
- * calls; Postgres or ClickHouse being away is named but does not make it unready, because calls of known keys go on.
+ * calls; Postgres or ClickHouse being away is named but does not make it unready, because calls of known keys continue.
  */
 export const health = (deps: HealthDeps) =>
   new Elysia({ name: "surface.health" })
@@ -98,7 +98,7 @@ type Found = {
   isCopied: boolean | null;
 } & Record<"recording" | "stopping" | "warm" | "administers", boolean>;
 
-/** What does not work, and why. */
+/** The failing parts, and why they fail. */
 function* reasonsOf(it: Found): Generator<string> {
   if (it.stopping) yield "The gateway is stopping.";
   if (!it.recording) yield "Nothing can be recorded: the spool is full or cannot be written.";

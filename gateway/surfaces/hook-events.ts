@@ -81,7 +81,7 @@ function requireOn({ directory }: HookEventsDeps): void {
   throw new GatewayError("not_found", "The hooks' endpoint is switched off.");
 }
 
-/** What is compressed could be of any size once it is not. */
+/** A compressed body could have any size once decompressed. */
 function requirePlain(headers: Headers): void {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") return;

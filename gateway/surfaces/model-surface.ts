@@ -84,7 +84,7 @@ type Arrival = {
   surface: SurfaceName;
   caller: Caller;
   request: Request;
-  /** What the path says, where it names the model. */
+  /** The model and stream flag in the path, if it names the model. */
   named?: { model: string; streamed: boolean };
 };
 

@@ -86,7 +86,7 @@ const DeviceName = SingleLine(60);
 /** Characters that would let a name look like another one on the page that approves it. */
 const INVISIBLE = /\p{Cf}/u;
 
-/** What a device says of itself; what does not fit is left out whole. */
+/** A device's claims about itself; values that are too long are dropped whole. */
 function deviceOf(fields: OAuthFields) {
   const name = fields.get("device_name")?.trim();
   const program = fields.get("surface");

@@ -61,7 +61,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 
 const json = (value: unknown): Response => Response.json(value, { headers: JSON_TYPE });
 
-/** The order of the checks is the contract's: what comes later is not looked at. */
+/** The contract sets the order of the checks: after a failure, later checks do not run. */
 async function serve(deps: OtelDeps, receive: ReturnType<typeof createReceiver>, request: Request) {
   if (!deps.directory.current().settings.metrics_receiver) {
     throw new GatewayError("not_found", "The metrics receiver is switched off.");
@@ -124,7 +124,7 @@ async function answered(deps: Pick<OtelDeps, "log">, answer: () => Promise<Respo
   }
 }
 
-/** Exporters allow ten seconds for an export with all retries, and give up if told to wait longer. */
+/** Exporters allow ten seconds for an export with all retries, and give up if asked to wait longer. */
 const RETRY_AFTER_SECONDS = 2;
 
 function statusAnswer({ type, message, headers: own }: GatewayError): Response {

@@ -3,7 +3,7 @@ import { insertRefreshToken } from "../stores/identity/refresh-tokens.ts";
 
 /** How long a bearer lasts: a working day, so that the database may be away for long. Revoking does not wait for its end. */
 export const BEARER_SECONDS = 8 * 3600;
-/** A sign-in that has not been renewed for so long is over. */
+/** A sign-in that is not renewed for this long ends. */
 const IDLE_MS = 30 * 24 * 3600 * 1000;
 /**
  * How long a replaced refresh token still works: processes share one file of them, and renew at the same time. Its use
@@ -20,7 +20,7 @@ const later = (now: Date, ms: number): string => new Date(now.getTime() + ms).to
 export const bearerEnd = (now: Date): string => later(now, BEARER_SECONDS * 1000);
 /** The end of a sign-in that is renewed now. */
 export const signInEnd = (now: Date): string => later(now, IDLE_MS);
-/** When the uses of tokens are so long ago that their keys are over. */
+/** Token uses before this are obsolete, because their keys have expired. */
 export const forgottenBefore = (now: Date): Date => new Date(now.getTime() - IDLE_MS);
 
 /** The ends of a key that is made by a sign-in now, and of its first secret. */

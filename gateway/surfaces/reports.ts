@@ -32,11 +32,11 @@ export type ReportsDeps = RequestBodyDeps & {
   reportWriter: Pick<ReportWriter, "write" | "writeAll">;
   /** The saved reports of these ids that there are in a scope; an id without a report is left out. */
   savedReports(ids: readonly string[], scope: SavedScope): Promise<readonly NamedReport[]>;
-  /** Notes that somebody took a report away as a file. */
+  /** Notes that a person exported a report as a file. */
   exported(request: Request, actor: string, report: string): Promise<void>;
-  /** Who may read reports, and of what. @throws GatewayError for everybody else. */
+  /** Who may read reports, and which records they cover. @throws GatewayError for everyone else. */
   authorizeReports(request: Request): Promise<ReportReader>;
-  /** Resolves once the calls that ended until now are in the database; without `hurry` by the next batch of them. */
+  /** Resolves once all calls that have ended are in the database; `hurry` forces a flush instead of the next batch. */
   settled(hurry?: boolean): Promise<void>;
   log: Log;
 };
@@ -44,7 +44,7 @@ export type ReportsDeps = RequestBodyDeps & {
 const BODY_BYTES_MAX = 1024 * 1024;
 /** A report does not wait longer than this for calls that have just ended. */
 const SETTLED_MAX_MS = 1_000;
-/** Hurrying takes the event loop the time of a call: of reports that follow each other closely only one does. */
+/** A forced flush costs the event loop about one call, so of reports in quick succession only one forces it. */
 const HURRY_EVERY_MS = 200;
 
 /** The reporting API. Its bodies are read by hand, so that no refusal repeats what was sent. */

@@ -158,6 +158,6 @@ async function edit(
   return view(deps, request, person);
 }
 
-/** Directories repeat what they have said before; that is no change. */
+/** Directories resend known facts; those are not changes. */
 const isKept = (before: PersonRow, { name, disabled }: Omit<ScimFacts, "userName">): boolean =>
   (name ?? before.name) === before.name && (disabled ?? before.disabled) === before.disabled;

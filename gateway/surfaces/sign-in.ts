@@ -70,7 +70,7 @@ const leaving = (at: string) => ({
 });
 
 /**
- * The way in by a one-time link, and the sign-in library's own addresses below `/auth`. Opening a link signs nobody in:
+ * Sign-in by a one-time link, and the sign-in library's own addresses below `/auth`. Opening a link signs no one in:
  * mail scanners and previews open links, too. Only sending its form does.
  */
 export const signIn = (deps: SignInSurfaceDeps) =>

@@ -5,7 +5,7 @@ import { REPORTS_DOCS } from "./reports-docs.ts";
 
 export type VersionDeps = {
   recordVersion: RecordVersion;
-  /** Who may read reports, and of what. @throws GatewayError for everybody else. */
+  /** Who may read reports, and which records they cover. @throws GatewayError for everyone else. */
   authorizeReports(request: Request): Promise<ReportReader>;
 };
 

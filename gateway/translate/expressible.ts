@@ -3,7 +3,7 @@ import { askByTool } from "./messages/json-answer.ts";
 import { Losses } from "./place.ts";
 import { readRequest, requestIn, type TranslationInput, writtenRequest } from "./translate.ts";
 
-/** What decides whether a call can be translated. */
+/** The facts that decide whether a call can be translated. */
 export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "onInexpressible">;
 
 /**

@@ -7,7 +7,7 @@ const NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 /** How often each member was left out, by its path without indexes, such as `messages.content.annotations`. */
 export type Dropped = ReadonlyMap<string, number>;
 
-/** What a translation leaves out of one body. */
+/** Members of one body that a translation leaves out. */
 export class Losses {
   readonly onInexpressible: OnInexpressible;
   readonly #dropped = new Map<string, number>();

@@ -17,7 +17,7 @@ export type Part = { at: BodyPlace } & (
   | { kind: "document"; source: ContentSource; title: string | null; cache: Json | null }
   | { kind: "thinking"; text: string; signature: string | null }
   | { kind: "redacted"; data: string }
-  /** JSON of what a chat provider put beside the next call (`extra_content`); only that provider can read it. */
+  /** A chat provider's `extra_content` of the next call, as JSON; only that provider can read it. */
   | { kind: "extra"; data: string }
   | { kind: "call"; id: string; name: string; input: string; cache: Json | null }
   | { kind: "result"; callId: string; parts: Part[]; failed: boolean; cache: Json | null }

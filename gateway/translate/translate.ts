@@ -65,7 +65,7 @@ export type Pair = { from: ClientWire; to: ProviderWire };
 export type Translated = {
   /** The request in the provider's format. */
   body: Uint8Array<ArrayBuffer>;
-  /** What of the client's request is not in it. */
+  /** Members of the client's request that it leaves out. */
   dropped: Dropped;
   /** A whole answer in the client's format; null when it is no answer of the provider's format. */
   answer(bytes: Uint8Array, usage: Usage): Uint8Array<ArrayBuffer> | null;

@@ -3,7 +3,7 @@ import type { AnswerOptions } from "./prompt.ts";
 import type { ReplyStep } from "./reply.ts";
 import type { Answered } from "./responses/references.ts";
 
-/** What a writer of answers needs besides the answer. */
+/** Input of an answer's writer, besides the answer. */
 export type WriterContext = {
   options: AnswerOptions;
   /** Names the answer and its items in the responses format (responses/references.ts). */

@@ -4,7 +4,7 @@ import { ERRORS, type ErrorType, type FailureCause, GatewayError } from "../erro
 import { isEventType } from "../http/content-type.ts";
 import type { Translation } from "./translation.ts";
 
-/** What came of sending a call to its targets: the answer of the last one that was tried, or its failure. */
+/** The result of sending a call to its targets: the answer of the last one that was tried, or its failure. */
 export type Attempt =
   | {
       kind: "answer";

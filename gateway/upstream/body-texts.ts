@@ -5,7 +5,7 @@ import { additionalModels } from "../http/additional-models.ts";
 import { allMembers } from "../http/members.ts";
 import { hasTokenIds } from "../http/token-ids.ts";
 
-/** What guardrails ask of a body. It is decoded at most once, and only if a rule reads it. */
+/** The parts of a body that guardrails read. It is decoded at most once, and only if a rule reads it. */
 export function bodyTexts(body: JsonBody): Pick<GuardrailInput, "additionalModels" | "texts" | "tokenIds"> {
   let texts: string[] | null = null;
   return {

@@ -112,7 +112,7 @@ export function openCooldowns(clock: Clock, onFailure: OnFailure): Cooldowns {
   };
 }
 
-/** Milliseconds to pause after so many failures in a row. */
+/** Milliseconds to pause after this many failures in a row. */
 type PauseAfter = (failures: number) => number;
 
 const doubled: PauseAfter = (failures) =>

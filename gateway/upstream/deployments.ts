@@ -5,7 +5,7 @@ import type { DeploymentState } from "../routing/deployments.ts";
 import type { Attempt } from "./attempt.ts";
 import { deploymentKey, type OnFailure, openCooldowns, type TargetState } from "./cooldown.ts";
 
-/** What this process knows of the deployments that it calls: which ones fail, and how busy they are. */
+/** This process's data on the deployments that it calls: which ones fail, and how busy they are. */
 export type Deployments = DeploymentState & {
   /** A call is about to be sent. */
   began(target: Target): void;

@@ -19,7 +19,7 @@ export type Drains = {
   leave(): void;
 };
 
-/** Limits how many calls go on at once although their clients have left. */
+/** Limits how many calls continue at once after their clients have disconnected. */
 export type DrainPool = { of(provider: string): Drains; running(): number };
 
 type Bounds = { atOnceMax: number; perProviderMax: number };

@@ -81,7 +81,7 @@ function mayTryNext(attempt: Attempt, { surface, signal }: Call): boolean {
   return attempt.sent ? !sentOnce && attempt.type === HANGS : FALLBACK_FAILURES.has(attempt.type);
 }
 
-/** What a log line says of an attempt. */
+/** The log fields of an attempt. */
 const factsOf = (call: Call, { routeName }: Choice, { target, attempts }: Attempt) => ({
   requestId: call.id,
   provider: target.provider.name,

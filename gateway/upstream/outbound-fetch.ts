@@ -106,7 +106,7 @@ const DECODERS: ReadonlyMap<string | undefined, () => Transform> = new Map<strin
 ]);
 
 /**
- * A compressed answer, decoded as fast as it is read and no further. Bun's own decoding goes on after the reader has
+ * A compressed answer, decoded as fast as it is read and no further. Bun's own decoding continues after the reader has
  * left: 2 kB of brotli then took 1.4 GB, and all other calls of the process waited for 12 s. An unknown coding stays.
  */
 function decodedAnswer(answer: Response): Response {

@@ -75,7 +75,7 @@ function translated(wire: Exclude<TextWire, "completions">, id: string, answer: 
       thinking: false,
       signed: false,
       stop: [],
-      // Nobody can ask for it again.
+      // It cannot be requested again.
       echo: { ...requestEcho(request), store: false },
       kept: false,
     },

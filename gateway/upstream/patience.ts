@@ -2,17 +2,17 @@
 export type Patience = {
   /** How long a client may leave a part of its answer unread. */
   readerMs: number;
-  /** How long to wait for a body, besides a second for every `BODY_BYTES_PER_SECOND` bytes of it. */
+  /** How long to wait for a body; each `BODY_BYTES_PER_SECOND` bytes received add a second. */
   bodyMs: number;
 };
 
-/** A body that comes more slowly on average is given up in the end. */
+/** Bodies that arrive more slowly on average eventually time out. */
 export const BODY_BYTES_PER_SECOND = 16 * 1024;
 
-/** How long clients that hold up a stop have left. */
+/** Remaining time of clients that delay a stop. */
 const STOPPING_MS = 5000;
 
-/** Called when the gateway stops. @returns the time that is left. */
+/** Called when the gateway stops. @returns the remaining time. */
 export function losePatience(patience: Patience): number {
   patience.readerMs = Math.min(patience.readerMs, STOPPING_MS);
   patience.bodyMs = Math.min(patience.bodyMs, STOPPING_MS);

@@ -74,7 +74,7 @@ export type ResolvedOrigin = {
 };
 
 export type AddressGuard = {
-  /** Why a URL may not be saved. A host that does not resolve now is accepted, because calls check again. */
+  /** Why a URL is rejected when saved. A host that does not resolve now is accepted, because calls check again. */
   saveFault(url: string, allowPrivate: boolean): Promise<string | null>;
   /**
    * The checked addresses of an origin (`https://host:port`), the most promising first: a caller moves one that fails to

@@ -16,7 +16,7 @@ export type Watchdog = {
   /** Watches until `release`; the caller extends `deadlineMs` (monotonic milliseconds) as progress is made. */
   watch(watched: Watched): void;
   release(watched: Watched): void;
-  /** From now on, what waits for a client has at most `ms` left. */
+  /** From now on, waits for clients end after at most `ms`. */
   hurry(ms: number): void;
   close(): void;
 };

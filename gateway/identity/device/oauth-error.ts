@@ -1,4 +1,4 @@
-/** What the addresses of device sign-in refuse with (decision: Sign-in of devices is ours). */
+/** Errors of the device sign-in addresses (decision: Sign-in of devices is ours). */
 const STATUSES = {
   authorization_pending: 400,
   // RFC 8628 has 400; Claude Code's own server answers 429, and clients go by the name.

@@ -20,7 +20,7 @@ const SCOPES = ["read:user", "user:email", "read:org"];
 
 /**
  * Sign-in on GitHub, for active members of the organisations in which the App is installed. Only the primary e-mail
- * counts, once it is verified. The person's token is used for these questions and forgotten.
+ * counts, once it is verified. The person's token is used once to sign in and is not stored.
  */
 export function githubWayIn(place: GithubPlace, { reach, installedAccounts }: GithubDeps): WayIn {
   const ask = askProvider(reach);

@@ -107,7 +107,7 @@ async function verified(
 
 type Asked = { subject: unknown; accessToken?: string | undefined };
 
-/** What the issuer says of a person elsewhere than in the id token; nothing if it says it of another. */
+/** The issuer's claims about a person outside the id token; nothing if they are about another person. */
 async function userInfo(
   ask: AskProvider,
   issuer: Issuer,

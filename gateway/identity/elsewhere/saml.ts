@@ -72,7 +72,7 @@ const requestIdOf = (nonce: string): string =>
 
 const callbackOf = ({ url }: Pick<SamlDeps, "url">): string => `${url}/auth/callback/saml`;
 
-/** The library is loaded when somebody signs in: few gateways use it. */
+/** Loads the library at the first sign-in: few gateways use it. */
 async function clientOf(
   { entryPoint, certificate }: SamlConfig,
   { url }: SamlDeps,
@@ -91,13 +91,13 @@ async function clientOf(
     wantAuthnResponseSigned: false,
     acceptedClockSkewMs: CLOCK_SKEW_MS,
     identifierFormat: null,
-    // How somebody proves who they are is the provider's business.
+    // The provider decides how people authenticate.
     disableRequestedAuthnContext: true,
   });
 }
 
 async function verified(client: SAML, response: string): Promise<Profile> {
-  // Whatever it throws is the fault of what came: it asks nobody.
+  // It makes no requests, so every error that it throws is a fault of the input.
   const { profile } = await client
     .validatePostResponseAsync({ SAMLResponse: response })
     .catch(() => ({ profile: null }));

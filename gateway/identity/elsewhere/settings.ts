@@ -34,7 +34,7 @@ const WAYS = [
 ] as const;
 type Name = (typeof WAYS)[number]["needed" | "other"][number];
 
-/** What the settings lack that others of them require. */
+/** Missing settings that other settings require. */
 export const signInFaults = (isSet: (name: Name) => boolean): string[] =>
   WAYS.flatMap(({ needed, other }) => {
     const given = [...needed, ...other].find((name) => name !== "PUBLIC_URL" && isSet(name));

@@ -97,12 +97,12 @@ function faultOf(error: unknown): SignInFault {
   throw error;
 }
 
-/** What an operator can mend: the provider is away, or refuses this client. */
+/** Faults that an operator can fix: the provider is away, or refuses this client. */
 function logged({ log }: ElsewhereDeps, way: WayName, { reason, cause }: SignInFault): void {
   if (cause !== undefined) log.warn({ way, reason, ...errorFields(cause) }, "a sign-in elsewhere fails");
 }
 
-/** An identity provider that is away is nobody's guess. @throws GatewayError too_many_refusals */
+/** An unreachable identity provider does not count as a wrong guess. @throws GatewayError too_many_refusals */
 async function noteRefusal(
   { database, refusals, clock }: ElsewhereDeps,
   request: Request,

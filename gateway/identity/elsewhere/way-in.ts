@@ -2,24 +2,24 @@ import type { SignInCause } from "#shared/sign-in-causes.ts";
 
 export type WayName = "oidc" | "github" | "saml";
 
-/** What one departure to an identity provider and the return from it have in common. */
+/** The data shared by a trip to an identity provider and the return from it. */
 export type Trip = {
   /** PKCE. */
   codeVerifier: string;
-  /** What the id token must repeat. */
+  /** The nonce that the id token must repeat. */
   nonce: string;
   /** Where the provider sends the browser back to. */
   redirectUri: string;
 };
 
-/** What came back with the browser. */
+/** The data that the browser brought back. */
 export type Returned = {
   code: string;
   /** The issuer that the answer names (RFC 9207); null: none. */
   issuer: string | null;
 };
 
-/** Who has signed in elsewhere, as that place says. */
+/** The person who signed in elsewhere, as the provider reports them. */
 export type Identified = {
   way: WayName;
   /** The account there: an id that never changes and is never given to another. */
@@ -44,7 +44,7 @@ export type WayIn = {
 export class SignInFault extends Error {
   override readonly name = "SignInFault";
   readonly reason: SignInCause;
-  /** Who tried, as far as that is known. */
+  /** The person who tried, if known. */
   readonly email: string | null;
 
   constructor(reason: SignInCause, email: string | null = null, cause?: unknown) {

@@ -28,7 +28,7 @@ export type WaysDeps = SamlDeps & {
   reach: OutboundFetch;
   /** Opens the credentials of the registered App. */
   appKey: Uint8Array;
-  /** Null: nobody can come back from GitHub, because it must know the address. */
+  /** Null: no GitHub sign-in, because GitHub must know the return address. */
   publicUrl: string | null;
 };
 

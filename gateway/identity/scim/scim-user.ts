@@ -6,7 +6,7 @@ import { fits } from "#shared/schema.ts";
 import { type PersonRow, storedEmail } from "../../stores/identity/people.ts";
 import { ScimError } from "./scim-error.ts";
 
-/** What a directory says of a person; absent: nothing. */
+/** A directory's facts about a person; absent: not stated. */
 export type ScimFacts = { userName?: string; name?: string; disabled?: boolean };
 
 /** A person as a SCIM user; `base` is the address of the gateway. */

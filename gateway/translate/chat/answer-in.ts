@@ -17,7 +17,7 @@ export function chatAnswerSteps(answer: Json, stop: readonly string[]): ReplySte
   ];
 }
 
-/** What a stream has brought so far. */
+/** The content received from a stream so far. */
 type Seen = {
   blocks: BlockSerializer;
   id: string | null;
@@ -151,7 +151,7 @@ function unsaidReason(refused: string, calls: number, sequence: string | null): 
 type Lane = { key: string; open: OpenBlock; sent: string; held: string };
 
 type BlockSerializer = {
-  /** More of the block that `key` names; `open` says what it is when it is new. */
+  /** Extends the block that `key` names; `open` describes a new block. */
   add(key: string, open: () => OpenBlock, text: string): ReplyStep[];
   /** At the end of the stream: sends what is held back and closes the last block. */
   finish(): ReplyStep[];

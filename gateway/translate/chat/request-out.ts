@@ -3,7 +3,7 @@ import { inexpressible } from "../members.ts";
 import type { Effort, OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { urlOfSource } from "../sources.ts";
 
-/** What the writer must know of the provider. */
+/** Facts about the provider that the writer needs. */
 export type ChatDialect = {
   /** The member that bounds the output: OpenAI's reasoning models refuse the older one, others know no other. */
   outputLimitMember: "max_tokens" | "max_completion_tokens";
@@ -13,7 +13,7 @@ export type ChatDialect = {
   signedCalls: { required: RegExp; unsigned: object } | null;
 };
 
-/** The prompt as a chat completion request. @throws GatewayError invalid_request for what the format has no place for. */
+/** The prompt as a chat completion request. @throws GatewayError invalid_request for content without a place there. */
 export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDialect): object {
   const last = prompt.turns.at(-1);
   if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
@@ -193,7 +193,7 @@ function responseFormat(output: OutputFormat): object {
   };
 }
 
-/** Up to so many tokens of reasoning are that effort; more is `high`. */
+/** Reasoning up to this many tokens is that effort; more is `high`. */
 const BUDGETS: readonly [tokensMax: number, effort: Effort][] = [
   [4_096, "low"],
   [16_384, "medium"],

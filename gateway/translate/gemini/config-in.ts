@@ -17,7 +17,7 @@ import type { Effort, OutputFormat, Prompt } from "../prompt.ts";
 import { objectReader } from "./proto.ts";
 import { jsonSchemaOf } from "./schema-in.ts";
 
-/** What the answer's writer needs of it. */
+/** The members that the answer's writer needs. */
 export type Wanted = { thoughts: boolean };
 
 type Format = { mimeType: string; schema: OutputFormat | null };
@@ -83,7 +83,7 @@ function readFormat({ mimeType, schema }: Format, at: BodyPlace, prompt: Prompt)
   else if (schema) prompt.output = schema;
 }
 
-/** Up to so many tokens of reasoning are that effort; more is `high`. */
+/** Reasoning up to this many tokens is that effort; more is `high`. */
 const BUDGETS: readonly [tokensMax: number, effort: Effort][] = [
   [4_096, "low"],
   [16_384, "medium"],

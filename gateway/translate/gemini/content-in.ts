@@ -99,7 +99,7 @@ function resultPart(result: LocatedBody, ids: CallIds): Part {
     parts: into(told, "media", (value, place) =>
       listAt(value, place).map((one, index) => mediaPart(one, place.item(index))),
     ),
-    // Of answers that come while the model goes on.
+    // For answers that arrive while the model continues.
     scheduling: dropped,
     willContinue: (value, place) => {
       if (value !== false) throw inexpressible(place);

@@ -10,6 +10,6 @@ export function signatureOf(blocks: readonly Block[]): string | null {
   return sealed.length === 0 ? null : Buffer.from(sealed.join(" ")).toString("base64");
 }
 
-/** What `signatureOf` packed; nothing for a signature of Google's own. */
+/** Unpacks the result of `signatureOf`; nothing for one of Google's own signatures. */
 export const openSignature = (signature: string): ReturnType<typeof openSealed> =>
   Buffer.from(signature, "base64").toString("latin1").split(" ").flatMap(openSealed);

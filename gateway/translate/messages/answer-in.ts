@@ -53,7 +53,7 @@ function openOf(block: Json): OpenBlock | null {
   }
 }
 
-/** What a block contains when it starts. */
+/** The initial content of a block. */
 function wholeOf(block: Json): ReplyStep[] {
   const input = block["input"];
   const text =

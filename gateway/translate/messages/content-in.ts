@@ -21,7 +21,7 @@ export function messagesContent(value: unknown, at: BodyPlace): Part[] {
   return objectsAt(value, at).flatMap(({ object, at: place }) => blockParts(object, place));
 }
 
-/** A tool that the vendor ran itself, or its result; what the model made of it follows as text. */
+/** A tool that the vendor ran itself, or its result; the model's use of it follows as text. */
 const isVendorRan = (type: unknown): boolean =>
   typeof type === "string" && (/^(?:server|mcp)_tool_use$/.test(type) || type.endsWith("_tool_result"));
 

@@ -76,7 +76,7 @@ function documentSource(source: ContentSource, at: BodyPlace): object {
   throw inexpressible(at, "a document must be a PDF or text");
 }
 
-/** What the messages format takes as the id of a tool call. */
+/** The form of a tool call's id in the messages format. */
 const FITS = /^[A-Za-z0-9_-]+$/;
 
 /**

@@ -4,7 +4,7 @@ import { claudeFacts } from "./claude-models.ts";
 import { blocksOf, systemBlocks } from "./content-out.ts";
 import { grammarOf } from "./grammar.ts";
 
-/** The prompt as a messages request. @throws GatewayError invalid_request for what the format has no place for. */
+/** The prompt as a messages request. @throws GatewayError invalid_request for content without a place there. */
 export function writeMessagesRequest(prompt: Prompt, model: string): object {
   leaveOutExtras(prompt);
   const system = prompt.turns.filter(({ role }) => role === "system");

@@ -17,7 +17,7 @@ const DEFAULTS: Json = {
 /** Later calls may refer to an answer unless the request says otherwise, as at the format's own vendor. */
 export const isKept = (body: Json): boolean => body["store"] !== false;
 
-/** What an answer in the responses format repeats of its request. */
+/** The members of a request that its answer in the responses format repeats. */
 export function requestEcho(body: Json): Json {
   const said = Object.entries(DEFAULTS).map(([name, otherwise]) => [name, body[name] ?? otherwise]);
   return {

@@ -41,7 +41,7 @@ export function answersReferredTo(body: Json): string[] {
   return [...new Set([tokenOf(body["previous_response_id"]), ...tokens].filter((token) => token !== null))];
 }
 
-/** What a request that refers to nothing leaves for later calls, beside its answer. */
+/** The data that a request without references keeps for later calls, besides its answer. */
 export const keptInput = (body: Json): Answered["input"] => itemsOf(body);
 
 /** The answer that a request continues; null if it is the first, or another maker's. */

@@ -27,7 +27,7 @@ type Unsealed =
 
 export const isSealed = (value: unknown): boolean => typeof value === "string" && value.startsWith(SEAL);
 
-/** What `seal` packed; nothing for what another packed. */
+/** Unpacks the result of `seal`; nothing for text that another program packed. */
 export function openSealed(text: string): Unsealed[] {
   if (!isSealed(text)) return [];
   const packed = objectIn(Buffer.from(text.slice(SEAL.length), "base64url").toString());

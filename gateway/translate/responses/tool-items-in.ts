@@ -3,7 +3,7 @@ import { malformed, textAt } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
 
-/** Tools that the vendor runs itself. Their items hold call and result; what the model made of them follows as text. */
+/** Tools that the vendor runs itself. Their items hold call and result; the model's use of them follows as text. */
 const VENDOR_RAN = new Set([
   "code_interpreter_call",
   "file_search_call",
