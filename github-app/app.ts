@@ -33,7 +33,7 @@ export type AppOptions = {
 const STOP_MS_MAX = 5_000;
 const DATABASE = { name: "github-app", max: 4, statementTimeoutMs: 4_000 };
 
-/** The App's parts, running. `stop` loses nothing: every delivery that was answered with 202 is in the inbox. */
+/** The running parts of the App. `stop` loses nothing: every delivery that was answered with 202 is in the inbox. */
 export async function startGithubApp({ config, clock, log, timing = {}, ...pace }: AppOptions) {
   const database = openDatabase(config.databaseUrl, DATABASE);
   const credentials = createCredentials({ database, config, clock, log });

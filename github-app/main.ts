@@ -31,7 +31,7 @@ sayReady();
 
 onStopSignal(isSupervised(), (reason) => {
   log.info({ reason }, "stopping");
-  // What was on its way to this process when another one replaced it has arrived by then.
+  // Requests under way to this process when another one replaced it have arrived by then.
   const waited = reason === REPLACED ? Bun.sleep(HANDOVER_MS) : Promise.resolve();
   void waited.then(stop).then(() => {
     log.info({}, "stopped");

@@ -17,7 +17,7 @@ const FAILURES = {
 
 export type RouteDocs = {
   summary: string;
-  /** Who may use the route, besides everybody with more rights. Default: administrators. */
+  /** The lowest role that may use the route. Default: administrators. */
   role?: Role;
   description?: string;
   body?: TSchema;

@@ -157,7 +157,7 @@ const savedEntry = (before: SavedReportRow | null, after: SavedReportRow): Audit
   after: viewOf(after),
 });
 
-/** A manager's report belongs to them and their team; an administrator's to everybody. */
+/** A manager's report belongs to them and their team; an administrator's to everyone. */
 const ownerOf = ({ role, team, person }: Viewer): Pick<SavedReportRow, "owner" | "team"> =>
   role === "administrator" ? { owner: null, team: null } : { owner: person?.email ?? null, team };
 

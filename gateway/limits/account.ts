@@ -72,7 +72,7 @@ export class Account {
   /** Of the last call. */
   limits: KeyLimits = {};
   readonly #clock: Clock;
-  /** As the database last said, with what was admitted and ended here since. Running calls are this process's. */
+  /** The database's last figures, plus calls admitted and ended here since. Running calls are this process's. */
   readonly #known: Count;
   /** The part of it that the database does not count; `spent`: until the records are stored. */
   readonly #unbooked: Count = { slots: [], spent: 0n, held: 0n, calls: 0 };

@@ -140,7 +140,7 @@ function listedUnder(source: PriceSource, model: string, atMs: number): ListedMo
   return found?.price ? { ...found, price: completed(found.price, source, bare) } : found;
 }
 
-/** The list's price with what the catalog adds to it. */
+/** The list's price with the catalog's additions. */
 function completed(listed: PriceEntry, source: PriceSource, model: string): PriceEntry {
   const { wire, sourcePrice, characterEstimates = {} } = source;
   const price = wire === "messages" ? withHourWrites(listed) : listed;

@@ -66,7 +66,7 @@ export function orphanSource(segment: Segment, mark: Pick<MarkFile, "write">, no
   const interrupted = (rowsMax: number): Settlement[] =>
     segment.intentsAfter(toIntent(sent), rowsMax).map(({ seq, text }) => ({ seq: last + seq, text }));
 
-  /** A segment that takes no more writes is still read to its end; what is sent twice is stored once. */
+  /** A segment that accepts no writes is still read to its end; rows sent twice are stored once. */
   function tryWrite(work: () => void): void {
     try {
       segment.transaction(work);

@@ -46,7 +46,7 @@ export type PostgresWriter = {
 /** How a pass ended: with full batches, with fewer rows, with Postgres failing, or with a file that cannot be read. */
 type Outcome = "more" | "idle" | "failed" | "unreadable";
 
-/** Moves settlements to Postgres in batches, and retries for ever. */
+/** Moves settlements to Postgres in batches, and retries forever. */
 export function startPostgresWriter(options: PostgresWriterOptions): PostgresWriter {
   const move = batchMover(options);
   const rest = createGate();

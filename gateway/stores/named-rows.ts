@@ -11,7 +11,7 @@ type NamedTable = PgTable & { orgId: PgColumn; name: PgColumn };
 export function namedRows<Row extends Record<string, unknown>>(
   table: NamedTable & { readonly $inferSelect: Row },
 ) {
-  // Drizzle cannot type the rows of a generic table: `it` forgets their type, and `typed` restores it.
+  // Drizzle cannot type the rows of a generic table: `it` drops their type, and `typed` restores it.
   const it: NamedTable = table;
   // `it` is `table`, so its rows are `table`'s.
   const typed = (rows: Record<string, unknown>[]) => rows as Row[];

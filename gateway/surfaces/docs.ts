@@ -25,10 +25,10 @@ const TYPES: Readonly<Record<string, string>> = { ".png": "image/png", ".svg": "
 const HTML = "text/html; charset=utf-8";
 const PLAIN = "text/plain; charset=utf-8";
 
-/** What is kept once somebody has asked for it: the docs do not change while the gateway runs. */
+/** Cached from the first request on: the docs do not change while the gateway runs. */
 type Kept = { site: Site; pages: Map<string, string>; search(): Promise<DocsSearch> };
 
-/** `GET /docs`: the docs for people, made of the Markdown beside the code. They are the same for everybody, so they need no credential. */
+/** `GET /docs`: the docs for people, made of the Markdown beside the code. Public, because they are the same for everyone. */
 export function docsSite() {
   const kept = once(async (): Promise<Kept> => {
     const site = await readSite(ROOT);

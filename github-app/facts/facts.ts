@@ -2,8 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "#shared/schema.ts";
 
 /**
- * What is kept of a delivery: ids, names, numbers, flags, times, the session ids in a body and the body's digest. No
- * member could contain a title, a body or a comment. All times are RFC 3339 in UTC with milliseconds, so they compare
+ * The stored facts of a delivery: ids, names, numbers, flags, times, the session ids in a body and the body's digest.
+ * No member can contain a title, a body or a comment. All times are RFC 3339 in UTC with milliseconds, so they compare
  * as text. `installation` keeps the payload's own form, because Probot reads it.
  */
 const Id = Type.Integer({ minimum: 1 });
@@ -16,7 +16,7 @@ export const Sighting = closed({
   formerNames: Type.Array(Type.String()),
   installationId: nullable(Id),
   covered: Type.Boolean(),
-  /** Null: the report does not say. */
+  /** Null: not reported. */
   isPrivate: nullable(Type.Boolean()),
   at: Type.String(),
 });
@@ -99,7 +99,7 @@ const RepositoryFacts = closed({
   coverage,
 });
 
-/** The relevant events, and what is kept of each. */
+/** The relevant events, and the facts stored for each. */
 export const FACTS = {
   pull_request: PullRequestFacts,
   pull_request_review: ReviewFacts,

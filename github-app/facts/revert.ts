@@ -8,7 +8,7 @@ export type RevertClaims = { byBody: RevertReference[]; bySha: string[] };
 
 /** Claims kept of one body, in each of its two forms. */
 const CLAIMS_MAX = 20;
-/** What the columns hold, and far over any real pull request's number. */
+/** The columns' maximum, far above any real pull request's number. */
 const NUMBER_MAX = 2_147_483_647;
 
 /** Claims kept of one pull request's commits. */
@@ -21,7 +21,7 @@ const BY_SHA = /^ {0,3}This reverts commit ([0-9a-f]{64}|[0-9a-f]{40})(?=$|[ \t.
 const BY_BRANCH = /^revert-(\d{1,10})-./;
 
 /**
- * What a body claims to revert, sorted: lines `Reverts owner/repo#N` or `Reverts #N`, as GitHub's button writes them,
+ * Reverts that a body claims, sorted: lines `Reverts owner/repo#N` or `Reverts #N`, as GitHub's button writes them,
  * and lines that begin with git's `This reverts commit <sha>`. Code, comments and quotations are ignored. Reports decide
  * whether the target exists, was merged and is older.
  */
@@ -47,7 +47,7 @@ export function readRevertClaims(body: string | null): RevertClaims {
 export const readRevertBranch = (ref: string): number | null => numberOf(BY_BRANCH.exec(ref)?.[1]);
 
 /**
- * What a pull request's commits, oldest first, claim to revert. A commit that a later one reverts claims nothing, unless
+ * Reverts that a pull request's commits, oldest first, claim. A commit that a later one reverts claims nothing, unless
  * that one is reverted too. A message is plain text: nothing in it is code or a quotation.
  */
 export function readCommitClaims(commits: readonly { sha: string; message: string }[]): CommitClaim[] {

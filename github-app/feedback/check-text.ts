@@ -1,6 +1,6 @@
 import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
 
-/** The session ids in a pull request's body, and whether a call of its only session is recorded; null: not to be said. */
+/** The session ids in a pull request's body, and whether a call of its only session is recorded; null: not shown. */
 export type Stamp = { sessionIds: readonly string[]; diagnostics: readonly string[]; known: boolean | null };
 
 export type CheckText = { conclusion: "success" | "neutral"; title: string; summary: string };

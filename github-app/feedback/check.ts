@@ -68,7 +68,7 @@ type CheckRow = PlaceRow & {
   wanted: string;
 };
 
-/** As in state/link-after.ts, before the merge too: nothing is said of a session that an outsider names. */
+/** As in state/link-after.ts, also before the merge: a session that an outsider names is not mentioned. */
 const IS_CLAIM = sql`(p.link = 'claimed' or (p.link = 'open' and r.is_private is not true and p.from_fork is true
   and p.author_association in ('NONE', 'FIRST_TIMER', 'FIRST_TIME_CONTRIBUTOR', 'CONTRIBUTOR')))`;
 

@@ -95,7 +95,7 @@ async function write(work: CommentWork, body: string): Promise<number> {
   const repository = { owner: due.owner, repo: due.repo };
   const remoteId = lease.row.remoteId ?? (await findComment(work));
   if (remoteId !== null) {
-    // Gone: somebody deleted it, and does not want another.
+    // Gone: someone deleted it, and does not want another.
     await unlessGone(octokit.rest.issues.updateComment({ ...repository, comment_id: remoteId, body }));
     return remoteId;
   }
@@ -109,7 +109,7 @@ async function write(work: CommentWork, body: string): Promise<number> {
   return created.data.id;
 }
 
-/** The App's own comment: anybody could write its first line. */
+/** The App's own comment: anyone could write its first line. */
 async function findComment({ appId, octokit, due }: CommentWork): Promise<number | null> {
   const found = await octokit.paginate(octokit.rest.issues.listComments, {
     owner: due.owner,

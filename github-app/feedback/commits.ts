@@ -10,7 +10,7 @@ type CommitsRow = typeof pullRequestCommits.$inferSelect;
 
 const BATCH = 50;
 
-/** Reads what the commits of each merged pull request claim to revert. */
+/** Reads the reverts that commits of each merged pull request claim. */
 export const commits = (deps: JobDeps): Job<Place, CommitsRow> => ({
   kind: "commits",
   isWanted: () => true,

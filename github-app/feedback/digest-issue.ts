@@ -33,7 +33,7 @@ const waitingOn = (dueOn: string) =>
     eq(digests.state, "waiting"),
   );
 
-/** Digests to be written. Where the App is not installed, or everybody would read them, that is recorded as the failure. */
+/** Digests to write. If the App is not installed there, or the repository is public, records that as the failure. */
 async function digestsDue(
   { database }: JobDeps,
   { repository, settings }: { repository: string; settings: Settings },

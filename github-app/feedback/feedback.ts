@@ -21,15 +21,15 @@ export type FeedbackDeps = JobDeps & {
 };
 
 export const FEEDBACK_TIMING = { pollMs: 5_000 };
-/** Reads of commits: a third of the calls that GitHub grants every installation, so that the rest is left to others. */
+/** Reads of commits: a third of the calls that GitHub grants every installation, leaving the rest for other work. */
 const COMMITS_PER_MINUTE = 25;
 /** Between searches for unread commits once all are read: a search goes through all merges. */
 const COMMITS_AGAIN_MS = 30_000;
-/** Longer than anything is kept up to date, so that what is locked is not asked for again. */
+/** Longer than anything is kept up to date, so that locked conversations are not tried again. */
 const CLOSED_MS = 400 * 86_400_000;
 
 export type Feedback = Poller & {
-  /** Permissions may have changed: tries at once what lacked one. */
+  /** Permissions may have changed: retries at once the work that lacked one. */
   permissionsChanged(): void;
 };
 
@@ -90,7 +90,7 @@ export function createFeedbackRound(
 
 type Round = FeedbackDeps & { github: Clients; pauses: Pauses; stopping: () => boolean };
 
-/** Does what is due of one kind. Settings are read before each, so that what is switched off ends at once. */
+/** Does the due work of one kind. Reads the settings before each item, so that switching off takes effect at once. */
 async function doJob<Due extends Place, Row extends LeaseState>(
   round: Round,
   job: Job<Due, Row>,
@@ -123,7 +123,7 @@ async function doJob<Due extends Place, Row extends LeaseState>(
   }
 }
 
-/** `until` null: whenever its kind of work goes on. */
+/** `until` null: whenever its kind of work continues. */
 type PutOff = { failure: string; until: Date | null };
 
 /** Why and until when work waits that did not fail by itself; null: it failed. */

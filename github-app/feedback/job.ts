@@ -8,7 +8,7 @@ import type { Place } from "./place.ts";
 
 export type JobDeps = { database: Database; clock: Clock };
 
-/** A kind of work on GitHub: what is due, how it is taken under a lease, and how it is done. */
+/** A kind of work on GitHub: how due items are found, leased and done. */
 export type Job<Due extends Place, Row> = {
   kind: "check" | "comment" | "digest" | "commits";
   due(now: Date, settings: Settings): Promise<Due[]>;
@@ -16,7 +16,7 @@ export type Job<Due extends Place, Row> = {
   take(due: Due): Promise<Lease<Row> | null>;
   /** Whether the settings ask for it at this moment. */
   isWanted(settings: Settings): boolean;
-  /** Resolves with what to keep in the row. */
+  /** Resolves with the values to store in the row. */
   run(work: Work<Due, Row>): Promise<Partial<Row>>;
 };
 
@@ -35,11 +35,11 @@ export const LEASE_MS = 90_000;
 /** For requests that create something: one that failed may have succeeded on GitHub, so it is not retried. */
 export const ONCE = { request: { retries: 0 } } as const;
 
-/** Whether GitHub says that nobody may write there: the conversation is locked, or the repository is archived. */
+/** Whether GitHub refuses all writes there: the conversation is locked, or the repository is archived. */
 export const isClosedToAll = (error: unknown): boolean =>
   statusOf(error) === 403 && error instanceof Error && /\b(is|was) (locked|archived)\b/i.test(error.message);
 
-/** What `request` resolves with; null: the thing does not exist on GitHub any more. */
+/** The result of `request`; null: the object no longer exists on GitHub. */
 export async function unlessGone<T>(request: Promise<T>): Promise<T | null> {
   try {
     return await request;

@@ -1,7 +1,7 @@
 /** What GitHub counts together: REST and GraphQL each have a limit of their own. */
 export type Resource = "core" | "graphql";
 
-/** How many calls GitHub still accepts in the present window, as far as its answers say. */
+/** How many calls GitHub still accepts in the current window, according to its answers. */
 export type Budget = {
   /** How many calls may be under way at `nowMs` (Unix milliseconds): each may still be counted. */
   left(of: Resource, nowMs: number): number;

@@ -28,7 +28,7 @@ export type ClientOptions = {
   closed?: (installationId: number, untilMs: number) => void;
 };
 
-/** Stands for the App's own calls where an installation is expected. */
+/** Means the App's own calls where an installation is expected. */
 const APP_ITSELF = 0;
 
 const WRITE_MS = 1000;

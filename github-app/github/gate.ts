@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import { createBudget, type Resource } from "./budget.ts";
 import { waitMsOfAnswer } from "./wait.ts";
 
-/** What every call of one installation passes. */
+/** The gate that every call of one installation passes. */
 export type Gate = {
   /** How long it stays closed, in milliseconds; 0: it is open. */
   waitMs(): number;

@@ -17,7 +17,7 @@ export class GraphqlFailure extends Error {
 type Answer = { data?: unknown; errors?: readonly { type?: string; extensions?: { code?: string } }[] };
 
 /**
- * The data of a query. What does not exist any more is null in it. @throws GraphqlFailure, whose status is 429 when
+ * The data of a query. Objects that no longer exist are null in it. @throws GraphqlFailure, whose status is 429 when
  * GitHub refused too many calls.
  */
 export async function queryGithub(

@@ -37,7 +37,7 @@ export function appGithub({ apiUrl, app }: AppIdentity, { appGate, signal }: Git
 
 /**
  * GitHub as one installation sees it: its repositories. Tokens are fetched and renewed as needed. A token that GitHub
- * refuses, or that lacks a permission, is forgotten, and the call is made once more with a new one.
+ * refuses, or that lacks a permission, is discarded, and the call is retried once with a new one.
  */
 export function installationGithub(
   { apiUrl, app }: AppIdentity,

@@ -8,7 +8,7 @@ import { statusOf } from "./wait.ts";
 /** The events that the App subscribes to. GitHub sends every App the events of its installations. */
 export const NEEDED_EVENTS = ["pull_request", "pull_request_review", "repository"];
 
-/** The App as registered on GitHub, and what its registration lacks. */
+/** The App as registered on GitHub, and the missing parts of its registration. */
 export type Registration = { slug: string; missingPermissions: string[]; missingEvents: string[] };
 
 /** Asks GitHub, as the App. @throws Octokit's RequestError, whose `status` is 401 for a key that is not the App's. */
@@ -23,7 +23,7 @@ export async function readRegistration(app: Github, settings: Settings): Promise
   };
 }
 
-/** Logs what the App's registration lacks, because GitHub would silently send or allow less. */
+/** Logs missing parts of the App's registration, because GitHub would silently send or allow less. */
 export async function reportRegistration(
   app: Github,
   settings: () => Promise<Settings>,

@@ -4,7 +4,7 @@ import type { Clock } from "#shared/clock.ts";
 export type TokenCache = {
   get(): Promise<string>;
   set(name: string, token: string): Promise<void>;
-  /** Forgets the token. @returns whether there was one from before `beforeMs` (monotonic). */
+  /** Discards the token. @returns whether there was one from before `beforeMs` (monotonic). */
   forget(beforeMs?: number): boolean;
 };
 

@@ -1,6 +1,6 @@
 type Headers = Readonly<Record<string, string | number | undefined>>;
 
-/** Where GitHub refuses without saying for how long. */
+/** The wait if GitHub refuses without a duration. */
 const DEFAULT_WAIT_MS = 60_000;
 /** GitHub rounds to seconds. */
 const ROUNDING_MS = 1000;

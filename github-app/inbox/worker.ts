@@ -52,7 +52,7 @@ const UNANSWERED_CALM = 10;
 const YIELD_MS = 10;
 const YIELDS_MAX = 25;
 
-/** In a surge, answers to GitHub come first: stored deliveries can wait, but not for ever. */
+/** In a surge, answers to GitHub come first: stored deliveries can wait, but not forever. */
 async function yieldToAnswers({ unanswered }: WorkerDeps): Promise<void> {
   for (let yields = 0; yields < YIELDS_MAX && (unanswered?.() ?? 0) > UNANSWERED_CALM; yields++) {
     await Bun.sleep(YIELD_MS);

@@ -75,7 +75,7 @@ export async function readInstallations(deps: InstallationDeps): Promise<Listed>
   return { installations: active.length, repositories, created, waitMs };
 }
 
-/** Logs what accounts have not accepted yet, because GitHub would silently allow less. */
+/** Logs permissions that accounts have not accepted yet, because GitHub would silently allow less. */
 function reportPermissions({ log, settings }: InstallationDeps, active: readonly InstallationFacts[]): void {
   for (const { installation, accountLogin, permissions } of active) {
     const missing = missingPermissions(permissions ?? {}, settings);

@@ -19,7 +19,7 @@ export type ReconcilerDeps = {
   log: Log;
   /** Null while the App has no identity on GitHub. */
   clients: () => Clients | null;
-  /** Counts what was read from GitHub. */
+  /** Counts items read from GitHub. */
   count: (of: "pulls" | "reviews", by: number) => void;
 };
 
@@ -28,7 +28,7 @@ export const RECONCILE_TIMING = {
   pollMs: 5_000,
   /** Between reads of installations and repositories. */
   installationsMs: 15 * 60_000,
-  /** A round reads repositories for as long; then it looks whether installations are due. */
+  /** A round reads repositories for this long; then it checks whether installations are due. */
   roundMs: 30_000,
   /** Between the passes of one repository. */
   passMs: 60 * 60_000,
@@ -50,8 +50,8 @@ const ALL_DAYS = 3650;
 type Run = ReconcilerDeps & { timing: typeof RECONCILE_TIMING; lists: RepositoryLists };
 
 /**
- * Reads from GitHub what deliveries may have missed, repository by repository; of several processes one at a time does
- * so. `wake` reads the installations at once.
+ * Reads changes from GitHub that deliveries may have missed, repository by repository; one process at a time does so.
+ * `wake` reads the installations at once.
  */
 export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING): Poller {
   const run = { ...deps, timing, lists: createRepositoryLists() };

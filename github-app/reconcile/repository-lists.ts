@@ -1,7 +1,7 @@
 import type { Github } from "../github/octokit.ts";
 import { statusOf } from "../github/wait.ts";
 
-/** A repository of an installation. `isPrivate`: nobody outside sees it; null: not known. */
+/** A repository of an installation. `isPrivate`: outsiders cannot see it; null: unknown. */
 export type Repository = { id: number; fullName: string; isPrivate: boolean | null };
 
 /** Reads the repositories of an installation. */

@@ -27,7 +27,7 @@ export const REDELIVER_TIMING = {
   pollMs: 15_000,
   /** Between reads of GitHub's list of deliveries. */
   everyMs: 10 * 60_000,
-  /** After a process died at it, the others wait this long. */
+  /** After a process died during it, the others wait this long. */
   leaseMs: 30_000,
 };
 
@@ -40,7 +40,7 @@ const REMEMBERED_DAYS = 30;
 const OVERLAP_MS = 15 * 60_000;
 /** GitHub accepts one write a second. The rest follows in the next round, or is reconciled. */
 const BATCH = 300;
-/** After so many failures GitHub is away; the rest follows later. */
+/** After this many failures, GitHub counts as away; the rest follows later. */
 const FAILURES_MAX = 5;
 /** A delivery that failed this often fails because of its content. */
 const ATTEMPTS_MAX = 10;
@@ -143,7 +143,7 @@ async function redeliverOne(
   }
 }
 
-/** Deliveries that failed and of which no attempt reached the inbox, and that GitHub may send again; oldest first. */
+/** Failed deliveries that never reached the inbox and that GitHub may resend; oldest first. */
 async function missingDeliveries(
   database: Database,
   github: Github,

@@ -24,7 +24,7 @@ PRIVATE.addSubnet("fe80::", 10, "ipv6");
 const LOCAL_NAMES = /\.(local|localdomain|internal|lan|home|corp|intranet|home\.arpa)$/i;
 const LOOKUP_MS = 2_000;
 
-/** Why GitHub may not reach a URL; null: nothing speaks against it. `isEnterprise`: a server of one's own network calls. */
+/** Why GitHub may not reach a URL; null: no known reason. `isEnterprise`: a server of one's own network calls. */
 export async function reachFault(url: string, isEnterprise: boolean): Promise<string | null> {
   const { hostname, protocol } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");

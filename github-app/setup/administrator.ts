@@ -32,7 +32,7 @@ export function isVisitor(request: Request, key: Uint8Array | null, now: Date): 
 export const visitCookie = (visit: { value: string; seconds: number }, isSecure: boolean): string =>
   `${COOKIE}=${visit.value}; Path=/setup; Max-Age=${visit.seconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
 
-/** For scripts: it does not make a browser ask for the key, which belongs on no port that GitHub reaches. */
+/** For scripts: it does not make a browser ask for the key, which must not be typed on a port that GitHub reaches. */
 export const unauthorized = (): Response =>
   new Response("Present the admin key as a Bearer token or as the password of HTTP Basic.\n", {
     status: 401,

@@ -24,7 +24,7 @@ const NO_ADMINISTRATOR = "Start the App with the launcher, or with ADMIN_KEY, to
 const USED = "This link was used before, is over 15 minutes old, or is not of this server.";
 const QUESTION = /^[A-Za-z0-9-]{1,64}$/;
 
-/** What everybody may open below `/setup`: the way in by a one-time link, and the server's answer to itself. */
+/** Public addresses below `/setup`: sign-in by a one-time link, and the server's answer to itself. */
 export const setupEntry = (deps: EntryDeps) =>
   new Elysia({ name: "github-app.setup-entry", prefix: "/setup" })
     .get("/enter", ({ request }) => enterPage(new URL(request.url).searchParams.get("token") ?? ""))

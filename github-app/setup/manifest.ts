@@ -11,7 +11,7 @@ export type ManifestInput = {
   webhookPath: string;
   /** The URL at which the administrator's browser reaches this server. */
   pageUrl: string;
-  /** The URL at which people reach the gateway; null: none was set, so nobody can sign in on GitHub. */
+  /** The URL at which people reach the gateway; null: none was set, so no one can sign in with GitHub. */
   publicUrl: string | null;
 };
 

@@ -5,7 +5,7 @@ export type Asked = { url: string; organization: string; replaces: string };
 /** An App that is set up already. */
 export type Present = { id: number; name: string };
 
-/** The form that asks for what GitHub cannot know. `present`: the App that a new one would replace. */
+/** The form for data that GitHub cannot know. `present`: the App that a new one would replace. */
 export const askForm = (given: Asked, fault: string | null, present: Present | null): Html => html`
 ${fault !== null && html`<p class="fault">${fault}</p>`}
 <form action="/setup/new" method="get">
@@ -33,7 +33,7 @@ ${askForm(given, fault, present)}
 type Manifest = { default_permissions: Record<string, string>; hook_attributes: { url: string } };
 type Checked = { manifest: Manifest; warnings: readonly string[]; reached: boolean };
 
-/** The form that goes to GitHub, with what speaks against the address. */
+/** The form that goes to GitHub, with objections to the address. */
 export const confirmPage = (action: string, { manifest, warnings, reached }: Checked): Response =>
   page(
     html`${warnings.map((warning) => html`<p class="fault">${warning}</p>`)}

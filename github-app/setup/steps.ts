@@ -6,7 +6,7 @@ export type Step = { name: StepName; done: boolean; current: boolean };
 
 type Facts = Pick<AppStatus, "app" | "receives" | "reachedAt" | "stamping" | "installations">;
 
-/** What must be true before what: an App can only be reached once it is made. */
+/** Prerequisites of each step: an App can only be reached once it is made. */
 const ORDER: readonly StepName[] = ["made", "reachable", "installed", "measuring"];
 const SHOWN: readonly StepName[] = ["reachable", "made", "installed", "measuring"];
 

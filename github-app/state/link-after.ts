@@ -2,13 +2,13 @@ import type { LinkState } from "#drizzle/schema/github.ts";
 import { joinEvidence, withoutRule } from "./evidence.ts";
 import type { PullRequestState } from "./pull-request-after.ts";
 
-/** What the gateway and GitHub's other facts say of a pull request's session. */
+/** Facts about a pull request's session from the gateway and from GitHub. */
 export type Known = {
   /** When the session's first recorded request began; null: none is known. */
   firstRequestAt: string | null;
   /** Whether the pull request's author owns a key that made requests of the session. */
   isOwners: boolean;
-  /** Whether everybody sees the repository; where that is not known, true. */
+  /** Whether the repository is public; true if unknown. */
   isPublic: boolean;
 };
 

@@ -133,7 +133,7 @@ export async function purgeApplied({ sql }: Database, before: Date): Promise<num
   return removed.count;
 }
 
-/** Those of these delivery ids that reached the inbox. */
+/** The ones of these delivery ids that reached the inbox. */
 export async function storedDeliveries(
   { sql }: Database,
   deliveryIds: readonly string[],

@@ -68,10 +68,10 @@ async function linked(
 
 const keyOf = ({ repositoryId, number }: PullRequestKey): string => `${repositoryId}#${number}`;
 
-/** Of the owner of a request, the name on GitHub: itself, or that of its private e-mail address there. */
+/** The GitHub name of a request's owner: the owner itself, or the name in its private GitHub e-mail address. */
 const OWNER_LOGIN = sql`regexp_replace(lower(r.owner), '^(\\d+\\+)?([^@]*)@users\\.noreply\\.github\\.com$', '\\2')`;
 
-/** What is known of the sessions of these pull requests, by `keyOf`. */
+/** Known facts about the sessions of these pull requests, by `keyOf`. */
 async function readKnown(
   tx: Transaction,
   pullRequests: readonly PullRequestState[],

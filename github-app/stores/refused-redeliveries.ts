@@ -1,7 +1,7 @@
 import type { Database } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 
-/** Those of these deliveries that GitHub refused to send again. */
+/** The ones of these deliveries that GitHub refused to send again. */
 export async function refusedAmong({ sql }: Database, deliveryIds: readonly string[]): Promise<Set<string>> {
   if (deliveryIds.length === 0) return new Set();
   const rows = await sql<{ delivery_id: string }[]>`
@@ -11,7 +11,7 @@ export async function refusedAmong({ sql }: Database, deliveryIds: readonly stri
   return new Set(rows.map((row) => row.delivery_id));
 }
 
-/** Remembers that GitHub refused to send a delivery again; forgets refusals from before `forgetBefore`. */
+/** Stores that GitHub refused to send a delivery again; deletes refusals from before `forgetBefore`. */
 export async function noteRefusedRedelivery(
   { sql }: Database,
   { deliveryId, status }: { deliveryId: string; status: number },

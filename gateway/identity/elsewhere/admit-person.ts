@@ -40,7 +40,7 @@ export async function admitPerson(
 
 type Before = { known: PersonRow; from: Omit<Origin, "actor"> };
 
-/** A known person with what the sign-in says of them. */
+/** A known person, updated with the facts of the sign-in. */
 async function brought(tx: Transaction, wanted: PersonRow, { known, from }: Before): Promise<PersonRow> {
   const isSame = (["role", "team", "githubLogin"] as const).every((name) => wanted[name] === known[name]);
   if (isSame) return known;

@@ -25,7 +25,7 @@ const withoutSlash = (url: string): string => url.replace(/\/$/, "");
 const isVerifiable = (algorithm: string): boolean => /^(RS|PS|ES|Ed)/.test(algorithm);
 
 /**
- * Asks an issuer where its addresses and keys are, once somebody signs in: so the gateway starts while the issuer is
+ * Asks an issuer for its addresses and keys at the first sign-in, so that the gateway starts while the issuer is
  * away. What it answered is kept until the process ends; its keys are asked for again as they change.
  */
 export function openDiscovery(url: string, reach: OutboundFetch): () => Promise<Issuer> {

@@ -1,7 +1,7 @@
 import { ScimError } from "./scim-error.ts";
 
 export type ScimQuery = {
-  /** Exactly this e-mail; null: everybody. */
+  /** Exactly this e-mail; null: everyone. */
   email: string | null;
   /** From 1. */
   startIndex: number;

@@ -101,7 +101,7 @@ function copySettlements(segment: RowSink, path: string, sent: number) {
   return { seqs, ended };
 }
 
-/** What is gone of a segment in which these were found. */
+/** The lost records of a segment in which these were found. */
 export const lossOf = (mark: Mark | null, seqs: ReadonlySet<number>, intents: number) =>
   mark === null ? { lost: gapsIn(seqs), lost_known: false } : lossByMark(mark, seqs, intents);
 

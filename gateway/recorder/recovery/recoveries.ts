@@ -39,7 +39,7 @@ const RETRY_MS = 30_000;
 /** Our own words name no record; SQLite's are its code alone. */
 const reasonOf = (why: unknown) => (why instanceof DamagedSegment ? { reason: why.message } : {});
 
-/** Recovers damaged segments, one thread each, and says what came of it. */
+/** Recovers damaged segments, one thread each, and reports the result. */
 export function createRecoveries({ log, clock, onRecovered }: Options): Recoveries {
   const locks = new Map<string, SegmentLock>();
   const totals: DamageTotals = { files: 0, recovered: 0, lost: 0 };

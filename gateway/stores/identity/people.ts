@@ -12,7 +12,7 @@ export type PersonRow = typeof people.$inferSelect;
 /** How e-mails are compared: as one that is stored. */
 export const storedEmail = (email: string): string => email.toLowerCase();
 
-/** Newest first; `email` null: everybody. */
+/** Newest first; `email` null: everyone. */
 export const listPeople = (
   reader: Reader,
   { after, limit, email }: Slice & { email: string | null },
@@ -30,7 +30,7 @@ export const listPeople = (
     .orderBy(desc(people.id))
     .limit(limit);
 
-/** Oldest first, with the number of all that there are; `email` null: everybody. */
+/** Oldest first, with the number of all that there are; `email` null: everyone. */
 export async function pageOfPeople(
   reader: Reader,
   { email, offset, limit }: { email: string | null; offset: number; limit: number },

@@ -7,7 +7,7 @@ import type { Slice } from "../slice.ts";
 
 export type SavedReportRow = typeof savedReports.$inferSelect;
 
-/** Which saved reports there are for somebody: a manager's own and the team's; null: all. */
+/** The saved reports that a viewer may see: a manager's own and the team's; null: all. */
 export type SavedScope = { owner: string | null; team: string } | null;
 
 const isVisible = (scope: SavedScope) =>
