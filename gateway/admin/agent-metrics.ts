@@ -70,7 +70,7 @@ function cursorOf(after: string): NonNullable<AgentSessionQuery["after"]> {
   throw new GatewayError("invalid_request", "after: Expected the `next` of the previous page.");
 }
 
-/** `/admin/v1/metrics-dropped`: what the metrics receiver was sent and does not store, by name. */
+/** `/admin/v1/metrics-dropped`: names of metrics and attributes that the receiver got but does not store. */
 export const adminMetricsDropped = (deps: AdminDeps) =>
   adminPart(deps, "metrics-dropped").get(
     "",

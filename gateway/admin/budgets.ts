@@ -11,7 +11,7 @@ import { readParameters } from "./list.ts";
 const docs = adminRoute("teams");
 const RISK_PERCENT = 80n;
 
-/** `/admin/v1/budgets`: what teams and keys have used of their budgets, the fullest first. */
+/** `/admin/v1/budgets`: the used part of teams' and keys' budgets, the fullest first. */
 export const adminBudgets = (deps: AdminDeps) =>
   adminPart(deps, "budgets").get(
     "",

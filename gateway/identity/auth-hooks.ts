@@ -14,7 +14,7 @@ export type SessionHooksDeps = {
   clock: Clock;
 };
 
-/** What the library says of the request behind a change; null without a request. */
+/** The library's data on the request behind a change; null without a request. */
 type Context = { request?: Request | undefined; path?: string | undefined; body?: unknown } | null;
 
 /** The way in, if this process named it. */

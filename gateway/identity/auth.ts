@@ -36,9 +36,9 @@ export type Auth = {
   handler(request: Request): Promise<Response>;
   /** Signs in a person whom the caller has identified by `way`; the cookies are in the answer's headers. */
   signIn(opening: Opening, request: Request): Promise<Headers>;
-  /** What a browser needs to leave for an identity provider; the headers have a cookie for its return. */
+  /** The values for a trip to an identity provider; the headers set a cookie for the return. */
   leave(it: Leaving, request: Request): Promise<Departure>;
-  /** What was kept for a browser that comes back; null: the state is not this browser's, or is too old. */
+  /** The data stored for a returning browser; null: the state is not this browser's, or is too old. */
   comeBack(state: string, request: Request): Promise<{ kept: Kept; headers: Headers } | null>;
 };
 

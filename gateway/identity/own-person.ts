@@ -10,7 +10,7 @@ import { findPersonByEmail } from "../stores/identity/people.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import { hasKey, identify, isOfAdministration, type ViewerDeps, viewerByCookie } from "./viewer.ts";
 
-/** Whose own things a request is about. */
+/** The person whose own records a request is about. */
 export type Own = {
   email: string;
   name: string;

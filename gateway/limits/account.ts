@@ -34,13 +34,13 @@ export type AdmittedCall = AskingCall & {
 /** Null: the database is away, and this process has used up what it may admit without it. */
 export type Admission = AdmittedCall | { refusal: LimitRefusal } | null;
 
-/** What the database keeps for this process beside its booked calls. */
+/** The database's data for this process besides its booked calls. */
 type Lease = {
   /** Cost, actual or maximum, of calls that the database does not count, and `slice`. */
   usd: Pico;
   /** How many of them are running. */
   calls: number;
-  /** What this process may spend of the budget while the database is away. */
+  /** The part of the budget that this process may spend while the database is away. */
   slice: Pico;
 };
 
@@ -48,7 +48,7 @@ type Lease = {
 export type Booking = {
   admissions: Admission[];
   admitted: AdmittedCall[];
-  /** Null: what is stored stays. */
+  /** Null: the stored value stays. */
   lease: Lease | null;
   /** The database's figures that the decision is based on. */
   found: LimitState;
@@ -77,9 +77,9 @@ export class Account {
   /** The part of it that the database does not count; `spent`: until the records are stored. */
   readonly #unbooked: Count = { slots: [], spent: 0n, held: 0n, calls: 0 };
   #minutes: AwayMinute[] = [];
-  /** What was admitted here for a key that refuses, booked or not. */
+  /** Use admitted here for a key with `when_away: "refuse"`, booked or not. */
   #ownSlots: readonly RateSlot[] = [];
-  /** What is left of the slice of the budget. */
+  /** The rest of the budget slice. */
   #slice = 0n;
   #isLeased = false;
   /** The database's clock less this process's monotonic one. */
@@ -189,7 +189,7 @@ export class Account {
     return minute;
   }
 
-  /** What the records of the period have cost at least, by all gateways. */
+  /** Minimum cost of the period's records, by all gateways. */
   sawSpent(usd: Pico): void {
     const spent = usd + this.#unbooked.spent;
     if (spent > this.#known.spent) this.#known.spent = spent;

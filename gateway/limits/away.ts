@@ -5,7 +5,7 @@ import type { BudgetPeriod, RateSlot } from "./window.ts";
 
 /** Use that a process may admit for a key that must not exceed its limits even while the database is away. */
 type Share = {
-  /** What is left of the slice of the budget that the database has reserved for this process. */
+  /** The rest of the budget slice that the database has reserved for this process. */
   usd: Pico;
   /** Live gateways: each gets an equal share of the rates and of the concurrent calls. */
   replicas: number;
@@ -58,7 +58,7 @@ function limitsOf(limits: KeyLimits, { usd, replicas }: Share): KeyLimits {
   return shared;
 }
 
-/** What all gateways let through in one minute while the database was away; `calls`: the most at once. */
+/** Calls that all gateways let through in one minute while the database was away; `calls`: the most at once. */
 export type AwayTotal = { requests: number; tokens: number; calls: number };
 
 /** By how much a key exceeded its limits; 0 for a limit that held, or that the key does not have. */

@@ -2,7 +2,7 @@ import type { BudgetUse } from "./budget-use.ts";
 
 const PREFIX = "anthropic-ratelimit-unified";
 
-/** What a budget's refusal depends on. `endsMs`: when its period ends. */
+/** The facts behind a budget's refusal. `endsMs`: when its period ends. */
 type Ending = { endsMs: number; nowMs: number; period: "day" | "month" };
 
 /**

@@ -91,10 +91,10 @@ function encodedName(header: string): string | null {
   return base64 === undefined ? null : Buffer.from(base64, "base64").toString("utf8");
 }
 
-/** What belongs to a whole server: its prompts, resources and completions. */
+/** Methods that concern a whole server: its prompts, resources and completions. */
 const OF_THE_SERVER = /^(prompts|resources|completion|subscriptions|tasks)\//;
 
-/** A key for single tools sees no more of a server than these. */
+/** Refuses these methods to a key for single tools. */
 function requireToolMethod({ method }: RpcMessage): void {
   if (method === null || !OF_THE_SERVER.test(method)) return;
   throw new RpcError(RPC.methodNotFound, "This key may only use single tools of this server.", 200);

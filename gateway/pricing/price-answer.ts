@@ -76,7 +76,7 @@ function asReported(listed: Priced, costUsd: string, usage: Usage): Priced {
 /** Prefixes of regions and vendors in Amazon Bedrock's names. */
 const HOSTED =
   /^(?:(?:us|eu|apac|au|ca|jp|global|us-gov)\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen)\./;
-/** What providers add to the name of the same model: a version of their own, a variant of the service, `latest`. */
+/** Suffixes that providers add to the name of the same model: their own version, a service variant, `latest`. */
 const ADDED = /(?:-v\d+)?(?::(?:\d+|latest|free|nitro|floor|online|extended))?$/;
 /** A date or a build number, such as `2024-08-06`, `20250514`, `2411`, `preview-05-20` and `002`. */
 const DATED = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|(?:preview-)?\d{2}-\d{2}(?:\d{2})?|\d{3,4})$/;

@@ -6,7 +6,7 @@ import type { ReportedCost } from "./reported-cost.ts";
 export type SignedCalls = {
   /** Models that refuse a conversation with calls without one. */
   required: RegExp;
-  /** What the vendor documents for calls whose signature is not known: another model's, or a client lost it. */
+  /** The vendor's documented value for calls without a known signature: another model's, or a client lost it. */
   unsigned: object;
 };
 

@@ -3,7 +3,7 @@ import { ERRORS, type ErrorType, type GatewayError } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 
-/** What an error body carries besides its message; only Anthropic's clients read `details`. */
+/** Members of an error body besides its message; only Anthropic's clients read `details`. */
 export type ErrorContext = { requestId: string; details: GatewayError["details"] };
 
 /** A wire: how usage is read from its answers, and how the gateway's own errors are written on it. */

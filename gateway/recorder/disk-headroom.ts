@@ -3,9 +3,9 @@ import type { Entry, OwnSegment } from "./own-segment.ts";
 
 /** Space that only settlements of running calls may use, so that a full spool loses none of them. */
 const RESERVE_BYTES = 16 * 1024 * 1024;
-/** What a settlement may take on top of its intent, whose space it frees. */
+/** Maximum extra size of a settlement over its intent, whose space it frees. */
 const SETTLEMENT_BYTES = 1024;
-/** What SQLite adds to a row, roughly; the next measurement reads the true figure. */
+/** SQLite's approximate overhead per row; the next measurement reads the true figure. */
 const ROW_OVERHEAD_BYTES = 64;
 const DISK_EVERY_MEASUREMENTS = 10;
 

@@ -63,7 +63,7 @@ type RecorderStats = {
   oldestMs: number | null;
   /** Calls opened and not yet settled. */
   open: number;
-  /** What damaged spool files came to since the start. */
+  /** Results of recovering damaged spool files since the start. */
   damage: DamageTotals;
 };
 
@@ -78,7 +78,7 @@ export type RecorderOptions = {
   clock: Clock;
 };
 
-/** What a batch in flight gets beyond the time for writing the rest. */
+/** Extra time for a batch in flight, beyond the time for writing the rest. */
 const LAST_BATCH_MS = 1000;
 
 /** Starts recording into a new segment in `directory`, and adopts the segments of processes that died. */

@@ -28,7 +28,7 @@ export type AuditEntry = {
 /** Adds an entry to the audit log, in the transaction that makes the change. */
 export type Audit = (entry: AuditEntry) => Promise<void>;
 
-/** What the gateway itself changes, without a caller. */
+/** Changes by the gateway itself, without a caller. */
 export const ownOrigin = (actor: "first start" | "environment", at: Date): Origin => ({
   actor,
   address: null,

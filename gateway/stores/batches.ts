@@ -10,7 +10,7 @@ export type NewFile = typeof files.$inferInsert;
 export type BatchRow = typeof batches.$inferSelect;
 export type NewBatch = typeof batches.$inferInsert;
 
-/** What a provider reports about a batch. */
+/** A provider's report about a batch. */
 export type BatchUpdate = {
   status: string;
   facts: BatchFacts;

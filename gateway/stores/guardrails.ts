@@ -38,7 +38,7 @@ export async function requireGuardrails(reader: Reader, names: readonly string[]
   if (missing) throw new GatewayError("conflict", `/guardrails: No guardrail is named ${missing}.`);
 }
 
-/** A new guardrail: what the body leaves out gets its default. */
+/** A new guardrail: absent members of the body get their defaults. */
 export const newGuardrail = (name: string, body: GuardrailPatch, now: Date): GuardrailRow => ({
   orgId: DEFAULT_ORG,
   position: 100,

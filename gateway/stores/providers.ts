@@ -27,7 +27,7 @@ export type ProviderEdit = {
   /** The row as it is; null makes a new one. */
   current: ProviderRow | null;
   body: ProviderPut | ProviderPatch;
-  /** Keep what the body leaves out (PATCH), instead of the default (POST, PUT). */
+  /** Keep absent members (PATCH), instead of setting their defaults (POST, PUT). */
   merge: boolean;
   sealer: Sealer;
   now: Date;
@@ -83,7 +83,7 @@ function credentialsIn({ credential, credentials }: ProviderPut | ProviderPatch)
 export const storedCredentials = ({ credential, moreCredentials }: ProviderRow): string[] =>
   credential === null ? [] : [credential, ...moreCredentials];
 
-/** What a body gives, which may be null; what it leaves out stays. */
+/** The body's value, which may be null; absent members keep their value. */
 const given = <T>(value: T | null | undefined, current: T | null | undefined): T | null =>
   value === undefined ? (current ?? null) : value;
 

@@ -50,7 +50,7 @@ async function requireProviders(tx: Reader, row: RouteRow): Promise<void> {
   }
 }
 
-/** A new route: what the body leaves out gets its default. */
+/** A new route: absent members of the body get their defaults. */
 export const newRoute = (name: string, body: RoutePut, now: Date): RouteRow => ({
   orgId: DEFAULT_ORG,
   fallbacks: [],

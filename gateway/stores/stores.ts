@@ -66,7 +66,7 @@ export function openStores(options: StoresOptions) {
 
   return {
     stores: { database, sealer, directory, classifier, limiter, bodies, keptAnswers },
-    /** What calls need beside a directory. */
+    /** Everything that calls need besides a directory. */
     warm: async () => {
       await Promise.all([classifier.settled(), limiter.begun]);
     },

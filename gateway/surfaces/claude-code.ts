@@ -18,7 +18,7 @@ type ClaudeCodeDeps = {
   clock: Clock;
 };
 
-/** `GET /managed/settings`: what Claude Code fetches at its start and hourly: its settings, as the caller's team has them. */
+/** `GET /managed/settings`: the settings of the caller's team. Claude Code fetches them at its start and hourly. */
 export const managedSettingsSurface = (deps: ClaudeCodeDeps) =>
   keyed(deps, "managed-settings").get(
     "/managed/settings",
@@ -93,7 +93,7 @@ export function agentTelemetry(deps: Pick<ClaudeCodeDeps, "callers">) {
   return app;
 }
 
-/** `GET /api/oauth/usage`: what Claude Code's `/usage` shows of the budgets that its calls count in. */
+/** `GET /api/oauth/usage`: the budgets that the caller's calls count in, for Claude Code's `/usage`. */
 export const claudeUsage = (deps: ClaudeCodeDeps) =>
   keyed(deps, "claude-usage").get("/api/oauth/usage", ({ caller }) => usageOf(deps, caller.key), {
     clientKey: true,

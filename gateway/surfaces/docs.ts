@@ -28,7 +28,7 @@ const PLAIN = "text/plain; charset=utf-8";
 /** Cached from the first request on: the docs do not change while the gateway runs. */
 type Kept = { site: Site; pages: Map<string, string>; search(): Promise<DocsSearch> };
 
-/** `GET /docs`: the docs for people, made of the Markdown beside the code. Public, because they are the same for everyone. */
+/** `GET /docs`: the docs for people, made of the Markdown beside the code. Public: the same for everyone. */
 export function docsSite() {
   const kept = once(async (): Promise<Kept> => {
     const site = await readSite(ROOT);

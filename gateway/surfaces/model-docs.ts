@@ -1,6 +1,6 @@
 import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 
-/** A row of the table: what the documentation says of a surface. */
+/** A row of the table: a surface's documentation. */
 type Described = {
   summary: string;
   description: string;
@@ -141,7 +141,7 @@ const RESPONSES = {
   "504": { description: "The provider did not answer in time." },
 };
 
-/** The documentation of a surface: what is its own, and what all model calls have in common. */
+/** The documentation of a surface: its own part, and the part shared by all model calls. */
 export const modelDocs = (surface: SurfaceName) => {
   const { summary, description, example = {} }: Described = MODEL_DOCS[surface];
   return {

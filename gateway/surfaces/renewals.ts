@@ -11,7 +11,7 @@ const IDLE_MS = 30 * 24 * 3600 * 1000;
  */
 export const GRACE_MS = 120_000;
 
-/** What renews a bearer, and the seconds until that is due. */
+/** The token that renews a bearer, and the seconds until renewal is due. */
 export type Renewal = { refreshToken: string; expiresIn: number };
 
 const later = (now: Date, ms: number): string => new Date(now.getTime() + ms).toISOString();
@@ -26,7 +26,7 @@ export const forgottenBefore = (now: Date): Date => new Date(now.getTime() - IDL
 /** The ends of a key that is made by a sign-in now, and of its first secret. */
 export const renewableUntil = (now: Date) => ({ expiresAt: signInEnd(now), secretExpiresAt: bearerEnd(now) });
 
-/** What renews a key that a sign-in makes now. */
+/** The token that renews a key that a sign-in makes now. */
 export async function firstRenewal(tx: Transaction, keyId: string, now: Date): Promise<Renewal> {
   const refreshToken = await insertRefreshToken(tx, { keyId, keyExpiresAt: signInEnd(now) }, now);
   return { refreshToken, expiresIn: BEARER_SECONDS };

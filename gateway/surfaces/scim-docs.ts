@@ -2,7 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { SCIM_SCHEMAS, ScimPatch, ScimUserBody } from "#shared/admin/scim.ts";
 import { plainSchema } from "./model-docs.ts";
 
-/** `GET /scim/v2/ServiceProviderConfig`: what of SCIM there is. */
+/** `GET /scim/v2/ServiceProviderConfig`: the supported parts of SCIM. */
 export const SCIM_CONFIG = {
   schemas: [SCIM_SCHEMAS.config],
   patch: { supported: true },

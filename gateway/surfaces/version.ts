@@ -9,7 +9,7 @@ export type VersionDeps = {
   authorizeReports(request: Request): Promise<ReportReader>;
 };
 
-/** `GET /v1/version`: what a page that shows reports polls, and asks for them again once it has changed. */
+/** `GET /v1/version`: pages that show reports poll it, and reload the reports when it changes. */
 export const version = (deps: VersionDeps) =>
   new Elysia({ name: "surface.version" }).get(
     "/v1/version",

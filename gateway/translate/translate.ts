@@ -27,7 +27,7 @@ import type { StepWriter, WriterContext } from "./writing.ts";
 
 type ProviderWire = "chat" | "messages";
 
-/** What a client's format can do: read its requests, and write answers to them. */
+/** Functions of a client's format: read its requests, and write answers to them. */
 type ClientFormat = {
   read(body: LocatedBody): { prompt: Prompt; options: AnswerOptions };
   whole(reply: Reply, writing: WriterContext): object;
@@ -48,7 +48,7 @@ export function writtenAnswer(wire: ClientWire, steps: readonly ReplyStep[], wri
   return steps.map(stream(writing)).join("");
 }
 
-/** What a provider's format can do: write requests, and read answers. */
+/** Functions of a provider's format: write requests, and read answers. */
 type ProviderFormat = {
   write(prompt: Prompt, model: string, dialect: ChatDialect): object;
   whole(answer: Json, stop: readonly string[]): ReplyStep[];
@@ -73,7 +73,7 @@ export type Translated = {
   refusal(bytes: Uint8Array, response: { status: number; requestId: string | null }): Uint8Array<ArrayBuffer>;
   /** A translator of one stream. `usage` returns the counts so far. */
   stream(usage: () => Usage): StreamTranslator;
-  /** What a complete answer leaves for later calls, once it is written; null where nothing may be kept. */
+  /** The data kept of a complete answer for later calls, once it is written; null if nothing may be kept. */
   answered(): AnsweredParts | null;
 };
 

@@ -2,7 +2,7 @@ import { checked } from "../schema.ts";
 
 /** Bytes of the document as JSON without white space. */
 const BYTES_MAX = 64 * 1024;
-/** What Postgres cannot store, as JSON writes it: NUL, and a half of a surrogate pair. */
+/** JSON escapes that Postgres cannot store: NUL, and a lone surrogate. */
 const NOT_STORABLE = /\\u(?:0000|d[89a-f])/;
 
 type JsonValue = string | number | boolean | null | JsonValue[] | JsonDocument;

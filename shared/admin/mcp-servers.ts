@@ -22,7 +22,7 @@ const TOOL_NAME = "[^\\u0000-\\u001f\\u007f-\\u009f]{1,128}";
 
 const SCOPE_ENTRY = new RegExp(`^${SERVER_NAME}(__${TOOL_NAME})?$`);
 
-/** What a key's `mcp` scope may name. Anything else would silently allow nothing. */
+/** Names that a key's `mcp` scope may contain. Any other name would silently allow nothing. */
 export const ToolScope = checked<string>(
   { type: "string", pattern: SCOPE_ENTRY.source },
   "the name of a tool server (1 to 24 of a-z, 0-9 and -), or one of its tools as server__tool",

@@ -55,7 +55,7 @@ export async function comeBackFrom(deps: ElsewhereDeps, way: WayName, request: R
   }
 }
 
-/** What the errors of a provider (RFC 6749, 4.1.2.1) mean to the person. */
+/** The cause shown for each error of a provider (RFC 6749, 4.1.2.1). */
 const ERRORS: Readonly<Record<string, SignInCause>> = {
   access_denied: "denied",
   server_error: "unavailable",

@@ -57,7 +57,7 @@ export function openClassifier(options: ClassifierOptions): RouteClassifier {
   let wanted = wantedOf(directory.current());
   let inForce: InForce | null = null;
   let running: Promise<void> | null = null;
-  /** Aborted by a change: what failed for other routes may do for these. */
+  /** Aborted by a change: training that failed for other routes may succeed for these. */
   let changed = new AbortController();
 
   const isBehind = () => !closing.signal.aborted && wanted !== null && wanted.version !== inForce?.version;

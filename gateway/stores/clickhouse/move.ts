@@ -10,7 +10,7 @@ import { COPIED_TABLES } from "./schema.ts";
 const DAY_MS = 24 * 3_600_000;
 /** Rows of one insertion. */
 const ROWS_AT_ONCE = 5000;
-/** How often a day is compared: what is marked meanwhile may be on its way. */
+/** How often a day is compared: rows marked meanwhile may not be copied yet. */
 const TRIES = 10;
 const PAUSE_MS = 500;
 

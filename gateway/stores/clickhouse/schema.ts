@@ -19,7 +19,7 @@ type Copied = {
   without?: string;
 };
 
-/** What reports read, by its name in both databases. */
+/** Tables that reports read, by their name in both databases. */
 export const COPIED = {
   // Who made what a provider keeps is asked of Postgres alone.
   requests: { of: requests, order: ["org_id", "started_at", "id"], month: "started_at", without: "kept_ids" },

@@ -129,7 +129,7 @@ export function openDirectory(options: DirectoryOptions): DirectoryStore {
 
 type First = { directory: Directory; source: DirectoryState["source"]; ageMs: number; fault: SnapshotFault };
 
-/** What there is before the database has answered. */
+/** The state before the database has answered. */
 function firstDirectory(
   found: SnapshotFile["found"],
   sources: Parameters<typeof openedDirectory>[1],

@@ -57,7 +57,7 @@ function credentialsOf(
   return all.length > 1 ? { credential, credentials: all } : { credential };
 }
 
-/** What a provider's credential is sealed for. */
+/** The owner that a provider's credential is sealed for. */
 export const belongingOf = (provider: string): SealContext => ({
   orgId: DEFAULT_ORG,
   provider,

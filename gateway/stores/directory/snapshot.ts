@@ -29,13 +29,13 @@ export type SnapshotOptions = {
   sealer: Sealer;
   /** An older one is not used; 0: none is used or written. */
   secondsMax: number;
-  /** What is written beside the directory. */
+  /** Data that is written besides the directory. */
   spend(): KeySpend;
   clock: Clock;
   log: Log;
 };
 
-/** What is sealed: `Snapshot` as JSON, with the program's version. */
+/** The sealed content: `Snapshot` as JSON, with the program's version. */
 type Stored = {
   version: string;
   takenAtMs: number;

@@ -14,7 +14,7 @@ type KeyOf = { id: string; limits: KeyLimits | null };
 const DAY_MS = 86_400_000;
 const SHOWN_DAYS = 30;
 
-/** What was let through while the database was away, by key; keys without such calls are missing. */
+/** Calls let through while the database was away, by key; keys without such calls are missing. */
 export async function awayViews(
   reader: Reader,
   keys: readonly KeyOf[],

@@ -23,7 +23,7 @@ export type Limiter = {
    * nothing: no query is made, and `demandOf` is not called.
    */
   reserve(call: LimitedCall, demandOf: () => LimitDemand): Grant | Promise<Grant | GatewayError>;
-  /** What keys with a budget have spent, as last read. */
+  /** Last known spend of keys with a budget. */
   spend(): KeySpend;
   /** The first attempt to reach the database has ended. Until then limits are counted here. */
   begun: Promise<void>;

@@ -148,7 +148,7 @@ async function storeAway(
       calls = greatest(known.calls, excluded.calls), usd = known.usd + excluded.usd`;
 }
 
-/** What all gateways let through for the key in these minutes while the database was away. */
+/** Calls that all gateways let through for the key in these minutes while the database was away. */
 async function awayTotals(
   sql: postgres.Sql,
   accountId: string,

@@ -125,7 +125,7 @@ function openReportThread(file: URL, places: ReportPlaces, on: Happenings) {
 const errorOf = ({ type, message, inside }: Failure): GatewayError =>
   new GatewayError(type, message, inside === undefined ? undefined : new Error(inside));
 
-/** A thread that has just died is not started again at once: what killed it may do so again. */
+/** A thread that has just died is not restarted at once, because the cause may persist. */
 const RESTART_MS = 1_000;
 const SAY_EVERY_MS = 60_000;
 
@@ -198,7 +198,7 @@ type Options = {
 /** A replica is also asked for the version of its records. */
 const REPLICA = { name: "version", max: 1, statementTimeoutMs: 5_000, readOnly: true };
 
-/** What writes reports, from the replica if there is one, and what is known of the copies in ClickHouse. */
+/** The writer of reports, from the replica if there is one, and the state of the copies in ClickHouse. */
 export function openReporting({ databaseUrl, reportsDatabaseUrl, clickhouse, ...common }: Options) {
   const { database, metrics } = common;
   const copies = clickhouse && openCopies(clickhouse.url, { sql: database.sql, metrics });

@@ -3,7 +3,7 @@ import type postgres from "postgres";
 export type Sql = postgres.TransactionSql;
 export type RollupState = { rolledToMs: number; rawFromMs: number | null };
 
-/** What a turn did: nothing to do, a part of what there is to do, or another process is at it. */
+/** The result of a turn: nothing to do, a part of the work done, or another process has the lock. */
 export type Turn = "idle" | "more" | "busy";
 
 /** Far before any record. */

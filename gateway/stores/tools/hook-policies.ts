@@ -25,7 +25,7 @@ export const loadHookPolicies = (reader: Reader): Promise<HookPolicy[]> =>
     .where(and(eq(hookPolicies.orgId, DEFAULT_ORG), eq(hookPolicies.enabled, true)))
     .orderBy(asc(hookPolicies.name));
 
-/** A new policy: what the body leaves out gets its default. */
+/** A new policy: absent members of the body get their defaults. */
 export const newHookPolicy = (name: string, body: HookPolicyPatch, now: Date): HookPolicyRow => ({
   orgId: DEFAULT_ORG,
   enabled: true,

@@ -18,7 +18,7 @@ export type McpServerEdit = {
   /** The row as it is; null makes a new one. */
   current: McpServerRow | null;
   body: McpServerPut | McpServerPatch;
-  /** Keep what the body leaves out (PATCH), instead of the default (POST, PUT). */
+  /** Keep absent members (PATCH), instead of setting their defaults (POST, PUT). */
   merge: boolean;
   sealer: Sealer;
   now: Date;
@@ -66,7 +66,7 @@ function credentialOf(
   return body.credential === undefined && isSamePlace ? current.credential : null;
 }
 
-/** What a tool server's credential is sealed for. */
+/** The owner that a tool server's credential is sealed for. */
 const belongingOf = (toolServer: string): SealContext => ({
   orgId: DEFAULT_ORG,
   toolServer,
