@@ -1,8 +1,7 @@
 import { probabilityOf } from "./calibration.ts";
-import { decide } from "./decide.ts";
+import { decide, scoreText } from "./decide.ts";
 import { explain, type Why } from "./explain.ts";
 import type { Model } from "./model.ts";
-import { scoreText } from "./score.ts";
 
 /** The result of classifying a text. `route` is null below the threshold: the caller's default route answers. */
 export type Classification = {

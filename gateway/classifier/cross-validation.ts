@@ -1,5 +1,6 @@
 import { fitSigmoid, quantile, SIGMOID_ASSUMED, type Sigmoid, type Trial } from "./calibration.ts";
 import { decide } from "./decide.ts";
+import type { TrainReport } from "./model.ts";
 import { evenlySampled, type Sample, type TrainingSet } from "./training-set.ts";
 
 /** Below this many measured texts the threshold is a fixed one. */
@@ -34,7 +35,7 @@ export function foldPassesFor({ classes, samples }: TrainingSet): number {
 }
 
 /** What a model that had not seen a text decided. `row`: the text's; `route`: the class decided for. */
-export type OwnTrial = Trial & { row: number; route: number };
+type OwnTrial = Trial & { row: number; route: number };
 type Trials = { own: OwnTrial[]; foreign: Trial[] };
 
 /**
@@ -77,3 +78,36 @@ export function thresholdOf({ samples }: TrainingSet, trials: readonly Trial[], 
 /** Turns scores into confidence: fitted to the trials, or assumed if there are too few. */
 export const sigmoidOf = ({ own, foreign }: Trials): Sigmoid =>
   own.length >= TRIALS_MIN ? fitSigmoid([...own, ...foreign]) : SIGMOID_ASSUMED;
+
+/** With fewer examples per route, held-out accuracy is too uncertain to show. */
+const EXAMPLES_MIN = 8;
+const CONFUSED_MAX = 10;
+const MISFITS_MAX = 20;
+
+/** The report to the administrator, from the out-of-fold decisions on their own examples. */
+export function reportOf({ classes, samples }: TrainingSet, trials: readonly OwnTrial[]): TrainReport {
+  const nameOf = (label: number) => classes[label]?.name ?? "";
+  const perRoute = new Map<number, number>();
+  for (const { label, source } of samples) {
+    if (source === "example") perRoute.set(label, (perRoute.get(label) ?? 0) + 1);
+  }
+  const own = trials.filter(({ row }) => samples[row]?.source === "example");
+  const wrong = own.filter(({ correct }) => !correct);
+  const pairs = new Map<string, { route: string; with: string; count: number }>();
+  for (const { row, route } of wrong) {
+    const pair = { route: nameOf(samples[row]?.label ?? -1), with: nameOf(route) };
+    const key = `${pair.route} ${pair.with}`;
+    pairs.set(key, { ...pair, count: (pairs.get(key)?.count ?? 0) + 1 });
+  }
+  const enough = own.length > 0 && [...perRoute.values()].every((count) => count >= EXAMPLES_MIN);
+  return {
+    accuracy: enough ? 1 - wrong.length / own.length : null,
+    examples: [...perRoute.values()].reduce((sum, count) => sum + count, 0),
+    confused: [...pairs.values()].sort((a, b) => b.count - a.count).slice(0, CONFUSED_MAX),
+    misfits: wrong.slice(0, MISFITS_MAX).map(({ row, route }) => ({
+      route: nameOf(samples[row]?.label ?? -1),
+      exampleId: samples[row]?.id ?? "",
+      looksLike: nameOf(route),
+    })),
+  };
+}

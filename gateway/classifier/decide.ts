@@ -1,5 +1,9 @@
+import { type Features, featuresOf } from "./features.ts";
 import type { ClassName, Model } from "./model.ts";
+import { scoresOf } from "./sparse.ts";
+import { kindScores } from "./starter.ts";
 import { TUNING } from "./tuning.ts";
+import { type TextVector, vectorOf } from "./vocabulary.ts";
 
 /** Classes: the best route (−1: none may be chosen), the best of another route, the strongest hidden class. */
 export type Decision = {
@@ -52,4 +56,20 @@ export function decide(
   const against = hidden < 0 ? 0 : TUNING.hiddenShare * (scores[hidden] ?? 0);
   const support = TUNING.takenShare * takenMargin(takers, kinds, allowed);
   return { best, second, hidden, score: (scores[best] ?? 0) - against + support };
+}
+
+/** A text's decision value per class and per kind of task, with what they were computed from. */
+export type ScoredText = {
+  features: Features;
+  vector: TextVector;
+  kinds: Float64Array;
+  scores: Float64Array;
+};
+
+/** Scores a text. `explain` also keeps what each feature was read from. */
+export function scoreText(model: Model, text: string, explain = false): ScoredText {
+  const features = featuresOf(text, explain);
+  const kinds = kindScores(model.starter, features);
+  const vector = vectorOf({ features, kinds }, model.vocabulary, model.blocks);
+  return { features, vector, kinds, scores: scoresOf(vector, model.weights, model.classes.length) };
 }

@@ -1,11 +1,10 @@
-import { decide } from "./decide.ts";
+import { decide, scoreText } from "./decide.ts";
 import type { Model } from "./model.ts";
-import { scoreText } from "./score.ts";
 
 /** A text and the route it should go to; null: it should go to none (the default route). */
 export type LabelledText = { text: string; route: string | null };
 
-export type Evaluation = {
+type Evaluation = {
   texts: number;
   /** Share of texts with a route that went to it: threshold included, and by the best route alone. */
   accuracy: number | null;
@@ -19,7 +18,7 @@ export type Evaluation = {
   curve: { fittingLost: number; foreignCaught: number; threshold: number }[];
 };
 
-export const DEFAULT_LABEL = "(default)";
+const DEFAULT_LABEL = "(default)";
 const CURVE = [0.01, 0.02, 0.05, 0.1, 0.2];
 
 type Outcome = { expected: string | null; best: string | null; score: number; kept: boolean };
@@ -100,4 +99,40 @@ function parsed(line: string, number: number): { [name: string]: unknown } {
     // Reported below: the parser's own message would quote the text.
   }
   throw new Error(`line ${number}: not a JSON object`);
+}
+
+const percent = (share: number | null) => (share === null ? "–" : `${(100 * share).toFixed(1)} %`);
+
+function confusionLines(confusion: Evaluation["confusion"]): string[] {
+  const expected = Object.keys(confusion).sort();
+  const given = [...new Set(expected.flatMap((name) => Object.keys(confusion[name] ?? {})))].sort();
+  const width = Math.max(DEFAULT_LABEL.length, ...expected.map((name) => name.length)) + 2;
+  const cell = (text: string | number) => String(text).slice(0, 11).padStart(12);
+  return [
+    `${"".padEnd(width)}${given.map(cell).join("")}`,
+    ...expected.map(
+      (name) => `${name.padEnd(width)}${given.map((one) => cell(confusion[name]?.[one] ?? 0)).join("")}`,
+    ),
+  ];
+}
+
+/** An evaluation as lines for a terminal. */
+export function evaluationText(result: Evaluation): string {
+  const lines = [
+    `texts                              ${result.texts}`,
+    `right, with the threshold          ${percent(result.accuracy)}`,
+    `right, by the best route only      ${percent(result.accuracyBest)}`,
+    `fitting texts sent to the default  ${percent(result.fittingLost)}`,
+    `foreign texts sent to the default  ${percent(result.foreignCaught)}`,
+    "",
+    "expected (rows), chosen (columns)",
+    ...confusionLines(result.confusion),
+  ];
+  if (result.curve.length > 0) {
+    lines.push("", "share of fitting texts lost, and share of foreign texts caught at that cost");
+    for (const { fittingLost, foreignCaught } of result.curve) {
+      lines.push(`  ${percent(fittingLost).padStart(7)}  ${percent(foreignCaught).padStart(7)}`);
+    }
+  }
+  return lines.join("\n");
 }

@@ -1,4 +1,3 @@
-import { seededRandom, shuffle } from "./random.ts";
 import { type Rows, rowAt, scoresOf, squaredLength } from "./sparse.ts";
 
 /** A problem of many classes. `labels[r]` is the class of row r; `costs[r]` what an error on it costs. */
@@ -129,4 +128,25 @@ export function trainLinear(problem: Problem, loss: Loss): LinearModel {
   const held = new Float32Array(rows.count * classes);
   for (let fold = 0; fold < problem.folds; fold++) holdOut(state, fold, held);
   return { weights: state.weights, held };
+}
+
+/** A small generator with a fixed seed (mulberry32), so that the same input trains a byte-identical model. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Shuffles the first `length` entries in place. */
+function shuffle(entries: Int32Array, length: number, random: () => number): void {
+  for (let at = length - 1; at > 0; at--) {
+    const other = Math.floor(random() * (at + 1));
+    const kept = entries[at] ?? 0;
+    entries[at] = entries[other] ?? 0;
+    entries[other] = kept;
+  }
 }

@@ -1,6 +1,6 @@
 import { hashWord } from "./hashing.ts";
+import { SEEDS } from "./kinds.ts";
 import en from "./lexicon/en.json";
-import { SEEDS } from "./seeds.ts";
 import { rankOf } from "./word-vectors.ts";
 
 /** Shorter words have too many neighbours; in words under seven letters only swapped letters are corrected. */

@@ -1,9 +1,8 @@
 import { type Features, featuresOf } from "./features.ts";
 import { roundedToHalf, shared } from "./float-arrays.ts";
-import { TASK_KINDS } from "./kinds.ts";
+import { SEEDS, TASK_KINDS } from "./kinds.ts";
 import { trainLinear } from "./linear.ts";
 import { svmLoss } from "./losses.ts";
-import { SEEDS } from "./seeds.ts";
 import { rowsOf, scoresOf } from "./sparse.ts";
 import { TUNING } from "./tuning.ts";
 import { columnsOf, learnVocabulary, type Vocabulary, vectorOf } from "./vocabulary.ts";

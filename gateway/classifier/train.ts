@@ -1,9 +1,15 @@
-import { foldPassesFor, foldsOf, outOfFoldTrials, sigmoidOf, thresholdOf } from "./cross-validation.ts";
+import {
+  foldPassesFor,
+  foldsOf,
+  outOfFoldTrials,
+  reportOf,
+  sigmoidOf,
+  thresholdOf,
+} from "./cross-validation.ts";
 import { roundedToHalf } from "./float-arrays.ts";
 import { trainLinear } from "./linear.ts";
 import { SOFTMAX_SCALE, softmaxLoss, svmLoss } from "./losses.ts";
 import { MODEL_FORMAT, type Model, type TrainInput } from "./model.ts";
-import { reportOf } from "./report.ts";
 import { type Rows, rowAt, rowsOf, unitVector } from "./sparse.ts";
 import { type Starter, trainStarter } from "./starter.ts";
 import { type TrainingSet, trainingSetOf } from "./training-set.ts";

@@ -1,7 +1,6 @@
 import { type Features, featuresOf } from "./features.ts";
-import { isPreferred, isTemplate, TASK_KINDS, type TaskKind, templateFor } from "./kinds.ts";
+import { isPreferred, isTemplate, SEEDS, TASK_KINDS, type TaskKind, templateFor } from "./kinds.ts";
 import type { ClassName, RouteInput, TrainInput } from "./model.ts";
-import { SEEDS } from "./seeds.ts";
 import { featuresOfSeeds, heldKindScores, kindScores, type Starter } from "./starter.ts";
 import { TUNING } from "./tuning.ts";
 

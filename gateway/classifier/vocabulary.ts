@@ -1,5 +1,5 @@
 import { BLOCKS, COUNTED_BLOCKS, type Features } from "./features.ts";
-import { type HashTable, hashTableOf, positionOf } from "./hash-table.ts";
+import { type HashTable, hashTableOf, positionOf } from "./hashing.ts";
 import { TASK_KINDS } from "./kinds.ts";
 import type { SparseVector } from "./sparse.ts";
 import { type BlockWeights, TUNING } from "./tuning.ts";

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type HashTable, hashTableOf, positionOf } from "./hash-table.ts";
-import { hashWord } from "./hashing.ts";
+import { type HashTable, hashTableOf, hashWord, positionOf } from "./hashing.ts";
 
 /** Not a module: those are read at every start. */
 const PACKED = join(import.meta.dir, "words.txt");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SEEDS } from "#gateway/classifier/seeds.ts";
+import { SEEDS } from "#gateway/classifier/kinds.ts";
 import { scanJson } from "#gateway/http/scan.ts";
 import { autoCandidates } from "#gateway/routing/auto.ts";
 import { classifyCall } from "#gateway/stores/classifier/classify-call.ts";

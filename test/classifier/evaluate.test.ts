@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { evaluateRoutes, readLabelledTexts } from "#gateway/classifier/evaluate.ts";
-import { evaluationText } from "#gateway/classifier/evaluation-text.ts";
+import { evaluateRoutes, evaluationText, readLabelledTexts } from "#gateway/classifier/evaluate.ts";
 import { hotel } from "./models.ts";
 
 describe("an administrator's labelled texts", () => {

@@ -3,11 +3,9 @@ import fc from "fast-check";
 import { fitSigmoid, probabilityOf, quantile } from "#gateway/classifier/calibration.ts";
 import { compileLexicon, matchCues } from "#gateway/classifier/cues.ts";
 import { featuresOf } from "#gateway/classifier/features.ts";
-import { isTemplate, TASK_KINDS, templateFor } from "#gateway/classifier/kinds.ts";
+import { isTemplate, SEEDS, TASK_KINDS, templateFor } from "#gateway/classifier/kinds.ts";
 import { marksOf } from "#gateway/classifier/marks.ts";
-import { SEEDS } from "#gateway/classifier/seeds.ts";
-import { clip, normalise, readText, zoneOf } from "#gateway/classifier/text.ts";
-import { wordAt, wordsOf } from "#gateway/classifier/tokenizer.ts";
+import { clip, normalise, readText, wordAt, wordsOf, zoneOf } from "#gateway/classifier/text.ts";
 
 describe("reading a text", () => {
   test("every text is cut to 2,001 characters before anything else costs time", () => {

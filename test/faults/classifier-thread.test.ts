@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Database, openDatabase } from "#drizzle/database.ts";
-import { trainInputOf } from "#gateway/classifier/train-input.ts";
+import { trainInputOf, versionOf } from "#gateway/classifier/train-input.ts";
 import { startTrainer, type Trainer } from "#gateway/classifier/trainer.ts";
-import { versionOf } from "#gateway/classifier/version.ts";
 import type { Directory } from "#gateway/directory.ts";
 import { openClassifier, type RouteClassifier } from "#gateway/stores/classifier/classifier.ts";
 import { systemClock } from "#shared/clock.ts";

@@ -1,6 +1,5 @@
 import { RouteView } from "#shared/admin/routes.ts";
-import { evaluateRoutes, readLabelledTexts } from "../../classifier/evaluate.ts";
-import { evaluationText } from "../../classifier/evaluation-text.ts";
+import { evaluateRoutes, evaluationText, readLabelledTexts } from "../../classifier/evaluate.ts";
 import { trainModel } from "../../classifier/train.ts";
 import { trainInputOf } from "../../classifier/train-input.ts";
 import { adminApi, listAll } from "../client/api.ts";

@@ -1,5 +1,4 @@
-import { TASK_KINDS, templateFor } from "#gateway/classifier/kinds.ts";
-import { SEEDS } from "#gateway/classifier/seeds.ts";
+import { SEEDS, TASK_KINDS, templateFor } from "#gateway/classifier/kinds.ts";
 import { heldKindScores } from "#gateway/classifier/starter.ts";
 import { readLines } from "./data.ts";
 import { accuracy, outcomes, route, sharedStarter, train } from "./measure.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { seededRandom } from "#gateway/classifier/random.ts";
+import { seededRandom } from "#gateway/classifier/linear.ts";
 import { draw, type Labelled, readClinc, readCsv, readLines } from "./data.ts";
 import { accuracy, areaUnderCurve, outcomes, route, train } from "./measure.ts";
 import { mean } from "./table.ts";

@@ -1,4 +1,4 @@
-import { seededRandom } from "#gateway/classifier/random.ts";
+import { seededRandom } from "#gateway/classifier/linear.ts";
 import { draw, type Labelled, readClinc, readCsv } from "./data.ts";
 import { accuracy, areaUnderCurve, outcomes, recallAt, route, train } from "./measure.ts";
 import { mean, percent, report } from "./table.ts";

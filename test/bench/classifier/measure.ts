@@ -1,6 +1,5 @@
-import { decide } from "#gateway/classifier/decide.ts";
+import { decide, scoreText } from "#gateway/classifier/decide.ts";
 import type { Model, RouteInput } from "#gateway/classifier/model.ts";
-import { scoreText } from "#gateway/classifier/score.ts";
 import { type Starter, trainStarter } from "#gateway/classifier/starter.ts";
 import { trainModel } from "#gateway/classifier/train.ts";
 import type { Labelled } from "./data.ts";

@@ -4,9 +4,8 @@
  * Compared by word 5-grams (characters in unspaced scripts) and by edit distance. Exits with 1 where one is found.
  */
 import { parseArgs } from "node:util";
-import { SEEDS } from "#gateway/classifier/seeds.ts";
-import { normalise } from "#gateway/classifier/text.ts";
-import { wordAt, wordsOf } from "#gateway/classifier/tokenizer.ts";
+import { SEEDS } from "#gateway/classifier/kinds.ts";
+import { normalise, wordAt, wordsOf } from "#gateway/classifier/text.ts";
 import { readClinc, readCsv, readLines } from "./data.ts";
 
 const GRAM = 5;

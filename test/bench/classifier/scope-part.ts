@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { seededRandom } from "#gateway/classifier/random.ts";
+import { seededRandom } from "#gateway/classifier/linear.ts";
 import { draw, readLines } from "./data.ts";
 import { accuracy, areaUnderCurve, outcomes, recallAt, route, train } from "./measure.ts";
 import { mean, percent, report } from "./table.ts";

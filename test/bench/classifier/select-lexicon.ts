@@ -1,7 +1,13 @@
-import { type CueTable, compileLexicon, type Lexicon, matchCues } from "#gateway/classifier/cues.ts";
+import {
+  CUES,
+  type CueTable,
+  compileLexicon,
+  type Lexicon,
+  lexicon,
+  matchCues,
+} from "#gateway/classifier/cues.ts";
 import type { Features } from "#gateway/classifier/features.ts";
 import { featuresOf } from "#gateway/classifier/features.ts";
-import { CUES, lexicon } from "#gateway/classifier/lexicon.ts";
 import { respell } from "#gateway/classifier/spelling.ts";
 import { readText } from "#gateway/classifier/text.ts";
 import {

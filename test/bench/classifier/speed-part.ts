@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { classify, routeOf } from "#gateway/classifier/classify.ts";
-import { seededRandom } from "#gateway/classifier/random.ts";
+import { seededRandom } from "#gateway/classifier/linear.ts";
 import { trainModel } from "#gateway/classifier/train.ts";
 import { trainInWorker } from "#gateway/classifier/trainer.ts";
 import { longestPause } from "#test/support/longest-pause.ts";
