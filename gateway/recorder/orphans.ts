@@ -20,18 +20,6 @@ export type OrphansOptions = {
   keepParked: (row: ParkedRow) => Promise<void>;
 };
 
-export type Orphans = {
-  /** Adopts the segments of processes that have died since the last call. Returns the rows that came with them. */
-  adopt(): number;
-  sources(): readonly Source[];
-  /** Deletes the segments whose rows are all in Postgres. */
-  tidy(): Promise<void>;
-  usedBytes(): number;
-  parked(): number;
-  /** Releases the segments that still hold rows: another process, or the next start, continues with them. */
-  close(): void;
-};
-
 type Orphan = { stem: string; lock: SegmentLock; segment: OrphanSegment; source: Source };
 
 const NAME = /^segment-[0-9a-f-]{36}$/;
@@ -43,10 +31,11 @@ export function segmentNames(directory: string): Set<string> {
 }
 
 /** Adopts the segments that other processes left in the spool directory. */
-export function createOrphans(options: OrphansOptions): Orphans {
+export function createOrphans(options: OrphansOptions) {
   const { directory, log, recoveries } = options;
   const adopted = new Map<string, Orphan>();
 
+  /** Adopts the segments of processes that have died since the last call. Returns the rows that came with them. */
   function adopt(): number {
     let rows = 0;
     for (const name of segmentNames(directory)) {
@@ -85,6 +74,7 @@ export function createOrphans(options: OrphansOptions): Orphans {
     };
   }
 
+  /** Deletes the segments whose rows are all in Postgres. */
   async function tidy(): Promise<void> {
     for (const [name, { stem, lock, segment, source }] of adopted) {
       if (source.backlog() > 0) continue;
@@ -99,10 +89,11 @@ export function createOrphans(options: OrphansOptions): Orphans {
   const all = () => [...adopted.values()];
   return {
     adopt,
-    sources: () => all().map(({ source }) => source),
+    sources: (): readonly Source[] => all().map(({ source }) => source),
     tidy,
     usedBytes: () => all().reduce((sum, { segment }) => sum + segment.usedBytes(), 0),
     parked: () => all().reduce((sum, { segment }) => sum + segment.parkedCount(), 0),
+    /** Releases the segments that still hold rows: another process, or the next start, continues with them. */
     close: () => {
       for (const { segment, lock } of all()) {
         segment.close();
@@ -153,4 +144,28 @@ function takeOver(stem: string, { log, clock, recoveries }: OrphansOptions): Omi
   }
   lock.release();
   return null;
+}
+
+/** How often the directory is searched for segments of processes that have died. */
+const ADOPT_EVERY_MS = 2000;
+
+/** Adopts segments of processes that have died, now and every 2 s, and deletes those that are done. */
+export function adoptEvery(
+  orphans: ReturnType<typeof createOrphans>,
+  onRows: (rows: number) => void,
+  log: Log,
+) {
+  const adopt = () => {
+    try {
+      const rows = orphans.adopt();
+      if (rows > 0) onRows(rows);
+    } catch (error) {
+      log.error(errorFields(error), "the spool directory cannot be read");
+    }
+    orphans.tidy().catch((error) => log.error(errorFields(error), "a spool file cannot be deleted"));
+  };
+  adopt();
+  const timer = setInterval(adopt, ADOPT_EVERY_MS);
+  timer.unref();
+  return { adopt, stop: () => clearInterval(timer) };
 }

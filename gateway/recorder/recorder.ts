@@ -10,12 +10,11 @@ import {
   sessionEndText,
   type ToolObservation,
 } from "../stores/tools/tool-calls.ts";
-import { adoptEvery } from "./adopting.ts";
 import { type CommitLog, startCommitLog } from "./commit-log.ts";
 import { flushedBy } from "./flushed-by.ts";
 import { movableFlusher } from "./flusher.ts";
 import { createLastingSegment } from "./lasting-segment.ts";
-import { createOrphans } from "./orphans.ts";
+import { adoptEvery, createOrphans } from "./orphans.ts";
 import type { OwnSegment } from "./own-segment.ts";
 import { type Source, startPostgresWriter } from "./postgres-writer.ts";
 import { createRecoveries, type DamageTotals } from "./recovery/recoveries.ts";

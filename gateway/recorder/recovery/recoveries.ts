@@ -1,10 +1,12 @@
 import { basename } from "node:path";
+import { Worker } from "node:worker_threads";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { DamagedSegment } from "../row-sum.ts";
 import type { SegmentLock } from "../segment-lock.ts";
 import { type DamageReport, filesOf, finishRecovery, lostText } from "./damage-report.ts";
-import { recoverAside } from "./recover-aside.ts";
+import type { RecoveryOrder, RecoveryResult } from "./recover.ts";
+import type { RecoveryAnswer } from "./recover-worker.ts";
 
 type DamagedSegmentFiles = {
   /** Path without extension. */
@@ -92,4 +94,18 @@ export function createRecoveries({ log, clock, onRecovered }: Options): Recoveri
       locks.clear();
     },
   };
+}
+
+/** Recovers a segment on a thread of its own. Rejects if it cannot be recovered, such as on a full disk. */
+function recoverAside(order: RecoveryOrder): Promise<RecoveryResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<RecoveryResult>();
+  const worker = new Worker(new URL("./recover-worker.ts", import.meta.url));
+  worker.unref();
+  worker.on("error", reject);
+  worker.on("message", (answer: RecoveryAnswer) => {
+    if (answer.kind === "done") resolve(answer.result);
+    else reject(new Error(answer.reason));
+  });
+  worker.postMessage(order);
+  return promise.finally(() => void worker.terminate());
 }
