@@ -1,8 +1,27 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { createAuthEndpoint, parseGenericState } from "better-auth/api";
 import { generateIdTokenNonce, generateState } from "better-auth/oauth2";
 import { fits, open } from "#shared/schema.ts";
-import { standard } from "./standard-schema.ts";
+
+/** A schema of the kind that the sign-in library takes (https://standardschema.dev). */
+type Standard<T> = {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { value: T } | { issues: { message: string }[] };
+    readonly types?: { input: T; output: T };
+  };
+};
+
+/** `schema` in that form. */
+export const standard = <T extends TSchema>(schema: T): Standard<Static<T>> => ({
+  "~standard": {
+    version: 1,
+    vendor: "tallygate",
+    validate: (value: unknown) =>
+      fits(schema, value) ? { value } : { issues: [{ message: "Expected another value." }] },
+  },
+});
 
 const Leaving = Type.Object({
   way: Type.String(),

@@ -8,11 +8,10 @@ import { newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import { authAdapter } from "./auth-adapter.ts";
 import { type SessionHooksDeps, sessionHooks } from "./auth-hooks.ts";
-import { comeBack, type Kept, leave } from "./auth-trip.ts";
+import { comeBack, type Kept, leave, standard } from "./auth-trip.ts";
 import { isFromOwnPage } from "./own-origin.ts";
 import type { CookieFacts } from "./session-cookie.ts";
 import { SESSION_SECONDS_MAX } from "./session-policy.ts";
-import { standard } from "./standard-schema.ts";
 
 export type AuthOptions = {
   database: Database;

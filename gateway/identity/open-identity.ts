@@ -1,7 +1,7 @@
 import { githubAppKey, signInSecret } from "#shared/master-key.ts";
+import { once } from "#shared/once.ts";
 import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
 import type { Auth, AuthOptions } from "./auth.ts";
-import { authWhenUsed } from "./auth-when-used.ts";
 import { openWays, type Ways, type WaysConfig } from "./elsewhere/ways.ts";
 import { type CookieFacts, cookieFacts, tripCookieFacts } from "./session-cookie.ts";
 
@@ -48,5 +48,16 @@ export function openIdentity(
     url,
     ways: openWays(waysIn, { ...common, reach, url, appKey: githubAppKey(masterKey), publicUrl }),
     waysIn,
+  };
+}
+
+/** Loads the sign-in library with its first use: it is large, and many gateways never sign anyone in. */
+function authWhenUsed(options: AuthOptions): Auth {
+  const auth = once(async () => (await import("./auth.ts")).openAuth(options));
+  return {
+    handler: async (request) => (await auth()).handler(request),
+    signIn: async (opening, request) => (await auth()).signIn(opening, request),
+    leave: async (leaving, request) => (await auth()).leave(leaving, request),
+    comeBack: async (state, request) => (await auth()).comeBack(state, request),
   };
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from "#drizzle/database.ts";
+import { ROLES } from "#shared/admin/people.ts";
 import { auditIn, type Origin } from "../../stores/audit.ts";
 import { findPersonByAccount, keepAccount } from "../../stores/identity/accounts.ts";
 import {
@@ -8,9 +9,8 @@ import {
   storedEmail,
   updatePerson,
 } from "../../stores/identity/people.ts";
-import { roleMappingsOf } from "../../stores/identity/role-mappings.ts";
+import { type RoleMappingRow, roleMappingsOf } from "../../stores/identity/role-mappings.ts";
 import { personView } from "../person-view.ts";
-import { roleByGroups } from "./role-by-groups.ts";
 import type { Identified } from "./way-in.ts";
 
 /**
@@ -65,4 +65,15 @@ async function added(
   const audit = auditIn(tx, { ...from, actor: storedEmail(facts.email) });
   await audit({ action: "person.created", subject: row.email, after: personView(row) });
   return row;
+}
+
+/**
+ * What the mappings of a person's groups grant: the highest role, and the team of its mapping; of equal ones, the first
+ * with a team. Null: no mapping counts.
+ */
+function roleByGroups(mappings: readonly RoleMappingRow[]): Pick<RoleMappingRow, "role" | "team"> | null {
+  const role = ROLES.findLast((it) => mappings.some((mapping) => mapping.role === it));
+  if (role === undefined) return null;
+  const teams = mappings.filter((it) => it.role === role).map(({ team }) => team);
+  return { role, team: teams.find((team) => team !== null) ?? null };
 }

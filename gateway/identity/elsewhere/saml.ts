@@ -1,12 +1,12 @@
 import type { Profile, SAML } from "@node-saml/node-saml";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Database } from "#drizzle/database.ts";
+import { readInstant } from "#shared/admin/fields.ts";
 import { Email, PersonName } from "#shared/admin/people.ts";
 import type { Clock } from "#shared/clock.ts";
-import { closed, fits, nullable } from "#shared/schema.ts";
+import { closed, fits, nullable, open } from "#shared/schema.ts";
 import { keepSamlReturn, takeSamlReturn } from "../../stores/identity/saml-returns.ts";
 import { withStoreErrors } from "../../stores/store-errors.ts";
-import { confirmedRequest } from "./saml-confirmation.ts";
 import { SignInFault, type WayIn } from "./way-in.ts";
 
 export type SamlConfig = {
@@ -151,4 +151,36 @@ const firstOf = (profile: Profile, names: readonly string[]): string | undefined
 function valuesOf({ attributes }: Profile, name: string): string[] {
   const members: Readonly<Record<string, unknown>> = Object(attributes);
   return [Object.hasOwn(members, name) ? members[name] : []].flat().filter((it) => typeof it === "string");
+}
+
+const BEARER = "urn:oasis:names:tc:SAML:2.0:cm:bearer";
+
+const Confirmation = open({
+  $: open({ Method: Type.Literal(BEARER) }),
+  SubjectConfirmationData: Type.Tuple([
+    open({
+      $: open({ Recipient: Type.String(), NotOnOrAfter: Type.String(), InResponseTo: Type.String() }),
+    }),
+  ]),
+});
+const Assertion = open({
+  Assertion: open({ Subject: Type.Tuple([open({ SubjectConfirmation: Type.Array(Type.Unknown()) })]) }),
+});
+
+type Expected = { recipient: string; now: Date; skewMs: number };
+
+/**
+ * The request that a signed assertion confirms for `recipient` (SAML Profiles, 4.1.4.3); null: it confirms none, or no
+ * more. The response around an assertion names a request, too, but need not be signed.
+ */
+function confirmedRequest(assertion: unknown, { recipient, now, skewMs }: Expected): string | null {
+  if (!fits(Assertion, assertion)) return null;
+  for (const it of assertion.Assertion.Subject[0].SubjectConfirmation) {
+    if (!fits(Confirmation, it)) continue;
+    const { Recipient, NotOnOrAfter, InResponseTo } = it.SubjectConfirmationData[0].$;
+    const endMs = readInstant(NotOnOrAfter);
+    const isRunning = endMs !== null && now.getTime() < endMs + skewMs;
+    if (Recipient === recipient && isRunning) return InResponseTo;
+  }
+  return null;
 }

@@ -1,10 +1,30 @@
+import { X509Certificate } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { optional, secret, text } from "#shared/env-forms.ts";
 import { GITHUB_ADDRESS_SETTINGS, githubAddresses } from "#shared/github-app-config.ts";
 import { Secret } from "../../directory.ts";
-import { SAML_SETTINGS, samlConfigOf } from "./saml-settings.ts";
-import { isLine, isSecureUrl } from "./setting-forms.ts";
 import type { WaysConfig } from "./ways.ts";
+
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+
+/** An https URL without a user or an anchor; http only on this machine. */
+function isSecureUrl(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || url.hash !== "" || url.username !== "") return false;
+  return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.includes(url.hostname));
+}
+
+const isLine = (value: string): boolean => value.length <= 1000 && !/\p{Cc}/u.test(value);
+
+/** A certificate as base64 of its DER, from PEM with line breaks or `\n` for them; null: it is none. */
+function certificateIn(value: string): string | null {
+  const base64 = value.replaceAll("\\n", "\n").replaceAll(/-----[A-Z ]+-----|\s/g, "");
+  try {
+    return new X509Certificate(Buffer.from(base64, "base64")).raw.toString("base64");
+  } catch {
+    return null;
+  }
+}
 
 const isIssuer = (value: string): boolean => isSecureUrl(value) && !value.includes("?");
 
@@ -17,7 +37,14 @@ export const SIGN_IN_SETTINGS = {
   GITHUB_CLIENT_ID: optional(text("the client id of an App at GitHub", isLine)),
   GITHUB_CLIENT_SECRET: optional(secret("the App's client secret", isLine)),
   ...GITHUB_ADDRESS_SETTINGS,
-  ...SAML_SETTINGS,
+  SAML_ENTRY_POINT: optional(
+    text("the identity provider's https URL for sign-in; http only on this machine", isSecureUrl),
+  ),
+  SAML_ISSUER: optional(text("the identity provider's entity id", isLine)),
+  SAML_CERTIFICATE: optional(
+    text("the identity provider's signing certificate, as PEM", (value) => certificateIn(value) !== null),
+  ),
+  SAML_GROUPS_ATTRIBUTE: text("the name of an attribute", isLine, "groups"),
 };
 
 /** For each way in, the settings that need each other, and what else belongs to it. */
@@ -60,4 +87,11 @@ function oidcConfigOf(values: Static<typeof SignInEnv>): WaysConfig["oidc"] {
 
 function githubClientOf({ GITHUB_CLIENT_ID: id, GITHUB_CLIENT_SECRET: given }: Static<typeof SignInEnv>) {
   return id === undefined || given === undefined ? null : { id, secret: new Secret(given) };
+}
+
+function samlConfigOf(values: Static<typeof SignInEnv>): WaysConfig["saml"] {
+  const { SAML_ENTRY_POINT: entryPoint, SAML_ISSUER: issuer } = values;
+  const certificate = certificateIn(values.SAML_CERTIFICATE ?? "");
+  if (entryPoint === undefined || issuer === undefined || certificate === null) return null;
+  return { entryPoint, issuer, certificate, groupsAttribute: values.SAML_GROUPS_ATTRIBUTE };
 }
