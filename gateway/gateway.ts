@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
-import { keepPartitions } from "#drizzle/keep-partitions.ts";
 import { migrate } from "#drizzle/migrate.ts";
+import { keepPartitions } from "#drizzle/partitions.ts";
 import { unreachable, untilReachable } from "#drizzle/reach.ts";
 import { keepReplica } from "#drizzle/replica.ts";
 import { leavePort, listenOn } from "#shared/listen.ts";

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { DEFAULT_ORG } from "./ids.ts";
 
 /** Seals texts under one key. */
 export type SecretBox = {
@@ -43,3 +44,6 @@ export function createSecretBox(key: Uint8Array): SecretBox {
     },
   };
 }
+
+/** The context that an App's sealed credentials are bound to. */
+export const sealedFor = (appId: number): string => `${DEFAULT_ORG}|${appId}|github_app`;

@@ -3,7 +3,6 @@ import { getTableConfig, type PgColumn, type PgTable, type PgUpdateSetSource } f
 import type { Clock } from "#shared/clock.ts";
 import type { Database, Transaction } from "../database.ts";
 import type { leaseColumns } from "../schema/columns.ts";
-import { backOffMs } from "./back-off.ts";
 import { failureClass } from "./failure-class.ts";
 
 /** A table whose rows are work. */
@@ -141,3 +140,7 @@ export async function runLeased<Row>(
     return { error };
   }
 }
+
+/** How long to wait after `attempts` failures before the one that just happened: `fromMs`, doubled by each, at most `maxMs`. */
+export const backOffMs = (attempts: number, { fromMs, maxMs }: { fromMs: number; maxMs: number }): number =>
+  Math.min(fromMs * 2 ** Math.min(attempts, 30), maxMs);

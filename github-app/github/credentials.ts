@@ -3,11 +3,10 @@ import type { Database } from "#drizzle/database.ts";
 import { githubApps } from "#drizzle/schema/github-app.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
-import { sealedFor } from "#shared/github-app-seal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import { closed, fits } from "#shared/schema.ts";
-import { createSecretBox, type SecretBox } from "#shared/secret-box.ts";
+import { createSecretBox, type SecretBox, sealedFor } from "#shared/secret-box.ts";
 import type { AppIdentity } from "./octokit.ts";
 
 /** The App's identity on GitHub, and the secrets that verify webhooks. */

@@ -1,5 +1,4 @@
 import type { Clock } from "#shared/clock.ts";
-import { createBudget, type Resource } from "./budget.ts";
 import { waitMsOfAnswer } from "./wait.ts";
 
 /** The gate that every call of one installation passes. */
@@ -123,3 +122,30 @@ const refusal = (waitMs: number): Response =>
     { message: "GitHub asked to wait." },
     { status: 429, headers: { "retry-after": String(Math.ceil(waitMs / 1000)) } },
   );
+
+/** What GitHub counts together: REST and GraphQL each have a limit of their own. */
+type Resource = "core" | "graphql";
+
+/** How many calls GitHub still accepts in the current window, according to its answers. */
+function createBudget() {
+  const windows = new Map<Resource, { left: number; resetMs: number }>();
+  return {
+    /** How many calls may be under way at `nowMs` (Unix milliseconds): each may still be counted. */
+    left(of: Resource, nowMs: number): number {
+      const window = windows.get(of);
+      return window && window.resetMs > nowMs ? window.left : Number.POSITIVE_INFINITY;
+    },
+    /** Reads the limit that an answer shows. */
+    note(of: Resource, { headers }: Response): void {
+      const [remaining, reset] = ["remaining", "reset"].map((name) => headers.get(`x-ratelimit-${name}`));
+      if (!remaining || !reset) return;
+      const resetMs = Number(reset) * 1000;
+      const known = windows.get(of);
+      if (known && known.resetMs > resetMs) return;
+      // Answers may overtake each other; within a window the least is the latest.
+      const isSame = known?.resetMs === resetMs;
+      const left = isSame ? Math.min(known.left, Number(remaining)) : Number(remaining);
+      windows.set(of, { left, resetMs });
+    },
+  };
+}

@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { within } from "#drizzle/database.ts";
 import { failureClass } from "#drizzle/leases/failure-class.ts";
 import type { Clock } from "#shared/clock.ts";
@@ -5,7 +6,6 @@ import type { Log } from "#shared/log.ts";
 import { reduce } from "../facts/reduce.ts";
 import type { Delivery, StoreOutcome } from "../stores/inbox-store.ts";
 import { type BodyReader, createBodyReader } from "./read-body.ts";
-import { isSigned, readSignature } from "./signature.ts";
 
 export type InboxDeps = {
   /**
@@ -121,4 +121,25 @@ async function store(deps: InboxDeps, delivery: Delivery): Promise<AnswerName> {
     deps.log.error({ deliveryId: delivery.deliveryId, event, action, failure }, "a delivery was not stored");
     return "unavailable";
   }
+}
+
+const FORM = /^sha256=([0-9a-f]{64})$/;
+
+/** The digest of an `X-Hub-Signature-256` header; null for a missing or malformed one. */
+function readSignature(header: string | null): Uint8Array | null {
+  const hex = FORM.exec(header ?? "")?.[1];
+  return hex === undefined ? null : Buffer.from(hex, "hex");
+}
+
+/**
+ * Whether `signature` is the HMAC-SHA-256 of the raw bytes under one of the secrets. All secrets are tried, in constant
+ * time, so that timing reveals neither the digest nor which secret matched.
+ */
+function isSigned(bytes: Uint8Array, signature: Uint8Array, secrets: readonly string[]): boolean {
+  let signed = false;
+  for (const secret of secrets) {
+    const digest = createHmac("sha256", secret).update(bytes).digest();
+    if (timingSafeEqual(digest, signature)) signed = true;
+  }
+  return signed;
 }

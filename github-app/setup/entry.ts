@@ -7,7 +7,6 @@ import type { RefusedCredentials } from "#shared/refused-credentials.ts";
 import { readSetupLink } from "#shared/setup-link.ts";
 import { useSetupLink } from "../stores/setup-store.ts";
 import { isAdministrator, isVisitor, unauthorized, visitCookie } from "./administrator.ts";
-import { fontFile } from "./font.ts";
 import { enterPage, faultPage, linkPage } from "./pages.ts";
 import { answerReach, newVisit } from "./state.ts";
 import { FONT_PATH } from "./style.ts";
@@ -89,3 +88,15 @@ export function admit(
   log.warn({ address }, "a wrong admin key was presented");
   return unauthorized();
 }
+
+const FONT = import.meta.resolve("@fontsource-variable/inter/files/inter-latin-wght-normal.woff2");
+
+/** The pages' typeface. The address does not name its content, so browsers ask again after a day. */
+const fontFile = (): Response =>
+  new Response(Bun.file(Bun.fileURLToPath(FONT)), {
+    headers: {
+      "content-type": "font/woff2",
+      "cache-control": "public, max-age=86400",
+      "x-content-type-options": "nosniff",
+    },
+  });

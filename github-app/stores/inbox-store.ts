@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
-import { backOffMs } from "#drizzle/leases/back-off.ts";
+import { backOffMs } from "#drizzle/leases/lease.ts";
 import { webhookInbox } from "#drizzle/schema/github.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";

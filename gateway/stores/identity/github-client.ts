@@ -3,10 +3,9 @@ import { and, eq } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { installations } from "#drizzle/schema/github.ts";
 import { githubApps } from "#drizzle/schema/github-app.ts";
-import { sealedFor } from "#shared/github-app-seal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { fits, open } from "#shared/schema.ts";
-import { createSecretBox } from "#shared/secret-box.ts";
+import { createSecretBox, sealedFor } from "#shared/secret-box.ts";
 import { Secret } from "../../directory.ts";
 import { withStoreErrors } from "../store-errors.ts";
 
