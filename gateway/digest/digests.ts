@@ -120,14 +120,14 @@ export async function makeDigest(deps: MakeDigestDeps, week: Week): Promise<Dige
 
 const ANSWER_MS_MAX = 20_000;
 
-export type Posting = { id: string; dueOn: string; content: Digest; at: Date };
+type Posting = { id: string; dueOn: string; content: Digest; at: Date };
 
 /**
  * Posts a digest as JSON, signed according to Standard Webhooks: HMAC-SHA-256 of `id.timestamp.body`. All attempts have
  * the same id. No redirect is followed, no internal address is called, and nothing of the answer is kept.
  * @throws Error if the receiver does not answer with a 2xx.
  */
-export async function postDigest(
+async function postDigest(
   reach: OutboundFetch,
   { url, secret, allowPrivateNetwork }: DigestWebhook,
   posting: Posting,

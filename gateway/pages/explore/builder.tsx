@@ -1,8 +1,8 @@
 import { Autocomplete, Button, MultiSelect, Popover, SegmentedControl, Select } from "@mantine/core";
 import { type FormEvent, useState } from "react";
+import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { dimensionWord, measureWord } from "#shared/report-words.ts";
-import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
 import { useReport } from "../data/reports.ts";
 import { type ChangeSpec, type SpecSearch, sourceIn, viewsOf } from "../data/spec-search.ts";
 import { narrowed } from "../parts/filter-chips.tsx";

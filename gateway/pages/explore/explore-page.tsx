@@ -1,8 +1,8 @@
 import { Button, Menu, Modal } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
 import { useMemo, useState } from "react";
-import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import type { DimensionName, Spec } from "#shared/report.ts";
+import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { useAddress } from "../data/address.ts";
 import { useCatalogue, useReport } from "../data/reports.ts";
 import { EXPLORE_RANGE, specOf, specSearch } from "../data/spec-search.ts";

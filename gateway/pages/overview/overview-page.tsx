@@ -1,22 +1,22 @@
-import { dimensionWord } from "#shared/report-words.ts";
 import type { Decomposition } from "#shared/report.ts";
+import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
 import { useCatalogue, useReport, useReports } from "../data/reports.ts";
 import { FILTER_NAMES, type FrameSearch, frameSearch } from "../data/search.ts";
 import { inWords } from "../parts/charts/causes.ts";
 import { Waterfall } from "../parts/charts/waterfall.tsx";
 import { FilterChips } from "../parts/filter-chips.tsx";
-import { ComparePicker, RangePicker, beforeWords, rangeWords } from "../parts/frame-controls.tsx";
+import { beforeWords, ComparePicker, RangePicker, rangeWords } from "../parts/frame-controls.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
 import { BudgetsAtRisk } from "./budgets-at-risk.tsx";
 import { MissingNote } from "./missing-note.tsx";
 import {
-  OVERVIEW_RANGE,
-  type OverviewResults,
   compareOf,
   notOfOutcomes,
+  OVERVIEW_RANGE,
+  type OverviewResults,
   overviewSpecs,
   stackedSpec,
 } from "./overview-specs.ts";

@@ -1,8 +1,8 @@
 import { useHotkeys } from "@mantine/hooks";
 import {
   type ColumnDef,
-  type RowData,
   createSortedRowModel,
+  type RowData,
   rowSortingFeature,
   sortFns,
   tableFeatures,

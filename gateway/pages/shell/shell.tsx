@@ -1,7 +1,7 @@
 import { Button, Kbd } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
-import { Suspense, lazy, useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { mayAs, useMe } from "../data/me.ts";
 import { Account } from "./account.tsx";
 import { ColorSchemeSwitch } from "./color-scheme.tsx";

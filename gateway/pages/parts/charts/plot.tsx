@@ -2,7 +2,7 @@ import { type MouseEvent, type ReactNode, useId, useState } from "react";
 import type { DimensionName, Unit } from "#shared/report.ts";
 import { longTimeGroup, timeGroup } from "../dates.ts";
 import { plainName } from "../foreign.tsx";
-import { UNKNOWN, inUnit, onAxis } from "../format.ts";
+import { inUnit, onAxis, UNKNOWN } from "../format.ts";
 import { type ChartData, totalAt } from "./data.ts";
 import { labelEvery } from "./scale.ts";
 import { useWidth } from "./use-width.ts";
