@@ -27,13 +27,27 @@ const DARK: MantineColorsTuple = [
   "#090c11",
 ];
 
+/** Readable as text and below white text, on light and dark; shades 4 and 6 are `--bad` of shared/tokens.css. */
+const RED: MantineColorsTuple = [
+  "#fef3f2",
+  "#fee4e2",
+  "#fecdca",
+  "#fda29b",
+  "#f97066",
+  "#d92d20",
+  "#b42318",
+  "#912018",
+  "#7a271a",
+  "#55160c",
+];
+
 /** One accent for what can be clicked, one typeface, an 8-pixel grid. The colours of the pages are in shared/tokens.css. */
 export const THEME = createTheme({
   fontFamily: '"Inter Variable", ui-sans-serif, system-ui, sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
   primaryColor: "accent",
   primaryShade: { light: 6, dark: 5 },
-  colors: { accent: ACCENT, dark: DARK },
+  colors: { accent: ACCENT, dark: DARK, red: RED },
   defaultRadius: 6,
   fontSizes: { xs: "12px", sm: "13px", md: "14px", lg: "16px", xl: "20px" },
   spacing: { xs: "4px", sm: "8px", md: "16px", lg: "24px", xl: "32px" },
