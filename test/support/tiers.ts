@@ -55,6 +55,18 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
     why: "starts Claude Code and Codex six times",
     guardedBy: "clients/mcp-clients, wire/mcp, surfaces/tool-calls",
   },
+  "clients/demo.test.ts": {
+    why: "five installations, one of them with ClickHouse",
+    guardedBy: "pages/walk (from webhooks to the cost of a merge), clients/sdk-chat, clients/readme, reports/golden",
+  },
+  "clients/mcp-conformance.test.ts": {
+    why: "the protocol's own suite, through the gateway and without it",
+    guardedBy: "clients/mcp-clients, wire/mcp",
+  },
+  "deploy/package.test.ts": {
+    why: "builds the npm package and the one program, and installs both",
+    guardedBy: "deploy/unpacked, deploy/image, cli/start",
+  },
   "faults/answer-memory.test.ts": {
     why: "three answers of 60 MiB at once",
     guardedBy: "faults/slow-streams.test.ts: a client that does not read stops the provider",
