@@ -40,7 +40,11 @@ function dripping(gateway: WiredProcess, path: string, headers: Record<string, s
   const credentials = { authorization: `Bearer ${gateway.secret}`, "x-gateway-key": gateway.secret };
   const begun = headers["content-type"] === FORM ? FORM_HEAD : '{"model":"chat","n":"';
   const connection = rawConnection(gateway.url, rawPost(path, { ...credentials, ...headers }, begun));
-  const drops = setInterval(() => connection.socket.destroyed || connection.socket.write("x"), 100);
+  const drops = setInterval(async () => {
+    // What has arrived is read first: a byte for a closed connection resets it, and a reset discards what is unread.
+    await Bun.sleep(1);
+    if (!connection.socket.destroyed) connection.socket.write("x");
+  }, 100);
   connection.socket.on("close", () => clearInterval(drops));
   return connection;
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { newId } from "#shared/ids.ts";
 import { HAS_PROC } from "#test/support/processes.ts";
 import { rawConnection, rawPost } from "#test/support/raw-client.ts";
+import { residentBytes, settledBytes } from "#test/support/resident-bytes.ts";
 import { type Reply, type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredProcess, wiredProcess } from "#test/support/wired-gateway.ts";
@@ -67,14 +67,11 @@ const PLAIN = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, to
 const ASKED = { stream: true, stream_options: { include_usage: true } };
 
 describe("a client that does not read", () => {
-  const residentMiB = () =>
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gateway.pid()}/status`, "utf8"))?.[1]) / 1024;
-
   test.if(HAS_PROC)(
     "stops the provider instead of filling memory, and gets every byte once it reads",
     async () => {
       const session = newId();
-      const before = residentMiB();
+      const before = (await settledBytes(gateway.pid())) / 1024 ** 2;
       const body = JSON.stringify({ model: "claude", stream: true });
       const connection = rawConnection(gateway.url, rawPost("/v1/messages", headers(session), body));
       connection.socket.pause();
@@ -87,7 +84,7 @@ describe("a client that does not read", () => {
         return stands;
       });
       expect(last).toBeLessThan(FLOOD_PIECES / 2);
-      expect(residentMiB() - before).toBeLessThan(48);
+      expect((await residentBytes(gateway.pid())) / 1024 ** 2 - before).toBeLessThan(48);
       connection.socket.resume();
       await until(() => connection.socket.bytesRead >= FLOOD_PIECES * PIECE.length + FLOOD_END.length);
       const answer = await connection.answer();
