@@ -16,6 +16,8 @@ type Run = {
 export function costOf(used: ReadonlyMap<string, number>, run: Run): string {
   const folders = new Map<string, number>();
   for (const [file, seconds] of used) {
+    // A suite may start suites of its own in a scratch directory.
+    if (!file.startsWith("test/")) continue;
     const folder = file.split("/")[1] ?? file;
     folders.set(folder, (folders.get(folder) ?? 0) + seconds);
   }
