@@ -44,7 +44,7 @@ export type Embedded = {
 };
 
 /**
- * An embedded Postgres on the files of `dataDirectory`. Creates the cluster if there is none, adopts a server that
+ * An embedded Postgres on the files of `dataDirectory`. Creates a cluster if none exists, adopts a server that
  * still runs there, else starts one, and restarts it if it ends until `stop` is called. It ends with this process.
  * @throws Error with what to do, also when another launcher uses the directory.
  */

@@ -23,7 +23,7 @@ export function toNumber(value: Exact | null): number | null {
   if (magnitude <= MAX_SAFE && isDouble(den)) return Number(num) / Number(den);
   const shift = BigInt(Math.max(0, QUOTIENT_BITS - leastBits(magnitude) + mostBits(den)));
   const shifted = magnitude << shift;
-  // The last bit stands for everything below it: exactly half-way, or a little over.
+  // The last bit represents everything below it: exactly half-way, or a little over.
   const quotient = (shifted / den) | (shifted % den === 0n ? 0n : 1n);
   const number = Number(quotient) * 2 ** -Number(shift);
   return num < 0n ? -number : number;

@@ -17,7 +17,7 @@ export const hooksUrl = (url: string) => `${baseOf(url)}/hooks/v1/events`;
 /**
  * A command for agents with command hooks: it forwards its standard input to the gateway, and the answer to the agent.
  * Without a key in the environment it asks for the one of `tallygate login`. It fails silently, so that an unreachable
- * gateway blocks nobody.
+ * gateway blocks no one.
  */
 export const forwarder = (url: string, client: string): string =>
   `curl -sf -m ${REPORT_SECONDS - 1} --data-binary @- -H "content-type: application/json" ` +

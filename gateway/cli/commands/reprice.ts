@@ -127,7 +127,7 @@ type Following<State> = {
 };
 
 const POLL_MS = 1000;
-/** A gateway that restarts is back before; its work goes on then. */
+/** A gateway that restarts is back before then, and its work continues. */
 const AWAY_POLLS_MAX = 300;
 
 /**

@@ -204,7 +204,7 @@ async function stampAtEnd(directory: string, requested: SessionId | null): Promi
 }
 
 /**
- * Appends variables to a file of a workflow's step, `GITHUB_ENV` or `GITHUB_OUTPUT`. Each value ends at a line that nobody
+ * Appends variables to a file of a workflow's step, `GITHUB_ENV` or `GITHUB_OUTPUT`. Each value ends at a line that no one
  * can guess, so no value can set another variable.
  * Source: https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands#multiline-strings
  */

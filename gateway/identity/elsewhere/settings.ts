@@ -16,7 +16,7 @@ function isSecureUrl(value: string): boolean {
 
 const isLine = (value: string): boolean => value.length <= 1000 && !/\p{Cc}/u.test(value);
 
-/** A certificate as base64 of its DER, from PEM with line breaks or `\n` for them; null: it is none. */
+/** A certificate as base64 of its DER, from PEM with line breaks or `\n` for them; null: it is not one. */
 function certificateIn(value: string): string | null {
   const base64 = value.replaceAll("\\n", "\n").replaceAll(/-----[A-Z ]+-----|\s/g, "");
   try {

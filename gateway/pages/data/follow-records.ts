@@ -11,7 +11,7 @@ const EVERY_MS = 3000;
 /** Pauses are this many times as long as it last took to ask for everything again: reports are work for the gateway. */
 const REST = 10;
 const REST_MS_MAX = 15_000;
-/** While no version is had, each pause is twice as long as the one before, up to this. */
+/** While the version cannot be read, each pause doubles, up to this. */
 const FAILED_MS_MAX = 60_000;
 /** A page that opens begins several queries. */
 const GATHER_MS = 50;
@@ -31,7 +31,7 @@ const mayFollow = (client: QueryClient): boolean => {
 };
 
 /**
- * Resolves once a version is known, or none can be had now. Whatever is asked for then is never older than the version that
+ * Resolves once a version is known, or cannot be read now. Whatever is asked for then is never older than the version that
  * later ones are compared with.
  */
 export const versionKnown = async (client: QueryClient): Promise<void> => {
@@ -41,7 +41,7 @@ export const versionKnown = async (client: QueryClient): Promise<void> => {
 /** Whether what is shown may be older than the records. @throws ApiError */
 async function hasMoved(client: QueryClient): Promise<boolean> {
   const known = client.getQueryData<RecordsVersion>(VERSION.queryKey);
-  // Without one, what is shown was asked for after the first version, unless that could not be had.
+  // Without one, what is shown was asked for after the first version, unless that could not be read.
   const isUnsure = (client.getQueryState(VERSION.queryKey)?.errorUpdateCount ?? 0) > 0;
   const { version } = await client.fetchQuery({ ...VERSION, staleTime: 0 });
   return known ? version !== known.version : isUnsure;
@@ -90,7 +90,7 @@ export function followRecords(client: QueryClient): void {
   });
 }
 
-/** Asks for everything again if the records have moved. Returns how long that took; null: no version is to be had. */
+/** Asks for everything again if the records have moved. Returns how long that took; null: the version could not be read. */
 async function refresh(client: QueryClient): Promise<number | null> {
   const hasMovedNow = await hasMoved(client).catch(() => null);
   if (!hasMovedNow) return hasMovedNow === null ? null : 0;

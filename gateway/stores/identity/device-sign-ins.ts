@@ -46,7 +46,7 @@ export const insertDeviceSignIn = (
     return true;
   });
 
-/** The undecided sign-in that a person's code names; null: there is none. */
+/** The undecided sign-in that a person's code names, or null. */
 export async function findPendingSignIn(
   reader: Reader,
   userCode: string,

@@ -183,7 +183,7 @@ function mediaPart(value: unknown, at: BodyPlace): Part {
 type CallIds = {
   /** The id of a call. */
   called(name: string, id: string): string;
-  /** The id of the call that a response answers; null if there is none. */
+  /** The id of the call that a response answers, or null. */
   answered(name: string, id: string): string | null;
 };
 
