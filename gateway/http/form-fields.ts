@@ -116,7 +116,7 @@ function utf8Of(bytes: Buffer): string {
 
 /** The error for a scoped key's form without `model` before the file. */
 export const modelMustComeFirst = (): GatewayError =>
-  new GatewayError("model_not_allowed", "This key has a scope: put `model` before a large file.");
+  new GatewayError("model_not_allowed", "This key has a scope: put `model` before the file.");
 
 const lateModel = (again: boolean): GatewayError =>
   again ? new GatewayError("model_not_allowed", "`model` appears twice.") : modelMustComeFirst();

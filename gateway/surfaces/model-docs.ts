@@ -16,7 +16,7 @@ const CONTENT = { content: { parts: [{ text: "Hello" }] } };
 const NAMED =
   "`model` is a route's name, `auto`, or a concrete model; every other field is forwarded unchanged, or translated if the route's provider uses another format.";
 const FORM_MODEL =
-  "Not routed: `model` is a concrete model, and in a form of over 25 MiB of a scoped key it must come before the file.";
+  "Not routed: `model` is a concrete model, and a key with a scope must send it before the file.";
 const RERANK =
   "`auto`, or no `model`, uses the route `rerank`. `documents` are counted. A call is priced per call, search unit or token, as the provider bills.";
 
@@ -166,7 +166,7 @@ function contentOf(surface: SurfaceName, example: object) {
   const file = surface.startsWith("images.") ? "image" : "file";
   return {
     ...(form !== "only" && jsonBody(example)),
-    ...(form && formBody({ model: "Before the file, if the form is over 25 MiB.", [file]: null })),
+    ...(form && formBody({ model: "Before the file, if the key has a scope.", [file]: null })),
   };
 }
 

@@ -23,10 +23,10 @@ export type UploadFacts = {
 };
 
 /**
- * Reads a form up to its first file (a small one up to its `model`), then streams all of it unchanged at the provider's
- * pace. Then only the last chunk is in memory, whatever the file size.
- * @throws GatewayError model_not_allowed, before anything is sent, if a scoped key's `model` has not come by then;
- * invalid_request.
+ * Reads a form up to its first file (a small one of a key without a scope up to its `model`), then streams all of it
+ * unchanged at the provider's pace. Then only the last chunk is in memory, whatever the file size.
+ * @throws GatewayError model_not_allowed, before anything is sent, if a scoped key's `model` does not come before the
+ * first file; invalid_request.
  */
 export async function openUpload(
   arrival: RequestBody,
@@ -115,9 +115,10 @@ type FormFacts = {
 };
 
 /**
- * Reads a form up to its first file, or a small one up to its `model`: the vendors' own samples put the file first.
- * @throws GatewayError model_not_allowed if a scoped key's `model` has not come by then; too_large; bodies_too_many;
- * invalid_request.
+ * Reads a form up to its first file, or without a scope a small one up to its `model`: the vendors' own samples put the
+ * file first. For a scoped key the order is part of the contract, whatever the size.
+ * @throws GatewayError model_not_allowed if a scoped key's `model` does not come before the first file; too_large;
+ * bodies_too_many; invalid_request.
  */
 async function openForm(
   arrival: RequestBody,
@@ -141,6 +142,7 @@ async function openForm(
     await read();
   }
   const inHead = form.fields.some(([name]) => name === "model");
+  if (scoped && !inHead) throw modelMustComeFirst();
   if (!inHead && (contentLength ?? 0) <= HELD_BYTES_MAX) {
     let held = waiting.reduce((sum, chunk) => sum + (chunk?.byteLength ?? 0), 0);
     while (form.trailingModel === null && waiting.at(-1) !== null && held <= HELD_BYTES_MAX) {
@@ -152,7 +154,6 @@ async function openForm(
   }
   form.decided();
   const model = form.trailingModel;
-  if (scoped && !inHead && model === null) throw modelMustComeFirst();
 
   return {
     fields: model === null ? form.fields : [...form.fields, ["model", model]],

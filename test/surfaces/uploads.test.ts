@@ -181,10 +181,10 @@ describe("an upload", () => {
     }
   });
 
-  test("that is small may have its model behind the file, also of a scoped key", async () => {
+  test("that is small may have its model behind the file if the key has no scope", async () => {
     const session = newId();
     const body = form([FILE, ["model", "gpt-4o-transcribe"], ["user", "ada"]]);
-    const answer = await send(TRANSCRIPTIONS, body, { secret: scoped, session });
+    const answer = await send(TRANSCRIPTIONS, body, { session });
     expect([answer.status, await answer.text()]).toEqual([200, TOKENS]);
     expect(upstream.seen.at(-1)?.body.equals(body)).toBe(true);
     const [record] = await gateway.records(session);
@@ -195,7 +195,7 @@ describe("an upload", () => {
     const before = upstream.seen.length;
     const none = await send(TRANSCRIPTIONS, form([FILE]), { secret: scoped });
     expect(none.status).toBe(403);
-    expect(await sentence(none)).toContain("put `model` before a large file");
+    expect(await sentence(none)).toContain("put `model` before the file");
     for (const parts of [
       [FILE, ["model", "gpt-other"]],
       [FILE, ["model", "gpt-4o-transcribe"], ["model", "gpt-other"]],
@@ -212,6 +212,25 @@ describe("an upload", () => {
     expect(twice.status).toBe(403);
     expect(upstream.seen.length).toBe(before);
   });
+
+  test.each([
+    ["images/edits", "image", "gpt-image-1"],
+    ["images/variations", "image", "gpt-image-1"],
+    ["audio/transcriptions", "file", "gpt-4o-transcribe"],
+  ])(
+    "of a scoped key to %s is refused if its model follows the file, whatever the size",
+    async (path, file, model) => {
+      const before = upstream.seen.length;
+      for (const size of [1, 200_000]) {
+        const body = form([
+          [file, SOUND.subarray(0, size), "a.bin"],
+          ["model", model],
+        ]);
+        expect((await send(`/v1/${path}`, body, { secret: scoped })).status).toBe(403);
+      }
+      expect(upstream.seen.length).toBe(before);
+    },
+  );
 
   test("of a scoped key that names another model behind the file never ends at the provider", async () => {
     const session = newId();
