@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, or, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { sessionLinks } from "#drizzle/schema/sessions.ts";
@@ -46,7 +46,7 @@ export const declareLink = (
 /** Whether calls of a session are known and none is of this key or of its owner. */
 async function isForeign(tx: Transaction, session: string, key: Declarer["key"]): Promise<boolean> {
   const of = and(eq(requests.orgId, DEFAULT_ORG), eq(requests.session, session));
-  const own = sql`${requests.keyId} = ${key.id} or ${requests.owner} = ${key.owner}`;
+  const own = or(eq(requests.keyId, key.id), key.owner === null ? undefined : eq(requests.owner, key.owner));
   const [known] = await tx.select({ id: requests.id }).from(requests).where(of).limit(1);
   if (!known) return false;
   const [mine] = await tx.select({ id: requests.id }).from(requests).where(and(of, own)).limit(1);

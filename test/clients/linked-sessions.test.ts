@@ -194,6 +194,10 @@ test("a declaration needs a key, valid ids, and one's own session; tallygate ses
     await gateway.admin<{ secret: string }>("POST", "/keys", { name: "eve", owner: "eve@example.com" })
   ).secret;
   expect((await link({ session: "own-1", of: "gs_x" }, stranger)).status).toBe(403);
+  // A call of her own elsewhere gives her nothing here.
+  await call({ "x-session-id": "eve-1" }, stranger);
+  await costOf(["eve-1"]);
+  expect((await link({ session: "own-1", of: "gs_x" }, stranger)).status).toBe(403);
   expect((await link({ session: "own-1", of: "gs_x" }, "tg_nobody")).status).toBe(401);
   expect((await link({ session: "two words", of: "gs_x" })).status).toBe(400);
   await ada.git("checkout", "--quiet", "-B", "by-hand", "main");
