@@ -56,6 +56,9 @@ export const COMMON = {
   CALLS_PER_KEY_MAX: optional(calls()),
   CALLS_PER_PROVIDER_MAX: optional(calls()),
   STOP_GRACE_SECONDS: whole("seconds", [0, 300], 0),
+  MASTER_KEY_REPLACES: optional(
+    text("the 8 hexadecimal digits that the message named", (value) => /^[0-9a-f]{8}$/.test(value)),
+  ),
   SNAPSHOT_SECONDS_MAX: whole("seconds", [0, 30 * 86_400], 86_400),
   ...SIGN_IN_SETTINGS,
   ...TELEMETRY_ENV,

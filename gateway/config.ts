@@ -65,6 +65,8 @@ export type GatewayConfig = {
   adminKey: Secret;
   /** 32 bytes. */
   masterKey: Uint8Array;
+  /** Id of a lost master key that this one replaces. */
+  masterKeyReplaces: string | null;
   logLevel: LogLevel;
   /** URL at which clients reach the gateway, without a trailing slash; null: the address it listens on. */
   publicUrl: string | null;
@@ -120,6 +122,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     proxied: namesProxy(env),
     adminKey: new Secret(values.ADMIN_KEY),
     masterKey: parseMasterKey(values.MASTER_KEY) ?? new Uint8Array(),
+    masterKeyReplaces: values.MASTER_KEY_REPLACES ?? null,
     logLevel: values.LOG_LEVEL,
     metricsPublic: values.METRICS_PUBLIC,
     allowedHosts: values.ALLOWED_HOSTS?.split(",").map((host) => host.trim().toLowerCase()) ?? null,

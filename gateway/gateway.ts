@@ -12,6 +12,7 @@ import { type OpenedDeps, openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
 import { startRepriceJobs } from "./repricing/reprice-jobs.ts";
 import { keepCopies } from "./stores/clickhouse/keep.ts";
+import { WrongMasterKey } from "./stores/master-key-check.ts";
 import { keepRollups } from "./stores/reports/keep-rollups.ts";
 import { startToolCallExpiry } from "./stores/tools/expire-tool-calls.ts";
 import type { Lifecycle } from "./surfaces/health.ts";
@@ -68,7 +69,7 @@ export async function openGateway(config: GatewayConfig, log: Log): Promise<Runn
         return await begin();
       } catch (error) {
         if (unreachable(url, error) !== null) continue;
-        if (deps.directory.state().source === "none") throw error;
+        if (error instanceof WrongMasterKey || deps.directory.state().source === "none") throw error;
         log.error(
           errorFields(error),
           "the database cannot be used; the last known configuration stays in use",

@@ -35,7 +35,7 @@ onStopSignal(config.supervised, (reason) => {
 // serve them; until then the others do. Calls go on from the last known configuration while the database is away.
 if (!(config.takesOver || config.joins)) await gateway.listen();
 if (!config.takesOver) void gateway.warmed.then(sayPrepared);
-const database = gateway.databaseReady().catch(giveUp("The database cannot be migrated"));
+const database = gateway.databaseReady().catch(giveUp("The gateway cannot start"));
 if (config.joins) await gateway.warmed.then(gateway.listen);
 await database;
 if (config.takesOver) await mayProceed().then(gateway.listen);

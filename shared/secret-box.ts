@@ -13,13 +13,17 @@ const FORMAT = "1";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** Names a key in what it sealed, and tells nothing else of it: eight hexadecimal digits. */
+export const keyIdOf = (key: Uint8Array): string =>
+  createHash("sha256").update("tallygate key id").update(key).digest("hex").slice(0, 8);
+
 /**
  * AES-256-GCM under the 32 bytes of `key`. The key id in front identifies the key that sealed a text, so that a
  * rotation finds texts that have to be sealed again.
  */
 export function createSecretBox(key: Uint8Array): SecretBox {
   if (key.byteLength !== 32) throw new RangeError("a master key has 32 bytes");
-  const keyId = createHash("sha256").update("tallygate key id").update(key).digest("hex").slice(0, 8);
+  const keyId = keyIdOf(key);
   return {
     seal(text, belonging) {
       const nonce = randomBytes(NONCE_BYTES);

@@ -4,6 +4,7 @@ import { instant, label, org } from "./columns.ts";
 /** Every action that the audit log can name. */
 export const AUDITED = [
   "installation.created",
+  "master_key.replaced",
   "provider.set",
   "provider.deleted",
   "route.set",

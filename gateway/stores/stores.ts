@@ -13,6 +13,7 @@ import { openSnapshot } from "./directory/snapshot.ts";
 import { openKeptAnswers } from "./kept-answers.ts";
 import { budgetMetrics } from "./limits/budget-metrics.ts";
 import { openLimiter } from "./limits/limiter.ts";
+import { requireMasterKey } from "./master-key-check.ts";
 import { createSealer } from "./seal.ts";
 
 export type StoresOptions = {
@@ -21,6 +22,8 @@ export type StoresOptions = {
   snapshotSecondsMax: number;
   /** 32 bytes. */
   masterKey: Uint8Array;
+  /** Id of a lost master key that this one replaces. */
+  masterKeyReplaces: string | null;
   /** Providers' credentials of the environment, by the variable that the catalogue names. */
   providerKeys: ReadonlyMap<string, Secret>;
   clock: Clock;
@@ -70,8 +73,9 @@ export function openStores(options: StoresOptions) {
     warm: async () => {
       await Promise.all([classifier.settled(), limiter.begun]);
     },
-    /** Bootstraps and reads the database, which must be migrated. */
+    /** Bootstraps and reads the database, which must be migrated. @throws WrongMasterKey */
     begin: async () => {
+      await requireMasterKey(options);
       await bootstrap({ database, providerKeys, keepFirstKey, clock, log });
       await directory.begin();
     },

@@ -17,6 +17,8 @@ Settings are environment variables (a .env file works too):
   CLICKHOUSE_CLUSTER
                     name of its cluster, if it is more than one server (none)
   MASTER_KEY        32 bytes in hexadecimal or base64 that encrypt credentials; required with DATABASE_URL
+  MASTER_KEY_REPLACES
+                    id of a lost MASTER_KEY that the present one replaces (none)
   ADMIN_KEY         the admin key (created at the first start)
   PUBLIC_URL        address of the gateway as clients reach it
   LOG_LEVEL         trace, debug, info, warn, error or fatal (info)

@@ -29,7 +29,6 @@ export function providerOf(row: ProviderRow, sources: CredentialSources): Provid
     name: row.name,
     kind,
     baseUrl: baseUrlOf({ kind, baseUrl: row.baseUrl }),
-    ...credentialsOf({ ...row, kind }, sources),
     headers: row.headers,
     models: row.models,
     responses: row.responses,
@@ -43,17 +42,20 @@ export function providerOf(row: ProviderRow, sources: CredentialSources): Provid
     inFlightMax: row.inFlightMax,
     idleMs: (row.idleSeconds ?? PROVIDER_TIMEOUTS.idleSeconds) * 1000,
     enabled: row.enabled,
+    ...credentialsOf({ ...row, kind }, sources),
   };
 }
 
+/** Without the credential that an administrator gave it, a provider is never called: others may take its calls. */
 function credentialsOf(
   row: ProviderRow & { kind: ProviderKind },
   { sealer, providerKeys }: CredentialSources,
-): Pick<Provider, "credential" | "credentials"> {
+): Pick<Provider, "credential" | "credentials"> & { enabled?: false } {
   if (row.credential === null) return { credential: environmentCredential(row, providerKeys) };
   const open = (sealed: string) => sealer.open(sealed, belongingOf(row.name));
-  const credential = open(row.credential);
   const all = [row.credential, ...row.moreCredentials].flatMap((sealed) => open(sealed) ?? []);
+  const [credential = null] = all;
+  if (credential === null) return { credential, enabled: false };
   return all.length > 1 ? { credential, credentials: all } : { credential };
 }
 

@@ -87,16 +87,18 @@ export const selectToolServers = (reader: Reader): Promise<McpServerRow[]> =>
     .where(and(eq(mcpServers.orgId, DEFAULT_ORG), eq(mcpServers.enabled, true)))
     .orderBy(mcpServers.name);
 
-/** The same by name, with their credentials. */
+/** The same by name, with their credentials; without those whose credential this master key does not open. */
 export const toolServersOf = (
   rows: readonly McpServerRow[],
   { sealer, log }: { sealer: Sealer; log: Log },
-): Map<string, ToolServer> => new Map(rows.map((row) => [row.name, toolServerOf(row, sealer, log)]));
+): Map<string, ToolServer> =>
+  new Map(rows.flatMap((row) => toolServerOf(row, sealer, log) ?? []).map((server) => [server.name, server]));
 
-function toolServerOf(row: McpServerRow, sealer: Sealer, log: Log): ToolServer {
+function toolServerOf(row: McpServerRow, sealer: Sealer, log: Log): ToolServer | null {
   const credential = openToolCredential(row, sealer);
   if (row.credential !== null && credential === null) {
     log.error({ server: row.name }, "stored credential cannot be decrypted with this master key");
+    return null;
   }
   return {
     name: row.name,

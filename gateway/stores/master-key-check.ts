@@ -1,0 +1,94 @@
+import { type SQL, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/postgres-js";
+import { connect, type Transaction } from "#drizzle/database.ts";
+import { masterKeyChecks } from "#drizzle/schema/master-key.ts";
+import type { Clock } from "#shared/clock.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Log } from "#shared/log.ts";
+import { githubAppKey } from "#shared/master-key.ts";
+import { createSecretBox, keyIdOf } from "#shared/secret-box.ts";
+import { auditIn, ownOrigin } from "./audit.ts";
+
+/** Every column with sealed texts, as a query of one column: `sealed`. */
+export const SEALED = {
+  "providers.credential": sql`select credential as sealed from providers where credential is not null`,
+  "providers.more_credentials": sql`select jsonb_array_elements_text(more_credentials) as sealed from providers`,
+  "mcp_servers.credential": sql`select credential as sealed from mcp_servers where credential is not null`,
+  "digest_webhooks.sealed": sql`select sealed from digest_webhooks`,
+  "github_apps.sealed": sql`select sealed from github_apps`,
+  "captured_bodies.sealed": sql`select substr(sealed, 1, 16) as sealed from captured_bodies`,
+  "kept_answers.sealed": sql`select substr(sealed, 1, 16) as sealed from kept_answers`,
+} as const satisfies Record<string, SQL>;
+
+const EVERY_KEY_ID = sql`select distinct split_part(sealed, '.', 2) as id
+  from (${sql.join(Object.values(SEALED), sql` union all `)}) every_sealed`;
+
+const everyKeyId = async (tx: Pick<Transaction, "execute">): Promise<string[]> =>
+  (await tx.execute<{ id: string }>(EVERY_KEY_ID)).map((row) => row.id);
+
+const CHECK_TEXT = "this master key opens what the installation has sealed";
+const BELONGING = `${DEFAULT_ORG}||master_key_check`;
+
+/** The key of this process is not the one that sealed what the database holds. */
+export class WrongMasterKey extends Error {
+  constructor(used: string, id: string) {
+    super(
+      `MASTER_KEY (id ${id}) is not the key that this installation was sealed with (id ${used}). Start with that key. If ` +
+        `it is lost, start with MASTER_KEY_REPLACES=${used} and enter the credentials again.`,
+    );
+  }
+}
+
+export type MasterKeyCheckOptions = {
+  databaseUrl: string;
+  /** 32 bytes. */
+  masterKey: Uint8Array;
+  /** Id of a lost key that this one replaces. */
+  masterKeyReplaces: string | null;
+  clock: Clock;
+  log: Log;
+};
+
+/**
+ * Compares the master key with a known text that the first gateway sealed. An older installation gets that text once
+ * this key opens everything that is sealed there, or nothing is. If it opens only a part, nothing decides which key is
+ * right: the gateway starts, says so, and looks again at the next start.
+ * @throws WrongMasterKey before anything is sealed or opened with it.
+ */
+export async function requireMasterKey(options: MasterKeyCheckOptions): Promise<void> {
+  const { masterKey, masterKeyReplaces: replaced, clock, log } = options;
+  const box = createSecretBox(masterKey);
+  const id = keyIdOf(masterKey);
+  const client = connect(options.databaseUrl, { name: "master key", max: 1, statementTimeoutMs: 0 });
+  const made = { orgId: DEFAULT_ORG, sealed: box.seal(CHECK_TEXT, BELONGING) };
+  try {
+    await drizzle(client).transaction(async (tx) => {
+      // Of several first starts at once with different keys, one makes the text and the others compare theirs with it.
+      await tx.execute(sql`lock table master_key_checks in share row exclusive mode`);
+      const [check] = await tx.select().from(masterKeyChecks);
+      if (check && box.open(check.sealed, BELONGING) === CHECK_TEXT) return;
+      const ids = check ? [check.sealed.split(".")[1] ?? ""] : await everyKeyId(tx);
+      const own = [id, keyIdOf(githubAppKey(masterKey))];
+      const foreign = ids.filter((other) => !own.includes(other));
+      const [used] = foreign;
+      const isReplaced = replaced !== null && foreign.includes(replaced);
+      if (used !== undefined && !isReplaced) {
+        if (check || foreign.length === ids.length) throw new WrongMasterKey(used, id);
+        log.error(
+          { keyIds: foreign.join(" ") },
+          "some stored credentials were sealed with another master key",
+        );
+        return;
+      }
+      await tx
+        .insert(masterKeyChecks)
+        .values(made)
+        .onConflictDoUpdate({ target: masterKeyChecks.orgId, set: made });
+      if (!isReplaced) return;
+      const audit = auditIn(tx, ownOrigin("environment", clock.now()));
+      await audit({ action: "master_key.replaced", subject: replaced, after: { key_id: id } });
+    });
+  } finally {
+    await client.end({ timeout: 5 });
+  }
+}
