@@ -56,39 +56,41 @@ export type MasterKeyCheckOptions = {
  * @throws WrongMasterKey before anything is sealed or opened with it.
  */
 export async function requireMasterKey(options: MasterKeyCheckOptions): Promise<void> {
-  const { masterKey, masterKeyReplaces: replaced, clock, log } = options;
-  const box = createSecretBox(masterKey);
-  const id = keyIdOf(masterKey);
   const client = connect(options.databaseUrl, { name: "master key", max: 1, statementTimeoutMs: 0 });
-  const made = { orgId: DEFAULT_ORG, sealed: box.seal(CHECK_TEXT, BELONGING) };
   try {
-    await drizzle(client).transaction(async (tx) => {
-      // Of several first starts at once with different keys, one makes the text and the others compare theirs with it.
-      await tx.execute(sql`lock table master_key_checks in share row exclusive mode`);
-      const [check] = await tx.select().from(masterKeyChecks);
-      if (check && box.open(check.sealed, BELONGING) === CHECK_TEXT) return;
-      const ids = check ? [check.sealed.split(".")[1] ?? ""] : await everyKeyId(tx);
-      const own = [id, keyIdOf(githubAppKey(masterKey))];
-      const foreign = ids.filter((other) => !own.includes(other));
-      const [used] = foreign;
-      const isReplaced = replaced !== null && foreign.includes(replaced);
-      if (used !== undefined && !isReplaced) {
-        if (check || foreign.length === ids.length) throw new WrongMasterKey(used, id);
-        log.error(
-          { keyIds: foreign.join(" ") },
-          "some stored credentials were sealed with another master key",
-        );
-        return;
-      }
-      await tx
-        .insert(masterKeyChecks)
-        .values(made)
-        .onConflictDoUpdate({ target: masterKeyChecks.orgId, set: made });
-      if (!isReplaced) return;
-      const audit = auditIn(tx, ownOrigin("environment", clock.now()));
-      await audit({ action: "master_key.replaced", subject: replaced, after: { key_id: id } });
-    });
+    await drizzle(client).transaction((tx) => compare(tx, options));
   } finally {
     await client.end({ timeout: 5 });
   }
+}
+
+async function compare(
+  tx: Transaction,
+  { masterKey, log, ...options }: MasterKeyCheckOptions,
+): Promise<void> {
+  const box = createSecretBox(masterKey);
+  const id = keyIdOf(masterKey);
+  // Of several first starts at once with different keys, one makes the text and the others compare theirs with it.
+  await tx.execute(sql`lock table master_key_checks in share row exclusive mode`);
+  const [check] = await tx.select().from(masterKeyChecks);
+  if (check && box.open(check.sealed, BELONGING) === CHECK_TEXT) return;
+  const ids = check ? [check.sealed.split(".")[1] ?? ""] : await everyKeyId(tx);
+  const own = [id, keyIdOf(githubAppKey(masterKey))];
+  const foreign = ids.filter((other) => !own.includes(other));
+  const replaced = foreign.find((other) => other === options.masterKeyReplaces);
+  if (foreign[0] !== undefined && replaced === undefined) {
+    if (foreign.length === ids.length) throw new WrongMasterKey(foreign[0], id);
+    return log.error(
+      { keyIds: foreign.join(" ") },
+      "some stored secrets were sealed with another master key",
+    );
+  }
+  const made = { orgId: DEFAULT_ORG, sealed: box.seal(CHECK_TEXT, BELONGING) };
+  await tx
+    .insert(masterKeyChecks)
+    .values(made)
+    .onConflictDoUpdate({ target: masterKeyChecks.orgId, set: made });
+  if (replaced === undefined) return;
+  const audit = auditIn(tx, ownOrigin("environment", options.clock.now()));
+  await audit({ action: "master_key.replaced", subject: replaced, after: { key_id: id } });
 }
