@@ -15,26 +15,43 @@ export const STANDARD = "standard";
 /** The tier of calls in batches. */
 export const BATCH_TIER = "batch";
 
-/** Tiers with prices of their own: without one, a call of theirs has no price (OpenAI's and Anthropic's names). */
-const PRICED_APART = new Set(["batch", "fallback", "fast", "flex", "priority", "scale"]);
+/** Providers' names for the tier of their list prices. In a request, `auto` leaves the choice to the provider. */
+const STANDARD_NAMES = new Set([
+  "",
+  STANDARD,
+  "standard_only",
+  "default",
+  "auto",
+  "on_demand",
+  "unspecified",
+]);
 
-export const isPricedApart = (tier: string): boolean => PRICED_APART.has(tier);
+/** A tier as requests name it; Google's names are also in capitals, with a prefix (`SERVICE_TIER_FLEX`). */
+export const askedTier = (text: string): string => text.toLowerCase().replace(/^service_tier_/, "");
+
+/** Any other tier has prices of its own: without one, its calls have no price, because its name tells none. */
+export const isPricedApart = (tier: string): boolean => !STANDARD_NAMES.has(tier);
 
 /** A tier as prices name it, and whether the model ran in the US alone. */
 export type Tier = { name: string; withinUs: boolean };
 
-const STANDARD_NAMES = new Set(["", "standard", "default"]);
 const WITHIN_US = /(?:^|_)us$/;
 
 /** Reads the tier that a record holds: the provider's name for it, with `us` behind it (providers/messages-usage.ts). */
 export function tierOf(serviceTier: string | null): Tier {
   const text = serviceTier ?? "";
   const name = text.replace(WITHIN_US, "");
-  return { name: STANDARD_NAMES.has(name) ? STANDARD : name, withinUs: name.length < text.length };
+  return { name: isPricedApart(name) ? name : STANDARD, withinUs: name.length < text.length };
 }
 
-/** A tier's price of a model: times the standard price (an exact decimal), or in USD per million tokens. */
-export type TierPrice = string | { input: string; cachedInput?: string; output: string };
+/**
+ * A tier's price of a model: times the standard price (an exact decimal), for cached tokens another multiple of it, or
+ * in USD per million tokens.
+ */
+export type TierPrice =
+  | string
+  | { times: string; cacheReads: string }
+  | { input: string; cachedInput?: string; output: string };
 
 /** By the tier's name, then by the model's, without its date; `*` is any other model. */
 export type TierPrices = Readonly<Record<string, Readonly<Record<string, TierPrice>>>>;
@@ -47,29 +64,37 @@ export const undated = (model: string): string => model.replace(DATED, "");
 export function tierPriceOf(prices: TierPrices | undefined, tier: string, model: string): TierPrice | null {
   const byModel = prices && Object.hasOwn(prices, tier) ? prices[tier] : undefined;
   if (!byModel) return null;
-  const name = [model, undated(model), "*"].find((one) => Object.hasOwn(byModel, one));
+  const bare = model.replace(/^.*\//s, "");
+  const name = [model, bare, undated(bare), "*"].find((one) => Object.hasOwn(byModel, one));
   return name === undefined ? null : (byModel[name] ?? null);
 }
 
 /** The standard price with its tokens at the tier's price. Fees for searches and pieces do not change with the tier. */
 export function inTier(standard: PriceEntry, tier: string, price: TierPrice): PriceEntry {
-  const rates =
-    typeof price === "string" ? multiplied(standard.rates, price) : replaced(standard.rates, price);
-  return { ...standard, entry: `${standard.entry} (${tier})`, rates };
+  return { ...standard, entry: `${standard.entry} (${tier})`, rates: ratesIn(standard.rates, price) };
 }
 
-function multiplied(rates: Rates, multiplier: string): Rates {
-  const factor = parseDecimal(multiplier);
-  return withTokens(rates, (_, rate) => rateTimes(rate, factor));
+function ratesIn(rates: Rates, price: TierPrice): Rates {
+  if (typeof price === "string") return multiplied(rates, { times: price, cacheReads: price });
+  return "times" in price ? multiplied(rates, price) : replaced(rates, price);
 }
 
-function replaced(rates: Rates, { input, cachedInput, output }: Exclude<TierPrice, string>): Rates {
+function multiplied(rates: Rates, { times, cacheReads }: { times: string; cacheReads: string }): Rates {
+  const [factor, ofReads] = [parseDecimal(times), parseDecimal(cacheReads)];
+  return withTokens(rates, (unit, rate) => rateTimes(rate, isCacheRead(unit) ? ofReads : factor));
+}
+
+type Amounts = { input: string; cachedInput?: string; output: string };
+
+function replaced(rates: Rates, { input, cachedInput, output }: Amounts): Rates {
   const figures: Partial<Record<PriceUnit, string | undefined>> = { input, cache_read: cachedInput, output };
   return withTokens(rates, (unit) => {
     const figure = figures[unit];
     return figure === undefined ? null : ratePer(parseDecimal(figure), PLACES.million);
   });
 }
+
+const isCacheRead = (unit: PriceUnit): boolean => unit === "cache_read";
 
 function withTokens(rates: Rates, of: (unit: PriceUnit, rate: Rate) => Rate | null): Rates {
   const changed: { -readonly [unit in keyof Rates]: Rate } = { ...rates };

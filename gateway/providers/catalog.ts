@@ -12,6 +12,8 @@ import {
 import {
   ANTHROPIC_TIERS,
   AZURE_TIERS,
+  GEMINI_TIERS,
+  GROQ_TIERS,
   OPENAI_CHARACTER_ESTIMATES,
   OPENAI_PIECES,
   OPENAI_TIERS,
@@ -96,6 +98,7 @@ export const PROVIDERS = {
     signedCalls: GEMINI_SIGNATURES,
     reasoningOutsideCompletion: true,
     priceIds: ["google"],
+    tiers: GEMINI_TIERS,
     modelPrefix: "google/",
   },
   gemini: {
@@ -110,6 +113,7 @@ export const PROVIDERS = {
     signedCalls: GEMINI_SIGNATURES,
     reasoningOutsideCompletion: true,
     priceIds: ["google"],
+    tiers: GEMINI_TIERS,
     modelPrefix: "models/",
   },
   // Refuses `stream_options` with 422; reports usage in the last chunk without it.
@@ -126,6 +130,7 @@ export const PROVIDERS = {
   groq: vendor(["https://api.groq.com/openai/v1", "GROQ_API_KEY"], {
     otherWires: [...TEXT_ONLY, "speech", "transcriptions"],
     priceIds: ["groq"],
+    tiers: GROQ_TIERS,
   }),
   together: vendor(["https://api.together.xyz/v1", "TOGETHER_API_KEY"], {
     otherWires: without("moderations"),

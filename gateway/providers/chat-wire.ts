@@ -1,6 +1,7 @@
 import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, indexOfBytes, needle, type Search, searcher, seekAny } from "./byte-search.ts";
 import { chatUsage, usageIn } from "./chat-usage.ts";
+import { trafficIn } from "./gemini-usage.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 import { failureIn, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { ranHostedTools, reportedCostOf } from "./reported-cost.ts";
@@ -73,7 +74,7 @@ const chatReading = ({ answer, usage, final, failure }: Seen, facts: ProviderFac
   readingOf({
     usage: usage && chatUsage(usage, facts),
     model: nameOf(answer["model"]),
-    tier: nameOf(answer["service_tier"]),
+    tier: nameOf(answer["service_tier"]) ?? trafficIn(usage),
     final,
     failure,
     cost: reportedCostOf(usage, facts),

@@ -1,5 +1,5 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { countOf, listOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
+import { countOf, listOf, nameOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
 
 /**
  * Gemini's `usageMetadata` in normal form. The prompt includes cached tokens; tool results that Google fed back to the
@@ -43,16 +43,21 @@ function audioIn(details: unknown): number | null {
   return counts.length === 0 ? null : sumOf(...counts);
 }
 
-/** Google's words for tiers that are priced apart, among others: `SERVICE_TIER_FLEX`, `priority`, `ON_DEMAND_FLEX`. */
-const TIER = /^(?:service_tier_|on_demand_)?(flex|priority)$/i;
+/** What Google's names for tiers begin with: `SERVICE_TIER_FLEX`, `ON_DEMAND_FLEX`. */
+const PREFIX = /^(?:service_tier_|on_demand_)/;
+const USUAL = new Set(["unspecified", "traffic_type_unspecified", "standard", "on_demand"]);
 
-/** The tier in the spelling of price-answer.ts; null for the usual one. */
-export function geminiTier(metadata: ProviderObject): string | null {
-  const named = [metadata["serviceTier"], metadata["trafficType"]].filter((one) => typeof one === "string");
-  const apart = named.map((one) => TIER.exec(one)?.[1]?.toLowerCase()).find((tier) => tier !== undefined);
-  if (apart !== undefined) return apart;
-  return named.includes("PROVISIONED_THROUGHPUT") ? "provisioned_throughput" : null;
+/** The tier in the spelling of pricing/tier.ts; null for the usual one. */
+export function geminiTier({ serviceTier, trafficType }: ProviderObject): string | null {
+  const named = [serviceTier, trafficType].flatMap(
+    (one) => nameOf(one)?.toLowerCase().replace(PREFIX, "") ?? [],
+  );
+  return named.find((tier) => !USUAL.has(tier)) ?? null;
 }
+
+/** The same where Vertex answers in OpenAI's format: `usage.extra_properties.google.traffic_type`. */
+export const trafficIn = (usage: ProviderObject | null): string | null =>
+  geminiTier({ trafficType: objectOf(objectOf(usage?.["extra_properties"])?.["google"])?.["traffic_type"] });
 
 /** Models before Gemini 3 are billed per grounded prompt, later ones per search query. */
 const BILLED_PER_PROMPT = /gemini-[12]/;

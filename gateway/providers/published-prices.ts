@@ -14,10 +14,13 @@ export type PublishedPrice = {
   searchUnit?: string;
 };
 
+type TierPrice =
+  | string
+  | { times: string; cacheReads: string }
+  | { input: string; cachedInput?: string; output: string };
+
 /** By the tier's name, then by the model's; `*` is any other. A text is a multiple of the standard price. */
-export type PublishedTiers = Readonly<
-  Record<string, Readonly<Record<string, string | { input: string; cachedInput?: string; output: string }>>>
->;
+export type PublishedTiers = Readonly<Record<string, Readonly<Record<string, TierPrice>>>>;
 
 /** openai.com/api/pricing, 2025-11-01: speech per character, images by size and quality. */
 export const OPENAI_PIECES = {
@@ -86,3 +89,32 @@ export const ANTHROPIC_TIERS = {
   batch: { "*": "0.5" },
   fast: { "claude-opus-4-6": "6", "claude-opus-4-7": "6", "claude-opus-4-8": "2", "claude-opus-5": "2" },
 } as const satisfies PublishedTiers;
+
+const HALF_BUT_FOR_CACHE = { times: "0.5", cacheReads: "1" } as const;
+
+/** Batch and flex: ai.google.dev/gemini-api/docs/pricing, 2026-10-07. */
+const GEMINI_HALF = {
+  "gemini-2.5-flash": HALF_BUT_FOR_CACHE,
+  "gemini-2.5-flash-image": "0.5",
+  "gemini-2.5-flash-lite": HALF_BUT_FOR_CACHE,
+  "gemini-2.5-pro": HALF_BUT_FOR_CACHE,
+  "gemini-3-flash-preview": HALF_BUT_FOR_CACHE,
+  "gemini-3-pro-image": "0.5",
+  "gemini-3.1-flash-lite": "0.5",
+  "gemini-3.1-pro-preview": HALF_BUT_FOR_CACHE,
+  "gemini-3.5-flash": "0.5",
+  "gemini-3.5-flash-lite": "0.5",
+  "gemini-3.6-flash": "0.5",
+  "gemini-3.7-flash": "0.5",
+  "gemini-3.8-flash": "0.5",
+} as const;
+
+/** The same page has a priority price of 1.8 times the standard one for the same models. */
+export const GEMINI_TIERS: PublishedTiers = {
+  batch: GEMINI_HALF,
+  flex: GEMINI_HALF,
+  priority: Object.fromEntries(Object.keys(GEMINI_HALF).map((model) => [model, "1.8"])),
+};
+
+/** Flex costs what on-demand calls cost (console.groq.com/docs/flex-processing, 2026-10-07). */
+export const GROQ_TIERS = { flex: { "*": "1" } } as const satisfies PublishedTiers;

@@ -7,7 +7,7 @@ import { type Pico, picoRoundedUp } from "../limits/money.ts";
 import { usageBound } from "../limits/usage-bound.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
-import { isPricedApart, STANDARD } from "../pricing/tier.ts";
+import { askedTier, isPricedApart, STANDARD } from "../pricing/tier.ts";
 import type { CallUsage, Grant } from "../stores/limits/grants.ts";
 import type { Limiter } from "../stores/limits/limiter.ts";
 import { surfaceFacts } from "../surface-facts.ts";
@@ -77,7 +77,7 @@ const picoOf = (usd: ReturnType<typeof priceBound>): Pico => (usd === null ? UNK
 function optionIn(member: (name: string) => unknown): { tier: string; text: string } | null {
   for (const name of ["service_tier", "serviceTier", "speed"]) {
     const asked = member(name);
-    const tier = typeof asked === "string" ? asked.toLowerCase() : null;
+    const tier = typeof asked === "string" ? askedTier(asked) : null;
     if (tier !== null && isPricedApart(tier)) return { tier, text: `${name}: ${tier}` };
   }
   return null;
