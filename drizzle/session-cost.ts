@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { sessionsOfTasks, uncoveredTasks } from "./session-links.ts";
+import { isOfTask, sessionsOfTasks, uncoveredTasks } from "./session-links.ts";
 
 /**
  * `costUsd`: exact USD; null when no cost is known, and for calls on a subscription alone. `isLowerBound`: the cost is
@@ -10,17 +10,17 @@ import { sessionsOfTasks, uncoveredTasks } from "./session-links.ts";
 export type SessionCost = { requests: number; costUsd: string | null; isLowerBound: boolean };
 
 /**
- * Rows `session`, `records`, `cost_usd`, `uncertain` and `billed` (all but the subscription lane) for sessions: from
+ * Rows `session`, `owner`, `key_id`, `records`, `cost_usd`, `uncertain` and `billed` (all but the subscription lane) for sessions: from
  * their single records, and from the sums of hours whose single records have been dropped.
  */
 export const sessionCalls = sql`(
-  select q.session, 1 as records, q.cost_usd, q.unpriced or q.partial or q.cost_usd is null as uncertain,
+  select q.session, q.owner, q.key_id, 1 as records, q.cost_usd, q.unpriced or q.partial or q.cost_usd is null as uncertain,
     q.channel <> 'subscription' as billed
   from requests q
   where q.org_id = ${DEFAULT_ORG} and q.started_at >= coalesce(
     (select raw_from from rollup_state where org_id = ${DEFAULT_ORG}), '-infinity')
   union all
-  select h.session, h.records, h.cost_usd, h.uncertain > 0, h.channel <> 'subscription'
+  select h.session, h.owner, h.key_id, h.records, h.cost_usd, h.uncertain > 0, h.channel <> 'subscription'
   from rollup_hours h
   where h.org_id = ${DEFAULT_ORG} and h.hour < (select raw_from from rollup_state where org_id = ${DEFAULT_ORG})
 )`;
@@ -46,7 +46,8 @@ export async function sessionCosts(
       coalesce(bool_or(c.billed and c.uncertain), false)
         or n.task in (select uncovered.task from uncovered) as uncertain,
       case when count(c.session) = 0 then '0' else (sum(c.cost_usd) filter (where c.billed))::text end as cost_usd
-    from named n left join calls c on c.session = n.session group by n.task`);
+    from named n left join calls c on c.session = n.session and ${sql.raw(isOfTask)}
+    group by n.task`);
   return new Map(
     rows.map(({ task, requests, cost_usd: costUsd, uncertain }) => [
       task,

@@ -12,6 +12,7 @@ import {
   sessionOwners,
   sessionUse,
 } from "../stores/pull-requests.ts";
+import { findLinkFindings, type LinkFinding } from "../stores/session-links.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 
 type Finding = PullRequestPage["findings"][number];
@@ -51,12 +52,13 @@ export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Pro
   const { session } = row;
   const cost = session === null ? null : await readDatabase(deps, (db) => sessionCost(db, session));
   const use = session === null ? null : await readDatabase(deps, (db) => sessionUse(db, session));
+  const links = session === null ? [] : await readDatabase(deps, (db) => findLinkFindings(db, session));
   const shown = await readDatabase(deps, (db) => githubFeedbackOn(db, row));
   return {
     ...pullRequestView(row, cost),
     reason: MEANING[row.link],
     remedy: remedyOf(row),
-    findings: [...bodyFindings(row), ...useFindings(use)],
+    findings: [...bodyFindings(row), ...useFindings(use), ...links.map(linkFinding)],
     ...revertsIn(row, await repositoryReverts(deps.database, row.repositoryId)),
     shown_at_github: shown.map(({ kind, shownAt, failure }) => ({ kind, shown_at: shownAt, failure })),
     commits_read_at: await readDatabase(deps, (db) => commitsReadAt(db, row)),
@@ -136,6 +138,17 @@ function useFindings(use: Awaited<ReturnType<typeof sessionUse>> | null): Findin
       : []),
   ];
 }
+
+const linkFinding = ({ session, declarer, finding }: LinkFinding): Finding =>
+  finding === "foreign_task"
+    ? {
+        code: "link_without_evidence",
+        text: `${declarer} linked the session ${session} to this one without evidence of the same repository and branch. It does not count.`,
+      }
+    : {
+        code: "calls_of_others_in_linked_session",
+        text: `Calls of ${declarer} in the linked session ${session} do not count: only those of whoever declared the link do.`,
+      };
 
 /** The reverts around one pull request, of all those in its repository. */
 function revertsIn({ repositoryId, number }: PullRequestRow, all: readonly PullRequestRevert[]) {

@@ -5,7 +5,7 @@ import type { Database, Transaction } from "#drizzle/database.ts";
 import { type Lease, type LeaseDeps, takeLease } from "#drizzle/leases/lease.ts";
 import { digests, digestWebhooks } from "#drizzle/schema/feedback.ts";
 import { sessionCalls } from "#drizzle/session-cost.ts";
-import { sessionsOfTasks } from "#drizzle/session-links.ts";
+import { isOfTask, sessionsOfTasks } from "#drizzle/session-links.ts";
 import type { NotJoined } from "#shared/digest.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { closed, fits } from "#shared/schema.ts";
@@ -94,7 +94,7 @@ export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promi
       ), costs as (
         select n.task as session, sum(c.cost_usd) filter (where c.billed) as usd
         from ${sessionCalls} c join named n on n.session = c.session
-        where c.session in (select named.session from named)
+        where c.session in (select named.session from named) and ${sql.raw(isOfTask)}
         group by n.task
       ), runs as (
         select distinct repository, current, session from merges

@@ -24,7 +24,10 @@ export type Ask = {
 };
 
 /** Sessions that are linked to tasks, beside their own, and the tasks to which more calls belong than those of their sessions. */
-export type Tasks = { linked: readonly { task: string; session: string }[]; uncovered: readonly string[] };
+export type Tasks = {
+  linked: readonly { task: string; session: string; declarer: string }[];
+  uncovered: readonly string[];
+};
 
 /** What all parts of one statement share; made once. */
 export type Context = {

@@ -166,12 +166,18 @@ export const CLICKHOUSE: Engine = {
  * What Postgres looked up of tasks, as relations of ClickHouse like those of drizzle/session-links.ts: a task's own session is
  * among the `events`, and lists have the sessions that are linked to it, and the tasks that are not covered.
  */
-export const listedTasks = (lists: { task: string; session: string; uncovered: string }) => ({
+export const listedTasks = (lists: {
+  task: string;
+  session: string;
+  declarer: string;
+  uncovered: string;
+}) => ({
   named: `
-  select distinct t.session as task, t.session as session from events t where t.session is not null
+  select distinct t.session as task, t.session as session, cast(null as Nullable(String)) as declarer
+  from events t where t.session is not null
   union
-  select pair.1 as task, pair.2 as session
-  from (select arrayJoin(arrayZip(${lists.task}, ${lists.session})) as pair)`,
+  select link.1 as task, link.2 as session, link.3 as declarer
+  from (select arrayJoin(arrayZip(${lists.task}, ${lists.session}, ${lists.declarer})) as link)`,
   uncovered: `select distinct arrayJoin(${lists.uncovered}) as task`,
 });
 

@@ -1,5 +1,5 @@
 import { isUncertainPoint } from "#drizzle/schema/agent.ts";
-import { sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
+import { isOfTask, sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
 import type { SourceName } from "#shared/report.ts";
 import type { AnswerRow } from "./assemble.ts";
 import type { Ask, Tasks } from "./context.ts";
@@ -89,6 +89,7 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
     ? listedTasks({
         task: list(tasks.linked.map(({ task }) => task)),
         session: list(tasks.linked.map(({ session }) => session)),
+        declarer: list(tasks.linked.map(({ declarer }) => declarer)),
         uncovered: list(tasks.uncovered),
       })
     : { named: sessionsOfTasks("events", org), uncovered: uncoveredTasks("named", org) };
@@ -99,6 +100,7 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
     uncovered as ${once}(${uncovered}),
     calls as ${once}(
       select c.*, n.task from (${sessionRows(ask, params, org)}) c join named n on n.session = c.session
+      where ${isOfTask}
     ),
     dearest as ${once}(${dearestTeams(engine)})
   select o.org_id as org_id, o.started_at as started_at, o.pull_request as pull_request, o.review as review,
@@ -126,7 +128,7 @@ const eventsSql = (org: string, among: string): string =>
   `select o.* from ${OUTCOME_EVENTS} o where o.org_id = ${org} and ${among}`;
 
 /**
- * What Postgres knows of the tasks with outcomes in the periods: `task` and `session` of each session that is linked to one, and
+ * What Postgres knows of the tasks with outcomes in the periods: `task`, `session` and `declarer` of each session that is linked to one, and
  * tasks without a `session` that are not covered.
  */
 export function tasksQuery({ orgId, periods }: Pick<Ask, "orgId" | "periods">): Query {
@@ -137,14 +139,16 @@ export function tasksQuery({ orgId, periods }: Pick<Ask, "orgId" | "periods">): 
   const text = `with events as materialized (${eventsSql(org, `(${among})`)}),
   named as materialized (${sessionsOfTasks("events", org)}),
   uncovered as materialized (${uncoveredTasks("named", org)})
-select n.task, n.session from named n where n.session <> n.task
-union all select u.task, null from uncovered u`;
+select n.task, n.session, n.declarer from named n where n.session <> n.task
+union all select u.task, null, null from uncovered u`;
   return { text, params: params.values };
 }
 
 /** What `tasksQuery` answers. */
 export function tasksOf(rows: readonly AnswerRow[]): Tasks {
-  const linked = rows.flatMap(({ task, session }) => (task && session ? [{ task, session }] : []));
+  const linked = rows.flatMap(({ task, session, declarer }) =>
+    task && session && declarer ? [{ task, session, declarer }] : [],
+  );
   return { linked, uncovered: rows.flatMap(({ task, session }) => (task && !session ? [task] : [])) };
 }
 

@@ -1,26 +1,33 @@
-import { and, eq, or, sql } from "drizzle-orm";
+import { and, eq, isNull, or, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { sessionLinks } from "#drizzle/schema/sessions.ts";
+import { linkFindings, ownerOf, sessionsOfTasks } from "#drizzle/session-links.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { SessionLinkBody, UnlinkBody } from "#shared/session-links.ts";
 import type { ClientKey } from "../directory.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 /** Who declares, by which client, and when. */
 type Declarer = { key: Pick<ClientKey, "id" | "owner">; client: string; at: Date };
-type LinkDeclaration = { session: string; of: string; task: string | null };
 
 /** The outcome of a declaration. `foreign`: another key or person made the session's calls. */
 type Linked = { counts: boolean; of: string } | "foreign";
 
+const ORG = `'${DEFAULT_ORG}'`;
+
+/** As `makerOf` in drizzle/session-links.ts. */
+const makerOf = ({ id, owner }: Declarer["key"]): string => (owner ?? id).toLowerCase();
+
 /**
- * Keeps a declaration that a session worked on a task; one that is kept already stays. The first one of a session
- * counts, and later ones are evidence. Where the task's session is itself linked, its task is meant.
+ * Keeps a declaration that a session worked on a task; one that is kept already stays. The first one of a session and a
+ * declarer counts that has a right to its task, and later ones are evidence. Where the task's session is itself linked, its
+ * task is meant. A task declared for itself only says in which repository and branch it is.
  * @throws GatewayError store_unavailable
  */
 export const declareLink = (
   { db }: Pick<Database, "db">,
-  { session, of, task }: LinkDeclaration,
+  { session, of, task, repository, branch }: SessionLinkBody,
   { key, client, at }: Declarer,
 ): Promise<Linked> =>
   withStoreErrors(() =>
@@ -28,20 +35,54 @@ export const declareLink = (
       if (await isForeign(tx, session, key)) return "foreign";
       // Declarations are rare: in turn, so that two of them make no circle.
       await tx.execute(sql`select pg_advisory_xact_lock(hashtext('session_links'))`);
-      const root = (await linkOf(tx, of)) ?? of;
-      const before = await linkOf(tx, session);
-      if (root === session) return { counts: false, of: root };
-      const counts = before === null && !(await hasLinks(tx, session));
+      const declarer = makerOf(key);
+      const root = (await linkOf(tx, of, declarer)) ?? of;
+      const before = await linkOf(tx, session, declarer);
+      const isTask = root === session || (await hasLinks(tx, session, declarer));
+      if (before !== null && !isTask && !(await isCounted(tx, { session, of: before, declarer }))) {
+        await tx
+          .update(sessionLinks)
+          .set({ counts: false })
+          .where(isLink({ session, of: before, declarer }));
+      }
       await tx
         .insert(sessionLinks)
         .values({
-          ...{ orgId: DEFAULT_ORG, session, ofSession: root, task, counts },
+          ...{ orgId: DEFAULT_ORG, session, ofSession: root, declarer, task: task ?? null },
+          ...{ repository: repository?.toLowerCase() ?? null, branch: branch ?? null },
+          counts: !isTask && (await linkOf(tx, session, declarer)) === null,
           ...{ keyId: key.id, client, declaredAt: at.toISOString() },
         })
-        .onConflictDoNothing();
-      return { counts: counts || before === root, of: root };
+        .onConflictDoUpdate({
+          target: [sessionLinks.orgId, sessionLinks.session, sessionLinks.declarer, sessionLinks.ofSession],
+          // An agent's hook knows more than a first declaration by hand.
+          set: {
+            repository: sql`coalesce(excluded.repository, ${sessionLinks.repository})`,
+            branch: sql`coalesce(excluded.branch, ${sessionLinks.branch})`,
+          },
+        });
+      return { counts: await isCounted(tx, { session, of: root, declarer }), of: root };
     }),
   );
+
+type Link = { session: string; of: string; declarer: string };
+
+const isLink = ({ session, of, declarer }: Link) =>
+  and(
+    eq(sessionLinks.orgId, DEFAULT_ORG),
+    eq(sessionLinks.session, session),
+    eq(sessionLinks.ofSession, of),
+    eq(sessionLinks.declarer, declarer),
+  );
+
+/** Whether a link counts now, as reports judge it. */
+async function isCounted(tx: Transaction, { session, of, declarer }: Link): Promise<boolean> {
+  const rows = await tx.execute(sql`
+    with task as (select ${of}::text as session)
+    select from (${sql.raw(sessionsOfTasks("task", ORG))}) n
+    where n.session = ${session} and n.declarer = ${declarer}`);
+  return rows.length > 0;
+}
 
 /** Whether calls of a session are known and none is of this key or of its owner. */
 async function isForeign(tx: Transaction, session: string, key: Declarer["key"]): Promise<boolean> {
@@ -53,23 +94,74 @@ async function isForeign(tx: Transaction, session: string, key: Declarer["key"])
   return mine === undefined;
 }
 
-/** The task that a session counts for, or null. */
-async function linkOf(tx: Transaction, session: string): Promise<string | null> {
+/** The task that a session counts for by its declarer's word, or null. */
+async function linkOf(tx: Transaction, session: string, declarer: string): Promise<string | null> {
   const { orgId, counts, ofSession } = sessionLinks;
+  const own = and(eq(sessionLinks.session, session), eq(sessionLinks.declarer, declarer));
   const [row] = await tx
     .select({ of: ofSession })
     .from(sessionLinks)
-    .where(and(eq(orgId, DEFAULT_ORG), eq(sessionLinks.session, session), counts));
+    .where(and(eq(orgId, DEFAULT_ORG), own, counts));
   return row?.of ?? null;
 }
 
-/** Whether sessions are linked to this one, which is then a task's itself. */
-async function hasLinks(tx: Transaction, session: string): Promise<boolean> {
+/** Whether the declarer linked sessions to this one, which is then a task's itself. */
+async function hasLinks(tx: Transaction, session: string, declarer: string): Promise<boolean> {
   const { orgId, ofSession, counts } = sessionLinks;
+  const own = and(eq(ofSession, session), eq(sessionLinks.declarer, declarer));
   const rows = await tx
     .select({ session: sessionLinks.session })
     .from(sessionLinks)
-    .where(and(eq(orgId, DEFAULT_ORG), eq(ofSession, session), counts))
+    .where(and(eq(orgId, DEFAULT_ORG), own, counts))
     .limit(1);
   return rows.length > 0;
 }
+
+/**
+ * Removes the links of a session to a task: one's own, and, for the owner of either session, everyone's. Others' stay as
+ * evidence and cannot be declared again.
+ * @returns how many were removed.
+ * @throws GatewayError store_unavailable
+ */
+export const removeLink = (
+  { db }: Pick<Database, "db">,
+  { session, of }: UnlinkBody,
+  { key, at }: Pick<Declarer, "key" | "at">,
+): Promise<number> =>
+  withStoreErrors(() =>
+    db.transaction(async (tx) => {
+      const declarer = makerOf(key);
+      const own = await tx
+        .delete(sessionLinks)
+        .where(isLink({ session, of, declarer }))
+        .returning({ of: sessionLinks.ofSession });
+      const owner = (column: string) => sql.raw(ownerOf(column, ORG));
+      const others = await tx
+        .update(sessionLinks)
+        .set({ counts: false, removedAt: at.toISOString() })
+        .where(
+          and(
+            eq(sessionLinks.orgId, DEFAULT_ORG),
+            eq(sessionLinks.session, session),
+            eq(sessionLinks.ofSession, of),
+            isNull(sessionLinks.removedAt),
+            sql`${declarer} in (${owner("session_links.session")}, ${owner("session_links.of_session")})`,
+          ),
+        )
+        .returning({ of: sessionLinks.ofSession });
+      return own.length + others.length;
+    }),
+  );
+
+export type LinkFinding = { session: string; declarer: string; finding: "foreign_task" | "calls_of_others" };
+
+/** What looks unusual about the links to a task's session. */
+export const findLinkFindings = (
+  reader: Pick<Transaction, "execute">,
+  task: string,
+): Promise<LinkFinding[]> =>
+  reader.execute<LinkFinding>(
+    sql`
+      with task as (select ${task}::text as session)
+      select * from (${sql.raw(linkFindings("(select task.session from task)", ORG))}) f order by 1, 2, 3 limit 20`,
+  );

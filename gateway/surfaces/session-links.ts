@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import type { Database } from "#drizzle/database.ts";
 import { closed } from "#shared/schema.ts";
-import { SessionLinkBody } from "#shared/session-links.ts";
+import { SessionLinkBody, UnlinkBody } from "#shared/session-links.ts";
 import { GatewayError } from "../errors.ts";
 import { readLabels } from "../http/labels.ts";
 import { readJson } from "../plugins/body.ts";
 import { type CallerCheck, keyed } from "../plugins/client-key.ts";
-import { declareLink } from "../stores/session-links.ts";
+import { declareLink, removeLink } from "../stores/session-links.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { plainSchema } from "./model-docs.ts";
 
@@ -16,14 +16,15 @@ const Answer = closed({
   session: Type.String(),
   of: Type.String({ description: "The task's session; if `of` is itself linked, the one it is linked to." }),
   counts: Type.Boolean({
-    description: "Whether the session's calls count for this task. A session counts for the first task only.",
+    description:
+      "Whether the declarer's calls in the session count for this task: for the first one only, and for another person's only with evidence of the same repository and branch, or if the declarer is the author of a pull request that names it.",
   }),
 });
 
 const DETAIL = {
   summary: "Declare that an agent's session worked on a task",
   description:
-    "The cost of a pull request is that of the session it names and of the sessions linked to it. A declaration is kept as evidence, with the key and the time. Repeating it changes nothing.",
+    "The cost of a pull request is that of the session it names and of the sessions linked to it: of these, the calls made with keys of the declarer. A declaration is kept as evidence, with the key and the time. Repeating it changes nothing.",
   tags: ["Sessions"],
   security: [{ clientKey: [] }],
   requestBody: { required: true, content: { "application/json": { schema: plainSchema(SessionLinkBody) } } },
@@ -39,17 +40,43 @@ const DETAIL = {
   },
 };
 
-/** `POST /v1/sessions/links`: which agents' sessions worked on which task. */
+const UNLINK = {
+  summary: "Remove the link of a session to a task",
+  description:
+    "Removes your own link. The owner of either session, which is who made its first call, removes everyone's; these stay as evidence and do not count again.",
+  tags: ["Sessions"],
+  security: [{ clientKey: [] }],
+  requestBody: { required: true, content: { "application/json": { schema: plainSchema(UnlinkBody) } } },
+  responses: {
+    "204": { description: "Removed." },
+    "401": { description: "No valid client key." },
+    "404": { description: "You have no such link to remove." },
+    "503": { description: "The database is unavailable at the moment." },
+  },
+};
+
+/** `/v1/sessions/links`: which agents' sessions worked on which task. */
 export const sessionLinksSurface = (deps: SessionLinksDeps) =>
-  keyed(deps, "session-links").post(
-    "/v1/sessions/links",
-    async ({ request, caller }) => {
-      const { session, of, task = null } = await readJson(deps, request, SessionLinkBody);
-      const { client } = readLabels(caller.headers, null);
-      const declarer = { key: caller.key, client, at: deps.clock.now() };
-      const linked = await declareLink(deps.database, { session, of, task }, declarer);
-      if (linked === "foreign") throw new GatewayError("session_not_yours");
-      return { session, ...linked };
-    },
-    { clientKey: true, parse: "none", detail: DETAIL },
-  );
+  keyed(deps, "session-links")
+    .post(
+      "/v1/sessions/links",
+      async ({ request, caller }) => {
+        const declared = await readJson(deps, request, SessionLinkBody);
+        const { client } = readLabels(caller.headers, null);
+        const declarer = { key: caller.key, client, at: deps.clock.now() };
+        const linked = await declareLink(deps.database, declared, declarer);
+        if (linked === "foreign") throw new GatewayError("session_not_yours");
+        return { session: declared.session, ...linked };
+      },
+      { clientKey: true, parse: "none", detail: DETAIL },
+    )
+    .delete(
+      "/v1/sessions/links",
+      async ({ request, caller }) => {
+        const link = await readJson(deps, request, UnlinkBody);
+        const removed = await removeLink(deps.database, link, { key: caller.key, at: deps.clock.now() });
+        if (removed === 0) throw new GatewayError("not_found");
+        return new Response(null, { status: 204 });
+      },
+      { clientKey: true, parse: "none", detail: UNLINK },
+    );

@@ -112,9 +112,13 @@ test("three sessions that work on one branch, the last after the pull request, a
   const total = await mergedCost();
   expect(total?.current).toMatchObject({ merged_prs: 1, joined_prs: 1 });
   expect(Number(total?.current?.cost_usd)).toBeCloseTo(all, 12);
-  const links = await gateway.sql`select session, of_session, task, counts from session_links order by 1`;
+  const links =
+    await gateway.sql`select session, of_session, task, counts, repository, branch from session_links where counts order by 1`;
   expect([...links]).toEqual(
-    [second, third].map((session) => ({ session, of_session: first, task: "plain", counts: true })),
+    [second, third].map((session) => ({
+      ...{ session, of_session: first, task: "plain", counts: true },
+      ...{ repository: "octo-org/shop", branch: "plain" },
+    })),
   );
 });
 

@@ -27,15 +27,20 @@ async function merge(orgId: string, more: RequestFacts[], agents: Record<string,
     repositories: [{ id: 1, fullName: "acme/app" }],
     pullRequests: [{ repository: 1, number: 1, mergedAt: AT, link: "joined", session: "s1" }],
   });
-  const link = {
-    session: "s2",
-    of_session: "s1",
-    counts: true,
+  const place = {
+    org_id: orgId,
+    repository: "acme/app",
+    branch: "b",
     key_id: keyId("a"),
     client: "cli",
     declared_at: AT,
   };
-  await sql`insert into session_links ${sql({ org_id: orgId, ...link })}`;
+  for (const link of [
+    { session: "s1", of_session: "s1", declarer: "ann", counts: false },
+    { session: "s2", of_session: "s1", declarer: "bob", counts: true },
+  ]) {
+    await sql`insert into session_links ${sql({ ...place, ...link })}`;
+  }
   for (const [session, agent] of Object.entries(agents)) {
     await sql`insert into session_agents ${sql({ org_id: orgId, session, agent_session: agent })}`;
   }
@@ -66,5 +71,14 @@ test("its cost is a lower bound where the agent made calls that no link covers",
     teams: ["web"],
     total: { cost_per_merged_pr: 1.25, users: 2, joined_prs: 1 },
     floor: true,
+  });
+});
+
+test("calls of another person in a linked session are not part of it", async () => {
+  const others = { at: AT, session: "s2", owner: "eve", cost: "16" };
+  expect(await merge("others", [others], {})).toEqual({
+    teams: ["web"],
+    total: { cost_per_merged_pr: 1.25, users: 2, joined_prs: 1 },
+    floor: false,
   });
 });

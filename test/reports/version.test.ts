@@ -73,8 +73,8 @@ describe("the version of the records", () => {
       await moved(() => write({ reviews: [{ repository: 1, id: 1, submittedAt: AT, session: "s" }] })),
     ).toEqual(everyone);
     const link =
-      () => sql`insert into session_links (org_id, session, of_session, counts, key_id, client, declared_at)
-      values ('default', 't', 's', true, gen_random_uuid(), 'cli', now())`;
+      () => sql`insert into session_links (org_id, session, of_session, declarer, counts, key_id, client, declared_at)
+      values ('default', 't', 's', 'ann', true, gen_random_uuid(), 'cli', now())`;
     expect(await moved(async () => await link())).toEqual(everyone);
     expect(await moved(async () => await sql`delete from session_links`)).toEqual(everyone);
   });

@@ -3,13 +3,16 @@ import { Secret } from "../../directory.ts";
 import { apiAt } from "../client/api.ts";
 import { pinnedSession, pinSession } from "./branch-session.ts";
 import { currentBranch, type Git, isDefaultBranch } from "./git.ts";
+import { githubHost } from "./github.ts";
+import { remotesOn } from "./remote.ts";
 import { knownSession } from "./task.ts";
 
 /** A session that was declared already, in the repository's own configuration: it is declared once. */
 const declaredKey = (branch: string): string => `branch.${branch}.gateway-linked`;
 
 /**
- * Declares at the gateway that an agent's session worked on the checked-out branch's task. Where the branch has no
+ * Declares at the gateway that an agent's session worked on the checked-out branch's task, with the repository and the
+ * branch as evidence. Where the branch has no
  * session yet, it gets the surrounding wrapper's, else the agent's. Nothing is declared on the default branch, outside a
  * branch, or without a gateway.
  * @throws ApiError if the gateway refuses or does not answer; the next call tries again.
@@ -23,11 +26,14 @@ export async function linkSession(
   if (branch === null || (await isDefaultBranch(git, branch))) return null;
   const pinned = await pinnedSession(git, branch);
   const task = pinned ?? (await pinSession(git, branch, (await knownSession(git, session)) ?? session));
-  if (task === session || gateway === null) return task;
+  if (gateway === null) return task;
   const declared = `${session} ${task}`;
   const before = await git("config", "--local", "--get-all", declaredKey(branch));
   if (before?.split("\n").includes(declared)) return task;
-  const body = { session, of: task, task: branch.slice(0, TASK_MAX) };
+  const [remote] = await remotesOn(git, githubHost());
+  const repository = remote && { repository: `${remote.owner}/${remote.repository}` };
+  const name = branch.slice(0, TASK_MAX);
+  const body = { session, of: task, task: name, branch: name, ...repository };
   await apiAt(gateway.url, new Secret(gateway.key)).call("POST", "/v1/sessions/links", body);
   await git("config", "--local", "--add", declaredKey(branch), declared);
   return task;

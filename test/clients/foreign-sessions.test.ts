@@ -1,0 +1,155 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+
+// Whose calls a link brings to a pull request, and who may declare one for another person's task.
+
+const REPOSITORY = 4711;
+let gateway: WiredGateway;
+const secrets: Record<string, string> = {};
+let pulls = 0;
+
+beforeAll(async () => {
+  gateway = await wiredGateway({ chat: "http://127.0.0.1:9", messages: "http://127.0.0.1:9" });
+  await gateway.admin("PATCH", "/settings", { pull_request_stamping: true });
+  for (const name of ["ann", "bob"]) {
+    const body = { name, owner: `${name}@example.com` };
+    secrets[name] = (await gateway.admin<{ secret: string }>("POST", "/keys", body)).secret;
+  }
+  await gateway.sql`insert into repositories (id, full_name, former_names, changed_at, is_private)
+    values (${REPOSITORY}, 'acme/shop', '[]', now(), true)`;
+});
+
+const post = (path: string, name: string, body: object, headers = {}, method = "POST") =>
+  fetch(`${gateway.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${secrets[name]}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+
+/** Calls of a person in a session, all of the same cost. */
+async function calls(name: string, session: string, count = 1): Promise<void> {
+  const before = (await gateway.sql`select 1 from requests where session = ${session}`).length;
+  for (let times = 0; times < count; times++) {
+    const body = { model: "echo", messages: [{ role: "user", content: "hello" }] };
+    const answer = await post("/v1/chat/completions", name, body, { "x-session-id": session });
+    expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
+  }
+  await gateway.records(session, before + count);
+}
+
+const link = async (name: string, body: object) => {
+  const answer = await post("/v1/sessions/links", name, body);
+  const { counts } = (await answer.json()) as { counts?: boolean };
+  return answer.status === 200 ? counts : answer.status;
+};
+
+/** A merged pull request that names a session; returns how to read its page. */
+async function merged(session: string, author: string | null = null) {
+  const number = ++pulls;
+  await gateway.sql`
+    insert into pull_requests (repository_id, number, state, opened_at, merged_at, link, session, session_ids,
+      reverts_by_body, reverts_by_sha, evidence, author_login)
+    values (${REPOSITORY}, ${number}, 'merged', now(), now(), 'joined', ${session}, array[${session}], '[]',
+      array[]::text[], '[]', ${author})`;
+  return async () => {
+    type Page = {
+      session_requests: number;
+      session_cost_is_lower_bound: boolean;
+      findings: { code: string; text: string }[];
+    };
+    const page = await gateway.admin<Page>("GET", `/pull-requests/${REPOSITORY}-${number}`);
+    return {
+      requests: page.session_requests,
+      floor: page.session_cost_is_lower_bound,
+      findings: page.findings.map(({ code }) => code).filter((code) => code.includes("link")),
+    };
+  };
+}
+
+describe("a link to another person's session", () => {
+  test("brings only the declarer's own calls, and leaves the other person's link alone", async () => {
+    await calls("ann", "ann-agent", 3);
+    await calls("bob", "ann-agent");
+    for (const name of ["ann", "bob"]) await calls(name, `task-of-${name}`);
+    const pages = [await merged("task-of-bob"), await merged("task-of-ann")];
+    expect(await link("bob", { session: "ann-agent", of: "task-of-bob" })).toBe(true);
+    expect(await link("ann", { session: "ann-agent", of: "task-of-ann" })).toBe(true);
+    expect(await Promise.all(pages.map((page) => page()))).toEqual([
+      { requests: 2, floor: false, findings: ["calls_of_others_in_linked_session"] },
+      { requests: 4, floor: false, findings: ["calls_of_others_in_linked_session"] },
+    ]);
+  });
+
+  test("that was declared before its first call brings nothing", async () => {
+    await calls("bob", "early-task");
+    const page = await merged("early-task");
+    expect(await link("bob", { session: "early-agent", of: "early-task" })).toBe(true);
+    await calls("ann", "early-agent", 2);
+    expect(await page()).toMatchObject({ requests: 1, floor: false });
+    await calls("ann", "early-own");
+    expect(await link("ann", { session: "early-agent", of: "early-own" })).toBe(true);
+  });
+});
+
+describe("a link to another person's task", () => {
+  test("is kept and does not count without evidence, even after a call in the task", async () => {
+    await calls("ann", "others-task", 2);
+    const page = await merged("others-task");
+    await calls("bob", "bobs-agent", 5);
+    expect(await link("bob", { session: "bobs-agent", of: "others-task", task: "x" })).toBe(false);
+    expect(await page()).toEqual({ requests: 2, floor: false, findings: ["link_without_evidence"] });
+    await calls("bob", "others-task");
+    const body = { session: "bobs-agent", of: "others-task", repository: "acme/shop", branch: "no-such" };
+    expect(await link("bob", body)).toBe(false);
+    expect(await page()).toMatchObject({ requests: 3, findings: ["link_without_evidence"] });
+  });
+
+  test("counts from the moment when its owner declared the same repository and branch", async () => {
+    await calls("ann", "common-task");
+    const page = await merged("common-task");
+    await calls("bob", "common-agent", 2);
+    const place = { repository: "Acme/Shop", branch: "common" };
+    expect(await link("bob", { session: "common-agent", of: "common-task", ...place })).toBe(false);
+    expect(await page()).toMatchObject({ requests: 1, findings: ["link_without_evidence"] });
+    expect(await link("ann", { session: "common-task", of: "common-task", ...place })).toBe(false);
+    expect(await page()).toEqual({ requests: 3, floor: false, findings: [] });
+  });
+
+  test("counts for the author of a pull request that names it", async () => {
+    await gateway.admin("POST", "/people", { email: "bob@example.com", github_login: "bobby" });
+    await calls("ann", "authors-task");
+    const page = await merged("authors-task", "Bobby");
+    await calls("bob", "authors-agent");
+    expect(await link("bob", { session: "authors-agent", of: "authors-task" })).toBe(true);
+    expect(await page()).toMatchObject({ requests: 2, findings: [] });
+  });
+
+  test("without evidence does not take its session from the declarer's own task", async () => {
+    await calls("ann", "squatted");
+    await calls("bob", "bobs-own");
+    await calls("bob", "bobs-worker");
+    expect(await link("bob", { session: "bobs-worker", of: "squatted" })).toBe(false);
+    expect(await link("bob", { session: "bobs-worker", of: "bobs-own" })).toBe(true);
+  });
+});
+
+test("the owner of either session removes a link for good; others cannot", async () => {
+  const place = { repository: "acme/shop", branch: "removal" };
+  await calls("ann", "kept-task");
+  await calls("bob", "kept-agent", 2);
+  const page = await merged("kept-task");
+  await link("ann", { session: "kept-task", of: "kept-task", ...place });
+  const body = { session: "kept-agent", of: "kept-task", ...place };
+  expect(await link("bob", body)).toBe(true);
+  const pair = { session: "kept-agent", of: "kept-task" };
+  secrets["eve"] = (
+    await gateway.admin<{ secret: string }>("POST", "/keys", { name: "eve", owner: "eve@example.com" })
+  ).secret;
+  const remove = async (name: string) => (await post("/v1/sessions/links", name, pair, {}, "DELETE")).status;
+  expect(await remove("eve")).toBe(404);
+  expect(await page()).toMatchObject({ requests: 3 });
+  expect(await remove("ann")).toBe(204);
+  expect(await page()).toEqual({ requests: 1, floor: false, findings: [] });
+  expect(await link("bob", body)).toBe(false);
+  expect(await page()).toEqual({ requests: 1, floor: false, findings: [] });
+});
