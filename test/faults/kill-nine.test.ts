@@ -5,7 +5,7 @@ import { connect } from "#drizzle/database.ts";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { STATES } from "#drizzle/schema/records.ts";
 import { newId } from "#shared/ids.ts";
-import { scratch, start } from "#test/support/embedded.ts";
+import { askUntilAnswered, scratch, start } from "#test/support/embedded.ts";
 import { casesOf, isFaultRun } from "#test/support/fault-run.ts";
 import { figure } from "#test/support/figure.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
@@ -177,6 +177,8 @@ describe.each(casesOf(GATEWAYS))("a gateway of %s", (_, startIt) => {
     }
 
     const seen = seenTokens();
+    // A server that was killed refuses connections until it has replayed its log.
+    await askUntilAnswered(embedded.url, "select 1");
     const missing = async () => {
       const rows = await sql<{ session: string }[]>`select session from requests`;
       const stored = new Set(rows.map(({ session }) => session));
