@@ -45,7 +45,7 @@ export const ERRORS = {
   session_not_yours: {
     status: 403,
     ...PERMISSION,
-    public: "Calls of that session were made with other people's keys.",
+    public: "That session has calls made with other people's keys.",
   },
   guardrail_blocked: {
     status: 403,
@@ -58,7 +58,7 @@ export const ERRORS = {
   foreign_origin: {
     status: 403,
     ...PERMISSION,
-    public: "A browser may change something only from this gateway's own pages.",
+    public: "A browser may make changes only from this gateway's own pages.",
   },
   reports_not_allowed: { status: 403, ...PERMISSION, public: "This key may not read reports." },
   built_in: { status: 403, ...PERMISSION, public: "This is built in and cannot be changed." },
@@ -75,7 +75,7 @@ export const ERRORS = {
     openai: "invalid_request_error",
     anthropic: "not_found_error",
     public:
-      "No route and no provider serves that model. A provider serves it once its `models` list it, a route once its `model` is that one.",
+      "No route and no provider serves that model. Add it to a provider's `models`, or create a route for it.",
   },
   method_not_allowed: {
     status: 405,
@@ -133,7 +133,7 @@ export const ERRORS = {
     public: "The gateway failed. It logged the failure under this request id.",
   },
   upstream_unreachable: { status: 502, ...SERVER_FAULT, public: "The provider could not be reached." },
-  upstream_broken: { status: 502, ...SERVER_FAULT, public: "The provider's answer broke off." },
+  upstream_broken: { status: 502, ...SERVER_FAULT, public: "The provider's answer ended early." },
   key_unverifiable: { status: 502, ...SERVER_FAULT, public: "The key could not be verified. Try again." },
   cannot_record: {
     status: 503,

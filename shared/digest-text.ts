@@ -45,7 +45,7 @@ function reasons({ no_stamp, conflict, unknown_session, claimed }: NotJoined): s
     ...(no_stamp > 0 ? [`${count(no_stamp)} without a line \`Gateway-Session:\``] : []),
     ...(conflict > 0 ? [`${count(conflict)} with two sessions or more`] : []),
     ...(unknown_session > 0 ? [`${count(unknown_session)} with a session of which no call is recorded`] : []),
-    ...(claimed > 0 ? [`${count(claimed)} from outside, with a session that nobody has accepted`] : []),
+    ...(claimed > 0 ? [`${count(claimed)} from outside, with a session that no one has accepted`] : []),
   ];
   return why.length === 0 ? [] : [`- Not joined: ${why.join(", ")}`];
 }

@@ -4,13 +4,13 @@ export const SIGN_IN_CAUSES = {
     "This sign-in was started in another browser, was used before, or is over ten minutes old. Start it again.",
   denied: "You or the identity provider cancelled the sign-in.",
   invalid_answer: "The identity provider's answer could not be verified. Start the sign-in again.",
-  email_missing: "The identity provider did not return your e-mail address, so nobody can be signed in.",
+  email_missing: "The identity provider did not return your e-mail address, so you cannot be signed in.",
   email_unverified:
     "Your e-mail address is not verified at the identity provider. Verify it there, then sign in again.",
   not_member:
     "You are not a member of a GitHub organisation that uses this gateway. Ask an administrator for a one-time link, or to install the App in your organisation.",
   membership_pending:
-    "Your invitation to the GitHub organisation is pending. Accept it at GitHub, then sign in again.",
+    "Your invitation to the GitHub organisation is pending. Accept it on GitHub, then sign in again.",
   person_disabled: "Your account here is disabled. An administrator can enable it.",
   unavailable: "The identity provider does not answer. Try again in a minute, or use a one-time link.",
   not_set_up: "This way to sign in is not set up.",

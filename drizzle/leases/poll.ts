@@ -24,7 +24,7 @@ export function poll({ log, pollMs, round }: PollOptions): Poller {
   const attempt = async (): Promise<boolean> => {
     try {
       const more = await round(() => stopping);
-      if (failing) log.info({}, "work goes on");
+      if (failing) log.info({}, "work resumed");
       failing = false;
       return more;
     } catch (error) {

@@ -8,7 +8,7 @@ const Failure = closed({
 
 const FAILURES = {
   "400": "A field or parameter is unknown, missing or wrong; the message names it.",
-  "401": "No valid key or token, and nobody is signed in.",
+  "401": "No valid key or token was sent, and no one is signed in.",
   "403": "The role does not allow it, or a browser sends it from another site's page.",
   "404": "Not found.",
   "422": "The change conflicts with what exists: a name is taken, or the resource is in use.",

@@ -51,7 +51,7 @@ export const adminRepositories = (deps: AdminDeps) =>
           return count;
         });
         if (repositories === 0 && repository !== null) {
-          throw new GatewayError("not_found", "The GitHub App sees no repository of this name.");
+          throw new GatewayError("not_found", "The GitHub App has no repository of this name.");
         }
         return { repositories };
       },

@@ -79,7 +79,7 @@ const save = (deps: AdminDeps, origin: Origin, { replaces, ...wanted }: Wanted) 
   saveChange(deps, origin, async (tx, audit) => {
     const now = deps.clock.now().toISOString();
     const current = await findRoleMapping(tx, wanted.group);
-    if (current && !replaces) throw new GatewayError("conflict", "The group has a role already.");
+    if (current && !replaces) throw new GatewayError("conflict", "The group already has a role.");
     await requireTeam(tx, wanted.team);
     const row = { orgId: DEFAULT_ORG, ...wanted, createdAt: current?.createdAt ?? now, updatedAt: now };
     await writeRoleMapping(tx, row);

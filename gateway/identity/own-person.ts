@@ -62,11 +62,11 @@ async function ownByKey(deps: OwnDeps, request: Request): Promise<Own> {
   const bearer = readCredentials(request.headers).bearer ?? "";
   if (isOfAdministration(deps, bearer)) {
     const { actor } = await identify(deps, request);
-    throw new GatewayError("role_not_allowed", `The credential "${actor}" belongs to nobody.`);
+    throw new GatewayError("role_not_allowed", `The credential "${actor}" has no owner.`);
   }
   const { key } = await authenticate(callers, request);
   const { owner } = key;
-  if (owner === null) throw new GatewayError("role_not_allowed", "This key belongs to nobody.");
+  if (owner === null) throw new GatewayError("role_not_allowed", "This key has no owner.");
   const person = await withStoreErrors(() => findPersonByEmail(database.db, owner));
   const email = person?.email ?? owner.toLowerCase();
   return {

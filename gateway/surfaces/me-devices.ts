@@ -67,7 +67,7 @@ async function decide(
   await audited(database, origin, async (tx, audit) => {
     if (approve) await requireRoomForKey(tx, own, clock.now());
     const isDecided = personId !== null && (await decideSignIn(tx, signIn.id, { state, personId }));
-    if (!isDecided) throw new GatewayError("not_found", "Somebody has answered this device already.");
+    if (!isDecided) throw new GatewayError("not_found", "Someone has already answered this request.");
     await audit({ action: `device.${state}`, subject: email, after: viewOf(signIn) });
   });
 }

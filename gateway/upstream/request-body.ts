@@ -14,7 +14,7 @@ export type RequestBody = {
 export type RequestBodyDeps = { clock: Clock; watchdog: Watchdog; patience: Patience };
 
 export const bodyBroken = (cause?: unknown) =>
-  new GatewayError("invalid_request", "The request body broke off.", cause);
+  new GatewayError("invalid_request", "The request body ended early.", cause);
 
 /** The connection is closed, because the rest of the body may still come on it. */
 export const bodyTooSlow = () =>

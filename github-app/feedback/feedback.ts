@@ -115,7 +115,7 @@ async function doJob<Due extends Place, Row extends LeaseState>(
         const putOff = putOffOf(error, clock.now());
         const failure = putOff?.failure ?? failureClass(error);
         const fields = { job: job.kind, installationId, repositoryId, number, failure };
-        log.warn({ ...fields, status: statusOf(error) }, "work at GitHub failed");
+        log.warn({ ...fields, status: statusOf(error) }, "a request to GitHub failed");
         if (putOff === null) throw error;
         return laterOf(lease, putOff);
       }

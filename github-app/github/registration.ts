@@ -39,7 +39,7 @@ export async function reportRegistration(
         permissions: missing.missingPermissions.join(", "),
         events: missing.missingEvents.join(", "),
       },
-      "the App's registration at GitHub lacks permissions or events",
+      "the App's registration on GitHub lacks permissions or events",
     );
   } catch (error) {
     const status = statusOf(error);

@@ -142,7 +142,7 @@ async function created(deps: SetupDeps, request: Request): Promise<Response> {
   const present = presentApp(deps);
   if (present !== null && present.id !== replaces) {
     return faultPage(
-      `The App ${present.name} was set up meanwhile, and still works. Delete the new one at GitHub, or start again to replace it.`,
+      `The App ${present.name} was set up meanwhile and still works. Delete the new one on GitHub, or start again to replace it.`,
       409,
     );
   }

@@ -105,7 +105,7 @@ const warnings = ({ registration: known, registrationFault, recent, refused }: A
   html`${registrationFault !== null && html`<p class="fault">${registrationFault}</p>`}${
     known !== null &&
     known.missingPermissions.length + known.missingEvents.length > 0 &&
-    html`<p class="fault">GitHub does not grant everything that the settings need. Missing: ${[...known.missingPermissions, ...known.missingEvents].join(", ")}. Add it to the App at GitHub; then each account must accept it.</p>`
+    html`<p class="fault">The App lacks permissions or events that the settings need. Missing: ${[...known.missingPermissions, ...known.missingEvents].join(", ")}. Add them to the App on GitHub; each account must then accept them.</p>`
   }${
     recent !== null &&
     recent.lastFailure !== null &&

@@ -19,7 +19,7 @@ export const BudgetView = closed({
   projected_usd: nullable(
     Type.String({
       description:
-        "Exact decimal: `used_usd` at the end of the period if spending goes on at the same pace. Null in the first tenth of a period, which says too little.",
+        "Exact decimal: `used_usd` at the end of the period at the current pace. Null in the first tenth of a period, which is too early to tell.",
     }),
   ),
   at_risk: Type.Boolean({

@@ -67,7 +67,9 @@ const members = {
   mode: Type.Optional(oneOf(MODES, "`observe` only counts matches.")),
   match: Type.Optional(Match),
   action: Type.Optional(oneOf(ACTIONS)),
-  message: Type.Optional(nullable(Prose(1000, "What the client is told. Null: the default message."))),
+  message: Type.Optional(
+    nullable(Prose(1000, "The message that the client gets. Null: the default message.")),
+  ),
   callout: Type.Optional(nullable(Callout)),
 };
 

@@ -29,7 +29,7 @@ const Limits = closed({
   when_away: Type.Optional(
     oneOf(
       WHEN_AWAY,
-      "What a gateway does while the database is away. `local`, the default: it counts this key's calls by itself and settles them later. `refuse`: it admits its share of the limits, then answers 503.",
+      "What a gateway does while the database is unavailable. `local`, the default: it counts this key's calls locally and settles them later. `refuse`: it admits its share of the limits, then answers 503.",
     ),
   ),
 });

@@ -25,7 +25,7 @@ export const RedeemBody = closed({
   token: Type.String({ minLength: 1, maxLength: 200, description: "The link's `token`." }),
   email: Type.Optional({
     ...Email,
-    description: "Of the first administrator, if the link names nobody. Default: admin@localhost.",
+    description: "The first administrator's e-mail, if the link names no one. Default: admin@localhost.",
   }),
   name: Type.Optional(SingleLine(128, "Of the first administrator.")),
 });

@@ -47,7 +47,7 @@ describe.skipIf(codex === null)("Codex's hook", () => {
     ];
     await write(".codex/config.toml", `${config.join("\n")}\n`);
     const installed = await ada.tallygate(["install", "codex"]);
-    expect(installed.out).toContain("`codex exec` never asks: in CI, add --trust.");
+    expect(installed.out).toContain("`codex exec` never asks; in CI, add --trust.");
     await ada.git("checkout", "--quiet", "-b", "in-ci");
     /** What the hook leaves: the branch's session. */
     const ran = async () => {
@@ -60,13 +60,17 @@ describe.skipIf(codex === null)("Codex's hook", () => {
     };
     expect((await ran()).out).toBe("");
     const before = await doctor();
-    expect(before.out).toContain("✗ Codex does not run the hook that stamps: it is not trusted yet.");
+    expect(before.out).toContain(
+      "✗ Codex does not run the hook that stamps pull requests: it is not approved yet.",
+    );
     expect(before.out).toContain("`tallygate install codex --trust`");
     expect(await ada.tallygate(["install", "codex", "--trust"])).toMatchObject({
       code: 0,
       out: expect.stringContaining("codex: trusts the hook."),
     });
-    expect((await doctor()).out).toContain("✓ Codex has the hook that stamps, and trusts it.");
+    expect((await doctor()).out).toContain(
+      "✓ Codex has the hook that stamps pull requests, and it is approved.",
+    );
     expect((await ran()).out).toMatch(/^[0-9a-f-]{36}\n$/);
   });
 });

@@ -228,13 +228,17 @@ test("a login at another gateway replaces ours", () => {
 
 test("settings that name a gateway or a credential are left alone, and ours already is no fault", () => {
   const claude = (settings: object) => () => edit("claude", JSON.stringify(settings), CONNECTION);
-  expect(claude({ env: { ANTHROPIC_BASE_URL: "https://other.example" } })).toThrow("names another gateway");
-  expect(claude({ apiKeyHelper: "cat key" })).toThrow("apiKeyHelper of its own");
+  expect(claude({ env: { ANTHROPIC_BASE_URL: "https://other.example" } })).toThrow(
+    "is set to another gateway",
+  );
+  expect(claude({ apiKeyHelper: "cat key" })).toThrow("already has an apiKeyHelper");
   expect(claude({ env: { ANTHROPIC_API_KEY: "k" } })).toThrow("ANTHROPIC_API_KEY");
   const same = JSON.stringify({ env: { ANTHROPIC_BASE_URL: URL, ANTHROPIC_AUTH_TOKEN: "k" } });
   expect(edit("claude", same, CONNECTION)).toBe(same);
   expect(edit("claude", same, null)).toBe(same);
-  expect(() => edit("codex", 'model_provider = "own"\n', CONNECTION)).toThrow('model_provider is "own"');
+  expect(() => edit("codex", 'model_provider = "own"\n', CONNECTION)).toThrow(
+    'model_provider is already "own"',
+  );
   const own = `model_provider = "own"\n[model_providers.own]\nbase_url = "${URL}/v1"\n`;
   expect(edit("codex", own, CONNECTION)).toBe(own);
 });

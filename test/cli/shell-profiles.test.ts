@@ -62,6 +62,6 @@ test("Gemini CLI's sign-in is chosen where none is, and taken back", () => {
     expect(withoutSignIn(chosen, TYPE)).toBe(text);
   }
   const vertex = '{"security":{"auth":{"selectedType":"vertex-ai"}}}';
-  expect(() => withSignIn(vertex, TYPE)).toThrow('signs in by "vertex-ai" already');
+  expect(() => withSignIn(vertex, TYPE)).toThrow('already signs in with "vertex-ai"');
   expect(withoutSignIn(vertex, TYPE)).toBe(vertex);
 });

@@ -39,9 +39,9 @@ test("nothing is wrong on a laptop with an agent, its hook, and a stamped pull r
   const { code, out, error } = await doctor();
   expect([code, error], out).toEqual([0, ""]);
   expect(out).toContain("✓ A call of echo is answered");
-  expect(out).toContain("✓ Claude Code has the hook that stamps.");
+  expect(out).toContain("✓ Claude Code has the hook that stamps pull requests.");
   expect(out).toContain("– Claude Code calls its vendor directly, unless `tallygate run` starts it.");
-  expect(out).toEndWith("\nNothing is wrong.\n");
+  expect(out).toEndWith("\nNo problems found.\n");
 });
 
 test("address and key are those of the agents' own settings, if no variable names them", async () => {
@@ -73,7 +73,7 @@ test("a key for a few routes is fine without a call", async () => {
   });
   const { code, out } = await doctor({ TALLYGATE_KEY: secret });
   expect(code, out).toBe(0);
-  expect(out).toContain("– The gateway knows the key. No call was made.");
+  expect(out).toContain("– The gateway accepts the key. No call was made.");
 });
 
 describe("it finds", () => {
@@ -97,7 +97,7 @@ describe("it finds", () => {
     await expectWrong("✗ The gateway at http://127.0.0.1:9 does not answer.", "TALLYGATE_URL", {
       TALLYGATE_URL: "http://127.0.0.1:9",
     });
-    await expectWrong(/✗ What answers at .* is no gateway/, "TALLYGATE_URL", {
+    await expectWrong(/✗ The server at .* is not a Tallygate gateway/, "TALLYGATE_URL", {
       TALLYGATE_URL: `http://127.0.0.1:${other.port}`,
     });
     await expectWrong("✗ The gateway's address has no path", `Set TALLYGATE_URL=${gateway.url}.`, {
@@ -110,8 +110,8 @@ describe("it finds", () => {
     const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: "gone" });
     await gateway.admin("DELETE", `/keys/${key.id}`);
     for (const [TALLYGATE_KEY, remedy] of [
-      [key.secret, "unknown there, expired or revoked: get a new one"],
-      [`tg_${"0".repeat(43)}`, "unknown there, expired or revoked: get a new one"],
+      [key.secret, "unknown, expired or revoked. Get a new one"],
+      [`tg_${"0".repeat(43)}`, "unknown, expired or revoked. Get a new one"],
       [gateway.secret.slice(0, -1), "Was all of it copied?"],
       [`tga_${"0".repeat(43)}`, "This is an admin key"],
     ] as const) {
@@ -178,14 +178,14 @@ describe("it finds", () => {
     const profile = await Bun.file(join(ada.home, ".bashrc")).text();
     await write(".bashrc", profile.replace("gateway/cli/tallygate.ts", "gone/tallygate.ts"));
     expect((await found())[1]).toMatch(
-      /✗ Gemini CLI gets no key: it asks .*gone\/tallygate\.ts, which does not exist\./,
+      /✗ Gemini CLI has no key: it runs .*gone\/tallygate\.ts, which does not exist\./,
     );
 
     await login("http://127.0.0.1:9", key.secret);
     const moved = await ada.tallygate(["doctor", "--local"], { TALLYGATE_URL: gateway.url });
     for (const name of ["Claude Code", "Codex"]) {
       expect(moved.out).toContain(
-        `✗ ${name} gets no key for ${gateway.url}: this computer is signed in at http://127.0.0.1:9.`,
+        `✗ ${name} has no key for ${gateway.url}: this computer is signed in at http://127.0.0.1:9.`,
       );
     }
     expect(await ada.tallygate(["key", "--url", gateway.url])).toMatchObject({ code: 1, out: "" });
@@ -199,7 +199,7 @@ describe("it finds", () => {
     await gateway.admin("DELETE", `/keys/${key.id}`);
     const [wrong, revoked] = await found();
     expect(revoked).toContain("✗ A call of echo got status 401.");
-    expect(revoked).toContain("get a new one with `tallygate login`");
+    expect(revoked).toContain("Get a new one with `tallygate login`");
     expect(wrong).toBe(1);
   });
 
@@ -212,12 +212,12 @@ describe("it finds", () => {
       ].join("\n"),
     );
     await expectWrong(
-      /✗ Codex: .*config\.toml gives every call the session gs_fixed/,
-      "Take x-session-id out of it",
+      /✗ Codex: .*config\.toml sends the session gs_fixed with every call/,
+      "Remove x-session-id from it",
     );
     await expectWrong(
-      "✗ Copilot CLI: COPILOT_PROVIDER_HEADERS gives every call the session gs_shell",
-      "Take x-session-id out of it",
+      "✗ Copilot CLI: COPILOT_PROVIDER_HEADERS sends the session gs_shell with every call",
+      "Remove x-session-id from it",
       { COPILOT_PROVIDER_HEADERS: "x-session-id: gs_shell", COPILOT_HOME: ada.home },
     );
   });
@@ -232,7 +232,7 @@ describe("it finds", () => {
       "tallygate install claude",
     );
     await Bun.write(path, JSON.stringify({ ...JSON.parse(installed), disableAllHooks: true }));
-    await expectWrong("✗ Claude Code runs no hooks", "Take disableAllHooks");
+    await expectWrong("✗ Claude Code does not run hooks", "Remove disableAllHooks");
   });
 
   test("a pull request without a stamp", async () => {
@@ -279,8 +279,8 @@ test("agents whose settings or variables name another gateway or sign-in get no 
     COPILOT_PROVIDER_BASE_URL: "https://other.example/v1",
   });
   expect(code).toBe(1);
-  expect(error).toContain('it signs in by "oauth-personal" already');
-  expect(error).toContain('it signs in by "qwen-oauth" already');
+  expect(error).toContain('it already signs in with "oauth-personal"');
+  expect(error).toContain('it already signs in with "qwen-oauth"');
   expect(error).toContain("COPILOT_PROVIDER_BASE_URL names another gateway");
   expect(await Bun.file(join(ada.home, ".bashrc")).exists()).toBe(false);
   expect(await Bun.file(join(ada.home, ".gemini/settings.json")).json()).toMatchObject(own);
@@ -294,15 +294,19 @@ describe("Codex's hook", () => {
   test("that nobody has agreed to is found; `install --trust` agrees, and uninstall takes it back", async () => {
     appServer();
     const installed = await ada.tallygate(["install", "codex"]);
-    expect(installed.out).toContain("`codex exec` never asks: in CI, add --trust.");
+    expect(installed.out).toContain("`codex exec` never asks; in CI, add --trust.");
     const before = await doctor();
-    expect(before.out).toContain("✗ Codex does not run the hook that stamps: it is not trusted yet.");
+    expect(before.out).toContain(
+      "✗ Codex does not run the hook that stamps pull requests: it is not approved yet.",
+    );
     expect(before.out).toContain("`tallygate install codex --trust`");
     expect(await ada.tallygate(["install", "codex", "--trust"])).toMatchObject({
       code: 0,
       out: expect.stringContaining("codex: trusts the hook."),
     });
-    expect((await doctor()).out).toContain("✓ Codex has the hook that stamps, and trusts it.");
+    expect((await doctor()).out).toContain(
+      "✓ Codex has the hook that stamps pull requests, and it is approved.",
+    );
     expect((await ada.tallygate(["uninstall", "codex"])).code).toBe(0);
     expect(await Bun.file(join(ada.home, ".codex/config.toml")).exists()).toBe(false);
   });
@@ -310,9 +314,9 @@ describe("Codex's hook", () => {
   test("is not said to be trusted where there is no Codex, or one that is too old to say", async () => {
     expect(await ada.tallygate(["install", "codex", "--trust"])).toMatchObject({
       code: 1,
-      error: expect.stringContaining("its hook is not trusted: Codex is not on the PATH"),
+      error: expect.stringContaining("its hook is not approved: Codex is not on the PATH"),
     });
     ada.addProgram("codex", ["false"]);
-    expect((await doctor()).out).toContain("Whether it trusts it could not be asked: start `codex`.");
+    expect((await doctor()).out).toContain("Whether it is approved could not be checked: start `codex`.");
   });
 });

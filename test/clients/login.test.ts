@@ -111,7 +111,7 @@ describe("a person who logs in", () => {
     expect([left.code, left.out]).toEqual([0, expect.stringContaining("is revoked")]);
     expect(await Bun.file(laptop.file).exists()).toBe(false);
     expect(await statusOf(key)).toBe(401);
-    expect((await laptop.run(["logout"])).error).toContain("nobody is logged in");
+    expect((await laptop.run(["logout"])).error).toContain("you are not logged in");
   });
 
   test("again, has another key, and the former one is revoked", async () => {
@@ -196,7 +196,7 @@ describe("while the gateway is away", () => {
     const ran = await laptop.run(["run", "--", "sh", "-c", "echo ran"]);
     expect([ran.code, ran.out, ran.error]).toEqual([0, "ran\n", expect.stringContaining("does not answer")]);
     const left = await laptop.run(["logout"]);
-    expect([left.code, left.out]).toEqual([1, "The key is forgotten here.\n"]);
+    expect([left.code, left.out]).toEqual([1, "The key is deleted from this computer.\n"]);
     expect(left.error).toContain("still valid");
     expect(left.error).toContain("wxyz");
     expect(left.error).not.toContain(key);

@@ -32,7 +32,7 @@ test("doctor finds settings that replace the session", async () => {
     Bun.write(join(ada.home, ".claude/settings.json"), JSON.stringify({ env }));
   await settings({ ANTHROPIC_CUSTOM_HEADERS: "x-session-id: gs_former" });
   const { out } = await tallygate(["doctor", "--local"]);
-  expect(out).toMatch(/✗ .*\.claude\/settings\.json gives every call the session gs_former/);
+  expect(out).toMatch(/✗ .*\.claude\/settings\.json sends the session gs_former with every call/);
   await settings({ ANTHROPIC_CUSTOM_HEADERS: "x-team: shop" });
   expect((await tallygate(["doctor", "--local"])).out).toMatch(/✓ Claude Code's own headers .* run/);
 });

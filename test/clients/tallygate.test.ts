@@ -135,7 +135,7 @@ test("what the gateway refuses is told with its line, and with what was not appl
   for (const [more, said] of [
     [{ TALLYGATE_URL: "http://127.0.0.1:9" }, "Nothing answers at http://127.0.0.1:9"],
     [{ ADMIN_KEY: "not-the-admin-key-of-it" }, "does not know this key"],
-    [{ ADMIN_KEY: "" }, "There is no admin key"],
+    [{ ADMIN_KEY: "" }, "No admin key found"],
   ] as const) {
     expect(await tallygate(["apply", file], more)).toMatchObject({
       code: 1,
@@ -202,7 +202,7 @@ const BAD_OPTIONS = [
 
 test("backfill has what the App sees read again, back to a day", async () => {
   const none = await tallygate(["backfill"]);
-  expect(none).toMatchObject({ code: 0, out: "The GitHub App sees no repository yet.\n" });
+  expect(none).toMatchObject({ code: 0, out: "The GitHub App has no repository yet.\n" });
   await gateway.sql`insert into repositories (id, full_name, former_names, changed_at) values (77, 'octo-org/early', '{}', now())`;
   await gateway.sql`insert into github_passes (repository_id, installation_id, due_at) values (77, 1, '2030-01-01')`;
   expect(await tallygate(["backfill", "--since", "2026-01-31", "--repo", "octo-org/early"])).toMatchObject({
@@ -232,7 +232,7 @@ test("doctor follows a call and a pull request, and says what is wrong until not
   await gateway.admin("PATCH", "/settings", { pull_request_stamping: false });
   const before = await doctor();
   expect(before.code).toBe(1);
-  expect(before.out).toContain("✓ Its record is there: ok, USD ");
+  expect(before.out).toContain("✓ The call is recorded: ok, USD ");
   expect(before.out).toContain("✗ Pull-request stamping is off");
   await gateway.admin("PATCH", "/settings", { pull_request_stamping: true });
 
@@ -260,12 +260,12 @@ test("doctor follows a call and a pull request, and says what is wrong until not
     async () => (await gateway.sql`select 1 from pull_requests where link = 'joined'`).length === 1,
   );
   const after = await doctor();
-  expect([after.code, after.out]).toEqual([0, expect.stringContaining("Nothing is wrong.")]);
+  expect([after.code, after.out]).toEqual([0, expect.stringContaining("No problems found.")]);
 
   const mistakes = [
     [{ TALLYGATE_KEY: "tg_unknown" }, "got status 401"],
     [{ TALLYGATE_URL: "http://127.0.0.1:9" }, "does not answer"],
-    [{ ADMIN_KEY: "not-the-admin-key-of-it" }, "The admin key is not this gateway's"],
+    [{ ADMIN_KEY: "not-the-admin-key-of-it" }, "This gateway does not accept the admin key"],
     [{ GITHUB_TOKEN: "ghp_unknown" }, "the token is not valid"],
   ] as const;
   const told = await Promise.all(mistakes.map(([more]) => doctor(more)));

@@ -166,7 +166,7 @@ describe("polling", () => {
     });
     await works.promise;
     await poller.stop();
-    expect(lines.map((line) => JSON.parse(line).message)).toEqual(["a round of work failed", "work goes on"]);
+    expect(lines.map((line) => JSON.parse(line).message)).toEqual(["a round of work failed", "work resumed"]);
     expect(lines.join()).not.toContain("CANARY");
   });
 

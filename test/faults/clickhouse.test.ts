@@ -171,7 +171,7 @@ test.skipIf(!HAS_CLICKHOUSE)(
       new Response(moving.stdout).text(),
       new Response(moving.stderr).text(),
     ]);
-    expect(said).toBe("done: 6 rows; ClickHouse has what Postgres has\n");
+    expect(said).toBe("done: 6 rows; ClickHouse and Postgres agree\n");
     expect(notes).toMatch(/^tallygate: requests of \d{4}-\d\d-\d\d: 6 rows$/m);
     expect(await it.counted("requests final")).toEqual([6, 6]);
   },

@@ -485,7 +485,7 @@ test("a permission that is missing is said once, and left alone for a while", as
   const one = jobs();
   await round(0, one);
   await round(0, one);
-  expect(lines.filter((line) => line.includes("work at GitHub failed"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("a request to GitHub failed"))).toHaveLength(1);
   installation.permissions = PERMISSIONS;
 });
 

@@ -141,7 +141,7 @@ async function run(it: Run): Promise<Additions> {
     }),
     ...(replacing &&
       (words === null || replacing.managed) && {
-        note: `${replacing.path} sets ${HEADERS}, which replaces ours: Claude Code's calls carry no session of ours.`,
+        note: `${replacing.path} sets ${HEADERS}, which replaces Tallygate's: Claude Code's calls do not carry the session.`,
       }),
   };
 }
@@ -203,10 +203,10 @@ function editGateway(text: string | null, connection: Connection | null): string
 
 /** @throws Error if the gateway cannot be added to settings that have none of ours. */
 function requireFree(env: Record<string, unknown>, helper: unknown): void {
-  if (env[ADDRESS] !== undefined) throw new Error(`its ${ADDRESS} names another gateway`);
-  if (helper !== undefined) throw new Error("it has an apiKeyHelper of its own");
+  if (env[ADDRESS] !== undefined) throw new Error(`its ${ADDRESS} is set to another gateway`);
+  if (helper !== undefined) throw new Error("it already has an apiKeyHelper");
   const credential = CREDENTIALS.find((name) => env[name] !== undefined);
-  if (credential !== undefined) throw new Error(`it has a credential of its own, ${credential}`);
+  if (credential !== undefined) throw new Error(`it already has a credential, ${credential}`);
 }
 
 function managedText(url: string, required: boolean): string {

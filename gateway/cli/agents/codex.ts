@@ -29,7 +29,7 @@ export const CODEX = {
     path: hooksFile,
     edit: editGroups("PostToolUse", (command) => [hookGroup(`Bash|${REQUEST_TOOLS}`, command)]),
     afterwards:
-      "Codex asks once whether it may run the hook: start it and agree (/hooks). `codex exec` never asks: in CI, add --trust.",
+      "Codex asks once whether it may run the hook: start Codex and approve it (/hooks). `codex exec` never asks; in CI, add --trust.",
   },
   gateway: { path: configFile, edit: editGateway },
   managed: {
@@ -110,7 +110,7 @@ async function run({ homes, words, gateway, subscription }: Run): Promise<Additi
 }
 
 const NO_PROVIDER =
-  "Codex has no provider of its own in its settings, so its calls carry no session of ours. Run `tallygate login`, or set TALLYGATE_URL and TALLYGATE_KEY.";
+  "Codex has no provider of its own in its settings, so its calls do not carry the session. Run `tallygate login`, or set TALLYGATE_URL and TALLYGATE_KEY.";
 
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
@@ -165,7 +165,7 @@ function editGateway(text: string | null, connection: Connection | null): string
   if (chosen !== undefined) {
     const provider = isRecord(own) && typeof chosen === "string" ? own[chosen] : null;
     if (isRecord(provider) && provider["base_url"] === `${connection.url}/v1`) return text;
-    throw new Error(`its model_provider is ${JSON.stringify(chosen)} already`);
+    throw new Error(`its model_provider is already ${JSON.stringify(chosen)}`);
   }
   const [command = "", ...args] = connection.keyCommand;
   const table = [
@@ -218,14 +218,15 @@ async function check(place: string): Promise<Finding> {
   const hooks = await codexHooks(place);
   if (hooks === null || hooks.length === 0) {
     return skipped(
-      "Codex has the hook that stamps.",
-      "Whether it trusts it could not be asked: start `codex`.",
+      "Codex has the hook that stamps pull requests.",
+      "Whether it is approved could not be checked: start `codex`.",
     );
   }
-  if (hooks.every(runsHook)) return passed("Codex has the hook that stamps, and trusts it.");
+  if (hooks.every(runsHook))
+    return passed("Codex has the hook that stamps pull requests, and it is approved.");
   const changed = hooks.some(({ trustStatus }) => trustStatus === "modified");
   return failed(
-    `Codex does not run the hook that stamps: ${changed ? "it changed since it was trusted" : "it is not trusted yet"}.`,
-    "Agree in Codex (/hooks), or run `tallygate install codex --trust`. `codex exec` never asks, and skips it.",
+    `Codex does not run the hook that stamps pull requests: ${changed ? "it has changed since it was approved" : "it is not approved yet"}.`,
+    "Approve it in Codex (/hooks), or run `tallygate install codex --trust`. `codex exec` never asks, and skips the hook.",
   );
 }

@@ -23,7 +23,7 @@ export async function* agentFindings(it: AgentsUnderTest): AsyncGenerator<Findin
   const used = AGENT_NAMES.filter((name) => existsSync(AGENTS[name].directory(HOMES)));
   if (used.length === 0)
     yield skipped(
-      "No coding agent has settings here.",
+      "No coding agent has settings on this machine.",
       "None was checked. `tallygate install NAME` sets one up.",
     );
   for (const name of used) {
@@ -37,7 +37,7 @@ export async function* agentFindings(it: AgentsUnderTest): AsyncGenerator<Findin
     else if (check) {
       yield await attemptCheck(`${title}'s settings cannot be read.`, () => check(HOMES, it.directory));
     }
-    yield await attemptCheck(`The hook of ${title} cannot be looked at.`, () =>
+    yield await attemptCheck(`The hook of ${title} cannot be checked.`, () =>
       hookFinding(name, it.directory),
     );
   }
@@ -59,7 +59,7 @@ function addressFinding(
       `Run \`tallygate login --url ${it.url}\`, then \`tallygate install ${name}\`.`,
     );
   }
-  const install = `\`tallygate login\` and \`tallygate install ${name}\` lead it there. Or `;
+  const install = `\`tallygate login\` and \`tallygate install ${name}\` connect it to the gateway. Or `;
   const remedy = `${install}${run}${lead(it.url)}.`;
   if (address !== null) {
     return failed(`${title} bypasses the gateway: ${source} sends its calls to ${hostOf(address)}.`, remedy);
@@ -77,8 +77,8 @@ function keyFinding(name: AgentName, { keyCommand }: AgentSettings): Finding | n
   const { program, url } = keyCommand;
   if (isAbsolute(program) && !existsSync(program)) {
     return failed(
-      `${title} gets no key: it asks ${program}, which does not exist.`,
-      `\`tallygate install ${name}\` mends it.`,
+      `${title} has no key: it runs ${program}, which does not exist.`,
+      `Run \`tallygate install ${name}\` to fix it.`,
     );
   }
   const login = readLogin();
@@ -86,7 +86,7 @@ function keyFinding(name: AgentName, { keyCommand }: AgentSettings): Finding | n
   const where =
     login === null ? "this computer is not signed in" : `this computer is signed in at ${login.url}`;
   return failed(
-    `${title} gets no key for ${url}: ${where}.`,
+    `${title} has no key for ${url}: ${where}.`,
     `Run \`tallygate login --url ${url}\`${login === null ? "" : `, or \`tallygate install ${name}\` for ${login.url}`}.`,
   );
 }
@@ -98,8 +98,8 @@ function sessionFinding(
   // In a shell that `tallygate run` started, the session is the run's.
   if (!fixedSession || fixedSession === HOMES.env(SESSION_VARIABLE)) return null;
   return failed(
-    `${AGENTS[name].title}: ${sessionSource} gives every call the session ${fixedSession}, whatever the branch.`,
-    "Take x-session-id out of it: `tallygate run` sets it, and without a run the agent sends its own.",
+    `${AGENTS[name].title}: ${sessionSource} sends the session ${fixedSession} with every call, on every branch.`,
+    "Remove x-session-id from it: `tallygate run` sets it, and otherwise the agent sends its own.",
   );
 }
 
@@ -123,11 +123,13 @@ async function hookFinding(name: AgentName, directory: string): Promise<Finding>
   }
   if (isSwitchedOff(parsedJson(text))) {
     return failed(
-      `${title} runs no hooks: ${path} switches them off.`,
-      "Take disableAllHooks, or hooksConfig.enabled, out of it.",
+      `${title} does not run hooks: ${path} switches them off.`,
+      "Remove disableAllHooks, or hooksConfig.enabled, from it.",
     );
   }
-  return agreement ? await agreement.check(directory) : passed(`${title} has the hook that stamps.`);
+  return agreement
+    ? await agreement.check(directory)
+    : passed(`${title} has the hook that stamps pull requests.`);
 }
 
 /** An absolute path without blanks. */

@@ -78,7 +78,7 @@ function signInOf(text: string | null) {
 /** @throws Error for settings that choose another sign-in than this one. */
 export function requireSignIn(text: string | null, type: string): void {
   const { chosen = type } = signInOf(text);
-  if (chosen !== type) throw new Error(`it signs in by ${JSON.stringify(chosen)} already`);
+  if (chosen !== type) throw new Error(`it already signs in with ${JSON.stringify(chosen)}`);
 }
 
 /** Settings that choose this sign-in: their own text if they do already. @throws Error for those that choose another one. */

@@ -58,7 +58,7 @@ export function adminApi(url: string | undefined): Api {
   const key = readAdminKey();
   if (key === null) {
     throw new Error(
-      "There is no admin key. Set ADMIN_KEY, or set DATA_DIR to the gateway's directory, which has it in `admin-key`.",
+      "No admin key found. Set ADMIN_KEY, or set DATA_DIR to the gateway's data directory, which contains `admin-key`.",
     );
   }
   return apiAt(gatewayUrl(url), key);
@@ -86,7 +86,8 @@ export async function listAll<T extends TSchema>(api: Api, path: string, item: T
   for (let after: string | null = ""; after !== null; ) {
     const query = new URLSearchParams({ limit: "500", ...(after && { after }) });
     const page = await api.call("GET", `${path}?${query}`);
-    if (!fits(Page, page)) throw new ApiError(200, `${path} was answered in a form of another version.`);
+    if (!fits(Page, page))
+      throw new ApiError(200, `${path} was answered in an unknown format. Is the gateway another version?`);
     found.push(...page.data);
     after = page.next;
   }
@@ -96,5 +97,5 @@ export async function listAll<T extends TSchema>(api: Api, path: string, item: T
 /** Checks an answer's shape. @throws ApiError for any other shape. */
 export function expectShape<T extends TSchema>(form: T, value: unknown, what: string): Static<T> {
   if (fits(form, value)) return value;
-  throw new ApiError(200, `${what} was answered in a form of another version.`);
+  throw new ApiError(200, `${what} was answered in an unknown format. Is the gateway another version?`);
 }

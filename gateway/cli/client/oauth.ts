@@ -35,7 +35,7 @@ export async function beginSignIn(url: string, deviceName: string) {
   const body = await json(answer);
   if (answer.ok && fits(Codes, body)) return body;
   if (answer.status === 429) throw new ApiError(429, "Too many sign-ins are unfinished. Try again later.");
-  throw new ApiError(answer.status, `What answers at ${url} signs no devices in (${answer.status}).`);
+  throw new ApiError(answer.status, `The server at ${url} does not offer device sign-in (${answer.status}).`);
 }
 
 export type Poll = "pending" | "slow_down" | { key: string; email: string | null };
@@ -56,7 +56,7 @@ export async function pollSignIn(url: string, deviceCode: string): Promise<Poll>
   throw new ApiError(answer.status, `The gateway answered ${answer.status}.`);
 }
 
-export const EXPIRED = "The code is over. Run `tallygate login` again.";
+export const EXPIRED = "The code has expired. Run `tallygate login` again.";
 
 /** Has a gateway revoke a key; false: it did not answer, or not as a gateway does. */
 export const revokeAt = (url: string, key: string): Promise<boolean> =>

@@ -21,7 +21,7 @@ export const addApply = (program: Command) =>
     .command("apply")
     .description("Apply settings from a file; applying it twice changes nothing.")
     .argument("<file>", "YAML file with providers, routes, keys, …; - for standard input")
-    .option("--dry-run", "only show what would change")
+    .option("--dry-run", "print what would change, and change nothing")
     .option(
       "--secrets-to <directory>",
       "write new keys' secrets to files in this directory instead of showing them",
@@ -33,8 +33,8 @@ export const addApply = (program: Command) =>
     });
 
 const HELP = `
-Whatever the file does not name stays as it is; null removes a value. \${NAME} is an environment variable, and the only
-way to write a credential. Prices are a list; everything else has names:
+Settings that the file does not name stay unchanged; null removes a value. \${NAME} is replaced by an environment variable,
+and is the only way to give a credential. Prices are a list; everything else is keyed by name:
 
   providers:
     openai: { kind: openai, credential: "\${OPENAI_API_KEY}" }

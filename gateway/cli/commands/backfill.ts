@@ -11,9 +11,9 @@ type Options = { since?: string; repo?: RepositoryName; url?: string };
 export const addBackfill = (program: Command) =>
   program
     .command("backfill")
-    .description("Have the GitHub App read pull requests and reviews again; what is known already stays.")
-    .option("--since <date>", "those that changed since then; without it, all of them", parseInstant)
-    .option("--repo <owner/name>", "of this repository alone", parseRepository)
+    .description("Have the GitHub App read pull requests and reviews again. Nothing already stored is lost.")
+    .option("--since <date>", "only those changed since this date (default: all)", parseInstant)
+    .option("--repo <owner/name>", "only this repository", parseRepository)
     .option(...URL_OPTION)
     .addHelpText("after", "\nThe App starts within seconds; GET /admin/v1/repositories shows its progress.")
     .action(backfill);
@@ -25,7 +25,7 @@ async function backfill({ since, repo, url }: Options): Promise<void> {
   const back = since === undefined ? "from the first pull request on" : `back to ${since}`;
   print(
     repositories === 0
-      ? "The GitHub App sees no repository yet."
+      ? "The GitHub App has no repository yet."
       : `${repositories} ${plural(repositories, "repository is", "repositories are")} read again, ${back}.`,
   );
 }

@@ -39,7 +39,7 @@ export function changeFile(name: string, { path, edit, says, isDry, after: hint 
     return true;
   } catch (error) {
     printNote(
-      `${name}: ${path} was left as it is: ${error instanceof Error ? error.message : "it cannot be changed"}.`,
+      `${name}: ${path} was left unchanged: ${error instanceof Error ? error.message : "it cannot be changed"}.`,
     );
     return false;
   }

@@ -30,16 +30,16 @@ export async function connectShell(agent: ShellAgent, { url, profile }: Options)
   const { name, signIn, isDry, afterwards } = agent;
   const { address, source } = await AGENTS[name].settings(HOMES, null);
   if (address !== null && gatewayOf(address) !== url) {
-    printNote(`${name}: ${source} names another gateway, and stays as it is.`);
+    printNote(`${name}: ${source} names another gateway and was left unchanged.`);
     return false;
   }
   const words = [...commandOf(join(import.meta.dir, "../tallygate.ts")), "run", "--quiet", "--", name];
   const command = commandLine(words);
   const shell = profile ? userShell(HOMES) : null;
   if (shell === null) {
-    print(`${name}: it takes a gateway from its environment only. Add to your shell's profile:`);
+    print(`${name}: it reads the gateway only from its environment. Add this to your shell's profile:`);
     print(`  ${functionOf({ name, command })}`);
-    if (signIn?.isChosen) print(`  In its settings, security.auth.selectedType is to be "${signIn.type}".`);
+    if (signIn?.isChosen) print(`  In its settings, set security.auth.selectedType to "${signIn.type}".`);
     return true;
   }
   const chooses = choosesSignIn(agent);
@@ -67,7 +67,7 @@ function choosesSignIn({ name, signIn }: ShellAgent): boolean | null {
     return signIn.isChosen && (withSignIn(text, signIn.type) !== text || choseSignIn(name));
   } catch (error) {
     printNote(
-      `${name}: ${path} was left as it is: ${error instanceof Error ? error.message : "it cannot be read"}.`,
+      `${name}: ${path} was left unchanged: ${error instanceof Error ? error.message : "it cannot be read"}.`,
     );
     return null;
   }
@@ -93,7 +93,7 @@ export function disconnectShell(agent: ShellAgent): boolean {
   const { name, isDry } = agent;
   const chose = choseSignIn(name);
   const blocks = profileBlocks(name, HOMES);
-  if (blocks.length === 0) print(`${name}: no shell's profile has a function of ours.`);
+  if (blocks.length === 0) print(`${name}: no shell profile has a function of Tallygate's.`);
   const removed = blocks.map(({ path }) =>
     changeFile(name, {
       path,

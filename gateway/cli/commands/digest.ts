@@ -7,7 +7,7 @@ import { print, URL_OPTION } from "./common.ts";
 export const addDigest = (program: Command) =>
   program
     .command("digest")
-    .description("When and where the weekly digest is sent, and what became of the latest ones.")
+    .description("Print when and where the weekly digest is sent, and the status of the latest ones.")
     .option("--dry-run", "print the digest of the last seven whole days without sending it")
     .option("--json", "with --dry-run: print its figures as JSON")
     .option(...URL_OPTION)

@@ -25,11 +25,11 @@ type Options = { url?: string; appUrl?: string; model?: string; pr?: number; loc
 export const addDoctor = (program: Command) =>
   program
     .command("doctor")
-    .description("Check the way of a call and of a pull request from end to end, and say what is wrong.")
-    .option("--model <route>", "what the one call asks for (default: echo, which costs nothing)")
-    .option("--pr <number>", "this pull request instead of the branch's", parseCount)
-    .option("--app-url <url>", "look at the GitHub App at this address too", parseUrl)
-    .addOption(new Option("--local", "leave GitHub and the GitHub App out").conflicts(["pr", "appUrl"]))
+    .description("Trace one call and one pull request end to end and report problems.")
+    .option("--model <route>", "the route to call (default: echo, which costs nothing)")
+    .option("--pr <number>", "use this pull request instead of the branch's", parseCount)
+    .option("--app-url <url>", "also check the GitHub App at this address", parseUrl)
+    .addOption(new Option("--local", "skip GitHub and the GitHub App").conflicts(["pr", "appUrl"]))
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
     .action(async (options: Options, command: Command) => {
@@ -37,12 +37,12 @@ export const addDoctor = (program: Command) =>
     });
 
 const HELP = `
-On a developer's machine it needs the gateway's address and a client key: TALLYGATE_URL and TALLYGATE_KEY, else those of the
-coding agents' own settings, else those of \`tallygate login\`. It makes one call, recorded under its own session, looks at the
-agents that are used here, their hooks, the branch and its pull request, and changes nothing.
+On a developer's machine it needs the gateway's address and a client key: TALLYGATE_URL and TALLYGATE_KEY, otherwise those in
+the coding agents' settings, otherwise those of \`tallygate login\`. It makes one call, recorded under its own session, checks
+the agents used on this machine, their hooks, the branch and its pull request, and changes nothing.
 
-With the admin key it also reads the call's record, the settings, the GitHub App beside the gateway and what is known of the
-pull request. Exits with 1 if something is wrong.`;
+With the admin key it also checks the call's record, the settings, the GitHub App beside the gateway and the pull request's
+cost. The exit status is 1 if it finds a problem.`;
 
 async function doctor(directory: string, options: Options): Promise<number> {
   let wrong = 0;
@@ -50,7 +50,7 @@ async function doctor(directory: string, options: Options): Promise<number> {
     print(findingText(finding));
     if (finding.state === "failed") wrong++;
   }
-  print(wrong === 0 ? "\nNothing is wrong." : `\n${wrong} ${plural(wrong, "thing is", "things are")} wrong.`);
+  print(wrong === 0 ? "\nNo problems found." : `\n${wrong} ${plural(wrong, "problem", "problems")} found.`);
   return wrong === 0 ? 0 : 1;
 }
 
@@ -77,12 +77,9 @@ async function* findings(directory: string, options: Options): AsyncGenerator<Fi
   const { url, admin } = gateway;
   yield* gatewayFindings(gateway);
   yield admin === null
-    ? skipped(
-        "The record, the settings and the GitHub App were left out.",
-        "They are the administrators': that takes the admin key.",
-      )
+    ? skipped("The record, the settings and the GitHub App were not checked.", "They need the admin key.")
     : await attemptCheck("The settings cannot be read.", () => stampingFinding(gateway));
-  yield await attemptCheck("The checkout cannot be looked at.", () => branchFinding(git));
+  yield await attemptCheck("The checkout cannot be checked.", () => branchFinding(git));
   yield* agentFindings({
     directory,
     git,
@@ -109,6 +106,6 @@ async function* githubFindings(
     }
     yield* pullRequestFindings({ git, github: openGithub(directory, null), number, url, admin });
   } catch (error) {
-    yield await attemptCheck("The pull request cannot be looked at.", () => Promise.reject(error));
+    yield await attemptCheck("The pull request cannot be checked.", () => Promise.reject(error));
   }
 }

@@ -26,16 +26,18 @@ type Options = {
 export const addInstall = (program: Command) =>
   program
     .command("install")
-    .description("Give coding agents the hook that stamps pull requests and, once signed in, the gateway.")
+    .description(
+      "Set coding agents up: the hook that stamps pull requests and, once you are signed in, the gateway.",
+    )
     .addArgument(
-      new Argument("[agents...]", "agents to change (default: all that are used here)").argParser(addAgent),
+      new Argument("[agents...]", "agents to change (default: all used on this machine)").argParser(addAgent),
     )
     .option("--remove", "remove the hook and the gateway")
-    .option("--no-gateway", "leave alone where agents send their calls")
-    .option("--no-profile", "show what belongs in the shell's profile instead of writing it")
-    .option("--dry-run", "only show what would be changed")
+    .option("--no-gateway", "don't change agents' base URLs")
+    .option("--no-profile", "print the shell profile's lines instead of writing them")
+    .option("--dry-run", "print what would change, and change nothing")
     .addOption(
-      new Option("--trust", "agree to Codex's hook too, for machines without a terminal").conflicts([
+      new Option("--trust", "also approve Codex's hook, for machines without a terminal").conflicts([
         "remove",
         "dryRun",
         "managed",
@@ -44,7 +46,7 @@ export const addInstall = (program: Command) =>
     .addOption(
       new Option(
         "--managed",
-        "only print an agent's file for an organisation's machines (default: claude)",
+        "print an agent's managed settings for an organisation's machines (default: claude)",
       ).conflicts(["remove", "dryRun"]),
     )
     .option("--required", "with --managed: block tools while the gateway is unreachable")
@@ -59,9 +61,9 @@ export const addInstall = (program: Command) =>
 export const addUninstall = (program: Command) =>
   program
     .command("uninstall")
-    .description("Take the hook and the gateway out of coding agents' settings again.")
+    .description("Remove the hook and the gateway from coding agents' settings.")
     .addArgument(new Argument("[agents...]", "agents to change (default: all)").argParser(addAgent))
-    .option("--dry-run", "only show what would be changed")
+    .option("--dry-run", "print what would change, and change nothing")
     .action(async (agents: AgentName[], { dryRun }: Pick<Options, "dryRun">) => {
       process.exitCode = await install(agents, {
         ...{ remove: true, gateway: true, profile: true },
@@ -95,13 +97,13 @@ function faultOf(agents: readonly AgentName[], { managed, required, url }: Optio
 }
 
 const HELP = `
-The hook runs after each of the agent's tools, and does nothing unless the tool may have created or changed a pull
-request. It is added to your own settings of the agent, not to a repository. Installing again changes nothing.
+The hook runs after each of the agent's tools, and acts only if the tool may have created or changed a pull
+request. It is added to your own agent settings, not to a repository. Installing again changes nothing.
 
-After \`tallygate login\`, Claude Code, Codex and opencode also send their calls to the gateway. Their settings then have its
-address and the command \`tallygate key\`, or a plugin, never the key. Settings that name another gateway or have a credential are
-left as they are, and the exit status is 1. Gemini CLI, Copilot CLI and Qwen Code get a function in the profile of your shell (bash, zsh
-or fish), which starts them with \`tallygate run\`; --no-profile shows it instead.
+After \`tallygate login\`, Claude Code, Codex and opencode also send their calls to the gateway. Their settings then hold its
+address and the command \`tallygate key\`, or a plugin, never the key. Settings with another gateway or a credential are
+left unchanged, and the exit status is 1. Gemini CLI, Copilot CLI and Qwen Code get a function in the profile of your shell (bash, zsh
+or fish), which starts them with \`tallygate run\`; --no-profile prints it instead.
 --no-gateway adds only the hook. \`tallygate uninstall\` undoes everything.
 
 Codex runs a hook only once you have agreed to it, and \`codex exec\` never asks: in CI, \`install codex --trust\` agrees for you.
@@ -130,7 +132,7 @@ async function install(names: readonly AgentName[], options: Options): Promise<n
   const used = AGENT_NAMES.filter((name) => existsSync(AGENTS[name].directory(HOMES)));
   const agents = names.length > 0 ? names : used;
   if (agents.length === 0) {
-    printNote(`No agent has settings here. Name one of ${AGENT_NAMES.join(", ")}.`);
+    printNote(`No agent has settings on this machine. Name one of ${AGENT_NAMES.join(", ")}.`);
     return 1;
   }
   const installed = agents.map((name) => installOne(name, options)).every(Boolean);
@@ -148,7 +150,7 @@ async function trust(): Promise<boolean> {
     return true;
   }
   printNote(
-    "codex: its hook is not trusted: Codex is not on the PATH, or is too old. Start it and agree (/hooks).",
+    "codex: its hook is not approved: Codex is not on the PATH, or is too old. Start Codex and approve it (/hooks).",
   );
   return false;
 }

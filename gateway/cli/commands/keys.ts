@@ -38,10 +38,10 @@ type CreateOptions = Common & {
 };
 
 const PATH = "/admin/v1/keys";
-const JSON_OPTION = ["--json", "answer as JSON"] as const;
+const JSON_OPTION = ["--json", "print JSON"] as const;
 
 export const addKeys = (program: Command) => {
-  const keys = program.command("keys").description("The client keys.");
+  const keys = program.command("keys").description("List, create, rotate and revoke client keys.");
   addCreate(keys);
   keys
     .command("list")
@@ -53,8 +53,8 @@ export const addKeys = (program: Command) => {
   keys
     .command("rotate")
     .description("Give a key a new secret, shown only once; its id stays the same.")
-    .argument("<key>", "its name or id")
-    .option("--grace <seconds>", "how long the old secret stays valid", parseCount)
+    .argument("<key>", "the key's name or id")
+    .option("--grace <seconds>", "keep the old secret valid for this many seconds", parseCount)
     .option(...JSON_OPTION)
     .option(...URL_OPTION)
     .action(async (key: string, { url, json, grace }: Common & { grace?: number }, command: Command) => {
@@ -67,7 +67,7 @@ export const addKeys = (program: Command) => {
   keys
     .command("revoke")
     .description("Revoke a key permanently, effective everywhere within five seconds.")
-    .argument("<key>", "its name or id")
+    .argument("<key>", "the key's name or id")
     .option(...URL_OPTION)
     .action(async (key: string, { url }: Common) => {
       const api = adminApi(url);
@@ -81,23 +81,27 @@ const addCreate = (keys: Command) =>
   keys
     .command("create")
     .description("Create a key. Its secret is printed to standard output, once.")
-    .argument("<name>", "under which reports show it")
-    .option("--owner <person>", "whose it is; without one it is a service account's")
-    .option("--team <name>", "the team that its calls count for; without one, its owner's")
-    .option("--routes <names>", "only these routes, between commas", parseNames)
-    .option("--models <globs>", "only these models, between commas", parseNames)
-    .option("--mcp <names>", "only these tool servers, between commas", parseNames)
-    .option("--reports", "it may read reports")
-    .option("--expires <time>", "refused from then on: a date, or RFC 3339")
-    .option("--requests-per-minute <n>", "calls admitted per minute", parseCount)
-    .option("--tokens-per-minute <n>", "input and output tokens per minute", parseCount)
-    .option("--concurrency <n>", "calls at once", parseCount)
-    .option("--budget-usd <amount>", "what it may spend in a period")
-    .addOption(new Option("--budget-period <period>", "in UTC; month if absent").choices([...BUDGET_PERIODS]))
+    .argument("<name>", "the name shown in reports")
+    .option("--owner <person>", "the owner (default: none, a service account)")
+    .option("--team <name>", "the team that its calls count for (default: its owner's)")
+    .option("--routes <names>", "allow only these routes, separated by commas", parseNames)
+    .option("--models <globs>", "allow only these models, separated by commas", parseNames)
+    .option("--mcp <names>", "allow only these tool servers, separated by commas", parseNames)
+    .option("--reports", "allow reading reports")
+    .option("--expires <time>", "when the key expires: a date or an RFC 3339 time")
+    .option("--requests-per-minute <n>", "limit calls per minute", parseCount)
+    .option("--tokens-per-minute <n>", "limit input and output tokens per minute", parseCount)
+    .option("--concurrency <n>", "limit concurrent calls", parseCount)
+    .option("--budget-usd <amount>", "limit spending per period")
     .addOption(
-      new Option("--when-away <mode>", "while the database is away: count here, or refuse").choices([
-        ...WHEN_AWAY,
+      new Option("--budget-period <period>", "budget period, in UTC (default: month)").choices([
+        ...BUDGET_PERIODS,
       ]),
+    )
+    .addOption(
+      new Option("--when-away <mode>", "while the database is unavailable: count locally, or refuse").choices(
+        [...WHEN_AWAY],
+      ),
     )
     .option(...JSON_OPTION)
     .option(...URL_OPTION)

@@ -9,7 +9,7 @@ import { parseUrl, print, URL_OPTION } from "./common.ts";
 export const addSetupLink = (program: Command) =>
   program
     .command("setup-link")
-    .description("A one-time link to the GitHub App's set-up page, valid for 15 minutes.")
+    .description("Print a one-time link to the GitHub App's set-up page, valid for 15 minutes.")
     .option("--app <url>", "the GitHub App (the gateway's host at GITHUB_APP_PORT)", parseUrl)
     .option(...URL_OPTION)
     .action(setupLink);
@@ -30,8 +30,8 @@ function appUrl(gatewayUrl: string): string {
 export const addSignInLink = (program: Command) =>
   program
     .command("sign-in-link")
-    .description("A one-time link that signs a person in, valid for 15 minutes.")
-    .argument("[email]", "who signs in; may be left out while there is no administrator", parseEmail)
+    .description("Print a one-time link that signs a person in, valid for 15 minutes.")
+    .argument("[email]", "who signs in; optional while there is no administrator", parseEmail)
     .option(...URL_OPTION)
     .action(signInLink);
 

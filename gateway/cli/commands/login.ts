@@ -11,15 +11,15 @@ type Options = { url?: string; browser: boolean };
 export const addLogin = (program: Command) =>
   program
     .command("login")
-    .description("Sign this computer in: get a client key of your own, which the other commands then use.")
-    .option("--no-browser", "only show the address")
+    .description("Sign in on this computer and get a client key of your own for the other commands.")
+    .option("--no-browser", "print the address without opening a browser")
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
     .action((options: Options) => login(options));
 
 const HELP = `
-Shows a code and the address of the gateway's page that approves it, and waits for you there. The key is named after this
-computer, is listed on that gateway under My keys, and is kept in your system's settings directory, readable by you alone.
+Prints a code and the address of the gateway's page where you approve it, and waits. The key is named after this
+computer, appears on that gateway under My keys, and is stored in your system's settings directory, readable only by you.
 TALLYGATE_URL and TALLYGATE_KEY take precedence if set.
 
   tallygate login --url https://llm.example.com
@@ -67,7 +67,7 @@ async function untilApproved(url: string, codes: Waiting): Promise<Exclude<Poll,
 async function endFormer({ url, key }: Login): Promise<void> {
   if (await revokeAt(url, key)) return;
   printNote(
-    `the former key could not be revoked at ${url}. Revoke the one that ends in ${key.slice(-4)} there.`,
+    `the previous key could not be revoked at ${url}. Revoke the one that ends in ${key.slice(-4)} there.`,
   );
 }
 
@@ -93,10 +93,10 @@ function openPage(address: string): void {
 export const addLogout = (program: Command) =>
   program
     .command("logout")
-    .description("Revoke the key of `tallygate login` at the gateway, and forget it.")
+    .description("Revoke the key of `tallygate login` and delete it from this computer.")
     .addHelpText(
       "after",
-      "\nIf the gateway does not answer, the key is forgotten here, and the exit status is 1.",
+      "\nIf the gateway does not answer, the key is deleted here and the exit status is 1.",
     )
     .action(async () => {
       process.exitCode = await logout();
@@ -105,7 +105,7 @@ export const addLogout = (program: Command) =>
 async function logout(): Promise<number> {
   const login = readLogin();
   if (login === null) {
-    printNote("nobody is logged in here.");
+    printNote("you are not logged in on this computer.");
     return 0;
   }
   const { url, key, email } = login;
@@ -115,9 +115,9 @@ async function logout(): Promise<number> {
     print(`Logged out of ${url}. The key${email === null ? "" : ` of ${email}`} is revoked.`);
     return 0;
   }
-  print("The key is forgotten here.");
+  print("The key is deleted from this computer.");
   printNote(
-    `${url} did not revoke it, so it is still valid there. Revoke the one that ends in ${key.slice(-4)}:\n${url}/me`,
+    `${url} did not revoke it, so it is still valid. Revoke the one that ends in ${key.slice(-4)}:\n${url}/me`,
   );
   return 1;
 }
@@ -126,7 +126,7 @@ export const addKey = (program: Command) =>
   program
     .command("key")
     .description("Print the client key of `tallygate login`, for agents that ask a command for their key.")
-    .option("--url <url>", "only if it is the key of this gateway")
+    .option("--url <url>", "print it only if it belongs to this gateway")
     .addHelpText(
       "after",
       "\n`tallygate install` writes this command into the settings of Claude Code and Codex.",

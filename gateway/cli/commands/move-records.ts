@@ -18,20 +18,20 @@ import { print } from "./common.ts";
 export const addMoveRecords = (program: Command) =>
   program
     .command("move-records")
-    .description("Copy what Postgres has to ClickHouse, day by day, and compare each day.")
-    .option("--again", "begin with the first day, not where the last move ended")
-    .option("--end", "stop using ClickHouse: no longer note what is to be copied there")
+    .description("Copy records from Postgres to ClickHouse day by day, and compare each day.")
+    .option("--again", "start from the first day, not from where the last move stopped")
+    .option("--end", "stop using ClickHouse: stop queueing records for it")
     .addHelpText("after", HELP)
     .action(move);
 
 const HELP = `
 Uses CLICKHOUSE_URL and CLICKHOUSE_CLUSTER, and DATABASE_URL or the database that \`${START_COMMAND}\` runs here.
-Gateways may run meanwhile. A move that was interrupted goes on where it ended. A day counts as moved once both
-databases have the same number of rows and the same sums for each model or tool; exit status 1 if they do not.
-Nothing is deleted in Postgres.
+Gateways can keep running. An interrupted move resumes where it stopped. A day counts as moved once both
+databases have the same number of rows and the same sums for each model or tool; otherwise the exit status is 1.
+Nothing is deleted from Postgres.
 
-Run it before you set CLICKHOUSE_URL for the gateway: then reports are complete from the start.
-Run it with --end after you have taken CLICKHOUSE_URL away from every gateway.`;
+Run it before you set CLICKHOUSE_URL for the gateway, so that reports are complete from the start.
+Run it with --end after you have removed CLICKHOUSE_URL from every gateway.`;
 
 const Where = Type.Object({
   DATABASE_URL: optional(postgresUrl()),
@@ -55,7 +55,7 @@ async function move({ again, end }: { again?: true; end?: true }): Promise<void>
     await migrate(databaseUrl);
     if (end) {
       await endMarking(sql);
-      return print("done: rows are no longer noted for ClickHouse. What ClickHouse has is still there.");
+      return print("done: records are no longer queued for ClickHouse. The data in ClickHouse is unchanged.");
     }
     if (CLICKHOUSE_URL === undefined)
       throw new Error("Set CLICKHOUSE_URL to the address of your ClickHouse.");
@@ -77,7 +77,7 @@ async function move({ again, end }: { again?: true; end?: true }): Promise<void>
         },
       );
       display.end();
-      print(`done: ${rows} rows; ClickHouse has what Postgres has`);
+      print(`done: ${rows} rows; ClickHouse and Postgres agree`);
     } finally {
       display.end();
       await client.close();

@@ -29,15 +29,19 @@ type Options = {
 export const addPrCost = (pr: Command) =>
   pr
     .command("cost")
-    .description("Print what the session of the pull request cost, and check it against a budget.")
-    .option("--number <n>", "of this pull request instead of the branch's", parseCount)
-    .option("--repo <owner/name>", "in this repository instead of the checkout's", parseRepository)
-    .option("--max-usd <amount>", "exit with 1 if it is above", parseUsd)
-    .option("--wait <seconds>", "wait until the gateway knows it, at most so long", parseCount)
-    .option("--merged", "with --wait: until the gateway knows the merge")
-    .option("--comment", "show it in one comment on the pull request, too")
+    .description("Print what the pull request's session cost, and check it against a limit.")
+    .option("--number <n>", "use this pull request instead of the branch's", parseCount)
+    .option("--repo <owner/name>", "use this repository instead of the checkout's", parseRepository)
+    .option("--max-usd <amount>", "exit with status 1 if the cost is above this amount", parseUsd)
+    .option(
+      "--wait <seconds>",
+      "wait for at most this many seconds until the gateway has the cost",
+      parseCount,
+    )
+    .option("--merged", "with --wait: wait for the merge")
+    .option("--comment", "also post the cost as one comment on the pull request")
     .option(...VIA_OPTION)
-    .option("--json", "answer as JSON")
+    .option("--json", "print JSON")
     .option(...URL_OPTION)
     .addHelpText("after", HELP)
     .action(async (options: Options, command: Command) => {
@@ -45,7 +49,7 @@ export const addPrCost = (pr: Command) =>
     });
 
 const HELP = `
-ADMIN_KEY is the admin key, or an admin token with the role manager. An unknown cost is never above the budget.
+ADMIN_KEY is the admin key, or an admin token with the role manager. A pull request of unknown cost never fails the check.
 
   tallygate pr cost --repo octo-org/shop --number 12 --max-usd 5`;
 

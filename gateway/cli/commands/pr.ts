@@ -22,18 +22,16 @@ type Options = {
 };
 
 export const addPr = (program: Command): Command => {
-  const pr = program.command("pr").description("The pull request of a task.");
+  const pr = program.command("pr").description("Stamp a task's pull request, and print its cost.");
   pr.command("stamp")
-    .description(
-      "Write the session's line into the pull request, unless one is there; doing it again changes nothing.",
-    )
-    .option("--number <n>", "this pull request instead of the branch's", parseCount)
-    .option("--repo <owner/name>", "in this repository instead of the checkout's", parseRepository)
-    .option("--session <id>", "this session instead of the branch's", parseSession)
-    .option("--from-commits", "take the session from Gateway-Session trailers of the commits, if need be")
+    .description("Add the session's line to the pull request. Running it again changes nothing.")
+    .option("--number <n>", "use this pull request instead of the branch's", parseCount)
+    .option("--repo <owner/name>", "use this repository instead of the checkout's", parseRepository)
+    .option("--session <id>", "use this session instead of the branch's", parseSession)
+    .option("--from-commits", "if the branch has no session, use the commits' Gateway-Session trailers")
     .option(...VIA_OPTION)
-    .option("--dry-run", "only say what would be done")
-    .option("--json", "answer as JSON")
+    .option("--dry-run", "print what would change, and change nothing")
+    .option("--json", "print JSON")
     .addHelpText("after", HELP)
     .action(async (options: Options, command: Command) => {
       const stamped = await stampIn(directoryOf(command), options, null);
@@ -44,7 +42,7 @@ export const addPr = (program: Command): Command => {
 
 const HELP = `
 GITHUB_TOKEN (or GH_TOKEN) needs "Pull requests: write"; GHE_HOST names a GitHub Enterprise Server. The line reads
-\`Gateway-Session: <id>\`. If another id is already there, nothing changes and the status is 1.`;
+\`Gateway-Session: <id>\`. If another id is already there, nothing changes and the exit status is 1.`;
 
 export function parseRepository(text: string): RepositoryName {
   const [, owner, repository] = /^([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? [];

@@ -46,8 +46,8 @@ export const addReport = (program: Command) =>
     });
 
 const HELP = `
-With the admin key, or a client key that may read reports: TALLYGATE_KEY, else that of tallygate login. "≥" marks money
-that is a lower bound.
+Uses the admin key, or a client key that may read reports: TALLYGATE_KEY, otherwise the key of tallygate login. "≥" marks
+money that is a lower bound.
 
   tallygate report cost-per-merged-pr --range mtd --compare
   tallygate report spend-by-model --filter client=claude-code,codex --csv`;

@@ -22,13 +22,11 @@ const PATH = "/admin/v1/prices/reprice";
 export const addReprice = (program: Command) =>
   program
     .command("reprice")
-    .description("Price the records that have no price yet, by the prices now known for their day.")
-    .option("--from <date>", "calls since then", parseInstant)
-    .option("--to <date>", "calls until then; a date includes that day", parseInstant)
-    .option("--dry-run", "show the sums and change nothing")
-    .addOption(
-      new Option("--job [id]", "follow a job that runs already; without an id, the newest").conflicts(WINDOW),
-    )
+    .description("Price records without a price, using the prices now known for their day.")
+    .option("--from <date>", "calls from this time on", parseInstant)
+    .option("--to <date>", "calls before this time; a date includes that day", parseInstant)
+    .option("--dry-run", "print the sums, and change nothing")
+    .addOption(new Option("--job [id]", "follow a running job (default: the newest)").conflicts(WINDOW))
     .addOption(
       new Option("--cancel <id>", "cancel a job; what is priced stays priced").conflicts([...WINDOW, "job"]),
     )
@@ -50,7 +48,7 @@ const WINDOW = ["from", "to", "dryRun"];
 const CANCELLED = "The job was cancelled; what it had priced stays priced.";
 
 const HELP = `
-Many records are a job of the gateway: it goes on if this command is stopped or the gateway restarts.`;
+Large repricings run as a background job on the gateway. The job continues if this command stops or the gateway restarts.`;
 
 async function reprice({ from, to, job, cancel, dryRun = false, json = false, url }: Options): Promise<void> {
   const api = adminApi(url);
@@ -83,7 +81,7 @@ const isMissing = (error: unknown): boolean => error instanceof ApiError && erro
 async function newest(api: Api): Promise<string> {
   const page = await api.call("GET", `${PATH}?limit=1`);
   const [job] = expectShape(pageOf(RepriceJobView), page, "The jobs").data;
-  if (!job) throw new Error("No repricing job has been started yet. Start one with --from and --to.");
+  if (!job) throw new Error("There is no repricing job yet. Start one with --from and --to.");
   return job.id;
 }
 

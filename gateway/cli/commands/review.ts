@@ -19,17 +19,17 @@ type Options = {
 };
 
 export const addReview = (program: Command) => {
-  const review = program.command("review").description("The review of a pull request.");
+  const review = program.command("review").description("Work with your review of a pull request.");
   review
     .command("stamp")
-    .description("Write the session's line into your latest review, unless one is there, so that it counts.")
-    .option("--number <n>", "of this pull request instead of the branch's", parseCount)
-    .option("--repo <owner/name>", "in this repository instead of the checkout's", parseRepository)
-    .option("--review <id>", "this review instead of your latest", reviewId)
-    .option("--session <id>", "this session instead of the branch's", parseSession)
+    .description("Add the session's line to your latest review so that the review counts.")
+    .option("--number <n>", "use this pull request instead of the branch's", parseCount)
+    .option("--repo <owner/name>", "use this repository instead of the checkout's", parseRepository)
+    .option("--review <id>", "use this review instead of your latest", reviewId)
+    .option("--session <id>", "use this session instead of the branch's", parseSession)
     .option(...VIA_OPTION)
-    .option("--dry-run", "only say what would be done")
-    .option("--json", "answer as JSON")
+    .option("--dry-run", "print what would change, and change nothing")
+    .option("--json", "print JSON")
     .action(async (options: Options, command: Command) => {
       const { number = null, repo: place = null, review = null, session = null, via = null } = options;
       const directory = directoryOf(command);

@@ -12,9 +12,9 @@ import { print } from "./common.ts";
 export const addRollups = (program: Command) =>
   program
     .command("rollups")
-    .description("The sums behind reports.")
+    .description("Maintain the sums behind reports.")
     .command("rebuild")
-    .description("Rebuild them from the single records. Reports stay correct meanwhile.")
+    .description("Rebuild the sums from the individual records. Reports stay correct meanwhile.")
     .addHelpText("after", HELP)
     .action(rebuild);
 

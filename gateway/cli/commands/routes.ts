@@ -4,9 +4,9 @@ import { URL_OPTION } from "./common.ts";
 export const addRoutes = (program: Command) =>
   program
     .command("routes")
-    .description("The routes and their classifier.")
+    .description("Work with the routes and their classifier.")
     .command("evaluate")
-    .description("Measure the classifier on texts whose route is known. Nothing is sent anywhere.")
+    .description("Measure the classifier on texts whose route is known. Everything stays on this machine.")
     .argument("<file>", 'JSON lines: {"text": …, "route": …}; without a route, a text that fits none')
     .option(...URL_OPTION)
     .action(async (file: string, { url }: { url?: string }) => {

@@ -25,12 +25,12 @@ const NOT_FOUND = 127;
 export const addRun = (program: Command) =>
   program
     .command("run")
-    .description("Run a coding agent so that all its calls carry the branch's session.")
+    .description("Run a coding agent with the branch's session on every call.")
     .argument("[command...]", "the agent's own command line, after --")
-    .option("--session <id>", "this session instead of the branch's", parseSession)
-    .option("--subscription", "the agent's own subscription pays, and nothing else; Claude Code and Codex")
-    .option("--stamp", "stamp the branch's pull request when the agent has ended, if there is one")
-    .option("-q, --quiet", "do not say which session it is")
+    .option("--session <id>", "use this session instead of the branch's", parseSession)
+    .option("--subscription", "bill only the agent's own subscription (Claude Code and Codex)")
+    .option("--stamp", "stamp the branch's pull request, if any, when the agent exits")
+    .option("-q, --quiet", "do not print the session")
     .addOption(
       new Option(
         "--export <file>",
@@ -45,11 +45,12 @@ export const addRun = (program: Command) =>
     });
 
 const HELP = `
-Claude Code, Codex, Gemini CLI, Copilot CLI, opencode and Qwen Code are configured in their own ways. For any other command, such
-as a shell, the variables of all of them but Qwen Code's are set, because those would lead other programs to the gateway. With \`tallygate login\`, or with TALLYGATE_URL and TALLYGATE_KEY, the agent is
-pointed at that gateway, unless it is configured for another one. Without, only the session is added.
+Claude Code, Codex, Gemini CLI, Copilot CLI, opencode and Qwen Code are each configured in their own way. For any other
+command, such as a shell, it sets every agent's variables except Qwen Code's, which would redirect other programs. With
+\`tallygate login\`, or TALLYGATE_URL and TALLYGATE_KEY, the agent uses that gateway, unless it is configured for another one.
+Otherwise only the session is added.
 
-Cline cannot carry the session: its calls are recorded, but count for no pull request.
+Cline cannot send the session: its calls are recorded, but count for no pull request.
 
   tallygate run -- claude
   tallygate run -- codex exec "fix the build"
@@ -84,11 +85,9 @@ async function gatewayToUse(): Promise<Gateway | null | "refused"> {
   if (login === null) return named;
   const { url, key } = login;
   const state = await keyState(url, key);
-  if (state === "away") printNote(`${url} does not answer now.`);
+  if (state === "away") printNote(`${url} does not answer.`);
   if (state !== "refused") return { url, key };
-  printNote(
-    `${url} does not take your key any more: it was revoked or has expired. Run \`tallygate login\`.`,
-  );
+  printNote(`${url} no longer accepts your key: it was revoked or has expired. Run \`tallygate login\`.`);
   return state;
 }
 

@@ -11,19 +11,19 @@ type Options = { new?: true; id?: SessionId; clear?: true; link?: SessionId };
 export const addSession = (program: Command) =>
   program
     .command("session")
-    .description("Print the session id of the current branch, and create it the first time.")
-    .option("--new", "begin another task on this branch: give it a new id")
-    .option("--id <id>", "give it this id", parseSession)
-    .addOption(new Option("--clear", "take its id away").conflicts(["new", "id"]))
+    .description("Print the current branch's session id; create it if there is none.")
+    .option("--new", "start another task on this branch, with a new id")
+    .option("--id <id>", "set the branch's session to this id", parseSession)
+    .addOption(new Option("--clear", "remove the branch's session").conflicts(["new", "id"]))
     .addOption(
-      new Option("--link <id>", "declare that this session of an agent worked on the branch too")
+      new Option("--link <id>", "declare that this agent session also worked on the branch")
         .argParser(parseSession)
         .conflicts(["new", "id", "clear"]),
     )
     .addHelpText(
       "after",
-      "\nSend it as `x-session-id` with every call of the task. It is kept in git's configuration of this repository\n" +
-        '(branch.<name>.gateway-session) and enters no commit.\n\n  curl -H "x-session-id: $(tallygate session)" …',
+      "\nSend it as `x-session-id` with every call of the task. It is stored in this repository's git configuration\n" +
+        '(branch.<name>.gateway-session), never in a commit.\n\n  curl -H "x-session-id: $(tallygate session)" …',
     )
     .action((options: Options, command: Command) => session(directoryOf(command), options));
 
@@ -31,15 +31,15 @@ async function session(directory: string, options: Options): Promise<void> {
   const git = gitIn(directory);
   const branch = await currentBranch(git);
   if (branch === null) {
-    throw new Error("No branch is checked out here, so a session cannot be kept.");
+    throw new Error("No branch is checked out, so there is nowhere to store a session.");
   }
   const { id = null } = options;
   if (options.link) return link({ directory, git }, options.link);
   if (options.clear || options.new || id) await unpinSession(git, branch);
-  if (options.clear) return printNote(`${branch} has no session any more.`);
+  if (options.clear) return printNote(`${branch} no longer has a session.`);
   if (await isDefaultBranch(git, branch)) {
     printNote(
-      `${branch} is the default branch: everything done on it would be one task. Make a branch for the task.`,
+      `${branch} is the default branch: all work on it would count as one task. Create a branch for the task.`,
     );
   }
   print(await pinSession(git, branch, id ?? newSession()));
@@ -50,7 +50,7 @@ async function link(place: { directory: string; git: Git }, session: SessionId):
   const gateway = await agentsGateway(place);
   if (gateway === null)
     throw new Error(
-      "The gateway keeps the link: run `tallygate login`, or set TALLYGATE_URL and TALLYGATE_KEY.",
+      "The gateway stores the link: run `tallygate login`, or set TALLYGATE_URL and TALLYGATE_KEY.",
     );
   const task = await linkSession(place.git, session, gateway);
   if (task === null)

@@ -12,20 +12,19 @@ import { tableText } from "../print/table.ts";
 import { directoryOf, print } from "./common.ts";
 
 export function addSpool(program: Command): void {
-  const spool = program.command("spool").description("The files in which records wait for Postgres.");
+  const spool = program
+    .command("spool")
+    .description("Inspect and recover the files that hold records until Postgres has them.");
   spool
     .command("inspect")
-    .description("Show each file and what is in it. Changes nothing; exit status 1 if one is damaged.")
+    .description("List the files and their contents. Changes nothing; exit status 1 if one is damaged.")
     .option(...DIRECTORY)
-    .option("--json", "as JSON")
+    .option("--json", "print JSON")
     .action(inspect);
   spool
     .command("recover")
-    .argument(
-      "[file]",
-      "a spool file anywhere, such as a kept .damaged.db; else every damaged one of the spool",
-    )
-    .description("Recover what can be read. The next gateway on the directory stores it.")
+    .argument("[file]", "a spool file, such as a kept .damaged.db (default: every damaged file in the spool)")
+    .description("Recover what can be read. The next gateway to use the directory stores it.")
     .option(...DIRECTORY)
     .addHelpText("after", HELP)
     .action(recover);
@@ -34,9 +33,9 @@ export function addSpool(program: Command): void {
 const DIRECTORY = ["--spool <dir>", "the spool's directory (SPOOL_DIR, else DATA_DIR/spool)"] as const;
 
 const HELP = `
-Gateways do this by themselves when they take over a damaged file. The damaged original is kept beside
-the recovered one, as <name>.damaged.db; delete it when you no longer need it. What Postgres has already
-is not stored twice.`;
+Gateways do this automatically when they take over a damaged file. The damaged original is kept beside
+the recovered one, as <name>.damaged.db; delete it when you no longer need it. Records already in Postgres
+are not stored twice.`;
 
 const Place = Type.Object({
   SPOOL_DIR: optional(text("a directory", () => true)),

@@ -16,7 +16,7 @@ type Options = { url?: string; json?: true };
 export const addOwnUsage = (program: Command) =>
   program
     .command("usage")
-    .description("What you spent this month, against your budget, by model and by day.")
+    .description("Print this month's spending by model and by day, and your budget.")
     .option("--json", "print the gateway's answers as JSON")
     .option(...URL_OPTION)
     .addHelpText(

@@ -25,8 +25,8 @@ export async function* gatewayFindings(it: GatewayUnderTest): AsyncGenerator<Fin
   yield ready === 200
     ? passed(`The gateway at ${it.url} is ready.`)
     : failed(
-        `The gateway at ${it.url} cannot record now (status ${ready}).`,
-        "Tell whoever runs it, or check its log. Is the database running?",
+        `The gateway at ${it.url} cannot record calls at the moment (status ${ready}).`,
+        "Tell its administrator, or check its log. Is the database running?",
       );
   if (it.client === null) {
     yield skipped("No call was made.", "Run `tallygate login`, or set TALLYGATE_KEY to a client key.");
@@ -47,7 +47,7 @@ async function addressFinding(url: string): Promise<Finding | null> {
   if (pathname !== "/" && (await statusOf(`${origin}/healthz`)) === 200) {
     return failed(`The gateway's address has no path, and ${url} has one.`, `Set TALLYGATE_URL=${origin}.`);
   }
-  return failed(`What answers at ${url} is no gateway (status ${health}).`, START);
+  return failed(`The server at ${url} is not a Tallygate gateway (status ${health}).`, START);
 }
 
 async function callOnce({ model: named, session, url, client }: GatewayUnderTest): Promise<Finding> {
@@ -68,32 +68,32 @@ async function callOnce({ model: named, session, url, client }: GatewayUnderTest
   if (status === 200) return passed(`A call of ${model} is answered, with the session ${session}.`);
   if (status === 403 && named === null) {
     return skipped(
-      "The gateway knows the key. No call was made.",
-      "Name a route that it may use with --model.",
+      "The gateway accepts the key. No call was made.",
+      "Name a route that the key may use with --model.",
     );
   }
   const remedies: Record<number, string> = {
     401: keyRemedy(client?.reveal() ?? ""),
-    402: "The budget is used up: an administrator raises it, or it begins again with its next period.",
-    403: `The key may not use ${model}: name a route of its scope with --model.`,
-    404: `No route or model is named ${model} there: name another with --model. Is the address the gateway's?`,
-    429: "A limit of the key is reached: try again later, or ask an administrator to raise it.",
+    402: "The budget is used up. Ask an administrator to raise it, or wait for the next period.",
+    403: `The key may not use ${model}. Name a route in its scope with --model.`,
+    404: `The gateway has no route or model named ${model}. Name another with --model. Is the address correct?`,
+    429: "The key has reached a limit. Try again later, or ask an administrator to raise it.",
     502: "The provider cannot be reached from the gateway.",
-    503: "The gateway cannot record now, or the provider has no credential.",
+    503: "The gateway cannot record calls at the moment, or the provider has no credential.",
   };
   return failed(
     `A call of ${model} got status ${status}.`,
-    remedies[status] ?? "This is the provider's own answer. Check with the provider.",
+    remedies[status] ?? "The answer came from the provider. Check with the provider.",
   );
 }
 
 function keyRemedy(key: string): string {
   if (key.startsWith("tga_"))
-    return "This is an admin key: TALLYGATE_KEY takes a client key, which begins with tg_.";
+    return "This is an admin key. Set TALLYGATE_KEY to a client key, which begins with tg_.";
   if (!/^tg_[0-9A-Za-z]{43}$/.test(key)) {
-    return "TALLYGATE_KEY is no client key: that begins with tg_ and has 46 characters. Was all of it copied?";
+    return "TALLYGATE_KEY is not a client key. A client key begins with tg_ and has 46 characters. Was all of it copied?";
   }
-  return "The key is unknown there, expired or revoked: get a new one with `tallygate login`. Administrators see why in `tallygate keys list --all`.";
+  return "The key is unknown, expired or revoked. Get a new one with `tallygate login`. Administrators can see why with `tallygate keys list --all`.";
 }
 
 const Records = open({
@@ -111,7 +111,7 @@ const LOOKS = 20;
 const BETWEEN_MS = 250;
 
 async function recordOf({ url, admin, session }: GatewayUnderTest): Promise<Finding> {
-  if (admin === null) return skipped("Its record was not looked for.", "That takes the admin key.");
+  if (admin === null) return skipped("The call's record was not checked.", "This check needs the admin key.");
   const api = apiAt(url, admin);
   for (let looks = 0; looks < LOOKS; looks++) {
     const page = await api.call("GET", `/admin/v1/requests?session=${session}`);
@@ -119,13 +119,13 @@ async function recordOf({ url, admin, session }: GatewayUnderTest): Promise<Find
     if (record) {
       const whose = record.owner ?? `the key ${record.key_name}`;
       const cost =
-        record.cost_usd === null ? "of unknown cost: enter a price for the model" : `USD ${record.cost_usd}`;
-      return passed(`Its record is there: ${record.state}, ${cost}, of ${whose}.`);
+        record.cost_usd === null ? "unknown cost (enter a price for the model)" : `USD ${record.cost_usd}`;
+      return passed(`The call is recorded: ${record.state}, ${cost}, ${whose}.`);
     }
     await Bun.sleep(BETWEEN_MS);
   }
   return failed(
-    "Its record does not appear.",
+    "The call's record does not appear.",
     "Is the database running? `tallygate_spool_oldest_seconds` at /metrics shows how long records wait.",
   );
 }
@@ -135,7 +135,7 @@ const Settings = open({ pull_request_stamping: Type.Boolean() });
 /** Whether joining of pull requests is switched on. */
 export async function stampingFinding({ url, admin }: GatewayUnderTest): Promise<Finding> {
   if (admin === null)
-    return skipped("Whether stamping is on was not looked at.", "That takes the admin key.");
+    return skipped("Pull-request stamping was not checked.", "This check needs the admin key.");
   try {
     const settings = await apiAt(url, admin).call("GET", "/admin/v1/settings");
     if (fits(Settings, settings) && settings.pull_request_stamping)
@@ -147,8 +147,8 @@ export async function stampingFinding({ url, admin }: GatewayUnderTest): Promise
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) {
       return failed(
-        "The admin key is not this gateway's.",
-        "Set ADMIN_KEY or DATA_DIR as the gateway has them.",
+        "This gateway does not accept the admin key.",
+        "Set ADMIN_KEY or DATA_DIR to the gateway's values.",
       );
     }
     throw error;
@@ -165,7 +165,7 @@ export async function appFinding(url: string): Promise<Finding> {
         `\`${START_COMMAND}\` starts it. Name another address with --app-url.`,
       )
     : failed(
-        `The GitHub App at ${url} cannot store deliveries now (status ${ready}).`,
+        `The GitHub App at ${url} cannot store deliveries at the moment (status ${ready}).`,
         "Check its log. Is the database running?",
       );
 }

@@ -15,16 +15,16 @@ import { locatePullRequest, type PullRequest } from "../stamping/pull-request.ts
 export async function branchFinding(git: Git): Promise<Finding> {
   const branch = await currentBranch(git);
   if (branch === null)
-    return skipped("No branch is checked out here.", "Run it in a checkout, or name it with -C.");
+    return skipped("No branch is checked out.", "Run this in a checkout, or name one with -C.");
   if (await isDefaultBranch(git, branch)) {
     return skipped(
       `${branch} is the default branch, so it has no session.`,
-      "Each run on it gets a session of its own.",
+      "Each run on it gets its own session.",
     );
   }
   const session = await pinnedSession(git, branch);
   return session
-    ? passed(`The branch ${branch} works under the session ${session}.`)
+    ? passed(`The branch ${branch} uses the session ${session}.`)
     : skipped(`The branch ${branch} has no session yet.`, "`tallygate run -- <agent>` gives it one.");
 }
 
@@ -49,8 +49,8 @@ export async function* pullRequestFindings(it: PullRequestUnderTest): AsyncGener
   const pinned = branch === found.branch ? await pinnedSession(it.git, found.branch) : null;
   if (line.verdict === "one" && pinned !== null && pinned !== session) {
     yield failed(
-      `It names ${session}, and the branch works under ${pinned}.`,
-      `Calls of both are one task's: \`tallygate session --id ${session}\` for the work to come.`,
+      `The pull request names ${session}, but the branch uses ${pinned}.`,
+      `If both are the same task, run \`tallygate session --id ${session}\`; new calls then use that session.`,
     );
   }
   if (it.admin !== null) yield await knownFinding(it, found);
@@ -87,11 +87,11 @@ async function knownFinding(
   { repositoryId, number }: PullRequest,
 ): Promise<Finding> {
   if (admin === null)
-    return skipped("What the gateway knows of it was not looked at.", "That takes the admin key.");
+    return skipped("The gateway's record of it was not checked.", "This check needs the admin key.");
   try {
     const page = await apiAt(url, admin).call("GET", `/admin/v1/pull-requests/${repositoryId}-${number}`);
     if (!fits(Known, page))
-      return skipped("What the gateway says of it is not understood.", "Is it of another version?");
+      return skipped("The gateway's answer about it could not be read.", "Is the gateway another version?");
     const cost = costText(page);
     if (page.link === "joined" || page.link === "open")
       return passed(`The gateway has it as ${page.link}: ${page.reason} (${cost})`);
@@ -99,7 +99,7 @@ async function knownFinding(
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
     return failed(
-      "The gateway has never heard of it.",
+      "The gateway does not know this pull request.",
       "Do GitHub's webhooks reach the GitHub App, and is it installed on the repository? GitHub shows deliveries in the App's settings.",
     );
   }

@@ -32,7 +32,7 @@ export async function pinSession(git: Git, branch: string, id: SessionId): Promi
     await Bun.sleep(LOCKED_MS);
   }
   const pinned = await pinnedSession(git, branch);
-  if (pinned === null) throw new Error(`The session of ${branch} cannot be kept in git's configuration.`);
+  if (pinned === null) throw new Error(`The session of ${branch} cannot be written to git's configuration.`);
   return pinned;
 }
 

@@ -40,7 +40,7 @@ export function openGithub(directory: string, wanted: GithubVia | null): GithubA
   }
   if (token === undefined) {
     throw new Error(
-      "GitHub cannot be reached: install the GitHub CLI and run `gh auth login`, or set GITHUB_TOKEN to a token that may write pull requests.",
+      "No GitHub credential found: install the GitHub CLI and run `gh auth login`, or set GITHUB_TOKEN to a token that may write pull requests.",
     );
   }
   return restWay({ host, protocol: settings.get("GHE_PROTOCOL") ?? "https", token });

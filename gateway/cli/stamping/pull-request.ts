@@ -49,10 +49,11 @@ export async function locatePullRequest(
   if (place !== null && number !== null) return await readPullRequest(github, place, number);
   const remotes = await remotesOn(git, github.host);
   const [first] = remotes;
-  if (!first) throw new Error(`None of this directory's remotes is at ${github.host}.`);
+  if (!first) throw new Error(`None of this directory's remotes is on ${github.host}.`);
   if (number !== null) return await readPullRequest(github, first, number);
   const branch = await currentBranch(git);
-  if (branch === null) throw new Error("No branch is checked out; name the pull request by its number.");
+  if (branch === null)
+    throw new Error("No branch is checked out. Give the pull request's number with --number.");
   const owner = (await headOwner(git, branch, remotes)) ?? first.owner;
   for await (const base of place ? [place] : basesOf(github, remotes)) {
     const found = await ofBranch(github, base, `${owner}:${branch}`);

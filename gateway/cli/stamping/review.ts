@@ -92,7 +92,9 @@ const Login = open({ login: Type.String() });
 async function ownLogin(github: GithubApi): Promise<string> {
   const { status, body } = await github.ask("GET", "user");
   if (status === 200 && fits(Login, body)) return body.login;
-  throw new Error(`GitHub does not say whose token this is (${status}). Name the review with --review <id>.`);
+  throw new Error(
+    `GitHub does not report who owns this token (${status}). Name the review with --review <id>.`,
+  );
 }
 
 const reviewsPath = (it: PullRequest): string => `${pathOf(it)}/pulls/${it.number}/reviews`;

@@ -35,7 +35,7 @@ export async function writeLine(it: StampTarget, session: SessionId, dryRun: boo
     case "other":
       return notStamped(
         it.url,
-        `${it.url} names the session ${stamped.ids[0]}, and this task is ${session}. Nothing was changed: with two ids ${it.harm}.`,
+        `${it.url} names the session ${stamped.ids[0]}, but this task uses ${session}. Nothing was changed: with two ids ${it.harm}.`,
       );
     case "conflict":
       return notStamped(
@@ -64,7 +64,7 @@ async function write(it: StampTarget, session: SessionId, body: string): Promise
   const { verdict } = readSessionLine(await it.reread());
   return verdict === "one"
     ? settled(it, session, { changed: true, text: `${it.url} is now stamped ${session}.` })
-    : notStamped(it.url, `${it.url} was changed by somebody else meanwhile. Try again.`);
+    : notStamped(it.url, `${it.url} was changed by someone else meanwhile. Try again.`);
 }
 
 const settled = (

@@ -136,7 +136,7 @@ async function replaceAll({ spec, begin, places, stopping }: State): Promise<boo
   const areReady = isPrepared && (await allReach("ready", successors));
   if (stopping.aborted) return false;
   if (!areReady) {
-    spec.log.error({ process: spec.name }, "the successor did not become ready; the present process goes on");
+    spec.log.error({ process: spec.name }, "the new process did not become ready; the old one keeps running");
     for (const successor of successors) successor.kill(isPrepared ? "SIGTERM" : "SIGKILL");
     return false;
   }

@@ -114,7 +114,7 @@ async function restartAll(children: readonly Child[], { say }: LaunchOptions): P
   for (const child of children) replaced.push(await child.replace());
   say(
     replaced.includes(false)
-      ? "Not everything was restarted; what could not be replaced goes on. The log says why."
+      ? "Not everything was restarted; processes that could not be replaced keep running. See the log for the reason."
       : "Restarted.",
   );
 }
@@ -125,8 +125,7 @@ async function endPair(
   signal: NodeJS.Signals,
   { config, requests, say }: LaunchOptions,
 ): Promise<void> {
-  if (signal === "SIGINT")
-    say("Stopping when running calls have finished. Press Ctrl-C again to stop at once.");
+  if (signal === "SIGINT") say("Stopping once running calls have finished. Press Ctrl-C again to stop now.");
   for (const child of children) child.stop(signal);
   const ended = Promise.all(children.map((child) => child.ended));
   const waited = new AbortController();
@@ -148,7 +147,7 @@ async function untilPortsAreFree({ config, clock, requests, say }: LaunchOptions
       if (fault === null) break;
       if (fault !== "EADDRINUSE" || clock.monotonicMs() > deadline) {
         throw new Error(
-          `${name} ${port} of ${config.host} cannot be used: ${fault}. Stop the process that uses it, or set ${name}.`,
+          `${name} ${port} on ${config.host} cannot be used: ${fault}. Stop the process that uses it, or set ${name}.`,
         );
       }
       if (tries === 0) say(`Waiting for ${name} ${port}, which another process still uses …`);

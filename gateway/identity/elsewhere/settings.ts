@@ -34,7 +34,7 @@ export const SIGN_IN_SETTINGS = {
   OIDC_CLIENT_ID: optional(text("this gateway's client id at the issuer", isLine)),
   OIDC_CLIENT_SECRET: optional(secret("this gateway's client secret at the issuer", isLine)),
   OIDC_GROUPS_CLAIM: text("the name of a claim", isLine, "groups"),
-  GITHUB_CLIENT_ID: optional(text("the client id of an App at GitHub", isLine)),
+  GITHUB_CLIENT_ID: optional(text("the client id of a GitHub App", isLine)),
   GITHUB_CLIENT_SECRET: optional(secret("the App's client secret", isLine)),
   ...GITHUB_ADDRESS_SETTINGS,
   SAML_ENTRY_POINT: optional(

@@ -19,7 +19,7 @@ const unpricedMessage = (chosen: string): string =>
 export const usedUp = (): GatewayError =>
   new GatewayError(
     "store_unavailable",
-    "The database is unavailable, and what this key may use without it is used up. Try again later.",
+    "The database is unavailable, and this key has used up its allowance for that time. Try again later.",
   );
 
 type RefusedCall = { key: LimitedKey; admittedAt: Date };
