@@ -10,6 +10,7 @@ import { guardrailCounter } from "./guardrail/guardrail-metrics.ts";
 import { meteredBodyBudget } from "./http/body-budget.ts";
 import { addressIn, closerOf, type Listener } from "./http/listener.ts";
 import { authorizeReports, noteExport, requireAdministrator } from "./identity/authorize.ts";
+import { issuersOf } from "./identity/elsewhere/ways.ts";
 import { openIdentity } from "./identity/open-identity.ts";
 import { connectionsWhenUsed } from "./mcp/connections.ts";
 import { openLists } from "./mcp/lists.ts";
@@ -63,7 +64,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
   const metrics = new Registry();
   const { recorder, telemetry } = await openRecorder(config, { clock, log, metrics });
   const recorded = () => recorder.flushed(RECORDED_MAX_MS);
-  const opened = openStores({ ...config, clock, log, metrics, recorded });
+  const opened = openStores({ ...config, issuers: issuersOf(config.waysIn), clock, log, metrics, recorded });
   const { database, directory, classifier } = opened.stores;
   const watchdog = startWatchdog(clock);
   const reporting = openReporting({ ...config, database, clock, log, metrics });

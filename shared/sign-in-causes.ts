@@ -11,6 +11,10 @@ export const SIGN_IN_CAUSES = {
     "You are not a member of a GitHub organisation that uses this gateway. Ask an administrator for a one-time link, or to install the App in your organisation.",
   membership_pending:
     "Your invitation to the GitHub organisation is pending. Accept it on GitHub, then sign in again.",
+  other_account:
+    "Your e-mail address belongs to someone who signs in here with another account of this identity provider. If that is you, ask an administrator to unlink the other account: People and teams, or `tallygate people unlink`.",
+  email_unusual:
+    "Your e-mail address contains letters that can pass for others. Ask an administrator for a one-time link, or change the address at the identity provider.",
   person_disabled: "Your account here is disabled. An administrator can enable it.",
   unavailable: "The identity provider does not answer. Try again in a minute, or use a one-time link.",
   not_set_up: "This way to sign in is not set up.",

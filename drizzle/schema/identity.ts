@@ -1,7 +1,7 @@
 import { boolean, customType, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
 import type { Role } from "#shared/admin/people.ts";
-import { bytes, instant, label, org } from "./columns.ts";
+import { bytes, instant, json, label, labels, org } from "./columns.ts";
 
 /** A point in time as the sign-in library reads and writes it. */
 const moment = customType<{ data: Date; driverData: string }>({
@@ -37,6 +37,8 @@ export const people = pgTable(
     role: label("role").$type<Role>().notNull().default("member"),
     /** Name of a team. */
     team: label("team"),
+    /** The role and team that return when no mapping gives one; an absent member is not mapped. */
+    unmapped: json<{ role?: Role; team?: string | null }>("unmapped").notNull().default({}),
     disabled: boolean("disabled").notNull().default(false),
     ...changed,
   },
@@ -84,7 +86,14 @@ export const signInAccounts = pgTable(
     id: uuid("id").notNull(),
     personId: uuid("person_id").notNull(),
     providerId: label("provider_id").notNull(),
+    /**
+     * OIDC issuer, SAML entity id or GitHub host. Empty: not known, so no one signs in with it. Null: stored by an earlier
+     * version; the next start fills it in.
+     */
+    issuer: label("issuer"),
     accountId: label("account_id").notNull(),
+    /** The mapped groups that its last sign-in named. */
+    groups: labels("groups").notNull().default([]),
     accessToken: label("access_token"),
     refreshToken: label("refresh_token"),
     idToken: label("id_token"),
@@ -97,7 +106,7 @@ export const signInAccounts = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.id] }),
-    uniqueIndex("sign_in_accounts_account").on(table.orgId, table.providerId, table.accountId),
+    uniqueIndex("sign_in_accounts_account").on(table.orgId, table.providerId, table.issuer, table.accountId),
     index("sign_in_accounts_person").on(table.orgId, table.personId),
   ],
 );

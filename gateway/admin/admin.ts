@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { adminAccounts } from "./accounts.ts";
 import { adminAgentSessions, adminMetricsDropped } from "./agent-metrics.ts";
 import { adminAudit } from "./audit.ts";
 import { adminBudgets } from "./budgets.ts";
@@ -52,6 +53,7 @@ export const admin = (deps: AdminDeps) =>
     .use(adminRepositories(deps))
     .use(adminSetupLinks(deps))
     .use(adminPeople(deps))
+    .use(adminAccounts(deps))
     .use(adminTokenRoutes(deps))
     .use(adminRoleMappings(deps))
     .use(adminSignInLinks(deps));

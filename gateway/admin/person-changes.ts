@@ -35,7 +35,13 @@ type Wanted = Partial<Pick<PersonRow, "name" | "githubLogin" | "role" | "team" |
 /** Changes a person; one who is disabled by it loses sessions and keys. @throws GatewayError invalid_request */
 export async function changePerson(it: Changing, before: PersonRow, wanted: Wanted): Promise<PersonRow> {
   const { tx, audit, now } = it;
-  const after: PersonRow = { ...before, ...wanted, updatedAt: now };
+  const after: PersonRow = {
+    ...before,
+    ...wanted,
+    // What an administrator sets is no mapping's any more, until the next sign-in.
+    unmapped: without(before.unmapped, wanted),
+    updatedAt: now,
+  };
   if (after.team !== before.team) await requireTeam(tx, after.team);
   await updatePerson(tx, after);
   const isDisabled = after.disabled && !before.disabled;
@@ -44,6 +50,11 @@ export async function changePerson(it: Changing, before: PersonRow, wanted: Want
   if (isDisabled) await shutOut(it, after);
   return after;
 }
+
+const without = ({ role, team }: PersonRow["unmapped"], wanted: Wanted): PersonRow["unmapped"] => ({
+  ...(role !== undefined && wanted.role === undefined && { role }),
+  ...(team !== undefined && wanted.team === undefined && { team }),
+});
 
 /** Ends a person's sessions and keys, for good. */
 async function shutOut({ tx, audit, now }: Changing, person: PersonRow): Promise<void> {

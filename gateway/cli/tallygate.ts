@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unkn
   key: async () => (await import("./commands/login.ts")).addKey,
   apply: async () => (await import("./commands/apply.ts")).addApply,
   keys: async () => (await import("./commands/keys.ts")).addKeys,
+  people: async () => (await import("./commands/people.ts")).addPeople,
   report: async () => (await import("./commands/report.ts")).addReport,
   backfill: async () => (await import("./commands/backfill.ts")).addBackfill,
   "setup-link": async () => (await import("./commands/links.ts")).addSetupLink,

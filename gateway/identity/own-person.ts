@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { Role } from "#shared/admin/people.ts";
+import { type Role, storedEmail } from "#shared/admin/people.ts";
 import { newId } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import { readCredentials } from "../http/credentials.ts";
@@ -68,7 +68,7 @@ async function ownByKey(deps: OwnDeps, request: Request): Promise<Own> {
   const { owner } = key;
   if (owner === null) throw new GatewayError("role_not_allowed", "This key has no owner.");
   const person = await withStoreErrors(() => findPersonByEmail(database.db, owner));
-  const email = person?.email ?? owner.toLowerCase();
+  const email = person?.email ?? storedEmail(owner);
   return {
     email,
     name: person?.name ?? owner,

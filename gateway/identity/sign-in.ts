@@ -1,4 +1,5 @@
 import type { Database, Transaction } from "#drizzle/database.ts";
+import { storedEmail } from "#shared/admin/people.ts";
 import type { RedeemBody } from "#shared/admin/sign-in-links.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Refusals } from "../plugins/refusals.ts";
@@ -9,7 +10,6 @@ import {
   hasAdministrator,
   insertPerson,
   type PersonRow,
-  storedEmail,
   updatePerson,
 } from "../stores/identity/people.ts";
 import { clearSessions } from "../stores/identity/sessions.ts";

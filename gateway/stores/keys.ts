@@ -3,6 +3,7 @@ import type { Transaction } from "#drizzle/database.ts";
 import { type KeyLimits, keySecrets, keys } from "#drizzle/schema/keys.ts";
 import { keySpend } from "#drizzle/schema/limits.ts";
 import type { KeyView } from "#shared/admin/keys.ts";
+import { storedEmail } from "#shared/admin/people.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Reader } from "./change.ts";
 import { newSecret, secretDigest } from "./client-secret.ts";
@@ -73,7 +74,7 @@ export async function keyNamesOf(reader: Reader, email: string): Promise<string[
   return (await reader.select({ name: keys.name }).from(keys).where(isTheirs)).map(({ name }) => name);
 }
 
-const isOwner = (email: string) => eq(sql`lower(${keys.owner})`, email.toLowerCase());
+const isOwner = (email: string) => eq(sql`lower(${keys.owner})`, storedEmail(email));
 
 /** How a person's keys, revoked ones too, spell the owner. */
 export async function spellingsOf(reader: Reader, email: string): Promise<string[]> {

@@ -10,6 +10,7 @@ import { bootstrap } from "./bootstrap.ts";
 import { openClassifier } from "./classifier/classifier.ts";
 import { openDirectory } from "./directory/directory.ts";
 import { openSnapshot } from "./directory/snapshot.ts";
+import { settleIssuers } from "./identity/accounts.ts";
 import { openKeptAnswers } from "./kept-answers.ts";
 import { budgetMetrics } from "./limits/budget-metrics.ts";
 import { openLimiter } from "./limits/limiter.ts";
@@ -26,6 +27,8 @@ export type StoresOptions = {
   masterKeyReplaces: string | null;
   /** Providers' credentials of the environment, by the variable that the catalogue names. */
   providerKeys: ReadonlyMap<string, Secret>;
+  /** Who keeps the accounts of each way to sign in; null: it is not configured. */
+  issuers: Readonly<Record<string, string | null>>;
   clock: Clock;
   log: Log;
   metrics: Registry;
@@ -76,6 +79,7 @@ export function openStores(options: StoresOptions) {
     /** Bootstraps and reads the database, which must be migrated. @throws WrongMasterKey */
     begin: async () => {
       await requireMasterKey(options);
+      await settleIssuers(database, options.issuers, clock);
       await bootstrap({ database, providerKeys, keepFirstKey, clock, log });
       await directory.begin();
     },

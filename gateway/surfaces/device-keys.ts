@@ -1,4 +1,5 @@
 import type { Transaction } from "#drizzle/database.ts";
+import { storedEmail } from "#shared/admin/people.ts";
 import { newId } from "#shared/ids.ts";
 import { keyView } from "../admin/key-view.ts";
 import { freeKeyName, makeOwnKey } from "../admin/own-key.ts";
@@ -81,7 +82,7 @@ export async function revokeByKey(deps: DeviceKeyDeps, request: Request, secret:
   const now = clock.now();
   const found = await withStoreErrors(() => keyOfCredential(database.db, secret, now));
   if (!found?.owner || found.revokedAt !== null) return;
-  const origin = originOf(deps, request, found.owner.toLowerCase());
+  const origin = originOf(deps, request, storedEmail(found.owner));
   await change(database, origin, (tx, audit) => revokeAudited({ tx, audit }, found.id, now));
   await directory.refresh();
 }

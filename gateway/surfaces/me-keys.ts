@@ -4,6 +4,7 @@ import type { AuditAction } from "#drizzle/schema/audit.ts";
 import { readInstant } from "#shared/admin/fields.ts";
 import { type KeyView, KeyWithSecret, RotateBody } from "#shared/admin/keys.ts";
 import { OWN_KEYS_MAX, OwnKeyBody, OwnKeys } from "#shared/admin/me.ts";
+import { storedEmail } from "#shared/admin/people.ts";
 import { isId } from "#shared/ids.ts";
 import { created, noContent, ownRoute } from "../admin/documented.ts";
 import { keyView } from "../admin/key-view.ts";
@@ -90,7 +91,7 @@ async function create(deps: MeKeysDeps, { own, origin }: Asked, request: Request
 
 async function ownKey(reader: Reader, it: { own: Own; id: string; now: Date }): Promise<KeyWithSecrets> {
   const key = isId(it.id) ? await findKey(reader, it.id, it.now) : null;
-  const isTheirs = key?.owner?.toLowerCase() === it.own.email && key.revokedAt === null;
+  const isTheirs = storedEmail(key?.owner ?? "") === it.own.email && key?.revokedAt === null;
   if (!key || !isTheirs) throw new GatewayError("not_found");
   return key;
 }

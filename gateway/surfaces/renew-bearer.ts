@@ -1,4 +1,5 @@
 import type { Transaction } from "#drizzle/database.ts";
+import { storedEmail } from "#shared/admin/people.ts";
 import { OAuthError } from "../identity/device/oauth-error.ts";
 import { auditIn } from "../stores/audit.ts";
 import { ownChange, type Reader } from "../stores/change.ts";
@@ -52,7 +53,10 @@ async function renew(
   const { key } = found;
   const { id, keyId, usedAt } = found.token;
   if (usedAt !== null && Date.parse(usedAt) + GRACE_MS < now.getTime()) {
-    const audit = auditIn(tx, originOf(deps, request, key.owner?.toLowerCase() ?? key.name));
+    const audit = auditIn(
+      tx,
+      originOf(deps, request, key.owner === null ? key.name : storedEmail(key.owner)),
+    );
     await revokeAudited({ tx, audit }, keyId, now);
     return null;
   }

@@ -27,6 +27,13 @@ export const Email = checked<string>(
     !/\p{Cc}/u.test(value),
 );
 
+/**
+ * How e-mails are stored and compared: in lower case. Letters outside ASCII stay so: the Kelvin sign is no `k`, and the
+ * dotted capital I no `i`.
+ */
+export const storedEmail = (email: string): string =>
+  email.replace(/[^\u212A\u0130]+/gu, (text) => text.toLowerCase());
+
 export const RoleField = oneOf(ROLES);
 const NAME_LENGTH_MAX = 128;
 export const PersonName = SingleLine(NAME_LENGTH_MAX, "Default: the part of the e-mail before the @.");
@@ -78,3 +85,20 @@ export const PersonView = closed({
   updated_at: Type.String(),
 });
 export type PersonView = Static<typeof PersonView>;
+
+/** An account elsewhere that signs a person in. */
+export const LinkedAccount = closed({
+  id: Type.String({ format: "uuid" }),
+  way: Type.String({ description: "`oidc`, `saml` or `github`." }),
+  issuer: nullable(
+    Type.String({
+      description: "OIDC issuer, SAML entity id or GitHub host. Null: not known, so it signs no one in.",
+    }),
+  ),
+  account_id: Type.String({ description: "The account's id there." }),
+  created_at: Type.String(),
+  updated_at: Type.String({ description: "The last sign-in." }),
+});
+export type LinkedAccount = Static<typeof LinkedAccount>;
+/** `GET /admin/v1/people/{id}/accounts`, the oldest first. */
+export const LinkedAccounts = closed({ data: Type.Array(LinkedAccount) });

@@ -149,7 +149,8 @@ describe("groups", () => {
     expect(await me(browser)).toMatchObject({ role: "manager", team: "search" });
   });
 
-  test("count at each sign-in; a mapping without a team, and no mapping at all, keep what the person has", async () => {
+  test("count at each sign-in; what a mapping gave ends with the group, and what an administrator set returns", async () => {
+    await gateway.admin("POST", "/people", { email: "eva@example.com", role: "member", team: "ads" });
     person("eva", { groups: ["staff"] });
     const browser = browserOf();
     await pageAfter(browser, "eva");
@@ -157,14 +158,28 @@ describe("groups", () => {
     person("eva", { groups: ["admins", "staff"] });
     await pageAfter(browser, "eva");
     expect(await me(browser)).toMatchObject({ role: "administrator", team: "ads" });
-    person("eva", { groups: [] });
-    await pageAfter(browser, "eva");
-    expect(await me(browser)).toMatchObject({ role: "administrator", team: "ads" });
     person("eva", { groups: ["leads"] });
     await pageAfter(browser, "eva");
     expect(await me(browser)).toMatchObject({ role: "manager", team: "search" });
+    person("eva", { groups: undefined });
+    await pageAfter(browser, "eva");
+    expect(await me(browser)).toMatchObject({ role: "member", team: "ads" });
     const changes = await audit("actor=eva@example.com&action=person.changed");
-    expect(changes.map(({ after }) => after?.["role"])).toEqual(["manager", "administrator"]);
+    expect(changes.map(({ after }) => after?.["role"])).toEqual(["member", "manager", "administrator"]);
+  });
+
+  test("do not outlast what an administrator sets, before or after", async () => {
+    person("fay", { groups: ["leads"] });
+    const browser = browserOf();
+    await pageAfter(browser, "fay");
+    const { data } = await gateway.admin<{ data: { id: string }[] }>("GET", "/people?email=fay@example.com");
+    await gateway.admin("PATCH", `/people/${data[0]?.id}`, { role: "administrator", team: null });
+    expect(await me(browser)).toMatchObject({ role: "administrator", team: null });
+    await pageAfter(browser, "fay");
+    expect(await me(browser)).toMatchObject({ role: "manager", team: "search" });
+    person("fay", { groups: [] });
+    await pageAfter(browser, "fay");
+    expect(await me(browser)).toMatchObject({ role: "administrator", team: null });
   });
 });
 

@@ -64,6 +64,8 @@ const LEAST: Record<string, Role> = {
   "GET /admin/v1/people/{id}": "administrator",
   "PATCH /admin/v1/people/{id}": "administrator",
   "DELETE /admin/v1/people/{id}": "administrator",
+  "GET /admin/v1/people/{id}/accounts": "administrator",
+  "DELETE /admin/v1/people/{id}/accounts/{account}": "administrator",
   "GET /admin/v1/tokens": "administrator",
   "POST /admin/v1/tokens": "administrator",
   "DELETE /admin/v1/tokens/{id}": "administrator",

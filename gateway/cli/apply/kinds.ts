@@ -4,7 +4,7 @@ import { GuardrailPut } from "#shared/admin/guardrails.ts";
 import { HookPolicyPut } from "#shared/admin/hook-policies.ts";
 import { KeyPatch } from "#shared/admin/keys.ts";
 import { McpServerPut } from "#shared/admin/mcp-servers.ts";
-import { PersonPatch } from "#shared/admin/people.ts";
+import { PersonPatch, storedEmail } from "#shared/admin/people.ts";
 import { PriceBody } from "#shared/admin/prices.ts";
 import { ProviderPut } from "#shared/admin/providers.ts";
 import { SavedReportPut } from "#shared/admin/reports.ts";
@@ -74,7 +74,7 @@ export const RESOURCE_KINDS = {
     create: "post",
     secrets: [],
     identifiedBy: "email",
-    spelled: (email) => email.toLowerCase(),
+    spelled: storedEmail,
     ...byId((it) => String(it["email"])),
   },
   "role-mappings": {

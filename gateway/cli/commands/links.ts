@@ -35,7 +35,7 @@ export const addSignInLink = (program: Command) =>
     .option(...URL_OPTION)
     .action(signInLink);
 
-function parseEmail(text: string): string {
+export function parseEmail(text: string): string {
   if (fits(Email, text)) return text;
   throw new InvalidArgumentError("An e-mail address is expected.");
 }

@@ -1,79 +1,64 @@
 import type { Transaction } from "#drizzle/database.ts";
-import { ROLES } from "#shared/admin/people.ts";
 import { auditIn, type Origin } from "../../stores/audit.ts";
-import { findPersonByAccount, keepAccount } from "../../stores/identity/accounts.ts";
-import {
-  findPersonByEmail,
-  insertPerson,
-  type PersonRow,
-  storedEmail,
-  updatePerson,
-} from "../../stores/identity/people.ts";
+import { accountsOf, findPersonByAccount, keepAccount } from "../../stores/identity/accounts.ts";
+import { findPersonByEmail, insertPerson, type PersonRow } from "../../stores/identity/people.ts";
 import { type RoleMappingRow, roleMappingsOf } from "../../stores/identity/role-mappings.ts";
+import { grantedTo } from "../granted-role.ts";
+import { applyGrants } from "../mapped-people.ts";
 import { personView } from "../person-view.ts";
-import type { Identified } from "./way-in.ts";
+import { spellingsOfEmail } from "./sign-in-email.ts";
+import { type Identified, SignInFault } from "./way-in.ts";
+
+type Entering = { it: Identified; mappings: readonly RoleMappingRow[]; from: Omit<Origin, "actor"> };
 
 /**
- * The person who signed in elsewhere: known by the account there, else by the e-mail, else new. The mappings of their
- * groups give the role, and a team if they name one; without one, a person keeps both, and a new one is a member. A
- * disabled person is returned as they are: the caller refuses them.
+ * The person who signed in elsewhere: known by the account there, else found by the e-mail, else new. The mappings of their
+ * groups give the role, and a team if they name one. A disabled person is returned as they are: the caller refuses them. A
+ * fault: other_account or email_unusual.
  */
 export async function admitPerson(
   tx: Transaction,
   it: Identified,
   from: Omit<Origin, "actor">,
-): Promise<PersonRow> {
-  const known = (await findPersonByAccount(tx, it)) ?? (await findPersonByEmail(tx, it.email));
-  if (known?.disabled) return known;
-  const granted = roleByGroups(await roleMappingsOf(tx, it.groups));
-  const facts = {
-    role: granted?.role ?? known?.role ?? "member",
-    team: granted?.team ?? known?.team ?? null,
-    githubLogin: it.githubLogin ?? known?.githubLogin ?? null,
-  };
-  const person = known
-    ? await brought(tx, { ...known, ...facts }, { known, from })
-    : await added(tx, { ...facts, email: it.email, name: it.name }, from);
-  await keepAccount(tx, it, { personId: person.id, now: from.at });
-  return person;
-}
-
-type Before = { known: PersonRow; from: Omit<Origin, "actor"> };
-
-/** A known person, updated with the facts of the sign-in. */
-async function brought(tx: Transaction, wanted: PersonRow, { known, from }: Before): Promise<PersonRow> {
-  const isSame = (["role", "team", "githubLogin"] as const).every((name) => wanted[name] === known[name]);
-  if (isSame) return known;
-  const row = { ...wanted, updatedAt: from.at };
-  await updatePerson(tx, row);
-  const audit = auditIn(tx, { ...from, actor: row.email });
-  await audit({
-    action: "person.changed",
-    subject: row.email,
-    before: personView(known),
-    after: personView(row),
-  });
-  return row;
-}
-
-async function added(
-  tx: Transaction,
-  facts: Parameters<typeof insertPerson>[1],
-  from: Omit<Origin, "actor">,
-): Promise<PersonRow> {
-  const row = await insertPerson(tx, facts, from.at);
-  const audit = auditIn(tx, { ...from, actor: storedEmail(facts.email) });
-  await audit({ action: "person.created", subject: row.email, after: personView(row) });
-  return row;
+): Promise<PersonRow | SignInFault> {
+  const byAccount = await findPersonByAccount(tx, it);
+  const known = byAccount ?? (await invited(tx, it));
+  if (known instanceof SignInFault || known?.disabled) return known;
+  const mappings = await roleMappingsOf(tx, it.groups ?? []);
+  const person = known ?? (await added(tx, { it, mappings, from }));
+  const groups = it.groups && mappings.map(({ group }) => group);
+  await keepAccount(tx, it, { personId: person.id, groups, now: from.at });
+  const audit = auditIn(tx, { ...from, actor: person.email });
+  if (known && !byAccount) {
+    const { way, issuer, accountId } = it;
+    const after = { way, issuer, account_id: accountId };
+    await audit({ action: "account.linked", subject: person.email, after });
+  }
+  const githubLogin = it.githubLogin ?? person.githubLogin;
+  return await applyGrants({ tx, audit, now: from.at }, person, { githubLogin });
 }
 
 /**
- * What the mappings of a person's groups grant: the highest role, and the team of its mapping; of equal ones, the first
- * with a team. Null: no mapping counts.
+ * The person with this e-mail who has no account of this way yet; null: the e-mail is no one's. Neither the next holder of
+ * an address nor another issuer becomes the person.
  */
-function roleByGroups(mappings: readonly RoleMappingRow[]): Pick<RoleMappingRow, "role" | "team"> | null {
-  const role = ROLES.findLast((it) => mappings.some((mapping) => mapping.role === it));
-  if (role === undefined) return null;
-  const teams = mappings.filter((it) => it.role === role).map(({ team }) => team);
-  return { role, team: teams.find((team) => team !== null) ?? null };
+async function invited(tx: Transaction, { email, way }: Identified): Promise<PersonRow | SignInFault | null> {
+  const spellings = spellingsOfEmail(email);
+  if (spellings === null) return new SignInFault("email_unusual", email);
+  for (const spelling of spellings) {
+    const person = await findPersonByEmail(tx, spelling);
+    if (!person) continue;
+    const hasAccount = (await accountsOf(tx, person.id)).some(({ providerId }) => providerId === way);
+    return hasAccount ? new SignInFault("other_account", person.email) : person;
+  }
+  return null;
+}
+
+async function added(tx: Transaction, { it, mappings, from }: Entering): Promise<PersonRow> {
+  const { email, name, githubLogin } = it;
+  const granted = grantedTo({ role: "member", team: null, unmapped: {} }, mappings);
+  const row = await insertPerson(tx, { email, name, githubLogin, ...granted }, from.at);
+  const audit = auditIn(tx, { ...from, actor: row.email });
+  await audit({ action: "person.created", subject: row.email, after: personView(row) });
+  return row;
 }

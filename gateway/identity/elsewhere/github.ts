@@ -44,7 +44,7 @@ export function githubWayIn(place: GithubPlace, { reach, installedAccounts }: Gi
       const user = await answered(asked, "/user", User);
       const email = verifiedEmail(await answered(asked, "/user/emails", Emails));
       requireMember(await membershipsOf(asked), await installedAccounts(), email);
-      return identified(user, email);
+      return identified(place, user, email);
     },
   };
 }
@@ -125,8 +125,13 @@ function requireMember(memberships: Memberships, installed: ReadonlySet<number>,
   throw new SignInFault(here.length > 0 ? "membership_pending" : "not_member", email);
 }
 
-const identified = ({ id, login, name }: Static<typeof User>, email: string): Identified => ({
+const identified = (
+  { webUrl }: GithubPlace,
+  { id, login, name }: Static<typeof User>,
+  email: string,
+): Identified => ({
   way: "github",
+  issuer: new URL(webUrl).host,
   accountId: String(id),
   email,
   name: fits(PersonName, name) ? name : null,

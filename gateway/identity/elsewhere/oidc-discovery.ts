@@ -3,7 +3,7 @@ import { createRemoteJWKSet, customFetch } from "jose";
 import { fits, open } from "#shared/schema.ts";
 import type { OutboundFetch } from "../../upstream/outbound-fetch.ts";
 import { ANSWER_MS_MAX, askProvider } from "./ask-provider.ts";
-import { SignInFault } from "./way-in.ts";
+import { SignInFault, withoutSlash } from "./way-in.ts";
 
 /** What an issuer says of itself (OpenID Connect Discovery 1.0, 3), as far as it is used. */
 const Discovered = open({
@@ -18,8 +18,6 @@ const Discovered = open({
 });
 
 export type Issuer = Static<typeof Discovered> & { keys: ReturnType<typeof createRemoteJWKSet> };
-
-const withoutSlash = (url: string): string => url.replace(/\/$/, "");
 
 /** Anyone can make an unsigned token, and of a symmetric key the issuer publishes nothing. */
 const isVerifiable = (algorithm: string): boolean => /^(RS|PS|ES|Ed)/.test(algorithm);

@@ -12,7 +12,14 @@ import type { Secret } from "../../directory.ts";
 import type { OutboundFetch } from "../../upstream/outbound-fetch.ts";
 import { type AskProvider, askProvider } from "./ask-provider.ts";
 import { type Issuer, openDiscovery } from "./oidc-discovery.ts";
-import { type Identified, type Returned, SignInFault, type Trip, type WayIn } from "./way-in.ts";
+import {
+  type Identified,
+  type Returned,
+  SignInFault,
+  type Trip,
+  type WayIn,
+  withoutSlash,
+} from "./way-in.ts";
 
 export type OidcConfig = {
   issuer: string;
@@ -124,9 +131,11 @@ const UserInfo = open({ sub: Type.String() });
 
 const SUBJECT = Type.String({ minLength: 1, maxLength: 255 });
 const GROUPS_MAX = 1000;
+const Elsewhere = open({ _claim_names: open({}) });
 
 /** @throws SignInFault email_missing; email_unverified; invalid_answer. */
-function identified(claims: Claims, { groupsClaim }: OidcConfig): Identified {
+function identified(claims: Claims, config: OidcConfig): Identified {
+  const { groupsClaim } = config;
   const { sub, email, name } = claims;
   if (!fits(SUBJECT, sub)) throw new SignInFault("invalid_answer");
   if (!fits(Email, email)) throw new SignInFault("email_missing");
@@ -134,12 +143,15 @@ function identified(claims: Claims, { groupsClaim }: OidcConfig): Identified {
   const isVerified = claims["email_verified"] === true || claims["email_verified"] === "true";
   if (!isVerified) throw new SignInFault("email_unverified", email);
   const listed = [claims[groupsClaim] ?? []].flat().slice(0, GROUPS_MAX);
+  // Too many groups are elsewhere (OpenID Connect Core 1.0, 5.6.2), as Entra has it.
+  const isElsewhere = fits(Elsewhere, claims) && Object.hasOwn(claims._claim_names, groupsClaim);
   return {
     way: "oidc",
+    issuer: withoutSlash(config.issuer),
     accountId: sub,
     email,
     name: fits(PersonName, name) ? name : null,
-    groups: listed.filter((it) => typeof it === "string"),
+    groups: isElsewhere ? null : listed.filter((it) => typeof it === "string"),
     githubLogin: null,
   };
 }

@@ -2,7 +2,7 @@ import type { Profile, SAML } from "@node-saml/node-saml";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Database } from "#drizzle/database.ts";
 import { readInstant } from "#shared/admin/fields.ts";
-import { Email, PersonName } from "#shared/admin/people.ts";
+import { Email, PersonName, storedEmail } from "#shared/admin/people.ts";
 import type { Clock } from "#shared/clock.ts";
 import { closed, fits, nullable, open } from "#shared/schema.ts";
 import { keepSamlReturn, takeSamlReturn } from "../../stores/identity/saml-returns.ts";
@@ -61,7 +61,7 @@ export function samlWayIn(config: SamlConfig, deps: SamlDeps): SamlWayIn {
         throw new SignInFault("invalid_answer");
       }
       const { requestId: _, ...person } = answer;
-      return { way: "saml", githubLogin: null, ...person };
+      return { way: "saml", issuer: config.issuer, githubLogin: null, ...person };
     },
   };
 }
@@ -138,7 +138,7 @@ function personOf(profile: Profile, { issuer, groupsAttribute }: SamlConfig): Om
   const name = firstOf(profile, NAME_ATTRIBUTES);
   return {
     // A transient name is another one at each sign-in.
-    accountId: nameIDFormat === TRANSIENT || !nameID ? email.toLowerCase() : nameID,
+    accountId: nameIDFormat === TRANSIENT || !nameID ? storedEmail(email) : nameID,
     email,
     name: fits(PersonName, name) ? name : null,
     groups: valuesOf(profile, groupsAttribute).slice(0, GROUPS_MAX),

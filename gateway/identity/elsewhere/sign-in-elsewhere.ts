@@ -86,6 +86,7 @@ async function signedIn(
   const now = clock.now();
   const from = { address: refusals.addressOf(request), requestId: null, at: now };
   const person = await ownChange(database, (tx) => admitPerson(tx, identified, from));
+  if (person instanceof SignInFault) throw person;
   if (person.disabled) throw new SignInFault("person_disabled", person.email);
   await ownChange(database, (tx) => clearSessions(tx, sessionToken(request.headers, cookie), now));
   return await auth.signIn({ personId: person.id, way: identified.way }, request);

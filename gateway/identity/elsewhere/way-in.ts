@@ -22,12 +22,15 @@ export type Returned = {
 /** The person who signed in elsewhere, as the provider reports them. */
 export type Identified = {
   way: WayName;
+  /** Who keeps the account: OIDC issuer, SAML entity id, or GitHub host. */
+  issuer: string;
   /** The account there: an id that never changes and is never given to another. */
   accountId: string;
   /** Verified there. */
   email: string;
   name: string | null;
-  groups: readonly string[];
+  /** Null: the place leaves them out this time. */
+  groups: readonly string[] | null;
   /** Null: the place says nothing about it. */
   githubLogin: string | null;
 };
@@ -39,6 +42,9 @@ export type WayIn = {
   /** Who came back. @throws SignInFault */
   identify(trip: Trip, returned: Returned): Promise<Identified>;
 };
+
+/** An OIDC issuer as accounts are stored with it. */
+export const withoutSlash = (url: string): string => url.replace(/\/$/, "");
 
 /** A sign-in that fails, and why. */
 export class SignInFault extends Error {

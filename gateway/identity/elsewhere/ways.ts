@@ -9,7 +9,7 @@ import {
 import type { OutboundFetch } from "../../upstream/outbound-fetch.ts";
 import type { OidcConfig } from "./oidc.ts";
 import type { SamlConfig, SamlDeps, SamlWayIn } from "./saml.ts";
-import type { WayIn, WayName } from "./way-in.ts";
+import { type WayIn, type WayName, withoutSlash } from "./way-in.ts";
 
 /** Where people can sign in, each as it is set up now; null: it is not. */
 export type Ways = Record<Exclude<WayName, "saml">, () => Promise<WayIn | null>> & {
@@ -49,6 +49,13 @@ export function openWays({ oidc, saml, github }: WaysConfig, deps: WaysDeps): Wa
     },
   };
 }
+
+/** Who keeps the accounts of each way in; null: it is not configured. */
+export const issuersOf = ({ oidc, saml, github }: WaysConfig): Record<WayName, string | null> => ({
+  oidc: oidc && withoutSlash(oidc.issuer),
+  saml: saml?.issuer ?? null,
+  github: new URL(github.webUrl).host,
+});
 
 /** As `GET /auth/ways-in` shows them. */
 export const waysInView = async ({ oidc, saml }: WaysConfig, ways: Ways): Promise<WaysIn> => ({

@@ -1,9 +1,9 @@
 import { SingleLine } from "#shared/admin/fields.ts";
-import { Email } from "#shared/admin/people.ts";
+import { Email, storedEmail } from "#shared/admin/people.ts";
 import { SCIM_SCHEMAS, type ScimPatch, type ScimUserBody } from "#shared/admin/scim.ts";
 import { isRecord } from "#shared/json.ts";
 import { fits } from "#shared/schema.ts";
-import { type PersonRow, storedEmail } from "../../stores/identity/people.ts";
+import type { PersonRow } from "../../stores/identity/people.ts";
 import { ScimError } from "./scim-error.ts";
 
 /** A directory's facts about a person; absent: not stated. */

@@ -1,42 +1,97 @@
-import { and, eq } from "drizzle-orm";
-import type { Transaction } from "#drizzle/database.ts";
+import { and, eq, isNull } from "drizzle-orm";
+import type { Database, Transaction } from "#drizzle/database.ts";
 import { people, signInAccounts } from "#drizzle/schema/identity.ts";
+import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
-import type { Reader } from "../change.ts";
+import { auditIn, ownOrigin } from "../audit.ts";
+import { ownChange, type Reader } from "../change.ts";
+import { withStoreErrors } from "../store-errors.ts";
 import type { PersonRow } from "./people.ts";
 
-/** An account elsewhere: the way in, and the account's id there. */
-export type AccountElsewhere = { way: string; accountId: string };
+/** An account elsewhere: the way in, who keeps the account (OIDC issuer, SAML entity id, GitHub host), and its id there. */
+export type AccountElsewhere = { way: string; issuer: string; accountId: string };
+export type AccountRow = typeof signInAccounts.$inferSelect;
+
+const isOurs = eq(signInAccounts.orgId, DEFAULT_ORG);
+const isAccount = ({ way, issuer, accountId }: AccountElsewhere) =>
+  and(
+    isOurs,
+    eq(signInAccounts.providerId, way),
+    eq(signInAccounts.issuer, issuer),
+    eq(signInAccounts.accountId, accountId),
+  );
 
 /** The account's person; null: no one has signed in with it. */
-export async function findPersonByAccount(
-  reader: Reader,
-  { way, accountId }: AccountElsewhere,
-): Promise<PersonRow | null> {
-  const isIt = and(eq(signInAccounts.providerId, way), eq(signInAccounts.accountId, accountId));
+export async function findPersonByAccount(reader: Reader, it: AccountElsewhere): Promise<PersonRow | null> {
   const [found] = await reader
     .select({ person: people })
     .from(signInAccounts)
     .innerJoin(people, and(eq(people.orgId, signInAccounts.orgId), eq(people.id, signInAccounts.personId)))
-    .where(and(eq(signInAccounts.orgId, DEFAULT_ORG), isIt));
+    .where(isAccount(it));
   return found?.person ?? null;
 }
 
-/** Stores the account's person; the first person stays. Stores no token of the account. */
+/** A person's accounts, the oldest first. */
+export const accountsOf = (reader: Reader, personId: string): Promise<AccountRow[]> =>
+  reader
+    .select()
+    .from(signInAccounts)
+    .where(and(isOurs, eq(signInAccounts.personId, personId)))
+    .orderBy(signInAccounts.id);
+
+/** Stores an account of a person, with the groups that its sign-in named (null: as before). Stores no token of the account. */
 export async function keepAccount(
   tx: Transaction,
-  { way, accountId }: AccountElsewhere,
-  it: { personId: string; now: Date },
+  it: AccountElsewhere,
+  { personId, groups, now }: { personId: string; groups: string[] | null; now: Date },
 ): Promise<void> {
-  await tx
-    .insert(signInAccounts)
-    .values({
-      id: newId(),
-      personId: it.personId,
-      providerId: way,
-      accountId,
-      createdAt: it.now,
-      updatedAt: it.now,
-    })
-    .onConflictDoNothing();
+  const changed = { ...(groups && { groups }), updatedAt: now };
+  const updated = await tx.update(signInAccounts).set(changed).where(isAccount(it)).returning();
+  if (updated.length > 0) return;
+  const { way: providerId, issuer, accountId } = it;
+  const row = { id: newId(), personId, providerId, issuer, accountId, createdAt: now, ...changed };
+  await tx.insert(signInAccounts).values(row);
+}
+
+/** Unlinks an account of a person; null: the person has no such account. */
+export async function deleteAccount(
+  tx: Transaction,
+  personId: string,
+  id: string,
+): Promise<AccountRow | null> {
+  const isIt = and(isOurs, eq(signInAccounts.personId, personId), eq(signInAccounts.id, id));
+  return (await tx.delete(signInAccounts).where(isIt).returning())[0] ?? null;
+}
+
+/**
+ * Gives the accounts that an earlier version stored without an issuer the one that is configured now, by way in; those of
+ * a way that is not configured sign no one in any more.
+ */
+export async function settleIssuers(
+  database: Database,
+  issuers: Readonly<Record<string, string | null>>,
+  clock: Clock,
+): Promise<void> {
+  const isOpen = and(isOurs, isNull(signInAccounts.issuer));
+  const open = await withStoreErrors(() => database.db.select().from(signInAccounts).where(isOpen).limit(1));
+  if (open.length === 0) return;
+  await ownChange(database, async (tx) => {
+    const audit = auditIn(tx, ownOrigin("environment", clock.now()));
+    for (const { way } of await tx
+      .selectDistinct({ way: signInAccounts.providerId })
+      .from(signInAccounts)
+      .where(isOpen)) {
+      const issuer = issuers[way] ?? "";
+      const settled = await tx
+        .update(signInAccounts)
+        .set({ issuer })
+        .where(and(isOpen, eq(signInAccounts.providerId, way)))
+        .returning({ id: signInAccounts.id });
+      await audit({
+        action: "account.issuer_set",
+        subject: way,
+        after: { issuer, accounts: settled.length },
+      });
+    }
+  });
 }

@@ -1,16 +1,13 @@
 import { and, count, desc, eq, lt } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
 import { people } from "#drizzle/schema/identity.ts";
-import type { Role } from "#shared/admin/people.ts";
+import { type Role, storedEmail } from "#shared/admin/people.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Reader } from "../change.ts";
 import type { Slice } from "../slice.ts";
 
 export type PersonRow = typeof people.$inferSelect;
-
-/** How e-mails are compared: as one that is stored. */
-export const storedEmail = (email: string): string => email.toLowerCase();
 
 /** Newest first; `email` null: everyone. */
 export const listPeople = (
@@ -79,6 +76,8 @@ export type NewPerson = {
   role: Role;
   team: string | null;
   githubLogin: string | null;
+  /** Of a new person whose groups are mapped. */
+  unmapped?: PersonRow["unmapped"];
 };
 
 /** @throws an error of the database if the e-mail is taken. */

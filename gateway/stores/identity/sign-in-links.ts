@@ -1,10 +1,10 @@
 import { and, eq, gt, lt } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
 import { signInVerifications } from "#drizzle/schema/identity.ts";
+import { storedEmail } from "#shared/admin/people.ts";
 import { SIGN_IN_LINK_MINUTES } from "#shared/admin/sign-in-links.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import { newSecret } from "../client-secret.ts";
-import { storedEmail } from "./people.ts";
 
 /** The token of a link for the first administrator, who is not named yet. */
 const FIRST = /^tgf_[0-9A-Za-z]{43}$/;

@@ -1,0 +1,25 @@
+import type { Transaction } from "#drizzle/database.ts";
+import type { Audit } from "../stores/audit.ts";
+import { accountsOf } from "../stores/identity/accounts.ts";
+import { type PersonRow, updatePerson } from "../stores/identity/people.ts";
+import { roleMappingsOf } from "../stores/identity/role-mappings.ts";
+import { grantedTo } from "./granted-role.ts";
+import { personView } from "./person-view.ts";
+
+/** Gives a person the role and team of the groups that they have now, and the facts of their sign-in. */
+export async function applyGrants(
+  { tx, audit, now }: { tx: Transaction; audit: Audit; now: Date },
+  known: PersonRow,
+  facts: Partial<Pick<PersonRow, "githubLogin">> = {},
+): Promise<PersonRow> {
+  const groups = (await accountsOf(tx, known.id)).flatMap((account) => account.groups);
+  const row = { ...known, ...facts, ...grantedTo(known, await roleMappingsOf(tx, groups)) };
+  if (Bun.deepEquals(row, known)) return known;
+  const changed = { ...row, updatedAt: now };
+  await updatePerson(tx, changed);
+  const [before, after] = [personView(known), personView(row)];
+  if (!Bun.deepEquals(before, after)) {
+    await audit({ action: "person.changed", subject: row.email, before, after: personView(changed) });
+  }
+  return changed;
+}
