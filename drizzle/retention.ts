@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { newId } from "#shared/ids.ts";
 import { connect } from "./database.ts";
 import { addMonth, type Month, monthOf } from "./partitions.ts";
 
@@ -10,6 +11,41 @@ const PAUSE_MS = 250;
 /** SQLSTATE of a lock that could not be acquired in time. */
 const LOCK_NOT_AVAILABLE = "55P03";
 
+type Plan = {
+  /** First day (UTC) of the oldest month that stays. */
+  cutoff: string;
+  /** Who drops one month a day and says so in the audit log; null: everything at once, as another database did. */
+  daily: { actor: string; confirmed: boolean } | null;
+};
+
+/** As the audit log has it. */
+const DROPPED = "records.dropped";
+
+/** The first day (UTC) of the oldest month that stays, by the database's clock, whatever a gateway's own clock says. */
+const cutoffIn = async (sql: postgres.Sql, days: number): Promise<string> => {
+  const [row] = await sql<{ cutoff: string }[]>`
+    select to_char(now() at time zone 'UTC' - make_interval(days => ${days}), 'YYYY-MM-01') as cutoff`;
+  return row?.cutoff ?? "";
+};
+
+/**
+ * Drops single records that are older than `days` by the database's clock: the oldest month, and no other one within the
+ * next 24 hours, so that a wrong clock or setting is noticed while most is still there; all of them once an administrator
+ * has `confirmed` it. Otherwise like `dropOldMonths`.
+ */
+export const retainDays = (
+  url: string,
+  { days, ...daily }: { days: number; actor: string; confirmed: boolean },
+): Promise<string[]> =>
+  connected(url, async (client) => drop(client, { cutoff: await cutoffIn(client, days), daily }));
+
+/** The months (`requests_2026_01`) of single records that are older than `days` by the database's clock. */
+export const monthsDue = (url: string, days: number): Promise<string[]> =>
+  connected(url, async (client) => {
+    const cutoff = await cutoffIn(client, days);
+    return (await monthsThere(client)).filter(({ to }) => to <= cutoff).map(({ table }) => table);
+  });
+
 /**
  * Drops the single records of every month (UTC) that ends before `before`, once all of its hours are rolled up and none
  * is marked for a rebuild; rollups are kept. Returns the dropped partitions; none if it is too early, or if the lock is
@@ -18,23 +54,29 @@ const LOCK_NOT_AVAILABLE = "55P03";
  * A month is detached, which needs a short lock of the whole table: waiting for it ends after 100 ms, so that writers
  * never queue up behind it for longer. Dropping the detached partition afterwards blocks no one.
  */
-export async function dropOldMonths(url: string, before: Date, triesMax = TRIES): Promise<string[]> {
+export const dropOldMonths = (url: string, before: Date, triesMax = TRIES): Promise<string[]> =>
+  connected(url, (client) => drop(client, { cutoff: monthOf(before).from, daily: null }, triesMax));
+
+async function connected<T>(url: string, work: (client: postgres.Sql) => Promise<T>): Promise<T> {
   const client = connect(url, { name: "retention", max: 1, statementTimeoutMs: 60_000 });
   try {
-    const cutoff = monthOf(before).from;
-    await houseStrays(client, cutoff);
-    for (let tries = 0; tries < triesMax; tries++) {
-      const detached = await detachMonths(client, cutoff).catch((error) => {
-        if (error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE) return null;
-        throw error;
-      });
-      if (detached) return await dropDetached(client, cutoff);
-      await Bun.sleep(PAUSE_MS);
-    }
-    return [];
+    return await work(client);
   } finally {
     await client.end({ timeout: 5 });
   }
+}
+
+async function drop(client: postgres.Sql, plan: Plan, triesMax = TRIES): Promise<string[]> {
+  await houseStrays(client, plan.cutoff);
+  for (let tries = 0; tries < triesMax; tries++) {
+    const detached = await detachMonths(client, plan).catch((error) => {
+      if (error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE) return null;
+      throw error;
+    });
+    if (detached) return await dropDetached(client, plan.cutoff);
+    await Bun.sleep(PAUSE_MS);
+  }
+  return [];
 }
 
 /** Records of old months that never had a partition get one, so that they are dropped in the same way. */
@@ -50,17 +92,18 @@ async function houseStrays(client: postgres.Sql, cutoff: string): Promise<void> 
   }
 }
 
-async function detachMonths(client: postgres.Sql, cutoff: string): Promise<boolean> {
+async function detachMonths(client: postgres.Sql, plan: Plan): Promise<boolean> {
   return await client.begin(async (sql) => {
     await sql.unsafe(`set local lock_timeout = '${LOCK_MS}ms'`);
-    // Locking the rows keeps rollups unchanged in the meantime.
+    // Locking the rows keeps rollups unchanged in the meantime, and lets one process at a time see which months are there.
+    await sql`select 1 from rollup_state for update`;
+    const { months, cutoff } = await nextMonths(sql, plan);
     const states = await sql<{ rolled: boolean; done: boolean }[]>`
       select rolled_to >= ${cutoff}::text::timestamptz as rolled,
         coalesce(raw_from >= ${cutoff}::text::timestamptz, false) as done
-      from rollup_state for update`;
+      from rollup_state`;
     if (states.length === 0 || !states.every(({ rolled }) => rolled)) return true;
-    const months = (await monthsThere(sql)).filter(({ to }) => to <= cutoff);
-    if (months.length === 0 && states.every(({ done }) => done)) return true;
+    if (months.length === 0 && (plan.daily || states.every(({ done }) => done))) return true;
     await sql`lock table requests in access exclusive mode`;
     const [hindered] = await sql`
       select 1 from rollup_marks where hour < ${cutoff}::text::timestamptz
@@ -68,9 +111,35 @@ async function detachMonths(client: postgres.Sql, cutoff: string): Promise<boole
     if (hindered) return true;
     for (const { table } of months) await sql.unsafe(`alter table requests detach partition ${table}`);
     await sql`update rollup_state set raw_from = greatest(raw_from, ${cutoff}::text::timestamptz)`;
+    if (plan.daily) await note(sql, months, plan.daily.actor);
     return true;
   });
 }
+
+async function note(sql: postgres.TransactionSql, months: readonly Month[], actor: string): Promise<void> {
+  for (const { from } of months) {
+    await sql`insert into audit_entries (id, at, actor, action, subject)
+      values (${newId()}, now(), ${actor}, ${DROPPED}, ${from.slice(0, 7)})`;
+  }
+}
+
+/** The months that may go now, and the first day that stays. */
+async function nextMonths(
+  sql: postgres.TransactionSql,
+  { cutoff, daily }: Plan,
+): Promise<{ months: Month[]; cutoff: string }> {
+  const due = (await monthsThere(sql)).filter(({ to }) => to <= cutoff);
+  const [oldest] = due;
+  if (!daily || daily.confirmed || oldest === undefined) return { months: due, cutoff };
+  return { months: (await droppedToday(sql)) ? [] : [oldest], cutoff: oldest.to };
+}
+
+/** Whether a month was dropped within the last 24 hours. */
+const droppedToday = async (sql: postgres.TransactionSql): Promise<boolean> =>
+  (
+    await sql`select 1 from audit_entries
+      where action = ${DROPPED} and at > now() - interval '24 hours' limit 1`
+  ).length > 0;
 
 /** Months that are detached, by this call or by one that was killed before it could drop them. */
 async function dropDetached(client: postgres.Sql, cutoff: string): Promise<string[]> {
@@ -82,15 +151,17 @@ async function dropDetached(client: postgres.Sql, cutoff: string): Promise<strin
   const dropped: string[] = [];
   for (const { name } of tables) {
     if (`${name.slice(-7).replace("_", "-")}-01` >= cutoff) continue;
-    await client.unsafe(`drop table ${name}`);
+    await client.unsafe(`drop table if exists ${name}`);
     dropped.push(name);
   }
   return dropped;
 }
 
-async function monthsThere(sql: postgres.TransactionSql): Promise<Month[]> {
+/** Oldest first. */
+async function monthsThere(sql: postgres.Sql | postgres.TransactionSql): Promise<Month[]> {
   const rows = await sql<{ name: string }[]>`
-    select inhrelid::regclass::text as name from pg_inherits where inhparent = 'requests'::regclass`;
+    select inhrelid::regclass::text as name from pg_inherits where inhparent = 'requests'::regclass
+    order by 1`;
   return rows.flatMap(({ name }) => {
     const [, year, month] = /^requests_(\d{4})_(\d\d)$/.exec(name) ?? [];
     return year === undefined ? [] : [monthOf(new Date(`${year}-${month}-01T00:00:00Z`))];

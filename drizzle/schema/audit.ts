@@ -55,6 +55,7 @@ export const AUDITED = [
   "role_mapping.set",
   "role_mapping.deleted",
   "data.exported",
+  "records.dropped",
 ] as const;
 
 export type AuditAction = (typeof AUDITED)[number];

@@ -32,6 +32,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unkn
   digest: async () => (await import("./commands/digest.ts")).addDigest,
   reprice: async () => (await import("./commands/reprice.ts")).addReprice,
   rollups: async () => (await import("./commands/rollups.ts")).addRollups,
+  retention: async () => (await import("./commands/retention.ts")).addRetention,
   "move-records": async () => (await import("./commands/move-records.ts")).addMoveRecords,
   spool: async () => (await import("./commands/spool.ts")).addSpool,
   routes: async () => (await import("./commands/routes.ts")).addRoutes,

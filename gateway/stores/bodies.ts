@@ -1,4 +1,4 @@
-import { and, eq, gt, lte } from "drizzle-orm";
+import { and, eq, gt, lte, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { capturedBodies } from "#drizzle/schema/bodies.ts";
 import type { Clock } from "#shared/clock.ts";
@@ -43,7 +43,7 @@ export function openBodyCapture({ database, sealer, clock, log }: BodiesOptions)
     );
   };
   const sweep = () =>
-    deleteExpiredBodies(database, clock.now()).catch((error) =>
+    deleteExpiredBodies(database).catch((error) =>
       log.warn(errorFields(error), "expired bodies could not be deleted"),
     );
   const timer = setInterval(sweep, SWEEP_MS);
@@ -67,9 +67,9 @@ export function openBodyCapture({ database, sealer, clock, log }: BodiesOptions)
   };
 }
 
-export async function deleteExpiredBodies(database: Database, now: Date): Promise<void> {
+export async function deleteExpiredBodies(database: Database): Promise<void> {
   await withStoreErrors(() =>
-    database.db.delete(capturedBodies).where(lte(capturedBodies.expiresAt, now.toISOString())),
+    database.db.delete(capturedBodies).where(lte(capturedBodies.expiresAt, sql`now()`)),
   );
 }
 

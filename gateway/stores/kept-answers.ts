@@ -35,10 +35,10 @@ export type KeptAnswersOptions = { database: Database; sealer: Sealer; clock: Cl
 
 /** Keeps translated answers, encrypted, for an hour after their last use. */
 export function openKeptAnswers(options: KeptAnswersOptions): KeptAnswers {
-  const { database, clock, log } = options;
+  const { database, log } = options;
   const underWay = new Set<Promise<void>>();
   const sweep = () =>
-    deleteExpiredAnswers(database, clock.now()).catch((error) =>
+    deleteExpiredAnswers(database).catch((error) =>
       log.warn(errorFields(error), "expired answers could not be deleted"),
     );
   const timer = setInterval(sweep, SWEEP_MS);
@@ -132,10 +132,8 @@ async function conversation(
   return length > CONVERSATION_MAX ? [] : rows.map(({ id }) => id);
 }
 
-export async function deleteExpiredAnswers(database: Database, now: Date): Promise<void> {
-  await withStoreErrors(() =>
-    database.db.delete(keptAnswers).where(lte(keptAnswers.expiresAt, now.toISOString())),
-  );
+export async function deleteExpiredAnswers(database: Database): Promise<void> {
+  await withStoreErrors(() => database.db.delete(keptAnswers).where(lte(keptAnswers.expiresAt, sql`now()`)));
 }
 
 const belongingOf = (keyId: string, answerId: string): SealContext => ({

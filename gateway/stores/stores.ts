@@ -8,6 +8,7 @@ import type { Secret } from "../directory.ts";
 import { openBodyCapture } from "./bodies.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { openClassifier } from "./classifier/classifier.ts";
+import { openClockCheck } from "./clock-check.ts";
 import { openDirectory } from "./directory/directory.ts";
 import { openSnapshot } from "./directory/snapshot.ts";
 import { settleIssuers } from "./identity/accounts.ts";
@@ -65,13 +66,14 @@ export function openStores(options: StoresOptions) {
     clock,
   });
   const classifier = openClassifier({ directory, database, clock, log });
+  const clocks = openClockCheck({ database, clock, log });
   const bodies = openBodyCapture({ database, sealer, clock, log });
   const keptAnswers = openKeptAnswers({ database, sealer, clock, log });
   const keepFirstKey = (secret: string) =>
     writeFile(join(dataDirectory, "first-key"), `${secret}\n`, { mode: 0o600 });
 
   return {
-    stores: { database, sealer, directory, classifier, limiter, bodies, keptAnswers },
+    stores: { database, sealer, directory, classifier, limiter, bodies, keptAnswers, clocks },
     /** Everything that calls need besides a directory. */
     warm: async () => {
       await Promise.all([classifier.settled(), limiter.begun]);
@@ -80,11 +82,13 @@ export function openStores(options: StoresOptions) {
     begin: async () => {
       await requireMasterKey(options);
       await settleIssuers(database, options.issuers, clock);
+      await clocks.look();
       await bootstrap({ database, providerKeys, keepFirstKey, clock, log });
       await directory.begin();
     },
     close: async () => {
       classifier.close();
+      clocks.close();
       await limiter.close();
       await Promise.all([directory, bodies, keptAnswers].map((opened) => opened.close()));
       await snapshot.close();

@@ -1,12 +1,14 @@
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import type { Copies } from "../stores/clickhouse/copies.ts";
+import type { ClockCheck } from "../stores/clock-check.ts";
 import type { DirectoryState, DirectoryStore } from "../stores/directory/directory.ts";
 import type { SnapshotFault } from "../stores/directory/snapshot.ts";
 
 export type HealthDeps = {
   recorder: { accepting(): boolean };
   directory: Pick<DirectoryStore, "reachable" | "state">;
+  clocks: Pick<ClockCheck, "minutesAhead">;
   /** Null: records and reports are in Postgres alone. */
   copies: Copies | null;
   lifecycle: Lifecycle;
@@ -70,7 +72,7 @@ const WITHOUT_CLICKHOUSE = "ClickHouse is away: reports are not available, and r
 
 /** `isCopied`: whether ClickHouse answers; null where it is not used. */
 function readiness(
-  { recorder, directory, lifecycle }: HealthDeps,
+  { recorder, directory, lifecycle, clocks }: HealthDeps,
   isReachable: boolean,
   isCopied: boolean | null,
 ) {
@@ -88,7 +90,10 @@ function readiness(
     directory: state.source,
     directory_age_seconds: state.source === "none" ? null : state.ageSeconds,
     can: { model_calls: isReady, administration: administers, reports: administers && isCopied !== false },
-    reasons: [...reasonsOf({ state, recording, stopping, warm, administers, isReachable, isCopied })],
+    reasons: [
+      ...clockReasons(clocks.minutesAhead()),
+      ...reasonsOf({ state, recording, stopping, warm, administers, isReachable, isCopied }),
+    ],
   };
 }
 
@@ -97,6 +102,13 @@ type Found = {
   isReachable: boolean;
   isCopied: boolean | null;
 } & Record<"recording" | "stopping" | "warm" | "administers", boolean>;
+
+const clockReasons = (minutes: number | null): string[] =>
+  minutes === null
+    ? []
+    : [
+        `This host's clock is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead of" : "behind"} the database's.`,
+      ];
 
 /** The failing parts, and why they fail. */
 function* reasonsOf(it: Found): Generator<string> {

@@ -162,7 +162,7 @@ test("what is kept is sealed for its key, is used for an hour longer, and is del
     .catch((error: unknown) => error);
   expect(refused).toMatchObject({ status: 400 });
   const database = openDatabase(gateway.databaseUrl, { name: "sweep", max: 1, statementTimeoutMs: 5000 });
-  await deleteExpiredAnswers(database, new Date());
+  await deleteExpiredAnswers(database);
   await database.close();
   expect(await rows()).toHaveLength(0);
 });

@@ -134,7 +134,7 @@ describe("body capture", () => {
     await gateway.sql`update captured_bodies set expires_at = now() where request_id = ${id}`;
     expect((await admin(`/requests/${id}/body`)).status).toBe(404);
     const database = openDatabase(gateway.databaseUrl, { name: "sweep", max: 1, statementTimeoutMs: 5000 });
-    await deleteExpiredBodies(database, new Date());
+    await deleteExpiredBodies(database);
     await database.close();
     expect(await kept(id)).toBe(false);
   });

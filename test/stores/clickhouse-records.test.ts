@@ -223,7 +223,11 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
         await client.insert({ table, values: [common], format: "JSONEachRow" });
       }
     }
-    await expireCopies(client, { days: 10, cluster: null, now: new Date("2026-02-25T00:00:00Z") });
+    await expireCopies(client, {
+      dropped: new Date("2026-02-01T00:00:00Z"),
+      before: new Date("2026-02-15T00:00:00Z"),
+      cluster: null,
+    });
     const days = (table: string) =>
       all(client, `select toString(toDate(started_at)) as day from ${table} final order by day`);
     for (const table of ["requests", "session_requests"]) {
@@ -253,10 +257,10 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     });
     await until(async () => (await sql`select 1 from clickhouse_marks limit 1`).length === 1);
     const old = { org_id: "default", id: newId(), started_at: "2020-01-31T00:00:00.000Z", version: 1 };
-    await client.insert({ table: "requests", values: [old], format: "JSONEachRow" });
+    await client.insert({ table: "tool_calls", values: [old], format: "JSONEachRow" });
     counts = 0;
     await until(() => counts > 1);
-    await until(async () => (await all(client, "select 1 from requests limit 1")).length === 0);
+    await until(async () => (await all(client, "select 1 from tool_calls limit 1")).length === 0);
     isOver = true;
     await Promise.all(writing);
     await copied();

@@ -22,7 +22,8 @@ const HELP = `
 Needed only after changing records by hand in the database. Uses DATABASE_URL, or the database that
 \`${START_COMMAND}\` runs here. Sums of records that retention_days has dropped stay unchanged.`;
 
-const Where = Type.Object({
+/** The database of an installation on this computer, or the one that is named. */
+export const Where = Type.Object({
   DATABASE_URL: optional(postgresUrl()),
   DATA_DIR: text("a directory", () => true, ".tallygate"),
 });

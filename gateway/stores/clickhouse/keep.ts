@@ -17,7 +17,6 @@ import { createTables } from "./schema.ts";
 const EVERY_MS = 500;
 const COUNT_EVERY_MS = 5000;
 const RETENTION_EVERY_MS = 60 * 60_000;
-const DAY_MS = 24 * 3_600_000;
 const CLIENT = { name: "records", timeoutMs: 30_000, connectionsMax: 2 };
 
 const POOL = {
@@ -65,11 +64,8 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
     if (!prepared) await prepare();
     const isMore = await copyMarked({ sql, client, clock, log });
     if (stopping.signal.aborted || !due("retention", RETENTION_EVERY_MS)) return isMore;
-    await expireCopies(client, {
-      days: deps.directory.current().settings.retention_days,
-      cluster: place.clickhouse.cluster,
-      now: clock.now(),
-    });
+    const ages = await agesIn(sql, deps.directory.current().settings.retention_days);
+    await expireCopies(client, { ...ages, cluster: place.clickhouse.cluster });
     return isMore;
   }
 
@@ -106,7 +102,7 @@ export async function makeTables(client: ClickHouseClient, cluster: string | nul
   for (const query of createTables(cluster)) await client.command({ query });
 }
 
-/** By what rows age; those of a month (UTC) go together where Postgres has them by month. */
+/** By what rows age; those of a month (UTC) go where Postgres has dropped that month. */
 const AGEING = [
   { name: "requests", time: TIMES.requests, byMonth: true },
   { name: "session_requests", time: "started_at", byMonth: true },
@@ -114,20 +110,24 @@ const AGEING = [
   { name: "agent_points", time: TIMES.agent_points, byMonth: false },
 ];
 
-type Retention = { days: number; cluster: string | null; now: Date };
+/** Of records of calls, what Postgres has dropped up to; of everything else, how old it may be. */
+type Ages = { dropped: Date | null; before: Date };
 
-/**
- * Deletes what Postgres deletes: records of calls in whole months (UTC), once the last day of a month is more than `days`
- * old, and everything else by its own age.
- */
+async function agesIn(sql: ReturnType<typeof connect>, days: number): Promise<Ages> {
+  const [row] = await sql<Ages[]>`select now() - make_interval(days => ${days}) as before,
+    (select raw_from from rollup_state where org_id = ${DEFAULT_ORG}) as dropped`;
+  return { dropped: row?.dropped ?? null, before: row?.before ?? new Date(0) };
+}
+
+/** Deletes what Postgres deletes, so by the clock of Postgres: records of calls in whole months, all else by its own age. */
 export async function expireCopies(
   client: ClickHouseClient,
-  { days, cluster, now }: Retention,
+  { dropped, before, cluster }: Ages & { cluster: string | null },
 ): Promise<void> {
-  const before = new Date(now.getTime() - days * DAY_MS);
-  const month = new Date(Date.UTC(before.getUTCFullYear(), before.getUTCMonth(), 1));
   for (const { name, time, byMonth } of AGEING) {
-    const until = (byMonth ? month : before).toISOString().replace("Z", "").replace("T", " ");
+    const end = byMonth ? dropped : before;
+    if (end === null) continue;
+    const until = end.toISOString().replace("Z", "").replace("T", " ");
     const aged = `${time} < toDateTime64('${until}', 3, 'UTC')`;
     const [row] = await (
       await client.query({ query: `select 1 from ${name} where ${aged} limit 1`, format: "JSONEachRow" })

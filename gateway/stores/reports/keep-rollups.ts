@@ -1,4 +1,4 @@
-import { dropOldMonths } from "#drizzle/retention.ts";
+import { retainDays } from "#drizzle/retention.ts";
 import { pause } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
@@ -8,7 +8,6 @@ import { openRollups } from "./rollups.ts";
 /** Reports read single records until they are rolled up, so there is no deadline. */
 const EVERY_MS = 10_000;
 const RETENTION_EVERY_MS = 60 * 60_000;
-const DAY_MS = 24 * 3_600_000;
 
 export type KeepRollupsDeps = {
   directory: { current(): Pick<Directory, "settings"> };
@@ -18,7 +17,7 @@ export type KeepRollupsDeps = {
 
 /**
  * Rolls up hours that ended and those that changed, and drops the single records of months that are older than
- * `retention_days`, until stopped. Any number of processes may do so. Failures are logged and retried.
+ * `retention_days`, one month a day, until stopped. Any number of processes may do so. Failures are logged and retried.
  */
 export function keepRollups(
   databaseUrl: string,
@@ -33,9 +32,9 @@ export function keepRollups(
     while (!stopping.signal.aborted && (await rollups.turn(clock.now())) === "more");
     if (stopping.signal.aborted || clock.monotonicMs() - retainedAtMs < RETENTION_EVERY_MS) return;
     const days = directory.current().settings.retention_days;
-    const dropped = await dropOldMonths(databaseUrl, new Date(clock.now().getTime() - days * DAY_MS));
+    const dropped = await retainDays(databaseUrl, { days, actor: "retention_days", confirmed: false });
     if (dropped.length > 0)
-      log.info({ partitions: dropped.join(" ") }, "dropped records older than retention_days");
+      log.warn({ partitions: dropped.join(" "), days }, "dropped records older than retention_days");
     retainedAtMs = clock.monotonicMs();
   }
 

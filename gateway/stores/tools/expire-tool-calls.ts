@@ -28,11 +28,10 @@ export type KeepDeps = {
  * processes may do so.
  */
 export async function expireToolCalls({ database, directory, clock, log }: KeepDeps): Promise<void> {
-  const nowMs = clock.now().getTime();
-  await database.sql.unsafe(CLOSE_STALE, [new Date(nowMs - DAY_MS).toISOString()]);
+  await database.sql.unsafe(CLOSE_STALE, [new Date(clock.now().getTime() - DAY_MS).toISOString()]);
   const { retention_days: retentionDays } = directory.current().settings;
   for (const { days = retentionDays, ...ageing } of AGEING) {
-    const rows = await expire(database.sql, ageing, new Date(nowMs - days * DAY_MS));
+    const rows = await expire(database.sql, ageing, days);
     if (rows > 0) log.info({ table: ageing.table, rows, days }, "deleted old rows");
   }
 }
