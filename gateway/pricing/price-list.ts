@@ -1,5 +1,6 @@
 import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
 import { decimalOfNumber, type Exact, parseDecimal } from "#shared/decimal.ts";
+import { type Found, findListed } from "./list-lookup.ts";
 import {
   isListPrice,
   LIST_PREFIX,
@@ -56,20 +57,25 @@ const NAME_LENGTH_MAX = 200;
  */
 export function listedModel(priceIds: readonly string[], model: string, atMs: number): ListedModel | null {
   if (model.length > NAME_LENGTH_MAX) return null;
-  for (const providerId of priceIds) {
-    // Its calculated amounts are floats: only its matching and its prices are used.
-    const found = calcPrice({}, model, { providerId, timestamp: new Date(atMs) });
+  for (const priceId of priceIds) {
+    const found = findListed(priceId, model);
     if (!found) continue;
-    const feeUnknown = UNREPORTED_SEARCHES.test(model) && found.model_price["requests_kcount"] === undefined;
+    const prices = pricesAt(found, atMs);
+    const feeUnknown = UNREPORTED_SEARCHES.test(model) && prices["requests_kcount"] === undefined;
     return {
-      price: feeUnknown
-        ? null
-        : entryOf(`${LIST_PREFIX}${found.provider.id}/${found.model.id}`, found.model_price),
+      price: feeUnknown ? null : entryOf(`${LIST_PREFIX}${found.provider.id}/${found.model.id}`, prices),
       contextTokens: found.model.context_window ?? null,
       timeless: !Array.isArray(found.model.prices),
     };
   }
   return null;
+}
+
+/** The package's calculated amounts are floats: only its choice among prices by date and time of day is used. */
+function pricesAt({ provider, model }: Found, atMs: number): ModelPrice {
+  if (!Array.isArray(model.prices)) return model.prices;
+  const only = { ...provider, models: [{ ...model, match: { equals: model.id } }] };
+  return calcPrice({}, model.id, { provider: only, timestamp: new Date(atMs) })?.model_price ?? {};
 }
 
 function entryOf(entry: string, prices: ModelPrice): PriceEntry | null {
@@ -89,9 +95,15 @@ const isListKey = (key: string): key is keyof typeof LIST_KEYS => Object.hasOwn(
 
 function listRate(price: number | TieredPrices, places: number): Rate {
   if (typeof price === "number") return ratePer(decimalOfNumber(price), places);
-  const tiers = price.tiers.map((tier): [number, Exact] => [tier.start, decimalOfNumber(tier.price)]);
+  const tiers = price.tiers.map((tier): [number, Exact] => [
+    publishedStart(tier),
+    decimalOfNumber(tier.price),
+  ]);
   return ratePer(decimalOfNumber(price.base), places, tiers);
 }
+
+/** A step is charged above the published number; the list lowers some by one to charge it at the number. */
+const publishedStart = ({ start }: { start: number }): number => (start % 1000 === 999 ? start + 1 : start);
 
 const TWICE = parseDecimal("2");
 const US_FACTOR = parseDecimal("1.1");
