@@ -1,7 +1,7 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { isOfTask, sessionsOfTasks, uncoveredTasks } from "./session-links.ts";
+import { isOfTask, makerOf, sessionsOfTasks, uncoveredTasks } from "./session-links.ts";
 
 /**
  * `costUsd`: exact USD; null when no cost is known, and for calls on a subscription alone. `isLowerBound`: the cost is
@@ -10,43 +10,47 @@ import { isOfTask, sessionsOfTasks, uncoveredTasks } from "./session-links.ts";
 export type SessionCost = { requests: number; costUsd: string | null; isLowerBound: boolean };
 
 /**
- * Rows `session`, `owner`, `key_id`, `records`, `cost_usd`, `uncertain` and `billed` (all but the subscription lane) for sessions: from
+ * Rows `session`, `owner`, `key_id`, `teams`, `records`, `cost_usd`, `uncertain` and `billed` (all but the subscription lane) for sessions: from
  * their single records, and from the sums of hours whose single records have been dropped.
  */
 export const sessionCalls = sql`(
-  select q.session, q.owner, q.key_id, 1 as records, q.cost_usd, q.unpriced or q.partial or q.cost_usd is null as uncertain,
+  select q.session, q.owner, q.key_id, q.teams, 1 as records, q.cost_usd, q.unpriced or q.partial or q.cost_usd is null as uncertain,
     q.channel <> 'subscription' as billed
   from requests q
   where q.org_id = ${DEFAULT_ORG} and q.started_at >= coalesce(
     (select raw_from from rollup_state where org_id = ${DEFAULT_ORG}), '-infinity')
   union all
-  select h.session, h.owner, h.key_id, h.records, h.cost_usd, h.uncertain > 0, h.channel <> 'subscription'
+  select h.session, h.owner, h.key_id, h.teams, h.records, h.cost_usd, h.uncertain > 0, h.channel <> 'subscription'
   from rollup_hours h
   where h.org_id = ${DEFAULT_ORG} and h.hour < (select raw_from from rollup_state where org_id = ${DEFAULT_ORG})
 )`;
 
 const ORG = `'${DEFAULT_ORG}'`;
 
-/**
- * The cost of tasks' sessions so far, by task, as reports on merged pull requests count it: each task's own session and
- * linked sessions, without the subscription lane.
- */
-export async function sessionCosts(
-  reader: Pick<PostgresJsDatabase, "execute">,
-  sessions: readonly string[],
-): Promise<Map<string, SessionCost>> {
-  if (sessions.length === 0) return new Map();
-  const rows = await reader.execute<CostRow>(sql`
+/** Tasks, the sessions `named` for them, those with calls that are not counted, and all `calls` of the sessions. */
+const tasksWithCalls = (sessions: readonly string[]): SQL => sql`
     with tasks as (select jsonb_array_elements_text(${JSON.stringify(sessions)}::jsonb) as session),
       named as materialized (${sql.raw(sessionsOfTasks("tasks", ORG))}),
       uncovered as (${sql.raw(uncoveredTasks("named", ORG))}),
       calls as materialized (
-        select * from ${sessionCalls} c where c.session = any(array(select named.session from named)))
+        select * from ${sessionCalls} c where c.session = any(array(select named.session from named)))`;
+
+/**
+ * The cost of tasks' sessions so far, by task, as reports on merged pull requests count it: each task's own session and
+ * linked sessions, without the subscription lane. `part`: a condition on calls `c`, for the cost of these alone.
+ */
+export async function sessionCosts(
+  reader: Pick<PostgresJsDatabase, "execute">,
+  sessions: readonly string[],
+  part: SQL | null = null,
+): Promise<Map<string, SessionCost>> {
+  if (sessions.length === 0) return new Map();
+  const rows = await reader.execute<CostRow>(sql`${tasksWithCalls(sessions)}
     select n.task, coalesce(sum(c.records), 0)::integer as requests,
       coalesce(bool_or(c.billed and c.uncertain), false)
-        or n.task in (select uncovered.task from uncovered) as uncertain,
+        or (${part === null} and n.task in (select uncovered.task from uncovered)) as uncertain,
       case when count(c.session) = 0 then '0' else (sum(c.cost_usd) filter (where c.billed))::text end as cost_usd
-    from named n left join calls c on c.session = n.session and ${sql.raw(isOfTask)}
+    from named n left join calls c on c.session = n.session and ${sql.raw(isOfTask)} and ${part ?? sql`true`}
     group by n.task`);
   return new Map(
     rows.map(({ task, requests, cost_usd: costUsd, uncertain }) => [
@@ -54,6 +58,23 @@ export async function sessionCosts(
       { requests, costUsd, isLowerBound: uncertain || costUsd === null },
     ]),
   );
+}
+
+/** Tasks of which one owner made more than half of the calls, and a call of that owner is in `part`, a condition on `c`. */
+export async function sessionMainOwners(
+  reader: Pick<PostgresJsDatabase, "execute">,
+  sessions: readonly string[],
+  part: SQL,
+): Promise<Set<string>> {
+  if (sessions.length === 0) return new Set();
+  const rows = await reader.execute<{ task: string }>(sql`${tasksWithCalls(sessions)}
+    select m.task from (
+      select n.task, sum(c.records) as records, sum(sum(c.records)) over (partition by n.task) as "all",
+        bool_or(${part}) as is_part
+      from named n join calls c on c.session = n.session and ${sql.raw(isOfTask)}
+      group by n.task, ${sql.raw(makerOf("c"))}
+    ) m where m.is_part and m.records * 2 > m."all"`);
+  return new Set(rows.map(({ task }) => task));
 }
 
 type CostRow = { task: string; requests: number; cost_usd: string | null; uncertain: boolean };

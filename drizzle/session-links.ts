@@ -20,7 +20,7 @@ export const ownerOf = (session: string, org: string): string => {
  * Whether a link `l` may count for its task: the task is its declarer's own, its owner declared the same repository and
  * branch for it, or the declarer is the author of a pull request that names it.
  */
-const isAllowed = (org: string): string => `(l.declarer = ${ownerOf("l.of_session", org)}
+export const isAllowed = (org: string): string => `(l.declarer = ${ownerOf("l.of_session", org)}
     or l.branch is not null and exists (
       select from session_links e
       where e.org_id = ${org} and e.of_session = l.of_session and e.repository = l.repository and e.branch = l.branch

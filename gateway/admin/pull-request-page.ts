@@ -1,8 +1,12 @@
 import type { LinkState } from "#drizzle/schema/github.ts";
-import { type SessionCost, sessionCost } from "#drizzle/session-cost.ts";
 import type { PullRequestPage, PullRequestView } from "#shared/admin/records.ts";
 import { DIAGNOSTIC_MEANING } from "#shared/session-line-meaning.ts";
 import { revertedBy } from "../reports/reverts.ts";
+import {
+  type PullRequestScope,
+  type PullRequestShare,
+  pullRequestShares,
+} from "../stores/pull-request-rights.ts";
 import {
   commitsReadAt,
   githubFeedbackOn,
@@ -17,26 +21,25 @@ import { type AdminDeps, readDatabase } from "./deps.ts";
 
 type Finding = PullRequestPage["findings"][number];
 
-/** Its session's cost; null: it has no session. */
-type KnownCost = SessionCost | null;
-
-export const pullRequestView = (row: PullRequestRow, cost: KnownCost): PullRequestView => ({
+/** A row, as far as the viewer sees it. */
+export const pullRequestView = (row: PullRequestRow, { whole, cost }: PullRequestShare): PullRequestView => ({
   id: `${row.repositoryId}-${row.number}`,
   repository: row.repository,
   repository_id: row.repositoryId,
   number: row.number,
   state: row.state,
-  author: row.authorLogin,
-  author_is_bot: row.authorIsBot,
+  author: whole ? row.authorLogin : null,
+  author_is_bot: whole && row.authorIsBot,
   opened_at: row.openedAt,
   merged_at: row.mergedAt,
   link: row.link,
   session: row.session,
-  edited_after_merge: row.editedAfterMerge,
+  edited_after_merge: whole && row.editedAfterMerge,
+  whole,
   ...costFacts(row, cost),
 });
 
-function costFacts({ mergedAt }: PullRequestRow, cost: KnownCost) {
+function costFacts({ mergedAt }: PullRequestRow, cost: PullRequestShare["cost"]) {
   const requests = cost?.requests ?? 0;
   // As in reports: unknown figures of a merge are null, not zero.
   const isUnknown = mergedAt !== null && requests === 0;
@@ -47,17 +50,40 @@ function costFacts({ mergedAt }: PullRequestRow, cost: KnownCost) {
   };
 }
 
-/** A pull request with its session and reverts, and explanations of both. */
-export async function pullRequestPage(deps: AdminDeps, row: PullRequestRow): Promise<PullRequestPage> {
+/** A pull request with its session and reverts, and explanations of both, as far as the viewer sees it. */
+export async function pullRequestPage(
+  deps: AdminDeps,
+  row: PullRequestRow,
+  scope: PullRequestScope = null,
+): Promise<PullRequestPage> {
+  const shareOf = await readDatabase(deps, (db) => pullRequestShares(db, scope, [row]));
+  const share = shareOf(row);
+  return {
+    ...pullRequestView(row, share),
+    reason: MEANING[row.link],
+    remedy: share.whole ? remedyOf(row) : null,
+    ...(share.whole ? await detailsOf(deps, row) : NO_DETAILS),
+  };
+}
+
+const NO_DETAILS = {
+  ...{
+    findings: [],
+    reverted: false,
+    reverted_by: [],
+    reverts: [],
+    shown_at_github: [],
+    commits_read_at: null,
+  },
+  ...{ session_ids: [], session_owners: [], evidence: [] },
+};
+
+async function detailsOf(deps: AdminDeps, row: PullRequestRow) {
   const { session } = row;
-  const cost = session === null ? null : await readDatabase(deps, (db) => sessionCost(db, session));
   const use = session === null ? null : await readDatabase(deps, (db) => sessionUse(db, session));
   const links = session === null ? [] : await readDatabase(deps, (db) => findLinkFindings(db, session));
   const shown = await readDatabase(deps, (db) => githubFeedbackOn(db, row));
   return {
-    ...pullRequestView(row, cost),
-    reason: MEANING[row.link],
-    remedy: remedyOf(row),
     findings: [...bodyFindings(row), ...useFindings(use), ...links.map(linkFinding)],
     ...revertsIn(row, await repositoryReverts(deps.database, row.repositoryId)),
     shown_at_github: shown.map(({ kind, shownAt, failure }) => ({ kind, shown_at: shownAt, failure })),

@@ -1,9 +1,9 @@
 import { LINK_STATES } from "#drizzle/schema/github.ts";
-import { sessionCosts } from "#drizzle/session-cost.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import {
   PullRequestPage,
   type PullRequestPage as PullRequestPageView,
+  type PullRequestView as PullRequestRowView,
   PullRequestView,
 } from "#shared/admin/records.ts";
 import { keysOf } from "#shared/keys-of.ts";
@@ -11,6 +11,7 @@ import { GatewayError } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
+import { pullRequestScope, pullRequestShares } from "../stores/pull-request-rights.ts";
 import {
   acceptClaim,
   findPullRequest,
@@ -22,11 +23,13 @@ import {
   type PullRequestRow,
 } from "../stores/pull-requests.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
-import { adminRoute, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
+import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { pullRequestPage, pullRequestView } from "./pull-request-page.ts";
 
 const docs = adminRoute("records");
+const RIGHTS =
+  "Its author (the GitHub account linked to the person), the owner of more than half of its calls, the managers of their teams and administrators see all of it. Others who made calls of it see their own part (`whole` is false); for everyone else it does not exist.";
 const EQUAL = keysOf(PULL_REQUEST_FILTERS);
 const PULL_REQUEST_STATES = ["open", "closed", "merged"] as const;
 
@@ -36,17 +39,22 @@ export const adminPullRequests = (deps: AdminDeps) =>
     .get(
       "",
       async ({ request, viewer }) => {
-        const query = { ...readQuery(request), scope: recordScope(viewer) };
-        const limit = query.limit;
-        const rows = await readDatabase(deps, (db) => listPullRequests(db, { ...query, limit: limit + 1 }));
-        const sessions = [...new Set(rows.flatMap(({ session }) => session ?? []))];
-        const costs = await readDatabase(deps, (db) => sessionCosts(db, sessions));
-        const view = (row: PullRequestRow) => pullRequestView(row, costs.get(row.session ?? "") ?? null);
-        return pageFrom(rows, limit, { view, cursor: cursorOf });
+        const query = readQuery(request);
+        const { limit } = query;
+        const scope = await readDatabase(deps, (db) => pullRequestScope(db, recordScope(viewer)));
+        const rows = await readDatabase(deps, (db) =>
+          listPullRequests(db, { ...query, scope, limit: limit + 1 }),
+        );
+        const shareOf = await readDatabase(deps, (db) => pullRequestShares(db, scope, rows));
+        const view = (row: PullRequestRow) => pullRequestView(row, shareOf(row));
+        const page = pageFrom(rows, limit, { view, cursor: cursorOf });
+        // A filter does not tell what a row hides.
+        const isTold = ({ whole }: PullRequestRowView) => whole || query.equal.author === undefined;
+        return { ...page, data: page.data.filter(isTold) };
       },
       docs({
         summary: "List pull requests, newest merge first",
-        description: OWN_OR_TEAM,
+        description: RIGHTS,
         role: "member",
         query: {
           ...LIST_QUERY,
@@ -63,13 +71,14 @@ export const adminPullRequests = (deps: AdminDeps) =>
       async ({ params, viewer }) => {
         const id = readId(params.id);
         await awaitSettled(deps);
-        const row = id && (await readDatabase(deps, (db) => findPullRequest(db, id, recordScope(viewer))));
+        const scope = await readDatabase(deps, (db) => pullRequestScope(db, recordScope(viewer)));
+        const row = id && (await readDatabase(deps, (db) => findPullRequest(db, id, scope)));
         if (!row) throw new GatewayError("not_found");
-        return pullRequestPage(deps, row);
+        return pullRequestPage(deps, row, scope);
       },
       docs({
         summary: "Read a pull request, and why it is joined or not",
-        description: OWN_OR_TEAM,
+        description: RIGHTS,
         role: "member",
         answers: { 200: PullRequestPage },
       }),

@@ -1,5 +1,5 @@
-import { and, desc, eq, exists, getTableColumns, isNotNull, type SQL, sql } from "drizzle-orm";
-import { type PgColumn, QueryBuilder } from "drizzle-orm/pg-core";
+import { and, desc, eq, getTableColumns, isNotNull, type SQL, sql } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { githubFeedback, pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
@@ -7,7 +7,8 @@ import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Revert, revertsQuery } from "../reports/reverts.ts";
 import type { Reader } from "./change.ts";
-import { equalTo, inRecordScope, type RecordScope } from "./record-list.ts";
+import { type PullRequestScope, takesPart } from "./pull-request-rights.ts";
+import { equalTo } from "./record-list.ts";
 import type { Slice } from "./slice.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
@@ -40,7 +41,7 @@ export type PullRequestQuery = Slice<PullRequestCursor> & {
   /** Half-open, of when it was merged, else opened. */
   from: string | null;
   to: string | null;
-  scope: RecordScope;
+  scope: PullRequestScope;
 };
 
 /** When it was merged, else opened: what the list is ordered by. */
@@ -69,7 +70,7 @@ export const listPullRequests = (reader: Reader, query: PullRequestQuery): Promi
 
 function* conditionsOf({ equal, number, from, to, after, scope }: PullRequestQuery): Generator<SQL> {
   yield eq(pullRequests.orgId, DEFAULT_ORG);
-  yield* withCallsIn(scope);
+  yield* takesPart(scope);
   yield* equalTo(PULL_REQUEST_FILTERS, equal);
   if (number !== null) yield eq(pullRequests.number, number);
   if (from !== null) yield sql`${at} >= ${from}::timestamptz`;
@@ -78,22 +79,6 @@ function* conditionsOf({ equal, number, from, to, after, scope }: PullRequestQue
     const place = sql`(${after.at}::timestamptz, ${after.repositoryId}::bigint, ${after.number}::integer)`;
     yield sql`(${at}, ${pullRequests.repositoryId}, ${pullRequests.number}) < ${place}`;
   }
-}
-
-/** A pull request belongs to everyone who made calls in its session. */
-function* withCallsIn(scope: RecordScope): Generator<SQL> {
-  if (scope === null) return;
-  const calls = new QueryBuilder()
-    .select({ id: requests.id })
-    .from(requests)
-    .where(
-      and(
-        eq(requests.orgId, pullRequests.orgId),
-        eq(requests.session, pullRequests.session),
-        ...inRecordScope(scope, requests),
-      ),
-    );
-  yield exists(calls);
 }
 
 export type PullRequestRevert = { reverter: number; original: number; rule: string };
@@ -193,9 +178,9 @@ export async function acceptClaim(tx: Transaction, id: PullRequestId, now: Date)
 export async function findPullRequest(
   reader: Reader,
   id: PullRequestId,
-  scope: RecordScope = null,
+  scope: PullRequestScope = null,
 ): Promise<PullRequestRow | null> {
-  const isIt = and(...isOf(id, pullRequests), ...withCallsIn(scope));
+  const isIt = and(...isOf(id, pullRequests), ...takesPart(scope));
   const [row] = await selectPullRequests(reader).where(isIt);
   return row ?? null;
 }

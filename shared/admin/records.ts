@@ -134,6 +134,10 @@ const pullRequest = {
   }),
   session: nullable(Type.String({ description: "The session, if the body names exactly one." })),
   edited_after_merge: Type.Boolean(),
+  whole: Type.Boolean({
+    description:
+      "Whether you see all of it. If false, calls and cost are your own part (or your team's), and its author, owners, findings and evidence are left out.",
+  }),
   session_requests: Type.Integer({ description: "Records of its session." }),
   session_cost_usd: nullable(
     Type.String({

@@ -13,7 +13,7 @@ export function PullRequestFacts({ details }: { details: PullRequestPage }) {
   return (
     <>
       <div className="tiles">
-        <Fact name="Cost">
+        <Fact name={details.whole ? "Cost" : "Cost of your part"}>
           <strong>
             <Money
               value={details.session_cost_usd}
@@ -22,7 +22,7 @@ export function PullRequestFacts({ details }: { details: PullRequestPage }) {
             />
           </strong>
         </Fact>
-        <Fact name="Calls">
+        <Fact name={details.whole ? "Calls" : "Your calls"}>
           <strong>
             {session === null ? (
               "–"

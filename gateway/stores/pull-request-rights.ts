@@ -1,0 +1,95 @@
+import { and, eq, exists, inArray, isNotNull, or, type SQL, sql } from "drizzle-orm";
+import { type PgColumn, QueryBuilder } from "drizzle-orm/pg-core";
+import type { Database } from "#drizzle/database.ts";
+import { pullRequests } from "#drizzle/schema/github.ts";
+import { people } from "#drizzle/schema/identity.ts";
+import { requests } from "#drizzle/schema/records.ts";
+import { type SessionCost, sessionCosts, sessionMainOwners } from "#drizzle/session-cost.ts";
+import { isAllowed, makerOf } from "#drizzle/session-links.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { teamLookup } from "./directory/team-lookup.ts";
+import { inRecordScope, type RecordScope } from "./record-list.ts";
+import { allTeams } from "./teams.ts";
+
+/** The viewer's part of the records, with the GitHub accounts of the people in it; null: everything. */
+export type PullRequestScope = { records: NonNullable<RecordScope>; logins: readonly string[] } | null;
+
+type Db = Database["db"];
+
+/** With the accounts of the viewer, or of the people of the viewer's team and the teams below. */
+export async function pullRequestScope(db: Db, records: RecordScope): Promise<PullRequestScope> {
+  if (records === null) return null;
+  const isOf =
+    "owner" in records
+      ? eq(people.email, records.owner)
+      : inArray(people.team, await teamsIn(db, records.team));
+  const rows = await db
+    .select({ login: people.githubLogin })
+    .from(people)
+    .where(and(eq(people.orgId, DEFAULT_ORG), isOf, isNotNull(people.githubLogin)));
+  return { records, logins: rows.flatMap(({ login }) => login?.toLowerCase() ?? []) };
+}
+
+/** A team and the teams below it. */
+async function teamsIn(db: Db, team: string): Promise<string[]> {
+  const rows = await allTeams(db);
+  const lookup = teamLookup(rows);
+  return rows.flatMap(({ name }) => (lookup(name).teams?.includes(team) ? [name] : []));
+}
+
+/** A pull request is there for its author and for whoever made calls that are part of it, and for their managers. */
+export function* takesPart(scope: PullRequestScope): Generator<SQL> {
+  if (scope === null) return;
+  const callsOf = (session: PgColumn) =>
+    and(
+      eq(requests.orgId, pullRequests.orgId),
+      eq(requests.session, session),
+      ...inRecordScope(scope.records, requests),
+    );
+  const own = new QueryBuilder()
+    .select({ id: requests.id })
+    .from(requests)
+    .where(callsOf(pullRequests.session));
+  const linked = sql`exists (
+    select from session_links l join requests c on c.org_id = l.org_id and c.session = l.session
+    where l.org_id = ${pullRequests.orgId} and l.of_session = ${pullRequests.session} and l.counts
+      and ${sql.raw(`${makerOf("c")} = l.declarer`)} and ${isIn(scope.records)} and ${sql.raw(isAllowed(`'${DEFAULT_ORG}'`))})`;
+  const authored =
+    scope.logins.length > 0 ? inArray(sql`lower(${pullRequests.authorLogin})`, [...scope.logins]) : undefined;
+  const took = or(authored, exists(own), linked);
+  if (took) yield took;
+}
+
+/** Whether a call `c` is in the scope; as `inRecordScope`. */
+const isIn = (records: NonNullable<RecordScope>): SQL =>
+  "owner" in records
+    ? sql`lower(c.owner) = ${records.owner}`
+    : sql`c.teams @> array[${records.team}]::text[]`;
+
+/** What a viewer sees of a pull request: all of it, or the cost of their part of its calls. */
+export type PullRequestShare = { whole: boolean; cost: SessionCost | null };
+
+type Shared = { session: string | null; authorLogin: string | null };
+
+/**
+ * What the viewer sees of each pull request. The author, the owner of more than half of its calls, and their managers see
+ * all of it; others who took part see their own part: a session id is a label, and using one gives no rights.
+ */
+export async function pullRequestShares(
+  db: Db,
+  scope: PullRequestScope,
+  rows: readonly Shared[],
+): Promise<(row: Shared) => PullRequestShare> {
+  const sessions = [...new Set(rows.flatMap(({ session }) => session ?? []))];
+  const costs = await sessionCosts(db, sessions);
+  const costOf = ({ session }: Shared) => costs.get(session ?? "") ?? null;
+  if (scope === null) return (row) => ({ whole: true, cost: costOf(row) });
+  const { records, logins } = scope;
+  const parts = await sessionCosts(db, sessions, isIn(records));
+  const owners = await sessionMainOwners(db, sessions, isIn(records));
+  return (row) => {
+    const isAuthor = row.authorLogin !== null && logins.includes(row.authorLogin.toLowerCase());
+    const whole = isAuthor || owners.has(row.session ?? "");
+    return { whole, cost: whole ? costOf(row) : (parts.get(row.session ?? "") ?? null) };
+  };
+}
