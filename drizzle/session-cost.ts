@@ -47,8 +47,8 @@ export async function sessionCosts(
   if (sessions.length === 0) return new Map();
   const rows = await reader.execute<CostRow>(sql`${tasksWithCalls(sessions)}
     select n.task, coalesce(sum(c.records), 0)::integer as requests,
-      coalesce(bool_or(c.billed and c.uncertain), false)
-        or (${part === null} and n.task in (select uncovered.task from uncovered)) as uncertain,
+      (coalesce(bool_or(c.billed and c.uncertain), false)
+        or (${part === null} and n.task in (select uncovered.task from uncovered))) as uncertain,
       case when count(c.session) = 0 then '0' else (sum(c.cost_usd) filter (where c.billed))::text end as cost_usd
     from named n left join calls c on c.session = n.session and ${sql.raw(isOfTask)} and ${part ?? sql`true`}
     group by n.task`);
