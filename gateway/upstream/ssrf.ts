@@ -1,12 +1,9 @@
 import { lookup } from "node:dns/promises";
 import { within } from "#drizzle/database.ts";
+import { addressKind, isIpAddress, isMetadataHost } from "#shared/addresses.ts";
 import type { Clock } from "#shared/clock.ts";
 import { GatewayError } from "../errors.ts";
-import { addressKind, isIpAddress } from "./addresses.ts";
 import { ProviderFailure } from "./failures.ts";
-
-/** Names of cloud metadata services, whatever they resolve to. */
-const METADATA_HOSTS = new Set(["metadata.google.internal", "metadata.goog", "instance-data"]);
 
 const NAME = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?$/;
 
@@ -51,7 +48,7 @@ function formFault(url: URL | null, allowPrivate: boolean): string | null {
 
 function addressFault(host: string, addresses: readonly string[], allowPrivate: boolean): string | null {
   const kinds = addresses.map(addressKind);
-  if (METADATA_HOSTS.has(host.replace(/\.$/, "")) || kinds.includes("forbidden")) {
+  if (isMetadataHost(host) || kinds.includes("forbidden")) {
     return "A provider cannot have this address";
   }
   if (kinds.includes("private") && !allowPrivate) {

@@ -112,6 +112,8 @@ async function confirm(deps: SetupDeps, request: Request): Promise<Response> {
   const form = readSetupForm(here.searchParams);
   if (typeof form === "string") return askPage(asked, form, present);
   if (present !== null && asked.replaces !== present.name) return askPage(asked, NOT_REPLACED, present);
+  const fault = await reachFault(form.url, config.webUrl !== GITHUB);
+  if (fault?.refused) return askPage(asked, fault.text, present);
   const manifest = manifestOf({
     settings: await readAppSettings(database),
     name: `Tallygate ${form.organization ?? crypto.randomUUID().slice(0, 6)}`.slice(0, 34),
@@ -122,10 +124,9 @@ async function confirm(deps: SetupDeps, request: Request): Promise<Response> {
     pageUrl: new URL(form.url).host === here.host ? form.url : here.origin,
   });
   const state = newState(sealKey, clock.now(), present?.id);
-  const fault = await reachFault(form.url, config.webUrl !== GITHUB);
   const reached = await reachesItself(form.url, (question) => answerReach(sealKey, question));
   return confirmPage(registrationUrl(config.webUrl, form.organization, state), {
-    ...{ manifest, reached, warnings: fault === null ? [] : [fault] },
+    ...{ manifest, reached, warnings: fault === null ? [] : [fault.text] },
   });
 }
 

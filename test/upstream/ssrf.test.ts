@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "#gateway/errors.ts";
-import { addressKind, isIpAddress } from "#gateway/upstream/addresses.ts";
 import { addressGuard, privateAddressFault } from "#gateway/upstream/ssrf.ts";
+import { addressKind, isIpAddress } from "#shared/addresses.ts";
 import { movableClock } from "#test/stores/movable-clock.ts";
 
 describe("what kind of address it is", () => {
@@ -25,6 +25,18 @@ describe("what kind of address it is", () => {
     ["0.0.0.0", "forbidden"],
     ["169.254.169.254", "forbidden"],
     ["100.100.100.200", "forbidden"],
+    ["168.63.129.16", "forbidden"],
+    ["168.63.129.17", "public"],
+    ["::ffff:168.63.129.16", "forbidden"],
+    ["64:ff9b::a83f:8110", "forbidden"],
+    ["169.254.170.2", "forbidden"],
+    ["192.0.0.192", "forbidden"],
+    ["fd00:ec2::23", "forbidden"],
+    ["fd20:ce::254", "forbidden"],
+    ["fd00:c1::a9fe:a9fe", "forbidden"],
+    ["fd00:42::42", "forbidden"],
+    ["fd00:a9fe:a9fe::1", "forbidden"],
+    ["fd00:100::100:200", "forbidden"],
     ["192.0.2.1", "forbidden"],
     ["224.0.0.1", "forbidden"],
     ["255.255.255.255", "forbidden"],
@@ -94,6 +106,9 @@ describe("where a credential may be sent", () => {
     ["https://[::ffff:127.0.0.1]/v1", [], false, PRIVATE],
     ["https://①②⑦.0.0.1/v1", [], false, PRIVATE],
     ["https://169.254.169.254/latest", [], true, NOWHERE],
+    ["https://168.63.129.16/machine", [], true, NOWHERE],
+    ["http://0xa83f8110/machine", [], true, NOWHERE],
+    ["https://metadata.tencentyun.com/", PUBLIC, true, NOWHERE],
     ["https://metadata.google.internal/v1", PUBLIC, true, NOWHERE],
     ["https://METADATA.google.internal./v1", PUBLIC, true, NOWHERE],
     ["https://rebound.example.com/v1", ["169.254.169.254"], true, NOWHERE],

@@ -1,19 +1,54 @@
 /**
  * The kind of an IP address. `private`: this machine or its networks, allowed only if an administrator permits it.
- * `forbidden`: no provider can be there, such as cloud metadata services; never allowed.
+ * `forbidden`: no server can be there that anyone means, such as cloud metadata services; never allowed.
  */
 export type AddressKind = "public" | "private" | "forbidden";
 
 type Block = readonly [network: bigint, bits: number, kind: AddressKind];
 
+/**
+ * Where clouds answer their machines with credentials and configuration. Some are inside blocks that are forbidden or
+ * private anyway; all are named, so that this is the one list.
+ */
+const METADATA: readonly Block[] = [
+  "100.100.100.200/32", // Alibaba
+  "168.63.129.16/32", // Azure's agent, at a public address
+  "169.254.0.0/16", // most clouds, and the credentials of containers
+  "192.0.0.192/32", // Oracle, classic
+  "fd00:100::100:200/128", // Alibaba
+  "fd00:42::42/128", // Scaleway
+  "fd00:a9fe:a9fe::1/128", // Linode
+  "fd00:c1::a9fe:a9fe/128", // Oracle
+  "fd00:ec2::/32", // Amazon: metadata, credentials of pods, DNS
+  "fd20:ce::254/128", // Google
+].map((text) => {
+  const [network = "", bits] = text.split("/");
+  return block(network, Number(bits), "forbidden");
+});
+
+/** Names of the same services, whatever they resolve to. */
+const METADATA_HOSTS = new Set([
+  "instance-data",
+  "instance-data.ec2.internal",
+  "metadata",
+  "metadata.goog",
+  "metadata.google.internal",
+  "metadata.packet.net",
+  "metadata.platformequinix.com",
+  "metadata.tencentyun.com",
+]);
+
+/** In lower case or not, with a final dot or without. */
+export const isMetadataHost = (host: string): boolean =>
+  METADATA_HOSTS.has(host.toLowerCase().replace(/\.$/, ""));
+
 /** The first matching block decides (IANA's special-purpose registries). */
 const IPV4: readonly Block[] = [
+  ...METADATA.filter(([network]) => network >> 32n === 0n),
   block("0.0.0.0", 8, "forbidden"),
   block("10.0.0.0", 8, "private"),
-  block("100.100.100.200", 32, "forbidden"), // a cloud's metadata service inside the shared space
   block("100.64.0.0", 10, "private"),
   block("127.0.0.0", 8, "private"),
-  block("169.254.0.0", 16, "forbidden"),
   block("172.16.0.0", 12, "private"),
   block("192.0.0.0", 24, "forbidden"),
   block("192.0.2.0", 24, "forbidden"),
@@ -26,8 +61,8 @@ const IPV4: readonly Block[] = [
 ];
 
 const IPV6: readonly Block[] = [
+  ...METADATA.filter(([network]) => network >> 32n > 0n),
   block("::1", 128, "private"),
-  block("fd00:ec2::254", 128, "forbidden"), // a cloud's metadata service
   block("fc00::", 7, "private"),
   block("2001::", 23, "forbidden"),
   block("2001:db8::", 32, "forbidden"),
