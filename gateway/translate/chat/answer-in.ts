@@ -21,8 +21,9 @@ export function chatAnswerSteps(answer: Json, stop: readonly string[]): ReplySte
 type Seen = {
   blocks: BlockSerializer;
   id: string | null;
-  /** The calls that have begun, by their index. */
-  calls: Set<number>;
+  /** How many calls have begun, and the latest one of each index. */
+  calls: number;
+  latest: Map<number, { key: string; id: string }>;
   refused: string;
   finish: Extract<ReplyStep, { kind: "stop" }> | null;
   failed: boolean;
@@ -33,7 +34,8 @@ export function chatStream(stop: readonly string[]): StepReader {
   const seen: Seen = {
     blocks: blockSerializer(),
     id: null,
-    calls: new Set(),
+    calls: 0,
+    latest: new Map(),
     refused: "",
     finish: null,
     failed: false,
@@ -84,19 +86,24 @@ function deltaSteps(seen: Seen, delta: Json | null): ReplyStep[] {
   ];
 }
 
+/**
+ * A chunk belongs to the latest call of its index, unless it names another: Google's address in OpenAI's format and others give
+ * every parallel call the index 0. Some servers give each chunk of one call an id of its own, but only the first a name.
+ */
 function callSteps(seen: Seen, call: Json, at: number): ReplyStep[] {
   const index = typeof call["index"] === "number" ? call["index"] : at;
   const called = objectMember(call, "function");
-  const extra = seen.calls.has(index) ? null : objectMember(call, "extra_content");
-  const open = (): OpenBlock => {
-    seen.calls.add(index);
-    // Some providers give no id; the result must still find its call.
-    const id = textIn(call, "id") || `call_${seen.id}_${seen.calls.size}`;
-    return { kind: "call", id, name: textIn(called, "name") ?? "" };
-  };
+  const [id, name] = [textIn(call, "id") ?? "", textIn(called, "name") ?? ""];
+  const before = seen.latest.get(index);
+  const isSame = before && (id === "" || name === "" || before.id === "" || before.id === id);
+  const lane = isSame ? before : { key: String(++seen.calls), id };
+  seen.latest.set(index, lane);
+  const extra = isSame ? null : objectMember(call, "extra_content");
+  // Some providers give no id; the result must still find its call.
+  const open = (): OpenBlock => ({ kind: "call", id: id || `call_${seen.id}_${lane.key}`, name });
   return [
-    ...(extra ? seen.blocks.add(`extra ${index}`, () => extraBlock(extra), "") : []),
-    ...seen.blocks.add(`call ${index}`, open, argumentsOf(called)),
+    ...(extra ? seen.blocks.add(`extra ${lane.key}`, () => extraBlock(extra), "") : []),
+    ...seen.blocks.add(`call ${lane.key}`, open, argumentsOf(called)),
   ];
 }
 
@@ -134,7 +141,7 @@ function stopOf(
   const known = Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
   return {
     kind: "stop",
-    reason: known ?? unsaidReason(refused, calls.size, sequence),
+    reason: known ?? unsaidReason(refused, calls, sequence),
     sequence: known ? null : sequence,
     explanation: refused === "" ? null : refused,
   };
