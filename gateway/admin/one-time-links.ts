@@ -16,7 +16,13 @@ export const adminSignInLinks = (deps: AdminDeps) =>
   adminPart(deps, "sign-in-links").post(
     "",
     async ({ request, origin, set }): Promise<SignInLink> => {
-      const { email = null } = await readJson(deps, request, SignInLinkBody);
+      const { email = null, role } = await readJson(deps, request, SignInLinkBody);
+      if (email === null && role !== undefined) {
+        throw new GatewayError(
+          "invalid_request",
+          "/email: Expected an e-mail address, because there is a role.",
+        );
+      }
       const { token, expiresAt } = await audited(deps.database, origin, async (tx, audit) => {
         if (email === null && (await hasAdministrator(tx))) {
           throw new GatewayError("conflict", "There is an administrator, so the link must name an e-mail.");
@@ -40,7 +46,7 @@ export const adminSignInLinks = (deps: AdminDeps) =>
     docs({
       summary: "Make a one-time sign-in link",
       description:
-        "It is valid for 15 minutes. A new person becomes a member, or the administrator if there is no administrator yet.",
+        "It is valid for 15 minutes. A link with an e-mail makes a new person a member. A link without one, which exists only while there is no administrator, makes whoever opens it the administrator.",
       body: SignInLinkBody,
       answers: { 201: SignInLink },
     }),

@@ -72,16 +72,15 @@ async function personOf(
   { named, body }: Redeemed,
   origin: Origin,
 ): Promise<PersonRow | null> {
-  const isFirst = !(await hasAdministrator(tx));
-  if (named === null && !isFirst) return null;
+  if (named === null && (await hasAdministrator(tx))) return null;
   const email = storedEmail(named ?? body.email ?? FIRST_EMAIL);
   const audit = auditIn(tx, { ...origin, actor: email });
   const known = await findPersonByEmail(tx, email);
   if (known?.disabled) return null;
   if (known && named !== null) return known;
-  const role = isFirst ? "administrator" : "member";
+  const role = named === null ? "administrator" : "member";
   if (known) {
-    const promoted = { ...known, role, updatedAt: origin.at } as const;
+    const promoted = { ...known, role, unmapped: {}, updatedAt: origin.at } as const;
     await updatePerson(tx, promoted);
     await audit({
       action: "person.changed",

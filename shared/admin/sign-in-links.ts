@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed } from "../schema.ts";
+import { closed, oneOf } from "../schema.ts";
 import { SingleLine } from "./fields.ts";
 import { Email } from "./people.ts";
 
@@ -9,7 +9,11 @@ export const SIGN_IN_LINK_MINUTES = 15;
 export const SignInLinkBody = closed({
   email: Type.Optional({
     ...Email,
-    description: "Who may sign in. May be absent only while there is no administrator.",
+    description: "Who may sign in. Absent: the first administrator, only while there is none.",
+  }),
+  role: Type.Optional({
+    ...oneOf(["member"]),
+    description: "Role of a new person; known people keep theirs.",
   }),
 });
 

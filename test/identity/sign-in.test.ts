@@ -12,6 +12,18 @@ beforeAll(async () => {
 });
 
 describe("the first administrator", () => {
+  test("is nobody whom a link names, or who signs in meanwhile", async () => {
+    const link = await gateway.admin<{ url: string }>("POST", "/sign-in-links", {
+      email: "named@example.com",
+      role: "member",
+    });
+    const answer = await redeem(gateway, { token: tokenOf(link.url) });
+    expect(await answer.json()).toEqual({ email: "named@example.com", role: "member" });
+    for (const body of [{ email: "x@example.com", role: "administrator" }, { role: "member" }]) {
+      await expect(gateway.admin("POST", "/sign-in-links", body)).rejects.toThrow("400");
+    }
+  });
+
   test("signs in by a link that names nobody, and after that no such link counts or is made", async () => {
     const first = await linkFor(gateway, null);
     const second = await linkFor(gateway, null);
