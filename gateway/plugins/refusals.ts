@@ -34,6 +34,12 @@ export type RefusalOptions = {
   perMinuteMax: number;
 };
 
+export function tooManyRefusals(waitSeconds: number): GatewayError {
+  const error = new GatewayError("too_many_refusals");
+  error.headers = { "retry-after": String(waitSeconds) };
+  return error;
+}
+
 /** Counts wrong credentials by kind, logs them at most once a second, and slows the addresses that they come from. */
 export function openRefusals({ clock, log, metrics, addressOf, perMinuteMax }: RefusalOptions): Refusals {
   const counter = new Counter({
@@ -54,9 +60,7 @@ export function openRefusals({ clock, log, metrics, addressOf, perMinuteMax }: R
       const address = addressOf(request);
       const waitSeconds = address === null ? 0 : slowed.note(address);
       if (waitSeconds === 0) return new GatewayError("unauthenticated", CREDENTIALS[kind]);
-      const error = new GatewayError("too_many_refusals");
-      error.headers = { "retry-after": String(waitSeconds) };
-      return error;
+      return tooManyRefusals(waitSeconds);
     },
   };
 }

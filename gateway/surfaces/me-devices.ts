@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { DeviceDecision, DeviceSignIn } from "#shared/admin/device-sign-ins.ts";
+import { type RefusedCredentials, refusedCredentials } from "#shared/refused-credentials.ts";
 import { noContent, ownRoute } from "../admin/documented.ts";
 import { requireRoomForKey } from "../admin/own-key.ts";
 import { viewAs } from "../admin/view-as.ts";
@@ -7,6 +8,7 @@ import { GatewayError } from "../errors.ts";
 import { readUserCode } from "../identity/device/codes.ts";
 import { type Own, type OwnDeps, ownPerson } from "../identity/own-person.ts";
 import { readJson } from "../plugins/body.ts";
+import { tooManyRefusals } from "../plugins/refusals.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
 import { type DeviceSignInRow, decideSignIn, findPendingSignIn } from "../stores/identity/device-sign-ins.ts";
@@ -27,31 +29,48 @@ const DECIDE = ownRoute("change", {
   answers: { 204: null },
 });
 
+/** Wrong codes of one person within a minute; from then on no code of theirs is looked up until the minute is over. */
+const WRONG_CODES_MAX = 20;
+
 /** `/v1/me/devices/{code}`: a person's answer to a device that asks to be signed in. */
-export const meDevices = (deps: MeDevicesDeps) =>
-  new Elysia({ name: "surface.me-devices", prefix: "/v1/me/devices" })
+export const meDevices = (options: MeDevicesDeps) => {
+  const report = () => undefined;
+  const guesses = refusedCredentials({ clock: options.clock, perMinuteMax: WRONG_CODES_MAX, report });
+  const deps = { ...options, guesses };
+  return new Elysia({ name: "surface.me-devices", prefix: "/v1/me/devices" })
     .use(ownPerson(deps))
-    .get("/:code", async ({ request, params }) => viewOf(await asking(deps, request, params.code)), {
-      ...READ,
-    })
+    .get(
+      "/:code",
+      async ({ request, params, own }) => viewOf(await asking(deps, { request, own }, params.code)),
+      { ...READ },
+    )
     .post(
       "/:code",
       async ({ request, params, own, origin }) => {
         const { approve } = await readJson(deps, request, DeviceDecision);
-        const signIn = await asking(deps, request, params.code);
+        const signIn = await asking(deps, { request, own }, params.code);
         await decide(deps, { own, origin }, { signIn, approve });
         return noContent();
       },
       { ...DECIDE },
     );
+};
 
-/** @throws GatewayError not_found; too_many_refusals when too many wrong codes came from the address. */
-async function asking(deps: MeDevicesDeps, request: Request, text: string): Promise<DeviceSignInRow> {
+type Asking = { request: Request; own: Own };
+
+/** @throws GatewayError not_found; too_many_refusals when too many wrong codes came from the person or the address. */
+async function asking(
+  { database, refusals, clock, guesses }: MeDevicesDeps & { guesses: RefusedCredentials },
+  { request, own }: Asking,
+  text: string,
+): Promise<DeviceSignInRow> {
+  const waitSeconds = guesses.waitSeconds(own.email);
+  if (waitSeconds > 0) throw tooManyRefusals(waitSeconds);
   const code = readUserCode(text);
-  const { database, refusals, clock } = deps;
   const found =
     code === null ? null : await withStoreErrors(() => findPendingSignIn(database.db, code, clock.now()));
   if (found) return found;
+  guesses.note(own.email);
   const refusal = refusals.refused("user_code", request);
   // Whoever asks is signed in: it is the code that does not exist.
   throw refusal.type === "unauthenticated" ? new GatewayError("not_found", refusal.message) : refusal;

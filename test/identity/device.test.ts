@@ -196,6 +196,18 @@ describe("an approval", () => {
     }
   });
 
+  test("is refused to whoever has guessed, even with the right code, and to nobody else", async () => {
+    const codes = await begin();
+    const guesser = await signIn(gateway, "guesser@example.com");
+    const statuses = new Set<number>();
+    for (let guess = 0; guess < 40; guess++) statuses.add((await decide(guesser, "BCDF-GHJK", true)).status);
+    expect([...statuses]).toEqual([404, 429]);
+    const right = await decide(guesser, codes.user_code, true);
+    expect([right.status, Number(right.headers.get("retry-after")) > 0]).toEqual([429, true]);
+    expect((await guesser.send("GET", `/v1/me/devices/${codes.user_code}`)).status).toBe(429);
+    expect((await decide(ada, codes.user_code, true)).status).toBe(204);
+  });
+
   test("and a refusal are in the audit log, and no code or key is anywhere", async () => {
     const eve = await signIn(gateway, "eve@example.com");
     const yes = await begin({ device_name: "box" });

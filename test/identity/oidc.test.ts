@@ -279,6 +279,17 @@ describe("an id token", () => {
     ["without a nonce", false, (nonce, at) => ({ claims: { ...right(nonce, at), nonce: undefined } })],
     ["for another client", false, (nonce, at) => ({ claims: { ...right(nonce, at), aud: "another" } })],
     [
+      "for this client, asked for by it",
+      true,
+      (nonce, at) => ({ claims: { ...right(nonce, at), aud: [CLIENT.id, "another"], azp: CLIENT.id } }),
+    ],
+    ["asked for by another", false, (nonce, at) => ({ claims: { ...right(nonce, at), azp: "another" } })],
+    [
+      "for several, asked for by who knows",
+      false,
+      (nonce, at) => ({ claims: { ...right(nonce, at), aud: [CLIENT.id, "another"] } }),
+    ],
+    [
       "of another issuer",
       false,
       (nonce, at) => ({ claims: { ...right(nonce, at), iss: "http://evil.test" } }),

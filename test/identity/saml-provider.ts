@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Constants, IdentityProvider, SamlLib, ServiceProvider, setSchemaValidator } from "samlify";
@@ -38,6 +38,7 @@ export type Assertion = {
   /** Minutes from now at which it ends. */
   minutes?: number;
   format?: string;
+  assertionId?: string;
 };
 
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
@@ -87,7 +88,7 @@ function tagsOf(it: Assertion): Record<string, string> {
   const recipient = it.recipient ?? ACS;
   return {
     ID: "_answer",
-    AssertionID: "_assertion",
+    AssertionID: it.assertionId ?? `_assertion-${randomUUID()}`,
     Destination: recipient,
     Audience: it.audience ?? PUBLIC_URL,
     SubjectRecipient: recipient,

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
+import { longestPause } from "#test/support/longest-pause.ts";
 import { testSql } from "#test/support/postgres.ts";
 import { isPage, PUBLIC_URL, type TravellingBrowser, travellingBrowser } from "./redirects.ts";
 import { type Assertion, ENTRY_POINT, ISSUER, requestIn, signedAnswer, signingKey } from "./saml-provider.ts";
@@ -8,18 +9,16 @@ import { type Assertion, ENTRY_POINT, ISSUER, requestIn, signedAnswer, signingKe
 const place = scratch();
 const idp = signingKey();
 const stranger = signingKey();
+const settings = {
+  PUBLIC_URL,
+  SAML_ENTRY_POINT: ENTRY_POINT,
+  SAML_ISSUER: ISSUER,
+  SAML_CERTIFICATE: idp.certificate.replaceAll("\n", "\\n"),
+};
 let gateway: LocalGateway;
 
 beforeAll(async () => {
-  gateway = await localGateway({
-    dataDir: `${place.path}/gateway`,
-    env: {
-      PUBLIC_URL,
-      SAML_ENTRY_POINT: ENTRY_POINT,
-      SAML_ISSUER: ISSUER,
-      SAML_CERTIFICATE: idp.certificate.replaceAll("\n", "\\n"),
-    },
-  });
+  gateway = await localGateway({ dataDir: `${place.path}/gateway`, env: settings });
 });
 
 /** A browser that has left for the identity provider. */
@@ -31,8 +30,8 @@ async function away(next = "/") {
 }
 
 /** Posts the provider's form as another site's page does: without a cookie. */
-async function posted(SAMLResponse: string, RelayState: string): Promise<URL> {
-  const answer = await fetch(`${gateway.url}/auth/callback/saml`, {
+async function posted(SAMLResponse: string, RelayState: string, at = gateway): Promise<URL> {
+  const answer = await fetch(`${at.url}/auth/callback/saml`, {
     method: "POST",
     redirect: "manual",
     headers: { origin: "https://idp.example.com" },
@@ -95,6 +94,13 @@ describe("sign-in by SAML", () => {
     expect(await me((await signIn(lead)).browser)).toMatchObject({ role: "manager", team: "search" });
     await gateway.admin("PUT", "/role-mappings/leads", { role: "administrator" });
     expect(await me((await signIn(lead)).browser)).toMatchObject({ role: "administrator" });
+  });
+
+  test("reads a thousand groups, as providers write them", async () => {
+    await gateway.admin("PUT", "/role-mappings/last", { role: "manager" });
+    const groups = [...Array.from({ length: 999 }, (_, it) => `group ${it}`), "last"];
+    const { browser } = await signIn(ofPerson("many", { attributes: { groups } }));
+    expect(await me(browser)).toMatchObject({ role: "manager" });
   });
 
   test("belongs to the account there: with another e-mail it is the same person", async () => {
@@ -185,7 +191,7 @@ describe("an answer", () => {
         const [signed = ""] = /<saml:Assertion[\s\S]*<\/saml:Assertion>/.exec(xml) ?? [];
         const forged = signed
           .replace(/<ds:Signature[\s\S]*<\/ds:Signature>/, "")
-          .replace('ID="_assertion"', 'ID="_forged"')
+          .replace(/ID="_assertion[^"]*"/, 'ID="_forged"')
           .replaceAll("eve@example.com", "ada@example.com");
         expect(forged).toContain("ada@example.com");
         return Buffer.from(xml.replace(signed, place(signed, forged))).toString("base64");
@@ -216,6 +222,36 @@ describe("an answer", () => {
     const sql = testSql(gateway.databaseUrl);
     await sql`update sign_in_verifications set expires_at = now() - interval '1 second'`;
     expect((await land(late.browser, sent)).searchParams.get("error")).toBe("invalid_answer");
+  });
+
+  test("posted again is refused, also by another gateway on the database, in the browser that asked", async () => {
+    const { browser, id, state } = await away();
+    const answer = await signedAnswer(idp, { inResponseTo: id, ...ofPerson("replay") });
+    const first = await posted(answer, state);
+    expect(first.searchParams.has("code")).toBe(true);
+    const { databaseUrl } = gateway;
+    const other = await localGateway({ dataDir: `${place.path}/other`, databaseUrl, env: settings });
+    for (const at of [gateway, other]) {
+      expect((await posted(answer, state, at)).searchParams.get("error")).toBe("invalid_answer");
+    }
+    expect((await land(browser, first)).pathname).toBe("/");
+    expect((await me(browser)).email).toBe("replay@example.com");
+  });
+
+  const RESPONSE = 'xmlns="urn:oasis:names:tc:SAML:2.0:protocol" ID="_answer"';
+  test.each([
+    ["many elements", `<Response ${RESPONSE}>${"<a/>".repeat(80_000)}</Response>`],
+    ["elements that do not end", "<a>".repeat(80_000)],
+    ["many attributes", `<Response ${Array.from({ length: 20_000 }, (_, it) => `a${it}=''`).join(" ")}/>`],
+    ["nested namespaces", Array.from({ length: 2990 }, (_, it) => `<a xmlns:n${it}="x">`).join("")],
+    ["as many elements as are read", `<Response ${RESPONSE}>${'<a ID="b"/>'.repeat(2900)}</Response>`],
+    ["entities", '<!DOCTYPE a [<!ENTITY b "bbbbbbbbbb">]><a>&b;</a>'],
+  ])("of %s holds up no other call", async (_, xml) => {
+    await (await fetch(`${gateway.url}/healthz`)).text();
+    const answered = posted(Buffer.from(xml).toString("base64"), "none");
+    const pause = await longestPause(answered);
+    expect((await answered).searchParams.get("error")).toBe("invalid_answer");
+    expect(pause).toBeLessThan(400);
   });
 
   test("that nobody asked for signs nobody in, and leaves no assertion and no code in the database", async () => {

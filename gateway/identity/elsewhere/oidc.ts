@@ -109,7 +109,11 @@ async function verified(
   if (idToken === "" || nonce === "" || !(await verifyProviderIdToken(provider, idToken, nonce))) {
     throw new SignInFault("invalid_answer");
   }
-  return decodeJwt(idToken);
+  const claims = decodeJwt(idToken);
+  // Who asked for it (OpenID Connect Core 1.0, 3.1.3.7); of several audiences, one must be named.
+  const { azp = [claims.aud].flat().length === 1 ? clientId : null } = claims;
+  if (azp !== clientId) throw new SignInFault("invalid_answer");
+  return claims;
 }
 
 type Asked = { subject: unknown; accessToken?: string | undefined };

@@ -8,7 +8,8 @@ import {
 } from "../../stores/identity/github-client.ts";
 import type { OutboundFetch } from "../../upstream/outbound-fetch.ts";
 import type { OidcConfig } from "./oidc.ts";
-import type { SamlConfig, SamlDeps, SamlWayIn } from "./saml.ts";
+import type { SamlDeps, SamlWayIn } from "./saml.ts";
+import type { SamlConfig } from "./saml-answer.ts";
 import { type WayIn, type WayName, withoutSlash } from "./way-in.ts";
 
 /** Where people can sign in, each as it is set up now; null: it is not. */

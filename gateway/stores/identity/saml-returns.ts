@@ -14,18 +14,40 @@ const identifierOf = (code: string): string =>
 
 const isOurs = eq(signInVerifications.orgId, DEFAULT_ORG);
 
-/** Keeps a verified answer for a minute; the code that it returns takes it, once. */
-export const keepSamlReturn = ({ db }: Database, answer: string, now: Date): Promise<string> =>
+type Kept = {
+  answer: string;
+  /** The assertion that it comes from. */
+  used: { id: string; issuer: string; endsAt: Date };
+  now: Date;
+};
+
+/** The row of a used assertion: the same for the same assertion, on every replica. */
+function usedId({ id, issuer }: Kept["used"]): string {
+  const hex = new Bun.CryptoHasher("sha256").update(JSON.stringify([issuer, id])).digest("hex");
+  return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+/**
+ * Keeps a verified answer for a minute; the code that it returns takes it, once. Null: its assertion was used before; that is
+ * known until the assertion ends.
+ */
+export const keepSamlReturn = ({ db }: Database, { answer, used, now }: Kept): Promise<string | null> =>
   db.transaction(async (tx) => {
     await tx.delete(signInVerifications).where(and(isOurs, lt(signInVerifications.expiresAt, now)));
+    const times = { createdAt: now, updatedAt: now };
+    const first = await tx
+      .insert(signInVerifications)
+      .values({ id: usedId(used), identifier: "saml-assertion", value: "", expiresAt: used.endsAt, ...times })
+      .onConflictDoNothing()
+      .returning({ id: signInVerifications.id });
+    if (first.length === 0) return null;
     const code = newSecret("tgr_");
     await tx.insert(signInVerifications).values({
       id: newId(),
       identifier: identifierOf(code),
       value: answer,
       expiresAt: new Date(now.getTime() + SECONDS * 1000),
-      createdAt: now,
-      updatedAt: now,
+      ...times,
     });
     return code;
   });
