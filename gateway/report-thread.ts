@@ -83,7 +83,9 @@ async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run,
     if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
     const beganMs = systemClock.monotonicMs();
     try {
-      return text(await runner.run(spec, new Date(order.nowMs)));
+      return text(
+        await runner.run(spec, new Date(order.nowMs), { byOwner: order.what === "report" && order.byOwner }),
+      );
     } finally {
       if (systemClock.monotonicMs() - beganMs > LONG_MS) say({ kind: "progress", id });
     }

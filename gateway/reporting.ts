@@ -22,9 +22,9 @@ export type ReportRunner = {
   /**
    * The result of a checked spec (reports/spec.ts), with `now` as the end of ranges that have none.
    * @throws GatewayError invalid_request for a range that cannot be; store_unavailable when a database is away or a statement
-   * takes longer than 30 s.
+   * takes longer than 30 s. `byOwner`: a filter by subject means the owners of keys alone.
    */
-  run(spec: Spec, now: Date): Promise<Result>;
+  run(spec: Spec, now: Date, how?: { byOwner: boolean }): Promise<Result>;
   close(): Promise<void>;
 };
 
@@ -49,7 +49,8 @@ export function reportRunner({
   const postgres = openReportStore(url);
   const clickhouse = clickhouseUrl === null ? null : openReportRecords(clickhouseUrl);
   return {
-    run: (spec, now) => report({ postgres, clickhouse, orgId, rollupsFrom }, spec, now),
+    run: (spec, now, { byOwner } = { byOwner: false }) =>
+      report({ postgres, clickhouse, orgId, rollupsFrom, byOwner }, spec, now),
     close: async () => {
       await Promise.all([postgres.close(), clickhouse?.close()]);
     },
@@ -62,11 +63,12 @@ type Reporting = {
   clickhouse: ReportStore | null;
   orgId: string;
   rollupsFrom: number;
+  byOwner: boolean;
 };
 
 /** One report, from its spec to its result. Read it top to bottom: that is the order in which things happen. */
 async function report(reporting: Reporting, spec: Spec, now: Date): Promise<Result> {
-  const { orgId, rollupsFrom } = reporting;
+  const { orgId, rollupsFrom, byOwner } = reporting;
   // Window: the current period, and the one to compare it with.
   const periods = periodsOf(spec.range, spec.compare, now);
 
@@ -77,7 +79,7 @@ async function report(reporting: Reporting, spec: Spec, now: Date): Promise<Resu
     const reverted = needsReverts(spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
 
     // Plan and run: one statement for the rows of both periods, side by side, and their total.
-    const ask: Ask = { engine: databases.engine, orgId, spec, periods, reverted, ...known };
+    const ask: Ask = { engine: databases.engine, orgId, spec, periods, reverted, byOwner, ...known };
     const rows = await databases.records(planReport(ask));
 
     // Coverage: what the labels asked for do not reach back to.

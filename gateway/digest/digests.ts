@@ -110,8 +110,8 @@ export async function makeDigest(deps: MakeDigestDeps, week: Week): Promise<Dige
   const specs = digestSpecs(week);
   const end = new Date(week.toMs);
   const [outcomes, spend, reverted, notJoined] = await Promise.all([
-    resultOf(deps.reportWriter, specs.outcomes, end),
-    resultOf(deps.reportWriter, specs.spend, end),
+    resultOf(deps.reportWriter, specs.outcomes, { now: end }),
+    resultOf(deps.reportWriter, specs.spend, { now: end }),
     revertedCosts(deps.database, week),
     notJoinedIn(deps.database, week),
   ]);

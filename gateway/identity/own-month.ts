@@ -16,7 +16,7 @@ export type OwnUsageDeps = {
   clock: Clock;
 };
 
-/** A report of one person's calls. @throws GatewayError invalid_request for an impossible range. */
+/** A report of the calls of one person's keys; a label of a call charges no one. @throws GatewayError invalid_request for an impossible range. */
 export async function ownReport(
   deps: OwnUsageDeps,
   email: string,
@@ -25,7 +25,7 @@ export async function ownReport(
   const subject = await withStoreErrors(() => spellingsOf(deps.database.db, email));
   await deps.settled();
   const full: Spec = { ...spec, source: "requests", filters: { subject } };
-  return await resultOf(deps.reportWriter, full, deps.clock.now());
+  return await resultOf(deps.reportWriter, full, { now: deps.clock.now(), byOwner: true });
 }
 
 /** A person's spend this month, and the rest of the keys' budgets. */

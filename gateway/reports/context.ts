@@ -21,6 +21,8 @@ export type Ask = {
   periods: Periods;
   reverted: readonly string[];
   reach: Reach | null;
+  /** A filter by subject means the owners of keys alone: what people see of themselves. */
+  byOwner: boolean;
 };
 
 /** Sessions that are linked to tasks, beside their own, and the tasks to which more calls belong than those of their sessions. */

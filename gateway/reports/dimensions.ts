@@ -107,7 +107,15 @@ export const isTime = (name: DimensionName): name is TimeDimension => "time" in 
 /** Whether a filter compares the text of a group, and nothing else. */
 export const isFilteredByText = (name: DimensionName): boolean => dimensionOf(name).filter === undefined;
 
-export function filterSql(name: DimensionName, any: string, engine = POSTGRES): string {
+/** `byOwner`: a filter by subject means the key's owner alone, whatever label a call carries. */
+export type Filtering = { engine?: Engine; byOwner: boolean };
+
+export function filterSql(
+  name: DimensionName,
+  any: string,
+  { engine = POSTGRES, byOwner }: Filtering,
+): string {
   const { filter, records } = dimensionOf(name, engine);
+  if (name === "subject" && byOwner) return engine.isAnyOf("r.owner", any);
   return filter?.(any) ?? engine.isAnyOf(records, any);
 }

@@ -53,7 +53,7 @@ export function recordFacts(context: Context, { dimensions }: Section): string {
       : []),
   ]);
   const filters = filtersOf(spec.filters).map(([name, values]) =>
-    filterSql(name, params.add(values, "text[]"), engine),
+    filterSql(name, params.add(values, "text[]"), ask),
   );
   const org = params.add(ask.orgId, "text");
   return `

@@ -104,9 +104,9 @@ const browsers = {} as Record<"ada" | "max" | "mia" | "bob" | "eve", Browser>;
 const sessions = {} as Record<"alpha" | "below" | "beta", string>;
 
 /** A call of the built-in provider with a new key; returns its session. */
-async function callAs(owner: string, team: string): Promise<string> {
+async function callAs(owner: string, team: string, user?: string): Promise<string> {
   const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", {
-    name: `key of ${owner}`,
+    name: `key of ${owner}${user ? ` for ${user}` : ""}`,
     owner,
     team,
   });
@@ -118,7 +118,7 @@ async function callAs(owner: string, team: string): Promise<string> {
       "content-type": "application/json",
       "x-session-id": session,
     },
-    body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "hello" }] }),
+    body: JSON.stringify({ model: "echo", user, messages: [{ role: "user", content: "hello" }] }),
   });
   expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
   return session;
@@ -397,6 +397,14 @@ describe("own keys", () => {
   test("own usage is that of one's own calls", async () => {
     const usage: Result = await (await browsers.bob.send("GET", "/v1/me/usage?by=model&range=7d")).json();
     expect(usage.total.current?.requests).toBe(1);
+    // A label of a call that another person's key made charges no one.
+    const month = async () => (await (await browsers.bob.send("GET", "/v1/me")).json()).month.cost_usd;
+    const before = await month();
+    const labelled = await callAs("eve@example.com", "beta", "bob@example.com");
+    await gateway.records(labelled);
+    expect([await month(), Number(before) > 0]).toEqual([before, true]);
+    const again: Result = await (await browsers.bob.send("GET", "/v1/me/usage?by=client&range=mtd")).json();
+    expect(again.total.current?.requests).toBe(1);
     expect((await browsers.bob.send("GET", "/v1/me/usage?by=subject")).status).toBe(400);
   });
 });

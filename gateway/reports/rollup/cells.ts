@@ -3,7 +3,6 @@ import { type Context, distinctNames, type Section } from "../context.ts";
 import { dimensionOf, filterSql, isTime, KEY_COLUMNS, type KeyColumn, tagRows } from "../dimensions.ts";
 import { POSTGRES } from "../engines.ts";
 import { aggregateOf, namedIn } from "../measures.ts";
-import type { Parameters } from "../parameters.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import type { Span } from "./cover.ts";
 import { billedSql, hourBit, personSql, valueSql } from "./kinds.ts";
@@ -39,7 +38,7 @@ export function cellFacts(context: Context, { dimensions }: Pick<Section, "dimen
   const keys = asked.includes("key")
     ? `\n  left join keys k on k.org_id = ${params.add(ask.orgId, "text")} and k.id = r.key_id`
     : "";
-  const conditions = filters.map(([name, values]) => ` and ${conditionOf(name, values, params)}`);
+  const conditions = filters.map(([name, values]) => ` and ${conditionOf(name, values, context)}`);
   return `
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${factColumns(context, dimensions).join(", ")}
   from (select u.*, true as attributed from (${rowsOf(context, asked)}
@@ -152,8 +151,8 @@ function countedSpans({ covers: { current, previous } }: Context): Span[] {
 }
 
 /** A filter on rows `r`. Times are compared as days, which costs less than as their texts; Postgres knows no year 0. */
-function conditionOf(name: DimensionName, values: readonly string[], params: Parameters): string {
-  if (!isTime(name)) return filterSql(name, params.add(values, "text[]"));
+function conditionOf(name: DimensionName, values: readonly string[], { ask, params }: Context): string {
+  if (!isTime(name)) return filterSql(name, params.add(values, "text[]"), { byOwner: ask.byOwner });
   const spans = values
     .filter((value) => !value.startsWith("0000"))
     .map((value) => {

@@ -12,6 +12,9 @@ import { type Copies, openCopies } from "../clickhouse/copies.ts";
 import { recordVersion } from "./record-version.ts";
 import { reportGate } from "./report-gate.ts";
 
+/** `byOwner`: a filter by subject means the owners of keys alone, whatever labels calls carry. */
+type Writing = { format: Format; signal?: AbortSignal; byOwner?: boolean };
+
 /** Answers checked specs, away from the event loop that answers calls. */
 export type ReportWriter = {
   /**
@@ -21,7 +24,7 @@ export type ReportWriter = {
    * takes too long; overloaded if too many reports wait, or one waits too long; reports_unavailable if the report thread
    * has ended or is ending.
    */
-  write(spec: Spec, now: Date, how: { format: Format; signal?: AbortSignal }): Promise<string>;
+  write(spec: Spec, now: Date, how: Writing): Promise<string>;
   /**
    * A complete payload as text: it is passed on once, which costs the event loop as much as one report. The thread checks
    * its items; one that fails is logged and has no result. With `gzip`, a long payload is compressed: sending it takes
@@ -33,8 +36,12 @@ export type ReportWriter = {
 };
 
 /** The result of a checked spec, for the gateway itself. @throws GatewayError as `write` does. */
-export async function resultOf(writer: Pick<ReportWriter, "write">, spec: Spec, now: Date): Promise<Result> {
-  const result: unknown = JSON.parse(await writer.write(spec, now, { format: "json" }));
+export async function resultOf(
+  writer: Pick<ReportWriter, "write">,
+  spec: Spec,
+  { now, byOwner = false }: { now: Date; byOwner?: boolean },
+): Promise<Result> {
+  const result: unknown = JSON.parse(await writer.write(spec, now, { format: "json", byOwner }));
   if (!fits(Result, result)) throw new GatewayError("internal");
   return result;
 }
@@ -45,7 +52,7 @@ export type ReportPlaces = { url: string; mainUrl: string; clickhouseUrl?: strin
 /** A text to make: a whole payload, or one checked spec in a form; `nowMs` is the end of ranges that have none. */
 type ReportOrder = { nowMs: number } & (
   | { what: "payload"; asked: PayloadRequest; gzip: boolean }
-  | { what: "report"; spec: Spec; format: Format }
+  | { what: "report"; spec: Spec; format: Format; byOwner: boolean }
 );
 
 /** Messages to the thread, as JSON: passing objects takes the event loop several times as long. */
@@ -171,8 +178,8 @@ export function reportWriter(
   };
 
   return {
-    async write(spec, now, { format, signal }) {
-      const made = await make({ what: "report", spec, nowMs: now.getTime(), format }, signal);
+    async write(spec, now, { format, signal, byOwner = false }) {
+      const made = await make({ what: "report", spec, nowMs: now.getTime(), format, byOwner }, signal);
       if (typeof made !== "string") throw new GatewayError("internal");
       return made;
     },
