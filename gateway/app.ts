@@ -1,6 +1,7 @@
 import { openapi } from "@elysiajs/openapi";
 import { Elysia } from "elysia";
 import { pathsAsSent } from "#shared/paths-as-sent.ts";
+import { PRIVATE_ANSWER } from "#shared/private-answers.ts";
 import { admin } from "./admin/admin.ts";
 import { adminDigest } from "./admin/digest.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
@@ -34,9 +35,13 @@ const IDLE_TIMEOUT_SECONDS = 255;
 /** Above every surface's own limit, so that the surface's proper 413 comes first. */
 const BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** While the process stops, each answer asks its client for a new connection: one that is reused would be cut. */
-const lastAnswers = ({ lifecycle }: { lifecycle: { stopping: boolean } }) =>
-  new Elysia({ name: "plugin.last-answers" }).onRequest(({ set }) => {
+/**
+ * Headers of all answers, where an answer has none of its own. While the process stops, each asks its client for a new
+ * connection: one that is reused would be cut.
+ */
+const answerHeaders = ({ lifecycle }: { lifecycle: { stopping: boolean } }) =>
+  new Elysia({ name: "plugin.answer-headers" }).onRequest(({ set }) => {
+    Object.assign(set.headers, PRIVATE_ANSWER);
     if (lifecycle.stopping) set.headers["connection"] = "close";
   });
 
@@ -60,7 +65,7 @@ type NeededBy<Part> = (Part extends (deps: infer Deps) => unknown ? (it: Deps) =
 export type GatewayAppDeps = Parameters<typeof modelSurfaces>[0] &
   NeededBy<(typeof ADDRESSES)[number]> &
   Parameters<typeof errorAnswers>[0] &
-  Parameters<typeof lastAnswers>[0] & {
+  Parameters<typeof answerHeaders>[0] & {
     /** Hosts that requests may name, in lower case and without a port; null: any. */
     allowedHosts: readonly string[] | null;
   };
@@ -81,7 +86,7 @@ export function gatewayApp(deps: GatewayAppDeps) {
   // Its type leaves the routes out: those of all surfaces are too deep for the compiler.
   app
     .use(errorAnswers(deps))
-    .use(lastAnswers(deps))
+    .use(answerHeaders(deps))
     .use(hostGuard(deps.allowedHosts))
     .use(openapi(API_DOCUMENT))
     .use(apiPage())

@@ -4,6 +4,7 @@ import { within } from "#drizzle/database.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields } from "#shared/log.ts";
 import { pathsAsSent } from "#shared/paths-as-sent.ts";
+import { PRIVATE_ANSWER } from "#shared/private-answers.ts";
 import { type RefusedCredentials, refusedCredentials } from "#shared/refused-credentials.ts";
 import { createInbox, type InboxDeps } from "./inbox/inbox.ts";
 import { isAdministrator, unauthorized } from "./setup/administrator.ts";
@@ -46,6 +47,7 @@ export function createServer(deps: ServerDeps) {
   });
   return (
     app
+      .onRequest(({ set }) => void Object.assign(set.headers, PRIVATE_ANSWER))
       // First: a hook that is registered after a route does not apply to it.
       .onError(({ error, code }) => {
         if (code === "NOT_FOUND") return failure(404, "not_found", "Nothing exists at this address.");
@@ -103,4 +105,4 @@ async function readiness({ ping }: ServerDeps): Promise<Response> {
 const refusePath = () => failure(400, "invalid_request", "The path of the address is ambiguous.");
 
 const failure = (status: number, type: string, message: string) =>
-  Response.json({ error: { type, message } }, { status });
+  Response.json({ error: { type, message } }, { status, headers: PRIVATE_ANSWER });

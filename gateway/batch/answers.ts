@@ -29,6 +29,16 @@ export function relayedAnswer(answer: Response, bytes: Uint8Array): Response {
   return new Response(bytes.byteLength > 0 ? Buffer.from(bytes) : null, { status: answer.status, headers });
 }
 
+/**
+ * A file of a caller, as it streams from the provider. Its type is whatever the caller said, so a browser that opens the
+ * address only ever saves it.
+ */
+export function relayedFile({ body, status, headers }: Response): Response {
+  const { "content-disposition": given = "", ...others } = clientHeaders(headers);
+  const disposition = /^attachment\b/i.test(given) ? given : "attachment";
+  return new Response(body, { status, headers: { ...others, "content-disposition": disposition } });
+}
+
 /** A provider's batch object with a `gateway` member added and `results_url` rewritten; all other bytes unchanged. */
 export function batchAnswer(
   answer: Response,

@@ -1,8 +1,7 @@
 import type { BatchKind } from "#drizzle/schema/batches.ts";
 import { GatewayError } from "../errors.ts";
-import { clientHeaders } from "../http/headers.ts";
 import { type BatchRow, findBatch, listBatches, markBatchDeleted } from "../stores/batches.ts";
-import { answerInFull, batchAnswer, listedBatch, relayedAnswer } from "./answers.ts";
+import { answerInFull, batchAnswer, listedBatch, relayedAnswer, relayedFile } from "./answers.ts";
 import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
 import {
   batchEndpoint,
@@ -51,7 +50,7 @@ export async function batchResults(deps: BatchDeps, it: BatchQuestion): Promise<
     headers,
     signal,
   });
-  return new Response(answer.body, { status: answer.status, headers: clientHeaders(answer.headers) });
+  return relayedFile(answer);
 }
 
 /** Deletes an ended batch. Its cost is recorded first, because the results are deleted with it. */

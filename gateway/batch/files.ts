@@ -1,6 +1,5 @@
-import { clientHeaders } from "../http/headers.ts";
 import { type FileRow, findBatchOfOutput, findFile, listFiles, markFileDeleted } from "../stores/batches.ts";
-import { answerInFull, listedFile, relayedAnswer } from "./answers.ts";
+import { answerInFull, listedFile, relayedAnswer, relayedFile } from "./answers.ts";
 import { readLimit } from "./batches.ts";
 import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
 import { type ClientRequest, fetchBatch, reconcileOnce } from "./provider-batch.ts";
@@ -38,8 +37,7 @@ export async function readFile(deps: BatchDeps, it: FileQuestion): Promise<Respo
 
 /** Streams a file's content from the provider. */
 export async function fileContent(deps: BatchDeps, it: FileQuestion): Promise<Response> {
-  const answer = await callProvider(deps, it, { method: "GET", end: "/content" });
-  return new Response(answer.body, { status: answer.status, headers: clientHeaders(answer.headers) });
+  return relayedFile(await callProvider(deps, it, { method: "GET", end: "/content" }));
 }
 
 /** Deletes a file. If it holds a batch's results, the cost is recorded first, because it is computed from them. */

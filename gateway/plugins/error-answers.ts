@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { newId } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import { PRIVATE_ANSWER } from "#shared/private-answers.ts";
 import { ERRORS, type ErrorType, GatewayError } from "../errors.ts";
 import type { ErrorContext } from "../providers/wire.ts";
 import { WIRES } from "../providers/wires.ts";
@@ -42,7 +43,11 @@ function shaped(request: Request, it: Shaped): Response {
       (!needsHeader || request.headers.has(needsHeader)),
   );
   const wire = WIRES[shape?.wire ?? "chat"];
-  const headers = new Headers({ "content-type": "application/json", [wire.requestIdHeader]: it.requestId });
+  const headers = new Headers({
+    ...PRIVATE_ANSWER,
+    "content-type": "application/json",
+    [wire.requestIdHeader]: it.requestId,
+  });
   if (facts.final) headers.set("x-should-retry", "false");
   if ("retryAfterSeconds" in facts) headers.set("retry-after", String(facts.retryAfterSeconds));
   for (const [name, value] of Object.entries(it.headers)) headers.set(name, value);

@@ -49,7 +49,7 @@ export const managedSettingsSurface = (deps: ClaudeCodeDeps) =>
 function answerFor(request: Request, settings: Record<string, unknown>): Response {
   const text = JSON.stringify(sorted(settings));
   const checksum = `sha256:${new Bun.CryptoHasher("sha256").update(text).digest("hex")}`;
-  const headers = { etag: `"${checksum}"`, "cache-control": "private, no-cache", vary: "authorization" };
+  const headers = { etag: `"${checksum}"`, vary: "authorization" };
   const known = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim());
   if (known.some((tag) => [`"${checksum}"`, `W/"${checksum}"`, checksum].includes(tag))) {
     return new Response(null, { status: 304, headers });

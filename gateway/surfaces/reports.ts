@@ -205,7 +205,6 @@ const answer = (made: Made): Response =>
   new Response(made, {
     headers: {
       "content-type": "application/json",
-      "cache-control": "no-store",
       ...(typeof made === "string" ? {} : { "content-encoding": "gzip" }),
       vary: "accept-encoding",
     },
@@ -219,7 +218,6 @@ const csv = (deps: Heard, { id, spec }: { id: string; spec: Spec }): Promise<Res
       headers: {
         "content-type": "text/csv; charset=utf-8",
         "content-disposition": `attachment; filename="${fileName(id, spec, now)}"`,
-        "cache-control": "no-store",
       },
     });
   });

@@ -16,7 +16,6 @@ export const version = (deps: VersionDeps) =>
     async ({ request, set }) => {
       const { scope, cookie } = await deps.authorizeReports(request);
       if (cookie !== null) set.headers["set-cookie"] = cookie;
-      set.headers["cache-control"] = "no-store";
       return { version: await deps.recordVersion(scope?.team ?? null) };
     },
     { detail: REPORTS_DOCS.version },

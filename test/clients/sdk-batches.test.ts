@@ -385,6 +385,15 @@ describe("a message batch", () => {
   });
 });
 
+test("a file of a caller is only ever saved by a browser, whatever type it has", async () => {
+  const batch = await started([line("chat")], newId());
+  const answer = await fetch(`${gateway.url}/v1/files/${batch.input_file_id}/content`, {
+    headers: { authorization: `Bearer ${gateway.secret}` },
+  });
+  expect([answer.status, answer.headers.get("content-disposition")]).toEqual([200, "attachment"]);
+  expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+});
+
 describe("another key", () => {
   test("gets for a foreign id what it gets for none, and the provider is not asked", async () => {
     const batch = await started([line("chat")], newId());

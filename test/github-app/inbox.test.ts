@@ -272,8 +272,16 @@ describe("without a webhook secret", () => {
 describe("other addresses", () => {
   test("a page, two probes, and nothing else", async () => {
     expect(await (await fetch(`${running.url}/`)).text()).toContain("receive-only");
-    expect((await fetch(`${running.url}/healthz`)).status).toBe(200);
-    expect((await fetch(`${running.url}/readyz`)).status).toBe(200);
+    for (const [path, status] of Object.entries({
+      "/healthz": 200,
+      "/readyz": 200,
+      "/metrics": 401,
+      "/setup": 404,
+    })) {
+      const answer = await fetch(`${running.url}${path}`);
+      expect([path, answer.status, answer.headers.get("cache-control")]).toEqual([path, status, "no-store"]);
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    }
     await refused(fetch(`${running.url}/api/github/webhooks`), 404, "not_found");
     await refused(fetch(`${running.url}/probot`), 404, "not_found");
   });

@@ -324,6 +324,7 @@ describe("answer headers:", () => {
         ...Object.keys(PASSED),
         "content-type",
         "date",
+        "x-content-type-options",
         "content-length",
         "transfer-encoding",
         "connection",
