@@ -1,6 +1,5 @@
 import {
   ANTHROPIC_LIKE,
-  GEMINI_SIGNATURES,
   IMAGE_UPLOADS,
   OPENAI_LIKE,
   type ProviderFacts,
@@ -93,9 +92,8 @@ export const PROVIDERS = {
   "vertex-openai": {
     ...OPENAI_LIKE,
     otherWires: ["gemini"],
-    geminiRoot: { instead: "/endpoints/openapi", put: "/publishers/google" },
+    geminiRoot: { instead: "/endpoints/openapi", put: "/publishers/google", models: /^google\// },
     auth: "google",
-    signedCalls: GEMINI_SIGNATURES,
     reasoningOutsideCompletion: true,
     priceIds: ["google"],
     tiers: GEMINI_TIERS,
@@ -103,14 +101,13 @@ export const PROVIDERS = {
   },
   gemini: {
     ...OPENAI_LIKE,
-    geminiRoot: { instead: "/openai", put: "" },
+    geminiRoot: { instead: "/openai", put: "", models: /./ },
     baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
     envKey: "GEMINI_API_KEY",
     otherWires: ["embeddings", "images", "gemini", "gemini-embeddings"],
     lacks: IMAGE_UPLOADS,
     inventorOf: ["gemini", "gemini-embeddings"],
     modelNames: /^(?:models\/)?(?:gemini|gemma|imagen|veo)-/,
-    signedCalls: GEMINI_SIGNATURES,
     reasoningOutsideCompletion: true,
     priceIds: ["google"],
     tiers: GEMINI_TIERS,

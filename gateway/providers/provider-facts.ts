@@ -2,14 +2,6 @@ import type { SurfaceName, WireName } from "../surface-facts.ts";
 import type { PublishedPrice, PublishedTiers } from "./published-prices.ts";
 import type { ReportedCost } from "./reported-cost.ts";
 
-/** A vendor that puts a signature beside its calls of tools (`tool_calls[].extra_content`) and wants it back there. */
-export type SignedCalls = {
-  /** Models that refuse a conversation with calls without one. */
-  required: RegExp;
-  /** The vendor's documented value for calls without a known signature: another model's, or a client lost it. */
-  unsigned: object;
-};
-
 /** Facts about a provider kind. */
 export type ProviderFacts = {
   wire: WireName;
@@ -25,8 +17,11 @@ export type ProviderFacts = {
   baseUrl: string | null;
   /** Path to add to a root without one, because the vendor's SDK takes the bare host. */
   rootPath?: string;
-  /** Where Gemini's own format is: this ending of the root replaced by that one. */
-  geminiRoot?: { instead: string; put: string };
+  /**
+   * Where Gemini's own format is: this ending of the root replaced by that one. Calls of `models` are translated into it, because
+   * Google's address in OpenAI's format numbers parallel calls wrongly.
+   */
+  geminiRoot?: { instead: string; put: string; models: RegExp };
   /** Deviations from a surface's `upstreamPath`. */
   paths?: Readonly<Partial<Record<SurfaceName, string>>>;
   /** Paths of surfaces that are relative to the host, not to the API root. */
@@ -46,8 +41,6 @@ export type ProviderFacts = {
   acceptsStreamUsageOption: boolean;
   /** The member that bounds an answer in the chat format: OpenAI's newer models refuse the older one, most know no other. */
   outputLimitMember: "max_tokens" | "max_completion_tokens";
-  /** How it signs its calls of tools in the chat format; null: it does not. */
-  signedCalls: SignedCalls | null;
   /** `total_tokens` = prompt + completion + reasoning: the output is the total less the prompt. */
   reasoningOutsideCompletion: boolean;
   /** Its ids in the built-in price list. */
@@ -77,16 +70,6 @@ const BESIDE_CHAT = [
   "rerank",
 ] as const satisfies readonly WireName[];
 
-/**
- * Gemini 3 and later, which names such as `gemini-flash-latest` mean today, refuse a call without its thought signature
- * with 400, also at the address in OpenAI's format; the text in place of an unknown one is Google's own (ai.google.dev,
- * "Thought signatures").
- */
-export const GEMINI_SIGNATURES: SignedCalls = {
-  required: /(?:^|\/)gemini-(?:[3-9]|\d\d|[a-z-]*latest$)/,
-  unsigned: { google: { thought_signature: "skip_thought_signature_validator" } },
-};
-
 /** All of them but those that the vendor has no address for. */
 export const without = (...missing: readonly WireName[]): WireName[] =>
   BESIDE_CHAT.filter((wire) => !missing.includes(wire));
@@ -101,7 +84,6 @@ export const OPENAI_LIKE = {
   vendorHosts: [],
   acceptsStreamUsageOption: true,
   outputLimitMember: "max_tokens",
-  signedCalls: null,
   reasoningOutsideCompletion: false,
   priceIds: [],
 } as const satisfies ProviderFacts;

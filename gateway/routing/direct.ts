@@ -106,7 +106,7 @@ export function unknownDestination(request: DirectRequest): Destination | null {
     (provider) =>
       provider.kind !== "echo" &&
       (isNative(call, { provider }, knowledge) ||
-        knowledge.translatableWire(provider, call.surface) !== null),
+        knowledge.translatableWire(provider, call.surface, model) !== null),
   );
   const native = able.filter((provider) => isNative(call, { provider }, knowledge));
   const [sole, another] = knowledge.hasVendor(model) ? [] : native;

@@ -16,8 +16,8 @@ export function supportedTargets(
 ): Choice["targets"] {
   const { path, wire } = SURFACES[surface];
   const onWire = (candidate: Candidate): Target | null => {
-    const { provider } = candidate;
-    const targetWire = supports(provider, surface) ? wire : translatableWire(provider, surface);
+    const { provider, model } = candidate;
+    const targetWire = supports(provider, surface) ? wire : translatableWire(provider, surface, model);
     return targetWire && { ...candidate, wire: targetWire };
   };
   const [target, ...fallbacks] = candidates.flatMap((candidate) => onWire(candidate) ?? []);

@@ -40,16 +40,23 @@ const byStatus = (status: number): Fault =>
 const byName = (type: string): Fault =>
   FAULTS.find(({ anthropic, openai, code }) => [anthropic, code, openai].includes(type)) ?? SERVER_FAULT;
 
+const NO_MESSAGE = "The provider reported an error.";
+
 /** The error in a provider's body or event. OpenAI's code is more specific than its type. */
 export function readProviderError(body: Json | null): ProviderError {
   const error = body?.["error"];
   if (typeof error === "string") return { type: "api_error", message: error };
   const object = isJson(error) ? error : body;
+  // Google's, and OpenRouter's inside an answer with a good status, is a status of HTTP.
+  const status = object?.["code"];
+  if (typeof status === "number" && status >= 400) {
+    return { type: byStatus(status).anthropic, message: textIn(object, "message") ?? NO_MESSAGE };
+  }
   const code = textIn(object, "code");
   const known = code !== null && FAULTS.some((fault) => fault.code === code);
   return {
     type: known ? code : (textIn(object, "type") ?? "api_error"),
-    message: textIn(object, "message") ?? "The provider reported an error.",
+    message: textIn(object, "message") ?? NO_MESSAGE,
   };
 }
 

@@ -1,7 +1,6 @@
 import { GatewayError } from "../errors.ts";
-import { askByTool } from "./messages/json-answer.ts";
 import { Losses } from "./place.ts";
-import { readRequest, requestIn, type TranslationInput, writtenRequest } from "./translate.ts";
+import { jsonTool, readRequest, requestIn, type TranslationInput, writtenRequest } from "./translate.ts";
 
 /** The facts that decide whether a call can be translated. */
 export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "onInexpressible">;
@@ -13,7 +12,7 @@ export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "o
 export function whyInexpressible(bytes: Uint8Array, to: Expressed): GatewayError | null {
   try {
     const { prompt } = readRequest(requestIn(bytes), to.pair, new Losses(to.onInexpressible));
-    if (to.pair.to === "messages") askByTool(prompt, to.model);
+    jsonTool(prompt, to);
     writtenRequest(prompt, to);
     return null;
   } catch (error) {

@@ -17,7 +17,7 @@ export type Part = { at: BodyPlace } & (
   | { kind: "document"; source: ContentSource; title: string | null; cache: Json | null }
   | { kind: "thinking"; text: string; signature: string | null }
   | { kind: "redacted"; data: string }
-  /** A chat provider's `extra_content` of the next call, as JSON; only that provider can read it. */
+  /** What a provider put beside the next part, as JSON (reply.ts). */
   | { kind: "extra"; data: string }
   | { kind: "call"; id: string; name: string; input: string; cache: Json | null }
   | { kind: "result"; callId: string; parts: Part[]; failed: boolean; cache: Json | null }
@@ -51,8 +51,8 @@ export type ToolChoice = { kind: "auto" | "none" | "any" } | { kind: "tool"; nam
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type Effort = (typeof EFFORTS)[number];
 
-/** How much to reason: by word, by a budget of tokens, or both. */
-type Reasoning = { effort: Located<Effort> | null; budgetTokens: Located<number> | null };
+/** How much to reason, by word, by a budget of tokens, or both, and whether the client wants to see it. */
+type Reasoning = { effort: Located<Effort> | null; budgetTokens: Located<number> | null; shown: boolean };
 
 export type OutputFormat =
   | { kind: "json"; at: BodyPlace }
@@ -66,8 +66,8 @@ export type OutputFormat =
     };
 
 /**
- * A client's request, independent of formats: each format is read into it and written from it, so that four pairs of
- * formats take three readers and two writers. `extras` are members that only the chat and the responses format have,
+ * A client's request, independent of formats: each format is read into it and written from it, so that each
+ * pair of formats takes one reader and one writer. `extras` are members that only the chat and the responses format have,
  * by the name they have in the chat format.
  */
 export type Prompt = {
@@ -96,7 +96,7 @@ export const emptyPrompt = (): Prompt => ({
   temperature: null,
   topP: null,
   stop: [],
-  reasoning: { effort: null, budgetTokens: null },
+  reasoning: { effort: null, budgetTokens: null, shown: false },
   output: null,
   user: null,
   streamed: false,

@@ -28,8 +28,8 @@ export type OpenBlock =
 export type ProviderError = { type: string; message: string };
 
 /**
- * A block with all that came for it. `extra` is the JSON of what a chat provider put beside the next call and wants back
- * there, such as Gemini's thought signature (`tool_calls[].extra_content`).
+ * A block with all that came for it. `extra` is the JSON of what a provider put beside the next call or text and
+ * wants back there: Gemini's thought signature, as Google's address in OpenAI's format writes it.
  */
 export type Block =
   | { kind: "text" | "refusal"; text: string }

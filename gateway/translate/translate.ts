@@ -7,8 +7,10 @@ import { type ChatDialect, writeChatRequest } from "./chat/request-out.ts";
 import { chatWriter } from "./chat/stream-out.ts";
 import { type ClientWire, clientErrorBody } from "./error-shapes.ts";
 import { errorInBytes, type Json, jsonBytes, objectInBytes, type StepReader } from "./exact-json.ts";
+import { geminiSteps, geminiStream } from "./gemini/answer-in.ts";
 import { geminiWriter, writeGeminiAnswer } from "./gemini/answer-out.ts";
 import { readGeminiRequest } from "./gemini/request-in.ts";
+import { lacksJsonWithTools, writeGeminiRequest } from "./gemini/request-out.ts";
 import type { LocatedBody } from "./members.ts";
 import { messageSteps, messageStream } from "./messages/answer-in.ts";
 import { messageWriter, writeMessage } from "./messages/answer-out.ts";
@@ -25,7 +27,7 @@ import { responseWriter } from "./responses/stream-out.ts";
 import { fitToolNames, withOwnName } from "./tool-names.ts";
 import type { StepWriter, WriterContext } from "./writing.ts";
 
-type ProviderWire = "chat" | "messages";
+type ProviderWire = "chat" | "messages" | "gemini";
 
 /** Functions of a client's format: read its requests, and write answers to them. */
 type ClientFormat = {
@@ -58,6 +60,7 @@ type ProviderFormat = {
 const PROVIDER_FORMATS: Readonly<Record<ProviderWire, ProviderFormat>> = {
   chat: { write: writeChatRequest, whole: chatAnswerSteps, stream: chatStream },
   messages: { write: writeMessagesRequest, whole: messageSteps, stream: messageStream },
+  gemini: { write: writeGeminiRequest, whole: geminiSteps, stream: geminiStream },
 };
 
 export type Pair = { from: ClientWire; to: ProviderWire };
@@ -110,7 +113,7 @@ export function translate(
   const { prompt, options } = readRequest(request, pair, losses);
   prompt.streamed ||= streamed === true;
   const replaced = fitToolNames(prompt);
-  const byTool = pair.to === "messages" ? askByTool(prompt, model) : null;
+  const byTool = jsonTool(prompt, { pair, model });
   /** Reads one answer's steps as the client must see them. */
   const readSteps = (): ((step: ReplyStep) => ReplyStep[]) => {
     const asText = byTool === null ? (step: ReplyStep) => [step] : textOfTool(byTool);
@@ -154,6 +157,15 @@ export function translate(
   };
 }
 
+/** The tool by which a JSON answer is asked for; null where the format has a member for it. */
+export const jsonTool = (
+  prompt: Prompt,
+  { pair: { to }, model }: Pick<TranslationInput, "pair" | "model">,
+) =>
+  to === "messages" || (to === "gemini" && prompt.tools.length > 0 && lacksJsonWithTools(model))
+    ? askByTool(prompt, model)
+    : null;
+
 /** @throws GatewayError invalid_request */
 export function requestIn(bytes: Uint8Array): Json {
   const request = objectInBytes(bytes);
@@ -162,12 +174,11 @@ export function requestIn(bytes: Uint8Array): Json {
 }
 
 /** @throws GatewayError invalid_request */
-export const readRequest = (
-  request: Json,
-  { from }: Pair,
-  losses: Losses,
-): ReturnType<ClientFormat["read"]> =>
-  CLIENT_FORMATS[from].read({ object: request, at: BodyPlace.body(losses) });
+export function readRequest(request: Json, { from }: Pair, losses: Losses): ReturnType<ClientFormat["read"]> {
+  const read = CLIENT_FORMATS[from].read({ object: request, at: BodyPlace.body(losses) });
+  read.prompt.reasoning.shown = read.options.thinking;
+  return read;
+}
 
 /** @throws GatewayError invalid_request */
 export const writtenRequest = (

@@ -6,6 +6,7 @@ import { clientHeaders, type HeaderTable, upstreamHeaders } from "../http/header
 import type { Meter } from "../metering/meter.ts";
 import { sseSplitter } from "../metering/sse.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
+import type { ProviderFacts } from "../providers/provider-facts.ts";
 import { WIRES } from "../providers/wires.ts";
 import { SURFACES, type SurfaceName, surfaceFacts, type WireName } from "../surface-facts.ts";
 import { type Expressed, whyInexpressible } from "../translate/expressible.ts";
@@ -23,13 +24,19 @@ const CLIENT_FORMATS: Readonly<Partial<Record<string, Pair["from"]>>> = {
 const PROVIDER_SURFACES = {
   chat: "chat.completions",
   messages: "messages",
+  gemini: "generate_content",
 } as const satisfies Record<Pair["to"], SurfaceName>;
 
 const isProviderWire = (wire: string): wire is Pair["to"] => Object.hasOwn(PROVIDER_SURFACES, wire);
 
-/** The provider's own format, if a call of the surface can be translated into it. */
-export function translatedWire({ kind }: Pick<Provider, "kind">, surface: SurfaceName): WireName | null {
-  const { wire } = PROVIDERS[kind];
+/** The format of the provider's for the model, if a call of the surface can be translated into it. */
+export function translatedWire(
+  { kind }: Pick<Provider, "kind">,
+  surface: SurfaceName,
+  model: string | null,
+): WireName | null {
+  const { wire: usual, geminiRoot }: ProviderFacts = PROVIDERS[kind];
+  const wire = geminiRoot?.models.test(model ?? "") ? "gemini" : usual;
   // Never sent: the gateway answers it.
   if (surfaceFacts(surface).estimated) return wire;
   return CLIENT_FORMATS[surface] !== undefined && CLIENT_FORMATS[surface] !== wire && isProviderWire(wire)

@@ -1,8 +1,7 @@
-import type OpenAI from "openai";
+import type { Content, Part } from "@google/genai";
 import { atEnd } from "./at-end.ts";
 
-type Request = OpenAI.ChatCompletionCreateParams;
-type Signed = { extra_content?: { google?: { thought_signature?: string } } };
+type Request = { contents: Content[] } & Record<string, unknown>;
 
 /** What Google documents in place of a signature that nobody knows (ai.google.dev, "Thought signatures"). */
 const UNKNOWN = "skip_thought_signature_validator";
@@ -10,98 +9,122 @@ const UNKNOWN = "skip_thought_signature_validator";
 export type StrictGemini = {
   /** As OpenAI's root, without a trailing slash. */
   url: string;
-  /** Since `forget`, the signatures of the first calls of all messages of each request. */
+  /** Since `forget`, the signatures of the first calls of all contents of each request. */
   seen: string[][];
+  /** Every request since `forget`, refused ones included. */
+  requests: Request[];
   /** Why requests were refused since `forget`. */
   refused: string[];
   forget(): void;
 };
 
 /**
- * A stand-in for Gemini 3 at its address in OpenAI's format: it calls a tool twice at once, signs the first of these calls, and refuses
- * a message whose first call has neither a signature of its own nor the documented text. Once it has results, it answers.
+ * A stand-in for Gemini 3 in its own format: it calls a tool twice at once, signs the first of these calls, and refuses what
+ * Google refuses. Once it has results, it answers. Asked to tell its thoughts, it first does so.
  */
 export function strictGemini(): StrictGemini {
   const seen: string[][] = [];
+  const requests: Request[] = [];
   const refused: string[] = [];
-  let made = 0;
   const signed = new Map<string, string>();
+  let made = 0;
 
-  const calls = (city: string) => {
+  const calls = (): Part[] => {
     made += 1;
-    const signature = Buffer.from(`signature ${made}`).toString("base64");
-    signed.set(`function-call-${made}-0`, signature);
-    return [city, "Bergen"].map((name, index) => ({
-      id: `function-call-${made}-${index}`,
-      type: "function",
-      function: { name: "weather", arguments: JSON.stringify({ city: name }) },
-      ...(index === 0 && { extra_content: { google: { thought_signature: signature } } }),
+    const thoughtSignature = Buffer.from(`signature ${made}`).toString("base64");
+    signed.set(`function-call-${made}-0`, thoughtSignature);
+    return ["Oslo", "Bergen"].map((city, index) => ({
+      functionCall: { id: `function-call-${made}-${index}`, name: "weather", args: { city } },
+      ...(index === 0 && { thoughtSignature }),
     }));
-  };
-
-  const faultOf = ({ messages }: Request): string | null => {
-    const signatures: string[] = [];
-    for (const message of messages) {
-      const [first, ...rest] = message.role === "assistant" ? (message.tool_calls ?? []) : [];
-      if (!first) continue;
-      const signature = (first as Signed).extra_content?.google?.thought_signature;
-      if (signature === undefined)
-        return "Function call is missing a thought_signature in functionCall parts.";
-      if (signature !== UNKNOWN && signature !== signed.get(first.id)) return "Corrupted thought signature.";
-      if (rest.some((call) => "extra_content" in call)) return "A signature that was never there.";
-      signatures.push(signature);
-    }
-    seen.push(signatures);
-    return null;
   };
 
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     async fetch(http) {
+      const { pathname, searchParams } = new URL(http.url);
+      const [, model = "", method] = /^\/v1beta\/models\/([^:/]+):(\w+)$/.exec(pathname) ?? [];
       const request: Request = await http.json();
-      const fault = faultOf(request);
+      requests.push(request);
+      const fault = method === undefined ? `No method at ${pathname}.` : refusal(request, { signed, seen });
       if (fault !== null) {
         refused.push(fault);
-        return Response.json([{ error: { code: 400, message: fault, status: "INVALID_ARGUMENT" } }], {
-          status: 400,
-        });
+        return Response.json(
+          { error: { code: 400, message: fault, status: "INVALID_ARGUMENT" } },
+          { status: 400 },
+        );
       }
-      const isAnswered = request.messages.at(-1)?.role === "tool";
-      const message = isAnswered ? { content: "It rains." } : { tool_calls: calls("Oslo") };
-      return answered(request, { role: "assistant", ...message }, isAnswered ? "stop" : "tool_calls");
+      const isAnswered = request.contents.at(-1)?.parts?.some((part) => part.functionResponse) === true;
+      const thinks = JSON.stringify(request).includes('"includeThoughts":true');
+      const thoughts = thinks ? [{ text: "Let me see.", thought: true }] : [];
+      const parts = isAnswered ? [{ text: "It " }, { text: "rains." }] : calls();
+      return answered([...thoughts, ...parts], { model, streamed: searchParams.get("alt") === "sse" });
     },
   });
   atEnd(() => server.stop(true));
   return {
     url: `http://127.0.0.1:${server.port}/v1beta/openai`,
     seen,
+    requests,
     refused,
     forget() {
-      seen.length = 0;
-      refused.length = 0;
+      for (const list of [seen, requests, refused]) list.length = 0;
     },
   };
 }
 
-/** Whole, or as Gemini streams it: each call in one chunk, and the counts in the last one. */
-function answered({ model, stream }: Request, message: object, finish_reason: string): Response {
-  const head = { id: "gemini", created: 1_790_000_000, model };
-  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
-  if (!stream) {
-    const choices = [{ index: 0, message, finish_reason }];
-    return Response.json({ ...head, object: "chat.completion", choices, usage });
+const MEMBERS = new Set(["contents", "systemInstruction", "tools", "toolConfig", "generationConfig"]);
+const PARTS = new Set([
+  ...["text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall", "functionResponse"],
+]);
+
+type Kept = { signed: ReadonlyMap<string, string>; seen: string[][] };
+
+/** Why Google refuses a request; null if it takes it. */
+function refusal({ contents, ...rest }: Request, { signed, seen }: Kept): string | null {
+  const extra = Object.keys(rest).find((name) => !MEMBERS.has(name));
+  if (extra !== undefined)
+    return `Invalid JSON payload received. Unknown name "${extra}": Cannot find field.`;
+  const signatures: string[] = [];
+  for (const [index, { role, parts = [] }] of contents.entries()) {
+    if (parts.length === 0) return "contents.parts must not be empty.";
+    const odd = parts.flatMap(Object.keys).find((name) => !PARTS.has(name));
+    if (odd !== undefined)
+      return `Invalid JSON payload received. Unknown name "${odd}" at 'contents[${index}].parts'.`;
+    if (role !== "user" && role !== "model") return "Please use a valid role: user, model.";
+    const called = parts.filter((part) => part.functionCall);
+    const results = contents[index + 1]?.parts?.filter((part) => part.functionResponse) ?? [];
+    if (called.length > 0 && results.length !== called.length)
+      return "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.";
+    const [first, ...others] = called;
+    if (!first) continue;
+    const { thoughtSignature: signature } = first;
+    if (signature === undefined) return "Function call is missing a thought_signature in functionCall parts.";
+    if (signature !== UNKNOWN && signature !== signed.get(first.functionCall?.id ?? ""))
+      return "Corrupted thought signature.";
+    if (others.some((part) => part.thoughtSignature)) return "Corrupted thought signature.";
+    signatures.push(signature);
   }
-  const { tool_calls = [], ...rest } = message as { tool_calls?: object[] };
-  const deltas = [...tool_calls.map((call, index) => ({ tool_calls: [{ index, ...call }] })), rest];
-  const chunks = deltas.map((delta, index) => ({
-    ...head,
-    object: "chat.completion.chunk",
-    choices: [{ index: 0, delta, finish_reason: index === deltas.length - 1 ? finish_reason : null }],
-    ...(index === deltas.length - 1 && { usage }),
-  }));
-  const events = [...chunks.map((chunk) => JSON.stringify(chunk)), "[DONE]"];
-  return new Response(events.map((data) => `data: ${data}\n\n`).join(""), {
+  if (contents.at(-1)?.role !== "user")
+    return "Please ensure that multiturn requests end with a user role or a function response.";
+  seen.push(signatures);
+  return null;
+}
+
+/** Whole, or as Gemini streams it: a part in each chunk, and its counts in all of them. */
+function answered(parts: Part[], { model, streamed }: { model: string; streamed: boolean }): Response {
+  const chunkOf = (some: Part[], ended: boolean) => ({
+    candidates: [
+      { content: { role: "model", parts: some }, index: 0, ...(ended && { finishReason: "STOP" }) },
+    ],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+    modelVersion: model,
+    responseId: "gemini",
+  });
+  if (!streamed) return Response.json(chunkOf(parts, true));
+  const chunks = parts.map((part, index) => chunkOf([part], index === parts.length - 1));
+  return new Response(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join(""), {
     headers: { "content-type": "text/event-stream" },
   });
 }

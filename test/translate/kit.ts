@@ -26,7 +26,12 @@ export const bytesOf = (value: unknown): Uint8Array<ArrayBuffer> =>
 export const jsonOf = (bytes: Uint8Array | null): unknown =>
   bytes && JSON.parse(new TextDecoder().decode(bytes));
 
-const KINDS = { chat: "openai", messages: "anthropic" } as const satisfies Record<Pair["to"], string>;
+const KINDS = { chat: "openai", messages: "anthropic", gemini: "gemini" } as const satisfies Record<
+  Pair["to"],
+  string
+>;
+
+const SURFACES = { chat: "chat.completions", messages: "messages", gemini: "generate_content" } as const;
 
 const factsOf = (pair: Pair) => PROVIDERS[KINDS[pair.to]];
 
@@ -34,7 +39,7 @@ export const translation = (
   pair: Pair,
   request: object,
   {
-    model = pair.to === "chat" ? "gpt-5" : "claude-opus-4-6",
+    model = { chat: "gpt-5", messages: "claude-opus-4-6", gemini: "gemini-3-pro" }[pair.to],
     onInexpressible = "refuse",
   }: Partial<Pick<TranslationInput, "model" | "onInexpressible">> = {},
 ) => ({
@@ -46,7 +51,7 @@ export const translation = (
     createdSeconds: 1_700_000_000,
     callId: "0199-call",
   }),
-  surface: pair.to === "chat" ? ("chat.completions" as const) : ("messages" as const),
+  surface: SURFACES[pair.to],
 });
 
 /** The provider's events as it would send them. */

@@ -98,16 +98,10 @@ function callSteps(seen: Seen, call: Json, at: number): ReplyStep[] {
   const isSame = before && (id === "" || name === "" || before.id === "" || before.id === id);
   const lane = isSame ? before : { key: String(++seen.calls), id };
   seen.latest.set(index, lane);
-  const extra = isSame ? null : objectMember(call, "extra_content");
   // Some providers give no id; the result must still find its call.
   const open = (): OpenBlock => ({ kind: "call", id: id || `call_${seen.id}_${lane.key}`, name });
-  return [
-    ...(extra ? seen.blocks.add(`extra ${lane.key}`, () => extraBlock(extra), "") : []),
-    ...seen.blocks.add(`call ${lane.key}`, open, argumentsOf(called)),
-  ];
+  return seen.blocks.add(`call ${lane.key}`, open, argumentsOf(called));
 }
-
-const extraBlock = (extra: Json): OpenBlock => ({ kind: "extra", data: JSON.stringify(extra) });
 
 /** Text, also where a provider sends it in parts. */
 function contentText(content: unknown): string | null {

@@ -1,4 +1,3 @@
-import { objectIn } from "../exact-json.ts";
 import { inexpressible } from "../members.ts";
 import type { Effort, OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { urlOfSource } from "../sources.ts";
@@ -9,8 +8,6 @@ export type ChatDialect = {
   outputLimitMember: "max_tokens" | "max_completion_tokens";
   /** Whether `stream_options.include_usage` may be sent. */
   acceptsStreamUsageOption: boolean;
-  /** `extra_content` for a call without its signature, which the `required` models refuse; null: calls have none. */
-  signedCalls: { required: RegExp; unsigned: object } | null;
 };
 
 /** The prompt as a chat completion request. @throws GatewayError invalid_request for content without a place there. */
@@ -19,7 +16,7 @@ export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDia
   if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
   return {
     model,
-    messages: prompt.turns.flatMap((turn) => messagesOf(turn, { model, dialect })),
+    messages: prompt.turns.flatMap(messagesOf),
     ...limits(prompt, dialect),
     ...toolMembers(prompt),
     ...Object.fromEntries([...prompt.extras].map(([name, { value }]) => [name, value])),
@@ -57,12 +54,10 @@ function toolMembers({ tools, toolChoice: choice, parallelTools }: Prompt): obje
   };
 }
 
-type Target = { model: string; dialect: ChatDialect };
-
 /** A turn's messages: results of tools first, each its own message, as the format wants them after the calls. */
-function messagesOf({ role, parts }: PromptTurn, target: Target): object[] {
+function messagesOf({ role, parts }: PromptTurn): object[] {
   if (role === "system") return [{ role, content: systemText(parts) }];
-  if (role === "assistant") return [assistantMessage(parts, target)];
+  if (role === "assistant") return [assistantMessage(parts)];
   const results = parts.filter((part): part is PartOf<"result"> => part.kind === "result");
   const rest = [
     ...results.flatMap(({ parts: inner }) => inner.filter(({ kind }) => kind !== "text")),
@@ -84,15 +79,11 @@ function systemText(parts: readonly Part[]): string {
 }
 
 /** Reasoning of earlier turns is signed by its vendor and useless to another one. */
-function assistantMessage(parts: readonly Part[], target: Target): object {
+function assistantMessage(parts: readonly Part[]): object {
   const calls: object[] = [];
-  let extra: string | null = null;
   for (const part of parts) {
-    if (part.kind === "extra") extra = part.data;
-    else if (part.kind === "call") {
-      calls.push({ ...callOf(part), ...extraOf(extra, calls.length === 0, target) });
-      extra = null;
-    } else if (part.kind === "image" || part.kind === "document" || part.kind === "result") {
+    if (part.kind === "call") calls.push(callOf(part));
+    else if (part.kind === "image" || part.kind === "document" || part.kind === "result") {
       throw inexpressible(part.at);
     }
   }
@@ -103,15 +94,6 @@ function assistantMessage(parts: readonly Part[], target: Target): object {
     content: text === "" ? null : text,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
-}
-
-/** What the vendor put beside a call; without it the first call of a message says so, where the model asks for it. */
-function extraOf(extra: string | null, isFirst: boolean, { model, dialect: { signedCalls } }: Target) {
-  if (!signedCalls) return {};
-  // A client may have sent anything in its place.
-  const known = extra === null ? null : objectIn(extra);
-  if (known) return { extra_content: known };
-  return isFirst && signedCalls.required.test(model) ? { extra_content: signedCalls.unsigned } : {};
 }
 
 const callOf = ({ id, name, input }: PartOf<"call">) => ({

@@ -1,0 +1,170 @@
+import { type Json, objectIn } from "../exact-json.ts";
+import { inexpressible, lose } from "../members.ts";
+import { argumentsObject } from "../messages/content-out.ts";
+import type { Part, PartOf, Prompt, PromptTurn, Tool } from "../prompt.ts";
+import { thinkingConfig } from "./thinking-out.ts";
+
+/** The prompt as a generateContent request; its model and whether it is streamed are in the address. */
+export function writeGeminiRequest(prompt: Prompt, model: string): object {
+  const system = prompt.turns.filter(({ role }) => role === "system");
+  for (const [name, { at }] of prompt.extras) name === "service_tier" ? at.drop() : lose(at);
+  const generationConfig = configOf(prompt, model);
+  return {
+    ...(system.length > 0 ? { systemInstruction: { parts: system.flatMap(systemParts) } } : {}),
+    contents: contentsOf(
+      prompt.turns.filter(({ role }) => role !== "system"),
+      model,
+    ),
+    ...toolMembers(prompt),
+    ...(Object.keys(generationConfig).length > 0 ? { generationConfig } : {}),
+  };
+}
+
+/** Models that refuse a JSON answer beside functions with 400. */
+export const lacksJsonWithTools = (model: string): boolean => /(?:^|\/)gemini-[12]\b/.test(model);
+
+/** Stop sequences that a request may have. */
+const STOPS_MAX = 5;
+
+function configOf(prompt: Prompt, model: string): object {
+  const { maxTokens, temperature, topP, stop, output } = prompt;
+  const [most] = prompt.turns;
+  if (stop.length > STOPS_MAX && most) lose(most.at, `${STOPS_MAX} stop sequences at most`);
+  const thinking = thinkingConfig(prompt, model);
+  return {
+    ...(maxTokens ? { maxOutputTokens: maxTokens.value } : {}),
+    ...(temperature ? { temperature: temperature.value } : {}),
+    ...(topP ? { topP: topP.value } : {}),
+    ...(stop.length > 0 ? { stopSequences: stop.slice(0, STOPS_MAX) } : {}),
+    ...(output ? { responseMimeType: "application/json" } : {}),
+    ...(output?.kind === "schema" ? { responseJsonSchema: output.schema } : {}),
+    ...(thinking ? { thinkingConfig: thinking } : {}),
+  };
+}
+
+function toolMembers({ tools, toolChoice, parallelTools }: Prompt): object {
+  // Models choose themselves whether they call several at once.
+  if (tools.length === 0 || parallelTools?.value === false) parallelTools?.at.drop();
+  if (tools.length === 0) return {};
+  const mode = { auto: null, none: "NONE", any: "ANY", tool: "ANY" }[toolChoice?.value.kind ?? "auto"];
+  const choice = toolChoice?.value;
+  const allowed = choice?.kind === "tool" ? { allowedFunctionNames: [choice.name] } : {};
+  return {
+    tools: [{ functionDeclarations: tools.map(declarationOf) }],
+    ...(mode ? { toolConfig: { functionCallingConfig: { mode, ...allowed } } } : {}),
+  };
+}
+
+function declarationOf({ name, description, schema, strict }: Tool): object {
+  if (strict?.value === true) strict.at.drop();
+  return {
+    name,
+    ...(description === null ? {} : { description }),
+    ...(schema === null ? {} : { parametersJsonSchema: schema }),
+  };
+}
+
+const systemParts = ({ parts }: PromptTurn): object[] =>
+  parts.map((part) => {
+    if (part.kind !== "text") throw inexpressible(part.at);
+    return { text: part.text };
+  });
+
+type Content = { role: "user" | "model"; parts: object[] };
+
+/** The turns, those of one side joined: responses to several calls must come in one content, right after the calls. */
+function contentsOf(turns: readonly PromptTurn[], model: string): Content[] {
+  const names = new Map<string, string>();
+  const contents: Content[] = [];
+  for (const { role: said, parts } of turns) {
+    const role = said === "assistant" ? "model" : "user";
+    const written = role === "model" ? modelParts(parts, names) : userParts(parts, names);
+    const before = contents.at(-1);
+    if (before?.role === role) before.parts.push(...written);
+    else if (written.length > 0) contents.push({ role, parts: written });
+  }
+  const last = turns.at(-1);
+  if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
+  return SIGNED.test(model) ? contents.map(withSignature) : contents;
+}
+
+/**
+ * Gemini 3 and later, which names such as `gemini-flash-latest` mean today, refuse a turn whose first call has no thought
+ * signature. For one that is not known Google documents a text (ai.google.dev, "Thought signatures").
+ */
+const SIGNED = /(?:^|\/)gemini-(?:[3-9]|\d\d|[a-z-]*latest$)/;
+const UNKNOWN_SIGNATURE = { thoughtSignature: "skip_thought_signature_validator" };
+
+function withSignature(content: Content): Content {
+  const first = content.parts.findIndex((part) => "functionCall" in part);
+  const parts = content.parts.map((part, index) =>
+    index === first ? { ...UNKNOWN_SIGNATURE, ...part } : part,
+  );
+  return { ...content, parts };
+}
+
+/** A signature belongs to the part after it; one at the end came in a part of its own. */
+function modelParts(parts: readonly Part[], names: Map<string, string>): object[] {
+  const written: object[] = [];
+  let signature = {};
+  const put = (part: object) => {
+    written.push({ ...part, ...signature });
+    signature = {};
+  };
+  for (const part of parts) {
+    if (part.kind === "extra") signature = signatureIn(part.data);
+    else if (part.kind === "text" && part.text !== "") put({ text: part.text });
+    else if (part.kind === "call") {
+      names.set(part.id, part.name);
+      put({ functionCall: { id: part.id, name: part.name, args: argumentsObject(part.input) } });
+    } else if (part.kind === "image" || part.kind === "document" || part.kind === "result") {
+      throw inexpressible(part.at);
+    }
+  }
+  if ("thoughtSignature" in signature) put({ text: "" });
+  return written;
+}
+
+/** What the vendor put beside its part; a client may have sent anything in its place. */
+function signatureIn(data: string): { thoughtSignature?: string } {
+  const google = objectIn(data)?.["google"] as Json | undefined;
+  const signature = google?.["thought_signature"];
+  return typeof signature === "string" ? { thoughtSignature: signature } : {};
+}
+
+function userParts(parts: readonly Part[], names: ReadonlyMap<string, string>): object[] {
+  const results = parts.filter((part): part is PartOf<"result"> => part.kind === "result");
+  const media = results.flatMap(({ parts: inner }) => inner.filter(({ kind }) => kind !== "text"));
+  const rest = parts.filter(({ kind }) => kind !== "result");
+  return [...results.map((result) => responsePart(result, names)), ...[...media, ...rest].flatMap(userPart)];
+}
+
+/** By Google's convention `output` is the result and `error` a failure. */
+function responsePart({ callId, parts, failed, at }: PartOf<"result">, names: ReadonlyMap<string, string>) {
+  const name = names.get(callId);
+  if (name === undefined) throw inexpressible(at, "no call before it has its id");
+  const text = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
+  const said = text === "" && parts.length > 0 ? "The result is in the next part." : text;
+  return { functionResponse: { id: callId, name, response: { [failed ? "error" : "output"]: said } } };
+}
+
+function userPart(part: Part): object[] {
+  if (part.kind === "text") return part.text === "" ? [] : [{ text: part.text }];
+  if (part.kind !== "image" && part.kind !== "document") throw inexpressible(part.at);
+  const { source } = part;
+  switch (source.kind) {
+    case "text":
+      return [{ text: source.text }];
+    case "data":
+      return [{ inlineData: { mimeType: source.mediaType, data: source.data } }];
+    case "url":
+      return [{ fileData: { mimeType: typeOfUrl(source.url, part.kind), fileUri: source.url } }];
+  }
+}
+
+/** By the ending of the address, because the format wants a type and others have none. */
+function typeOfUrl(url: string, kind: "image" | "document"): string {
+  if (kind === "document") return "application/pdf";
+  const ending = /\.(png|gif|webp)(?:[?#]|$)/i.exec(url)?.[1];
+  return `image/${ending?.toLowerCase() ?? "jpeg"}`;
+}
