@@ -1,16 +1,19 @@
+import { gitIn } from "./stamping/git.ts";
 import { readHookInput } from "./stamping/hook-input.ts";
+import { effectsOf } from "./stamping/tool-effects.ts";
 
 // `tallygate install` sets this as the agents' post-tool hook. Most tools concern neither a pull request nor a branch, so
 // the rest is loaded only when one may.
 
 const call = readHookInput(await Bun.stdin.text());
-if (call?.concerns || call?.works) {
-  const { linkAsHook, stampAsHook } = await import("./commands/pr.ts");
-  try {
-    if (call.concerns) process.exitCode = await stampAsHook(call);
-    await linkAsHook(call);
-  } catch (error) {
-    process.stderr.write(`tallygate: ${error instanceof Error ? error.message : "failed"}\n`);
-    process.exitCode = 1;
+if (call !== null) {
+  const directory = call.directory ?? ".";
+  const effects = await effectsOf(gitIn(directory), directory, { ranMs: call.ranMs, now: Date.now() });
+  const { worked, pushed } = effects;
+  if (call.concerns || call.shown.length > 0 || worked.length > 0 || pushed.length > 0) {
+    const { afterTool } = await import("./stamping/after-tool.ts");
+    const notes = await afterTool(call, effects);
+    for (const note of notes.filter(({ text }) => text)) process.stderr.write(`tallygate: ${note.text}\n`);
+    process.exitCode = notes.every(({ done }) => done) ? 0 : 1;
   }
 }

@@ -102,6 +102,17 @@ describe("an agent's hook", () => {
     });
   });
 
+  test("takes the addresses of pull requests from a tool's output, unless they are a list", () => {
+    const address = (number: number) => `https://github.com/octo-org/shop/pull/${number}`;
+    const shownIn = (output: unknown) =>
+      readHookInput(JSON.stringify({ session_id: "s", tool_response: output, duration_ms: 12 }))?.shown;
+    const one = { host: "github.com", owner: "octo-org", repository: "shop", number: 7 };
+    for (const output of [address(7), { stdout: `${address(7)}\n${address(7)}/files` }])
+      expect(shownIn(output)).toEqual([one]);
+    expect(shownIn({ stdout: "https://github.com/octo-org/shop/pull/new/branch" })).toEqual([]);
+    expect(shownIn(Array.from({ length: 11 }, (_, i) => address(i + 1)))).toEqual([]);
+  });
+
   test("what is not of that form is nothing, and an id that is none is dropped", () => {
     for (const text of ["", "[]", "null", '{"session_id":1}']) expect(readHookInput(text)).toBeNull();
     expect(readHookInput('{"session_id":"a b"}')?.session).toBeNull();

@@ -1,12 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { SessionId } from "#shared/labels.ts";
-import { agentsGateway } from "../agents/agents-gateway.ts";
 import { gitIn } from "../stamping/git.ts";
 import { type GithubVia, isGithubVia, openGithub } from "../stamping/github.ts";
-import type { StampHookCall } from "../stamping/hook-input.ts";
-import { linkSession } from "../stamping/link.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
-import { type StampOptions, stampPullRequest } from "../stamping/stamp.ts";
+import { stampPullRequest } from "../stamping/stamp.ts";
 import type { Stamped } from "../stamping/stamp-target.ts";
 import { directoryOf, parseCount, print, printNote } from "./common.ts";
 import { parseSession } from "./session.ts";
@@ -34,7 +31,7 @@ export const addPr = (program: Command): Command => {
     .option("--json", "print JSON")
     .addHelpText("after", HELP)
     .action(async (options: Options, command: Command) => {
-      const stamped = await stampIn(directoryOf(command), options, null);
+      const stamped = await stampIn(directoryOf(command), options);
       process.exitCode = printStamped(stamped, options.json ?? false);
     });
   return pr;
@@ -67,31 +64,13 @@ export function printStamped({ done, ...rest }: Stamped, json: boolean): number 
   return done ? 0 : 1;
 }
 
-/**
- * Runs as an agent's hook after a tool call that concerns a pull request: silent if there is none, and never blocks the
- * agent. Exit status 1 if somebody has to act.
- */
-export async function stampAsHook(call: StampHookCall): Promise<number> {
-  const { done, changed, text, url } = await stampIn(call.directory ?? ".", {}, call.session);
-  if (url === null) return 0;
-  if (changed || !done) printNote(text);
-  return done ? 0 : 1;
-}
-
-/** Runs as an agent's hook after a tool that may have added to the branch: the agent's session belongs to its task. */
-export async function linkAsHook({ session, directory }: StampHookCall): Promise<void> {
-  if (session === null) return;
-  const place = { directory: directory ?? ".", git: gitIn(directory ?? ".") };
-  await linkSession(place.git, session, await agentsGateway(place));
-}
-
-function stampIn(directory: string, options: Options, reported: StampOptions["reported"]): Promise<Stamped> {
+function stampIn(directory: string, options: Options): Promise<Stamped> {
   const { via = null, number = null, repo = null, session = null } = options;
   return stampPullRequest(gitIn(directory), openGithub(directory, via), {
     place: repo,
     number,
     session,
-    reported,
+    reported: null,
     fromCommits: options.fromCommits ?? false,
     dryRun: options.dryRun ?? false,
   });

@@ -34,7 +34,7 @@ async function session(directory: string, options: Options): Promise<void> {
     throw new Error("No branch is checked out, so there is nowhere to store a session.");
   }
   const { id = null } = options;
-  if (options.link) return link({ directory, git }, options.link);
+  if (options.link) return link({ directory, git, branch }, options.link);
   if (options.clear || options.new || id) await unpinSession(git, branch);
   if (options.clear) return printNote(`${branch} no longer has a session.`);
   if (await isDefaultBranch(git, branch)) {
@@ -46,13 +46,16 @@ async function session(directory: string, options: Options): Promise<void> {
 }
 
 /** Declares it at the gateway; the task's session goes to standard output. */
-async function link(place: { directory: string; git: Git }, session: SessionId): Promise<void> {
+async function link(
+  place: { directory: string; git: Git; branch: string },
+  session: SessionId,
+): Promise<void> {
   const gateway = await agentsGateway(place);
   if (gateway === null)
     throw new Error(
       "The gateway stores the link: run `tallygate login`, or set TALLYGATE_URL and TALLYGATE_KEY.",
     );
-  const task = await linkSession(place.git, session, gateway);
+  const task = await linkSession(place.git, { session, branch: place.branch }, gateway);
   if (task === null)
     throw new Error("The default branch has no task. Create a branch for it first: `git switch -c NAME`.");
   print(task);

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { fits, nullable, open } from "#shared/schema.ts";
+import { nullable, open } from "#shared/schema.ts";
 import type { GithubApi } from "./github.ts";
-import { pagesOf, pathOf, type RepositoryName, refusal } from "./pull-request.ts";
+import { ownLogin, pagesOf, pathOf, type RepositoryName, refusal } from "./pull-request.ts";
 
 /** Its first line, by which the comment is found again. The GitHub App's comment has another. */
 const MARKER = "<!-- tallygate:report -->";
@@ -33,9 +33,8 @@ async function ownComment(
   github: GithubApi,
   it: RepositoryName & { number: number },
 ): Promise<Comment | null> {
-  const { status, body } = await github.ask("GET", "user");
+  const login = await ownLogin(github);
   // A workflow's token belongs to no person, and writes as a bot.
-  const login = status === 200 && fits(Author, body) ? body.login : null;
   const isOwn = ({ user }: Comment) => (login === null ? user?.type === "Bot" : user?.login === login);
   const comments = { path: `issues/${it.number}/comments`, item: Comment, what: "read the comments" };
   for await (const page of pagesOf(github, it, comments)) {

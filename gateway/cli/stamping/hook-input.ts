@@ -7,20 +7,25 @@ export type StampHookCall = {
   /** The session that the agent itself reports. */
   session: SessionId | null;
   directory: string | null;
-  /** Whether the tool may have created or changed a pull request. */
+  /** Whether the tool's name or command says that it may have changed a pull request. */
   concerns: boolean;
-  /** Whether the tool may have added to the branch: then the session worked on its task. */
-  works: boolean;
+  /** Pull requests on any host whose addresses are in the tool's output, each once. */
+  shown: PullRequestAddress[];
+  /** How long the tool ran, in milliseconds; null if the agent does not report it. */
+  ranMs: number | null;
 };
 
-const WORK_COMMAND =
-  /\bgit(?:\.exe)?["']?\s[^\n;&|]{0,200}?\b(?:commit|push|merge|rebase|cherry-pick|revert|am)\b/;
+export type PullRequestAddress = { host: string; owner: string; repository: string; number: number };
 
 const SHELL_COMMAND =
   /\b(?:gh|hub)(?:\.exe)?["']?\s[\s\S]{0,200}?\bpr\s+(?:create|new|edit|ready|reopen|merge)\b/;
 const REST_COMMAND = /\bgh(?:\.exe)?\s+api\b[\s\S]{0,400}\bpulls\b/;
 const TOOL_NAME =
   /(?:create|update|edit|merge)_?pull_?request|pull_?request_?(?:create|update)|create_?pr\b/i;
+
+const ADDRESS = /\bhttps?:\/\/([\w.:-]+)\/([\w-]+)\/([\w.-]+)\/pull\/(\d{1,9})\b/g;
+/** An output with more of them is a list. */
+const SHOWN_MAX = 10;
 
 /**
  * Reads what an agent writes to its hook's standard input after a tool: Claude Code, Codex and Gemini CLI share their
@@ -32,12 +37,22 @@ export function readHookInput(text: string): StampHookCall | null {
   if (input.size === 0 || (session !== null && typeof session !== "string")) return null;
   const tool = textOf(input.get("tool_name") ?? input.get("toolName"));
   const command = commandOf(input.get("tool_input") ?? input.get("toolArgs"));
+  const ran = input.get("duration_ms");
   return {
     session: parseSessionId(session),
     directory: textOf(input.get("cwd")) || null,
     concerns: TOOL_NAME.test(tool) || SHELL_COMMAND.test(command) || REST_COMMAND.test(command),
-    works: WORK_COMMAND.test(command),
+    shown: addressesIn(JSON.stringify(input.get("tool_response") ?? input.get("toolResult") ?? "")),
+    ranMs: typeof ran === "number" && ran >= 0 ? ran : null,
   };
+}
+
+function addressesIn(output: string): PullRequestAddress[] {
+  const found = new Map<string, PullRequestAddress>();
+  for (const [address, host = "", owner = "", repository = "", number] of output.matchAll(ADDRESS)) {
+    found.set(address, { host: host.toLowerCase(), owner, repository, number: Number(number) });
+  }
+  return found.size > SHOWN_MAX ? [] : [...found.values()];
 }
 
 /** The shell command, from whichever member the agent's shell tool uses; arguments may be JSON text. */

@@ -2,7 +2,7 @@ import type { SessionId } from "#shared/labels.ts";
 import { Secret } from "../../directory.ts";
 import { apiAt } from "../client/api.ts";
 import { pinnedSession, pinSession } from "./branch-session.ts";
-import { currentBranch, type Git, isDefaultBranch } from "./git.ts";
+import { type Git, isDefaultBranch } from "./git.ts";
 import { githubHost } from "./github.ts";
 import { remotesOn } from "./remote.ts";
 import { knownSession } from "./task.ts";
@@ -11,21 +11,20 @@ import { knownSession } from "./task.ts";
 const declaredKey = (branch: string): string => `branch.${branch}.gateway-linked`;
 
 /**
- * Declares at the gateway that an agent's session worked on the checked-out branch's task, with the repository and the
- * branch as evidence. Where the branch has no
- * session yet, it gets the surrounding wrapper's, else the agent's. Nothing is declared on the default branch, outside a
- * branch, or without a gateway.
+ * Declares at the gateway that an agent's session worked on a branch's task, with the repository and the branch as
+ * evidence. Where the branch has no session yet, it gets the surrounding wrapper's, else the agent's. Nothing is declared
+ * on the default branch, or without a gateway.
  * @throws ApiError if the gateway refuses or does not answer; the next call tries again.
  */
 export async function linkSession(
   git: Git,
-  session: SessionId,
+  { session, branch }: { session: SessionId; branch: string },
   gateway: { url: string; key: string } | null,
 ): Promise<SessionId | null> {
-  const branch = await currentBranch(git);
-  if (branch === null || (await isDefaultBranch(git, branch))) return null;
-  const pinned = await pinnedSession(git, branch);
-  const task = pinned ?? (await pinSession(git, branch, (await knownSession(git, session)) ?? session));
+  if (await isDefaultBranch(git, branch)) return null;
+  const task =
+    (await pinnedSession(git, branch)) ??
+    (await pinSession(git, branch, (await knownSession(git, session, branch)) ?? session));
   if (gateway === null) return task;
   const declared = `${session} ${task}`;
   const before = await git("config", "--local", "--get-all", declaredKey(branch));

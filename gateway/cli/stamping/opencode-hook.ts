@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { inheritedEnv } from "#shared/env.ts";
 import { HOOK_AGENT } from "../agents/variables.ts";
-import { readHookInput } from "./hook-input.ts";
 
 /** The part of opencode's hooks that this plugin uses. */
 type Hooks = {
-  "tool.execute.after"(call: { tool: string; sessionID: string; args: unknown }): Promise<void>;
+  "tool.execute.before"(call: { callID: string }): Promise<void>;
+  "tool.execute.after"(call: Call, result: { output?: unknown }): Promise<void>;
 };
+type Call = { tool: string; sessionID: string; callID: string; args: unknown };
 
 const HOOK = join(import.meta.dir, "../stamp-hook.ts");
 
@@ -30,26 +31,40 @@ async function rootOf({ client }: Opencode, sessionID: string): Promise<string> 
   return root;
 }
 
+/** A shell, or a tool of GitHub's; no other one commits, pushes or opens a pull request. */
+const MAY_ACT = /^(?:bash|shell)$|pull_?request/i;
+const STARTED_MAX = 100;
+
 /**
  * An opencode plugin: after a tool that may have created a pull request or added to a branch, the pull request is
  * stamped, and the session linked to the branch's task.
  */
-export const stamping = async (opencode: Opencode): Promise<Hooks> => ({
-  "tool.execute.after": async ({ tool, sessionID, args }) => {
-    const { directory } = opencode;
-    const callOf = (session: string) =>
-      JSON.stringify({ session_id: session, cwd: directory, tool_name: tool, tool_input: args });
-    const input = readHookInput(callOf(sessionID));
-    if (!input?.concerns && !input?.works) return;
-    const call = callOf(await rootOf(opencode, sessionID));
-    // opencode embeds Bun, and its own executable runs scripts with this variable.
-    const child = Bun.spawn([process.execPath, "--no-env-file", HOOK], {
-      cwd: directory,
-      env: inheritedEnv({ BUN_BE_BUN: "1", [HOOK_AGENT]: "opencode" }),
-      stdin: new Blob([call]),
-      stdout: "ignore",
-      stderr: "ignore",
-    });
-    await child.exited;
-  },
-});
+export const stamping = async (opencode: Opencode): Promise<Hooks> => {
+  const started = new Map<string, number>();
+  return {
+    "tool.execute.before": async ({ callID }) => {
+      if (started.size >= STARTED_MAX) started.clear();
+      started.set(callID, Date.now());
+    },
+    "tool.execute.after": async ({ tool, sessionID, callID, args }, { output }) => {
+      const { directory } = opencode;
+      const start = started.get(callID);
+      started.delete(callID);
+      if (!MAY_ACT.test(tool)) return;
+      const call = JSON.stringify({
+        ...{ session_id: await rootOf(opencode, sessionID), cwd: directory, tool_name: tool },
+        ...{ tool_input: args, tool_response: output },
+        ...(start !== undefined && { duration_ms: Date.now() - start }),
+      });
+      // opencode embeds Bun, and its own executable runs scripts with this variable.
+      const child = Bun.spawn([process.execPath, "--no-env-file", HOOK], {
+        cwd: directory,
+        env: inheritedEnv({ BUN_BE_BUN: "1", [HOOK_AGENT]: "opencode" }),
+        stdin: new Blob([call]),
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      await child.exited;
+    },
+  };
+};

@@ -11,7 +11,9 @@ const PullRequestBody = open({
   state: Type.String(),
   body: nullable(Type.String()),
   merged_at: nullable(Type.String()),
+  created_at: Type.String(),
   updated_at: Type.String(),
+  user: nullable(open({ login: Type.String() })),
   head: open({ ref: Type.String() }),
   base: open({ repo: open({ id: Type.Integer() }) }),
 });
@@ -28,30 +30,56 @@ export type PullRequest = {
   branch: string;
   isOpen: boolean;
   merged: boolean;
+  createdAt: string;
+  /** The login of its author; null if the account is gone. */
+  author: string | null;
   body: string | null;
 };
 
 export type RepositoryName = { owner: string; repository: string };
 
 /** Which pull request; null where the user named none. */
-export type PullRequestChoice = { place: RepositoryName | null; number: number | null };
+export type PullRequestChoice = {
+  place: RepositoryName | null;
+  number: number | null;
+  /** Its head branch; without one, the branch that is checked out. */
+  branch?: string;
+  /** Only an open one counts. */
+  isOpen?: boolean;
+  /** Only one counts that the caller's own account created since then, in milliseconds. */
+  createdSince?: number;
+};
 
 /**
- * The pull request with that number in the base repository, or of the checked-out branch: the open one, else the one
- * updated last. Null if there is none.
+ * The pull request with that number in the base repository, or of a branch: the open one, else the one updated last.
+ * Null if there is none.
  * @throws Error if the checkout has no GitHub remote, or GitHub refuses.
  */
 export async function locatePullRequest(
   git: Git,
   github: GithubApi,
-  { place, number }: PullRequestChoice,
+  choice: PullRequestChoice,
+): Promise<PullRequest | null> {
+  const found = await find(git, github, choice);
+  if (found === null || (choice.isOpen && !found.isOpen)) return null;
+  const { createdSince } = choice;
+  if (createdSince === undefined) return found;
+  if (Date.parse(found.createdAt) < createdSince) return null;
+  const login = await ownLogin(github);
+  return login === null || login === found.author ? found : null;
+}
+
+async function find(
+  git: Git,
+  github: GithubApi,
+  { place, number, branch: named }: PullRequestChoice,
 ): Promise<PullRequest | null> {
   if (place !== null && number !== null) return await readPullRequest(github, place, number);
   const remotes = await remotesOn(git, github.host);
   const [first] = remotes;
   if (!first) throw new Error(`None of this directory's remotes is on ${github.host}.`);
   if (number !== null) return await readPullRequest(github, first, number);
-  const branch = await currentBranch(git);
+  const branch = named ?? (await currentBranch(git));
   if (branch === null)
     throw new Error("No branch is checked out. Give the pull request's number with --number.");
   const owner = (await headOwner(git, branch, remotes)) ?? first.owner;
@@ -60,6 +88,14 @@ export async function locatePullRequest(
     if (found) return found;
   }
   return null;
+}
+
+const Login = open({ login: Type.String() });
+
+/** The login of the token's owner; null for one that belongs to no account, such as a workflow's. */
+export async function ownLogin(github: GithubApi): Promise<string | null> {
+  const { status, body } = await github.ask("GET", "user");
+  return status === 200 && fits(Login, body) ? body.login : null;
 }
 
 /** Reads the body again, so that a newer version is not overwritten. */
@@ -148,6 +184,8 @@ const viewOf = ({ owner, repository }: RepositoryName, item: typeof PullRequestB
   branch: item.head.ref,
   isOpen: item.state === "open",
   merged: item.merged_at !== null,
+  createdAt: item.created_at,
+  author: item.user?.login ?? null,
   body: item.body,
 });
 

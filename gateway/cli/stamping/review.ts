@@ -1,10 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import type { SessionId } from "#shared/labels.ts";
-import { fits, nullable, open } from "#shared/schema.ts";
+import { nullable, open } from "#shared/schema.ts";
 import type { Git } from "./git.ts";
 import type { GithubApi } from "./github.ts";
 import {
   locatePullRequest,
+  ownLogin,
   type PullRequest,
   type PullRequestChoice,
   pagesOf,
@@ -71,6 +72,9 @@ const isSubmitted = ({ state }: Review): boolean => state !== "PENDING";
 /** The latest review submitted by the token's owner. */
 async function ownReview(github: GithubApi, it: PullRequest): Promise<Review | null> {
   const login = await ownLogin(github);
+  // A workflow's token, for one.
+  if (login === null)
+    throw new Error("GitHub does not report who owns this token. Name the review with --review <id>.");
   const own = (await reviewsOf(github, it)).filter(
     (review) => isSubmitted(review) && review.user?.login === login,
   );
@@ -84,17 +88,6 @@ const reviewBy = async (github: GithubApi, it: PullRequest, id: number): Promise
 async function reviewsOf(github: GithubApi, it: PullRequest): Promise<Review[]> {
   const reviews = { path: `pulls/${it.number}/reviews`, item: ReviewBody, what: "read the reviews" };
   return (await Array.fromAsync(pagesOf(github, it, reviews))).flat();
-}
-
-const Login = open({ login: Type.String() });
-
-/** A workflow's token, for one, belongs to no account. */
-async function ownLogin(github: GithubApi): Promise<string> {
-  const { status, body } = await github.ask("GET", "user");
-  if (status === 200 && fits(Login, body)) return body.login;
-  throw new Error(
-    `GitHub does not report who owns this token (${status}). Name the review with --review <id>.`,
-  );
 }
 
 const reviewsPath = (it: PullRequest): string => `${pathOf(it)}/pulls/${it.number}/reviews`;

@@ -2,7 +2,7 @@ import type { SessionId } from "#shared/labels.ts";
 import { readSessionLine } from "#shared/session-line.ts";
 import { pinnedSession, pinSession } from "./branch-session.ts";
 import { currentBranch, type Git } from "./git.ts";
-import type { GithubApi } from "./github.ts";
+import { type GithubApi, githubHost } from "./github.ts";
 import {
   commitMessages,
   locatePullRequest,
@@ -11,8 +11,9 @@ import {
   readPullRequest,
   writeBody,
 } from "./pull-request.ts";
+import { remotesOn } from "./remote.ts";
 import { notStamped, type Stamped, writeLine } from "./stamp-target.ts";
-import { knownSession } from "./task.ts";
+import { knownSession, taskSession } from "./task.ts";
 
 export type StampOptions = PullRequestChoice & {
   /** Given by the caller; null: taken from the branch, a wrapper or the agent. */
@@ -54,21 +55,31 @@ export const noPullRequest = (number: number | null): Stamped =>
 const UNKNOWN =
   "This branch's session is unknown. Work with `tallygate run -- <agent>`, or name it with --session.";
 
-/** The session of this checkout's task, else the one named by the pull request itself or its commits. */
+/** The session of the branch's task, else the one named by the pull request or its commits, else the agent's own. */
 async function sessionFor(
   it: PullRequest,
-  { reported, fromCommits }: StampOptions,
+  { reported, fromCommits, ...choice }: StampOptions,
   { git, github }: { git: Git; github: GithubApi },
 ): Promise<SessionId | null> {
   const branch = await currentBranch(git);
-  const known = branch === it.branch ? await knownSession(git, reported) : null;
-  if (known !== null) return known;
+  // Another branch's task does not belong to this pull request, unless the agent created it or pushed its branch.
+  const isOwn = branch === it.branch || choice.createdSince !== undefined || choice.branch !== undefined;
+  const task = isOwn ? await taskSession(git, (await isOfCheckout(git, it)) ? it.branch : null) : null;
   const [written] = readSessionLine(it.body).ids;
-  if (written !== undefined) return written;
-  const trailer = fromCommits ? await sessionOfCommits(github, it) : null;
-  // Another branch's task does not belong to this pull request; a CI job has no branch at all.
-  return trailer ?? (branch === null ? await knownSession(git, reported) : null);
+  const named = task ?? written ?? (fromCommits ? await sessionOfCommits(github, it) : null);
+  if (named !== null) return named;
+  // A CI job has no branch at all.
+  return isOwn || branch === null ? await knownSession(git, reported) : null;
 }
+
+/** Whether the pull request's branch is one of this repository: another one may have a branch of the same name. */
+const isOfCheckout = async (git: Git, it: PullRequest): Promise<boolean> =>
+  (await currentBranch(git)) === it.branch ||
+  (await remotesOn(git, githubHost())).some(
+    ({ owner, repository }) =>
+      owner.toLowerCase() === it.owner.toLowerCase() &&
+      repository.toLowerCase() === it.repository.toLowerCase(),
+  );
 
 async function sessionOfCommits(github: GithubApi, it: PullRequest): Promise<SessionId | null> {
   const messages = await commitMessages(github, it);
@@ -79,8 +90,7 @@ async function sessionOfCommits(github: GithubApi, it: PullRequest): Promise<Ses
 
 /** Pins the branch, so that the stamped session also covers further work on it. */
 async function keepPin(git: Git, it: PullRequest, session: SessionId): Promise<void> {
-  const branch = await currentBranch(git);
-  if (branch === null || branch !== it.branch || (await pinnedSession(git, branch)) !== null) return;
+  if (!(await isOfCheckout(git, it)) || (await pinnedSession(git, it.branch)) !== null) return;
   const [written] = readSessionLine(it.body).ids;
-  await pinSession(git, branch, written ?? session);
+  await pinSession(git, it.branch, written ?? session);
 }

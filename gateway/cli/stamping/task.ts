@@ -37,12 +37,17 @@ export async function keepTask(git: Git, session: SessionId): Promise<void> {
   if (branch !== null && !(await isDefaultBranch(git, branch))) await pinSession(git, branch, session);
 }
 
+/** The session of a branch's task: the one it is pinned to, else a surrounding wrapper's. */
+export const taskSession = async (git: Git, branch: string | null): Promise<SessionId | null> =>
+  (branch === null ? null : await pinnedSession(git, branch)) ?? wrappersSession();
+
 /**
- * The session that this branch's pull request belongs to, or null if unknown. Never a new one: stamping an id that no
- * call carries would be useless.
+ * The session that a branch's pull request belongs to, or null if unknown. Never a new one: stamping an id that no call
+ * carries would be useless.
  */
-export async function knownSession(git: Git, reported: SessionId | null): Promise<SessionId | null> {
-  const branch = await currentBranch(git);
-  const pinned = branch === null ? null : await pinnedSession(git, branch);
-  return pinned ?? wrappersSession() ?? reported ?? agentsSession();
-}
+export const knownSession = async (
+  git: Git,
+  reported: SessionId | null,
+  branch?: string,
+): Promise<SessionId | null> =>
+  (await taskSession(git, branch ?? (await currentBranch(git)))) ?? reported ?? agentsSession();

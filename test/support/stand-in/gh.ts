@@ -1,5 +1,5 @@
 /**
- * The GitHub CLI as far as a developer's agent and the product use it: `gh pr create --title … --body …` and
+ * The GitHub CLI as far as a developer's agent and the product use it: `gh pr create --title … --body … [--head …]` and
  * `gh api --include`. Its login is the file `gh.json` beside the program's name in the environment.
  */
 const { api, token, repository } = await Bun.file(process.env["FAKE_GH"] ?? "").json();
@@ -30,11 +30,12 @@ if (words[0] === "api") {
 }
 
 if (words[0] === "pr" && words[1] === "create") {
-  const head = Bun.spawnSync(["git", "symbolic-ref", "--short", "HEAD"]).stdout.toString().trim();
+  const checkedOut = () => Bun.spawnSync(["git", "symbolic-ref", "--short", "HEAD"]).stdout.toString().trim();
+  const head = option("--head") ?? checkedOut();
   const body = { title: option("--title"), body: option("--body"), head, base: "main" };
   const answer = await ask("POST", `repos/${repository}/pulls`, JSON.stringify(body));
-  const made = (await answer.json()) as { html_url?: string; message?: string };
-  process.stdout.write(`${made.html_url ?? made.message}\n`);
+  const made = (await answer.json()) as { number?: number; message?: string };
+  process.stdout.write(`${answer.ok ? `${api}/${repository}/pull/${made.number}` : made.message}\n`);
   process.exit(answer.ok ? 0 : 1);
 }
 
