@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Budgets, BudgetView } from "#shared/admin/budgets.ts";
 import { getJson } from "../data/api.ts";
+import { BudgetBar } from "../parts/budget-bar.tsx";
 import { utcDay } from "../parts/dates.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { percent } from "../parts/format.ts";
@@ -17,24 +18,32 @@ export function BudgetsAtRisk() {
     refetchInterval: 60_000,
   });
   if (!data || data.data.length === 0) return null;
-  const more = data.data.length - SHOWN_MAX;
+  const shown = data.data.slice(0, SHOWN_MAX);
+  const more = data.data.length - shown.length;
   return (
     <Panel
       title="Budgets at risk"
       sub="More than 80 % is used, or the budget will be exceeded by the end of its period at the current pace."
     >
-      {data.data.slice(0, SHOWN_MAX).map((budget) => (
-        <BudgetRow key={`${budget.kind} ${budget.name}`} budget={budget} />
+      {shown.map((budget) => (
+        <BudgetRow
+          key={`${budget.kind} ${budget.name}`}
+          budget={budget}
+          most={Math.max(...shown.map(shareOf))}
+        />
       ))}
       {more > 0 && <p className="mute small">And {more} more that are less used.</p>}
     </Panel>
   );
 }
 
-function BudgetRow({ budget }: { budget: BudgetView }) {
+// For bars and rounded shares only; the amounts are shown as they are.
+const shareOf = ({ budget_usd: usd, used_usd: used }: BudgetView): number =>
+  Number(usd) > 0 ? Number(used) / Number(usd) : 1;
+
+function BudgetRow({ budget, most }: { budget: BudgetView; most: number }) {
   const { kind, name, owner, budget_usd: usd, used_usd: used, projected_usd: projected, to } = budget;
-  // For the bar and a rounded share only; the amounts are shown as they are.
-  const share = Number(usd) > 0 ? Number(used) / Number(usd) : 1;
+  const share = shareOf(budget);
   const isOver = share >= 1;
   return (
     <div className="bar-row">
@@ -55,9 +64,7 @@ function BudgetRow({ budget }: { budget: BudgetView }) {
         <Money value={used} /> <span className="mute">of</span> <Money value={usd} />
       </span>
       <span className={`number small ${isOver ? "bad" : "warn"}`}>{percent(share)}</span>
-      <div className="track">
-        <div className={isOver ? "fill over" : "fill"} style={{ width: `${Math.min(share, 1) * 100}%` }} />
-      </div>
+      <BudgetBar share={share} most={most} />
     </div>
   );
 }

@@ -46,6 +46,17 @@ export function exactUsd(value: Figure): string {
   return plain.startsWith("-") ? `−$${plain.slice(1)}` : `$${plain}`;
 }
 
+const MILLION_ZEROS = 6;
+
+/** What a million cost at a price for one, with every digit: `$2.5` for 0.0000025. */
+export function perMillionUsd(each: string): string {
+  const [whole = "", fraction = ""] = each.split(".");
+  const digits = `${whole}${fraction.padEnd(MILLION_ZEROS, "0")}`;
+  const point = whole.length + MILLION_ZEROS;
+  const rest = digits.slice(point).replace(/0+$/, "");
+  return exactUsd(`${BigInt(digits.slice(0, point))}${rest === "" ? "" : `.${rest}`}`);
+}
+
 export const signed = (text: string, value: number): string =>
   value > 0 ? `+${text}` : text.replace("-", "−");
 

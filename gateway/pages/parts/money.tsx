@@ -32,14 +32,17 @@ type MoneyProps = {
   /** The most it can be. */
   ceiling?: boolean;
   unknown?: string;
+  /** Every digit is shown. */
+  whole?: boolean;
 };
 
 /** Money: short to read, exact on hover and when copied. */
-export function Money({ value, floor = false, ceiling = false, unknown = UNKNOWN_COST }: MoneyProps) {
+export function Money(props: MoneyProps) {
+  const { value, floor = false, ceiling = false, unknown = UNKNOWN_COST, whole = false } = props;
   if (value === null || value === undefined) return <Unknown reason={unknown} />;
   const exact = (
     <span data-exact={exactUsd(value)} title={exactUsd(value)}>
-      {usd(value)}
+      {whole ? exactUsd(value) : usd(value)}
     </span>
   );
   if (floor === false && !ceiling) return exact;

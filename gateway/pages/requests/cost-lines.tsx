@@ -1,12 +1,18 @@
 import type { RequestPage } from "#shared/admin/records.ts";
 import { plainName } from "../parts/foreign.tsx";
-import { count } from "../parts/format.ts";
+import { count, exactUsd, perMillionUsd } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 
 type CostLinesProps = { cost: RequestPage["cost"]; total: string | null; floor: boolean };
 
 const words = (unit: string): string => unit.replaceAll("_", " ");
+
+const PIECES = ["image", "search_unit", "web_search", "source", "call"];
+
+/** Tokens and characters are priced by the million, as vendors do; other pieces by the piece. */
+const priceOf = (unit: string, each: string): string =>
+  PIECES.includes(unit) ? `${exactUsd(each)} each` : `${perMillionUsd(each)} per million`;
 
 /** Count times price, line by line; the lines add up to the cost. */
 export function CostLines({ cost, total, floor }: CostLinesProps) {
@@ -22,7 +28,7 @@ export function CostLines({ cost, total, floor }: CostLinesProps) {
                 Count
               </th>
               <th scope="col" className="number">
-                Price of one
+                Price
               </th>
               <th scope="col" className="number">
                 Together
@@ -34,8 +40,8 @@ export function CostLines({ cost, total, floor }: CostLinesProps) {
               <tr key={unit}>
                 <td>{words(unit)}</td>
                 <td className="number">{count(pieces)}</td>
-                <td className="number">${each}</td>
-                <td className="number">${usd}</td>
+                <td className="number">{priceOf(unit, each)}</td>
+                <td className="number">{exactUsd(usd)}</td>
               </tr>
             ))}
           </tbody>
@@ -43,7 +49,7 @@ export function CostLines({ cost, total, floor }: CostLinesProps) {
             <tr>
               <td colSpan={3}>Cost</td>
               <td className="number">
-                <Money value={total} floor={floor} />
+                <Money value={total} floor={floor} whole />
               </td>
             </tr>
           </tfoot>
