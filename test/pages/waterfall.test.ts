@@ -30,7 +30,7 @@ test("the bars of a waterfall lead from the cost before to the cost now without 
     "More people",
     "Fewer calls each",
     "Price per token",
-    "Not by tokens",
+    "Not explained",
     "Now",
   ]);
   const ends = steps.map(({ to }) => to);

@@ -36,7 +36,7 @@ function Explorer({ catalogue }: { catalogue: ReportCatalogue }) {
     <>
       <PageHead title="Explore">
         <RangePicker search={search} fallback={EXPLORE_RANGE} change={change} />
-        <ComparePicker search={search} fallback={EXPLORE_RANGE} compare={spec.compare} change={change} />
+        <ComparePicker result={result.data} compare={spec.compare} change={change} />
         {spec.source === "requests" && <RecordsLink search={search} fallback={EXPLORE_RANGE} />}
         <CsvButton spec={spec} />
         <Share spec={spec} />

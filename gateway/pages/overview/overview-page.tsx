@@ -1,13 +1,11 @@
-import type { Decomposition } from "#shared/report.ts";
 import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
 import { useCatalogue, useReport, useReports } from "../data/reports.ts";
 import { FILTER_NAMES, type FrameSearch, frameSearch } from "../data/search.ts";
-import { inWords } from "../parts/charts/causes.ts";
-import { Waterfall } from "../parts/charts/waterfall.tsx";
+import { CostCauses } from "../parts/charts/cost-causes.tsx";
 import { FilterChips } from "../parts/filter-chips.tsx";
-import { beforeWords, ComparePicker, RangePicker, rangeWords } from "../parts/frame-controls.tsx";
-import { PageHead, Panel } from "../parts/page-head.tsx";
+import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
+import { PageHead } from "../parts/page-head.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
 import { BudgetsAtRisk } from "./budgets-at-risk.tsx";
@@ -39,12 +37,7 @@ export function OverviewPage() {
       <PageHead title="Overview">
         <RecordsLink search={search} fallback={OVERVIEW_RANGE} />
         <RangePicker search={search} fallback={OVERVIEW_RANGE} change={change} />
-        <ComparePicker
-          search={search}
-          fallback={OVERVIEW_RANGE}
-          compare={compareOf(search)}
-          change={change}
-        />
+        <ComparePicker result={results.data?.days} compare={compareOf(search)} change={change} />
       </PageHead>
       <FilterChips search={search} change={change} />
       {left.length > 0 && (
@@ -57,7 +50,14 @@ export function OverviewPage() {
       {!catalogue.error && (
         <Answered query={results} height={720}>
           {(parts: OverviewResults) => (
-            <Parts parts={parts} stacked={stacked.data ?? null} search={search} change={change} />
+            <Parts
+              parts={parts}
+              stacked={
+                results.isPlaceholderData || !stacked.isPlaceholderData ? (stacked.data ?? null) : null
+              }
+              search={search}
+              change={change}
+            />
           )}
         </Answered>
       )}
@@ -74,19 +74,12 @@ type PartsProps = {
 
 function Parts({ parts, stacked, search, change }: PartsProps) {
   if (parts.days?.total.current === null && !parts.repositories?.total.current) return <NothingYet />;
-  const before = beforeWords(search, OVERVIEW_RANGE);
   return (
     <>
       <Tiles parts={parts} search={search} />
       <MissingNote parts={parts} />
-      <SpendByDay
-        days={parts.days ?? null}
-        stacked={stacked}
-        search={search}
-        change={change}
-        before={before}
-      />
-      <CostMoved decomposition={parts.days?.decomposition ?? null} search={search} before={before} />
+      <SpendByDay days={parts.days ?? null} stacked={stacked} search={search} change={change} />
+      {parts.days && <CostCauses result={parts.days} />}
       {FILTER_NAMES.every((name) => search[name] === undefined) && <BudgetsAtRisk />}
       <TopLists parts={parts} search={search} change={change} />
     </>
@@ -101,18 +94,3 @@ const NothingYet = () => (
     </Empty>
   </div>
 );
-
-type CostMovedProps = { decomposition: Decomposition | null; search: FrameSearch; before: string };
-
-/** Why the cost is not what it was, in words and bars. */
-function CostMoved({ decomposition, search, before }: CostMovedProps) {
-  if (!decomposition) return null;
-  const floor = decomposition.floor ? " Calls without a known cost are left out." : "";
-  return (
-    <Panel title="What moved the cost" sub={`${inWords(decomposition, before)}${floor}`}>
-      <Waterfall parts={decomposition} before={capital(before)} now={rangeWords(search, OVERVIEW_RANGE)} />
-    </Panel>
-  );
-}
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -5,6 +5,7 @@ import { ChartPanel } from "../parts/charts/chart.tsx";
 import { type ChartData, singleSeries, stackedSeries, withOthers } from "../parts/charts/data.ts";
 import { narrowed } from "../parts/filter-chips.tsx";
 import { plainName } from "../parts/foreign.tsx";
+import { previousWords } from "../parts/window-words.ts";
 
 type SpendByDayProps = {
   days: Result | null;
@@ -12,17 +13,16 @@ type SpendByDayProps = {
   stacked: Result | null;
   search: FrameSearch;
   change: (change: FrameSearch) => void;
-  before: string;
 };
 
 const label = (name: string | null): string =>
   name === null ? "others" : name === "cost_usd" ? "all models" : plainName(name);
 
-export function SpendByDay({ days, stacked, search, change, before }: SpendByDayProps) {
+export function SpendByDay({ days, stacked, search, change }: SpendByDayProps) {
   if (!days) return null;
   const data = dataOf(days, stacked);
   const incomplete = data.incomplete.some((is) => is) ? " Today is not over." : "";
-  const compared = data.previous ? ` The dashed line is ${before}.` : "";
+  const compared = data.previous ? ` The dashed line is ${previousWords(days)}.` : "";
   return (
     <ChartPanel
       title="Spend by day"

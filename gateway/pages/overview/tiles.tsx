@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { MeasureName, Result } from "#shared/report.ts";
 import type { FrameSearch } from "../data/search.ts";
 import { Change, type Direction } from "../parts/change.tsx";
+import { singleSeries } from "../parts/charts/data.ts";
 import { Sparkline } from "../parts/charts/sparkline.tsx";
 import { count, counted, percent } from "../parts/format.ts";
 import { Measured, Money } from "../parts/money.tsx";
@@ -102,10 +103,8 @@ const Tile = ({ name, figure, trend, change, foot, to }: TileProps) => (
   </section>
 );
 
-const trendOf = (result: Result | null | undefined, measure: MeasureName): (number | null)[] =>
-  (result?.rows ?? [])
-    .filter(({ current }) => current !== null)
-    .map(({ current }) => current?.[measure] ?? null);
+const trendOf = (result: Result | null | undefined, measure: MeasureName): readonly (number | null)[] =>
+  (result && singleSeries({ result, measure, unit: "count" }).series[0]?.values) ?? [];
 
 function changeOf(result: Result | null | undefined, measure: MeasureName, more: Direction): ReactNode {
   if (!result?.previousWindow) return null;

@@ -11,7 +11,6 @@ const LONG_DAY = new Intl.DateTimeFormat(undefined, {
   timeZone: "UTC",
 });
 const MONTH = new Intl.DateTimeFormat(undefined, { month: "short", year: "numeric", timeZone: "UTC" });
-const MONTH_NAME = new Intl.DateTimeFormat(undefined, { month: "long", timeZone: "UTC" });
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const TIME = { hour: "numeric", minute: "2-digit", second: "2-digit" } as const;
 const SHORT_MOMENT = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", ...TIME });
@@ -33,7 +32,6 @@ export const longTimeGroup = (name: DimensionName, group: string): string => {
   return name === "week" ? `Week of ${LONG_DAY.format(at)}` : LONG_DAY.format(at);
 };
 
-export const monthName = (at: Date): string => MONTH_NAME.format(at);
 export const utcDay = (at: Date | number): string => DAY.format(at);
 export const localMoment = (at: string): string => MOMENT.format(Date.parse(at));
 /** Without the year where it is this one. */

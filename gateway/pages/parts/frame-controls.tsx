@@ -1,8 +1,8 @@
 import { Button, Menu, Popover, Skeleton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
-import type { Compare, RangeName } from "#shared/report.ts";
+import type { Compare, RangeName, Result } from "#shared/report.ts";
 import type { FrameSearch } from "../data/search.ts";
-import { monthName, utcDay } from "./dates.ts";
+import { previousWords, windowWords } from "./window-words.ts";
 
 const CustomRange = lazy(() => import("./custom-range.tsx").then((it) => ({ default: it.CustomRange })));
 
@@ -16,30 +16,21 @@ const RANGE_WORDS = {
   last_month: "Last month",
 } as const satisfies Record<RangeName, string>;
 
-/** The chosen range in words: `November to date`, `3 Nov – 9 Nov`. */
-export function rangeWords({ range, from, to }: FrameSearch, fallback: RangeName, now = new Date()): string {
-  if (from !== undefined || to !== undefined) {
-    const day = (text: string | undefined, other: string) =>
-      text === undefined ? other : utcDay(Date.parse(text));
-    return `${day(from, "first record")} – ${day(to, "now")}`;
-  }
-  const name = range ?? fallback;
-  if (name === "mtd") return `${monthName(now)} to date`;
-  if (name !== "last_month") return RANGE_WORDS[name];
-  return monthName(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1)));
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const DAY_MS = 86_400_000;
+
+/** The chosen range: its name, or its own days. */
+function rangeWords({ range, ...own }: FrameSearch, fallback: RangeName): string {
+  const [from, to] = [own.from ?? null, own.to ?? null];
+  if (from === null && to === null) return RANGE_WORDS[range ?? fallback];
+  const last = to === null ? null : Date.parse(to) + (DATE.test(to) ? DAY_MS : 0);
+  const ends = [from === null ? null : Date.parse(from), last];
+  if (ends.some(Number.isNaN)) return `${from ?? "first record"} – ${to ?? "now"}`;
+  const [first = null, end = null] = ends.map((ms) => (ms === null ? null : new Date(ms).toISOString()));
+  return windowWords({ spec: { range: { from, to } }, window: { from: first, to: end } });
 }
 
-/** What the range is compared with, in words: `October`, `the 7 days before`. */
-export function beforeWords({ range, from, to }: FrameSearch, fallback: RangeName, now = new Date()): string {
-  if (from !== undefined || to !== undefined) return "the period before";
-  const name = range ?? fallback;
-  if (name === "7d") return "the 7 days before";
-  if (name === "30d") return "the 30 days before";
-  const back = name === "mtd" ? 1 : 2;
-  return monthName(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back)));
-}
-
-/** The range, with days of UTC. */
+/** Chooses the range. */
 export function RangePicker({ search, fallback, change }: ControlProps) {
   const [isCustom, setCustom] = useState(false);
   const choose = (range: RangeName) => change({ range, from: undefined, to: undefined });
@@ -79,10 +70,14 @@ export function RangePicker({ search, fallback, change }: ControlProps) {
   );
 }
 
-type ComparePickerProps = Omit<ControlProps, "search"> & { search: FrameSearch; compare: Compare };
+type ComparePickerProps = Pick<ControlProps, "change"> & {
+  compare: Compare;
+  /** What is shown: its previous window is the one to name. */
+  result: Result | null | undefined;
+};
 
 /** Whether the same stretch before is shown beside it. */
-export function ComparePicker({ search, fallback, compare, change }: ComparePickerProps) {
+export function ComparePicker({ result, compare, change }: ComparePickerProps) {
   const isOn = compare === "previous_period";
   return (
     <Button
@@ -91,7 +86,7 @@ export function ComparePicker({ search, fallback, compare, change }: ComparePick
       aria-pressed={isOn}
       onClick={() => change({ compare: isOn ? "none" : "previous_period" })}
     >
-      {isOn ? `vs. ${beforeWords(search, fallback)}` : "Compare"}
+      {isOn ? `vs. ${previousWords(result ?? { previousWindow: null })}` : "Compare"}
     </Button>
   );
 }

@@ -2,12 +2,11 @@ import type { DimensionName, MeasureName, Result, Unit } from "#shared/report.ts
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { Bars } from "./charts/bars.tsx";
-import { inWords } from "./charts/causes.ts";
 import { ChartPanel } from "./charts/chart.tsx";
-import { singleSeries, stackedSeries } from "./charts/data.ts";
+import { CostCauses } from "./charts/cost-causes.tsx";
+import { isAdditive, singleSeries, stackedSeries } from "./charts/data.ts";
 import { Lines } from "./charts/lines.tsx";
 import { RankedBars } from "./charts/ranked-bars.tsx";
-import { Waterfall } from "./charts/waterfall.tsx";
 import { isTimeDimension, utcDay } from "./dates.ts";
 import { plainName } from "./foreign.tsx";
 import { counted } from "./format.ts";
@@ -53,7 +52,7 @@ function Picture({ result, units, choose }: PictureProps) {
   const { view, dimensions, measures } = result.spec;
   const [dimension] = dimensions;
   const measure = measures.find((name) => name !== "cost_decomposition");
-  if (result.decomposition && (view === "waterfall" || view === "bar")) return <Decomposed result={result} />;
+  if (result.decomposition && (view === "waterfall" || view === "bar")) return <CostCauses result={result} />;
   if (view === "table" || !dimension || !measure) return null;
   const unit = units[measure] ?? "count";
   const title = `${measureWord(measure)} by ${dimensions.map(dimensionWord).join(" and ").toLowerCase()}`;
@@ -92,20 +91,6 @@ function Picture({ result, units, choose }: PictureProps) {
         <Bars data={data} title={title} label={label} choose={pick} />
       )}
     </ChartPanel>
-  );
-}
-
-/** Only sums may be stacked and begin at zero; a mean or a share is a line. */
-const isAdditive = (measure: MeasureName): boolean => !/avg|p95|per_|share|rate/.test(measure);
-
-function Decomposed({ result: { decomposition, previousWindow, window } }: { result: Result }) {
-  if (!decomposition) return null;
-  const words = (it: Result["previousWindow"]) =>
-    it?.from && it.to ? `${utcDay(Date.parse(it.from))} – ${utcDay(Date.parse(it.to) - 1)}` : "Before";
-  return (
-    <Panel title="What moved the cost" sub={inWords(decomposition, "the period before")}>
-      <Waterfall parts={decomposition} before={words(previousWindow)} now={words(window)} />
-    </Panel>
   );
 }
 

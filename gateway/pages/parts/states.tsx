@@ -51,14 +51,25 @@ export const Waiting = ({ height = 240, label = "Loading" }: { height?: number; 
 );
 
 type AnsweredProps<T> = {
-  query: { data: T | undefined; error: unknown; refetch(): unknown };
+  /** `isPlaceholderData`: the data answers the question before, and the new one is on its way. */
+  query: { data: T | undefined; error: unknown; isPlaceholderData?: boolean; refetch(): unknown };
   height?: number;
   children: (data: T) => ReactNode;
 };
 
-/** A query's data, or why there is none; data stays visible while newer is asked for. */
+/**
+ * A query's data, or why there is none. Data stays visible while newer is asked for; what answers another question is marked
+ * as on its way out, and gives way to the failure of the new one.
+ */
 export function Answered<T>({ query, height = 240, children }: AnsweredProps<T>) {
-  if (query.data !== undefined) return <>{children(query.data)}</>;
-  if (query.error) return <Fault error={query.error} retry={() => void query.refetch()} />;
-  return <Waiting height={height} />;
+  const { data, error, isPlaceholderData = false } = query;
+  if (error && (data === undefined || isPlaceholderData)) {
+    return <Fault error={error} retry={() => void query.refetch()} />;
+  }
+  if (data === undefined) return <Waiting height={height} />;
+  return (
+    <div className="replaced" aria-busy={isPlaceholderData}>
+      {children(data)}
+    </div>
+  );
 }

@@ -97,7 +97,7 @@ function Known({ report, catalogue }: { report: SavedReportView; catalogue: Repo
         }
       >
         <RangePicker search={frame} fallback={fallback} change={change} />
-        <ComparePicker search={frame} fallback={fallback} compare={spec.compare} change={change} />
+        <ComparePicker result={result.data} compare={spec.compare} change={change} />
         {spec.source === "requests" && <RecordsLink search={frame} fallback={fallback} />}
         <Button
           variant="default"

@@ -1,4 +1,4 @@
-import { type ChartData, totalAt } from "./data.ts";
+import { type ChartData, gapless, totalAt } from "./data.ts";
 import { type Drawing, Plot } from "./plot.tsx";
 import { ticksTo } from "./scale.ts";
 
@@ -60,23 +60,17 @@ const hatchPath = (totals: readonly number[], { incomplete }: ChartData, drawing
   totals.map((top, i) => (incomplete[i] && top > 0 ? bar(drawing, { i, base: 0, top }) : "")).join("");
 
 function PreviousShadow({ data: { previous }, drawing }: { data: ChartData; drawing: Drawing }) {
-  if (!previous) return null;
   const { frame, y, step } = drawing;
-  const points = previous.flatMap((value, i) =>
-    value === null ? [] : [`${(frame.left + (i + 0.5) * step).toFixed(1)} ${y(value).toFixed(1)}`],
-  );
-  if (points.length < 2) return null;
-  const [first = ""] = points[0]?.split(" ") ?? [];
-  const [last = ""] = points.at(-1)?.split(" ") ?? [];
-  return (
-    <>
-      <path
-        className="shadow"
-        d={`M${first} ${y(0)}L${points.join("L")}L${last} ${y(0)}Z`}
-        stroke="none"
-        style={{ strokeWidth: 0 }}
-      />
-      <path className="shadow" d={`M${points.join("L")}`} style={{ fill: "none" }} />
-    </>
-  );
+  const x = (place: number) => (frame.left + (place + 0.5) * step).toFixed(1);
+  return gapless(previous ?? []).map((run) => {
+    const [{ place: first } = { place: 0 }] = run;
+    const line = run.map(({ place, value }) => `${x(place)} ${y(value).toFixed(1)}`).join("L");
+    const area = `M${x(first)} ${y(0)}L${line}L${x(run.at(-1)?.place ?? first)} ${y(0)}Z`;
+    return (
+      <g key={first}>
+        <path className="shadow" d={area} stroke="none" style={{ strokeWidth: 0 }} />
+        <path className="shadow" d={`M${line}`} style={{ fill: "none" }} />
+      </g>
+    );
+  });
 }

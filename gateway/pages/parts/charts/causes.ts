@@ -32,8 +32,8 @@ const WORDS = {
 } as const satisfies Record<keyof Decomposition["parts"], Words>;
 
 const UNMODELLED = {
-  more: ["Not by tokens", "more is paid for what is not counted in tokens"],
-  less: ["Not by tokens", "less is paid for what is not counted in tokens"],
+  more: ["Not explained", "not explained by people, calls and tokens"],
+  less: ["Not explained", "not explained by people, calls and tokens"],
 } as const satisfies Words;
 
 const causeOf = (words: Words, change: number): Cause => {
@@ -52,20 +52,26 @@ export function causesOf({ parts, unmodelledUsd }: Decomposition): Cause[] {
 const SHARE_MIN = 0.1;
 const NAMED_MAX = 3;
 
-/** `$1,500 more than in October: inputs are longer (+$1,310), …` */
+/** `$1,500 more than before (October): inputs are longer (+$1,310), …` */
 export function inWords(decomposition: Decomposition, before: string): string {
-  const { deltaUsd } = decomposition;
+  const { deltaUsd, previousUsd, currentUsd } = decomposition;
+  if (previousUsd === 0) {
+    return currentUsd === 0
+      ? `Nothing was spent, neither now nor before (${before}).`
+      : `Nothing was spent before (${before}), so there is nothing to explain.`;
+  }
+  if (currentUsd === 0) return `${usd(previousUsd)} less than before (${before}): nothing was spent since.`;
   const causes = causesOf(decomposition).toSorted((a, b) => Math.abs(b.usd) - Math.abs(a.usd));
   const all = causes.reduce((sum, { usd: change }) => sum + Math.abs(change), 0);
-  if (all < 0.005) return `The cost is the same as in ${before}.`;
+  if (all < 0.005) return `The cost is the same as before (${before}).`;
   const named = causes.filter(({ usd: change }) => Math.abs(change) >= all * SHARE_MIN).slice(0, NAMED_MAX);
   const reasons = named.map(
     ({ sentence, usd: change }) => `${sentence} (${change >= 0 ? "+" : "−"}${usd(Math.abs(change))})`,
   );
   const head =
     Math.abs(deltaUsd) < 0.005
-      ? `As much as in ${before}`
-      : `${usd(Math.abs(deltaUsd))} ${deltaUsd > 0 ? "more" : "less"} than in ${before}`;
+      ? `As much as before (${before})`
+      : `${usd(Math.abs(deltaUsd))} ${deltaUsd > 0 ? "more" : "less"} than before (${before})`;
   return `${head}: ${listed(reasons)}.`;
 }
 

@@ -28,8 +28,14 @@ const OTHERS_COLOR = "var(--s8)";
 type Ask = { result: Result; measure: MeasureName; unit: Unit };
 type Side = "current" | "previous";
 
-const figure = (row: Row | undefined, side: Side, measure: MeasureName): number | null =>
-  row?.[side]?.[measure] ?? null;
+/** Only sums may be stacked and begin at zero; a mean or a share is a line. */
+export const isAdditive = (measure: MeasureName): boolean => !/avg|p95|per_|share|rate/.test(measure);
+
+/** Over no records a sum is 0, and all else has no figure. */
+function figure(row: Row | undefined, side: Side, measure: MeasureName): number | null {
+  const figures = row?.[side];
+  return figures ? (figures[measure] ?? null) : isAdditive(measure) ? 0 : null;
+}
 
 /** Groups of the first dimension as x, in the order of time, or of the answer if it is not a time. */
 function groupsOf({ spec, window, rows }: Result, nowMs: number): string[] {
@@ -51,7 +57,10 @@ function previousOf({ result, measure }: Ask, groups: readonly string[]): (numbe
   const places = isTimeDimension(dimension)
     ? timeGroups(dimension, Date.parse(previousWindow.from), Date.parse(previousWindow.to))
     : groups;
-  return groups.map((_, i) => figure(byGroup.get(places[i] ?? ""), "previous", measure));
+  return groups.map((_, i) => {
+    const place = places[i];
+    return place === undefined ? null : figure(byGroup.get(place), "previous", measure);
+  });
 }
 
 /** One measure over one dimension. */
@@ -93,7 +102,7 @@ export function stackedSeries(ask: Ask, nowMs = Date.now()): ChartData {
   const series: Series[] = shown.map(([name, line], i) => ({
     name,
     color: i < SERIES_MAX ? seriesColor(i) : OTHERS_COLOR,
-    values: groups.map((group) => line.get(group) ?? null),
+    values: groups.map((group) => line.get(group) ?? (isAdditive(measure) ? 0 : null)),
   }));
   if (others.length > 0) {
     const values = groups.map((group) =>
@@ -128,3 +137,13 @@ const incompleteIn = (dimension: DimensionName, groups: readonly string[], nowMs
 
 export const totalAt = ({ series }: ChartData, i: number): number =>
   series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0);
+
+/** The figures between gaps, each with its place: what a line may join. */
+export function gapless(values: readonly (number | null)[]): { place: number; value: number }[][] {
+  const runs: { place: number; value: number }[][] = [[]];
+  for (const [place, value] of values.entries()) {
+    if (value === null) runs.push([]);
+    else runs.at(-1)?.push({ place, value });
+  }
+  return runs.filter(({ length }) => length > 0);
+}

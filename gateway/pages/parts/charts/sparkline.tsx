@@ -1,3 +1,5 @@
+import { gapless } from "./data.ts";
+
 const WIDTH = 80;
 const HEIGHT = 26;
 
@@ -7,14 +9,15 @@ export function Sparkline({ values }: { values: readonly (number | null)[] }) {
   if (known.length < 2) return null;
   const low = Math.min(...known);
   const size = Math.max(...known) - low || 1;
-  const points = values.flatMap((value, i) => {
-    if (value === null) return [];
-    const x = (i / (values.length - 1)) * WIDTH;
-    return [`${x.toFixed(1)} ${(HEIGHT - 2 - ((value - low) / size) * (HEIGHT - 4)).toFixed(1)}`];
-  });
+  const point = ({ place, value }: { place: number; value: number }) => {
+    const x = (place / (values.length - 1)) * WIDTH;
+    return `${x.toFixed(1)} ${(HEIGHT - 2 - ((value - low) / size) * (HEIGHT - 4)).toFixed(1)}`;
+  };
+  // A figure between two gaps is a line of no length, which round ends make a dot.
+  const lines = gapless(values).map((run) => `M${[...run, ...run.slice(-1)].map(point).join("L")}`);
   return (
     <svg className="spark" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
-      <path d={`M${points.join("L")}`} />
+      <path d={lines.join("")} strokeLinecap="round" />
     </svg>
   );
 }

@@ -6,9 +6,9 @@ import { stepsOf, type WaterfallStep } from "./waterfall-steps.ts";
 
 type WaterfallProps = { parts: Decomposition; before: string; now: string };
 
-const HEIGHT = 196;
+const PLOT = 146;
 const TOP = 22;
-const BOTTOM = 28;
+const LINE = 14;
 /** Room for the label of each of eight bars. */
 const WIDTH_MIN = 760;
 
@@ -51,14 +51,37 @@ const Rows = ({ steps, top }: { steps: readonly WaterfallStep[]; top: number }) 
 
 type ColumnsProps = { steps: readonly WaterfallStep[]; top: number; width: number; title: string };
 
+/** A label as lines of at most so many characters, as far as its words allow. */
+function linesOf(label: string, most: number): string[] {
+  const lines: string[] = [];
+  for (const word of label.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < most) lines.splice(-1, 1, `${last} ${word}`);
+    else lines.push(word);
+  }
+  return lines;
+}
+
+const CHARACTER = 6.5;
+
 function Columns({ steps, top, width, title }: ColumnsProps) {
-  const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.max(value, 0) / top);
+  const y = (value: number) => TOP + PLOT * (1 - Math.max(value, 0) / top);
   const slot = width / steps.length;
+  const labels = steps.map(({ label }) => linesOf(label, slot / CHARACTER));
+  const height = TOP + PLOT + LINE * (Math.max(...labels.map(({ length }) => length)) + 1);
   return (
-    <svg style={{ width }} height={HEIGHT} role="img" aria-label={title}>
+    <svg style={{ width }} height={height} role="img" aria-label={title}>
       <line className="grid-line" x1={0} x2={width} y1={y(0)} y2={y(0)} />
       {steps.map((step, i) => (
-        <Bar key={step.label} step={step} x={i * slot} slot={slot} y={y} isLast={i === steps.length - 1} />
+        <Bar
+          key={step.label}
+          step={step}
+          lines={labels[i] ?? []}
+          x={i * slot}
+          slot={slot}
+          y={y}
+          isLast={i === steps.length - 1}
+        />
       ))}
     </svg>
   );
@@ -66,13 +89,14 @@ function Columns({ steps, top, width, title }: ColumnsProps) {
 
 type BarProps = {
   step: WaterfallStep;
+  lines: readonly string[];
   x: number;
   slot: number;
   y: (value: number) => number;
   isLast: boolean;
 };
 
-function Bar({ step: { label, from, to, kind, text }, x, slot, y, isLast }: BarProps) {
+function Bar({ step: { from, to, kind, text }, lines, x, slot, y, isLast }: BarProps) {
   const width = Math.min(72, slot * 0.62);
   const left = x + (slot - width) / 2;
   const [high, low] = [Math.min(y(from), y(to)), Math.max(y(from), y(to))];
@@ -83,8 +107,12 @@ function Bar({ step: { label, from, to, kind, text }, x, slot, y, isLast }: BarP
       <text className="value" x={x + slot / 2} y={high - 6} textAnchor="middle">
         {text}
       </text>
-      <text className="axis" x={x + slot / 2} y={HEIGHT - 8} textAnchor="middle">
-        {label}
+      <text className="axis" textAnchor="middle">
+        {lines.map((line, i) => (
+          <tspan key={line} x={x + slot / 2} y={y(0) + LINE * (i + 1) + 4}>
+            {line}
+          </tspan>
+        ))}
       </text>
     </g>
   );

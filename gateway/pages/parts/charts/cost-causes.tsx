@@ -1,0 +1,20 @@
+import type { Result } from "#shared/report.ts";
+import { Panel } from "../page-head.tsx";
+import { previousWords, windowWords } from "../window-words.ts";
+import { inWords } from "./causes.ts";
+import { Waterfall } from "./waterfall.tsx";
+
+/** Why the cost is not what it was, in words and bars; words alone where there was no cost before or is none now. */
+export function CostCauses({ result }: { result: Result }) {
+  const { decomposition } = result;
+  if (!decomposition) return null;
+  const before = previousWords(result);
+  const floor = decomposition.floor ? " Calls without a known cost are left out." : "";
+  return (
+    <Panel title="What moved the cost" sub={`${inWords(decomposition, before)}${floor}`}>
+      {decomposition.previousUsd !== 0 && decomposition.currentUsd !== 0 && (
+        <Waterfall parts={decomposition} before={before} now={windowWords(result)} />
+      )}
+    </Panel>
+  );
+}

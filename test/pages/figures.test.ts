@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type postgres from "postgres";
+import { linkFor } from "#test/identity/browser.ts";
+import { seed } from "#test/reports/world.ts";
+import { BROWSER, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
+import { testSql } from "#test/support/postgres.ts";
+import { expectFit } from "./fit.ts";
+
+describe.skipIf(!BROWSER)("what the pages say about money", () => {
+  let gateway: LocalGateway;
+  let reader: Visit;
+  let sql: postgres.Sql;
+
+  beforeAll(async () => {
+    gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
+    sql = testSql(gateway.databaseUrl);
+    reader = await visit(await launchBrowser(), { origin: gateway.url });
+    await followLink(reader, await linkFor(gateway, null));
+    const at = new Date().toISOString();
+    await seed(sql, "default", {
+      requests: [{ at, owner: "ada@example.com", cost: "0.18", tokenCost: "0.18" }],
+    });
+  });
+
+  const open = async (path: string): Promise<Visit["page"]> => {
+    await reader.page.goto(path);
+    await reader.settled();
+    return reader.page;
+  };
+  const causes = () => reader.page.getByRole("region", { name: "What moved the cost" });
+
+  test("the first call is explained by there being nothing before", async () => {
+    const page = await open("/overview");
+    expect(await causes().textContent()).toContain("Nothing was spent before (");
+    expect(await causes().getByRole("img").count()).toBe(0);
+    // This month is compared with as much of the last one, which is no month.
+    const compare = await page.getByRole("button", { name: /^vs\. / }).textContent();
+    expect(compare).toMatch(/^vs\. \w+ 1 – .+ UTC$/);
+    expect(await causes().textContent()).toContain(compare?.slice("vs. ".length) ?? "");
+  });
+
+  test("figures of another filter never stand unmarked", async () => {
+    const page = await open("/overview");
+    const answers = Promise.withResolvers<void>();
+    await page.route("**/v1/reports**", async (route) => {
+      await answers.promise;
+      await route.continue();
+    });
+    await page
+      .getByRole("region", { name: "People" })
+      .getByRole("button", { name: "ada@example.com" })
+      .click();
+    await page.getByRole("list", { name: "Filters" }).waitFor();
+    const old = page.locator("[aria-busy=true]").filter({ has: page.locator(".tile") });
+    await old.waitFor();
+    const opacity = 'getComputedStyle(document.querySelector("[aria-busy=true]")).opacity';
+    expect(Number(await page.evaluate(opacity))).toBeLessThan(1);
+    expect(await page.locator(".tile").count()).toBe(await old.locator(".tile").count());
+    answers.resolve();
+    await page.locator("[aria-busy=false] .tile").first().waitFor();
+    await page.unroute("**/v1/reports**");
+    expect(await page.locator("[aria-busy=true]").count()).toBe(0);
+  });
+
+  test("budgets that are exceeded by different amounts look different", async () => {
+    for (const [name, budget] of [
+      ["design", "0.144"],
+      ["growth", "0.139"],
+    ] as const) {
+      await gateway.admin("POST", "/teams", { name, budget_usd: budget, budget_period: "month" });
+    }
+    const at = new Date().toISOString();
+    const requests = ["design", "growth"].map((team) => ({ at, teams: [team], cost: "0.18" }));
+    await seed(sql, "default", { requests });
+    const page = await open("/overview");
+    const over = page.getByRole("region", { name: "Budgets at risk" }).locator(".fill.over");
+    await over.nth(1).waitFor();
+    const boxes = await Promise.all([over.first(), over.last()].map((it) => it.boundingBox()));
+    expect(new Set(boxes.map((box) => box?.width)).size).toBe(2);
+    await expectFit(reader);
+  });
+});
