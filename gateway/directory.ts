@@ -117,7 +117,7 @@ export type PriceOverride = {
   effectiveFromMs: number;
   /** `standard`, or the provider's name for another service tier. */
   tier: string;
-  /** Times the standard price, instead of amounts. */
+  /** Times the list's price, or in another tier times the standard price, instead of amounts. */
   multiplier: string | null;
   input: string | null;
   output: string | null;

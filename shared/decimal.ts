@@ -44,6 +44,15 @@ export const times = (value: Exact, count: number): Exact => ({
 
 export const product = (a: Exact, b: Exact): Exact => ({ num: a.num * b.num, den: a.den * b.den });
 
+const MONEY_PLACES = 24;
+
+/** `a / b` as a decimal of at most 24 places, as money is stored; both are 0 or more, `b` is not 0. */
+export function decimalQuotient(a: Exact, b: Exact): Exact {
+  const den = powerOf10(MONEY_PLACES);
+  const [whole, part] = [a.num * b.den * den, a.den * b.num];
+  return { num: (2n * whole + part) / (2n * part), den };
+}
+
 /** `value / 10^places`; 6 converts a price per million into a price per token. */
 export const shiftDown = (value: Exact, places: number): Exact => ({
   num: value.num,

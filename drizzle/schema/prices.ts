@@ -1,7 +1,10 @@
 import { index, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
 import { exact, instant, label, org } from "./columns.ts";
 
-/** An administrator's price, which wins over the built-in list. Tokens: USD per million; the rest: USD per piece. */
+/**
+ * An administrator's price, which wins over the built-in list. Tokens: USD per million; the rest: USD per piece. The list's
+ * price counts for what is null here.
+ */
 export const prices = pgTable(
   "prices",
   {
@@ -13,9 +16,8 @@ export const prices = pgTable(
     effectiveFrom: instant("effective_from").notNull(),
     /** The provider's name for the service tier that it applies to. */
     tier: label("tier").notNull().default("standard"),
-    /** Times the standard price; then there are no amounts. */
+    /** Times the list's price, or in another tier times the standard price; then there are no amounts. */
     multiplier: exact("multiplier"),
-    /** Null only where there is a multiplier. */
     input: exact("input"),
     output: exact("output"),
     cachedInput: exact("cached_input"),

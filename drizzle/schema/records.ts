@@ -17,10 +17,10 @@ export const CHANNELS = ["api", "subscription", "batch"] as const;
 export type Channel = (typeof CHANNELS)[number];
 
 /**
- * Where a cost comes from: counts times prices, the provider's own figure, or, of a batch, counts times the prices of
+ * Where a cost comes from: counts times the list's or an administrator's prices, the provider's own figure, or, of a batch, counts times the prices of
  * interactive calls (an upper bound) or of the provider's batch tier.
  */
-export const COST_BASES = ["list", "vendor", "interactive", "batch"] as const;
+export const COST_BASES = ["list", "contract", "vendor", "interactive", "batch"] as const;
 export type CostBasis = (typeof COST_BASES)[number];
 
 /** One priced line of a record: `count` units at `usdPerUnit` (an exact decimal) each. */
@@ -123,9 +123,9 @@ export const requests = pgTable(
     boundUsd: exact("bound_usd"),
     /** The part of `cost_usd` that tokens were charged for. */
     tokenCostUsd: exact("token_cost_usd"),
-    /** Where `cost_usd` comes from; null is the price list (or an entered price). */
+    /** Where `cost_usd` comes from; null is the price list. */
     costBasis: label("cost_basis").$type<CostBasis>(),
-    /** List-price cost, where the provider reported another one. */
+    /** List-price cost, where an administrator's price or the provider's own figure counts. */
     listCostUsd: exact("list_cost_usd"),
     /** Of a batch: cost at the prices of the provider's batch tier. */
     discountedCostUsd: exact("discounted_cost_usd"),

@@ -1,7 +1,7 @@
 import { readPrice } from "#drizzle/price-text.ts";
 import type { PriceSnapshot } from "#drizzle/schema/records.ts";
 import type { RequestPage } from "#shared/admin/records.ts";
-import { formatDecimal, parseDecimal, times } from "#shared/decimal.ts";
+import { difference, formatDecimal, parseDecimal, times } from "#shared/decimal.ts";
 import type { RecordRow } from "../stores/requests.ts";
 
 /** Explains a record's cost: the rule, the price's origin, and the lines that add up to it. */
@@ -11,6 +11,7 @@ export function explainCost(row: RecordRow): RequestPage["cost"] {
     reason: reasonOf(row, price),
     entry: price?.entry ?? null,
     repriced_at: price?.repricedAt ?? null,
+    savings_usd: savingsOf(row),
     usage_source: row.usageSource,
     rows: (price?.rows ?? []).map(({ unit, count, usdPerUnit }) => ({
       unit,
@@ -19,6 +20,12 @@ export function explainCost(row: RecordRow): RequestPage["cost"] {
       usd: formatDecimal(times(parseDecimal(usdPerUnit), count)),
     })),
   };
+}
+
+/** What an administrator's price saved; below 0 where it is dearer than the list's. */
+function savingsOf({ costBasis, costUsd, listCostUsd }: RecordRow): string | null {
+  if (costBasis !== "contract" || costUsd === null || listCostUsd === null) return null;
+  return formatDecimal(difference(parseDecimal(listCostUsd), parseDecimal(costUsd)));
 }
 
 /** Whether a cost is an upper bound: a whole batch at the prices of interactive calls. */
@@ -46,7 +53,7 @@ function reasonOf(row: RecordRow, price: PriceSnapshot | null): string {
   const other = row.modelMismatch
     ? ` ${row.responseModel} answered, although ${row.model} was asked for.`
     : "";
-  return `The cost is the sum of the rows: ${counted}, times the prices of ${entry}.${other}${batchNote(row)}${lane}${later}`;
+  return `The cost is the sum of the rows: ${counted}, times the prices of ${entry}.${other}${contractNote(row)}${batchNote(row)}${lane}${later}`;
 }
 
 function vendorReason({ listCostUsd, partial }: RecordRow): string {
@@ -56,6 +63,14 @@ function vendorReason({ listCostUsd, partial }: RecordRow): string {
       : `By the price list it would be ${listCostUsd} USD.`;
   const bound = partial ? " The answer broke off, so it is a lower bound." : "";
   return `The provider reported this cost. ${beside}${bound}`;
+}
+
+function contractNote(row: RecordRow): string {
+  if (row.costBasis !== "contract") return "";
+  const saved = savingsOf(row);
+  if (saved === null) return " The price list has no price for it.";
+  const change = saved.startsWith("-") ? `adds ${saved.slice(1)}` : `saves ${saved}`;
+  return ` By the price list it would be ${row.listCostUsd} USD: your price ${change} USD.`;
 }
 
 function batchNote(row: RecordRow): string {

@@ -180,7 +180,7 @@ const newPrice = (body: PriceBody): PriceFields =>
 
 /**
  * The price with what the body gives: an absent amount stays, null takes one away.
- * @throws GatewayError unless it then has input and output, or a multiplier alone
+ * @throws GatewayError unless it then has amounts, or a multiplier alone, of one model
  */
 function patchedPrice(current: PriceFields, body: PricePatch): PriceFields {
   const amount = (given: string | number | null | undefined, present: string | null) =>
@@ -209,18 +209,13 @@ function patchedPrice(current: PriceFields, body: PricePatch): PriceFields {
   return price;
 }
 
-function faultIn(
-  { tier, multiplier, input, output }: PriceFields,
-  amounts: (string | null)[],
-): string | null {
-  if (multiplier === null) {
-    if (input === null) return "/input: Expected a decimal number";
-    return output === null ? "/output: Expected a decimal number" : null;
+function faultIn({ model, multiplier }: PriceFields, amounts: (string | null)[]): string | null {
+  if (model.includes("*")) {
+    return "/model: A price names one model, not a pattern. Enter one price for each model.";
   }
-  if (tier === STANDARD) return "/multiplier: The standard price has no multiplier; name a tier.";
-  return amounts.every((amount) => amount === null)
-    ? null
-    : "/multiplier: Expected a multiplier or amounts, not both.";
+  const named = amounts.some((amount) => amount !== null);
+  if (multiplier !== null && named) return "/multiplier: Expected a multiplier or amounts, not both.";
+  return multiplier === null && !named ? "/input: Expected an amount such as input, or a multiplier." : null;
 }
 
 const viewOf = (row: PriceOverrideRow): PriceView => viewAs(View, row);

@@ -85,6 +85,9 @@ export function batchTally(): BatchTally {
 function costTally() {
   let cost = ZERO;
   let tokenCost = ZERO;
+  /** Null: the list lacks a price. */
+  let list: Exact | null = ZERO;
+  let isContract = false;
   let costs = 0;
   let atLeast = false;
   const rows = new Map<string, PriceRow>();
@@ -96,6 +99,10 @@ function costTally() {
       atLeast ||= priced.atLeast === true;
       cost = plus(cost, parseDecimal(priced.costUsd));
       tokenCost = plus(tokenCost, amount(priced.tokenCostUsd));
+      const isOwn = priced.basis === "contract";
+      isContract ||= isOwn;
+      const listed = isOwn ? priced.listCostUsd : priced.costUsd;
+      list = list && listed ? plus(list, parseDecimal(listed)) : null;
       if (!priced.price) return;
       entries.add(priced.price.entry);
       for (const row of priced.price.rows) addRow(rows, row);
@@ -107,7 +114,8 @@ function costTally() {
     sum(): Priced {
       if (costs === 0) return UNPRICED;
       const price = { entry: [...entries].sort().join(", "), rows: [...rows.values()] };
-      return { costUsd: formatDecimal(cost), tokenCostUsd: formatDecimal(tokenCost), price };
+      const contract = isContract && { listCostUsd: list && formatDecimal(list) };
+      return { costUsd: formatDecimal(cost), tokenCostUsd: formatDecimal(tokenCost), price, ...contract };
     },
   };
 }

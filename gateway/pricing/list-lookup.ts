@@ -38,6 +38,13 @@ function findIn({ exact, families }: Names, name: string, priceId: string): Mode
   return relatives.find((one) => one.date === wanted && isSameVersion(one.version, version))?.model;
 }
 
+/** Whether the list has models of the name's family with dates, but none with its date. */
+export function hasOtherDates(priceId: string, name: string): boolean {
+  const { family, date } = modelNameOf(priceId, name);
+  const dates = (namesOf(priceId).families.get(family) ?? []).map((one) => one.date);
+  return date !== null && !dates.includes(date) && dates.some((other) => other !== null);
+}
+
 const NAMES: Record<string, Names> = {};
 
 /** Built at the first question; the list is pinned. */

@@ -1,6 +1,17 @@
-import { isOver, parseDecimal } from "#shared/decimal.ts";
+import { type Exact, isOver, parseDecimal } from "#shared/decimal.ts";
+import type { Usage } from "#shared/usage.ts";
 import type { PriceOverride } from "../directory.ts";
-import { LIST_PREFIX, PLACES, type PriceEntry, type PriceUnit, type Rate, ratePer } from "./rate.ts";
+import {
+  inProportion,
+  LIST_PREFIX,
+  PLACES,
+  type PriceEntry,
+  type PriceUnit,
+  type Rate,
+  type Rates,
+  ratePer,
+  rateTimes,
+} from "./rate.ts";
 
 /** A model's price in the catalog of providers. USD per million tokens, and per piece. */
 export type OwnPrice = {
@@ -54,14 +65,90 @@ export function ownPrice(name: string, own: OwnPrice): PriceEntry {
   return { entry, rates: { ...rates, image: dearest }, imageBy: byVariant };
 }
 
+/** An administrator's amounts, once parsed. */
+export type EnteredPrice = { override: PriceOverride; rates: Rates; factor: Exact | null };
+
 /** @throws RangeError if an amount is not a decimal. */
-export function overridePrice(override: PriceOverride): PriceEntry {
+export function enteredPrice(override: PriceOverride): EnteredPrice {
   const rates: Partial<Record<PriceUnit, Rate>> = {};
   for (const [column, unit, places] of OVERRIDE_COLUMNS) {
     const price = override[column];
     if (price !== null) rates[unit] = ratePer(parseDecimal(price), places);
   }
-  return { entry: `override:${override.id}`, rates };
+  return { override, rates, factor: override.multiplier === null ? null : parseDecimal(override.multiplier) };
+}
+
+/**
+ * What an administrator's price charges beside the list's price for the same tier: what it does not name comes from the
+ * list, and a named unit has the list's steps in proportion. Null: a multiple of a price that nobody knows.
+ */
+export function ownEntry(
+  { override, rates, factor }: EnteredPrice,
+  list: PriceEntry | null,
+): PriceEntry | null {
+  const entry = `override:${override.id}`;
+  if (factor !== null) return list && { ...list, entry, list, ...timesFactor(list, factor) };
+  if (!list) return { entry, rates, list };
+  const { imageBy, characterEstimate, ...rest } = list;
+  const named = Object.entries(rates).map(([unit, rate]) => {
+    const listed = list.rates[unit as PriceUnit];
+    return [unit, listed ? inProportion(rate, listed, listed) : rate];
+  });
+  return {
+    ...rest,
+    ...(imageBy && !rates.image && { imageBy }),
+    ...(characterEstimate && !rates.character && { characterEstimate }),
+    entry,
+    rates: { ...list.rates, ...Object.fromEntries(named) },
+    list,
+  };
+}
+
+/** Fees that belong to no model: a contract's multiplier leaves them. */
+const FEES: ReadonlySet<string> = new Set(["web_search", "file_search", "source"]);
+
+const TOKENS = [
+  ["uncachedInputTokens", "input"],
+  ["cacheReadTokens", "cache_read"],
+  ["cacheWrite5mTokens", "cache_write_5m"],
+  ["cacheWrite1hTokens", "cache_write_1h"],
+  ["audioInputTokens", "audio_input"],
+  ["imageInputTokens", "image_input"],
+  ["outputTokens", "output"],
+  ["audioOutputTokens", "audio_output"],
+  ["imageOutputTokens", "image_output"],
+] as const satisfies readonly (readonly [keyof Usage, PriceUnit])[];
+const SEARCHES = [
+  ["webSearches", "web_search"],
+  ["searchSources", "source"],
+] as const satisfies readonly (readonly [keyof Usage, PriceUnit])[];
+
+/**
+ * The part of a usage that an administrator's price covers: what neither it nor the list has a rate for is left out.
+ * Sound and images in tokens stay, as text. A price per image, character or call alone covers the tokens, too.
+ */
+export function coveredPart({ rates, list }: PriceEntry, usage: Usage): { usage: Usage; isWhole: boolean } {
+  const byTokens = list === null && TOKENS.some(([, unit]) => rates[unit]);
+  const lacking = [...(byTokens ? TOKENS : []), ...SEARCHES].filter(
+    ([count, unit]) => !rates[unit] && (usage[count] ?? 0) > 0,
+  );
+  const covered = { ...usage, ...Object.fromEntries(lacking.map(([count]) => [count, 0])) };
+  return { usage: covered, isWhole: lacking.length === 0 };
+}
+
+function timesFactor({ rates, imageBy, characterEstimate }: PriceEntry, factor: Exact): Partial<PriceEntry> {
+  const each = <Key extends string>(of: Readonly<Partial<Record<Key, Rate>>>) =>
+    Object.fromEntries(
+      Object.entries<Rate>(of as Record<Key, Rate>).map(([key, rate]) => [
+        key,
+        FEES.has(key) ? rate : rateTimes(rate, factor),
+      ]),
+    );
+  return {
+    rates: each(rates),
+    ...(imageBy && { imageBy: each(imageBy) }),
+    ...(characterEstimate && { characterEstimate: rateTimes(characterEstimate, factor) }),
+  };
 }
 
 /** Size and quality where the request names neither. */

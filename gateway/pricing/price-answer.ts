@@ -2,10 +2,10 @@ import { difference, formatDecimal, isOver, parseDecimal, ZERO } from "#shared/d
 import { inputTokens, type Usage } from "#shared/usage.ts";
 import type { Provider } from "../directory.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
-import { ofVariant } from "./own-price.ts";
+import { coveredPart, ofVariant } from "./own-price.ts";
 import { priceCall } from "./price.ts";
-import type { PriceBook } from "./price-book.ts";
-import { withinUs } from "./price-list.ts";
+import type { ModelNames, PriceBook } from "./price-book.ts";
+import type { PriceEntry } from "./rate.ts";
 import { tierOf } from "./tier.ts";
 
 export type AnswerToPrice = {
@@ -40,19 +40,41 @@ export function priceAnswer(book: PriceBook, answered: AnswerToPrice): Priced {
   return reportedCostUsd === null ? listed : asReported(listed, reportedCostUsd, usage);
 }
 
-/**
- * Prices an answer by the requested model, or by the provider's name for it if that has no price; if another model
- * answered, by that one's price, or by the requested model's if it has none. An answer of a tier
- * with unknown prices stays unpriced rather than get a wrong price.
- */
+/** By an administrator's price, with the list's cost beside it, or by the list. */
 function priceByList(book: PriceBook, answered: AnswerToPrice): Priced {
-  const { provider, model, responseModel, serviceTier, variant = null, usage, at } = answered;
-  const tier = tierOf(serviceTier);
-  const priceOf = (name: string) => book.priceOf({ ...provider, tier: tier.name }, name, at.getTime());
-  const names = isAnotherModel(book, answered) ? [responseModel, model] : [model, responseModel];
-  const price = names.map((name) => (name === null ? null : priceOf(name))).find((found) => found !== null);
+  const { variant = null, usage } = answered;
+  const price = priceEntryOf(book, answered);
   if (!price) return UNPRICED;
-  return priceCall(ofVariant(tier.withinUs ? withinUs(price) : price, variant), usage);
+  if (price.list === undefined) return priceCall(ofVariant(price, variant), usage);
+  const covered = coveredPart(price, usage);
+  const priced = priceCall(ofVariant(price, variant), covered.usage);
+  if (priced.costUsd === null) return priced;
+  const listed = price.list ? priceCall(ofVariant(price.list, variant), usage) : UNPRICED;
+  const bound = covered.isWhole ? {} : { atLeast: true };
+  return { ...priced, ...bound, basis: "contract", listCostUsd: listed.costUsd };
+}
+
+/**
+ * The exact id that answered comes before the one that was asked for, unless it only lacks where the model is hosted. The
+ * asked id's price stands for an answer by the same model, or under a name that no vendor gives; for a vendor's other
+ * model, or its version of a date that the list lacks, only an administrator's. An answer of a tier with unknown prices
+ * stays unpriced rather than get a wrong price.
+ */
+function priceEntryOf(book: PriceBook, answered: AnswerToPrice): PriceEntry | null {
+  const { provider, model, responseModel, serviceTier, at } = answered;
+  const { name: tier, withinUs } = tierOf(serviceTier);
+  const priceOf = (names: ModelNames) => book.priceOf({ ...provider, tier, withinUs }, names, at.getTime());
+  const asked = model === null ? [] : [model];
+  if (responseModel === null) return priceOf({ own: asked, list: asked });
+  const isGuess = book.isOtherDate(provider.kind, responseModel);
+  if (!isAnotherModel(book, answered)) {
+    const names = [responseModel, ...asked];
+    const isHosted = model !== null && isSameButForHost(model, responseModel);
+    return priceOf({ own: names, list: isGuess ? [responseModel] : isHosted ? names.toReversed() : names });
+  }
+  const found = priceOf({ own: [responseModel], list: [responseModel] });
+  if (found) return found;
+  return priceOf({ own: asked, list: isGuess || book.isVendors(bareName(responseModel)) ? [] : asked });
 }
 
 /** Counts of pieces that a price list may charge besides tokens. */
@@ -61,11 +83,10 @@ const PIECES = ["images", "characters", "searchUnits", "webSearches", "searchSou
 /** The provider's cost. What the list charges for pieces is not for tokens; without pieces all of it is for tokens. */
 function asReported(listed: Priced, costUsd: string, usage: Usage): Priced {
   const cost = parseDecimal(costUsd);
-  const { costUsd: listCostUsd, price } = listed;
+  const { costUsd: charged, price } = listed;
+  const listCostUsd = listed.basis === "contract" ? (listed.listCostUsd ?? null) : charged;
   const pieces =
-    listCostUsd === null
-      ? null
-      : difference(parseDecimal(listCostUsd), parseDecimal(listed.tokenCostUsd ?? "0"));
+    charged === null ? null : difference(parseDecimal(charged), parseDecimal(listed.tokenCostUsd ?? "0"));
   const onlyTokens = inputTokens(usage) !== null && PIECES.every((count) => !usage[count]);
   const forPieces = pieces ?? (onlyTokens ? ZERO : null);
   const tokenCostUsd =
@@ -75,7 +96,7 @@ function asReported(listed: Priced, costUsd: string, usage: Usage): Priced {
 
 /** Prefixes of regions and vendors in Amazon Bedrock's names. */
 const HOSTED =
-  /^(?:(?:us|eu|apac|au|ca|jp|global|us-gov)\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen)\./;
+  /^(?:(?:us|eu|apac|au|ca|in|jp|global|us-gov)\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen)\./;
 /** Suffixes that providers add to the name of the same model: their own version, a service variant, `latest`. */
 const ADDED = /(?:-v\d+)?(?::(?:\d+|latest|free|nitro|floor|online|extended))?$/;
 /** A date or a build number, such as `2024-08-06`, `20250514`, `2411`, `preview-05-20` and `002`. */
@@ -90,6 +111,10 @@ const bareName = (name: string): string =>
     .replaceAll("@", "-")
     .replace(ADDED, "")
     .replace(/-latest$/, "");
+
+/** Whether the answer names the asked model itself, or that of a host (`us.anthropic.…`), where the asked id tells more. */
+const isSameButForHost = (asked: string, answered: string): boolean =>
+  bareName(asked) === bareName(answered) || HOSTED.test(asked);
 
 const undated = (name: string): string => name.replace(DATED, "");
 

@@ -1,18 +1,12 @@
 import { parseDecimal } from "#shared/decimal.ts";
 import type { PriceOverride, Provider } from "../directory.ts";
 import type { WireName } from "../surface-facts.ts";
-import { type OwnPrice, overridePrice, ownPrice } from "./own-price.ts";
-import { type ListedModel, listedModel, withHourWrites } from "./price-list.ts";
-import { isListPrice, PLACES, type PriceEntry, ratePer } from "./rate.ts";
-import {
-  inTier,
-  isPricedApart,
-  STANDARD,
-  type TierPrice,
-  type TierPrices,
-  tierPriceOf,
-  undated,
-} from "./tier.ts";
+import { hasOtherDates } from "./list-lookup.ts";
+import { type EnteredPrice, enteredPrice, type OwnPrice, ownEntry, ownPrice } from "./own-price.ts";
+import { type ListedModel, listedModel, withHourWrites, withinUs } from "./price-list.ts";
+import { PLACES, type PriceEntry, ratePer } from "./rate.ts";
+import { STANDARD, type TierPrices, tierPriceOf, undated } from "./tier.ts";
+import { tierEntry } from "./tier-entry.ts";
 
 type ProviderKind = Provider["kind"];
 
@@ -21,6 +15,7 @@ type PriceSource = {
   wire: WireName;
   priceIds: readonly string[];
   modelPrefix?: string;
+  modelNames?: RegExp;
   prices?: Readonly<Record<string, OwnPrice>>;
   /** USD per character, by model, where the answer does not report the tokens that it is billed by. */
   characterEstimates?: Readonly<Record<string, string>>;
@@ -28,19 +23,24 @@ type PriceSource = {
   tiers?: TierPrices;
 };
 
-/** Who sells: a provider, and its name for a service tier; the default is the standard one. */
-type Seller = Pick<Provider, "kind" | "name"> & { tier?: string };
+/** Who sells: a provider, its name for a service tier (the default is the standard one), and where the model runs. */
+type Seller = Pick<Provider, "kind" | "name"> & { tier?: string; withinUs?: boolean };
+
+/** A model's names in the order in which an administrator's and the list's prices are looked for. */
+export type ModelNames = { own: readonly string[]; list: readonly string[] };
 
 export type PriceBook = {
   /** The price in effect at `atMs` (milliseconds since 1970): an administrator's, else the list's, else null. */
-  priceOf(seller: Seller, model: string, atMs: number): PriceEntry | null;
+  priceOf(seller: Seller, model: string | ModelNames, atMs: number): PriceEntry | null;
   /** Whether the built-in list has the model for that provider kind. */
   knows(kind: ProviderKind, model: string): boolean;
+  /** Whether the list has the model with other dates only: it may have another price than they. */
+  isOtherDate(kind: ProviderKind, model: string): boolean;
+  /** Whether some vendor gives names like the model's. */
+  isVendors(model: string): boolean;
   /** Null: not in the list. */
   limits(kind: ProviderKind, model: string): { contextTokens: number | null };
 };
-
-type Overriding = { override: PriceOverride; price: PriceEntry };
 
 /** Clients choose the model names, so the cache is bounded. */
 const LISTED_KEPT_MAX = 4096;
@@ -54,8 +54,7 @@ export function priceBook(
   overrides: readonly PriceOverride[],
   catalog: Readonly<Record<ProviderKind, PriceSource>>,
 ): PriceBook {
-  const entered = overrides.map((override) => ({ override, price: overridePrice(override) }));
-  const byModel = Map.groupBy(entered, ({ override }) => override.model);
+  const byModel = Map.groupBy(overrides.map(enteredPrice), ({ override }) => override.model);
   const cache = new Map<string, { listed: ListedModel | null }>();
 
   const ownModel = (kind: ProviderKind, model: string): ListedModel | null => {
@@ -76,42 +75,45 @@ export function priceBook(
     return found;
   };
 
-  const listPrice = (kind: ProviderKind, model: string, atMs: number) =>
-    listed(kind, model, atMs)?.price ?? null;
+  const entered = ({ name, tier = STANDARD }: Seller, models: readonly string[], atMs: number) =>
+    firstOf(models, (model) => overridden(byModel.get(model) ?? [], { provider: name, atMs, tier }));
 
-  const priceOf: PriceBook["priceOf"] = ({ kind, name, tier = STANDARD }, model, atMs) => {
-    const own = overridden(byModel.get(model) ?? [], { provider: name, atMs, tier });
-    if (own && own.override.multiplier === null) return withSearches(own.price, listPrice(kind, model, atMs));
-    if (tier === STANDARD) return listPrice(kind, model, atMs);
-    const standard = priceOf({ kind, name }, model, atMs);
-    const published = tierPriceOf(catalog[kind].tiers, tier, model);
-    return standard && tierPrice(standard, { tier, entered: own, published });
+  const priceOf: PriceBook["priceOf"] = (seller, model, atMs) => {
+    const names = typeof model === "string" ? { own: [model], list: [model] } : model;
+    const { kind, tier = STANDARD } = seller;
+    const found = firstOf(names.list, (name) => listed(kind, name, atMs)?.price ?? null);
+    const standard = {
+      list: found && seller.withinUs ? withinUs(found) : found,
+      own: entered({ ...seller, tier: STANDARD }, names.own, atMs),
+    };
+    if (tier === STANDARD) return standard.own ? ownEntry(standard.own, standard.list) : standard.list;
+    const { tiers } = catalog[kind];
+    const published = firstOf(names.list, (name) => tierPriceOf(tiers, tier, name));
+    return tierEntry({ tier, published, standard, own: entered(seller, names.own, atMs) });
   };
 
   return {
     priceOf,
     knows: (kind, model) => listed(kind, model, 0) !== null,
+    isOtherDate: (kind, model) =>
+      listed(kind, model, 0) === null && catalog[kind].priceIds.some((id) => hasOtherDates(id, model)),
+    isVendors: (model) => Object.values(catalog).some(({ modelNames }) => modelNames?.test(model)),
     limits: (kind, model) => ({ contextTokens: listed(kind, model, 0)?.contextTokens ?? null }),
   };
 }
 
-type InTier = { tier: string; entered: Overriding | null; published: TierPrice | null };
-
-/** The price of a tier that has no amounts of its own: a multiple of the standard price, or null. */
-function tierPrice(standard: PriceEntry, { tier, entered, published }: InTier): PriceEntry | null {
-  const multiplier = entered?.override.multiplier;
-  if (multiplier) return { ...inTier(standard, tier, multiplier), entry: entered.price.entry };
-  // Amounts belong to the list; a multiple can be taken of an administrator's price, too.
-  if (published !== null && (typeof published === "string" || isListPrice(standard))) {
-    return inTier(standard, tier, published);
+function firstOf<T>(names: readonly string[], of: (name: string) => T | null): T | null {
+  for (const name of names) {
+    const found = of(name);
+    if (found !== null) return found;
   }
-  return isPricedApart(tier) ? null : standard;
+  return null;
 }
 
 type Asked = { provider: string; atMs: number; tier: string };
 
-function overridden(found: readonly Overriding[], { provider, atMs, tier }: Asked): Overriding | null {
-  let best: Overriding | null = null;
+function overridden(found: readonly EnteredPrice[], { provider, atMs, tier }: Asked): EnteredPrice | null {
+  let best: EnteredPrice | null = null;
   for (const one of found) {
     const { override } = one;
     if (override.effectiveFromMs > atMs || override.tier !== tier) continue;
@@ -119,13 +121,6 @@ function overridden(found: readonly Overriding[], { provider, atMs, tier }: Aske
     if (!best || outranks(override, best.override)) best = one;
   }
   return best;
-}
-
-/** An administrator cannot set the price of a search, so the list's price applies. */
-function withSearches(own: PriceEntry, list: PriceEntry | null): PriceEntry {
-  const { web_search, source } = list?.rates ?? {};
-  if (!web_search && !source) return own;
-  return { ...own, rates: { ...own.rates, ...(web_search && { web_search }), ...(source && { source }) } };
 }
 
 const outranks = (a: PriceOverride, b: PriceOverride): boolean =>

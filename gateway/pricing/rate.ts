@@ -1,4 +1,4 @@
-import { type Exact, formatDecimal, isZero, product, shiftDown } from "#shared/decimal.ts";
+import { decimalQuotient, type Exact, formatDecimal, isZero, product, shiftDown } from "#shared/decimal.ts";
 
 export const TOKEN_UNITS = [
   "input",
@@ -36,6 +36,8 @@ export type PriceEntry = {
   imageBy?: Readonly<Record<string, Rate>>;
   /** An estimate per character of speech, for answers that do not report the tokens they are billed by. */
   characterEstimate?: Rate;
+  /** Of an administrator's price: the list's, null if it has none. */
+  list?: PriceEntry | null;
 };
 
 /** Prefix of built-in list entries. */
@@ -58,6 +60,17 @@ export function rateTimes(one: Rate, factor: Exact): Rate {
   return rate(
     scaled(one),
     one.tiers.map((tier) => ({ ...tier, ...scaled(tier) })),
+  );
+}
+
+/** The rate whose relation to `target` is that of `one` to `base`: steps included. Without a base, there is none. */
+export function inProportion(one: Amount, base: Amount, target: Rate): Rate {
+  if (isZero(base.exact)) return rate(one, target.tiers);
+  const related = ({ exact }: Amount): Amount =>
+    amount(decimalQuotient(product(one.exact, exact), base.exact));
+  return rate(
+    related(target),
+    target.tiers.map((tier) => ({ ...tier, ...related(tier) })),
   );
 }
 

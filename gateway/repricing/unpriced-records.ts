@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, gte, isNotNull, lt, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { priceText } from "#drizzle/price-text.ts";
-import { requests } from "#drizzle/schema/records.ts";
+import { type CostBasis, requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Usage } from "#shared/usage.ts";
 import type { Directory } from "../directory.ts";
@@ -110,6 +110,9 @@ export type NewPrice = {
   startedAt: string;
   costUsd: string;
   tokenCostUsd: string | null;
+  /** Null: the list. */
+  costBasis: CostBasis | null;
+  listCostUsd: string | null;
   /** As it is stored. */
   price: string | null;
   /** It is a lower bound. */
@@ -129,10 +132,11 @@ export function pricing(directory: Known, at: Date): (record: UnpricedRecord) =>
     if (!provider) return [];
     const { id, startedAt } = record;
     const answered = { ...record, provider, reportedCostUsd: null, at: new Date(startedAt) };
-    const { costUsd, tokenCostUsd, price, atLeast = false } = priceAnswer(book, answered);
+    const { costUsd, tokenCostUsd, price, atLeast = false, ...priced } = priceAnswer(book, answered);
     if (costUsd === null) return [];
+    const { basis: costBasis = null, listCostUsd = null } = priced;
     const repriced = price && priceText({ ...price, repricedAt: at.toISOString() });
-    return [{ id, startedAt, costUsd, tokenCostUsd, price: repriced, atLeast }];
+    return [{ id, startedAt, costUsd, tokenCostUsd, costBasis, listCostUsd, price: repriced, atLeast }];
   };
 }
 
@@ -149,9 +153,10 @@ export const applyPrices = (
       with changed as (
       update ${requests} as record
       set cost_usd = priced."costUsd", token_cost_usd = priced."tokenCostUsd", price = priced."price", unpriced = false,
-        partial = record.partial or priced."atLeast"
+        cost_basis = priced."costBasis", list_cost_usd = priced."listCostUsd", partial = record.partial or priced."atLeast"
       from json_to_recordset(${JSON.stringify(prices)}::text::json)
-        as priced("id" uuid, "startedAt" timestamptz, "costUsd" numeric, "tokenCostUsd" numeric, "price" jsonb, "atLeast" boolean)
+        as priced("id" uuid, "startedAt" timestamptz, "costUsd" numeric, "tokenCostUsd" numeric, "costBasis" text,
+          "listCostUsd" numeric, "price" jsonb, "atLeast" boolean)
       where record.org_id = ${DEFAULT_ORG} and record.id = priced."id"
         and record.started_at = priced."startedAt" and record.unpriced
       returning record.org_id, record.started_at, record.id, record.cost_usd::text as cost

@@ -13,7 +13,7 @@ const amounts = {
 };
 
 const required = {
-  model: SingleLine(256),
+  model: SingleLine(256, "The exact name of one model; patterns are 400."),
   effective_from: Instant("Calls from then on have this price."),
 };
 const optional = Type.Partial(
@@ -23,7 +23,9 @@ const optional = Type.Partial(
       64,
       "The provider's name for a service tier, such as `flex`, `priority`, `fast` or `batch`; `standard` by default.",
     ),
-    multiplier: nullable(Usd("Instead of amounts, for tiers other than `standard`.")),
+    multiplier: nullable(
+      Usd("Instead of amounts: times the list's price, or in another tier times the standard price."),
+    ),
     input: nullable(perMillion("input tokens")),
     output: nullable(perMillion("output tokens")),
     cached_input: nullable(amounts.cached_input),
@@ -35,7 +37,7 @@ const optional = Type.Partial(
   }),
 ).properties;
 
-/** `POST /admin/v1/prices`: `input` and `output`, or a `multiplier`. */
+/** `POST /admin/v1/prices`: amounts, or a `multiplier`. The list's price counts for what has no amount. */
 export const PriceBody = closed({ ...required, ...optional });
 export type PriceBody = Static<typeof PriceBody>;
 /** `PATCH /admin/v1/prices/{id}`: absent members are kept. */
@@ -49,7 +51,9 @@ export const PriceView = closed({
   model: Type.String(),
   effective_from: Type.String(),
   tier: Type.String(),
-  multiplier: nullable(Type.String({ description: "Times the standard price; exact decimal." })),
+  multiplier: nullable(
+    Type.String({ description: "Times the list's or the standard price; exact decimal." }),
+  ),
   input: Money,
   output: Money,
   cached_input: Money,

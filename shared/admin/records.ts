@@ -74,11 +74,14 @@ const record = {
   cost_basis: nullable(
     Type.String({
       description:
-        "Where the cost comes from: `list` (counts times prices), `vendor` (the provider's own figure), or of a batch `interactive` or `batch` prices. Null: unknown or free.",
+        "Where the cost comes from: `list` (counts times list prices), `contract` (times your own prices), `vendor` (the provider's own figure), or of a batch `interactive` or `batch` prices. Null: unknown or free.",
     }),
   ),
   list_cost_usd: nullable(
-    Type.String({ description: "By the price list, where the cost comes from elsewhere. Exact decimal." }),
+    Type.String({
+      description:
+        "By the price list, where the cost comes from elsewhere; null if the list has no price. Exact decimal.",
+    }),
   ),
   discounted_cost_usd: nullable(
     Type.String({ description: "Of a batch: at the provider's prices for batches. Exact decimal." }),
@@ -101,6 +104,12 @@ const Explanation = closed({
   repriced_at: nullable(
     Type.String({
       description: "When it was priced, if that was later than the call; until then its cost was unknown.",
+    }),
+  ),
+  savings_usd: nullable(
+    Type.String({
+      description:
+        "List-price cost less the cost, where your own price counts and the list has one. Exact decimal.",
     }),
   ),
   usage_source: Type.String(),

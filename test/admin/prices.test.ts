@@ -58,17 +58,31 @@ describe("prices", () => {
   });
 
   test.each([
-    [{ input: undefined }, "/input: Expected a decimal number"],
-    [{ multiplier: 2 }, "/multiplier: The standard price has no multiplier"],
+    [{ input: undefined, output: undefined }, "/input: Expected an amount such as input, or a multiplier."],
+    [{ multiplier: 2 }, "/multiplier: Expected a multiplier or amounts, not both"],
+    [{ model: "m-z*" }, "/model: A price names one model, not a pattern. Enter one price for each model."],
     [{ tier: "flex", multiplier: 2 }, "/multiplier: Expected a multiplier or amounts, not both"],
     [{ input: -1 }, "/input: Expected a decimal number, 0 or more"],
     [{ input: "1e3" }, "/input: Expected a decimal number"],
     [{ input: "1,5" }, "/input: Expected a decimal number"],
-    [{ output: null }, "/output: Expected a decimal number"],
+    [{ input: null, output: null }, "/input: Expected an amount such as input, or a multiplier."],
     [{ effective_from: "now" }, "/effective_from: Expected an RFC 3339 date-time or a date"],
     [{ per_token: 1 }, "/per_token: Unexpected property"],
   ])("a body that is wrong is refused by the member: %p", async (part, message) => {
     expect(await fault(it.call("POST", "/prices", { ...PRICE, ...part }))).toStartWith(`400 ${message}`);
+  });
+
+  test("one amount is a price, and so is a multiplier, with a tier or without", async () => {
+    const base = { model: "gpt-5.4", effective_from: "2026-11-01" };
+    const one = await it.call("POST", "/prices", { ...base, cached_input: "0.1" });
+    expect(one.body).toMatchObject({ input: null, output: null, cached_input: "0.1", multiplier: null });
+    const discount = await it.call("POST", "/prices", { ...base, multiplier: 0.9 });
+    expect(discount.body).toMatchObject({ input: null, tier: "standard", multiplier: "0.9" });
+    const patched = await it.call("PATCH", `/prices/${one.body.id}`, { multiplier: 0.8, cached_input: null });
+    expect(patched.body).toMatchObject({ cached_input: null, multiplier: "0.8" });
+    expect(await fault(it.call("PATCH", `/prices/${one.body.id}`, { model: "gpt-*" }))).toStartWith(
+      "400 /model",
+    );
   });
 
   test("a price names a provider that exists, or none", async () => {
@@ -137,6 +151,8 @@ describe("pricing again", () => {
       unpriced: false,
       costUsd: "0.004",
       tokenCostUsd: "0.004",
+      costBasis: "contract",
+      listCostUsd: null,
       price: expect.stringMatching(/^input 1000 [\d.]+\|output \d+ [\d.]+\|repriced \S+\|override:/),
     });
     // Old and new are both kept: with the record, and in the audit.

@@ -312,6 +312,40 @@ describe("service tiers", () => {
   });
 });
 
+describe("an administrator's price", () => {
+  test("inherits from the list, whose cost stays beside it, with what the contract saved", async () => {
+    const price = { model: "gpt-5.4", effective_from: "2026-01-01", input: "2.25", output: "13.5" };
+    await gateway.admin("POST", "/prices", price);
+    const usage = { prompt_tokens: 300_000, completion_tokens: 1000, total_tokens: 301_000 };
+    const row = await chat("gpt-5.4", usage);
+    expect(row).toMatchObject({
+      cost_usd: "1.37025",
+      cost_basis: "contract",
+      list_cost_usd: "1.5225",
+      partial: false,
+    });
+    const page = await gateway.admin<Row & { cost: Row }>("GET", `/requests/${row["id"]}`);
+    expect(page).toMatchObject({ cost_basis: "contract", list_cost_usd: "1.5225" });
+    expect(page.cost["savings_usd"]).toBe("0.15225");
+    expect(page.cost["reason"]).toEndWith(
+      "By the price list it would be 1.5225 USD: your price saves 0.15225 USD.",
+    );
+  });
+
+  test("of a model without a list price leaves out what it does not name", async () => {
+    const price = { model: "gpt-of-tomorrow", effective_from: "2026-01-01", input: "1", output: "2" };
+    await gateway.admin("POST", "/prices", price);
+    expect(await chat("gpt-of-tomorrow", TOKENS)).toMatchObject({
+      cost_usd: "0.002",
+      cost_basis: "contract",
+      list_cost_usd: null,
+      partial: false,
+    });
+    const cached = { ...TOKENS, prompt_tokens_details: { cached_tokens: 600 } };
+    expect(await chat("gpt-of-tomorrow", cached)).toMatchObject({ cost_usd: "0.0014", partial: true });
+  });
+});
+
 describe("images and speech", () => {
   const images = (request: object, body: object) =>
     recorded("/v1/images/generations", { model: "gpt-image-1", prompt: "A cat", ...request }, { body });

@@ -53,6 +53,8 @@ describe("the version of the records", () => {
       startedAt: AT,
       costUsd: "0.5",
       tokenCostUsd: "0.5",
+      costBasis: null,
+      listCostUsd: null,
       price: null,
       atLeast: false,
     };

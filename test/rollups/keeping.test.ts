@@ -79,7 +79,14 @@ describe("what changes is marked", () => {
 
   test("pricing again marks what it changed", async () => {
     const database = openDatabase(it.database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
-    const price = { costUsd: "1.5", tokenCostUsd: "1.5", price: null, atLeast: false };
+    const price = {
+      costUsd: "1.5",
+      tokenCostUsd: "1.5",
+      costBasis: null,
+      listCostUsd: null,
+      price: null,
+      atLeast: false,
+    };
     const priced = rows.map(({ id, startedAt }) => ({ id, startedAt, ...price }));
     expect(await applyPrices(database.db, priced)).toHaveLength(1);
     await database.close();

@@ -121,7 +121,7 @@ export const PRICE = formOf(PriceBody, PricePatch, {
   provider: "Provider",
   effective_from: { label: "In force from", placeholder: "2026-01-01" },
   tier: { label: "Service tier", placeholder: "standard" },
-  multiplier: "Times the standard price",
+  multiplier: "Times the list's price",
   input: "Input",
   output: "Output",
   cached_input: "Input from the cache",
