@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
@@ -111,4 +111,51 @@ test("work that the tool did not do is not the session's: others' commits, a fet
   expect(await pinOf("elsewhere")).toBe("another-agent");
   await tool(`git -C ${theirs} reset -q --hard main && git fetch -q . main:fetched`);
   expect([await pinOf("theirs"), await pinOf("fetched")]).toEqual(["", ""]);
+});
+
+describe("a branch whose pull request is over", () => {
+  const pinned = async (branch: string) => {
+    await ada.git("checkout", "--quiet", "-b", branch, "main");
+    const first = (await ada.tallygate(["session"])).out.trim();
+    await tool(`git commit -q --allow-empty -m one && git push -q origin ${branch} && ${CREATE}`);
+    expect(openOf(branch)?.body).toBe(`It.\n\nGateway-Session: ${first}`);
+    return { first, request: openOf(branch) as PullRequest };
+  };
+  const hourAgo = () => new Date(Date.now() - 3_600_000).toISOString();
+  const session = async () =>
+    (await ada.tallygate(["run", "--quiet", "--", "sh", "-c", "echo $GATEWAY_SESSION_ID"])).out.trim();
+
+  test("merged: its next run and its next pull request have another session", async () => {
+    const { first, request } = await pinned("reused");
+    expect(await session()).toBe(first);
+    await github.story.merge(request, { at: hourAgo() });
+    const second = await session();
+    expect(second).not.toBe(first);
+    await tool("git commit -q --allow-empty -m two && git push -q origin reused");
+    const next = await github.story.openPullRequest({ repository, headRef: "reused", body: null });
+    await tool("git commit -q --allow-empty -m three && git push -q origin reused");
+    expect(next.body).toBe(`Gateway-Session: ${second}`);
+    expect(request.body).toBe(`It.\n\nGateway-Session: ${first}`);
+  });
+
+  test("closed: an agent's next commit on it belongs to the agent's own session", async () => {
+    const { first, request } = await pinned("given-up");
+    await github.story.close(request, { at: hourAgo() });
+    await tool("git commit -q --allow-empty -m two");
+    expect(await pinOf("given-up")).toBe(SESSION);
+    expect(first).not.toBe(SESSION);
+  });
+
+  test("merged by the tool itself: what it committed before still belongs to the task", async () => {
+    const { first, request } = await pinned("merging");
+    await github.story.merge(request);
+    await tool("git commit -q --allow-empty -m two && git push -q origin merging");
+    expect(await pinOf("merging")).toBe(first);
+  });
+
+  test("while GitHub is away, the task goes on", async () => {
+    const { first } = await pinned("offline");
+    github.fail({ operation: "GET /repos/{owner}/{repo}/pulls/{pull_number}", status: 503 });
+    expect(await session()).toBe(first);
+  });
 });

@@ -62,7 +62,9 @@ async function run(directory: string, words: readonly string[], options: Options
   const git = gitIn(directory);
   const requested = options.session ?? null;
   const task: Task =
-    requested === null ? await openTask(git) : { session: requested, branch: null, isDefault: false };
+    requested === null
+      ? await openTask(git, () => openGithub(directory, null))
+      : { session: requested, branch: null, isDefault: false };
   const { subscription } = options;
   const gateway = await gatewayToUse();
   if (gateway === "refused") return 1;

@@ -7,6 +7,7 @@ import type { PullRequestChoice } from "./pull-request.ts";
 import { remotesOn } from "./remote.ts";
 import { stampPullRequest } from "./stamp.ts";
 import type { Stamped } from "./stamp-target.ts";
+import { endFinishedTask } from "./task.ts";
 import type { Effects } from "./tool-effects.ts";
 
 /** What the agent's user is told; `done` is false if somebody has to act. */
@@ -14,6 +15,8 @@ type Note = { done: boolean; text: string };
 
 /** Between this machine's clock and GitHub's. */
 const CLOCKS_APART_MS = 60_000;
+/** How long a tool ran that does not report it. */
+const UNKNOWN_MS = 60_000;
 /** A pull request that a tool of unknown duration created is at most this old. */
 const CREATED_MS = 600_000;
 
@@ -31,11 +34,17 @@ export async function afterTool(call: StampHookCall, { worked, pushed }: Effects
     const note = await step().catch(failure);
     if (note) notes.push(note);
   };
+  const github = () => openGithub(directory, null);
+  const before = Date.now() - (call.ranMs ?? UNKNOWN_MS);
+  for (const branch of branches) {
+    await attempt(async () => {
+      await endFinishedTask(git, github, { branch, before });
+      return null;
+    });
+  }
   const given = { session: null, reported: call.session, fromCommits: false, dryRun: false };
   for (const choice of await choicesFor(git, call, await workingBranches(git, pushed))) {
-    await attempt(async () =>
-      noteOf(await stampPullRequest(git, openGithub(directory, null), { ...given, ...choice })),
-    );
+    await attempt(async () => noteOf(await stampPullRequest(git, github(), { ...given, ...choice })));
   }
   if (call.session === null || branches.length === 0) return notes;
   const { session } = call;

@@ -39,8 +39,23 @@ export async function pinSession(git: Git, branch: string, id: SessionId): Promi
 const TRIES = 20;
 const LOCKED_MS = 50;
 
+/** Forgets the branch's session, and what is known of its task's pull request. */
 export async function unpinSession(git: Git, branch: string): Promise<void> {
-  await git("config", "--local", "--unset-all", keyOf(branch));
+  for (const key of [keyOf(branch), requestKeyOf(branch)]) await git("config", "--local", "--unset-all", key);
+}
+
+const requestKeyOf = (branch: string): string => `branch.${branch}.gateway-pull-request`;
+
+type Place = { owner: string; repository: string; number: number };
+
+/** Keeps which pull request names the branch's session: when it is merged or closed, the task is over. */
+export const keepRequest = (git: Git, branch: string, { owner, repository, number }: Place) =>
+  git("config", "--local", "--replace-all", requestKeyOf(branch), `${owner}/${repository}#${number}`);
+
+export async function keptRequest(git: Git, branch: string): Promise<Place | null> {
+  const kept = await git("config", "--local", "--get", requestKeyOf(branch));
+  const [, owner, repository, number] = /^([^/]+)\/([^/#]+)#(\d+)$/.exec(kept ?? "") ?? [];
+  return owner && repository ? { owner, repository, number: Number(number) } : null;
 }
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";

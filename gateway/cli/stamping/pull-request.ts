@@ -12,6 +12,7 @@ const PullRequestBody = open({
   body: nullable(Type.String()),
   merged_at: nullable(Type.String()),
   created_at: Type.String(),
+  closed_at: nullable(Type.String()),
   updated_at: Type.String(),
   user: nullable(open({ login: Type.String() })),
   head: open({ ref: Type.String() }),
@@ -31,6 +32,8 @@ export type PullRequest = {
   isOpen: boolean;
   merged: boolean;
   createdAt: string;
+  /** When it was merged or closed; null: it is open. */
+  closedAt: string | null;
   /** The login of its author; null if the account is gone. */
   author: string | null;
   body: string | null;
@@ -185,6 +188,7 @@ const viewOf = ({ owner, repository }: RepositoryName, item: typeof PullRequestB
   isOpen: item.state === "open",
   merged: item.merged_at !== null,
   createdAt: item.created_at,
+  closedAt: item.closed_at,
   author: item.user?.login ?? null,
   body: item.body,
 });

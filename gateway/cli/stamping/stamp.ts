@@ -1,6 +1,6 @@
 import type { SessionId } from "#shared/labels.ts";
 import { readSessionLine } from "#shared/session-line.ts";
-import { pinnedSession, pinSession } from "./branch-session.ts";
+import { keepRequest, pinSession } from "./branch-session.ts";
 import { currentBranch, type Git } from "./git.ts";
 import { type GithubApi, githubHost } from "./github.ts";
 import {
@@ -88,9 +88,10 @@ async function sessionOfCommits(github: GithubApi, it: PullRequest): Promise<Ses
   throw new Error(`The commits of ${it.url} name ${ids.size} sessions (${[...ids].join(", ")}).`);
 }
 
-/** Pins the branch, so that the stamped session also covers further work on it. */
+/** Pins the branch of an open pull request, so that the stamped session also covers further work on it. */
 async function keepPin(git: Git, it: PullRequest, session: SessionId): Promise<void> {
-  if (!(await isOfCheckout(git, it)) || (await pinnedSession(git, it.branch)) !== null) return;
-  const [written] = readSessionLine(it.body).ids;
-  await pinSession(git, it.branch, written ?? session);
+  if (!it.isOpen || !(await isOfCheckout(git, it))) return;
+  const [written = session] = readSessionLine(it.body).ids;
+  await pinSession(git, it.branch, written);
+  await keepRequest(git, it.branch, it);
 }

@@ -2,8 +2,10 @@ import { readPresent } from "#shared/env.ts";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
 import { AGENT_NAMES, AGENTS } from "../agents/agents.ts";
 import { SESSION_VARIABLE } from "../agents/variables.ts";
-import { newSession, pinnedSession, pinSession } from "./branch-session.ts";
+import { keptRequest, newSession, pinnedSession, pinSession, unpinSession } from "./branch-session.ts";
 import { currentBranch, type Git, isDefaultBranch } from "./git.ts";
+import type { GithubApi } from "./github.ts";
+import { readPullRequest } from "./pull-request.ts";
 
 const readSession = (name: string): SessionId | null => parseSessionId(readPresent([name]).get(name));
 
@@ -23,12 +25,31 @@ export type Task = { session: SessionId; branch: string | null; isDefault: boole
  * is then pinned. On the default branch, and outside a branch, every run is a task of its own: a branch created during
  * it takes over its id (`keepTask`).
  */
-export async function openTask(git: Git): Promise<Task> {
+export async function openTask(git: Git, github: () => GithubApi): Promise<Task> {
   const branch = await currentBranch(git);
+  // Without an answer of GitHub's, the task goes on.
+  if (branch !== null) await endFinishedTask(git, github, { branch, before: Date.now() }).catch(() => false);
   const isDefault = branch !== null && (await isDefaultBranch(git, branch));
   const offered = wrappersSession() ?? newSession();
   if (branch === null || isDefault) return { session: offered, branch, isDefault };
   return { session: await pinSession(git, branch, offered), branch, isDefault };
+}
+
+/**
+ * Ends the task of a branch whose stamped pull request was merged or closed before then, in milliseconds: further work on a
+ * branch of the same name is another task.
+ * @throws Error if GitHub refuses or does not answer.
+ */
+export async function endFinishedTask(
+  git: Git,
+  github: () => GithubApi,
+  { branch, before }: { branch: string; before: number },
+): Promise<boolean> {
+  const kept = await keptRequest(git, branch);
+  const found = kept && (await readPullRequest(github(), kept, kept.number));
+  if (!found?.closedAt || Date.parse(found.closedAt) >= before) return false;
+  await unpinSession(git, branch);
+  return true;
 }
 
 /** Pins the checked-out branch to the session that ran, if it is a working branch without a pin. */
