@@ -12,8 +12,9 @@ if (call !== null) {
   const { worked, pushed } = effects;
   if (call.concerns || call.shown.length > 0 || worked.length > 0 || pushed.length > 0) {
     const { afterTool } = await import("./stamping/after-tool.ts");
+    const { printNote } = await import("./commands/common.ts");
     const notes = await afterTool(call, effects);
-    for (const note of notes.filter(({ text }) => text)) process.stderr.write(`tallygate: ${note.text}\n`);
+    for (const note of notes.filter(({ text }) => text)) printNote(note.text);
     process.exitCode = notes.every(({ done }) => done) ? 0 : 1;
   }
 }

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { reachDirectly } from "#shared/loopback.ts";
+import { printableText } from "./print/printable.ts";
 
 /** In the order of the help text. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unknown>>> = {
@@ -71,6 +72,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : "failed"}\n`);
+  process.stderr.write(`${printableText(error instanceof Error ? error.message : "failed")}\n`);
   process.exitCode = 1;
 }

@@ -3,12 +3,20 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { readInstant } from "#shared/admin/fields.ts";
 import { isHttpUrl } from "../client/settings.ts";
+import { printableJson, printableText } from "../print/printable.ts";
 
-/** Writes a command's result to standard output. */
-export const print = (text: string): void => void process.stdout.write(`${text}\n`);
+/** Writes a command's result to standard output. What a server said in it moves no cursor and hides no text. */
+export const print = (text: string): void => void process.stdout.write(`${printableText(text)}\n`);
+
+export const printJson = (value: unknown): void => print(printableJson(value));
+
+/** Writes data as it is into a file or a pipe, and like any other text to a terminal. */
+export const printData = (text: string): void =>
+  process.stdout.isTTY ? print(text) : void process.stdout.write(`${text}\n`);
 
 /** Writes notes to standard error, so that output can be piped. */
-export const printNote = (text: string): void => void process.stderr.write(`tallygate: ${text}\n`);
+export const printNote = (text: string): void =>
+  void process.stderr.write(`tallygate: ${printableText(text)}\n`);
 
 /** The directory named with `-C`, else the current one. */
 export const directoryOf = (command: Command): string => {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { DigestPreview, DigestState } from "#shared/admin/digest.ts";
 import { adminApi, expectShape } from "../client/api.ts";
 import { tableText } from "../print/table.ts";
-import { print, URL_OPTION } from "./common.ts";
+import { print, printJson, URL_OPTION } from "./common.ts";
 
 export const addDigest = (program: Command) =>
   program
@@ -26,7 +26,8 @@ async function digest({ url, dryRun, json }: Options): Promise<void> {
     );
   }
   const preview = expectShape(DigestPreview, await api.call("GET", "/admin/v1/digest/preview"), "The digest");
-  print(json ? JSON.stringify(preview.digest, null, 2) : `${preview.title}\n\n${preview.text}`);
+  if (json) printJson(preview.digest);
+  else print(`${preview.title}\n\n${preview.text}`);
 }
 
 function stateText({ next_due_at, repository, webhook, latest }: DigestState): string {

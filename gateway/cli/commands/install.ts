@@ -117,7 +117,7 @@ function printManaged(name: AgentName = "claude", { url, required = false, gatew
   const file = AGENTS[name].managed;
   if (!file) return 1;
   const address = gatewayUrl(url);
-  process.stdout.write(file.text(address, { required, gateway }));
+  print(file.text(address, { required, gateway }).trimEnd());
   const places = Object.entries(file.paths).map(([system, path]) => `  ${system}: ${path}`);
   printNote(`it belongs on every machine, as\n${places.join("\n")}`);
   printNote(file.needs(address, { required, gateway }));

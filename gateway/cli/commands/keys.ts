@@ -4,7 +4,7 @@ import { BUDGET_PERIODS, KeyBody, RotateBody, WHEN_AWAY } from "#shared/admin/ke
 import { faultsOf, nullable, open } from "#shared/schema.ts";
 import { type Api, adminApi, expectShape, listAll } from "../client/api.ts";
 import { tableText } from "../print/table.ts";
-import { parseCount, parseNames, print, printNote, URL_OPTION } from "./common.ts";
+import { parseCount, parseNames, print, printJson, printNote, URL_OPTION } from "./common.ts";
 
 /** The members of a key that these commands use. */
 const Key = open({
@@ -158,7 +158,7 @@ const present = (members: Record<string, unknown>): object =>
 async function list({ url, json, all }: Common & { all?: true }): Promise<void> {
   const found = await listAll(adminApi(url), PATH, Key);
   const shown = found.filter(({ status }) => all || status !== "revoked");
-  if (json) return print(JSON.stringify(shown, null, 2));
+  if (json) return printJson(shown);
   const rows = shown.map((key) => [
     key.name,
     key.owner ?? "(service account)",
@@ -188,6 +188,7 @@ async function findKey(api: Api, named: string): Promise<Key> {
 
 function show(answer: unknown, json: true | undefined): void {
   const key = expectShape(NewKey, answer, PATH);
-  print(json ? JSON.stringify(answer, null, 2) : key.secret);
+  if (json) printJson(answer);
+  else print(key.secret);
   printNote(`the secret of ${key.name} (${key.id}) is shown only once.`);
 }

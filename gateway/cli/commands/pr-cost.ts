@@ -9,7 +9,7 @@ import { showComment } from "../stamping/cost-comment.ts";
 import { gitIn } from "../stamping/git.ts";
 import { type GithubVia, openGithub } from "../stamping/github.ts";
 import { locatePullRequest, type RepositoryName } from "../stamping/pull-request.ts";
-import { directoryOf, parseCount, print, printNote, URL_OPTION } from "./common.ts";
+import { directoryOf, parseCount, print, printJson, printNote, URL_OPTION } from "./common.ts";
 import { parseRepository, VIA_OPTION } from "./pr.ts";
 
 type PullRequestName = RepositoryName & { number: number };
@@ -81,7 +81,8 @@ async function cost(directory: string, options: Options): Promise<number> {
     ));
   const { costUsd, isLowerBound, isAbove } = figures;
   const facts = { cost_usd: costUsd, is_lower_bound: isLowerBound, session: page.session, above: isAbove };
-  print(options.json ? JSON.stringify({ ...facts, text, markdown }, null, 2) : text);
+  if (options.json) printJson({ ...facts, text, markdown });
+  else print(text);
   return isAbove || !isShown ? 1 : 0;
 }
 

@@ -5,7 +5,7 @@ import { type GithubVia, isGithubVia, openGithub } from "../stamping/github.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
 import { stampPullRequest } from "../stamping/stamp.ts";
 import type { Stamped } from "../stamping/stamp-target.ts";
-import { directoryOf, parseCount, print, printNote } from "./common.ts";
+import { directoryOf, parseCount, print, printJson, printNote } from "./common.ts";
 import { parseSession } from "./session.ts";
 
 type Options = {
@@ -58,7 +58,7 @@ export const VIA_OPTION = [
 
 /** Prints the result. Exit status 1 if somebody has to act, else 0. */
 export function printStamped({ done, ...rest }: Stamped, json: boolean): number {
-  if (json) print(JSON.stringify({ done, ...rest }, null, 2));
+  if (json) printJson({ done, ...rest });
   else if (done) print(rest.text);
   else printNote(rest.text);
   return done ? 0 : 1;

@@ -5,9 +5,9 @@ import { readQuery } from "../../reports/request.ts";
 import { periodsOf } from "../../reports/window.ts";
 import { type Api, ApiError, adminApi, apiAt, expectShape } from "../client/api.ts";
 import { clientGateway, readAdminKey } from "../client/settings.ts";
-import { printable, printableJson, shortened } from "../print/printable.ts";
+import { shortened } from "../print/printable.ts";
 import { resultText } from "../print/result-text.ts";
-import { print, URL_OPTION } from "./common.ts";
+import { print, printData, printJson, URL_OPTION } from "./common.ts";
 
 type Options = {
   url?: string;
@@ -78,8 +78,8 @@ async function report(query: URLSearchParams, options: Options): Promise<void> {
       : error;
   });
   const payload = expectShape(ReportPayload, answer, "The reports");
-  if (options.json) return print(printableJson(payload));
-  if (options.csv) return print(shownCsv((await csvOf(api, payload.reports)).trimEnd()));
+  if (options.json) return printJson(payload);
+  if (options.csv) return printData((await csvOf(api, payload.reports)).trimEnd());
   const width = process.stdout.columns || COLUMNS;
   const texts = payload.reports.map(({ title, result }) => {
     return `${shortened(title, width)}\n${result ? resultText(result, width) : FAILED}`;
@@ -92,10 +92,6 @@ const NOT_ALLOWED =
 
 /** A file and a pipe have no width; 80 columns fit everywhere. */
 const COLUMNS = 80;
-
-/** A file gets CSV as it is; on a terminal, names cannot act. */
-const shownCsv = (csv: string): string =>
-  process.stdout.isTTY ? csv.split("\r\n").map(printable).join("\n") : csv;
 
 const FAILED = "This report failed. The gateway's log says why.";
 

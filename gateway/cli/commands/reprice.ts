@@ -4,7 +4,7 @@ import { RepriceJobView, RepriceView } from "#shared/admin/prices.ts";
 import { fits } from "#shared/schema.ts";
 import { type Api, ApiError, adminApi, expectShape } from "../client/api.ts";
 import { countText, type ProgressState, progressDisplay } from "../print/progress.ts";
-import { parseInstant, print, printNote, URL_OPTION } from "./common.ts";
+import { parseInstant, print, printJson, printNote, URL_OPTION } from "./common.ts";
 
 type Options = {
   from?: string;
@@ -104,7 +104,8 @@ const progressOf = (job: RepriceJobView): ProgressState => {
 };
 
 function printResult(result: RepriceView | RepriceJobView, json: boolean): void {
-  print(json ? JSON.stringify(result, null, 2) : resultText(result));
+  if (json) printJson(result);
+  else print(resultText(result));
 }
 
 function resultText(result: RepriceView | RepriceJobView): string {

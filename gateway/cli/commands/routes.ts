@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { URL_OPTION } from "./common.ts";
+import { print, URL_OPTION } from "./common.ts";
 
 export const addRoutes = (program: Command) =>
   program
@@ -12,5 +12,5 @@ export const addRoutes = (program: Command) =>
     .action(async (file: string, { url }: { url?: string }) => {
       // Loaded on demand: the classifier takes longer to load than everything else together.
       const { evaluateRoutesOf } = await import("./evaluate-routes.ts");
-      process.stdout.write(`${await evaluateRoutesOf(file, url)}\n`);
+      print(await evaluateRoutesOf(file, url));
     });

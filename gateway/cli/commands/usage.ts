@@ -9,7 +9,7 @@ import { clientGateway, gatewayUrl } from "../client/settings.ts";
 import { cellText } from "../print/figure-text.ts";
 import { printable, shortened } from "../print/printable.ts";
 import { tableText } from "../print/table.ts";
-import { print, URL_OPTION } from "./common.ts";
+import { print, printJson, URL_OPTION } from "./common.ts";
 
 type Options = { url?: string; json?: true };
 
@@ -36,7 +36,8 @@ async function usage({ url, json }: Options): Promise<void> {
     const remedy = error instanceof ApiError ? REMEDIES[error.status ?? 0]?.(gateway) : undefined;
     throw remedy ? new Error(remedy, { cause: error }) : error;
   });
-  print(json ? JSON.stringify(found, null, 2) : usageText(found));
+  if (json) printJson(found);
+  else print(usageText(found));
 }
 
 type Gateway = NonNullable<ReturnType<typeof clientGateway>>;

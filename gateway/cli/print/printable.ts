@@ -6,6 +6,13 @@ const PILE = /(\p{M}{4})\p{M}+/gu;
 /** A name from outside as one line of text that a terminal only shows. */
 export const printable = (name: string): string => name.replace(ACTIVE, "\uFFFD").replace(PILE, "$1");
 
+/** The same for a text of several lines; tabs stay, too. */
+export const printableText = (text: string): string =>
+  text
+    .replaceAll("\r\n", "\n")
+    .replace(ACTIVE, (unit) => (unit === "\n" || unit === "\t" ? unit : "\uFFFD"))
+    .replace(PILE, "$1");
+
 /** The same in at most `width` columns; "…" marks what was cut. */
 export function shortened(name: string, width: number): string {
   const text = printable(name);
