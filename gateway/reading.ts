@@ -12,7 +12,7 @@ export type Reading = {
   failure?: string | undefined;
   /** What the call cost according to the provider: exact decimal in USD, null if it does not say. */
   reportedCostUsd: string | null;
-  /** Size and quality of the images that the request asked for (request-counts.ts). */
+  /** Size and quality of the images, or the search, that the request asked for (request-counts.ts). */
   variant?: string | null;
   /** Id of what the provider keeps for later calls: the response, or its container; absent: nothing. */
   keptId?: string | null;

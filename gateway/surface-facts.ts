@@ -27,6 +27,7 @@ export const SURFACES = {
     wire: "chat",
     routeSurface: "chat",
     upstreamPath: "/chat/completions",
+    counts: "search",
   },
   messages: { path: "/v1/messages", wire: "messages", routeSurface: "chat", upstreamPath: "/v1/messages" },
   "messages.count_tokens": {
@@ -180,8 +181,8 @@ export type SurfaceFacts = {
   streamMember?: { name: string; value: unknown };
   /** The top-level member that requests a background answer; refused, because the later fetch is not supported. */
   backgroundMember?: string;
-  /** What only the request says: code points of `input`, entries of `documents`, or size and quality of images. */
-  counts?: "characters" | "documents" | "variant";
+  /** What only the request says: code points of `input`, entries of `documents`, size and quality of images, or its search. */
+  counts?: "characters" | "documents" | "variant" | "search";
   /** Accepts `multipart/form-data`: as well as JSON, or only that. */
   form?: "too" | "only";
   /** Google's: the path ends in the model, a colon and one of these methods. */

@@ -114,7 +114,7 @@ export const requests = pgTable(
     imageInputTokens: integer("image_input_tokens"),
     imageOutputTokens: integer("image_output_tokens"),
     searchSources: integer("search_sources"),
-    /** Size and quality of the requested images, such as `1024x1792 hd`. */
+    /** Size and quality of the requested images, such as `1024x1792 hd`, or the requested search, such as `low`. */
     variant: label("variant"),
 
     /** Exact USD; null when unknown. */

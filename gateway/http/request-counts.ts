@@ -1,3 +1,4 @@
+import { isRecord } from "#shared/json.ts";
 import type { Usage } from "#shared/usage.ts";
 import type { JsonBody } from "../call.ts";
 import type { Reading } from "../reading.ts";
@@ -11,12 +12,14 @@ type Added = Pick<Reading, "variant"> & { counts?: Partial<Usage> };
 const COUNTS = {
   characters: (body) => ({ counts: { characters: codePoints(memberValue(body, "input")) } }),
   documents: (body) => ({ counts: { documents: lengthOf(memberValue(body, "documents")) } }),
+  search: (body) => searchIn(memberValue(body, "web_search_options")),
   variant: (body) => ({ variant: variantOf(memberValue(body, "size"), memberValue(body, "quality")) }),
 } as const satisfies Record<Counted, (body: JsonBody) => Added>;
 
 /**
  * Adds to an answer's reading what only the request says: code points of the text to speak, which is the final figure
- * because speech is priced by it; the number of documents to rank; or size and quality of the requested images.
+ * because speech is priced by it; the number of documents to rank; size and quality of the requested images; or the
+ * requested search, which Perplexity bills by.
  */
 export function withRequestCounts(
   reading: Reading,
@@ -40,6 +43,18 @@ function variantOf(size: unknown, quality: unknown): string | null {
   if (parts.every((part) => part === "")) return null;
   return parts.map((part) => (/^[a-z0-9]{1,32}$/.test(part) ? part : "auto")).join(" ");
 }
+
+/** `low`, `high pro`, `low auto`; `auto` for what no vendor's word is. Nothing if the request says neither. */
+function searchIn(options: unknown): Added {
+  if (!isRecord(options)) return {};
+  const [size, type] = [options["search_context_size"] ?? undefined, options["search_type"] ?? undefined];
+  if (size === undefined && (type === undefined || type === "fast")) return {};
+  const words = [size ?? "low", type === "fast" ? undefined : type].filter((word) => word !== undefined);
+  return { variant: words.map(word).join(" ") };
+}
+
+const word = (text: unknown): string =>
+  typeof text === "string" && /^[a-z]{1,16}$/.test(text) ? text : "auto";
 
 function codePoints(text: unknown): number | null {
   if (typeof text !== "string") return null;

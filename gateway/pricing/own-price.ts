@@ -1,4 +1,4 @@
-import { type Exact, isOver, parseDecimal } from "#shared/decimal.ts";
+import { type Exact, parseDecimal } from "#shared/decimal.ts";
 import type { Usage } from "#shared/usage.ts";
 import type { PriceOverride } from "../directory.ts";
 import {
@@ -12,6 +12,7 @@ import {
   ratePer,
   rateTimes,
 } from "./rate.ts";
+import { dearest, ratesBy } from "./variant.ts";
 
 /** A model's price in the catalog of providers. USD per million tokens, and per piece. */
 export type OwnPrice = {
@@ -55,14 +56,8 @@ export function ownPrice(name: string, own: OwnPrice): PriceEntry {
   }
   const entry = `${LIST_PREFIX}${name}`;
   if (!own.imageBy) return { entry, rates };
-  const byVariant = Object.fromEntries(
-    Object.entries(own.imageBy).map(([variant, price]) => [
-      variant,
-      ratePer(parseDecimal(price), PLACES.one),
-    ]),
-  );
-  const dearest = Object.values(byVariant).reduce((a, b) => (isOver(b.exact, a.exact) ? b : a));
-  return { entry, rates: { ...rates, image: dearest }, imageBy: byVariant };
+  const imageBy = ratesBy(own.imageBy, PLACES.one);
+  return { entry, rates: { ...rates, image: dearest(imageBy) }, imageBy };
 }
 
 /** An administrator's amounts, once parsed. */
@@ -89,7 +84,7 @@ export function ownEntry(
   const entry = `override:${override.id}`;
   if (factor !== null) return list && { ...list, entry, list, ...timesFactor(list, factor) };
   if (!list) return { entry, rates, list };
-  const { imageBy, characterEstimate, ...rest } = list;
+  const { imageBy, callBy, characterEstimate, ...rest } = list;
   const named = Object.entries(rates).map(([unit, rate]) => {
     const listed = list.rates[unit as PriceUnit];
     return [unit, listed ? inProportion(rate, listed, listed) : rate];
@@ -97,6 +92,7 @@ export function ownEntry(
   return {
     ...rest,
     ...(imageBy && !rates.image && { imageBy }),
+    ...(callBy && !rates.call && { callBy }),
     ...(characterEstimate && !rates.character && { characterEstimate }),
     entry,
     rates: { ...list.rates, ...Object.fromEntries(named) },
@@ -136,7 +132,10 @@ export function coveredPart({ rates, list }: PriceEntry, usage: Usage): { usage:
   return { usage: covered, isWhole: lacking.length === 0 };
 }
 
-function timesFactor({ rates, imageBy, characterEstimate }: PriceEntry, factor: Exact): Partial<PriceEntry> {
+function timesFactor(
+  { rates, imageBy, callBy, characterEstimate }: PriceEntry,
+  factor: Exact,
+): Partial<PriceEntry> {
   const each = <Key extends string>(of: Readonly<Partial<Record<Key, Rate>>>) =>
     Object.fromEntries(
       Object.entries<Rate>(of as Record<Key, Rate>).map(([key, rate]) => [
@@ -147,20 +146,7 @@ function timesFactor({ rates, imageBy, characterEstimate }: PriceEntry, factor: 
   return {
     rates: each(rates),
     ...(imageBy && { imageBy: each(imageBy) }),
+    ...(callBy && { callBy: each(callBy) }),
     ...(characterEstimate && { characterEstimate: rateTimes(characterEstimate, factor) }),
   };
-}
-
-/** Size and quality where the request names neither. */
-const USUAL_SIZE = "1024x1024";
-const USUAL_QUALITY = "standard";
-
-/** The price of images of the requested size and quality (`1024x1792 hd`; null or `auto` is the default). */
-export function ofVariant(price: PriceEntry, variant: string | null): PriceEntry {
-  if (!price.imageBy) return price;
-  const [size = "auto", quality = "auto"] = variant?.split(" ") ?? [];
-  const name = `${size === "auto" ? USUAL_SIZE : size} ${quality === "hd" ? quality : USUAL_QUALITY}`;
-  const { image: _, ...others } = price.rates;
-  const image = Object.hasOwn(price.imageBy, name) ? price.imageBy[name] : undefined;
-  return { ...price, rates: image ? { ...others, image } : others };
 }

@@ -2,11 +2,12 @@ import { difference, formatDecimal, isOver, parseDecimal, ZERO } from "#shared/d
 import { inputTokens, type Usage } from "#shared/usage.ts";
 import type { Provider } from "../directory.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
-import { coveredPart, ofVariant } from "./own-price.ts";
+import { coveredPart } from "./own-price.ts";
 import { priceCall } from "./price.ts";
 import type { ModelNames, PriceBook } from "./price-book.ts";
 import type { PriceEntry } from "./rate.ts";
 import { tierOf } from "./tier.ts";
+import { ofVariant } from "./variant.ts";
 
 export type AnswerToPrice = {
   provider: Pick<Provider, "kind" | "name">;
@@ -17,7 +18,7 @@ export type AnswerToPrice = {
   serviceTier: string | null;
   /** Its cost as the provider reported it (`Reading`). */
   reportedCostUsd: string | null;
-  /** Size and quality of the requested images; absent is unknown. */
+  /** Size and quality of the requested images, or the requested search (`Reading`); absent is unknown. */
   variant?: string | null;
   usage: Usage;
   at: Date;
@@ -42,16 +43,21 @@ export function priceAnswer(book: PriceBook, answered: AnswerToPrice): Priced {
 
 /** By an administrator's price, with the list's cost beside it, or by the list. */
 function priceByList(book: PriceBook, answered: AnswerToPrice): Priced {
-  const { variant = null, usage } = answered;
-  const price = priceEntryOf(book, answered);
-  if (!price) return UNPRICED;
-  if (price.list === undefined) return priceCall(ofVariant(price, variant), usage);
-  const covered = coveredPart(price, usage);
-  const priced = priceCall(ofVariant(price, variant), covered.usage);
+  const entry = priceEntryOf(book, answered);
+  if (!entry) return UNPRICED;
+  const { usage } = answered;
+  if (entry.list === undefined) return priceUsage(entry, answered, usage);
+  const covered = coveredPart(entry, usage);
+  const priced = priceUsage(entry, answered, covered.usage);
   if (priced.costUsd === null) return priced;
-  const listed = price.list ? priceCall(ofVariant(price.list, variant), usage) : UNPRICED;
-  const bound = covered.isWhole ? {} : { atLeast: true };
-  return { ...priced, ...bound, basis: "contract", listCostUsd: listed.costUsd };
+  const { costUsd: listCostUsd } = entry.list ? priceUsage(entry.list, answered, usage) : UNPRICED;
+  return { ...priced, ...(covered.isWhole ? {} : { atLeast: true }), basis: "contract", listCostUsd };
+}
+
+function priceUsage(entry: PriceEntry, { variant = null }: AnswerToPrice, usage: Usage): Priced {
+  const { price, isFloor } = ofVariant(entry, variant);
+  const priced = priceCall(price, usage);
+  return isFloor && priced.costUsd !== null ? { ...priced, atLeast: true } : priced;
 }
 
 /**

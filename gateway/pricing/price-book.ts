@@ -7,6 +7,7 @@ import { type ListedModel, listedModel, withHourWrites, withinUs } from "./price
 import { PLACES, type PriceEntry, ratePer } from "./rate.ts";
 import { STANDARD, type TierPrices, tierPriceOf, undated } from "./tier.ts";
 import { tierEntry } from "./tier-entry.ts";
+import { dearest, type RatesBy, ratesBy } from "./variant.ts";
 
 type ProviderKind = Provider["kind"];
 
@@ -20,6 +21,7 @@ type PriceSource = {
   /** USD per character, by model, where the answer does not report the tokens that it is billed by. */
   characterEstimates?: Readonly<Record<string, string>>;
   sourcePrice?: string;
+  requestFees?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   tiers?: TierPrices;
 };
 
@@ -137,13 +139,20 @@ function listedUnder(source: PriceSource, model: string, atMs: number): ListedMo
 
 /** The list's price with the catalog's additions. */
 function completed(listed: PriceEntry, source: PriceSource, model: string): PriceEntry {
-  const { wire, sourcePrice, characterEstimates = {} } = source;
+  const { wire, sourcePrice, requestFees = {}, characterEstimates = {} } = source;
   const price = wire === "messages" ? withHourWrites(listed) : listed;
   const estimate = characterEstimates[undated(model)];
+  const fees = Object.hasOwn(requestFees, model) ? requestFees[model] : undefined;
   const perPiece = (usd: string) => ratePer(parseDecimal(usd), PLACES.one);
   return {
     ...price,
     ...(sourcePrice !== undefined && { rates: { ...price.rates, source: perPiece(sourcePrice) } }),
+    ...(fees && withRequestFees(price, ratesBy(fees, PLACES.thousand))),
     ...(estimate !== undefined && { characterEstimate: perPiece(estimate) }),
   };
 }
+
+const withRequestFees = ({ rates }: PriceEntry, callBy: RatesBy) => ({
+  callBy,
+  rates: { ...rates, call: dearest(callBy) },
+});

@@ -34,6 +34,8 @@ export type PriceEntry = {
   rates: Rates;
   /** Images by size and quality; `rates.image` is the highest of them. */
   imageBy?: Readonly<Record<string, Rate>>;
+  /** Calls by their search; `rates.call` is the highest of them. */
+  callBy?: Readonly<Record<string, Rate>>;
   /** An estimate per character of speech, for answers that do not report the tokens they are billed by. */
   characterEstimate?: Rate;
   /** Of an administrator's price: the list's, null if it has none. */

@@ -16,6 +16,7 @@ import {
   OPENAI_CHARACTER_ESTIMATES,
   OPENAI_PIECES,
   OPENAI_TIERS,
+  PERPLEXITY_REQUEST_FEES,
 } from "./published-prices.ts";
 
 /** One row per provider kind. A new kind with a known wire needs a row but no function. */
@@ -176,6 +177,7 @@ export const PROVIDERS = {
     acceptsStreamUsageOption: false,
     priceIds: ["perplexity"],
     reportedCost: "cost.total_cost",
+    requestFees: PERPLEXITY_REQUEST_FEES,
   },
   moonshot: vendor(["https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"], {
     otherWires: TEXT_ONLY,

@@ -51,6 +51,8 @@ export type ProviderFacts = {
   reportedCost?: ReportedCost;
   /** USD per source that a search read, where `num_sources_used` is billed. */
   sourcePrice?: string;
+  /** USD per 1,000 calls beside their tokens: by the model's name, then by the search that the request asks for. */
+  requestFees?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Prices of models missing from public lists. */
   prices?: Readonly<Record<string, PublishedPrice>>;
   /** USD per character of speech, by model, where only tokens are billed and the answer does not report them. */

@@ -118,3 +118,16 @@ export const GEMINI_TIERS: PublishedTiers = {
 
 /** Flex costs what on-demand calls cost (console.groq.com/docs/flex-processing, 2026-10-07). */
 export const GROQ_TIERS = { flex: { "*": "1" } } as const satisfies PublishedTiers;
+
+const SONAR_FEES = { low: "5", medium: "8", high: "12" } as const;
+const SONAR_PRO_FEES = { low: "6", medium: "10", high: "14" } as const;
+/** `search_type: "pro"`. */
+const PRO_SEARCH_FEES = { "low pro": "14", "medium pro": "18", "high pro": "22" } as const;
+
+/** USD per 1,000 calls by `search_context_size` (docs.perplexity.ai, pricing, 2026-11-27). */
+export const PERPLEXITY_REQUEST_FEES = {
+  sonar: SONAR_FEES,
+  "sonar-pro": { ...SONAR_PRO_FEES, ...PRO_SEARCH_FEES },
+  "sonar-reasoning": SONAR_FEES,
+  "sonar-reasoning-pro": SONAR_PRO_FEES,
+} as const;

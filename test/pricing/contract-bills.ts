@@ -204,6 +204,53 @@ const CONTRACTS: readonly ContractBill[] = [
   },
 ];
 
+const PERPLEXITY = "docs.perplexity.ai, pricing, 2026-11-27";
+
+const SEARCHES: readonly ContractBill[] = [
+  {
+    what: "the request fee of a small search context",
+    source: PERPLEXITY,
+    kind: "perplexity",
+    asked: "sonar",
+    variant: "low",
+    usage: { uncachedInputTokens: 1000, outputTokens: 500 },
+    bill: [
+      [1500, "1", MTOK],
+      [1, "5", 1000],
+    ],
+  },
+  {
+    what: "the request fee of a pro search",
+    source: PERPLEXITY,
+    kind: "perplexity",
+    asked: "sonar-pro",
+    variant: "high pro",
+    usage: { uncachedInputTokens: 1000, outputTokens: 500 },
+    bill: [
+      [1000, "3", MTOK],
+      [500, "15", MTOK],
+      [1, "22", 1000],
+    ],
+  },
+  {
+    what: "a discount on tokens and the request fee",
+    source: PERPLEXITY,
+    kind: "perplexity",
+    asked: "sonar",
+    variant: "high",
+    usage: { uncachedInputTokens: 1000, outputTokens: 500 },
+    own: [{ multiplier: "0.5" }],
+    bill: [
+      [1500, "0.5", MTOK],
+      [1, "6", 1000],
+    ],
+    list: [
+      [1500, "1", MTOK],
+      [1, "12", 1000],
+    ],
+  },
+];
+
 const LARGE_3 = [
   [1000, "0.5", MTOK],
   [500, "1.5", MTOK],
@@ -334,4 +381,4 @@ const STEPS: readonly ContractBill[] = [
   },
 ];
 
-export const CONTRACT_BILLS: readonly ContractBill[] = [...CONTRACTS, ...ANSWERED, ...STEPS];
+export const CONTRACT_BILLS: readonly ContractBill[] = [...CONTRACTS, ...SEARCHES, ...ANSWERED, ...STEPS];

@@ -33,13 +33,15 @@ beforeAll(async () => {
       base_url: `${upstream.url}/v1`,
       credential: "vendor-credential",
       allow_private_network: true,
-      models: [`${kind}-*`, "sonar-pro", "grok-*", "openai/*"].filter((glob) => OF[kind]?.includes(glob)),
+      models: [`${kind}-*`, "sonar-pro", "sonar", "grok-*", "openai/*"].filter((glob) =>
+        OF[kind]?.includes(glob),
+      ),
     });
   }
 });
 const OF: Record<string, string[]> = {
   openrouter: ["openai/*"],
-  perplexity: ["sonar-pro"],
+  perplexity: ["sonar-pro", "sonar"],
   xai: ["grok-*"],
 };
 afterAll(async () => {
@@ -159,7 +161,42 @@ describe("a cost that the vendor reports", () => {
           .join(""),
       },
     );
-    expect(row).toMatchObject({ cost_usd: "0.0065", cost_basis: "vendor", list_cost_usd: "0.0245" });
+    expect(row).toMatchObject({ cost_usd: "0.0065", cost_basis: "vendor", list_cost_usd: "0.0165" });
+  });
+
+  test("without it, Perplexity's request fee is that of the search that the request asks for", async () => {
+    const costOf = async (model: string, options?: object) => {
+      const body = { model, choices: [], usage: TOKENS };
+      const row = await recorded(
+        "/v1/chat/completions",
+        { model, messages, web_search_options: options },
+        { body },
+      );
+      return [row["cost_usd"], row["partial"], row["variant"]];
+    };
+    expect(await costOf("sonar", { search_context_size: "low" })).toEqual(["0.0065", false, "low"]);
+    expect(await costOf("sonar", { search_context_size: "high" })).toEqual(["0.0135", false, "high"]);
+    // The vendor's default is low.
+    expect(await costOf("sonar")).toEqual(["0.0065", false, null]);
+    expect(await costOf("sonar", {})).toEqual(["0.0065", false, null]);
+    const medium = { search_context_size: "medium" };
+    expect(await costOf("sonar-pro", medium)).toEqual(["0.0205", false, "medium"]);
+    expect(await costOf("sonar-pro", { ...medium, search_type: "pro" })).toEqual([
+      "0.0285",
+      false,
+      "medium pro",
+    ]);
+    // What was searched is not told: the lowest fee is a lower bound.
+    expect(await costOf("sonar-pro", { ...medium, search_type: "auto" })).toEqual([
+      "0.0205",
+      true,
+      "medium auto",
+    ]);
+    expect(await costOf("sonar", { search_context_size: "SIZE OF TOMORROW" })).toEqual([
+      "0.0065",
+      true,
+      "auto",
+    ]);
   });
 
   test("xAI's ticks, which cover tools of its own; without them its sources are billed by the list", async () => {
