@@ -13,13 +13,25 @@ type Fence = { mark: string; length: number; column: number };
 /** An open HTML comment: one that began a line runs to its end mark, one inside a paragraph at most to a blank line. */
 type Comment = "block" | "inline";
 
-type Place = { fence: Fence | null; comment: Comment | null };
+type Place = {
+  fence: Fence | null;
+  comment: Comment | null;
+  /** Columns where the content of the open list items stands, outermost first. */
+  items: number[];
+  /** Whether the line before can be a paragraph's, which a line that begins no block continues. */
+  afterText: boolean;
+};
 
 const LINE_END = /\r\n|\n|\r/;
 const BLANK = /^[ \t]*$/;
 const QUOTE = /^ {0,3}>/;
 const INDENTED = /^(?: {4}| {0,3}\t)/;
-const FENCE = /^( {0,3}(?:(?:[-*+]|\d{1,9}[.)]) {1,4})*)(`{3,}|~{3,})(.*)$/s;
+const FENCE = /^(`{3,}|~{3,})(.*)$/s;
+const MARKER = /^(?:[-*+]|\d{1,9}[.)])(?= |$)/;
+/** Of list items, only these interrupt a paragraph. */
+const INTERRUPTING = /^(?:[-*+]|1[.)]) +\S/;
+const BREAK = /^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$/;
+const BLOCK = /^ *(?:[>#`~<]|(?:[-*+]|\d{1,9}[.)])(?: |$))/;
 const FENCE_END = /^ *(`{3,}|~{3,})[ \t]*$/;
 const COMMENT_FIRST = /^ {0,3}<!--/;
 const CODE_SPAN = /`[^`]*`/g;
@@ -29,8 +41,12 @@ const CODE_SPAN = /`[^`]*`/g;
  * whole line within that length: a line is never cut.
  */
 export function* markdownLines(body: string): Generator<MarkdownLine> {
-  const place: Place = { fence: null, comment: null };
-  for (const text of wholeLines(body).split(LINE_END)) yield { text, place: placeOf(text, place) };
+  const place: Place = { fence: null, comment: null, items: [], afterText: false };
+  for (const text of wholeLines(body).split(LINE_END)) {
+    const at = placeOf(text, place);
+    place.afterText = at === "text" && !BLANK.test(text);
+    yield { text, place: at };
+  }
 }
 
 /** Whether `markdownLines` leaves out the end of `body`. */
@@ -65,9 +81,10 @@ function placeOf(text: string, now: Place): MarkdownLine["place"] {
     if (end >= 0) now.comment = commentLeftOpen(text.slice(end + 3));
     return "comment";
   }
+  const at = BLANK.test(text) ? 0 : contentOf(text, now);
   if (QUOTE.test(text)) return "quote";
   if (INDENTED.test(text)) return "code";
-  now.fence = fenceOf(text);
+  now.fence = fenceOf(text.slice(at), now.items.at(-1) ?? 0);
   if (now.fence) return "code";
   now.comment = commentLeftOpen(text);
   return COMMENT_FIRST.test(text) ? "comment" : "text";
@@ -84,10 +101,26 @@ function endsFence(text: string, fence: Fence): boolean {
   return indent <= 3 && mark.startsWith(fence.mark) && mark.length >= fence.length;
 }
 
-function fenceOf(text: string): Fence | null {
-  const [, before = "", mark = "", info = ""] = FENCE.exec(text) ?? [];
+function fenceOf(content: string, column: number): Fence | null {
+  const [, mark = "", info = ""] = FENCE.exec(content) ?? [];
   if (mark === "" || (mark.startsWith("`") && info.includes("`"))) return null;
-  return { mark: mark.charAt(0), length: mark.length, column: before.trim() === "" ? 0 : before.length };
+  return { mark: mark.charAt(0), length: mark.length, column };
+}
+
+/** Closes and opens the list items that a line leaves and begins. @returns where the line's own content stands. */
+function contentOf(text: string, now: Place): number {
+  let at = text.search(/[^ ]/);
+  if (!now.afterText || BLOCK.test(text)) now.items = now.items.filter((column) => column <= at);
+  while (!BREAK.test(text) && at - (now.items.at(-1) ?? 0) <= 3) {
+    const content = text.slice(at);
+    const marker = MARKER.exec(content)?.[0];
+    if (marker === undefined) break;
+    if (now.afterText && now.items.length === 0 && !INTERRUPTING.test(content)) break;
+    const blanks = content.slice(marker.length).search(/[^ ]|$/);
+    at += marker.length + (blanks >= 1 && blanks <= 4 ? blanks : 1);
+    now.items.push(at);
+  }
+  return at;
 }
 
 function commentLeftOpen(text: string): Comment | null {

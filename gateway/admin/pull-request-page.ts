@@ -103,7 +103,8 @@ async function detailsOf(deps: AdminDeps, row: PullRequestRow) {
 /** Each state of a link in words. */
 const MEANING = {
   open: "It is not merged yet.",
-  joined: "It was merged, its body names exactly one session, and calls of that session are recorded.",
+  joined:
+    "It was merged, its body names exactly one session, and calls of that session are recorded. Its cost includes linked sessions; a session that an agent began with `/clear` counts once it commits or pushes on the branch, or is linked by hand.",
   no_stamp: "It was merged, and its body has no line `Gateway-Session: <id>`.",
   conflict: "It was merged, and its body names two or more different sessions, so none counts.",
   unknown_session: "It was merged and its body names one session, which has no recorded calls yet.",

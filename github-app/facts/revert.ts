@@ -17,12 +17,14 @@ const LINE_END = /\r\n|\n|\r/;
 
 const BY_NUMBER =
   /^ {0,3}Reverts (?:([A-Za-z0-9_.-]{1,100}\/[A-Za-z0-9_.-]{1,100}))?#(\d{1,10})[ \t]*\.?[ \t]*$/;
+const BY_ADDRESS =
+  /^ {0,3}Reverts https?:\/\/[\w.:-]{1,200}\/([\w.-]{1,100}\/[\w.-]{1,100})\/pull\/(\d{1,10})\/?[ \t]*\.?[ \t]*$/;
 const BY_SHA = /^ {0,3}This reverts commit ([0-9a-f]{64}|[0-9a-f]{40})(?=$|[ \t.,;])/;
 const BY_BRANCH = /^revert-(\d{1,10})-./;
 
 /**
  * Reverts that a body claims, sorted: lines `Reverts owner/repo#N` or `Reverts #N`, as GitHub's button writes them,
- * and lines that begin with git's `This reverts commit <sha>`. Code, comments and quotations are ignored. Reports decide
+ * or with the pull request's address, and lines that begin with git's `This reverts commit <sha>`. Code, comments and quotations are ignored. Reports decide
  * whether the target exists, was merged and is older.
  */
 export function readRevertClaims(body: string | null): RevertClaims {
@@ -30,7 +32,7 @@ export function readRevertClaims(body: string | null): RevertClaims {
   const bySha = new Set<string>();
   for (const { text, place } of markdownLines(body ?? "")) {
     if (place !== "text") continue;
-    const [, repository = null, digits] = BY_NUMBER.exec(text) ?? [];
+    const [, repository = null, digits] = BY_NUMBER.exec(text) ?? BY_ADDRESS.exec(text) ?? [];
     const number = numberOf(digits);
     if (number !== null) byBody.set(`${repository ?? ""}#${number}`, { repository, number });
     const sha = BY_SHA.exec(text)?.[1];

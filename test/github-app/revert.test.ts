@@ -10,6 +10,8 @@ describe("claims of a body", () => {
     ["Reverts #7815", null, 7815],
     ["Reverts octo/hello#2109\r\n", "octo/hello", 2109],
     ["Reverts #4.", null, 4],
+    ["Reverts https://github.com/octo/hello.world/pull/12", "octo/hello.world", 12],
+    ["Reverts http://ghe.example.com:8443/octo/hello/pull/7/.", "octo/hello", 7],
     ["It broke the build.\n\nReverts octo/hello#3\n\nGateway-Session: a", "octo/hello", 3],
   ];
   test.each(byBody)("%j names a pull request", (body, repository, number) => {
@@ -32,6 +34,10 @@ describe("claims of a body", () => {
     'Revert "Update the README"',
     "Reverts parts of #12",
     "Reverts #0",
+    "Reverts /pull/12",
+    "Reverts octo/hello/pull/12",
+    "Reverts https://github.com/octo/hello/issues/12",
+    "Reverts https://github.com/octo/hello/pull/12/files",
     "Reverts #99999999999",
     "> Reverts #12",
     "```\nReverts #12\n```",

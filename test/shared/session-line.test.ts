@@ -36,6 +36,15 @@ describe("the line is accepted", () => {
     ["below a code span that talks of comments", "Handles `<!--` now\nGateway-Session: abc"],
     ["in the paragraph after one that never closes its comment", "a <!-- b\n\nGateway-Session: abc"],
     ["behind a list item whose fence was left open", "- ```\n  code\nGateway-Session: abc"],
+    [
+      "behind a list item with a fence on a line of its own, left open",
+      "- item\n\n  ```\n  code\n\nGateway-Session: abc",
+    ],
+    [
+      "behind an item of a nested list whose fence was left open",
+      "1. a\n   - b\n\n   ```\n   x\nGateway-Session: abc",
+    ],
+    ["behind a lazy line of an item whose fence was left open", "- a\nlazy\n  ```\nGateway-Session: abc"],
     ["behind an inline fence-like code span", "```not a fence``` text\nGateway-Session: abc"],
   ];
   test.each(cases)("%s", (_, body) => {
@@ -100,6 +109,15 @@ describe("the line is ignored", () => {
     ["in a fence that is never closed", "```\nGateway-Session: x", "in_code"],
     ["in a fence that a shorter one does not close", "````\n```\nGateway-Session: x\n````", "in_code"],
     ["in a fence that the other mark does not close", "```\n~~~\nGateway-Session: x\n```", "in_code"],
+    [
+      "in a fence on a line of its own inside a list item",
+      "- item\n  ```\n  Gateway-Session: x\n  ```",
+      "in_code",
+    ],
+    ["in a fence behind a list", "- item\n\n```\nGateway-Session: x", "in_code"],
+    ["in an indented fence outside lists", "text\n  ```\nGateway-Session: x", "in_code"],
+    ["in a fence behind a rule", "- - -\n  ```\nGateway-Session: x", "in_code"],
+    ["in a fence behind a number in a paragraph", "text\n2. more\n   ```\nGateway-Session: x", "in_code"],
     ["in a fence inside a list item", "- ```\n  Gateway-Session: x\n  ```", "in_code"],
     ["indented by four spaces", "    Gateway-Session: x", "in_code"],
     ["indented by a tab", "\tGateway-Session: x", "in_code"],
