@@ -180,7 +180,7 @@ const newPrice = (body: PriceBody): PriceFields =>
 
 /**
  * The price with what the body gives: an absent amount stays, null takes one away.
- * @throws GatewayError unless it then has amounts, or a multiplier alone, of one model
+ * @throws GatewayError unless it then has amounts, or a multiplier alone
  */
 function patchedPrice(current: PriceFields, body: PricePatch): PriceFields {
   const amount = (given: string | number | null | undefined, present: string | null) =>
@@ -209,10 +209,7 @@ function patchedPrice(current: PriceFields, body: PricePatch): PriceFields {
   return price;
 }
 
-function faultIn({ model, multiplier }: PriceFields, amounts: (string | null)[]): string | null {
-  if (model.includes("*")) {
-    return "/model: A price names one model, not a pattern. Enter one price for each model.";
-  }
+function faultIn({ multiplier }: PriceFields, amounts: (string | null)[]): string | null {
   const named = amounts.some((amount) => amount !== null);
   if (multiplier !== null && named) return "/multiplier: Expected a multiplier or amounts, not both.";
   return multiplier === null && !named ? "/input: Expected an amount such as input, or a multiplier." : null;

@@ -51,11 +51,11 @@ function priced(entry: PriceEntry, count: TokenCount, tokens: number): Priced {
 function entryOf(book: Pick<PriceBook, "priceOf">, point: Point): PriceEntry | null {
   const kinds = providerKindsOf(point.provider ?? point.system, metricFacts(point.metric)?.vendors);
   const atMs = Date.parse(point.endedAt);
-  for (const model of [point.model, point.model && point.responseModel]) {
-    for (const kind of model ? kinds : []) {
-      const entry = model ? book.priceOf({ kind, name: nameOf(kind, point) }, bare(model), atMs) : null;
-      if (entry) return withoutTiers(entry);
-    }
+  if (!point.model) return null;
+  const names = [point.responseModel, point.model].flatMap((model) => (model ? [bare(model)] : []));
+  for (const kind of kinds) {
+    const entry = book.priceOf({ kind, name: nameOf(kind, point) }, { own: names, list: names }, atMs);
+    if (entry) return withoutTiers(entry);
   }
   return null;
 }

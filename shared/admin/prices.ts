@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { boundedText, closed, nullable, oneOf } from "../schema.ts";
 import { Instant, Name, SingleLine, Usd } from "./fields.ts";
 
 const perMillion = (what: string) => Usd(`USD per million ${what}.`);
@@ -13,7 +13,15 @@ const amounts = {
 };
 
 const required = {
-  model: SingleLine(256, "The exact name of one model; patterns are 400."),
+  model: boundedText(
+    {
+      minLength: 1,
+      maxLength: 256,
+      pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f*]*$",
+      description: "The exact name of one model.",
+    },
+    "a control character or *: a price names one model, so enter one for each",
+  ),
   effective_from: Instant("Calls from then on have this price."),
 };
 const optional = Type.Partial(

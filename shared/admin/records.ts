@@ -68,7 +68,11 @@ const record = {
   image_input_tokens: Count,
   image_output_tokens: Count,
   search_sources: Count,
-  variant: nullable(Type.String({ description: "Size and quality of the images asked for, or the search (`low`, `high pro`)." })),
+  variant: nullable(
+    Type.String({
+      description: "Size and quality of the images asked for, or the search (`low`, `high pro`).",
+    }),
+  ),
   cost_usd: Money,
   token_cost_usd: Money,
   cost_basis: nullable(

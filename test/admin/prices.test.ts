@@ -60,7 +60,10 @@ describe("prices", () => {
   test.each([
     [{ input: undefined, output: undefined }, "/input: Expected an amount such as input, or a multiplier."],
     [{ multiplier: 2 }, "/multiplier: Expected a multiplier or amounts, not both"],
-    [{ model: "m-z*" }, "/model: A price names one model, not a pattern. Enter one price for each model."],
+    [
+      { model: "m-z*" },
+      "/model: Expected text of 1 to 256 characters, none of them a control character or *: a price names one model, so enter one for each",
+    ],
     [{ tier: "flex", multiplier: 2 }, "/multiplier: Expected a multiplier or amounts, not both"],
     [{ input: -1 }, "/input: Expected a decimal number, 0 or more"],
     [{ input: "1e3" }, "/input: Expected a decimal number"],

@@ -74,6 +74,14 @@ describe("the price", () => {
     expect(named({})).toBe("list:openai/gpt-4o");
   });
 
+  test("goes by the model that answered, also where the one asked for has a price", () => {
+    const found = estimateCost(
+      BOOK,
+      point({ model: "mistral-large-latest", responseModel: "mistral-large-2411", provider: "mistral_ai" }),
+    );
+    expect(found.price?.entry).toBe("list:mistral/mistral-large");
+  });
+
   test("goes by the model that answered where the one asked for has none, as with deployments", () => {
     const found = estimateCost(
       BOOK,
