@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   decimalOfNumber,
+  decimalQuotient,
   difference,
   formatDecimal,
   isOver,
@@ -82,4 +83,17 @@ test("of two decimals the larger is over the other, whatever their scale, and a 
   );
   expect(formatDecimal(product(parseDecimal("1.5"), parseDecimal("-0.02")))).toBe("-0.03");
   expect(() => formatDecimal({ num: 1n, den: 3n })).toThrow(RangeError);
+});
+
+test("a quotient that is a decimal is exact, and another is rounded at the last place of money", () => {
+  const quotient = (a: string, b: string) => formatDecimal(decimalQuotient(parseDecimal(a), parseDecimal(b)));
+  expect(quotient("0.00001125", "0.0000025")).toBe("4.5");
+  expect(quotient("1", "3")).toBe(`0.${"3".repeat(24)}`);
+  expect(quotient("2", "3")).toBe(`0.${"6".repeat(23)}7`);
+  const some = fc.bigInt({ min: 1n, max: 10n ** 12n }).map((num) => ({ num, den: 10n ** 9n }));
+  fc.assert(
+    fc.property(some, some, (a, b) => {
+      expect(formatDecimal(decimalQuotient(product(a, b), b))).toBe(formatDecimal(a));
+    }),
+  );
 });

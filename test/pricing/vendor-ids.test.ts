@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { findProvider, type MatchLogic } from "@pydantic/genai-prices";
+import { EXACT_IDS } from "#gateway/pricing/exact-ids.ts";
+import { findListed } from "#gateway/pricing/list-lookup.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { PROVIDERS, type ProviderKind } from "#gateway/providers/catalog.ts";
 import { SHOWN, UNLISTED } from "./vendor-ids.ts";
@@ -32,4 +35,27 @@ describe("a name that is no listed model's has no price, however similar", () =>
   test("there are enough of them", () => {
     expect(Object.values(UNLISTED).flat().length).toBeGreaterThan(50);
   });
+});
+
+const wholeNames = (match: MatchLogic): string[] => {
+  if ("or" in match) return match.or.flatMap(wholeNames);
+  return "equals" in match ? [match.equals] : [];
+};
+const PRICE_IDS = [
+  ...new Set(Object.values(PROVIDERS).flatMap((facts): readonly string[] => facts.priceIds)),
+];
+
+test.each(PRICE_IDS)("each id and whole name of the list leads to its own entry: %s", (priceId) => {
+  const models = findProvider({ providerId: priceId })?.models ?? [];
+  expect(models.length).toBeGreaterThan(0);
+  const corrected = EXACT_IDS[priceId] ?? {};
+  for (const model of models) {
+    for (const name of [model.id, ...wholeNames(model.match)]) {
+      if (Object.hasOwn(corrected, name)) continue;
+      expect(`${name}: ${findListed(priceId, name)?.model.id}`).toBe(`${name}: ${model.id}`);
+    }
+  }
+  // An entry that the table names is in the list.
+  const ids = new Set(models.map(({ id }) => id));
+  expect(Object.values(corrected).filter((id) => id !== null && !ids.has(id))).toEqual([]);
 });
