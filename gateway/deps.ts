@@ -9,7 +9,7 @@ import type { Directory } from "./directory.ts";
 import { guardrailCounter } from "./guardrail/guardrail-metrics.ts";
 import { meteredBodyBudget } from "./http/body-budget.ts";
 import { addressIn, closerOf, type Listener } from "./http/listener.ts";
-import { authorizeReports, noteExport, requireAdministrator } from "./identity/authorize.ts";
+import { authorizeMetrics, authorizeReports, noteExport } from "./identity/authorize.ts";
 import { issuersOf } from "./identity/elsewhere/ways.ts";
 import { openIdentity } from "./identity/open-identity.ts";
 import { connectionsWhenUsed } from "./mcp/connections.ts";
@@ -167,14 +167,14 @@ function beginnerOf(opened: OpenedStores, lifecycle: Lifecycle): Pick<OpenedDeps
 }
 
 type Readers = Pick<GatewayAppDeps, "exported" | "authorizeReports" | "authorizeMetrics">;
-type Viewers = Parameters<typeof authorizeReports>[0] & Parameters<typeof requireAdministrator>[0];
+type Viewers = Parameters<typeof authorizeReports>[0] & Parameters<typeof authorizeMetrics>[0];
 
 /** Who may read reports and metrics. */
 const readersOf = (config: GatewayConfig, viewers: Viewers): Readers => ({
   exported: (request, actor, report) => noteExport({ ...viewers, request, actor }, report),
   authorizeReports: (request) => authorizeReports(viewers, request),
   authorizeMetrics: async (request) => {
-    if (!config.metricsPublic) await requireAdministrator(viewers, request);
+    if (!config.metricsPublic) await authorizeMetrics(viewers, request);
   },
 });
 

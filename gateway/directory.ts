@@ -37,6 +37,8 @@ export type ClientKey = {
   id: string;
   name: string;
   owner: string | null;
+  /** Whether it is a program's, and no sign-in of its owner. Absent: no. */
+  service?: boolean;
   /** Its team, then the teams above it; null: none. */
   teams: string[] | null;
   costCenter: string | null;

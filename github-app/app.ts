@@ -1,3 +1,4 @@
+import { findToken } from "#drizzle/admin-token.ts";
 import { openDatabase, within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
@@ -59,7 +60,7 @@ export async function startGithubApp({ config, clock, log, timing = {}, ...pace 
   const noted = (answer: string) => void note(answer).catch(() => undefined);
   const server = createServer({
     ...{ ...shared, config, credentials, clients, registry: metrics.registry },
-    secrets: credentials.webhookSecrets,
+    ...{ secrets: credentials.webhookSecrets, readsMetrics: metricsReader(database, clock) },
     store: createStore(database),
     stored: (event) => {
       worker.wake();
@@ -96,6 +97,13 @@ export async function startGithubApp({ config, clock, log, timing = {}, ...pace 
   };
   return { server, stop, credentials: credentials.current };
 }
+
+const metricsReader =
+  ({ db }: Database, clock: Clock) =>
+  async (bearer: string): Promise<boolean> => {
+    const token = await findToken(db, bearer, clock.now());
+    return token?.role === "administrator" || token?.scopes?.includes("metrics") === true;
+  };
 
 async function stopPart(log: Log, stop: () => Promise<void>): Promise<void> {
   await within(STOP_MS_MAX, stop()).catch((error: unknown) => {

@@ -16,6 +16,8 @@ export type ServerDeps = InboxDeps &
   Omit<SetupDeps, "guesses"> & {
     config: Pick<GithubAppConfig, "metricsPublic">;
     registry: Registry;
+    /** Whether a bearer is an admin token that reads metrics. */
+    readsMetrics?(bearer: string): Promise<boolean>;
     /** Rejects when the database does not answer. */
     ping: () => Promise<unknown>;
   };
@@ -78,13 +80,17 @@ function firstPage({ config, credentials }: ServerDeps): Response {
 }
 
 async function metrics(
-  { config, registry, guesses }: ServerDeps & { guesses: RefusedCredentials },
+  { config, registry, guesses, readsMetrics }: ServerDeps & { guesses: RefusedCredentials },
   request: Request,
   address: string,
 ): Promise<Response> {
   if (!config.metricsPublic) {
     if (guesses.waitSeconds(address) > 0) return new Response(null, { status: 429 });
-    if (!isAdministrator(request, config.adminKeyDigest)) {
+    const bearer = /^bearer (.+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+    const isAllowed =
+      isAdministrator(request, config.adminKeyDigest) ||
+      (bearer !== undefined && (await readsMetrics?.(bearer)) === true);
+    if (!isAllowed) {
       if (request.headers.has("authorization")) guesses.note(address);
       return unauthorized();
     }

@@ -1,6 +1,7 @@
 import { boolean, customType, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
 import type { Role } from "#shared/admin/people.ts";
+import type { TokenScope } from "#shared/admin/tokens.ts";
 import { bytes, instant, json, label, labels, org } from "./columns.ts";
 
 /** A point in time as the sign-in library reads and writes it. */
@@ -135,9 +136,15 @@ export const adminTokens = pgTable(
     orgId: org(),
     id: uuid("id").notNull(),
     name: label("name").notNull(),
-    role: label("role").$type<Role>().notNull(),
-    /** Limits a manager's token to this team and those below it. */
+    /** Null: `scopes` say what it opens. */
+    role: label("role").$type<Role>(),
+    scopes: labels("scopes").$type<TokenScope[]>(),
+    /** Limits the token to this team and those below it; without one, it reads no e-mails. */
     team: label("team"),
+    /** The only repository whose pull requests it reads, in lower case. */
+    repository: label("repository"),
+    /** E-mail of the administrator with whom it ends, or `admin key`; null: made by an earlier version. */
+    maker: label("maker"),
     sha256: bytes("sha256").notNull(),
     lastFour: label("last_four").notNull(),
     expiresAt: instant("expires_at").notNull(),

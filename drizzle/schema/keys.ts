@@ -1,4 +1,4 @@
-import { index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
 import { bytes, instant, json, label, org } from "./columns.ts";
 
@@ -24,6 +24,8 @@ export const keys = pgTable(
     name: label("name").notNull(),
     /** The person the key belongs to; null is a service account. */
     owner: label("owner"),
+    /** Of a program: it is no sign-in of its owner. */
+    service: boolean("service").notNull().default(false),
     /** The team that its calls count for; null: its owner's. */
     team: label("team"),
     scopes: json<KeyScopes>("scopes").notNull(),

@@ -1,6 +1,8 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Role } from "#shared/admin/people.ts";
+import type { TokenScope } from "#shared/admin/tokens.ts";
 import { closed } from "#shared/schema.ts";
+import type { Access } from "../identity/access.ts";
 
 const Failure = closed({
   error: Type.Object({ type: Type.String(), message: Type.String() }, { additionalProperties: true }),
@@ -19,6 +21,8 @@ export type RouteDocs = {
   summary: string;
   /** The lowest role that may use the route. Default: administrators. */
   role?: Role;
+  /** The scope of tokens that opens the route, too. */
+  scope?: TokenScope;
   description?: string;
   body?: TSchema;
   /** Query parameters and their meanings. */
@@ -43,7 +47,7 @@ export const ownRoute = (own: "read" | "change", it: RouteDocs) => ({
  * and another app in the process would then ask the first app's.
  */
 export const adminRoute = (tag: string) => (it: RouteDocs) => ({
-  role: it.role ?? ("administrator" as const),
+  access: { role: it.role ?? "administrator", scope: it.scope ?? null } satisfies Access,
   parse: "none" as const,
   detail: { ...detailOf(`Admin: ${tag}`, it), security: [{ adminKey: [] }, { session: [] }] },
 });

@@ -174,6 +174,7 @@ const NO_FACTS = { owner: null, team: null, scopes: {}, limits: null, expiresAt:
 const factsOf = (body: KeyPatch, current: KeyFields): KeyFields => ({
   name: body.name ?? current.name,
   owner: body.owner === undefined ? current.owner : body.owner,
+  service: body.service ?? current.service ?? false,
   team: body.team === undefined ? current.team : body.team,
   scopes: body.scopes ?? current.scopes,
   limits: body.limits === undefined ? current.limits : limitsOf(body.limits),

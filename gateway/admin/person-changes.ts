@@ -1,4 +1,5 @@
 import type { Transaction } from "#drizzle/database.ts";
+import { TokenView } from "#shared/admin/tokens.ts";
 import { GatewayError } from "../errors.ts";
 import { personView } from "../identity/person-view.ts";
 import type { Audit } from "../stores/audit.ts";
@@ -10,9 +11,11 @@ import {
   updatePerson,
 } from "../stores/identity/people.ts";
 import { endSessions } from "../stores/identity/sessions.ts";
+import { deleteTokensOf } from "../stores/identity/tokens.ts";
 import { listKeysOf, revokeKey } from "../stores/keys.ts";
 import { requireTeam } from "../stores/teams.ts";
 import { keyView } from "./key-view.ts";
+import { viewAs } from "./view-as.ts";
 
 /** A change under way. */
 export type Changing = { tx: Transaction; audit: Audit; now: Date };
@@ -56,11 +59,14 @@ const without = ({ role, team }: PersonRow["unmapped"], wanted: Wanted): PersonR
   ...(team !== undefined && wanted.team === undefined && { team }),
 });
 
-/** Ends a person's sessions and keys, for good. */
+/** Ends a person's sessions and keys, and the tokens that they made, for good. */
 async function shutOut({ tx, audit, now }: Changing, person: PersonRow): Promise<void> {
   await endSessions(tx, person.id);
   for (const key of await listKeysOf(tx, person.email, now)) {
     await revokeKey(tx, key.id, now);
     await audit({ action: "key.revoked", subject: key.id, before: keyView(key, now) });
+  }
+  for (const token of await deleteTokensOf(tx, person.email)) {
+    await audit({ action: "token.revoked", subject: token.name, before: viewAs(TokenView, token) });
   }
 }

@@ -39,7 +39,7 @@ export const adminPullRequests = (deps: AdminDeps) =>
     .get(
       "",
       async ({ request, viewer }) => {
-        const query = readQuery(request);
+        const query = { ...readQuery(request), within: viewer.repository };
         const { limit } = query;
         const scope = await readDatabase(deps, (db) => pullRequestScope(db, recordScope(viewer)));
         const rows = await readDatabase(deps, (db) =>
@@ -56,6 +56,7 @@ export const adminPullRequests = (deps: AdminDeps) =>
         summary: "List pull requests, newest merge first",
         description: RIGHTS,
         role: "member",
+        scope: "pull_requests",
         query: {
           ...LIST_QUERY,
           ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
@@ -73,19 +74,22 @@ export const adminPullRequests = (deps: AdminDeps) =>
         await awaitSettled(deps);
         const scope = await readDatabase(deps, (db) => pullRequestScope(db, recordScope(viewer)));
         const row = id && (await readDatabase(deps, (db) => findPullRequest(db, id, scope)));
-        if (!row) throw new GatewayError("not_found");
+        const { repository: within } = viewer;
+        const isWithin = within === null || row?.repository?.toLowerCase() === within;
+        if (!row || !isWithin) throw new GatewayError("not_found");
         return pullRequestPage(deps, row, scope);
       },
       docs({
         summary: "Read a pull request, and why it is joined or not",
         description: RIGHTS,
         role: "member",
+        scope: "pull_requests",
         answers: { 200: PullRequestPage },
       }),
     )
     .post("/:id/accept", ({ params, origin }) => accept(deps, origin, params.id), { ...ACCEPT });
 
-function readQuery(request: Request): Omit<PullRequestQuery, "scope"> {
+function readQuery(request: Request): Omit<PullRequestQuery, "scope" | "within"> {
   const { limit, after, given } = readListQuery(request, [...EQUAL, "number", "from", "to"]);
   requireKnown(given, { link: LINK_STATES, state: PULL_REQUEST_STATES });
   const { number, from, to, ...equal } = given;

@@ -1,16 +1,18 @@
+import type { TokenRow } from "#drizzle/admin-token.ts";
 import { pageOf, readInstant } from "#shared/admin/fields.ts";
-import { TokenBody, TokenView, TokenWithSecret } from "#shared/admin/tokens.ts";
+import {
+  TOKEN_DAYS_DEFAULT,
+  TOKEN_DAYS_MAX,
+  TokenBody,
+  TokenView,
+  TokenWithSecret,
+} from "#shared/admin/tokens.ts";
 import { GatewayError } from "../errors.ts";
+import type { Viewer } from "../identity/viewer.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
-import {
-  deleteToken,
-  findTokenNamed,
-  insertToken,
-  listTokens,
-  type TokenRow,
-} from "../stores/identity/tokens.ts";
+import { deleteToken, findTokenNamed, insertToken, listTokens } from "../stores/identity/tokens.ts";
 import { requireTeam } from "../stores/teams.ts";
 import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
@@ -19,6 +21,8 @@ import { idCursor, idParameter } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("people");
+
+type Asked = { request: Request; origin: Origin; viewer: Viewer };
 
 /** `/admin/v1/tokens`: credentials of automation, each with a name of its own in the audit log. */
 export const adminTokenRoutes = (deps: AdminDeps) =>
@@ -37,10 +41,11 @@ export const adminTokenRoutes = (deps: AdminDeps) =>
         answers: { 200: pageOf(TokenView) },
       }),
     )
-    .post("", ({ request, origin }) => create(deps, origin, request), {
+    .post("", ({ request, origin, viewer }) => create(deps, { request, origin, viewer }), {
       ...docs({
         summary: "Create an admin token",
-        description: "Send it as `Authorization: Bearer`. It may do what its role may, until it expires.",
+        description:
+          "Send it as `Authorization: Bearer`. It may do what its role or scopes say until it expires, or until the administrator who made it is disabled or no longer one.",
         body: TokenBody,
         answers: { 201: TokenWithSecret },
       }),
@@ -53,22 +58,42 @@ export const adminTokenRoutes = (deps: AdminDeps) =>
       }),
     });
 
-async function create(deps: AdminDeps, origin: Origin, request: Request): Promise<Response> {
-  const { name, role, team = null, expires_at } = await readJson(deps, request, TokenBody);
+async function create(deps: AdminDeps, { origin, viewer, request }: Asked): Promise<Response> {
+  const body = await readJson(deps, request, TokenBody);
   const now = deps.clock.now();
-  const endsMs = readInstant(expires_at) ?? 0;
-  if (endsMs <= now.getTime()) {
-    throw new GatewayError("invalid_request", "/expires_at: Expected a time in the future.");
-  }
   const made = await audited(deps.database, origin, async (tx, audit) => {
-    if (await findTokenNamed(tx, name)) throw new GatewayError("conflict");
-    await requireTeam(tx, team);
-    const facts = { name, role, team, expiresAt: new Date(endsMs).toISOString() };
-    const { row, secret } = await insertToken(tx, facts, now);
-    await audit({ action: "token.created", subject: name, after: viewOf(row) });
+    if (await findTokenNamed(tx, body.name)) throw new GatewayError("conflict");
+    await requireTeam(tx, body.team ?? null);
+    const { row, secret } = await insertToken(tx, { ...factsOf(body, now), maker: viewer.maker }, now);
+    await audit({ action: "token.created", subject: row.name, after: viewOf(row) });
     return { ...viewOf(row), secret };
   });
   return created(made);
+}
+
+/** @throws GatewayError invalid_request */
+function factsOf({ name, team = null, ...body }: TokenBody, now: Date) {
+  const { role = null, scopes = null }: Partial<Pick<TokenRow, "role" | "scopes">> = body;
+  if ((role === null) === (scopes === null)) {
+    throw new GatewayError("invalid_request", "/role: Expected either a role or scopes.");
+  }
+  const repository = body.repository?.toLowerCase() ?? null;
+  if (repository !== null && scopes?.join() !== "pull_requests") {
+    throw new GatewayError(
+      "invalid_request",
+      "/repository: Expected only with the scope pull_requests alone.",
+    );
+  }
+  const days = (count: number): number => now.getTime() + count * 86_400_000;
+  const endsMs =
+    body.expires_at === undefined ? days(TOKEN_DAYS_DEFAULT) : (readInstant(body.expires_at) ?? 0);
+  if (endsMs <= now.getTime() || endsMs > days(TOKEN_DAYS_MAX)) {
+    throw new GatewayError(
+      "invalid_request",
+      `/expires_at: Expected a time in the future, at most ${TOKEN_DAYS_MAX} days away.`,
+    );
+  }
+  return { name, role, scopes, team, repository, expiresAt: new Date(endsMs).toISOString() };
 }
 
 async function revoke(deps: AdminDeps, origin: Origin, id: string): Promise<Response> {

@@ -9,7 +9,8 @@ import type { SavedScope } from "../stores/reports/saved-reports.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import { teamsWithin } from "../stores/teams.ts";
 import { savedScope } from "./scope.ts";
-import { hasKey, identify, isOfAdministration, type ViewerDeps } from "./viewer.ts";
+import { hasKey, identify, isOfAdministration, type ViewerDeps, withScope } from "./viewer.ts";
+import { withoutEmails } from "./without-emails.ts";
 
 /** Who may read reports, and which records they cover. */
 export type ReportReader = {
@@ -19,6 +20,8 @@ export type ReportReader = {
   scope: TeamScope | null;
   /** Which saved reports there are for them. */
   saved: SavedScope;
+  /** Replaces the e-mails of a report; absent: they are shown. */
+  masks?: (text: string) => string;
   /** A `set-cookie` that the answer must carry. */
   cookie: string | null;
 };
@@ -37,20 +40,22 @@ export async function authorizeReports(
     if (key.scopes.reports !== true) throw new GatewayError("reports_not_allowed");
     return { actor: key.owner ?? key.name, scope: null, saved: null, cookie: null };
   }
-  const viewer = await identify(deps, request);
+  const viewer = withScope(await identify(deps, request), "reports");
   const { actor, role, team, cookie } = viewer;
   if (!includesRole(role, "manager")) throw new GatewayError("role_not_allowed");
   const saved = savedScope(viewer);
-  if (role === "administrator" || team === null) return { actor, scope: null, saved, cookie };
+  const masks = (text: string) => withoutEmails(text, deps.cookieSecret);
+  const reader = { actor, saved, cookie, ...(viewer.masksEmails && { masks }) };
+  if (role === "administrator" || team === null) return { ...reader, scope: null };
   const teams = await withStoreErrors(() => teamsWithin(deps.database.db, team));
-  return { actor, scope: { team, teams }, saved, cookie };
+  return { ...reader, scope: { team, teams } };
 }
 
 /** For programs: a cookie does not count. @throws GatewayError unauthenticated; too_many_refusals; role_not_allowed. */
-export async function requireAdministrator(deps: ViewerDeps, request: Request): Promise<void> {
+export async function authorizeMetrics(deps: ViewerDeps, request: Request): Promise<void> {
   if (!hasKey(request.headers)) throw new GatewayError("unauthenticated", CREDENTIALS.admin_key);
-  const { role } = await identify(deps, request);
-  if (role !== "administrator") throw new GatewayError("role_not_allowed");
+  const { role, scopes } = await identify(deps, request);
+  if (role !== "administrator" && !scopes?.includes("metrics")) throw new GatewayError("role_not_allowed");
 }
 
 type Exporting = Pick<ViewerDeps, "database" | "refusals" | "clock"> & { request: Request; actor: string };

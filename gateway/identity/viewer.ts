@@ -1,12 +1,13 @@
+import { ADMIN_KEY_ACTOR, findToken, isTokenForm } from "#drizzle/admin-token.ts";
 import type { Database } from "#drizzle/database.ts";
 import { lesserRole, type Role } from "#shared/admin/people.ts";
+import type { TokenScope } from "#shared/admin/tokens.ts";
 import type { Clock } from "#shared/clock.ts";
 import { GatewayError } from "../errors.ts";
 import { type PresentedCredentials, readCredentials } from "../http/credentials.ts";
 import { CREDENTIALS, type Refusals } from "../plugins/refusals.ts";
 import { newSecret } from "../stores/client-secret.ts";
 import { findSession, prolongSession, rotateSession } from "../stores/identity/sessions.ts";
-import { findToken } from "../stores/identity/tokens.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import { isFromOwnPage } from "./own-origin.ts";
 import { type CookieFacts, sessionToken, setCookie } from "./session-cookie.ts";
@@ -17,8 +18,16 @@ export type Viewer = {
   /** As the audit log names them: a person's e-mail, a token's name, or `admin key`. */
   actor: string;
   role: Role;
+  /** What a token opens whose `role` counts for nothing else; null: the role decides. */
+  scopes: readonly TokenScope[] | null;
   /** The team of a manager who sees only it and those below it; null: no limit by team. */
   team: string | null;
+  /** The only repository whose pull requests a token reads; null: any. */
+  repository: string | null;
+  /** Whether e-mails are masked: a token reads none outside its team. */
+  masksEmails: boolean;
+  /** Whom tokens end with that are made now; null: it is not known. */
+  maker: string | null;
   /** Null: the admin key or a token, which has no person. */
   person: { id: string; email: string; name: string } | null;
   /** Null: not signed in by a browser. */
@@ -41,19 +50,21 @@ export type ViewerDeps = {
 
 /** Name of the admin key's bearer: the key itself identifies no one. */
 const ADMIN_KEY: Viewer = {
-  actor: "admin key",
+  actor: ADMIN_KEY_ACTOR,
   role: "administrator",
+  scopes: null,
   team: null,
+  repository: null,
+  masksEmails: false,
+  maker: ADMIN_KEY_ACTOR,
   person: null,
   sessionId: null,
   cookie: null,
 };
 
-const TOKEN = /^tga_[0-9A-Za-z]{43}$/;
-
 /** Whether a credential is the admin key, or has the form of an admin token. */
 export const isOfAdministration = ({ isAdminKey }: Pick<ViewerDeps, "isAdminKey">, secret: string): boolean =>
-  isAdminKey(secret) || TOKEN.test(secret);
+  isAdminKey(secret) || isTokenForm(secret);
 
 /**
  * Who makes a request. A key or token decides alone; without one, the session cookie does, and a request that changes
@@ -68,6 +79,13 @@ export async function identify(deps: ViewerDeps, request: Request): Promise<View
   return viewer;
 }
 
+/** A token with the `scope` counts as a manager's there. @throws GatewayError role_not_allowed for one with other scopes. */
+export function withScope(viewer: Viewer, scope: TokenScope | null): Viewer {
+  if (viewer.scopes === null) return viewer;
+  if (scope === null || !viewer.scopes.includes(scope)) throw new GatewayError("role_not_allowed");
+  return { ...viewer, role: "manager" };
+}
+
 /** Whether a request carries a credential other than a cookie, in whatever form. */
 export const hasKey = (headers: Headers): boolean =>
   ["authorization", "x-gateway-key", "x-api-key", "x-goog-api-key"].some((name) => headers.has(name));
@@ -79,11 +97,11 @@ async function viewerByKey(
 ): Promise<Viewer> {
   if (bearer !== null && isAdminKey(bearer)) return ADMIN_KEY;
   const token =
-    bearer !== null && TOKEN.test(bearer)
-      ? await withStoreErrors(() => findToken(database.db, bearer, clock.now()))
-      : null;
+    bearer === null ? null : await withStoreErrors(() => findToken(database.db, bearer, clock.now()));
   if (!token) throw refusals.refused("admin_key", request);
-  return { ...ADMIN_KEY, actor: token.name, role: token.role, team: token.team };
+  const { name: actor, role, scopes, team, repository, maker } = token;
+  const masksEmails = role !== "administrator" && team === null;
+  return { ...ADMIN_KEY, actor, role: role ?? "member", scopes, team, repository, masksEmails, maker };
 }
 
 const changes = (method: string): boolean => method !== "GET" && method !== "HEAD";
@@ -104,7 +122,14 @@ export async function viewerByCookie(deps: ViewerDeps, request: Request): Promis
   }
   const { session, person } = found;
   const { id, email, name, team } = person;
-  const viewer = { ...ADMIN_KEY, actor: email, team, person: { id, email, name }, sessionId: session.id };
+  const viewer = {
+    ...ADMIN_KEY,
+    actor: email,
+    maker: email,
+    team,
+    person: { id, email, name },
+    sessionId: session.id,
+  };
   if (session.token !== digest(token)) {
     return { ...viewer, role: lesserRole(session.previousRole ?? "member", person.role) };
   }

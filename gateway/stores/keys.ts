@@ -21,6 +21,8 @@ export type KeyWithSecrets = KeyRow & {
 
 export type KeyFields = Pick<KeyRow, "name" | "owner" | "team" | "scopes" | "expiresAt"> & {
   limits: KeyLimits | null;
+  /** Absent: no. */
+  service?: boolean;
 };
 
 type NewKey = KeyFields & {

@@ -37,6 +37,8 @@ export type PullRequestCursor = PullRequestId & { at: string };
 
 export type PullRequestQuery = Slice<PullRequestCursor> & {
   equal: Partial<Record<PullRequestFilter, string>>;
+  /** The only repository of a token, in lower case; null: any. */
+  within: string | null;
   number: number | null;
   /** Half-open, of when it was merged, else opened. */
   from: string | null;
@@ -68,10 +70,11 @@ export const listPullRequests = (reader: Reader, query: PullRequestQuery): Promi
     .orderBy(desc(at), desc(pullRequests.repositoryId), desc(pullRequests.number))
     .limit(query.limit);
 
-function* conditionsOf({ equal, number, from, to, after, scope }: PullRequestQuery): Generator<SQL> {
+function* conditionsOf({ equal, within, number, from, to, after, scope }: PullRequestQuery): Generator<SQL> {
   yield eq(pullRequests.orgId, DEFAULT_ORG);
   yield* takesPart(scope);
   yield* equalTo(PULL_REQUEST_FILTERS, equal);
+  if (within !== null) yield eq(sql`lower(${repositories.fullName})`, within);
   if (number !== null) yield eq(pullRequests.number, number);
   if (from !== null) yield sql`${at} >= ${from}::timestamptz`;
   if (to !== null) yield sql`${at} < ${to}::timestamptz`;

@@ -139,12 +139,13 @@ export type MetricsDeps = {
 
 const METRICS = {
   summary: "Prometheus metrics",
-  description: "Needs no key with METRICS_PUBLIC.",
+  description:
+    "Takes the admin key, or an admin token with the scope `metrics`. Needs no key with METRICS_PUBLIC.",
   tags: ["Operation"],
   security: [{ adminKey: [] }],
   responses: {
     "200": { description: "Prometheus' text format." },
-    "401": { description: "No valid admin key." },
+    "401": { description: "No valid admin key or token." },
   },
 };
 

@@ -129,19 +129,22 @@ type Heard = Pick<ReportsDeps, "settled" | "clock" | "log"> & {
 const heard = (
   { reportWriter, settled, clock, log, exported }: ReportsDeps,
   request: Request,
-  { actor }: ReportReader,
+  reader: ReportReader,
 ): Heard => ({
-  exported: (report) => exported(request, actor, report),
+  exported: (report) => exported(request, reader.actor, report),
   settled,
   clock,
   log,
-  write: (spec, now, format) => reportWriter.write(spec, now, { format, signal: request.signal }),
-  writeAll: (asked, now) =>
-    reportWriter.writeAll(asked, now, {
-      gzip: takesGzip(request.headers.get("accept-encoding")),
-      signal: request.signal,
-    }),
+  write: async (spec, now, format) =>
+    masked(reader, await reportWriter.write(spec, now, { format, signal: request.signal })),
+  async writeAll(asked, now) {
+    const gzip = !reader.masks && takesGzip(request.headers.get("accept-encoding"));
+    const made = await reportWriter.writeAll(asked, now, { gzip, signal: request.signal });
+    return typeof made === "string" ? masked(reader, made) : made;
+  },
 });
+
+const masked = ({ masks }: ReportReader, text: string): string => masks?.(text) ?? text;
 
 async function answered(deps: Heard, format: Format, asked: PayloadRequest): Promise<Response> {
   const { frame, items } = asked;

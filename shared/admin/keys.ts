@@ -36,6 +36,12 @@ const Limits = closed({
 
 const members = {
   owner: Type.Optional(nullable(SingleLine(128, "The person who makes the calls. Null: a service account."))),
+  service: Type.Optional(
+    Type.Boolean({
+      description:
+        "For a program of the owner, such as CI: it does not read the owner's `/v1/me`. Absent: no.",
+    }),
+  ),
   team: Type.Optional(nullable({ ...Name, description: "Null: the owner's." })),
   scopes: Type.Optional(scopes(ToolScope)),
   limits: Type.Optional(nullable(Limits)),
@@ -94,6 +100,9 @@ const view = {
   id: Type.String({ format: "uuid" }),
   name: Type.String(),
   owner: nullable(Type.String()),
+  service: Type.Boolean({
+    description: "Whether it is a program's, which does not read its owner's `/v1/me`.",
+  }),
   team: nullable(Type.String({ description: "The team that its calls count for. Null: its owner's." })),
   // A key may be older than the rules for its entries.
   scopes: scopes(SingleLine(256)),

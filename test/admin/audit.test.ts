@@ -67,7 +67,7 @@ const CHANGES: [method: string, path: string, body: unknown, action: string][] =
   ["POST", "/people", { email: "Ada@example.com" }, "person.created"],
   ["PATCH", "/people/{id}", { role: "manager" }, "person.changed"],
   ["DELETE", "/people/{id}", undefined, "person.disabled"],
-  ["POST", "/tokens", { name: "ci", role: "manager", expires_at: "2099-01-01" }, "token.created"],
+  ["POST", "/tokens", { name: "ci", role: "manager" }, "token.created"],
   ["DELETE", "/tokens/{id}", undefined, "token.revoked"],
   ["POST", "/role-mappings", { group: "platform", role: "manager" }, "role_mapping.set"],
   ["PUT", "/role-mappings/platform", { role: "member" }, "role_mapping.set"],

@@ -25,6 +25,7 @@ test("the documentation shows every route with its body, its parameters and its 
   expect(Object.keys(post.requestBody.content["application/json"].schema.properties)).toEqual([
     "name",
     "owner",
+    "service",
     "team",
     "scopes",
     "limits",

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const installation = await github.story.install({ repositories: [repository], permissions });
   workflowToken = github.installationToken(installation);
   runner = await developer(github, repository.fullName);
-  const token = { name: "ci", role: "manager", expires_at: "2099-01-01" };
+  const token = { name: "ci", scopes: ["pull_requests"], repository: "octo-org/shop" };
   reader = (await gateway.admin<{ secret: string }>("POST", "/tokens", token)).secret;
 });
 

@@ -92,6 +92,11 @@ const LIMITS = {
 const CLAUDE = { permissions: { deny: ["WebFetch"] } };
 
 /** A whole body for each form: every member that it may have. */
+const TOKEN = {
+  ...{ name: "ci", scopes: ["pull_requests"], role: "manager", repository: "acme/shop" },
+  ...{ team: "platform", expires_at: "2027-01-31" },
+};
+
 const WHOLE: readonly (readonly [name: string, form: Form, body: Record<string, unknown>])[] = [
   [
     "a provider",
@@ -220,6 +225,7 @@ const WHOLE: readonly (readonly [name: string, form: Form, body: Record<string, 
     {
       name: "ci",
       owner: "ada@example.com",
+      service: true,
       team: "platform",
       scopes: SCOPES,
       limits: LIMITS,
@@ -251,7 +257,7 @@ const WHOLE: readonly (readonly [name: string, form: Form, body: Record<string, 
       claude_settings: CLAUDE,
     },
   ],
-  ["a token", people.TOKEN, { name: "ci", role: "manager", team: "platform", expires_at: "2027-01-31" }],
+  ["a token", people.TOKEN, TOKEN],
   ["a role mapping", people.ROLE_MAPPING, { group: "engineering", role: "member", team: "platform" }],
   ["one's own key", people.OWN_KEY, { name: "laptop", expires_at: "2027-01-31" }],
 ];
@@ -275,7 +281,7 @@ describe("the body that a form sends", () => {
 
   test("of a new resource leaves out what was not entered", () => {
     const drafts = { ...draftsOf(people.KEY.fields, null), name: " ci " };
-    expect(bodyOf(people.KEY.fields, drafts, null)).toEqual({ name: "ci" });
+    expect(bodyOf(people.KEY.fields, drafts, null)).toEqual({ name: "ci", service: false });
   });
 
   test("of settings has what was changed only", () => {

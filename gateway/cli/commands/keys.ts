@@ -23,6 +23,7 @@ const NewKey = open({ id: Type.String(), name: Type.String(), secret: Type.Strin
 type Common = { url?: string; json?: true };
 type CreateOptions = Common & {
   owner?: string;
+  service?: true;
   team?: string;
   routes?: string[];
   models?: string[];
@@ -83,6 +84,7 @@ const addCreate = (keys: Command) =>
     .description("Create a key. Its secret is printed to standard output, once.")
     .argument("<name>", "the name shown in reports")
     .option("--owner <person>", "the owner (default: none, a service account)")
+    .option("--service", "a program's key, which does not read its owner's own records")
     .option("--team <name>", "the team that its calls count for (default: its owner's)")
     .option("--routes <names>", "allow only these routes, separated by commas", parseNames)
     .option("--models <globs>", "allow only these models, separated by commas", parseNames)
@@ -146,7 +148,12 @@ function bodyOf(name: string, options: CreateOptions): object {
   });
   return {
     name,
-    ...present({ owner: options.owner, team: options.team, expires_at: options.expires }),
+    ...present({
+      owner: options.owner,
+      service: options.service,
+      team: options.team,
+      expires_at: options.expires,
+    }),
     ...(Object.keys(scopes).length > 0 && { scopes }),
     ...(Object.keys(limits).length > 0 && { limits }),
   };

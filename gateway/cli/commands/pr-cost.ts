@@ -49,7 +49,7 @@ export const addPrCost = (pr: Command) =>
     });
 
 const HELP = `
-ADMIN_KEY is the admin key, or an admin token with the role manager. A pull request of unknown cost never fails the check.
+ADMIN_KEY is the admin key, or an admin token with the scope pull_requests. A pull request of unknown cost never fails the check.
 
   tallygate pr cost --repo octo-org/shop --number 12 --max-usd 5`;
 

@@ -46,8 +46,9 @@ const TOKENS: ResourceFacts<TokenView> = {
   nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
-    textColumn("role", "Role", { of: ({ role }) => role }),
+    textColumn("role", "May", { of: ({ role, scopes }) => role ?? scopes?.join(", ") ?? "" }),
     textColumn("team", "Team", { of: ({ team }) => team, none: "no limit by team" }),
+    textColumn("maker", "Made by", { of: ({ maker }) => maker, none: "not known" }),
     textColumn("secret", "Secret", { of: ({ last_four: end }) => `…${end}` }),
     momentColumn("expires", "Ends", { of: ({ expires_at: at }) => at, none: "" }),
   ],

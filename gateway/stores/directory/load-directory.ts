@@ -95,6 +95,7 @@ const keyColumns = {
   id: keys.id,
   name: keys.name,
   owner: keys.owner,
+  service: keys.service,
   team: sql<string | null>`coalesce(${keys.team}, ${people.team})`,
   scopes: keys.scopes,
   limits: keys.limits,

@@ -1,12 +1,11 @@
-import { and, desc, eq, gt, lt } from "drizzle-orm";
+import { and, desc, eq, lt } from "drizzle-orm";
+import type { TokenRow } from "#drizzle/admin-token.ts";
 import type { Transaction } from "#drizzle/database.ts";
 import { adminTokens } from "#drizzle/schema/identity.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
 import { newSecret, secretDigest } from "../client-secret.ts";
 import type { Slice } from "../slice.ts";
-
-export type TokenRow = typeof adminTokens.$inferSelect;
 
 const isOurs = eq(adminTokens.orgId, DEFAULT_ORG);
 
@@ -19,15 +18,14 @@ export const listTokens = (reader: Reader, { after, limit }: Slice): Promise<Tok
     .orderBy(desc(adminTokens.id))
     .limit(limit);
 
-/** The token with this secret, if it has not expired. */
-export async function findToken(reader: Reader, secret: string, now: Date): Promise<TokenRow | null> {
-  const { sha256 } = secretDigest(secret);
-  const isIt = and(isOurs, eq(adminTokens.sha256, sha256), gt(adminTokens.expiresAt, now.toISOString()));
-  const [row] = await reader.select().from(adminTokens).where(isIt);
-  return row ?? null;
-}
+/** Deletes the tokens that a person made. */
+export const deleteTokensOf = (tx: Transaction, maker: string): Promise<TokenRow[]> =>
+  tx
+    .delete(adminTokens)
+    .where(and(isOurs, eq(adminTokens.maker, maker)))
+    .returning();
 
-type TokenFacts = Pick<TokenRow, "name" | "role" | "team" | "expiresAt">;
+type TokenFacts = Pick<TokenRow, "name" | "role" | "scopes" | "team" | "repository" | "maker" | "expiresAt">;
 
 /** Makes a token. Its secret is in the answer and nowhere else. */
 export async function insertToken(

@@ -48,6 +48,7 @@ const KEY_RIGHTS = {
 export const KEY = formOf(KeyBody, KeyPatch, {
   name: "Name",
   owner: { label: "Owner", placeholder: "ada@example.com" },
+  service: "For a program: it does not read its owner's own records",
   team: "Team",
   ...KEY_RIGHTS,
   expires_at: EXPIRES,
@@ -79,8 +80,10 @@ export const TEAM = formOf(TeamBody, TeamPatch, {
 
 export const TOKEN = formOf(TokenBody, null, {
   name: "Name",
-  role: ROLE,
+  scopes: { label: "Only for", help: "Or choose a role." },
+  role: { ...(ROLE as object), label: "Role", none: "none: only the above" },
   team: "Team",
+  repository: { label: "Repository", placeholder: "owner/name" },
   expires_at: { ...EXPIRES, label: "Ends" },
 });
 

@@ -1,0 +1,39 @@
+import { and, eq, gt } from "drizzle-orm";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Database } from "./database.ts";
+import { adminTokens, people } from "./schema/identity.ts";
+
+export type TokenRow = typeof adminTokens.$inferSelect;
+
+/** The maker of tokens that end with no person. */
+export const ADMIN_KEY_ACTOR = "admin key";
+
+const TOKEN = /^tga_[0-9A-Za-z]{43}$/;
+/** Whether a credential has the form of an admin token. */
+export const isTokenForm = (secret: string): boolean => TOKEN.test(secret);
+
+/** The token with this secret, if it has not expired and its maker is still an administrator. */
+export async function findToken(
+  reader: Pick<Database["db"], "select">,
+  secret: string,
+  now: Date,
+): Promise<TokenRow | null> {
+  if (!isTokenForm(secret)) return null;
+  const sha256 = new Bun.CryptoHasher("sha256").update(secret).digest();
+  const isMaker = and(eq(people.orgId, adminTokens.orgId), eq(people.email, adminTokens.maker));
+  const [found] = await reader
+    .select({ token: adminTokens, maker: people })
+    .from(adminTokens)
+    .leftJoin(people, isMaker)
+    .where(
+      and(
+        eq(adminTokens.orgId, DEFAULT_ORG),
+        eq(adminTokens.sha256, sha256),
+        gt(adminTokens.expiresAt, now.toISOString()),
+      ),
+    );
+  if (!found) return null;
+  const { token, maker } = found;
+  const endsWithNobody = token.maker === null || token.maker === ADMIN_KEY_ACTOR;
+  return endsWithNobody || (maker?.role === "administrator" && !maker.disabled) ? token : null;
+}
