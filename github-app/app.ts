@@ -1,5 +1,5 @@
 import { findToken } from "#drizzle/admin-token.ts";
-import { openDatabase, within } from "#drizzle/database.ts";
+import { type Database, openDatabase, within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields, type Log } from "#shared/log.ts";
