@@ -97,6 +97,7 @@ export const PROVIDERS = {
     auth: "google",
     reasoningOutsideCompletion: true,
     priceIds: ["google"],
+    thoughts: { vendor: "google" },
     tiers: GEMINI_TIERS,
     modelPrefix: "google/",
   },
@@ -111,6 +112,7 @@ export const PROVIDERS = {
     modelNames: /^(?:models\/)?(?:gemini|gemma|imagen|veo)-/,
     reasoningOutsideCompletion: true,
     priceIds: ["google"],
+    thoughts: { vendor: "google" },
     tiers: GEMINI_TIERS,
     modelPrefix: "models/",
   },
@@ -139,12 +141,15 @@ export const PROVIDERS = {
     otherWires: without("moderations"),
     lacks: IMAGE_UPLOADS,
     priceIds: ["openrouter"],
+    thoughts: { in: "reasoning_details" },
+    cacheMarks: true,
     reportedCost: "cost",
   }),
   deepseek: vendor(["https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"], {
     otherWires: TEXT_ONLY,
     modelNames: /^deepseek-/,
     priceIds: ["deepseek"],
+    thoughts: { in: "reasoning_content" },
   }),
   xai: {
     ...OPENAI_LIKE,
@@ -183,6 +188,7 @@ export const PROVIDERS = {
     otherWires: TEXT_ONLY,
     modelNames: /^(?:kimi|moonshot)-/,
     priceIds: ["moonshotai"],
+    thoughts: { in: "reasoning_content" },
   }),
   // The Compatibility API refuses `stream_options`, and has no reranker.
   cohere: {
@@ -213,6 +219,7 @@ export const PROVIDERS = {
     lacks: [...IMAGE_UPLOADS, "audio.translations"],
     modelNames: /^glm-/,
     priceIds: ["zai"],
+    thoughts: { in: "reasoning_content" },
   }),
   ollama: {
     ...OPENAI_LIKE,
@@ -223,7 +230,7 @@ export const PROVIDERS = {
   },
   vllm: { ...OPENAI_LIKE, rootPath: "/v1", otherWires: without("moderations", "speech"), auth: "none" },
   "openai-compatible": { ...OPENAI_LIKE, auth: "none" },
-  "anthropic-compatible": ANTHROPIC_LIKE,
+  "anthropic-compatible": { ...ANTHROPIC_LIKE, thoughts: {} },
   // Answers in process (echo.ts). `.invalid` is never resolved (RFC 2606).
   echo: {
     ...OPENAI_LIKE,

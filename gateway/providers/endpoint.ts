@@ -31,6 +31,18 @@ export function supportsSurface(
   return wireFor(provider, wire) === wire && lacks?.includes(surface) !== true;
 }
 
+/** Open models whose vendors want their thoughts back; servers that others run pass these on. */
+const WANTS_THOUGHTS = /deepseek|kimi|glm-/i;
+const OPEN_SERVERS: readonly ProviderKind[] = ["openai-compatible", "vllm", "fireworks"];
+
+/** Whose thoughts a model has, and how its provider takes them back. */
+export function thoughtsOf(kind: ProviderKind, model: string) {
+  const { thoughts }: ProviderFacts = PROVIDERS[kind];
+  const isOpen = OPEN_SERVERS.includes(kind) && WANTS_THOUGHTS.test(model);
+  const back = isOpen ? ({ in: "reasoning_content" } as const) : {};
+  return { vendor: kind as string, ...back, ...thoughts };
+}
+
 /** The part of a call that determines its URL at the provider. */
 type Called = { surface: SurfaceName; model: string | null; streamed: boolean };
 

@@ -41,6 +41,10 @@ export type ProviderFacts = {
   acceptsStreamUsageOption: boolean;
   /** The member that bounds an answer in the chat format: OpenAI's newer models refuse the older one, most know no other. */
   outputLimitMember: "max_tokens" | "max_completion_tokens";
+  /** Whose thoughts its models have, where not its own, and how it takes them back in the chat format. */
+  thoughts?: { vendor?: string; in?: "reasoning_content" | "reasoning_details" };
+  /** Takes Anthropic's cache marks in the chat format. */
+  cacheMarks?: boolean;
   /** `total_tokens` = prompt + completion + reasoning: the output is the total less the prompt. */
   reasoningOutsideCompletion: boolean;
   /** Its ids in the built-in price list. */
@@ -99,6 +103,8 @@ export const ANTHROPIC_LIKE = {
   wire: "messages",
   otherWires: [],
   auth: "x-api-key",
+  // The vendor reads its signatures on every cloud.
+  thoughts: { vendor: "anthropic" },
 } as const satisfies ProviderFacts;
 
 /** A vendor that differs from OpenAI in its address, key, prices and features. */

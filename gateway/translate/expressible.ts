@@ -1,6 +1,12 @@
 import { GatewayError } from "../errors.ts";
-import { Losses } from "./place.ts";
-import { jsonTool, readRequest, requestIn, type TranslationInput, writtenRequest } from "./translate.ts";
+import {
+  jsonTool,
+  lossesOf,
+  readRequest,
+  requestIn,
+  type TranslationInput,
+  writtenRequest,
+} from "./translate.ts";
 
 /** The facts that decide whether a call can be translated. */
 export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "onInexpressible">;
@@ -11,7 +17,7 @@ export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "o
  */
 export function whyInexpressible(bytes: Uint8Array, to: Expressed): GatewayError | null {
   try {
-    const { prompt } = readRequest(requestIn(bytes), to.pair, new Losses(to.onInexpressible));
+    const { prompt } = readRequest(requestIn(bytes), to.pair, lossesOf(to));
     jsonTool(prompt, to);
     writtenRequest(prompt, to);
     return null;

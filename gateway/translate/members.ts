@@ -88,6 +88,23 @@ export const into =
     target[property] = read(value, at);
   };
 
+/** Reads texts that end the answer: one, or a list. */
+export const stopInto =
+  (prompt: { stop: string[]; stopAt: BodyPlace | null }): MemberReader =>
+  (value, at) => {
+    const list = typeof value === "string" ? [value] : listAt(value, at);
+    prompt.stop = list.map((one, index) => textAt(one, at.item(index)));
+    prompt.stopAt = at;
+  };
+
+/** Reads a cache mark; elsewhere providers cache unasked. */
+export const cacheInto =
+  (marked: { cache: Json | null }): MemberReader =>
+  (value, at) => {
+    marked.cache = objectAt(value, at);
+    if (!at.losses.cacheMarks) at.drop();
+  };
+
 /** Reads a value together with its place, so that a later refusal can name it. */
 export const located =
   <T>(read: (value: unknown, at: BodyPlace) => T) =>

@@ -10,10 +10,13 @@ export type Dropped = ReadonlyMap<string, number>;
 /** Members of one body that a translation leaves out. */
 export class Losses {
   readonly onInexpressible: OnInexpressible;
+  /** The provider takes cache marks. */
+  readonly cacheMarks: boolean;
   readonly #dropped = new Map<string, number>();
 
-  constructor(onInexpressible: OnInexpressible) {
+  constructor(onInexpressible: OnInexpressible, { cacheMarks = false } = {}) {
     this.onInexpressible = onInexpressible;
+    this.cacheMarks = cacheMarks;
   }
 
   get dropped(): Dropped {

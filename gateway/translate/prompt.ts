@@ -15,10 +15,11 @@ export type Part = { at: BodyPlace } & (
   | { kind: "text"; text: string; cache: Json | null }
   | { kind: "image"; source: ContentSource; cache: Json | null }
   | { kind: "document"; source: ContentSource; title: string | null; cache: Json | null }
-  | { kind: "thinking"; text: string; signature: string | null }
-  | { kind: "redacted"; data: string }
+  /** Thoughts, and the vendor that made them (thoughts.ts); null: unknown. */
+  | { kind: "thinking"; text: string; signature: string | null; from: string | null }
+  | { kind: "redacted"; data: string; from: string | null }
   /** What a provider put beside the next part, as JSON (reply.ts). */
-  | { kind: "extra"; data: string }
+  | { kind: "extra"; data: string; from: string | null }
   | { kind: "call"; id: string; name: string; input: string; cache: Json | null }
   | { kind: "result"; callId: string; parts: Part[]; failed: boolean; cache: Json | null }
 );
@@ -79,8 +80,12 @@ export type Prompt = {
   temperature: Located<number> | null;
   topP: Located<number> | null;
   stop: string[];
+  /** Where the client set `stop`. */
+  stopAt: BodyPlace | null;
   reasoning: Reasoning;
   output: OutputFormat | null;
+  /** The mark that lets the vendor choose what it caches. */
+  cache: Json | null;
   /** The person that the application acts for. */
   user: string | null;
   streamed: boolean;
@@ -96,8 +101,10 @@ export const emptyPrompt = (): Prompt => ({
   temperature: null,
   topP: null,
   stop: [],
+  stopAt: null,
   reasoning: { effort: null, budgetTokens: null, shown: false },
   output: null,
+  cache: null,
   user: null,
   streamed: false,
   extras: new Map(),

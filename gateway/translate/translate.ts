@@ -24,6 +24,8 @@ import { writeResponse } from "./responses/answer-out.ts";
 import { type Answered, answerToken, keptInput } from "./responses/references.ts";
 import { readResponsesRequest } from "./responses/request-in.ts";
 import { responseWriter } from "./responses/stream-out.ts";
+import { sealOf } from "./sealed.ts";
+import { keepOwnThoughts } from "./thoughts.ts";
 import { fitToolNames, withOwnName } from "./tool-names.ts";
 import type { StepWriter, WriterContext } from "./writing.ts";
 
@@ -108,7 +110,7 @@ export function translate(
 ): Translated {
   const client = CLIENT_FORMATS[pair.from];
   const provider = PROVIDER_FORMATS[pair.to];
-  const losses = new Losses(onInexpressible);
+  const losses = lossesOf({ pair, dialect, onInexpressible });
   const request = requestIn(bytes);
   const { prompt, options } = readRequest(request, pair, losses);
   prompt.streamed ||= streamed === true;
@@ -127,6 +129,7 @@ export function translate(
   const writing = (usage: () => Usage): WriterContext => ({
     options,
     token: answerToken(callId),
+    seal: sealOf({ vendor: dialect.thoughts.vendor, unsigned: dialect.thoughts.in === "reasoning_content" }),
     createdSeconds,
     usage,
     keep: (output) => {
@@ -184,7 +187,14 @@ export function readRequest(request: Json, { from }: Pair, losses: Losses): Retu
 export const writtenRequest = (
   prompt: Prompt,
   { pair, model, dialect }: Pick<TranslationInput, "pair" | "model" | "dialect">,
-): object => PROVIDER_FORMATS[pair.to].write(prompt, model, dialect);
+): object => {
+  keepOwnThoughts(prompt, dialect.thoughts);
+  return PROVIDER_FORMATS[pair.to].write(prompt, model, dialect);
+};
+
+/** What a translation leaves out; cache marks are not part of it where the provider takes them. */
+export const lossesOf = (it: Pick<TranslationInput, "pair" | "dialect" | "onInexpressible">): Losses =>
+  new Losses(it.onInexpressible, { cacheMarks: it.pair.to === "messages" || it.dialect.cacheMarks === true });
 
 const decoder = new TextDecoder();
 

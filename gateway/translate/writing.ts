@@ -2,12 +2,15 @@ import type { Usage } from "#shared/usage.ts";
 import type { AnswerOptions } from "./prompt.ts";
 import type { ReplyStep } from "./reply.ts";
 import type { Answered } from "./responses/references.ts";
+import type { Seal } from "./sealed.ts";
 
 /** Input of an answer's writer, besides the answer. */
 export type WriterContext = {
   options: AnswerOptions;
   /** Names the answer and its items in the responses format (responses/references.ts). */
   token: string;
+  /** Packs the thoughts of the provider's vendor for a client of another format. */
+  seal: Seal;
   /** Seconds since 1970, for formats with a creation time. */
   createdSeconds: number;
   /** The counts that the provider has reported so far, in normal form. */

@@ -80,6 +80,7 @@ function translated(wire: Exclude<TextWire, "completions">, id: string, answer: 
       kept: false,
     },
     token: answer.id,
+    seal: () => null,
     createdSeconds: answer.createdAt,
     usage: () => usage,
     keep() {},

@@ -10,7 +10,7 @@ import {
   previousIn,
   withReferences,
 } from "../translate/responses/references.ts";
-import { isSealed } from "../translate/responses/sealed.ts";
+import { isSealed } from "../translate/sealed.ts";
 import type { Attempt } from "./attempt.ts";
 
 /**

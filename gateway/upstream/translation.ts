@@ -6,6 +6,7 @@ import { clientHeaders, type HeaderTable, upstreamHeaders } from "../http/header
 import type { Meter } from "../metering/meter.ts";
 import { sseSplitter } from "../metering/sse.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
+import { thoughtsOf } from "../providers/endpoint.ts";
 import type { ProviderFacts } from "../providers/provider-facts.ts";
 import { WIRES } from "../providers/wires.ts";
 import { SURFACES, type SurfaceName, surfaceFacts, type WireName } from "../surface-facts.ts";
@@ -85,7 +86,7 @@ function expressedFor({ surface }: Pick<Call, "surface">, { target, route }: Tar
   return {
     pair: { from, to: wire },
     model,
-    dialect: PROVIDERS[provider.kind],
+    dialect: { ...PROVIDERS[provider.kind], thoughts: thoughtsOf(provider.kind, model) },
     onInexpressible: route?.inexpressible ?? "refuse",
   };
 }

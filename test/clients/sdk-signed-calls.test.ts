@@ -92,7 +92,7 @@ test.each([
   ["gemini-flash-latest", false],
   ["gemini-pro-latest", true],
 ] as const)(
-  "Anthropic's client, which has no place for a signature, goes on at %s (streamed: %p)",
+  "Anthropic's client carries signatures in blocks that it sends back unread, at %s (streamed: %p)",
   async (model, streamed) => {
     const anthropic = new Anthropic({ apiKey: gateway.secret, baseURL: gateway.url, maxRetries: 0 });
     const messages: Anthropic.MessageParam[] = [{ role: "user", content: "Weather?" }];
@@ -103,7 +103,12 @@ test.each([
       return streamed ? anthropic.messages.stream(call).finalMessage() : anthropic.messages.create(call);
     };
     const { content } = await ask();
-    expect(content.map(({ type }) => type)).toEqual(["thinking", "tool_use", "tool_use"]);
+    expect(content.map(({ type }) => type)).toEqual([
+      "thinking",
+      "redacted_thinking",
+      "tool_use",
+      "tool_use",
+    ]);
     const results = content.flatMap((block) =>
       block.type === "tool_use"
         ? [{ type: "tool_result" as const, tool_use_id: block.id, content: "rain" }]
@@ -111,7 +116,7 @@ test.each([
     );
     messages.push({ role: "assistant", content }, { role: "user", content: results });
     expect((await ask()).content).toMatchObject([{ type: "thinking" }, { type: "text", text: "It rains." }]);
-    expect([vendor.refused, vendor.seen]).toEqual([[], [[], [UNKNOWN]]]);
+    expect([vendor.refused, vendor.seen]).toEqual([[], [[], [SIGNED]]]);
   },
 );
 

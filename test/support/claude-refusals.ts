@@ -2,12 +2,14 @@ import type Anthropic from "@anthropic-ai/sdk";
 
 type Request = Anthropic.MessageCreateParams;
 type Blocks = Anthropic.ContentBlockParam[];
+/** By their signatures, thoughts and the type of the block after them. */
+export type SignedThoughts = Map<string, { thinking: string; next: string | undefined }>;
 
 /**
  * Why Anthropic's API refuses a request; null if it takes it. `signed` has the thoughts that the model had, by their
  * signatures. Source: the vendor's reference of the messages endpoint, of extended thinking, and of structured outputs.
  */
-export function refusalByClaude(request: Request, signed: ReadonlyMap<string, string>): string | null {
+export function refusalByClaude(request: Request, signed: SignedThoughts): string | null {
   for (const rule of RULES) {
     const reason = rule(request, signed);
     if (reason) return reason;
@@ -29,10 +31,30 @@ const thinks = ({ thinking }: Request): boolean => thinking !== undefined && thi
 /** Models before the effort: they think by a budget, and each turn of a tool loop must begin with thoughts. */
 const isBudgeted = ({ model }: Request): boolean => /-(?:3-|4-[0-5](?:-|$)|4(?:-20|$))/.test(model);
 
-const RULES: readonly ((
-  request: Request,
-  signed: ReadonlyMap<string, string>,
-) => string | false | null | undefined)[] = [
+const texts = (request: Request): string[] => {
+  const { system = [] } = request;
+  const blocks = [...allBlocks(request), ...(typeof system === "string" ? [] : system)];
+  return [
+    ...(typeof system === "string" ? [system] : []),
+    ...blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])),
+  ];
+};
+
+const BLOCK_MEMBERS: Readonly<Record<string, string[]>> = {
+  text: ["text", "cache_control", "citations"],
+  thinking: ["thinking", "signature"],
+  redacted_thinking: ["data"],
+  tool_use: ["id", "name", "input", "cache_control", "caller"],
+  tool_result: ["tool_use_id", "content", "is_error", "cache_control"],
+  image: ["source", "cache_control"],
+  tool: [
+    ...["name", "description", "input_schema", "strict", "cache_control", "defer_loading", "allowed_callers"],
+    ...["input_examples", "eager_input_streaming", "max_uses", "allowed_domains", "blocked_domains"],
+    "user_location",
+  ],
+};
+
+const RULES: readonly ((request: Request, signed: SignedThoughts) => string | false | null | undefined)[] = [
   (request) => {
     const extra = Object.keys(request).find((name) => !MEMBERS.has(name));
     return extra !== undefined && `${extra}: Extra inputs are not permitted`;
@@ -53,6 +75,24 @@ const RULES: readonly ((
   (request) =>
     allBlocks(request).some((block) => block.type === "text" && block.text === "") &&
     "messages: text content blocks must be non-empty",
+  (request) =>
+    texts(request).some((text) => text.trim() === "") &&
+    "messages: text content blocks must contain non-whitespace text",
+  ({ stop_sequences: stops = [] }) =>
+    stops.some((stop) => stop.trim() === "") &&
+    "stop_sequences: each stop sequence must contain non-whitespace",
+  (request) => {
+    const blocks = [
+      ...allBlocks(request),
+      ...(request.tools ?? []).map((tool) => ({ ...tool, type: "tool" })),
+    ];
+    for (const block of blocks) {
+      const known = BLOCK_MEMBERS[block.type];
+      const extra = known && Object.keys(block).find((name) => name !== "type" && !known.includes(name));
+      if (extra) return `messages: ${block.type}.${extra}: Extra inputs are not permitted`;
+    }
+    return false;
+  },
   ({ messages }) =>
     messages.at(-1)?.role !== "user" && "This model does not support assistant message prefill.",
   ({ messages }) =>
@@ -66,8 +106,17 @@ const RULES: readonly ((
     }) && "`tool_use` ids were found without `tool_result` blocks immediately after",
   (request, signed) =>
     allBlocks(request).some(
-      (block) => block.type === "thinking" && signed.get(block.signature) !== block.thinking,
+      (block) => block.type === "thinking" && signed.get(block.signature)?.thinking !== block.thinking,
     ) && "Invalid `signature` in `thinking` block",
+  // A client may drop a text, so only the order of what is left counts.
+  (request, signed) =>
+    request.messages.map(blocksOf).some((blocks) =>
+      blocks.some((block, index) => {
+        const next = block.type === "thinking" ? signed.get(block.signature)?.next : undefined;
+        return next !== undefined && blocks.slice(0, index).some(({ type }) => type === next);
+      }),
+    ) &&
+    "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
   (request) =>
     thinks(request) &&
     (request.tool_choice?.type === "any" || request.tool_choice?.type === "tool") &&

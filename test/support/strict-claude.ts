@@ -1,6 +1,6 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { atEnd } from "./at-end.ts";
-import { refusalByClaude } from "./claude-refusals.ts";
+import { refusalByClaude, type SignedThoughts } from "./claude-refusals.ts";
 
 type Request = Anthropic.MessageCreateParams;
 /** What a script has the model say. */
@@ -22,14 +22,14 @@ export type StrictClaude = {
  * that it signed itself, unchanged.
  */
 export function strictClaude(): StrictClaude {
-  const signed = new Map<string, string>();
+  const signed: SignedThoughts = new Map();
   const seen: Request[] = [];
   const refused: string[] = [];
   let script: (request: Request) => Said[] = () => [];
-  const think = () => {
+  const think = (said: readonly Block[]) => {
     const signature = Buffer.from(`signature ${signed.size}`).toString("base64");
     const thinking = `Thought ${signed.size}.`;
-    signed.set(signature, thinking);
+    signed.set(signature, { thinking, next: said[0]?.type });
     return { type: "thinking", thinking, signature } as const;
   };
   const server = Bun.serve({
@@ -46,8 +46,9 @@ export function strictClaude(): StrictClaude {
           { status: 400 },
         );
       }
-      const thoughts = request.thinking && request.thinking.type !== "disabled" ? [think()] : [];
-      const content = [...thoughts, ...script(request).map(blockOf)];
+      const said = script(request).map(blockOf);
+      const thoughts = request.thinking && request.thinking.type !== "disabled" ? [think(said)] : [];
+      const content = [...thoughts, ...said];
       const answer = { ...head(request), content, stop_reason: reasonOf(content), stop_sequence: null };
       return request.stream
         ? new Response(eventsOf(answer), { headers: { "content-type": "text/event-stream" } })

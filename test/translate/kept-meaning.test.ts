@@ -191,3 +191,30 @@ test("cache marks of parts, tools and tool calls reach a Claude", () => {
   expect(JSON.stringify(sent).match(/cache_control/g)).toHaveLength(4);
   expect(translated.dropped.size).toBe(0);
 });
+
+test("white space that Anthropic refuses is left out and counted", () => {
+  const translated = translation(
+    { from: "chat", to: "messages" },
+    {
+      stop: ["\n", "END"],
+      messages: [
+        { role: "system", content: " " },
+        { role: "user", content: "Hi" },
+        {
+          role: "assistant",
+          content: "\n",
+          tool_calls: [{ id: "a", function: { name: "f", arguments: "{}" } }],
+        },
+        { role: "tool", tool_call_id: "a", content: " " },
+      ],
+    },
+  );
+  const sent = jsonOf(translated.body) as { system?: object; messages: object[]; stop_sequences: string[] };
+  expect(sent.stop_sequences).toEqual(["END"]);
+  expect(sent.system).toBeUndefined();
+  expect(sent.messages.slice(1)).toMatchObject([
+    { content: [{ type: "tool_use" }] },
+    { content: [{ type: "tool_result", tool_use_id: "a" }] },
+  ]);
+  expect(Object.fromEntries(translated.dropped)).toEqual({ stop: 1 });
+});

@@ -1,5 +1,6 @@
 import { streamMeter } from "#gateway/metering/meter.ts";
-import { PROVIDERS } from "#gateway/providers/catalog.ts";
+import { PROVIDERS, type ProviderKind } from "#gateway/providers/catalog.ts";
+import { thoughtsOf } from "#gateway/providers/endpoint.ts";
 import { WIRES } from "#gateway/providers/wires.ts";
 import { type Pair, type TranslationInput, translate } from "#gateway/translate/translate.ts";
 import { translatingMeter } from "#gateway/upstream/translation.ts";
@@ -41,12 +42,13 @@ export const translation = (
   {
     model = { chat: "gpt-5", messages: "claude-opus-4-6", gemini: "gemini-3-pro" }[pair.to],
     onInexpressible = "refuse",
-  }: Partial<Pick<TranslationInput, "model" | "onInexpressible">> = {},
+    kind = KINDS[pair.to],
+  }: Partial<Pick<TranslationInput, "model" | "onInexpressible"> & { kind: ProviderKind }> = {},
 ) => ({
   ...translate(bytesOf(request), {
     pair,
     model,
-    dialect: factsOf(pair),
+    dialect: { ...PROVIDERS[kind], thoughts: thoughtsOf(kind, model) },
     onInexpressible,
     createdSeconds: 1_700_000_000,
     callId: "0199-call",

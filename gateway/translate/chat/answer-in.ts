@@ -1,6 +1,8 @@
 import { readProviderError } from "../error-shapes.ts";
 import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
 import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
+import { type BlockSerializer, blockSerializer } from "./block-serializer.ts";
+import { detailsCollector, textOfDetails } from "./reasoning-details.ts";
 
 /** The steps of a complete chat completion; empty if it has no choice. */
 export function chatAnswerSteps(answer: Json, stop: readonly string[]): ReplyStep[] {
@@ -20,6 +22,7 @@ export function chatAnswerSteps(answer: Json, stop: readonly string[]): ReplySte
 /** The content received from a stream so far. */
 type Seen = {
   blocks: BlockSerializer;
+  details: ReturnType<typeof detailsCollector>;
   id: string | null;
   /** How many calls have begun, and the latest one of each index. */
   calls: number;
@@ -33,6 +36,7 @@ type Seen = {
 export function chatStream(stop: readonly string[]): StepReader {
   const seen: Seen = {
     blocks: blockSerializer(),
+    details: detailsCollector(),
     id: null,
     calls: 0,
     latest: new Map(),
@@ -75,15 +79,23 @@ function start(seen: Seen, chunk: Json): ReplyStep[] {
 
 function deltaSteps(seen: Seen, delta: Json | null): ReplyStep[] {
   const text = (kind: "text" | "thinking" | "refusal", said: string | null): ReplyStep[] =>
-    said ? seen.blocks.add(kind, () => ({ kind }), said) : [];
+    said ? seen.blocks.add(kind, { open: () => ({ kind }) }, said) : [];
   const refusal = textIn(delta, "refusal");
   seen.refused += refusal ?? "";
   return [
-    ...text("thinking", textIn(delta, "reasoning_content") ?? textIn(delta, "reasoning")),
+    ...thoughtSteps(seen, delta),
     ...text("text", contentText(delta?.["content"])),
     ...text("refusal", refusal),
     ...objectsIn(delta, "tool_calls").flatMap((call, at) => callSteps(seen, call, at)),
   ];
+}
+
+function thoughtSteps(seen: Seen, delta: Json | null): ReplyStep[] {
+  const details = objectsIn(delta, "reasoning_details");
+  const said = textIn(delta, "reasoning_content") ?? textIn(delta, "reasoning") ?? textOfDetails(details);
+  if (said === "" && details.length === 0) return [];
+  seen.details.add(details);
+  return seen.blocks.add("thinking", { open: () => ({ kind: "thinking" }), sign: seen.details.take }, said);
 }
 
 /**
@@ -100,7 +112,7 @@ function callSteps(seen: Seen, call: Json, at: number): ReplyStep[] {
   seen.latest.set(index, lane);
   // Some providers give no id; the result must still find its call.
   const open = (): OpenBlock => ({ kind: "call", id: id || `call_${seen.id}_${lane.key}`, name });
-  return seen.blocks.add(`call ${lane.key}`, open, argumentsOf(called));
+  return seen.blocks.add(`call ${lane.key}`, { open }, argumentsOf(called));
 }
 
 /** Text, also where a provider sends it in parts. */
@@ -146,79 +158,4 @@ function unsaidReason(refused: string, calls: number, sequence: string | null): 
   if (refused !== "") return "refusal";
   if (calls > 0) return "tool_use";
   return sequence === null ? "end_turn" : "stop_sequence";
-}
-
-/** A block's text that has arrived: sent on, and still held back. */
-type Lane = { key: string; open: OpenBlock; sent: string; held: string };
-
-type BlockSerializer = {
-  /** Extends the block that `key` names; `open` describes a new block. */
-  add(key: string, open: () => OpenBlock, text: string): ReplyStep[];
-  /** At the end of the stream: sends what is held back and closes the last block. */
-  finish(): ReplyStep[];
-};
-
-/**
- * Serialises blocks. Chat chunks name the tool call they belong to and may interleave several; the other formats send
- * one block after another. The first open block is streamed; later ones are held back until it is complete: text and
- * reasoning when another block begins, a tool call when its arguments are complete JSON, all of them at the end. Nearly
- * all providers send calls one after another and are never delayed.
- */
-function blockSerializer(): BlockSerializer {
-  let rows: Lane[] = [];
-
-  const begin = (lane: Lane): ReplyStep[] => {
-    const { held } = lane;
-    lane.sent = held;
-    lane.held = "";
-    return [
-      { kind: "open", block: lane.open },
-      ...(held === "" ? [] : [{ kind: "more", text: held } as const]),
-    ];
-  };
-
-  /** Ends the blocks at the front that are complete, as long as another one waits. */
-  const advance = (): ReplyStep[] => {
-    const steps: ReplyStep[] = [];
-    for (let [front, next] = rows; front && next && isComplete(front); [front, next] = rows) {
-      rows = rows.slice(1);
-      steps.push({ kind: "close" }, ...begin(next));
-    }
-    return steps;
-  };
-
-  return {
-    add(key, open, text) {
-      const lane = rows.find((row) => row.key === key);
-      if (lane && lane === rows[0]) {
-        lane.sent += text;
-        return text === "" ? [] : [{ kind: "more", text }];
-      }
-      if (lane) {
-        lane.held += text;
-        return advance();
-      }
-      const added: Lane = { key, open: open(), sent: "", held: text };
-      rows.push(added);
-      return rows.length === 1 ? begin(added) : advance();
-    },
-    finish() {
-      const steps = rows.flatMap((row, index): ReplyStep[] => [
-        ...(index === 0 ? [] : begin(row)),
-        { kind: "close" },
-      ]);
-      rows = [];
-      return steps;
-    },
-  };
-}
-
-/** Arguments that are not whole yet may still grow; anything else ends when the next block begins. */
-function isComplete({ open, sent }: Lane): boolean {
-  if (open.kind !== "call") return true;
-  try {
-    return isJson(JSON.parse(sent));
-  } catch {
-    return false;
-  }
 }

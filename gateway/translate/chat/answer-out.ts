@@ -1,5 +1,6 @@
 import { chatCounts } from "../counts.ts";
 import type { Block, Reply, StopReason } from "../reply.ts";
+import { openSealed, type Seal } from "../sealed.ts";
 import type { WriterContext } from "../writing.ts";
 
 export const FINISH = {
@@ -11,7 +12,7 @@ export const FINISH = {
 } as const satisfies Record<StopReason, string>;
 
 /** A whole answer as a chat completion. */
-export function writeChatAnswer(reply: Reply, { createdSeconds, usage }: WriterContext): object {
+export function writeChatAnswer(reply: Reply, { createdSeconds, usage, seal }: WriterContext): object {
   const counts = chatCounts(usage());
   return {
     id: reply.id,
@@ -21,7 +22,7 @@ export function writeChatAnswer(reply: Reply, { createdSeconds, usage }: WriterC
     choices: [
       {
         index: 0,
-        message: messageOf(reply),
+        message: messageOf(reply, seal),
         logprobs: null,
         finish_reason: FINISH[reply.stop?.reason ?? "end_turn"],
       },
@@ -30,11 +31,11 @@ export function writeChatAnswer(reply: Reply, { createdSeconds, usage }: WriterC
   };
 }
 
-function messageOf({ blocks, stop }: Reply): object {
+function messageOf({ blocks, stop }: Reply, seal: Seal): object {
   const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
   const calls = blocks.flatMap((block) => (block.kind === "call" ? [callOf(block)] : []));
   const thoughts = blocks.flatMap((block) => (block.kind === "thinking" ? [block.text] : []));
-  const details = blocks.flatMap(detailOf);
+  const details = blocks.flatMap((block, index) => detailOf(block, { index, seal }));
   return {
     role: "assistant",
     content: texts.length === 0 ? null : texts.join(""),
@@ -51,12 +52,19 @@ const callOf = ({ id, name, text }: Extract<Block, { kind: "call" }>) => ({
   function: { name, arguments: text === "" ? "{}" : text },
 });
 
-/** A reasoning block as a client may send it back: with its signature, without which its vendor does not take it. */
-export function detailOf(block: Block, index: number): object[] {
-  if (block.kind === "redacted") {
-    return [{ type: "reasoning.encrypted", data: block.data, format: "anthropic-claude-v1", index }];
+/**
+ * A reasoning block as a client may send it back: as Anthropic signed it, or sealed. `index` is its place among the blocks.
+ */
+export function detailOf(block: Block, { index, seal }: { index: number; seal: Seal }): object[] {
+  const sealed = seal(block);
+  if (sealed === null) return [];
+  const [opened] = openSealed(sealed);
+  const plain = opened?.from === "anthropic";
+  const format = plain ? "anthropic-claude-v1" : "unknown";
+  if (block.kind !== "thinking") {
+    const data = plain && block.kind === "redacted" ? block.data : sealed;
+    return [{ type: "reasoning.encrypted", data, format, index }];
   }
-  if (block.kind !== "thinking" || block.signature === null) return [];
-  const { text, signature } = block;
-  return [{ type: "reasoning.text", text, signature, format: "anthropic-claude-v1", index }];
+  const signature = plain ? block.signature : sealed;
+  return [{ type: "reasoning.text", text: block.text, signature, format, index }];
 }

@@ -17,6 +17,7 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
+import { openSealed } from "../sealed.ts";
 import { sourceOfUrl } from "../sources.ts";
 
 /** The parts of a chat message's `content`: one text, or a list of parts. */
@@ -109,15 +110,25 @@ export function fileSource(data: string, at: BodyPlace) {
 }
 
 /** The signed reasoning blocks of a chat message, as this gateway and others write them. */
-export function reasoningDetails(value: unknown, at: BodyPlace): Part[] {
-  return listAt(value, at).flatMap((one, index): Part[] => {
-    if (!isJson(one)) return [];
-    const place = at.item(index);
-    const { text, signature, data } = one;
-    if (one["type"] === "reasoning.encrypted" && typeof data === "string") {
-      return [{ kind: "redacted", data, at: place }];
-    }
-    if (typeof text !== "string" || typeof signature !== "string" || signature === "") return [];
-    return [{ kind: "thinking", text, signature, at: place }];
+export function reasoningDetails(value: unknown, at: BodyPlace): Thought[] {
+  return listAt(value, at).flatMap((one, order): Thought[] => {
+    const index = isJson(one) && typeof one["index"] === "number" ? one["index"] : order;
+    return thoughtParts(one, at.item(order)).map((part) => ({ part, index }));
   });
+}
+
+/** A thought and its place among the blocks of its message. */
+export type Thought = { part: Part; index: number };
+
+function thoughtParts(one: unknown, place: BodyPlace): Part[] {
+  if (!isJson(one)) return [];
+  const { text, signature, data } = one;
+  const [sealed] = openSealed(String(data ?? signature ?? ""));
+  if (sealed) return [{ ...sealed, at: place }];
+  const from = "anthropic";
+  if (one["type"] === "reasoning.encrypted" && typeof data === "string") {
+    return [{ kind: "redacted", data, from, at: place }];
+  }
+  if (typeof text !== "string" || typeof signature !== "string" || signature === "") return [];
+  return [{ kind: "thinking", text, signature, from, at: place }];
 }

@@ -18,6 +18,7 @@ import {
   readMembers,
   readObject,
   refused,
+  stopInto,
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
@@ -31,7 +32,7 @@ import {
   type PromptTurn,
   plainText,
 } from "../prompt.ts";
-import { answerContent, cacheReaders, chatContent, reasoningDetails } from "./content-in.ts";
+import { answerContent, cacheReaders, chatContent, reasoningDetails, type Thought } from "./content-in.ts";
 import { outputFormatAt } from "./output-in.ts";
 import { chatTools, readToolChoice } from "./tools-in.ts";
 
@@ -83,7 +84,7 @@ const readersFor = (prompt: Prompt, stream: { usageChunk: boolean }): MemberRead
     prompt.maxTokens ??= { value: numberAt(value, at), at };
   },
   max_completion_tokens: into(prompt, "maxTokens", located(numberAt)),
-  stop: into(prompt, "stop", stopOf),
+  stop: stopInto(prompt),
   reasoning_effort: into(
     prompt.reasoning,
     "effort",
@@ -99,13 +100,6 @@ const readersFor = (prompt: Prompt, stream: { usageChunk: boolean }): MemberRead
       include_obfuscation: dropped,
     }),
 });
-
-const stopOf = (value: unknown, at: BodyPlace): string[] =>
-  typeof value === "string"
-    ? [value]
-    : Array.isArray(value)
-      ? value.map((one, index) => textAt(one, at.item(index)))
-      : [textAt(value, at)];
 
 /** The turns of a chat conversation. A `tool` message becomes a result in a user's turn. */
 const chatTurns = (value: unknown, at: BodyPlace): PromptTurn[] =>
@@ -149,7 +143,8 @@ function marked({ parts, cache }: Content): Part[] {
 
 function assistantParts(message: Json, at: BodyPlace): Part[] {
   const content: Content = { parts: [], cache: null };
-  const other: Record<"reasoning" | "refusal" | "calls", Part[]> = { reasoning: [], refusal: [], calls: [] };
+  const other: Record<"refusal" | "calls", Part[]> = { refusal: [], calls: [] };
+  const thoughts: { list: Thought[] } = { list: [] };
   const readers: MemberReaders = {
     role: ignored,
     content: into(content, "parts", answerContent),
@@ -160,7 +155,7 @@ function assistantParts(message: Json, at: BodyPlace): Part[] {
       return calls.map(({ object, at: where }) => toolCall(object, where));
     }),
     // Signed reasoning goes back; reasoning without a signature is only for reading.
-    reasoning_details: into(other, "reasoning", reasoningDetails),
+    reasoning_details: into(thoughts, "list", reasoningDetails),
     reasoning_content: dropped,
     reasoning: dropped,
     // Audio in the vendor's own store, and calls as they were before `tool_calls`.
@@ -170,7 +165,18 @@ function assistantParts(message: Json, at: BodyPlace): Part[] {
   };
   // Other metadata of an answer, such as annotations, sent back in the next request.
   readMembers({ object: message, at }, readers, dropped);
-  return [...other.reasoning, ...marked(content), ...other.refusal, ...other.calls];
+  return interleaved(thoughts.list, [...marked(content), ...other.refusal, ...other.calls]);
+}
+
+/** Thoughts at their places among the blocks, and what was said in the places between. */
+function interleaved(thoughts: readonly Thought[], said: readonly Part[]): Part[] {
+  const parts: Part[] = [];
+  const rest = [...said];
+  for (const { part, index } of thoughts) {
+    while (parts.length < index && rest[0]) parts.push(...rest.splice(0, 1));
+    parts.push(part);
+  }
+  return [...parts, ...rest];
 }
 
 function toolCall(object: Json, at: BodyPlace): Part {

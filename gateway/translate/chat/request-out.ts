@@ -1,11 +1,17 @@
 import { inexpressible } from "../members.ts";
 import type { Effort, OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { urlOfSource } from "../sources.ts";
+import type { ThoughtsFacts } from "../thoughts.ts";
+import { detailsIn } from "./reasoning-details.ts";
 
 /** Facts about the provider that the writer needs. */
 export type ChatDialect = {
   /** The member that bounds the output: OpenAI's reasoning models refuse the older one, others know no other. */
   outputLimitMember: "max_tokens" | "max_completion_tokens";
+  /** How it takes its thoughts back. */
+  thoughts: ThoughtsFacts;
+  /** Whether it takes cache marks of the messages format. */
+  cacheMarks?: boolean;
   /** Whether `stream_options.include_usage` may be sent. */
   acceptsStreamUsageOption: boolean;
 };
@@ -16,8 +22,9 @@ export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDia
   if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
   return {
     model,
-    messages: prompt.turns.flatMap(messagesOf),
+    messages: prompt.turns.flatMap((turn) => messagesOf(turn, dialect)),
     ...limits(prompt, dialect),
+    ...(dialect.cacheMarks && prompt.cache ? { cache_control: prompt.cache } : {}),
     ...toolMembers(prompt),
     ...Object.fromEntries([...prompt.extras].map(([name, { value }]) => [name, value])),
     ...(prompt.streamed ? { stream: true } : {}),
@@ -55,31 +62,37 @@ function toolMembers({ tools, toolChoice: choice, parallelTools }: Prompt): obje
 }
 
 /** A turn's messages: results of tools first, each its own message, as the format wants them after the calls. */
-function messagesOf({ role, parts }: PromptTurn): object[] {
-  if (role === "system") return [{ role, content: systemText(parts) }];
-  if (role === "assistant") return [assistantMessage(parts)];
+function messagesOf({ role, parts }: PromptTurn, dialect: ChatDialect): object[] {
+  const marks = dialect.cacheMarks === true;
+  if (role === "system") return [{ role, content: systemContent(parts, marks) }];
+  if (role === "assistant") return [assistantMessage(parts, dialect)];
   const results = parts.filter((part): part is PartOf<"result"> => part.kind === "result");
   const rest = [
     ...results.flatMap(({ parts: inner }) => inner.filter(({ kind }) => kind !== "text")),
     ...parts.filter(({ kind }) => kind !== "result"),
   ];
   return [
-    ...results.map(toolMessage),
-    ...(rest.length > 0 || results.length === 0 ? [{ role, content: contentOf(rest) }] : []),
+    ...results.map((result) => toolMessage(result, marks)),
+    ...(rest.length > 0 || results.length === 0 ? [{ role, content: contentOf(rest, marks) }] : []),
   ];
 }
 
 const textsOf = (parts: readonly Part[]): string[] =>
   parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
 
-function systemText(parts: readonly Part[]): string {
+function systemContent(parts: readonly Part[], marks: boolean): string | object[] {
   const other = parts.find(({ kind }) => kind !== "text");
   if (other) throw inexpressible(other.at);
-  return textsOf(parts).join("\n\n");
+  return isMarked(parts, marks) ? contentOf(parts, marks) : textsOf(parts).join("\n\n");
 }
 
-/** Reasoning of earlier turns is signed by its vendor and useless to another one. */
-function assistantMessage(parts: readonly Part[]): object {
+const isMarked = (parts: readonly Part[], marks: boolean): boolean =>
+  marks && parts.some((part) => "cache" in part && part.cache);
+
+const markOf = (part: Part, marks: boolean): object =>
+  marks && "cache" in part && part.cache ? { cache_control: part.cache } : {};
+
+function assistantMessage(parts: readonly Part[], { thoughts, cacheMarks = false }: ChatDialect): object {
   const calls: object[] = [];
   for (const part of parts) {
     if (part.kind === "call") calls.push(callOf(part));
@@ -87,13 +100,32 @@ function assistantMessage(parts: readonly Part[]): object {
       throw inexpressible(part.at);
     }
   }
-  const text = textsOf(parts).join("");
-  if (text === "" && calls.length === 0) return { role: "assistant", content: "" };
+  const texts = parts.filter(({ kind }) => kind === "text");
+  const text = textsOf(texts).join("");
+  const content = isMarked(texts, cacheMarks) ? contentOf(texts, cacheMarks) : text;
   return {
     role: "assistant",
-    content: text === "" ? null : text,
+    content: text === "" ? (calls.length > 0 ? null : "") : content,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...thoughtMembers(parts, { calls: calls.length, thoughts }),
   };
+}
+
+/** A vendor that takes texts back refuses a call of a tool without one, also where another vendor's model made it. */
+const NO_THOUGHT = " ";
+
+function thoughtMembers(
+  parts: readonly Part[],
+  { calls, thoughts }: { calls: number; thoughts: ThoughtsFacts },
+): object {
+  const own = parts.filter((part): part is PartOf<"thinking"> => part.kind === "thinking");
+  if (thoughts.in === "reasoning_content") {
+    const text = own.map((part) => part.text).join("\n\n");
+    return text !== "" || calls > 0 ? { reasoning_content: text || NO_THOUGHT } : {};
+  }
+  if (thoughts.in !== "reasoning_details") return {};
+  const details = own.flatMap(({ signature }) => detailsIn(signature ?? ""));
+  return details.length > 0 ? { reasoning_details: details } : {};
 }
 
 const callOf = ({ id, name, input }: PartOf<"call">) => ({
@@ -103,19 +135,22 @@ const callOf = ({ id, name, input }: PartOf<"call">) => ({
 });
 
 /** Says in words what the format has no member for: that the tool failed, and that its images come after it. */
-function toolMessage({ callId, parts, failed }: PartOf<"result">): object {
+function toolMessage(result: PartOf<"result">, marks: boolean): object {
+  const { callId, parts, failed } = result;
   const text = textsOf(parts).join("\n");
   const elsewhere = parts.some(({ kind }) => kind !== "text");
   const said = text === "" && elsewhere ? "The result is in the next message." : text;
   const content = failed && !/^error\b/i.test(said) ? `Error: ${said}` : said;
-  return { role: "tool", tool_call_id: callId, content };
+  const mark = markOf([result, ...parts].find((part) => isMarked([part], marks)) ?? result, marks);
+  const marked = Object.keys(mark).length > 0 ? [{ type: "text", text: content, ...mark }] : content;
+  return { role: "tool", tool_call_id: callId, content: marked };
 }
 
-function contentOf(parts: readonly Part[]): string | object[] {
+function contentOf(parts: readonly Part[], marks: boolean): string | object[] {
   const [only] = parts;
   if (parts.length === 0) return "";
-  if (parts.length === 1 && only?.kind === "text") return only.text;
-  return parts.map(contentPart);
+  if (parts.length === 1 && only?.kind === "text" && !isMarked(parts, marks)) return only.text;
+  return parts.map((part) => ({ ...contentPart(part), ...markOf(part, marks) }));
 }
 
 function contentPart(part: Part): object {

@@ -1,6 +1,7 @@
 import { chatCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
 import { addStep, type Block, emptyReply, type Reply, type ReplyStep } from "../reply.ts";
+import type { Seal } from "../sealed.ts";
 import { dataEvent, type StepWriter, type WriterContext } from "../writing.ts";
 import { detailOf, FINISH } from "./answer-out.ts";
 
@@ -8,7 +9,7 @@ import { detailOf, FINISH } from "./answer-out.ts";
 type Chunk = (delta: object, finishReason?: string | null) => string;
 
 /** Writes an answer as a stream of chat chunks, in the order in which OpenAI sends them. */
-export function chatWriter({ options, createdSeconds, usage }: WriterContext): StepWriter {
+export function chatWriter({ options, createdSeconds, usage, seal }: WriterContext): StepWriter {
   const reply = emptyReply();
   const envelope = (choices: object[]) => ({
     id: reply.id,
@@ -46,7 +47,7 @@ export function chatWriter({ options, createdSeconds, usage }: WriterContext): S
       case "error":
         return dataEvent(streamError("chat", step.error));
       default:
-        return blockChunk(reply, step, chunk);
+        return blockChunk(reply, step, { chunk, seal });
     }
   };
 
@@ -58,7 +59,11 @@ export function chatWriter({ options, createdSeconds, usage }: WriterContext): S
 
 type BlockStep = Extract<ReplyStep, { kind: "open" | "more" | "sign" | "close" }>;
 
-function blockChunk({ blocks }: Reply, step: BlockStep, chunk: Chunk): string {
+function blockChunk(
+  { blocks }: Reply,
+  step: BlockStep,
+  { chunk, seal }: { chunk: Chunk; seal: Seal },
+): string {
   const block = blocks.at(-1);
   const index = blocks.filter(({ kind }) => kind === "call").length - 1;
   const call = (members: object) => chunk({ tool_calls: [{ index, ...members }] });
@@ -76,7 +81,7 @@ function blockChunk({ blocks }: Reply, step: BlockStep, chunk: Chunk): string {
       return "";
     case "close": {
       if (block?.kind === "call") return block.text === "" ? call({ function: { arguments: "{}" } }) : "";
-      const details = block ? detailOf(block, blocks.length - 1) : [];
+      const details = block ? detailOf(block, { index: blocks.length - 1, seal }) : [];
       return details.length > 0 ? chunk({ reasoning_details: details }) : "";
     }
   }

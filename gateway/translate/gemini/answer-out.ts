@@ -40,35 +40,33 @@ function chunkOf({ id, model, stop }: Reply, { parts, ended, usage }: Chunk): ob
 
 type At = { reply: Reply; index: number; writing: WriterContext };
 
-/** A block's part. Reasoning is shown to clients that ask for thoughts; the call after it carries it in any case. */
+/** A block's part. Reasoning is shown to clients that ask for thoughts; the part after it carries it in any case. */
 function partOf(block: Block, { reply, index, writing }: At): object[] {
   switch (block.kind) {
     case "text":
     case "refusal":
-      return [{ text: block.text }];
+      return [{ text: block.text, ...signed(reply, index, writing) }];
     case "thinking":
-      return writing.options.thinking ? [{ text: block.text, thought: true }] : [];
+      return writing.options.thinking && block.text !== "" ? [{ text: block.text, thought: true }] : [];
     case "redacted":
     case "extra":
       return [];
-    case "call":
-      return [callPart(block, reasoningBefore(reply, index))];
+    case "call": {
+      const { id, name, text } = block;
+      return [{ functionCall: { id, name, args: argumentsObject(text) }, ...signed(reply, index, writing) }];
+    }
   }
 }
 
-function callPart({ id, name, text }: Extract<Block, { kind: "call" }>, reasoning: Block[]): object {
-  const thoughtSignature = signatureOf(reasoning);
-  return {
-    functionCall: { id, name, args: argumentsObject(text) },
-    ...(thoughtSignature === null ? {} : { thoughtSignature }),
-  };
-}
+const isThought = ({ kind }: Block): boolean =>
+  kind === "thinking" || kind === "redacted" || kind === "extra";
 
-/** The reasoning since the call before. */
-function reasoningBefore({ blocks }: Reply, index: number): Block[] {
+/** The reasoning right before a block, as its signature. */
+function signed({ blocks }: Reply, index: number, { seal }: WriterContext): object {
   const before = blocks.slice(0, index);
-  const since = before.slice(before.findLastIndex(({ kind }) => kind === "call") + 1);
-  return since.filter(({ kind }) => kind !== "text" && kind !== "refusal");
+  const thoughts = before.slice(before.findLastIndex((block) => !isThought(block)) + 1);
+  const thoughtSignature = signatureOf(thoughts, seal);
+  return thoughtSignature === null ? {} : { thoughtSignature };
 }
 
 /** Counts in Gemini's format, whose candidates leave thoughts out; null if the provider reported none. */
@@ -97,8 +95,17 @@ export function geminiWriter(writing: WriterContext): StepWriter {
     switch (step.kind) {
       case "more":
         if (!block || block.kind === "call" || !("text" in block)) return "";
+        // A block's first text carries the signature.
         return partOf(block, { reply, index, writing })
-          .map((part) => chunk([{ ...part, text: step.text }]))
+          .map(({ thoughtSignature, ...part }: { thoughtSignature?: string }) =>
+            chunk([
+              {
+                ...part,
+                text: step.text,
+                ...(thoughtSignature && block.text === step.text && { thoughtSignature }),
+              },
+            ]),
+          )
           .join("");
       case "close":
         return block?.kind === "call" ? chunk(partOf(block, { reply, index, writing })) : "";

@@ -2,7 +2,6 @@ import {
   dropped,
   flagAt,
   into,
-  listAt,
   located,
   lose,
   type MemberReader,
@@ -10,6 +9,7 @@ import {
   numberAt,
   objectAt,
   oneOfAt,
+  stopInto,
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
@@ -31,9 +31,7 @@ export const readGenerationConfig =
       temperature: into(prompt, "temperature", located(numberAt)),
       topP: into(prompt, "topP", located(numberAt)),
       maxOutputTokens: into(prompt, "maxTokens", located(numberAt)),
-      stopSequences: into(prompt, "stop", (list, place) =>
-        listAt(list, place).map((one, index) => textAt(one, place.item(index))),
-      ),
+      stopSequences: stopInto(prompt),
       // Gemini CLI sends it with every call; other vendors' models choose among all tokens.
       topK: dropped,
       // A wish for the same answer again, which no vendor promises.

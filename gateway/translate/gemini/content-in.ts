@@ -36,6 +36,7 @@ function turnOf(content: LocatedBody, ids: CallIds): PromptTurn {
     ),
     parts: into(turn, "parts", (parts, at) => listedObjects(parts, at).flatMap((part) => partsOf(part, ids))),
   });
+  if (turn.role === "assistant") turn.parts = joinedTexts(turn.parts);
   return turn;
 }
 
@@ -68,13 +69,21 @@ function partsOf(part: LocatedBody, ids: CallIds): Part[] {
   };
   readProto(part, readers, refused);
   const { parts, thought, sealed } = told;
-  const shown = thought ? parts.flatMap((one) => thoughtOf(one)) : parts;
-  return [...sealed, ...shown];
+  // A thought as it was shown; what its vendor takes back is in a signature.
+  return [...sealed, ...(thought ? parts.filter(({ kind }) => kind !== "text") : parts)];
 }
 
-/** A thought as it was shown; what its vendor takes back is in a signature. */
-const thoughtOf = (part: Part): Part[] =>
-  part.kind === "text" ? [{ kind: "thinking", text: part.text, signature: null, at: part.at }] : [part];
+/** Texts that a stream cut, as one. */
+function joinedTexts(parts: readonly Part[]): Part[] {
+  const joined: Part[] = [];
+  for (const part of parts) {
+    const before = joined.at(-1);
+    if (part.kind === "text" && before?.kind === "text") {
+      joined[joined.length - 1] = { ...before, text: before.text + part.text };
+    } else joined.push(part);
+  }
+  return joined;
+}
 
 function callPart(call: LocatedBody, ids: CallIds): Part {
   const part: PartOf<"call"> = { kind: "call", id: "", name: "", input: "{}", cache: null, at: call.at };

@@ -27,9 +27,8 @@ export const lacksJsonWithTools = (model: string): boolean => /(?:^|\/)gemini-[1
 const STOPS_MAX = 5;
 
 function configOf(prompt: Prompt, model: string): object {
-  const { maxTokens, temperature, topP, stop, output } = prompt;
-  const [most] = prompt.turns;
-  if (stop.length > STOPS_MAX && most) lose(most.at, `${STOPS_MAX} stop sequences at most`);
+  const { maxTokens, temperature, topP, stop, stopAt, output } = prompt;
+  if (stop.length > STOPS_MAX && stopAt) lose(stopAt, `${STOPS_MAX} stop sequences at most`);
   const thinking = thinkingConfig(prompt, model);
   return {
     ...(maxTokens ? { maxOutputTokens: maxTokens.value } : {}),

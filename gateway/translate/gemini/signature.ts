@@ -1,11 +1,11 @@
 import type { Block } from "../reply.ts";
-import { openSealed, seal } from "../responses/sealed.ts";
+import { openSealed, type Seal } from "../sealed.ts";
 
 /**
- * Another vendor's reasoning as Gemini's clients carry it: in the `thoughtSignature` of the call that followed it, which
+ * Another vendor's reasoning as Gemini's clients carry it: in the `thoughtSignature` of the text or call that followed it, which
  * they send back unread. Base64, because Google's clients decode it. Null if there is none to carry.
  */
-export function signatureOf(blocks: readonly Block[]): string | null {
+export function signatureOf(blocks: readonly Block[], seal: Seal): string | null {
   const sealed = blocks.flatMap((block) => seal(block) ?? []);
   return sealed.length === 0 ? null : Buffer.from(sealed.join(" ")).toString("base64");
 }

@@ -3,13 +3,16 @@ import { messagesCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
 import type { AnswerOptions } from "../prompt.ts";
 import { addStep, type Block, emptyReply, type OpenBlock, type Reply, type ReplyStep } from "../reply.ts";
+import type { Seal } from "../sealed.ts";
 import { namedEvent, type StepWriter, type WriterContext } from "../writing.ts";
 import { argumentsObject } from "./content-out.ts";
 
 /** A whole answer as a message. */
-export const writeMessage = (reply: Reply, { usage, options }: WriterContext): object => ({
+export const writeMessage = (reply: Reply, { usage, options, seal }: WriterContext): object => ({
   ...envelope(reply),
-  content: reply.blocks.filter((block): block is Shown => isShown(block.kind, options)).map(contentBlock),
+  content: reply.blocks
+    .filter(({ kind }) => isShown(kind, options))
+    .map((block) => contentBlock(block, seal)),
   ...stopMembers(reply.stop),
   usage: { ...messagesCounts(usage()), ...VENDOR_ONLY },
 });
@@ -35,22 +38,21 @@ const stopMembers = (stop: Stop | null) => ({
     stop?.reason === "refusal" ? { type: "refusal", category: null, explanation: stop.explanation } : null,
 });
 
-/** What has a block of its own; the format's vendor would refuse another's in place of its own reasoning. */
-type Shown = Exclude<Block, { kind: "extra" }>;
-
 /** Only a client that requested reasoning gets it: others take the first block for the answer. */
-const isShown = (kind: Block["kind"], options: AnswerOptions): kind is Shown["kind"] =>
-  kind !== "extra" && (options.thinking || (kind !== "thinking" && kind !== "redacted"));
+const isShown = (kind: Block["kind"], { thinking }: AnswerOptions): boolean =>
+  thinking || (kind !== "thinking" && kind !== "redacted" && kind !== "extra");
 
-function contentBlock(block: Shown): object {
+/** Thoughts of other vendors are sealed, so that they come back. */
+function contentBlock(block: Block, seal: Seal): object {
   switch (block.kind) {
     case "text":
     case "refusal":
       return { type: "text", text: block.text, citations: null };
     case "thinking":
-      return { type: "thinking", thinking: block.text, signature: block.signature ?? "" };
+      return { type: "thinking", thinking: block.text, signature: seal(block) ?? "" };
     case "redacted":
-      return { type: "redacted_thinking", data: block.data };
+    case "extra":
+      return { type: "redacted_thinking", data: seal(block) ?? "" };
     case "call":
       return toolUse(block, argumentsObject(block.text));
   }
@@ -64,9 +66,9 @@ const toolUse = ({ id, name }: { id: string; name: string }, input: object) => (
   caller: { type: "direct" },
 });
 
-function openedBlock(block: OpenBlock): object {
+function openedBlock(block: OpenBlock, seal: Seal): object {
   if (block.kind === "call") return toolUse(block, {});
-  if (block.kind === "redacted") return { type: "redacted_thinking", data: block.data };
+  if (block.kind === "redacted" || block.kind === "extra") return contentBlock(block, seal);
   if (block.kind === "thinking") return { type: "thinking", thinking: "", signature: "" };
   return { type: "text", text: "", citations: null };
 }
@@ -79,7 +81,7 @@ const DELTAS = {
 } as const;
 
 /** Writes an answer as a stream of message events, in the order in which Anthropic sends them. */
-export function messageWriter({ options, usage }: WriterContext): StepWriter {
+export function messageWriter({ options, usage, seal }: WriterContext): StepWriter {
   const reply = emptyReply();
   let index = -1;
   let stop: Stop | null = null;
@@ -98,17 +100,18 @@ export function messageWriter({ options, usage }: WriterContext): StepWriter {
       },
     });
 
-  const inBlock = (step: ReplyStep, kind: Shown["kind"]): string => {
+  const inBlock = (step: ReplyStep, block: Block): string => {
     switch (step.kind) {
       case "open":
         index += 1;
-        return event("content_block_start", { index, content_block: openedBlock(step.block) });
+        return event("content_block_start", { index, content_block: openedBlock(step.block, seal) });
       case "more":
-        return kind === "redacted" ? "" : delta(DELTAS[kind](step.text));
-      case "sign":
-        return delta({ type: "signature_delta", signature: step.signature });
-      case "close":
-        return event("content_block_stop", { index });
+        return block.kind in DELTAS ? delta(DELTAS[block.kind as keyof typeof DELTAS](step.text)) : "";
+      case "close": {
+        const signature = block.kind === "thinking" ? seal(block) : null;
+        const signed = signature === null ? "" : delta({ type: "signature_delta", signature });
+        return signed + event("content_block_stop", { index });
+      }
       default:
         return "";
     }
@@ -116,7 +119,7 @@ export function messageWriter({ options, usage }: WriterContext): StepWriter {
 
   return (step) => {
     addStep(reply, step);
-    const kind = reply.blocks.at(-1)?.kind;
+    const block = reply.blocks.at(-1);
     switch (step.kind) {
       case "start":
         return start();
@@ -134,7 +137,7 @@ export function messageWriter({ options, usage }: WriterContext): StepWriter {
       case "error":
         return `event: error\ndata: ${JSON.stringify(streamError("messages", step.error))}\n\n`;
       default:
-        return kind && isShown(kind, options) ? inBlock(step, kind) : "";
+        return block && isShown(block.kind, options) ? inBlock(step, block) : "";
     }
   };
 }

@@ -1,5 +1,6 @@
 import { isJson, type Json } from "../exact-json.ts";
 import {
+  cacheInto,
   dropped,
   ignored,
   inexpressible,
@@ -14,6 +15,7 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, plainText } from "../prompt.ts";
+import { openSealed } from "../sealed.ts";
 
 /** The parts of a message's `content`: one text, or a list of blocks. */
 export function messagesContent(value: unknown, at: BodyPlace): Part[] {
@@ -38,9 +40,9 @@ function blockParts(block: Json, at: BodyPlace): Part[] {
     case "tool_result":
       return [toolResult(block, at)];
     case "thinking":
-      return [{ kind: "thinking", text: String(block["thinking"] ?? ""), signature: null, at }];
+      return [thought(String(block["thinking"] ?? ""), String(block["signature"] ?? ""), at)];
     case "redacted_thinking":
-      return [{ kind: "redacted", data: String(block["data"] ?? ""), at }];
+      return [redacted(String(block["data"] ?? ""), at)];
     default:
       if (!isVendorRan(block["type"])) throw inexpressible(at, "the type of the block has no counterpart");
       at.drop();
@@ -48,21 +50,39 @@ function blockParts(block: Json, at: BodyPlace): Part[] {
   }
 }
 
-/** Cache marks steer the vendor's own cache; other providers cache unasked. */
-const MARKS: MemberReaders = { type: ignored, cache_control: dropped };
+/** A thought that this gateway sealed, or one that the format's vendor signed; without a signature its maker is unknown. */
+const thought = (text: string, signature: string, at: BodyPlace): Part => ({
+  ...(openSealed(signature)[0] ?? {
+    kind: "thinking",
+    text,
+    signature: signature || null,
+    from: signature === "" ? null : "anthropic",
+  }),
+  at,
+});
+
+const redacted = (data: string, at: BodyPlace): Part => ({
+  ...(openSealed(data)[0] ?? { kind: "redacted", data, from: "anthropic" }),
+  at,
+});
+
+const marksOf = (marked: { cache: Json | null }): MemberReaders => ({
+  type: ignored,
+  cache_control: cacheInto(marked),
+});
 
 function textBlock(block: Json, at: BodyPlace): Part {
   const part = plainText("", at);
   // Citations say where an earlier answer found its text; the text itself stays.
-  readObject(block, at, { ...MARKS, text: into(part, "text", textAt), citations: dropped });
+  readObject(block, at, { ...marksOf(part), text: into(part, "text", textAt), citations: dropped });
   return part;
 }
 
 function imageBlock(block: Json, at: BodyPlace): Part {
-  const image: { source: ContentSource | null } = { source: null };
-  readObject(block, at, { ...MARKS, source: into(image, "source", sourceAt) });
+  const image: { source: ContentSource | null; cache: Json | null } = { source: null, cache: null };
+  readObject(block, at, { ...marksOf(image), source: into(image, "source", sourceAt) });
   if (!image.source) throw malformed(at.member("source"), "an object");
-  return { kind: "image", source: image.source, cache: null, at };
+  return { kind: "image", source: image.source, cache: image.cache, at };
 }
 
 function sourceAt(value: unknown, at: BodyPlace): ContentSource {
@@ -83,13 +103,13 @@ function sourceAt(value: unknown, at: BodyPlace): ContentSource {
   }
 }
 
-type DocumentBlock = { title: string | null; context: Part[]; parts: Part[] };
+type DocumentBlock = { title: string | null; context: Part[]; parts: Part[]; cache: Json | null };
 
 /** A document, or the blocks that it consists of, after its context as text. */
 function documentParts(block: Json, at: BodyPlace): Part[] {
-  const document: DocumentBlock = { title: null, context: [], parts: [] };
+  const document: DocumentBlock = { title: null, context: [], parts: [], cache: null };
   readObject(block, at, {
-    ...MARKS,
+    ...marksOf(document),
     title: into(document, "title", textAt),
     context: into(document, "context", (value, place) => [plainText(textAt(value, place), place)]),
     citations: neutral({ enabled: false }),
@@ -100,14 +120,14 @@ function documentParts(block: Json, at: BodyPlace): Part[] {
         : [{ kind: "document", source: sourceAt(source, place), title: null, cache: null, at }];
     }),
   });
-  const { title, context, parts } = document;
-  return [...context, ...parts.map((part) => (part.kind === "document" ? { ...part, title } : part))];
+  const { title, context, parts, cache } = document;
+  return [...context, ...parts.map((part) => (part.kind === "document" ? { ...part, title, cache } : part))];
 }
 
 function toolUse(block: Json, at: BodyPlace): Part {
   const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "{}", cache: null, at };
   readObject(block, at, {
-    ...MARKS,
+    ...marksOf(call),
     id: into(call, "id", textAt),
     name: into(call, "name", textAt),
     input: into(call, "input", (value) => JSON.stringify(value)),
@@ -122,7 +142,7 @@ function toolUse(block: Json, at: BodyPlace): Part {
 function toolResult(block: Json, at: BodyPlace): Part {
   const result: PartOf<"result"> = { kind: "result", callId: "", parts: [], failed: false, cache: null, at };
   readObject(block, at, {
-    ...MARKS,
+    ...marksOf(result),
     tool_use_id: into(result, "callId", textAt),
     content: into(result, "parts", messagesContent),
     is_error: into(result, "failed", (value) => value === true),

@@ -3,7 +3,7 @@ import { inexpressible } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import type { ContentSource, Part, PartOf, PromptTurn } from "../prompt.ts";
 
-/** A turn's blocks: tool results first, empty texts left out. */
+/** A turn's blocks: tool results first; texts of white space alone, which the vendor refuses, are left out. */
 export function blocksOf(turn: PromptTurn): object[] {
   const [results, rest] = [
     turn.parts.filter(({ kind }) => kind === "result"),
@@ -25,7 +25,7 @@ export function systemBlocks(turns: readonly PromptTurn[]): object[] {
 function blocksOfPart(part: Part): object[] {
   switch (part.kind) {
     case "text":
-      return part.text === "" ? [] : [{ type: "text", text: part.text, ...markOf(part) }];
+      return part.text.trim() === "" ? [] : [{ type: "text", text: part.text, ...markOf(part) }];
     case "image":
       return [{ type: "image", source: imageSource(part.source, part.at), ...markOf(part) }];
     case "document":

@@ -1,13 +1,13 @@
 import { clientsTools } from "../chat/tools-in.ts";
 import { isJson, type Json } from "../exact-json.ts";
 import {
+  cacheInto,
   dropped,
   flagAt,
   ignored,
   inexpressible,
   into,
   type LocatedBody,
-  listAt,
   located,
   type MemberReader,
   type MemberReaders,
@@ -18,6 +18,7 @@ import {
   objectsAt,
   oneOfAt,
   readObject,
+  stopInto,
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
@@ -65,8 +66,6 @@ const LEFT_OUT: MemberReaders = {
   route: ignored,
   // Read after the messages.
   system: ignored,
-  // Other providers cache unasked.
-  cache_control: dropped,
   // The vendor's own capacity, and figures about its cache: the answer is the same.
   service_tier: dropped,
   diagnostics: dropped,
@@ -81,6 +80,7 @@ const refuseThread: MemberReader = (_value, at) => {
 };
 
 const readersFor = (prompt: Prompt): MemberReaders => ({
+  cache_control: cacheInto(prompt),
   thread: refuseThread,
   messages: into(prompt, "turns", (value, at) =>
     objectsAt(value, at).flatMap(({ object, at: place }) => turnOf(object, place)),
@@ -88,9 +88,7 @@ const readersFor = (prompt: Prompt): MemberReaders => ({
   max_tokens: into(prompt, "maxTokens", located(numberAt)),
   temperature: into(prompt, "temperature", located(numberAt)),
   top_p: into(prompt, "topP", located(numberAt)),
-  stop_sequences: into(prompt, "stop", (value, at) =>
-    listAt(value, at).map((one, index) => textAt(one, at.item(index))),
-  ),
+  stop_sequences: stopInto(prompt),
   stream: into(prompt, "streamed", flagAt),
   metadata: (value, at) =>
     readObject(value, at, {
@@ -140,7 +138,7 @@ function toolOf({ object: definition, at }: LocatedBody): Tool {
   const tool: Tool = { name: "", description: null, schema: null, strict: null, cache: null };
   readObject(definition, at, {
     type: ignored,
-    cache_control: dropped,
+    cache_control: cacheInto(tool),
     // When arguments are streamed, not what they are.
     eager_input_streaming: dropped,
     defer_loading: neutral(false),

@@ -13,10 +13,10 @@ export function writeMessagesRequest(prompt: Prompt, model: string): object {
   return {
     model,
     max_tokens: maxTokens,
-    ...(system.length > 0 ? { system: systemBlocks(system) } : {}),
+    ...systemMember(system),
     messages: conversation(prompt.turns.filter(({ role }) => role !== "system")),
     ...temperatures(prompt, reasoning),
-    ...(prompt.stop.length > 0 ? { stop_sequences: prompt.stop } : {}),
+    ...stopSequences(prompt),
     ...(reasoning.thinking ? { thinking: reasoning.thinking } : {}),
     ...outputConfig(prompt, reasoning),
     ...(prompt.tools.length > 0 ? { tools: prompt.tools.map(toolFor(model)) } : {}),
@@ -24,6 +24,11 @@ export function writeMessagesRequest(prompt: Prompt, model: string): object {
     ...(prompt.user === null ? {} : { metadata: { user_id: prompt.user } }),
     ...(prompt.streamed ? { stream: true } : {}),
   };
+}
+
+function systemMember(turns: readonly PromptTurn[]): object {
+  const system = systemBlocks(turns);
+  return system.length > 0 ? { system } : {};
 }
 
 /** A wish about the vendor's capacity means nothing elsewhere; any other member changes the answer. */
@@ -67,6 +72,13 @@ function temperatures({ temperature, topP }: Prompt, { thinking }: Reasoning): o
     ...(clamped !== null && clamped !== 1 ? { temperature: clamped } : {}),
     ...(topP && topP.value !== 1 ? { top_p: topP.value } : {}),
   };
+}
+
+/** The vendor refuses sequences of white space alone. */
+function stopSequences({ stop, stopAt }: Prompt): object {
+  const stop_sequences = stop.filter((one) => one.trim() !== "");
+  if (stop_sequences.length < stop.length) stopAt?.drop();
+  return stop_sequences.length > 0 ? { stop_sequences } : {};
 }
 
 function outputConfig({ output }: Prompt, { effort }: Reasoning): object {

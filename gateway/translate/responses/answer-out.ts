@@ -3,8 +3,8 @@ import { errorCode } from "../error-shapes.ts";
 import type { Json } from "../exact-json.ts";
 import type { AnswerOptions } from "../prompt.ts";
 import type { Block, Reply } from "../reply.ts";
+import type { Seal } from "../sealed.ts";
 import type { WriterContext } from "../writing.ts";
-import { seal } from "./sealed.ts";
 
 export type ItemStatus = "in_progress" | "completed";
 
@@ -50,20 +50,20 @@ export const isItem = (kind: Block["kind"], { thinking, signed }: AnswerOptions)
 export const shownBlocks = ({ blocks }: Reply, options: AnswerOptions): Block[] =>
   blocks.filter(({ kind }) => isItem(kind, options));
 
-const outputItems = (reply: Reply, { options, token }: WriterContext): object[] =>
+const outputItems = (reply: Reply, { options, token, seal }: WriterContext): object[] =>
   shownBlocks(reply, options).map((block, index) =>
-    itemOf(block, { id: itemId(token, block.kind, index), options, status: "completed" }),
+    itemOf(block, { id: itemId(token, block.kind, index), options, seal, status: "completed" }),
   );
 
 /** Keeps the items for later calls: all of them and with signatures, whatever the client gets. */
-export function keepItems({ blocks }: Reply, { options, token, keep }: WriterContext): void {
+export function keepItems({ blocks }: Reply, { options, token, seal, keep }: WriterContext): void {
   if (!options.kept) return;
   const all = { ...options, thinking: true, signed: true };
   let index = 0;
   keep(
     blocks.map((block) => ({
       id: isItem(block.kind, options) ? itemId(token, block.kind, index++) : null,
-      item: itemOf(block, { options: all, status: "completed" }),
+      item: itemOf(block, { options: all, seal, status: "completed" }),
     })),
   );
 }
@@ -83,7 +83,7 @@ export const itemId = (token: string, kind: Block["kind"], index: number): strin
 /** A block as an output item; while it is in progress, without what is still to come. */
 export function itemOf(
   block: Block,
-  { id, options, status }: { id?: string; options: AnswerOptions; status: ItemStatus },
+  { id, options, seal, status }: { id?: string; options: AnswerOptions; seal: Seal; status: ItemStatus },
 ): Json {
   const whole = status === "completed";
   const named = id === undefined ? {} : { id };

@@ -14,8 +14,8 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
+import { openSealed } from "../sealed.ts";
 import { sourceOfUrl } from "../sources.ts";
-import { openSealed } from "./sealed.ts";
 import { clientToolPart, isVendorRan } from "./tool-items-in.ts";
 
 /** An item's state in a conversation that the format's own provider keeps. */

@@ -61,7 +61,7 @@ function itemEvents(step: BlockStep, item: Item, context: Context): string {
   const { block, output_index, id } = item;
   const itemAs = (status: "in_progress" | "completed") => ({
     output_index,
-    item: itemOf(block, { id, options: writing.options, status }),
+    item: itemOf(block, { ...writing, id, status }),
   });
   switch (step.kind) {
     case "open":
