@@ -70,3 +70,13 @@ test("an answer that tells only a part of what is billed makes the batch's cost 
 test("a batch without answers cost nothing, and that is known", () => {
   expect(batchTally().done().priced).toEqual(FREE);
 });
+
+test("the list's cost stays beside that of own prices, and is unknown if the list lacks a price", () => {
+  const own = (listCostUsd: string | null): Priced => ({ ...priced("0.1"), basis: "contract", listCostUsd });
+  const sum = batchTally();
+  sum.add({ reading: reading(1), priced: own("0.3"), discounted: UNPRICED });
+  sum.add({ reading: reading(1), priced: priced("0.1"), discounted: UNPRICED });
+  expect(sum.done().priced).toMatchObject({ costUsd: "0.2", listCostUsd: "0.4" });
+  sum.add({ reading: reading(1), priced: own(null), discounted: UNPRICED });
+  expect(sum.done().priced).toMatchObject({ costUsd: "0.3", listCostUsd: null });
+});
