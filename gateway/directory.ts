@@ -57,6 +57,8 @@ export type Provider = {
   kind: ProviderKind;
   /** API root without a trailing slash. */
   baseUrl: string;
+  /** Where its models run; null or absent: anywhere, or not known. */
+  location?: string | null;
   credential: Secret | null;
   /** All of them, if it has several, which share its calls; `credential` is then the one of them to use. */
   credentials?: readonly Secret[];

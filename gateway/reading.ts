@@ -12,8 +12,13 @@ export type Reading = {
   failure?: string | undefined;
   /** What the call cost according to the provider: exact decimal in USD, null if it does not say. */
   reportedCostUsd: string | null;
-  /** Size and quality of the images, or the search, that the request asked for (request-counts.ts). */
+  /**
+   * Size and quality of the images, or the search, that the request asked for (request-counts.ts), or the search tool that
+   * the answer names.
+   */
   variant?: string | null;
+  /** Length of transcribed sound as the provider bills it. It is priced and never stored. */
+  audioSeconds?: number;
   /** Id of what the provider keeps for later calls: the response, or its container; absent: nothing. */
   keptId?: string | null;
   /** Ids of what else it keeps: containers, and the items of a stored response; absent: nothing. */
@@ -21,6 +26,9 @@ export type Reading = {
   /** The provider's id of the answer, where the format has it in the body and not in a header. */
   answerId?: string | null;
 };
+
+/** The search tool of Responses that costs more with some models. */
+export const PREVIEW_SEARCH = "web_search_preview";
 
 /** A call's cost: exact decimals in USD, null if unknown. */
 export type Priced = {

@@ -27,6 +27,10 @@ const NO_COUNTS = Object.freeze({
   imageOutputTokens: null,
   /** Sources that a search read, where the provider bills each of them. */
   searchSources: null,
+  /** Part of `cacheReadTokens`, and of `audioInputTokens`. */
+  cacheReadAudioTokens: null,
+  /** Searches of stored files that the provider bills. */
+  fileSearches: null,
 });
 
 /**

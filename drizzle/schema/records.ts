@@ -114,7 +114,12 @@ export const requests = pgTable(
     imageInputTokens: integer("image_input_tokens"),
     imageOutputTokens: integer("image_output_tokens"),
     searchSources: integer("search_sources"),
-    /** Size and quality of the requested images, such as `1024x1792 hd`, or the requested search, such as `low`. */
+    cacheReadAudioTokens: integer("cache_read_audio_tokens"),
+    fileSearches: integer("file_searches"),
+    /**
+     * Size and quality of the requested images, such as `1024x1792 hd`; the requested search, such as `low`; or the search
+     * tool, if its name sets its price.
+     */
     variant: label("variant"),
 
     /** Exact USD; null when unknown. */

@@ -16,6 +16,8 @@ export const providers = pgTable(
     credential: label("credential"),
     /** Further ones, sealed likewise, which share its calls. */
     moreCredentials: json<string[]>("more_credentials").notNull().default([]),
+    /** Where its models run; null: as its address says. */
+    location: label("location"),
     headers: json<Record<string, string>>("headers").notNull(),
     /** Globs of the models it serves. */
     models: json<string[]>("models"),

@@ -8,6 +8,7 @@ import {
   environmentCredential,
   isProviderKind,
   type ProviderRow,
+  runsIn,
 } from "../stores/directory/provider-rows.ts";
 import { deleteProvider, editedProvider, providerRows, storedCredentials } from "../stores/providers.ts";
 import { lastFour } from "./audit.ts";
@@ -45,6 +46,7 @@ export const adminProviders = (deps: AdminDeps) =>
     view: (row, deps) =>
       viewAs(ProviderView, {
         ...row,
+        runsIn: isProviderKind(row.kind) ? runsIn(row, row.kind) : null,
         credentialSource: credentialSource(row, deps.providerKeys),
         credentialCount: credentialCount(row, deps.providerKeys),
         health: healthOf(row, deps),

@@ -117,6 +117,8 @@ export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): 
     imageInputTokens: known(usage.imageInputTokens),
     imageOutputTokens: known(usage.imageOutputTokens),
     searchSources: known(usage.searchSources),
+    cacheReadAudioTokens: known(usage.cacheReadAudioTokens),
+    fileSearches: known(usage.fileSearches),
     variant: label(reading?.variant),
     inputTokens: known(inputTokens(usage)),
     costUsd: known(priced.costUsd),

@@ -9,8 +9,10 @@ export type JsonOutline = {
 
 /** No reader of usage looks at longer strings: names and counts are short. */
 const TOKEN_BYTES_MAX = 256;
-/** No figure lies deeper; what does, such as the probabilities of single tokens, is left out. */
-const DEPTH_MAX = 5;
+/** No figure and no tool's name lies deeper. */
+const DEPTH_MAX = 7;
+/** The probabilities of single tokens are the bulk of answers that have them, and are left out. */
+const LEFT_OUT = new Set(['"logprobs"', '"logprobsResult"']);
 /** From here on, the elements of arrays keep only their number. */
 const ARRAYS_BYTES_MAX = 1024 * 1024;
 /** A text whose outline is larger has none. */
@@ -40,6 +42,8 @@ type State = {
   /** Arrays among `kept`. */
   arrays: number;
   place: "key" | "value" | "element";
+  /** The name of the member whose value is read. */
+  name: string;
   /** An unfinished string, number or word; null between tokens. `length` also counts what was not kept of it. */
   token: { string: boolean; text: string; length: number; escaping: boolean } | null;
   ended: boolean;
@@ -59,6 +63,7 @@ export function jsonOutline(): JsonOutline {
     skipped: 0,
     arrays: 0,
     place: "value",
+    name: "",
     token: null,
     ended: false,
     damaged: false,
@@ -160,7 +165,9 @@ function keep(token: NonNullable<State["token"]>, chunk: Uint8Array, [start, end
 
 function open(state: State, array: boolean): void {
   const { kept } = state;
-  const isLeftOut = kept.length >= DEPTH_MAX || (state.arrays > 0 && state.text.length > ARRAYS_BYTES_MAX);
+  const isNamed = state.place === "value" && LEFT_OUT.has(state.name);
+  const isLeftOut =
+    isNamed || kept.length >= DEPTH_MAX || (state.arrays > 0 && state.text.length > ARRAYS_BYTES_MAX);
   if (state.skipped > 0 || isLeftOut) {
     if (state.skipped === 0) write(state, array ? "[]" : "{}");
     state.skipped += 1;
@@ -188,8 +195,10 @@ function close(state: State): void {
 function write(state: State, token: string): void {
   if (state.skipped > 0) return;
   begin(state, token);
-  if (state.place === "key") state.place = "value";
-  else next(state);
+  if (state.place === "key") {
+    state.place = "value";
+    state.name = token;
+  } else next(state);
 }
 
 /** Writes what begins a token, after what separates it from the one before. */

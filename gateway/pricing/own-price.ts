@@ -1,4 +1,4 @@
-import { type Exact, parseDecimal } from "#shared/decimal.ts";
+import { type Exact, parseDecimal, product } from "#shared/decimal.ts";
 import type { Usage } from "#shared/usage.ts";
 import type { PriceOverride } from "../directory.ts";
 import {
@@ -116,6 +116,7 @@ const TOKENS = [
 ] as const satisfies readonly (readonly [keyof Usage, PriceUnit])[];
 const SEARCHES = [
   ["webSearches", "web_search"],
+  ["fileSearches", "file_search"],
   ["searchSources", "source"],
 ] as const satisfies readonly (readonly [keyof Usage, PriceUnit])[];
 
@@ -133,7 +134,7 @@ export function coveredPart({ rates, list }: PriceEntry, usage: Usage): { usage:
 }
 
 function timesFactor(
-  { rates, imageBy, callBy, characterEstimate }: PriceEntry,
+  { rates, imageBy, callBy, characterEstimate, audioHour }: PriceEntry,
   factor: Exact,
 ): Partial<PriceEntry> {
   const each = <Key extends string>(of: Readonly<Partial<Record<Key, Rate>>>) =>
@@ -148,5 +149,6 @@ function timesFactor(
     ...(imageBy && { imageBy: each(imageBy) }),
     ...(callBy && { callBy: each(callBy) }),
     ...(characterEstimate && { characterEstimate: rateTimes(characterEstimate, factor) }),
+    ...(audioHour && { audioHour: product(audioHour, factor) }),
   };
 }

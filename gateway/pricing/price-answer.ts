@@ -10,7 +10,7 @@ import { tierOf } from "./tier.ts";
 import { ofVariant } from "./variant.ts";
 
 export type AnswerToPrice = {
-  provider: Pick<Provider, "kind" | "name">;
+  provider: Pick<Provider, "kind" | "name" | "location">;
   /** Null if the client named none. */
   model: string | null;
   /** The provider's name for the model that answered. */
@@ -18,8 +18,10 @@ export type AnswerToPrice = {
   serviceTier: string | null;
   /** Its cost as the provider reported it (`Reading`). */
   reportedCostUsd: string | null;
-  /** Size and quality of the requested images, or the requested search (`Reading`); absent is unknown. */
+  /** Size and quality of the requested images, or the search or its tool (`Reading`); absent is unknown. */
   variant?: string | null;
+  /** Length of transcribed sound (`Reading`). */
+  audioSeconds?: number;
   usage: Usage;
   at: Date;
 };
@@ -54,9 +56,13 @@ function priceByList(book: PriceBook, answered: AnswerToPrice): Priced {
   return { ...priced, ...(covered.isWhole ? {} : { atLeast: true }), basis: "contract", listCostUsd };
 }
 
-function priceUsage(entry: PriceEntry, { variant = null }: AnswerToPrice, usage: Usage): Priced {
+function priceUsage(
+  entry: PriceEntry,
+  { variant = null, audioSeconds }: AnswerToPrice,
+  usage: Usage,
+): Priced {
   const { price, isFloor } = ofVariant(entry, variant);
-  const priced = priceCall(price, usage);
+  const priced = priceCall(price, usage, audioSeconds);
   return isFloor && priced.costUsd !== null ? { ...priced, atLeast: true } : priced;
 }
 
@@ -84,7 +90,14 @@ function priceEntryOf(book: PriceBook, answered: AnswerToPrice): PriceEntry | nu
 }
 
 /** Counts of pieces that a price list may charge besides tokens. */
-const PIECES = ["images", "characters", "searchUnits", "webSearches", "searchSources"] as const;
+const PIECES = [
+  "images",
+  "characters",
+  "searchUnits",
+  "webSearches",
+  "fileSearches",
+  "searchSources",
+] as const;
 
 /** The provider's cost. What the list charges for pieces is not for tokens; without pieces all of it is for tokens. */
 function asReported(listed: Priced, costUsd: string, usage: Usage): Priced {

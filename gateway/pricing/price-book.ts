@@ -3,7 +3,7 @@ import type { PriceOverride, Provider } from "../directory.ts";
 import type { WireName } from "../surface-facts.ts";
 import { hasOtherDates } from "./list-lookup.ts";
 import { type EnteredPrice, enteredPrice, type OwnPrice, ownEntry, ownPrice } from "./own-price.ts";
-import { type ListedModel, listedModel, withHourWrites, withinUs } from "./price-list.ts";
+import { inPlace, type ListedModel, listedModel, withHourWrites, withoutSteps } from "./price-list.ts";
 import { PLACES, type PriceEntry, ratePer } from "./rate.ts";
 import { STANDARD, type TierPrices, tierPriceOf, undated } from "./tier.ts";
 import { tierEntry } from "./tier-entry.ts";
@@ -22,11 +22,15 @@ type PriceSource = {
   characterEstimates?: Readonly<Record<string, string>>;
   sourcePrice?: string;
   requestFees?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  searchPrice?: string;
+  previewSearch?: { models: RegExp; price: string };
   tiers?: TierPrices;
+  places?: { dearer?: RegExp; unsure?: RegExp };
+  flatSince?: { models: RegExp; day: string };
 };
 
 /** Who sells: a provider, its name for a service tier (the default is the standard one), and where the model runs. */
-type Seller = Pick<Provider, "kind" | "name"> & { tier?: string; withinUs?: boolean };
+type Seller = Pick<Provider, "kind" | "name" | "location"> & { tier?: string; withinUs?: boolean };
 
 /** A model's names in the order in which an administrator's and the list's prices are looked for. */
 export type ModelNames = { own: readonly string[]; list: readonly string[] };
@@ -83,15 +87,26 @@ export function priceBook(
   const priceOf: PriceBook["priceOf"] = (seller, model, atMs) => {
     const names = typeof model === "string" ? { own: [model], list: [model] } : model;
     const { kind, tier = STANDARD } = seller;
-    const found = firstOf(names.list, (name) => listed(kind, name, atMs)?.price ?? null);
     const standard = {
-      list: found && seller.withinUs ? withinUs(found) : found,
+      list: firstOf(names.list, (name) => {
+        const found = listed(kind, name, atMs)?.price ?? null;
+        return found && atPlace(found, seller, bareName(catalog[kind], name));
+      }),
       own: entered({ ...seller, tier: STANDARD }, names.own, atMs),
     };
     if (tier === STANDARD) return standard.own ? ownEntry(standard.own, standard.list) : standard.list;
     const { tiers } = catalog[kind];
     const published = firstOf(names.list, (name) => tierPriceOf(tiers, tier, name));
     return tierEntry({ tier, published, standard, own: entered(seller, names.own, atMs) });
+  };
+
+  /** The list price where the model runs. If nobody published whether it costs more there, a sum is a lower bound. */
+  const atPlace = (price: PriceEntry, { kind, location, withinUs }: Seller, bare: string): PriceEntry => {
+    const { dearer, unsure } = catalog[kind].places ?? {};
+    if (withinUs) return inPlace(price, "US");
+    if (location == null) return price;
+    if (dearer?.test(bare)) return inPlace(price, location);
+    return unsure?.test(bare) ? { ...price, uncounted: [...(price.uncounted ?? []), "call"] } : price;
   };
 
   return {
@@ -131,22 +146,33 @@ const outranks = (a: PriceOverride, b: PriceOverride): boolean =>
     : a.provider !== null;
 
 function listedUnder(source: PriceSource, model: string, atMs: number): ListedModel | null {
-  const { priceIds, modelPrefix = "" } = source;
-  const bare = model.startsWith(modelPrefix) ? model.slice(modelPrefix.length) : model;
+  const { priceIds, flatSince } = source;
+  const bare = bareName(source, model);
   const found = listedModel(priceIds, bare, atMs);
-  return found?.price ? { ...found, price: completed(found.price, source, bare) } : found;
+  if (!found?.price) return found;
+  const price = completed(found.price, source, bare);
+  if (!flatSince?.models.test(bare)) return { ...found, price };
+  return { ...found, price: atMs < Date.parse(flatSince.day) ? price : withoutSteps(price), timeless: false };
 }
+
+const bareName = ({ modelPrefix = "" }: PriceSource, model: string): string =>
+  model.startsWith(modelPrefix) ? model.slice(modelPrefix.length) : model;
 
 /** The list's price with the catalog's additions. */
 function completed(listed: PriceEntry, source: PriceSource, model: string): PriceEntry {
-  const { wire, sourcePrice, requestFees = {}, characterEstimates = {} } = source;
+  const { wire, sourcePrice, searchPrice, previewSearch, requestFees = {}, characterEstimates = {} } = source;
   const price = wire === "messages" ? withHourWrites(listed) : listed;
   const estimate = characterEstimates[undated(model)];
   const fees = Object.hasOwn(requestFees, model) ? requestFees[model] : undefined;
   const perPiece = (usd: string) => ratePer(parseDecimal(usd), PLACES.one);
   return {
     ...price,
-    ...(sourcePrice !== undefined && { rates: { ...price.rates, source: perPiece(sourcePrice) } }),
+    rates: {
+      ...price.rates,
+      ...(sourcePrice !== undefined && { source: perPiece(sourcePrice) }),
+      ...(searchPrice !== undefined && { web_search: perPiece(searchPrice) }),
+    },
+    ...(previewSearch?.models.test(model) && { previewSearch: perPiece(previewSearch.price) }),
     ...(fees && withRequestFees(price, ratesBy(fees, PLACES.thousand))),
     ...(estimate !== undefined && { characterEstimate: perPiece(estimate) }),
   };

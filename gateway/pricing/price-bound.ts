@@ -14,6 +14,7 @@ export type CountBound = {
 const INPUT_UNITS = [
   "input",
   "cache_read",
+  "cache_audio_read",
   "cache_write_5m",
   "cache_write_1h",
   "audio_input",

@@ -2,7 +2,6 @@ import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-p
 import { decimalOfNumber, type Exact, parseDecimal } from "#shared/decimal.ts";
 import { type Found, findListed } from "./list-lookup.ts";
 import {
-  isListPrice,
   LIST_PREFIX,
   PLACES,
   type PriceEntry,
@@ -16,7 +15,7 @@ import {
 
 /** A model's entry in the built-in list at a point in time. */
 export type ListedModel = {
-  /** Null if the list prices units that are not counted here, such as tokens of video, or lacks a fee that is charged. */
+  /** Null if the list lacks a fee or the price of sound that every call is charged for. */
   price: PriceEntry | null;
   contextTokens: number | null;
   /** Does not depend on the time. */
@@ -27,6 +26,7 @@ export type ListedModel = {
 const LIST_KEYS = {
   input_mtok: ["input", PLACES.million],
   cache_read_mtok: ["cache_read", PLACES.million],
+  cache_audio_read_mtok: ["cache_audio_read", PLACES.million],
   cache_write_mtok: ["cache_write_5m", PLACES.million],
   cache_write_1h_mtok: ["cache_write_1h", PLACES.million],
   input_audio_mtok: ["audio_input", PLACES.million],
@@ -37,11 +37,30 @@ const LIST_KEYS = {
   output_image_mtok: ["image_output", PLACES.million],
   rerank_searches_kcount: ["search_unit", PLACES.thousand],
   web_searches_kcount: ["web_search", PLACES.thousand],
+  storage_searches_kcount: ["file_search", PLACES.thousand],
   requests_kcount: ["call", PLACES.thousand],
 } as const satisfies Record<string, readonly [PriceUnit, number]>;
 
-/** Tokens that some models price separately but that no provider reports separately. */
-const UNCOUNTED = /^(?:input|output)_(?:video|citation).*_mtok$/;
+/** What an hour of transcribed sound costs. */
+const AUDIO_HOURS = "input_audio_hours";
+
+/**
+ * Keys that repeat others (`audio_hours`), or of surfaces that the gateway does not have: speech in real time, documents
+ * that are read by the page.
+ */
+const IRRELEVANT = new Set([
+  AUDIO_HOURS,
+  "audio_hours",
+  "input_text_messages_kcount",
+  "input_document_kpages",
+  "input_annotated_document_kpages",
+]);
+
+/** What a key prices a part of, if no usage tells that part; `call` for a key that is not known. */
+function uncountedIn(key: string): PriceUnit {
+  const [, of] = /^(input|output|cache)_[a-z_]+_mtok$/.exec(key) ?? [];
+  return of === "cache" ? "cache_read" : of === "input" || of === "output" ? of : "call";
+}
 
 /** Audio models. If the list only has their text prices, audio would be charged as text. */
 const AUDIO_MODELS = /[/-]audio(?:-|$)/;
@@ -81,14 +100,19 @@ function pricesAt({ provider, model }: Found, atMs: number): ModelPrice {
 function entryOf(entry: string, prices: ModelPrice): PriceEntry | null {
   if (AUDIO_MODELS.test(entry) && prices["input_audio_mtok"] === undefined) return null;
   const rates: Partial<Record<PriceUnit, Rate>> = {};
+  const uncounted: PriceUnit[] = [];
   for (const [key, price] of Object.entries(prices)) {
-    if (price === undefined) continue;
-    if (UNCOUNTED.test(key)) return null;
-    if (!isListKey(key)) continue;
+    if (price === undefined || IRRELEVANT.has(key)) continue;
+    if (!isListKey(key)) {
+      uncounted.push(uncountedIn(key));
+      continue;
+    }
     const [unit, places] = LIST_KEYS[key];
     rates[unit] = listRate(price, places);
   }
-  return { entry, rates };
+  const hour = prices[AUDIO_HOURS];
+  const audioHour = typeof hour === "number" ? { audioHour: decimalOfNumber(hour) } : {};
+  return { entry, rates, ...audioHour, ...(uncounted.length > 0 && { uncounted }) };
 }
 
 const isListKey = (key: string): key is keyof typeof LIST_KEYS => Object.hasOwn(LIST_KEYS, key);
@@ -106,7 +130,7 @@ function listRate(price: number | TieredPrices, places: number): Rate {
 const publishedStart = ({ start }: { start: number }): number => (start % 1000 === 999 ? start + 1 : start);
 
 const TWICE = parseDecimal("2");
-const US_FACTOR = parseDecimal("1.1");
+const PLACE_FACTOR = parseDecimal("1.1");
 
 /** Adds the 1 h cache-write price, twice the input (Anthropic's prompt caching), if the list only has the 5 m one. */
 export function withHourWrites(price: PriceEntry): PriceEntry {
@@ -116,15 +140,20 @@ export function withHourWrites(price: PriceEntry): PriceEntry {
 }
 
 /**
- * The list price for US-only inference: all tokens cost 1.1 times as much (Anthropic's data residency pricing). An
- * administrator's price is not adjusted.
+ * The list price in one place, such as `US`: all tokens cost 1.1 times as much (Anthropic's data residency pricing, and
+ * providers/places.ts).
  */
-export function withinUs(price: PriceEntry): PriceEntry {
-  if (!isListPrice(price)) return price;
+export function inPlace(price: PriceEntry, place: string): PriceEntry {
   const rates: { -readonly [unit in keyof Rates]: Rate } = { ...price.rates };
   for (const unit of TOKEN_UNITS) {
     const usual = rates[unit];
-    if (usual) rates[unit] = rateTimes(usual, US_FACTOR);
+    if (usual) rates[unit] = rateTimes(usual, PLACE_FACTOR);
   }
-  return { entry: `${price.entry} (US)`, rates };
+  return { ...price, entry: `${price.entry} (${place})`, rates };
+}
+
+/** The price without its higher steps for long inputs. */
+export function withoutSteps(price: PriceEntry): PriceEntry {
+  const rates = Object.entries(price.rates).map(([unit, rate]) => [unit, { ...rate, tiers: [] }]);
+  return { ...price, rates: Object.fromEntries(rates) };
 }

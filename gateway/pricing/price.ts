@@ -1,5 +1,15 @@
 import type { PriceRow } from "#drizzle/schema/records.ts";
-import { type Exact, formatDecimal, plus, times, ZERO } from "#shared/decimal.ts";
+import {
+  decimalOfNumber,
+  decimalQuotient,
+  type Exact,
+  formatDecimal,
+  parseDecimal,
+  plus,
+  product,
+  times,
+  ZERO,
+} from "#shared/decimal.ts";
 import { inputTokens, type Usage } from "#shared/usage.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
 import {
@@ -13,12 +23,15 @@ import {
   TOKEN_UNITS,
 } from "./rate.ts";
 
-/** How cache units without a rate are charged. Audio and reasoning tokens without a rate stay in input and output. */
+/** How cache units without a rate are charged. Audio and reasoning tokens without a rate stay in what they are part of. */
 const CHARGED_AS: Readonly<Partial<Record<PriceUnit, PriceUnit>>> = {
   cache_read: "input",
   cache_write_5m: "input",
   cache_write_1h: "cache_write_5m",
 };
+
+/** Units with a fee beside the tokens of a call that has them. */
+const FEES = ["web_search", "file_search", "source"] as const;
 
 /** Units that an answer may be billed by instead of tokens. */
 const INSTEAD_OF_TOKENS = ["image", "character", "search_unit"] as const;
@@ -27,26 +40,43 @@ type Counts = Readonly<Record<PriceUnit, number | null>>;
 
 /**
  * The exact cost of a call's usage, with the rows that add up to it. Null without a price, or if the usage lacks a
- * priced count: an unknown count is never treated as 0. For partial usage the cost is a lower bound.
+ * priced count: an unknown count is never treated as 0. The cost is a lower bound for partial usage, and where something
+ * is billed that has no price or no count.
  */
-export function priceCall(entry: PriceEntry | null, usage: Usage): Priced {
+export function priceCall(
+  entry: PriceEntry | null,
+  usage: Usage,
+  audioSeconds: number | null = null,
+): Priced {
   if (!entry) return UNPRICED;
   const estimated = speechEstimate(entry, usage);
   const rates = estimated ?? entry.rates;
   const counts = billableCounts(rates, usage);
-  if (!isSufficient(rates, counts) || imagesUnknown(rates, usage) || searchesUnknown(entry, counts)) {
-    return UNPRICED;
-  }
+  const sound = soundRows(entry, audioSeconds);
+  if (sound.rows.length === 0 && !isSufficient(rates, counts)) return UNPRICED;
   const input = inputTokens(usage) ?? 0;
   const tokens = billed(TOKEN_UNITS, { rates, counts, input });
   const pieces = billed(PIECE_UNITS, { rates, counts, input });
+  const rows = [...tokens.rows, ...pieces.rows, ...sound.rows];
   const tokenCostUsd = formatDecimal(tokens.cost);
   return {
-    costUsd: pieces.rows.length === 0 ? tokenCostUsd : formatDecimal(plus(tokens.cost, pieces.cost)),
+    costUsd:
+      rows.length === tokens.rows.length
+        ? tokenCostUsd
+        : formatDecimal(plus(tokens.cost, plus(pieces.cost, sound.cost))),
     tokenCostUsd,
-    price: { entry: entry.entry, rows: [...tokens.rows, ...pieces.rows] },
-    ...(estimated && { atLeast: true }),
+    price: { entry: entry.entry, rows },
+    ...((estimated || isLowerBound(entry, usage, counts)) && { atLeast: true }),
   };
+}
+
+const HOUR_SECONDS = parseDecimal("3600");
+
+/** The cost of transcribed sound as one row, because its length is not recorded. */
+function soundRows({ audioHour }: PriceEntry, seconds: number | null): { rows: PriceRow[]; cost: Exact } {
+  if (seconds === null || !audioHour) return { rows: [], cost: ZERO };
+  const cost = decimalQuotient(product(audioHour, decimalOfNumber(seconds)), HOUR_SECONDS);
+  return { rows: [{ unit: "audio", count: 1, usdPerUnit: formatDecimal(cost) }], cost };
 }
 
 /** A model of speech that is billed by tokens, whose answer is sound alone, is charged by an estimate per character. */
@@ -70,19 +100,25 @@ function splitter(rates: Rates, whole: number | null) {
   };
 }
 
-/** Disjoint counts: audio, images and reasoning are taken out of input and output only if they have their own rate. */
+/**
+ * Disjoint counts: audio, images and reasoning are taken out of input, cache reads and output only if they have their own
+ * rate.
+ */
 function billableCounts(rates: Rates, usage: Usage): Counts {
   const input = splitter(rates, usage.uncachedInputTokens);
+  const cached = splitter(rates, usage.cacheReadTokens);
   const output = splitter(rates, usage.outputTokens);
-  // Cached audio is not reported separately, so audio is taken from the uncached input first, the more expensive one.
-  const audioInput = input.take("audio_input", usage.audioInputTokens);
+  const cachedAudio = cachedAudioIn(rates, usage);
+  const cacheAudioRead = cached.take("cache_audio_read", cachedAudio);
+  const audioInput = input.take("audio_input", Math.max(0, (usage.audioInputTokens ?? 0) - cachedAudio));
   const imageInput = input.take("image_input", usage.imageInputTokens);
   const audioOutput = output.take("audio_output", usage.audioOutputTokens);
   const imageOutput = output.take("image_output", usage.imageOutputTokens);
   const reasoning = output.take("reasoning", usage.reasoningTokens);
   return {
     input: input.rest(),
-    cache_read: usage.cacheReadTokens,
+    cache_read: cached.rest(),
+    cache_audio_read: cacheAudioRead,
     cache_write_5m: usage.cacheWrite5mTokens,
     cache_write_1h: usage.cacheWrite1hTokens,
     audio_input: audioInput,
@@ -95,6 +131,7 @@ function billableCounts(rates: Rates, usage: Usage): Counts {
     character: usage.characters,
     search_unit: usage.searchUnits,
     web_search: usage.webSearches,
+    file_search: usage.fileSearches,
     source: usage.searchSources,
     call: 1,
   };
@@ -113,17 +150,25 @@ function isSufficient(rates: Rates, counts: Counts): boolean {
   return isCounted("input") || isCounted("output") || isCounted("call") || INSTEAD_OF_TOKENS.some(isCounted);
 }
 
-/** Tokens of images cost more than those of text, so that a sum of both has no price. */
-const imagesUnknown = (rates: Rates, usage: Usage): boolean =>
-  (rates.image_input !== undefined &&
-    usage.imageInputTokens === null &&
-    (usage.uncachedInputTokens ?? 0) > 0) ||
-  (rates.image_output !== undefined && usage.imageOutputTokens === null && (usage.outputTokens ?? 0) > 0);
+/**
+ * Audio in the cache costs less than fresh audio, so that as much of it as possible is taken to be cached if the usage
+ * does not tell: then the cost is a lower bound.
+ */
+const cachedAudioIn = ({ cache_audio_read }: Rates, usage: Usage): number =>
+  usage.cacheReadAudioTokens ??
+  (cache_audio_read ? Math.min(usage.audioInputTokens ?? 0, usage.cacheReadTokens ?? 0) : 0);
 
-/** Searches without a list price are not free. An administrator's price is taken as complete. */
-const searchesUnknown = (entry: PriceEntry, counts: Counts): boolean =>
-  isListPrice(entry) &&
-  (["web_search", "source"] as const).some((unit) => (counts[unit] ?? 0) > 0 && !entry.rates[unit]);
+/** Whether more is billed than the counts tell. An administrator's price has a fee for each search or none. */
+function isLowerBound({ entry, rates, uncounted = [] }: PriceEntry, usage: Usage, counts: Counts): boolean {
+  const some = (unit: PriceUnit) => (counts[unit] ?? 0) > 0;
+  // Tokens of images cost more than those of text, and are counted as text if the usage does not tell them.
+  const unsplit =
+    (rates.image_input !== undefined && usage.imageInputTokens === null && some("input")) ||
+    (rates.image_output !== undefined && usage.imageOutputTokens === null && some("output")) ||
+    (usage.cacheReadAudioTokens === null && some("cache_audio_read"));
+  const feeUnknown = isListPrice({ entry }) && FEES.some((unit) => some(unit) && !rates[unit]);
+  return unsplit || feeUnknown || uncounted.some(some);
+}
 
 type Bill = { rates: Rates; counts: Counts; input: number };
 

@@ -3,6 +3,7 @@ import { decimalQuotient, type Exact, formatDecimal, isZero, product, shiftDown 
 export const TOKEN_UNITS = [
   "input",
   "cache_read",
+  "cache_audio_read",
   "cache_write_5m",
   "cache_write_1h",
   "audio_input",
@@ -14,7 +15,15 @@ export const TOKEN_UNITS = [
 ] as const;
 
 /** Units other than tokens. */
-export const PIECE_UNITS = ["image", "character", "search_unit", "web_search", "source", "call"] as const;
+export const PIECE_UNITS = [
+  "image",
+  "character",
+  "search_unit",
+  "web_search",
+  "file_search",
+  "source",
+  "call",
+] as const;
 
 type TokenUnit = (typeof TOKEN_UNITS)[number];
 export type PriceUnit = TokenUnit | (typeof PIECE_UNITS)[number];
@@ -40,11 +49,17 @@ export type PriceEntry = {
   characterEstimate?: Rate;
   /** Of an administrator's price: the list's, null if it has none. */
   list?: PriceEntry | null;
+  /** A search by the older tool (`web_search_preview`), if it costs more than `web_search`. */
+  previewSearch?: Rate;
+  /** USD per hour of sound that was transcribed. */
+  audioHour?: Exact;
+  /** Units with parts that the list prices apart and that no usage tells; `call`: something else that no usage tells. */
+  uncounted?: readonly PriceUnit[];
 };
 
 /** Prefix of built-in list entries. */
 export const LIST_PREFIX = "list:";
-export const isListPrice = ({ entry }: PriceEntry): boolean => entry.startsWith(LIST_PREFIX);
+export const isListPrice = ({ entry }: Pick<PriceEntry, "entry">): boolean => entry.startsWith(LIST_PREFIX);
 
 /** Prices are published per 10^n units. */
 export const PLACES = { million: 6, thousand: 3, one: 0 } as const;

@@ -94,7 +94,7 @@ function replaced(rates: Rates, { input, cachedInput, output }: Amounts): Rates 
   });
 }
 
-const isCacheRead = (unit: PriceUnit): boolean => unit === "cache_read";
+const isCacheRead = (unit: PriceUnit): boolean => unit === "cache_read" || unit === "cache_audio_read";
 
 function withTokens(rates: Rates, of: (unit: PriceUnit, rate: Rate) => Rate | null): Rates {
   const changed: { -readonly [unit in keyof Rates]: Rate } = { ...rates };

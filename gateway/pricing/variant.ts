@@ -1,4 +1,5 @@
 import { isOver, parseDecimal } from "#shared/decimal.ts";
+import { PREVIEW_SEARCH } from "../reading.ts";
 import { type PriceEntry, type Rate, ratePer } from "./rate.ts";
 
 export type RatesBy = Readonly<Record<string, Rate>>;
@@ -22,13 +23,16 @@ const USUAL_CONTEXT = "low";
 
 /**
  * The price of images of the requested size and quality (`1024x1792 hd`; null or `auto` is the default), and of a call with
- * the requested search (`low`, `high pro`). `isFloor`: what was searched is not known, so that the lowest fee counts.
+ * the requested search (`low`, `high pro`) or search tool. `isFloor`: what was searched is not known, so that the lowest fee counts.
  */
 export function ofVariant(
   price: PriceEntry,
   variant: string | null,
 ): { price: PriceEntry; isFloor: boolean } {
-  const { imageBy, callBy, rates } = price;
+  const { imageBy, callBy, previewSearch, rates } = price;
+  if (variant === PREVIEW_SEARCH && previewSearch) {
+    return { price: { ...price, rates: { ...rates, web_search: previewSearch } }, isFloor: false };
+  }
   if (callBy) {
     const known = rateOf(callBy, variant ?? USUAL_CONTEXT);
     const [context = "auto"] = variant?.split(" ") ?? [];

@@ -9,14 +9,17 @@ import {
   without,
 } from "./provider-facts.ts";
 import {
-  ANTHROPIC_TIERS,
-  AZURE_TIERS,
-  GEMINI_TIERS,
-  GROQ_TIERS,
-  OPENAI_CHARACTER_ESTIMATES,
-  OPENAI_PIECES,
-  OPENAI_TIERS,
+  ANTHROPIC_PRICES,
+  AZURE_PRICES,
+  BEDROCK_PRICES,
+  COHERE_PRICES,
+  GEMINI_PRICES,
+  GROQ_PRICES,
+  MOONSHOT_PRICES,
+  OPENAI_PRICES,
   PERPLEXITY_REQUEST_FEES,
+  VERTEX_OPENAI_PRICES,
+  VERTEX_PRICES,
 } from "./published-prices.ts";
 
 /** One row per provider kind. A new kind with a known wire needs a row but no function. */
@@ -39,10 +42,7 @@ export const PROVIDERS = {
       "speech",
       "transcriptions",
     ],
-    priceIds: ["openai"],
-    prices: OPENAI_PIECES,
-    characterEstimates: OPENAI_CHARACTER_ESTIMATES,
-    tiers: OPENAI_TIERS,
+    ...OPENAI_PRICES,
   },
   anthropic: {
     ...ANTHROPIC_LIKE,
@@ -51,8 +51,7 @@ export const PROVIDERS = {
     vendorHosts: ["api.anthropic.com"],
     modelNames: /^claude-/,
     inventorOf: ["messages"],
-    priceIds: ["anthropic"],
-    tiers: ANTHROPIC_TIERS,
+    ...ANTHROPIC_PRICES,
   },
   // `https://{resource}.openai.azure.com`; its v1 API takes the deployment's name as `model`.
   azure: {
@@ -62,10 +61,7 @@ export const PROVIDERS = {
     otherWires: without("moderations", "rerank"),
     lacks: ["images.variations"],
     outputLimitMember: "max_completion_tokens",
-    priceIds: ["azure"],
-    prices: OPENAI_PIECES,
-    characterEstimates: OPENAI_CHARACTER_ESTIMATES,
-    tiers: AZURE_TIERS,
+    ...AZURE_PRICES,
   },
   // `https://bedrock-runtime.{region}.amazonaws.com`, Anthropic's models; the credential is an API key of Bedrock's,
   // or `AKID:SECRET` or `AKID:SECRET:TOKEN`.
@@ -74,21 +70,21 @@ export const PROVIDERS = {
     lacks: ["messages.count_tokens"],
     auth: "aws",
     hostedBy: "bedrock",
-    priceIds: ["aws"],
+    ...BEDROCK_PRICES,
   },
   // `https://bedrock-mantle.{region}.api.aws`, Anthropic's models in Anthropic's own form; the same credential.
-  "bedrock-mantle": { ...ANTHROPIC_LIKE, rootPath: "/anthropic", auth: "aws", priceIds: ["aws"] },
+  "bedrock-mantle": { ...ANTHROPIC_LIKE, rootPath: "/anthropic", auth: "aws", ...BEDROCK_PRICES },
   // Bedrock's host or Mantle's `…/v1`, and the same credential: other vendors' models in OpenAI's format.
   "bedrock-openai": {
     ...OPENAI_LIKE,
     otherWires: ["responses"],
     rootPath: "/openai/v1",
     auth: "aws",
-    priceIds: ["aws"],
+    ...BEDROCK_PRICES,
   },
   // `https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}`, Anthropic's models; the
   // credential is a service account's key file on one line, or an access token.
-  vertex: { ...ANTHROPIC_LIKE, auth: "google", hostedBy: "vertex", priceIds: ["google"] },
+  vertex: { ...ANTHROPIC_LIKE, auth: "google", hostedBy: "vertex", ...VERTEX_PRICES },
   // That address and `/endpoints/openapi`: Gemini's models, named `google/…`, in OpenAI's format and in their own.
   "vertex-openai": {
     ...OPENAI_LIKE,
@@ -96,9 +92,8 @@ export const PROVIDERS = {
     geminiRoot: { instead: "/endpoints/openapi", put: "/publishers/google", models: /^google\// },
     auth: "google",
     reasoningOutsideCompletion: true,
-    priceIds: ["google"],
+    ...VERTEX_OPENAI_PRICES,
     thoughts: { vendor: "google" },
-    tiers: GEMINI_TIERS,
     modelPrefix: "google/",
   },
   gemini: {
@@ -111,9 +106,8 @@ export const PROVIDERS = {
     inventorOf: ["gemini", "gemini-embeddings"],
     modelNames: /^(?:models\/)?(?:gemini|gemma|imagen|veo)-/,
     reasoningOutsideCompletion: true,
-    priceIds: ["google"],
+    ...GEMINI_PRICES,
     thoughts: { vendor: "google" },
-    tiers: GEMINI_TIERS,
     modelPrefix: "models/",
   },
   // Refuses `stream_options` with 422; reports usage in the last chunk without it.
@@ -129,8 +123,7 @@ export const PROVIDERS = {
   },
   groq: vendor(["https://api.groq.com/openai/v1", "GROQ_API_KEY"], {
     otherWires: [...TEXT_ONLY, "speech", "transcriptions"],
-    priceIds: ["groq"],
-    tiers: GROQ_TIERS,
+    ...GROQ_PRICES,
   }),
   together: vendor(["https://api.together.xyz/v1", "TOGETHER_API_KEY"], {
     otherWires: without("moderations"),
@@ -187,7 +180,7 @@ export const PROVIDERS = {
   moonshot: vendor(["https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"], {
     otherWires: TEXT_ONLY,
     modelNames: /^(?:kimi|moonshot)-/,
-    priceIds: ["moonshotai"],
+    ...MOONSHOT_PRICES,
     thoughts: { in: "reasoning_content" },
   }),
   // The Compatibility API refuses `stream_options`, and has no reranker.
@@ -200,7 +193,7 @@ export const PROVIDERS = {
     hostPaths: { rerank: "/v1/rerank", "rerank.v2": "/v2/rerank" },
     envKey: "COHERE_API_KEY",
     acceptsStreamUsageOption: false,
-    priceIds: ["cohere"],
+    ...COHERE_PRICES,
   },
   deepinfra: {
     ...OPENAI_LIKE,

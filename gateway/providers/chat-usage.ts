@@ -31,16 +31,19 @@ export function chatUsage(usage: ProviderObject, facts: ProviderFacts): Usage {
     reasoningTokens: partOf(reasoning, output),
     audioInputTokens: partOf(countOf(promptDetails?.["audio_tokens"]), prompt),
     audioOutputTokens: partOf(countOf(completionDetails?.["audio_tokens"]), output),
+    imageInputTokens: partOf(countOf(promptDetails?.["image_tokens"]) || null, prompt),
+    imageOutputTokens: partOf(countOf(completionDetails?.["image_tokens"]) || null, output),
     // xAI reports the figure with every answer; 0 is no search at all.
     searchSources: countOf(usage["num_sources_used"]) || null,
   };
 }
 
-/** OpenAI's field, DeepSeek's, Moonshot's. */
+/** OpenAI's field, DeepSeek's, Moonshot's, Mistral's. */
 const cacheReadOf = (usage: ProviderObject, promptDetails: ProviderObject | null): number | null =>
   countOf(promptDetails?.["cached_tokens"]) ??
   countOf(usage["prompt_cache_hit_tokens"]) ??
-  countOf(usage["cached_tokens"]);
+  countOf(usage["cached_tokens"]) ??
+  countOf(usage["num_cached_tokens"]);
 
 function outputOf(
   usage: ProviderObject,

@@ -5,6 +5,7 @@ import { trafficIn } from "./gemini-usage.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 import { failureIn, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { ranHostedTools, reportedCostOf } from "./reported-cost.ts";
+import { CHAT_MEMBERS, hasUnknown } from "./usage-members.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /** OpenAI's chat completions and their variants, and its older completions, whose choices have a `text`. */
@@ -13,7 +14,8 @@ export const CHAT_WIRE: Wire = {
   readAnswer(bytes, facts) {
     const answer = parseObject(bytes) ?? {};
     const failure = failureIn(answer);
-    return chatReading({ answer, usage: usageIn(answer), final: true, failure }, facts);
+    const searches = new Set(searchCallsIn(answer, facts));
+    return chatReading({ answer, usage: usageIn(answer), final: true, failure, searches }, facts);
   },
   openStream: chatStream,
   mayBeUsageOnly,
@@ -25,12 +27,16 @@ function chatStream(facts: ProviderFacts): StreamReader {
   let failure: string | undefined;
   let model: string | null = null;
   let tier: string | null = null;
+  const searches = new Set<string>();
+  const tool = facts.searchTool === undefined ? [] : [needle(`"${facts.searchTool}"`)];
+  const marks = [...SEARCHES, ...tool.map(searcher)];
 
   const take = (chunk: ProviderObject) => {
     model ??= nameOf(chunk["model"]);
     tier = nameOf(chunk["service_tier"]) ?? tier;
     if (hasContent(chunk)) progress.contentSeen = true;
     failure = failureIn(chunk) ?? failure;
+    for (const call of searchCallsIn(chunk, facts)) searches.add(call);
     const found = usageIn(chunk);
     if (!found) return;
     // Some report running figures on every chunk: the last one counts, and it is final once all choices are.
@@ -40,7 +46,7 @@ function chatStream(facts: ProviderFacts): StreamReader {
 
   return {
     seek(chunk) {
-      const next = seekAny(chunk, SEARCHES);
+      const next = seekAny(chunk, marks);
       return (from) => (progress.contentSeen ? next(from) : from);
     },
     event(data) {
@@ -48,7 +54,8 @@ function chatStream(facts: ProviderFacts): StreamReader {
         progress.terminalSeen = true;
         return false;
       }
-      if (progress.contentSeen && !hasUsage(data) && !includesBytes(data, ERROR)) return false;
+      const decides = hasUsage(data) || [ERROR, ...tool].some((text) => includesBytes(data, text));
+      if (progress.contentSeen && !decides) return false;
       const chunk = parseObject(data);
       if (!chunk) return false;
       take(chunk);
@@ -57,7 +64,13 @@ function chatStream(facts: ProviderFacts): StreamReader {
     progress,
     reading: (complete) =>
       chatReading(
-        { answer: { model, service_tier: tier }, usage, final: complete || progress.allSeen, failure },
+        {
+          answer: { model, service_tier: tier },
+          usage,
+          final: complete || progress.allSeen,
+          failure,
+          searches,
+        },
         facts,
       ),
   };
@@ -68,18 +81,32 @@ type Seen = {
   usage: ProviderObject | null;
   final: boolean;
   failure: string | undefined;
+  /** Calls of the vendor's own search tool. */
+  searches: ReadonlySet<string>;
 };
 
-const chatReading = ({ answer, usage, final, failure }: Seen, facts: ProviderFacts): Reading =>
+const chatReading = ({ answer, usage, final, failure, searches }: Seen, facts: ProviderFacts): Reading =>
   readingOf({
-    usage: usage && chatUsage(usage, facts),
+    usage: usage && { ...chatUsage(usage, facts), webSearches: searches.size || null },
     model: nameOf(answer["model"]),
     tier: nameOf(answer["service_tier"]) ?? trafficIn(usage),
     final,
     failure,
     cost: reportedCostOf(usage, facts),
-    billsMore: ranHostedTools(usage),
+    billsMore: ranHostedTools(usage) || hasUnknown(usage, CHAT_MEMBERS),
   });
+
+/** Places of the calls of the vendor's own search tool in an answer or chunk: those that bear its name. */
+const searchCallsIn = (answer: ProviderObject, { searchTool }: ProviderFacts): string[] =>
+  searchTool === undefined
+    ? []
+    : listOf(answer["choices"]).flatMap((choice, place) => {
+        const { message, delta, index = place } = objectOf(choice) ?? {};
+        const calls = listOf(objectOf(message ?? delta)?.["tool_calls"]).map(objectOf);
+        return calls.flatMap((call, at) =>
+          objectOf(call?.["function"])?.["name"] === searchTool ? `${index} ${call?.["index"] ?? at}` : [],
+        );
+      });
 
 const decoder = new TextDecoder();
 const isDone = (data: Uint8Array): boolean =>

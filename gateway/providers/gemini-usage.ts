@@ -13,14 +13,18 @@ export function geminiUsage(metadata: ProviderObject): Usage {
   const thoughts = countOf(metadata["thoughtsTokenCount"]);
   const output = outputOf(metadata, input, thoughts);
   const cached = partOf(countOf(metadata["cachedContentTokenCount"]), input);
+  const { promptTokensDetails: prompts, candidatesTokensDetails: candidates } = metadata;
   return {
     ...NO_USAGE,
     uncachedInputTokens: input === null ? null : input - (cached ?? 0),
     cacheReadTokens: cached,
     outputTokens: output,
     reasoningTokens: partOf(thoughts, output),
-    audioInputTokens: partOf(audioIn(metadata["promptTokensDetails"]), input),
-    audioOutputTokens: partOf(audioIn(metadata["candidatesTokensDetails"]), output),
+    audioInputTokens: partOf(countIn(prompts, "AUDIO") || null, input),
+    audioOutputTokens: partOf(countIn(candidates, "AUDIO") || null, output),
+    imageInputTokens: partOf(countIn(prompts, "IMAGE"), input),
+    imageOutputTokens: partOf(countIn(candidates, "IMAGE"), output),
+    cacheReadAudioTokens: partOf(countIn(metadata["cacheTokensDetails"], "AUDIO"), cached),
   };
 }
 
@@ -34,13 +38,13 @@ function outputOf(metadata: ProviderObject, input: number | null, thoughts: numb
   return candidates === null ? null : sumOf(candidates, thoughts);
 }
 
-/** Audio tokens in a breakdown by modality; null if it has none. */
-function audioIn(details: unknown): number | null {
-  const counts = listOf(details)
-    .map(objectOf)
-    .filter((one) => one?.["modality"] === "AUDIO")
+/** Tokens of a modality in a breakdown, which leaves out those of 0; null without one. */
+function countIn(details: unknown, modality: string): number | null {
+  const parts = listOf(details).map(objectOf);
+  const counts = parts
+    .filter((one) => one?.["modality"] === modality)
     .map((one) => countOf(one?.["tokenCount"]));
-  return counts.length === 0 ? null : sumOf(...counts);
+  return parts.length === 0 ? null : sumOf(...counts);
 }
 
 /** What Google's names for tiers begin with: `SERVICE_TIER_FLEX`, `ON_DEMAND_FLEX`. */

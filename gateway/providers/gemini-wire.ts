@@ -5,6 +5,7 @@ import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, needle } from "./byte-search.ts";
 import { geminiTier, geminiUsage, groundedSearches } from "./gemini-usage.ts";
 import { listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
+import { GEMINI_MEMBERS, hasUnknown } from "./usage-members.ts";
 import { readingOf, type Wire } from "./wire.ts";
 
 const googleErrors: Pick<Wire, "errorBody" | "requestIdHeader"> = {
@@ -98,6 +99,7 @@ const geminiReading = ({ metadata, model, id, searches, failure }: Seen, final: 
     tier: metadata && geminiTier(metadata),
     final,
     failure,
+    billsMore: hasUnknown(metadata, GEMINI_MEMBERS),
   }),
   answerId: id,
 });

@@ -3,6 +3,7 @@ import { addUsage, nameOf, objectOf, type ProviderObject, parseObject } from "./
 import { reportedCostOf } from "./reported-cost.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { typedStreams } from "./typed-stream.ts";
+import { hasUnknown, RESPONSES_MEMBERS } from "./usage-members.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /**
@@ -16,8 +17,10 @@ export const IMAGES_WIRE: Wire = {
     const data = answer["data"];
     const images = Array.isArray(data) ? data.length : null;
     const usage = images === null ? null : { ...tokensIn(answer), images };
-    const cost = reportedCostOf(objectOf(answer["usage"]), facts);
-    return readingOf({ usage, model: nameOf(answer["model"]), tier: null, final: true, cost });
+    const told = objectOf(answer["usage"]);
+    const cost = reportedCostOf(told, facts);
+    const billsMore = objectOf(answer["svg_usage"]) !== null || hasUnknown(told, RESPONSES_MEMBERS);
+    return readingOf({ usage, model: nameOf(answer["model"]), tier: null, final: true, cost, billsMore });
   },
   openStream: typedStreams({
     markers: ['.completed"'],
@@ -28,13 +31,16 @@ export const IMAGES_WIRE: Wire = {
       if (!completed) return;
       // Each completed image reports its own tokens.
       state.usage = addUsage(state.usage, { ...tokensIn(event), images: 1 });
+      state.billsMore ||= hasUnknown(objectOf(event["usage"]), RESPONSES_MEMBERS);
     },
   }),
   mayBeUsageOnly: () => false,
   endsWithBody: true,
 };
 
+/** Output without details is that of images alone, as it always is in streams. */
 function tokensIn(object: ProviderObject): Usage {
-  const usage = objectOf(object["usage"]);
-  return usage ? responsesUsage(usage) : NO_USAGE;
+  const told = objectOf(object["usage"]);
+  const usage = told ? responsesUsage(told) : NO_USAGE;
+  return { ...usage, imageOutputTokens: usage.imageOutputTokens ?? usage.outputTokens };
 }

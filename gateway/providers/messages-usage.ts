@@ -9,6 +9,7 @@ import {
   partOf,
   sumOf,
 } from "./provider-json.ts";
+import { hasUnknown, MESSAGES_MEMBERS } from "./usage-members.ts";
 
 /** Iterations that the counts of the whole answer leave out, though they are billed (Anthropic's API). */
 const COMPACTION = "compaction";
@@ -42,6 +43,7 @@ const ACCOUNTED_USES = new Set(["web_search_requests", "web_fetch_requests", "to
  * container that runs code. A use of a tool that is not known yet counts as billed.
  */
 export const billsMore = (usage: ProviderObject): boolean =>
+  hasUnknown(usage, MESSAGES_MEMBERS) ||
   iterationsOf(usage).some(({ type }) => !COUNTED.has(type)) ||
   Object.entries(objectOf(usage["server_tool_use"]) ?? {}).some(
     ([name, uses]) => !ACCOUNTED_USES.has(name) && uses !== null && uses !== 0,

@@ -1,4 +1,5 @@
 import type { SurfaceName, WireName } from "../surface-facts.ts";
+import type { LocationFacts } from "./places.ts";
 import type { PublishedPrice, PublishedTiers } from "./published-prices.ts";
 import type { ReportedCost } from "./reported-cost.ts";
 
@@ -57,12 +58,21 @@ export type ProviderFacts = {
   sourcePrice?: string;
   /** USD per 1,000 calls beside their tokens: by the model's name, then by the search that the request asks for. */
   requestFees?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** The vendor's own search tool in the chat format, whose calls it bills; and USD per call. */
+  searchTool?: string;
+  searchPrice?: string;
+  /** USD per search by the older tool of Responses (`web_search_preview`), for models where it costs more. */
+  previewSearch?: { models: RegExp; price: string };
   /** Prices of models missing from public lists. */
   prices?: Readonly<Record<string, PublishedPrice>>;
   /** USD per character of speech, by model, where only tokens are billed and the answer does not report them. */
   characterEstimates?: Readonly<Record<string, string>>;
   /** Prices of service tiers. */
   tiers?: PublishedTiers;
+  /** Where it runs models, and what that costs. */
+  places?: LocationFacts;
+  /** Models that no longer cost more beyond a number of tokens, though the list says so; and since when. */
+  flatSince?: { models: RegExp; day: string };
 };
 
 const BESIDE_CHAT = [

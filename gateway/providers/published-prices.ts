@@ -1,3 +1,11 @@
+import {
+  AZURE_PLACES,
+  BEDROCK_PLACES,
+  OPENAI_PLACES,
+  VERTEX_OPENAI_PLACES,
+  VERTEX_PLACES,
+} from "./places.ts";
+
 /**
  * Prices that vendors publish and the built-in list does not have. Each table names its source and the day on which it was
  * read. Amounts are exact decimals in USD.
@@ -23,7 +31,7 @@ type TierPrice =
 export type PublishedTiers = Readonly<Record<string, Readonly<Record<string, TierPrice>>>>;
 
 /** openai.com/api/pricing, 2025-11-01: speech per character, images by size and quality. */
-export const OPENAI_PIECES = {
+const OPENAI_PIECES = {
   "tts-1": { character: "0.000015" },
   "tts-1-hd": { character: "0.00003" },
   "dall-e-2": {
@@ -44,7 +52,10 @@ export const OPENAI_PIECES = {
 /**
  * openai.com/api/pricing, 2025-11-01: an estimate of USD 0.015 per minute of speech; a minute is about 1,000 characters.
  */
-export const OPENAI_CHARACTER_ESTIMATES: Readonly<Record<string, string>> = { "gpt-4o-mini-tts": "0.000015" };
+const OPENAI_CHARACTER_ESTIMATES: Readonly<Record<string, string>> = { "gpt-4o-mini-tts": "0.000015" };
+
+/** Models that do not reason (developers.openai.com/api/docs/pricing, 2026-11-27); others cost what `web_search` costs. */
+const OPENAI_PREVIEW_SEARCH = { models: /^(?:chatgpt-4o|gpt-4)/, price: "0.025" } as const;
 
 /** openai.com/api-fast-mode, 2026-11-24. Priority processing is called fast mode since 2026-07-30; both names are taken. */
 const OPENAI_FAST = {
@@ -71,7 +82,7 @@ const OPENAI_FAST = {
 } as const;
 
 /** Batch and flex: half of the standard price (developers.openai.com, guides on batch and flex processing, 2026-05-27). */
-export const OPENAI_TIERS = {
+const OPENAI_TIERS = {
   batch: { "*": "0.5" },
   flex: { "*": "0.5" },
   priority: OPENAI_FAST,
@@ -79,16 +90,25 @@ export const OPENAI_TIERS = {
 } as const satisfies PublishedTiers;
 
 /** Global batch: half of the standard price (azure.microsoft.com, Azure OpenAI pricing, 2025-11-01). */
-export const AZURE_TIERS = { batch: { "*": "0.5" } } as const satisfies PublishedTiers;
+const AZURE_TIERS = { batch: { "*": "0.5" } } as const satisfies PublishedTiers;
 
 /**
  * Batch: half of the standard price (platform.claude.com, pricing, 2026-05-28). Fast mode: platform.claude.com, fast mode,
  * 2026-05-28, and openrouter.ai/anthropic/claude-opus-5-fast, 2026-07-24.
  */
-export const ANTHROPIC_TIERS = {
+const ANTHROPIC_TIERS = {
   batch: { "*": "0.5" },
   fast: { "claude-opus-4-6": "6", "claude-opus-4-7": "6", "claude-opus-4-8": "2", "claude-opus-5": "2" },
 } as const satisfies PublishedTiers;
+
+/** USD 2.00 per 1,000 searches, and 2.50 for the larger model (openrouter.ai and cohere.com/pricing, 2026-11-27). */
+const COHERE_RERANK = {
+  "rerank-english-v3.0": { searchUnit: "0.002" },
+  "rerank-multilingual-v3.0": { searchUnit: "0.002" },
+  "rerank-v3.5": { searchUnit: "0.002" },
+  "rerank-v4.0-fast": { searchUnit: "0.002" },
+  "rerank-v4.0-pro": { searchUnit: "0.0025" },
+} as const satisfies Record<string, PublishedPrice>;
 
 const HALF_BUT_FOR_CACHE = { times: "0.5", cacheReads: "1" } as const;
 
@@ -110,14 +130,14 @@ const GEMINI_HALF = {
 } as const;
 
 /** The same page has a priority price of 1.8 times the standard one for the same models. */
-export const GEMINI_TIERS: PublishedTiers = {
+const GEMINI_TIERS: PublishedTiers = {
   batch: GEMINI_HALF,
   flex: GEMINI_HALF,
   priority: Object.fromEntries(Object.keys(GEMINI_HALF).map((model) => [model, "1.8"])),
 };
 
 /** Flex costs what on-demand calls cost (console.groq.com/docs/flex-processing, 2026-10-07). */
-export const GROQ_TIERS = { flex: { "*": "1" } } as const satisfies PublishedTiers;
+const GROQ_TIERS = { flex: { "*": "1" } } as const satisfies PublishedTiers;
 
 const SONAR_FEES = { low: "5", medium: "8", high: "12" } as const;
 const SONAR_PRO_FEES = { low: "6", medium: "10", high: "14" } as const;
@@ -130,4 +150,44 @@ export const PERPLEXITY_REQUEST_FEES = {
   "sonar-pro": { ...SONAR_PRO_FEES, ...PRO_SEARCH_FEES },
   "sonar-reasoning": SONAR_FEES,
   "sonar-reasoning-pro": SONAR_PRO_FEES,
+} as const;
+
+/** What each vendor's row of the catalogue says of prices, besides those of the built-in list. */
+export const OPENAI_PRICES = {
+  priceIds: ["openai"],
+  prices: OPENAI_PIECES,
+  characterEstimates: OPENAI_CHARACTER_ESTIMATES,
+  previewSearch: OPENAI_PREVIEW_SEARCH,
+  tiers: OPENAI_TIERS,
+  places: OPENAI_PLACES,
+} as const;
+
+export const AZURE_PRICES = {
+  priceIds: ["azure"],
+  prices: OPENAI_PIECES,
+  characterEstimates: OPENAI_CHARACTER_ESTIMATES,
+  tiers: AZURE_TIERS,
+  places: AZURE_PLACES,
+} as const;
+
+export const ANTHROPIC_PRICES = { priceIds: ["anthropic"], tiers: ANTHROPIC_TIERS } as const;
+export const BEDROCK_PRICES = { priceIds: ["aws"], places: BEDROCK_PLACES } as const;
+export const COHERE_PRICES = { priceIds: ["cohere"], prices: COHERE_RERANK } as const;
+export const GEMINI_PRICES = { priceIds: ["google"], tiers: GEMINI_TIERS } as const;
+export const GROQ_PRICES = { priceIds: ["groq"], tiers: GROQ_TIERS } as const;
+
+export const VERTEX_PRICES = {
+  priceIds: ["google"],
+  places: VERTEX_PLACES,
+  // platform.claude.com, pricing, long context, 2026-11-27.
+  flatSince: { models: /^claude-opus-4-6/, day: "2026-03-13" },
+} as const;
+
+export const VERTEX_OPENAI_PRICES = { ...GEMINI_PRICES, places: VERTEX_OPENAI_PLACES } as const;
+
+/** USD 0.005 per call of its own search tool (platform.kimi.ai/docs/pricing/tools, 2026-11-27). */
+export const MOONSHOT_PRICES = {
+  priceIds: ["moonshotai"],
+  searchTool: "$web_search",
+  searchPrice: "0.005",
 } as const;

@@ -1,8 +1,10 @@
+import { PREVIEW_SEARCH } from "../reading.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 import { errorNameOf, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { ranHostedTools, reportedCostOf } from "./reported-cost.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { type StreamState, typedStreams } from "./typed-stream.ts";
+import { hasUnknown, RESPONSES_MEMBERS } from "./usage-members.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 const LAST = ["response.completed", "response.incomplete", "response.failed"] as const;
@@ -19,7 +21,7 @@ export const RESPONSES_WIRE: Wire = {
 function take(state: StreamState, type: string, event: ProviderObject): void {
   state.contentSeen ||= isContent(type, event);
   const response = objectOf(event["response"]);
-  const { usage, model, tier, keptId, keptIds, cost, billsMore, failure } = answerOf(response, state.facts);
+  const { usage, model, tier, keptId, keptIds, failure, ...rest } = answerOf(response, state.facts);
   state.model = model ?? state.model;
   state.keptId = keptId ?? state.keptId ?? null;
   const made = response ? keptIds : keptIn([event["item"]], state.keptId !== null);
@@ -29,8 +31,7 @@ function take(state: StreamState, type: string, event: ProviderObject): void {
   state.usage = usage ?? state.usage;
   // An unfinished response reports the requested tier, a finished one the tier that served it.
   state.tier = tier;
-  state.cost = cost;
-  state.billsMore = billsMore;
+  Object.assign(state, rest);
   if (failure !== undefined) state.failure = failure;
 }
 
@@ -38,16 +39,33 @@ function answerOf(response: ProviderObject | null, facts: ProviderFacts) {
   const usage = objectOf(response?.["usage"]);
   const output = response?.["output"];
   return {
-    usage: usage && { ...responsesUsage(usage), webSearches: searchesIn(output) },
+    usage: usage && {
+      ...responsesUsage(usage),
+      webSearches: searchesIn(output),
+      fileSearches: itemsOf(output, "file_search_call").length || null,
+    },
+    variant: listOf(response?.["tools"]).map(objectOf).some(isPreviewSearch) ? PREVIEW_SEARCH : null,
     model: nameOf(response?.["model"]),
     tier: nameOf(response?.["service_tier"]),
     failure: response?.["status"] === "failed" ? errorNameOf(objectOf(response["error"]) ?? {}) : undefined,
     keptId: response?.["store"] === false ? null : nameOf(response?.["id"]),
     keptIds: keptIn(output, response?.["store"] !== false),
     cost: reportedCostOf(usage, facts),
-    billsMore: ranHostedTools(usage) || listOf(output).map(objectOf).some(isBilledBesides),
+    billsMore:
+      ranHostedTools(usage) ||
+      hasUnknown(usage, RESPONSES_MEMBERS) ||
+      listOf(output).map(objectOf).some(isBilledBesides),
   };
 }
+
+/** The older search tool, which costs more with some models. Its name may have a date behind it. */
+const isPreviewSearch = (tool: ProviderObject | null): boolean =>
+  String(tool?.["type"]).startsWith(PREVIEW_SEARCH);
+
+const itemsOf = (output: unknown, type: string): (ProviderObject | null)[] =>
+  listOf(output)
+    .map(objectOf)
+    .filter((item) => item?.["type"] === type);
 
 /** Ids of containers in items, and those of the items themselves if they are stored. */
 const keptIn = (output: unknown, stored: boolean): string[] =>
@@ -61,7 +79,7 @@ const keptIn = (output: unknown, stored: boolean): string[] =>
     .map(nameOf)
     .filter((id) => id !== null);
 
-/** Calls of tools that the client runs, or that cost nothing but their tokens. Searches of the web are counted. */
+/** Calls of tools that the client runs, or that cost nothing but their tokens. Searches are counted. */
 const NOT_BILLED_BESIDES = new Set<unknown>([
   "function_call",
   "custom_tool_call",
@@ -71,11 +89,12 @@ const NOT_BILLED_BESIDES = new Set<unknown>([
   "mcp_call",
   "tool_search_call",
   "web_search_call",
+  "file_search_call",
 ]);
 
 /**
  * Whether an item of the output is the call of a tool that the provider runs and bills by figures that no answer
- * reports: containers, stored files, images. A kind of call that is not known yet counts as one.
+ * reports: containers, images. A kind of call that is not known yet counts as one.
  */
 function isBilledBesides(item: ProviderObject | null): boolean {
   const type = item?.["type"];
@@ -89,9 +108,9 @@ const BROWSING = ["open_page", "find", "find_in_page"];
 /** Searches of the web that the provider made for the answer; billed separately, and visible only in its output. */
 function searchesIn(output: unknown): number | null {
   if (!Array.isArray(output)) return null;
-  const searches = output.map(objectOf).filter((item) => item?.["type"] === "web_search_call");
-  return searches.filter((item) => !BROWSING.some((kind) => kind === objectOf(item?.["action"])?.["type"]))
-    .length;
+  return itemsOf(output, "web_search_call").filter(
+    (item) => !BROWSING.some((kind) => kind === objectOf(item?.["action"])?.["type"]),
+  ).length;
 }
 
 /** A piece of text, reasoning, audio or a tool's arguments; or a tool call, which counts as output at once. */

@@ -4,14 +4,15 @@ import { typedStreams } from "./typed-stream.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /**
- * OpenAI's transcriptions and translations. Some models report tokens. Others report only the duration, which is not
- * recorded: they have no usage, and neither have formats other than JSON.
+ * OpenAI's transcriptions and translations. Some models report tokens. Others report only the duration that they bill,
+ * which is priced and never recorded. Formats other than JSON have neither.
  */
 export const TRANSCRIPTIONS_WIRE: Wire = {
   ...openaiErrors,
   readAnswer(bytes) {
     const answer = parseObject(bytes) ?? {};
-    return readingOf({ usage: tokensIn(answer), model: nameOf(answer["model"]), tier: null, final: true });
+    const [usage, audioSeconds] = [tokensIn(answer), secondsIn(answer)];
+    return readingOf({ usage, audioSeconds, model: nameOf(answer["model"]), tier: null, final: true });
   },
   openStream: typedStreams({
     markers: ['"transcript.text.done"'],
@@ -20,10 +21,21 @@ export const TRANSCRIPTIONS_WIRE: Wire = {
       if (type !== "transcript.text.done") return;
       state.terminalSeen = true;
       state.usage = tokensIn(event) ?? NO_USAGE;
+      state.audioSeconds = secondsIn(event);
     },
   }),
   mayBeUsageOnly: () => false,
 };
+
+/** Longer than any file that a vendor takes. */
+const SECONDS_MAX = 1_000_000;
+
+/** OpenAI's field, Mistral's. */
+function secondsIn(object: ProviderObject): number | null {
+  const usage = objectOf(object["usage"]);
+  const seconds = usage?.["type"] === "duration" ? usage["seconds"] : usage?.["prompt_audio_seconds"];
+  return typeof seconds === "number" && seconds >= 0 && seconds <= SECONDS_MAX ? seconds : null;
+}
 
 function tokensIn(object: ProviderObject): Usage | null {
   const usage = objectOf(object["usage"]);

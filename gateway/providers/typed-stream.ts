@@ -12,6 +12,8 @@ export type StreamState = StreamProgress & {
   tier: string | null;
   /** The answer's cost as the provider reported it. */
   cost?: string | null;
+  variant?: string | null;
+  audioSeconds?: number | null;
   keptId?: string | null;
   keptIds?: Set<string>;
   /** More is billed than the usage reports. */
@@ -67,7 +69,7 @@ function typedStream({ texts, searches, update }: Opened, facts: ProviderFacts):
     progress: state,
     reading(complete) {
       const { usage, model, tier, keptId, keptIds = [], terminalSeen } = state;
-      const { cost = null, billsMore = false, failure } = state;
+      const { cost = null, billsMore = false, variant = null, audioSeconds = null, failure } = state;
       return readingOf({
         usage,
         model,
@@ -77,6 +79,8 @@ function typedStream({ texts, searches, update }: Opened, facts: ProviderFacts):
         final: complete || terminalSeen,
         cost,
         billsMore,
+        variant,
+        audioSeconds,
         failure,
       });
     },

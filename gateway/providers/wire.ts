@@ -54,6 +54,9 @@ export type AnswerFacts = {
   cost?: string | null;
   /** Something is billed that `usage` does not count. A cost that the provider reports covers it. */
   billsMore?: boolean;
+  variant?: string | null;
+  /** Of transcribed sound, as the provider bills it. */
+  audioSeconds?: number | null;
   keptId?: string | null | undefined;
   keptIds?: readonly string[];
 };
@@ -63,16 +66,20 @@ const BILLABLE_COUNTS = ["uncachedInputTokens", "outputTokens", "images", "searc
 
 export function readingOf(answer: AnswerFacts): Reading {
   const { usage, model, tier, final, keptId = null, keptIds = [], cost = null, billsMore, failure } = answer;
-  const known = usage !== null && BILLABLE_COUNTS.some((count) => usage[count] !== null);
+  const { variant = null, audioSeconds = null } = answer;
+  const counted = usage !== null && BILLABLE_COUNTS.some((count) => usage[count] !== null);
+  const known = counted || audioSeconds !== null;
   const whole = final && (cost !== null || !billsMore);
   return {
-    usage: known ? usage : NO_USAGE,
+    usage: counted ? usage : NO_USAGE,
     usageSource: known ? (whole ? "provider" : "partial") : "none",
     responseModel: model,
     serviceTier: tier,
     ...(keptId !== null && { keptId }),
     ...(keptIds.length > 0 && { keptIds }),
     ...(failure !== undefined && { failure }),
+    ...(variant !== null && { variant }),
+    ...(audioSeconds !== null && { audioSeconds }),
     reportedCostUsd: cost,
   };
 }

@@ -50,6 +50,8 @@ const counts = {
   imageInputTokens: requests.imageInputTokens,
   imageOutputTokens: requests.imageOutputTokens,
   searchSources: requests.searchSources,
+  cacheReadAudioTokens: requests.cacheReadAudioTokens,
+  fileSearches: requests.fileSearches,
 } satisfies Record<keyof Usage, unknown>;
 
 const selected = {

@@ -46,6 +46,7 @@ export function editedProvider({ name, current, body, merge, sealer, now }: Prov
     name,
     kind,
     baseUrl,
+    location: given(body.location, base?.location),
     headers: body.headers ?? base?.headers ?? {},
     models: given(body.models, base?.models),
     responses: body.responses ?? base?.responses ?? true,

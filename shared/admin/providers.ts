@@ -48,6 +48,12 @@ const CREDENTIALS_MAX = 16;
 const seconds = (description: string) =>
   Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 3600, description })));
 
+const Location = Type.String({
+  pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",
+  description:
+    "Where its models run, such as `eu`, `europe-west1` or `data_zone`: regional list prices apply. `global`: anywhere. Null: as its address says.",
+});
+
 const members = {
   kind: SingleLine(
     64,
@@ -61,6 +67,7 @@ const members = {
       ),
     ),
   ),
+  location: Type.Optional(nullable(Location)),
   credential: Type.Optional(
     nullable(
       SingleLine(
@@ -147,6 +154,10 @@ export const ProviderView = closed({
   name: Name,
   kind: Type.String(),
   base_url: nullable(Type.String({ description: "Null is the vendor's own." })),
+  location: nullable(Location),
+  runs_in: nullable(
+    Type.String({ description: "Its `location`, or what its address says. Null: anywhere, or not known." }),
+  ),
   credential_source: Type.Union([Type.Literal("stored"), Type.Literal("environment"), Type.Literal("none")], {
     description: "Where the credential comes from; the credential itself is never shown.",
   }),

@@ -68,9 +68,12 @@ const record = {
   image_input_tokens: Count,
   image_output_tokens: Count,
   search_sources: Count,
+  cache_read_audio_tokens: Count,
+  file_searches: Count,
   variant: nullable(
     Type.String({
-      description: "Size and quality of the images asked for, or the search (`low`, `high pro`).",
+      description:
+        "Size and quality of the images asked for, the search (`low`, `high pro`), or the search tool, if its name sets its price.",
     }),
   ),
   cost_usd: Money,

@@ -33,6 +33,8 @@ describe("providers are made and changed", () => {
       allow_private_network: false,
       default_for: [],
       stream_options: null,
+      location: null,
+      runs_in: null,
       first_byte_seconds: null,
       idle_seconds: null,
       in_flight_max: null,

@@ -112,12 +112,13 @@ test("a model made for sound whose sound the list does not price has no price, r
   expect(list.knows("openai", "gpt-4o-audio-preview")).toBe(true);
 });
 
-test("searches of the web that the list does not price, or that nobody counts, leave a call unpriced, never free", () => {
+test("searches of the web that the list does not price make a cost a lower bound, and those that nobody counts leave none", () => {
   const usage = { ...NO_USAGE, uncachedInputTokens: 1_000_000, outputTokens: 0 };
   const research = list.priceOf({ kind: "openai", name: "openai" }, "o3-deep-research", NOON);
   expect(priceCall(research, usage).costUsd).toBe("10");
   expect(priceCall(research, { ...usage, webSearches: 0 }).costUsd).toBe("10");
-  expect(priceCall(research, { ...usage, webSearches: 1 }).costUsd).toBeNull();
+  expect(priceCall(research, { ...usage, webSearches: 0 }).atLeast).toBeUndefined();
+  expect(priceCall(research, { ...usage, webSearches: 1 })).toMatchObject({ costUsd: "10", atLeast: true });
   for (const model of ["gpt-4o-search-preview", "gpt-4o-mini-search-preview-2025-03-11"]) {
     expect(list.priceOf({ kind: "openai", name: "openai" }, model, NOON)).toBeNull();
   }
@@ -158,11 +159,12 @@ test("hour-long cache writes have a rate for the Anthropic models", () => {
   expect(rates?.cache_write_1h).toEqual(usd("0.000006", "0.000012"));
 });
 
-test("tokens of images that a model prices apart have no price where they were not counted apart", () => {
+test("tokens of images that a model prices apart cost at least what text costs where they were not counted apart", () => {
   const price = list.priceOf({ kind: "gemini", name: "gemini" }, "gemini-2.5-flash-image", NOON);
   const usage = { ...NO_USAGE, uncachedInputTokens: 1000, outputTokens: 1000, imageInputTokens: 0 };
-  expect(priceCall(price, usage).costUsd).toBeNull();
-  expect(priceCall(price, { ...usage, imageOutputTokens: 1000 }).costUsd).not.toBeNull();
+  expect(priceCall(price, usage)).toMatchObject({ costUsd: "0.0028", atLeast: true });
+  const told = priceCall(price, { ...usage, imageOutputTokens: 1000 });
+  expect([told.costUsd, told.atLeast]).toEqual(["0.0303", undefined]);
 });
 
 test("the built-in provider has a price, so that the first report shows money", () => {

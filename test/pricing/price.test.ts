@@ -144,6 +144,8 @@ const usages = fc.record({
   imageInputTokens: count,
   imageOutputTokens: count,
   searchSources: count,
+  cacheReadAudioTokens: count,
+  fileSearches: count,
 });
 const usd = fc.nat({ max: 100_000 }).map((it) => million((it / 1000).toString()));
 const prices = fc

@@ -349,6 +349,28 @@ describe("service tiers", () => {
   });
 });
 
+describe("where it ran", () => {
+  test("a provider's location, as an administrator sets it, decides the list price, and is shown", async () => {
+    const at = (location: string | null) =>
+      gateway.admin<Row>("PATCH", "/providers/chat-vendor", { location });
+    expect(await at("eu")).toMatchObject({ location: "eu", runs_in: "eu" });
+    const row = await chat("gpt-5.4", TOKENS);
+    expect(row).toMatchObject({ cost_usd: "0.011", partial: false });
+    const page = await gateway.admin<{ cost: { entry: string } }>("GET", `/requests/${row["id"]}`);
+    expect(page.cost.entry).toBe("list:openai/gpt-5.4 (eu)");
+    expect(await at("global")).toMatchObject({ location: "global", runs_in: null });
+    expect(await chat("gpt-5.4", TOKENS)).toMatchObject({ cost_usd: "0.01" });
+    expect(at("No place")).rejects.toThrow("400");
+    await at(null);
+  });
+
+  test("an address that names its place needs no setting", async () => {
+    const base_url = "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5";
+    const view = await gateway.admin<Row>("PUT", "/providers/regional", { kind: "vertex", base_url });
+    expect(view).toMatchObject({ location: null, runs_in: "us-east5" });
+  });
+});
+
 describe("an administrator's price", () => {
   test("inherits from the list, whose cost stays beside it, with what the contract saved", async () => {
     const price = { model: "gpt-5.4", effective_from: "2026-01-01", input: "2.25", output: "13.5" };
@@ -380,6 +402,27 @@ describe("an administrator's price", () => {
     });
     const cached = { ...TOKENS, prompt_tokens_details: { cached_tokens: 600 } };
     expect(await chat("gpt-of-tomorrow", cached)).toMatchObject({ cost_usd: "0.0014", partial: true });
+  });
+});
+
+describe("sound by the second", () => {
+  test("is priced, and its length is stored nowhere", async () => {
+    await gateway.admin("PATCH", "/providers/chat-vendor", {
+      models: ["gpt-*", "dall-e-*", "tts-*", "whisper-*"],
+    });
+    answer = { body: { text: "Rain.", usage: { type: "duration", seconds: 4711 } } };
+    const form = new FormData();
+    form.set("model", "whisper-1");
+    form.set("file", new Blob(["sound"]), "a.wav");
+    const headers = { "x-gateway-key": gateway.secret, "x-session-id": "sound-1" };
+    const url = `${gateway.url}/v1/audio/transcriptions`;
+    expect((await fetch(url, { method: "POST", headers, body: form })).status).toBe(200);
+    const [row] = (await gateway.records("sound-1")) as unknown as Row[];
+    expect(row).toMatchObject({ cost_usd: "0.4711", token_cost_usd: "0", partial: false, unpriced: false });
+    const page = await gateway.admin<Row>("GET", `/requests/${row?.["id"]}`);
+    expect(page["cost"]).toMatchObject({ rows: [{ unit: "audio", count: 1, usd: "0.4711" }] });
+    const values = Object.entries({ ...row, ...page }).filter(([name]) => !/cost|_usd|price/.test(name));
+    expect(JSON.stringify(values)).not.toContain("4711");
   });
 });
 

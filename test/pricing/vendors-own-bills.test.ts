@@ -4,6 +4,8 @@ import { plainMeter } from "#gateway/metering/plain-meter.ts";
 import { priceAnswer } from "#gateway/pricing/price-answer.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
+import { locationOf } from "#gateway/providers/places.ts";
+import type { ProviderFacts } from "#gateway/providers/provider-facts.ts";
 import { WIRES } from "#gateway/providers/wires.ts";
 import type { Reading } from "#gateway/reading.ts";
 import { type BillLine, VENDORS_BILLS, type VendorsBill } from "./vendors-own-bills.ts";
@@ -48,7 +50,9 @@ test.each(VENDORS_BILLS.map((it) => [`${it.kind}: ${it.what} (${it.source})`, it
   "%s",
   (_, it) => {
     const reading = read(it);
-    const provider = { kind: it.kind, name: it.kind, location: it.location ?? null };
+    const { places }: ProviderFacts = PROVIDERS[it.kind];
+    const location = locationOf(places, { baseUrl: it.baseUrl ?? "", set: it.location ?? null });
+    const provider = { kind: it.kind, name: it.kind, location };
     const priced = priceAnswer(prices, { ...reading, provider, model: it.model, at: AT });
     expect(priced.costUsd).toBe(it.bill && sumOf(it.bill));
     const partial = priced.costUsd !== null && (reading.usageSource === "partial" || priced.atLeast === true);

@@ -15,10 +15,17 @@ function sourcesOf(type: string): string[] {
 }
 
 test("an answer that used a tool of the provider's own, which is billed besides, tells a lower bound", () => {
-  for (const type of ["file_search_call", "code_interpreter_call", "image_generation_call"]) {
+  for (const type of ["time_travel_call", "code_interpreter_call", "image_generation_call"]) {
     expect([type, ...sourcesOf(type)]).toEqual([type, "partial", "partial"]);
   }
-  for (const type of ["message", "reasoning", "function_call", "web_search_call", "mcp_call"]) {
+  for (const type of [
+    "message",
+    "reasoning",
+    "function_call",
+    "web_search_call",
+    "file_search_call",
+    "mcp_call",
+  ]) {
     expect([type, ...sourcesOf(type)]).toEqual([type, "provider", "provider"]);
   }
 });

@@ -106,6 +106,7 @@ const KINDS = [
   ["input_tokens", "Input tokens"],
   ["uncached_input_tokens", "of them not from cache"],
   ["cache_read_tokens", "of them read from cache"],
+  ["cache_read_audio_tokens", "of these audio"],
   ["cache_write_5m_tokens", "of them written to cache for 5 minutes"],
   ["cache_write_1h_tokens", "of them written to cache for an hour"],
   ["audio_input_tokens", "of them audio"],
@@ -120,6 +121,7 @@ const KINDS = [
   ["search_units", "Search units"],
   ["web_searches", "Web searches"],
   ["search_sources", "Search sources"],
+  ["file_searches", "Searches of stored files"],
 ] as const satisfies readonly (readonly [keyof RecordPage, string])[];
 
 /** What was counted; what was not is left out. */

@@ -3,6 +3,8 @@ import { PROVIDER_TIMEOUTS } from "#shared/admin/providers.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Provider, Secret } from "../../directory.ts";
 import { PROVIDERS, type ProviderKind } from "../../providers/catalog.ts";
+import { locationOf } from "../../providers/places.ts";
+import type { ProviderFacts } from "../../providers/provider-facts.ts";
 import { isSurfaceName } from "../../surface-facts.ts";
 import type { SealContext, Sealer } from "../seal.ts";
 
@@ -29,6 +31,7 @@ export function providerOf(row: ProviderRow, sources: CredentialSources): Provid
     name: row.name,
     kind,
     baseUrl: baseUrlOf({ kind, baseUrl: row.baseUrl }),
+    location: runsIn(row, kind),
     headers: row.headers,
     models: row.models,
     responses: row.responses,
@@ -65,6 +68,12 @@ export const belongingOf = (provider: string): SealContext => ({
   provider,
   purpose: "credential",
 });
+
+/** Where its models run (providers/places.ts). */
+export function runsIn({ location, baseUrl }: ProviderRow, kind: ProviderKind): string | null {
+  const { places }: ProviderFacts = PROVIDERS[kind];
+  return locationOf(places, { baseUrl: baseUrlOf({ kind, baseUrl }), set: location });
+}
 
 type Named = { name: string; kind: ProviderKind; baseUrl: string | null };
 

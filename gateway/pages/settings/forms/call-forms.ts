@@ -33,6 +33,7 @@ export const PROVIDER = formOf(ProviderBody, ProviderPatch, {
     help: "API keys of one account, instead of the one above: calls are spread over them.",
   },
   base_url: "Address",
+  location: { label: "Location", placeholder: "as the address says" },
   models: { label: "Models", placeholder: "gpt-*" },
   default_for: "Default for",
   headers: { label: "Headers", item: "header" },
