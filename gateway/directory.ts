@@ -64,7 +64,7 @@ export type Provider = {
   credentials?: readonly Secret[];
   /** Which of several `credential` is, counted from 0. */
   account?: number;
-  headers: Readonly<Record<string, string>>;
+  headers: Readonly<Record<string, Secret>>;
   /** Globs of the models it serves; null: not restricted by an administrator. */
   models: readonly string[] | null;
   responses: boolean;

@@ -1,7 +1,6 @@
 import { AUDITED } from "#drizzle/schema/audit.ts";
 import { AuditView } from "#shared/admin/audit.ts";
 import { pageOf } from "#shared/admin/fields.ts";
-import type { Secret } from "../directory.ts";
 import { noteExport } from "../identity/authorize.ts";
 import { type AuditFilter, type AuditRow, listAudit } from "../stores/audit.ts";
 import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
@@ -75,11 +74,4 @@ function streamed(deps: AdminDeps, filter: AuditFilter, from: string | null): Re
     },
   });
   return new Response(lines, { headers: { "content-type": "application/x-ndjson" } });
-}
-
-/** How the audit log shows a credential; null if there is none. */
-export function lastFour(credential: Secret | null): string | null {
-  const value = credential?.reveal();
-  // Of a short one, four characters would give too much away.
-  return value === undefined ? null : `…${value.length < 12 ? "" : value.slice(-4)}`;
 }

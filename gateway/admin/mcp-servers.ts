@@ -6,13 +6,13 @@ import {
   ToolServerName,
 } from "#shared/admin/mcp-servers.ts";
 import { GatewayError } from "../errors.ts";
+import { lastFour } from "../stores/seal.ts";
 import {
   editedMcpServer,
   type McpServerRow,
   mcpServerRows,
   openToolCredential,
 } from "../stores/tools/mcp-servers.ts";
-import { lastFour } from "./audit.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
 import { viewAs } from "./view-as.ts";

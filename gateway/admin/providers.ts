@@ -2,6 +2,7 @@ import { Name } from "#shared/admin/fields.ts";
 import { ProviderBody, ProviderPatch, ProviderPut, ProviderView } from "#shared/admin/providers.ts";
 import { GatewayError } from "../errors.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
+import { shownHeaders } from "../stores/directory/provider-headers.ts";
 import {
   baseUrlOf,
   belongingOf,
@@ -11,7 +12,7 @@ import {
   runsIn,
 } from "../stores/directory/provider-rows.ts";
 import { deleteProvider, editedProvider, providerRows, storedCredentials } from "../stores/providers.ts";
-import { lastFour } from "./audit.ts";
+import { lastFour } from "../stores/seal.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
 import { viewAs } from "./view-as.ts";
@@ -47,6 +48,7 @@ export const adminProviders = (deps: AdminDeps) =>
       viewAs(ProviderView, {
         ...row,
         runsIn: isProviderKind(row.kind) ? runsIn(row, row.kind) : null,
+        headers: shownHeaders(row, deps.sealer),
         credentialSource: credentialSource(row, deps.providerKeys),
         credentialCount: credentialCount(row, deps.providerKeys),
         health: healthOf(row, deps),
@@ -65,7 +67,7 @@ const healthOf = ({ name }: ProviderRow, { deployments }: AdminDeps): ProviderVi
       until: untilMs === null ? null : new Date(untilMs).toISOString(),
     }));
 
-/** Headers that carry credentials, which belong where they are encrypted, or that decide how the connection works. */
+/** Headers that the gateway sets itself, from the credential, or that decide how the connection works. */
 const RESERVED_HEADER =
   /^(authorization|proxy-.*|cookie|set-cookie|x-api-key|api-key|x-goog-api-key|host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect)$/i;
 

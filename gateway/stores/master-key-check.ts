@@ -13,6 +13,8 @@ import { auditIn, ownOrigin } from "./audit.ts";
 export const SEALED = {
   "providers.credential": sql`select credential as sealed from providers where credential is not null`,
   "providers.more_credentials": sql`select jsonb_array_elements_text(more_credentials) as sealed from providers`,
+  "providers.headers": sql`select value as sealed from providers, jsonb_each_text(headers)
+    where value ~ '^1\\.[0-9a-f]{8}\\.'`,
   "mcp_servers.credential": sql`select credential as sealed from mcp_servers where credential is not null`,
   "digest_webhooks.sealed": sql`select sealed from digest_webhooks`,
   "github_apps.sealed": sql`select sealed from github_apps`,

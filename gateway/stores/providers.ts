@@ -1,10 +1,12 @@
-import { eq } from "drizzle-orm";
-import type { Transaction } from "#drizzle/database.ts";
+import { and, eq } from "drizzle-orm";
+import type { Database, Transaction } from "#drizzle/database.ts";
 import { providers, routes } from "#drizzle/schema/routes.ts";
 import type { ProviderPatch, ProviderPut } from "#shared/admin/providers.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
+import { ownChange } from "./change.ts";
+import { headersWithoutSecrets, sealedHeaders, shownHeaders } from "./directory/provider-headers.ts";
 import { baseUrlOf, belongingOf, isProviderKind, type ProviderRow } from "./directory/provider-rows.ts";
 import { namedRows } from "./named-rows.ts";
 import type { Sealer } from "./seal.ts";
@@ -47,7 +49,7 @@ export function editedProvider({ name, current, body, merge, sealer, now }: Prov
     kind,
     baseUrl,
     location: given(body.location, base?.location),
-    headers: body.headers ?? base?.headers ?? {},
+    headers: {},
     models: given(body.models, base?.models),
     responses: body.responses ?? base?.responses ?? true,
     trustedForPassthrough: body.trusted_for_passthrough ?? base?.trustedForPassthrough ?? false,
@@ -64,10 +66,50 @@ export function editedProvider({ name, current, body, merge, sealer, now }: Prov
     updatedAt: now.toISOString(),
   };
   const sent = credentialsIn(body);
-  const kept = current && isSameAddress(current, next) ? storedCredentials(current) : [];
+  const same = current && isSameAddress(current, next) ? current : null;
+  const kept = same ? storedCredentials(same) : [];
   const [credential = null, ...moreCredentials] =
     sent?.map((secret) => sealer.seal(secret, belongingOf(name))) ?? kept;
-  return { ...next, credential, moreCredentials };
+  const headers = body.headers
+    ? sealedHeaders({ name, headers: withKept(body.headers, same, sealer) }, sealer)
+    : headersOf(base, same);
+  return { ...next, headers, credential, moreCredentials };
+}
+
+const headersOf = (base: ProviderRow | null, same: ProviderRow | null): Record<string, string> =>
+  same && base ? base.headers : headersWithoutSecrets(base?.headers ?? {});
+
+/** What was sent, with the stored value where only its end was. @throws GatewayError invalid_request for another end. */
+function withKept(
+  sent: Record<string, string>,
+  same: ProviderRow | null,
+  sealer: Sealer,
+): Record<string, string> {
+  const shown = same ? shownHeaders(same, sealer) : {};
+  return Object.fromEntries(
+    Object.entries(sent).map(([header, value]) => {
+      if (!value.startsWith("…")) return [header, value];
+      const kept = shown[header] === value ? same?.headers[header] : undefined;
+      if (kept !== undefined) return [header, kept];
+      throw new GatewayError("invalid_request", `/headers/${header}: Send the whole value.`);
+    }),
+  );
+}
+
+/** Seals the headers that older gateways stored as they were. */
+export async function sealStoredHeaders(database: Database, sealer: Sealer): Promise<void> {
+  const isOpen = (row: ProviderRow) =>
+    JSON.stringify(sealedHeaders(row, sealer)) !== JSON.stringify(row.headers);
+  const ofUs = eq(providers.orgId, DEFAULT_ORG);
+  if (!(await database.db.select().from(providers).where(ofUs)).some(isOpen)) return;
+  await ownChange(database, async (tx) => {
+    for (const row of (await tx.select().from(providers).where(ofUs)).filter(isOpen)) {
+      await tx
+        .update(providers)
+        .set({ headers: sealedHeaders(row, sealer) })
+        .where(and(ofUs, eq(providers.name, row.name)));
+    }
+  });
 }
 
 /** @throws GatewayError invalid_request for both members at once. */

@@ -4,6 +4,7 @@ import { Secret } from "../directory.ts";
 /** The owner of a sealed text. It opens for this owner only, so that a copied column is useless. */
 export type SealContext =
   | { orgId: string; provider: string; purpose: "credential" }
+  | { orgId: string; provider: string; header: string; purpose: "header" }
   | { orgId: string; requestId: string; purpose: "body" }
   | { orgId: string; keyId: string; answerId: string; purpose: "answer" }
   | { orgId: string; toolServer: string; purpose: "tool_credential" }
@@ -17,6 +18,13 @@ export type Sealer = {
   open(sealed: string, belonging: SealContext): Secret | null;
 };
 
+/** A secret as it is shown: `…` and its last four characters. */
+export function lastFour(secret: Secret | null): string | null {
+  const value = secret?.reveal();
+  // Of a short one, four characters would give too much away.
+  return value === undefined ? null : `…${value.length < 12 ? "" : value.slice(-4)}`;
+}
+
 /** Seals under the 32 bytes of `masterKey` (shared/secret-box.ts). */
 export function createSealer(masterKey: Uint8Array): Sealer {
   const box = createSecretBox(masterKey);
@@ -29,13 +37,15 @@ export function createSealer(masterKey: Uint8Array): Sealer {
   };
 }
 
-/** No part contains a `|`: names of providers and tool servers cannot, and the other parts are fixed. */
+/** No part but a header's name contains a `|`: names of providers and tool servers cannot, and other parts are fixed. */
 const additionalData = (it: SealContext): string => `${it.orgId}|${ownerOf(it)}|${it.purpose}`;
 
 function ownerOf(it: SealContext): string {
   switch (it.purpose) {
     case "credential":
       return it.provider;
+    case "header":
+      return `${it.provider}|${it.header.toLowerCase()}`;
     case "body":
       return it.requestId;
     case "answer":

@@ -16,6 +16,7 @@ import { openKeptAnswers } from "./kept-answers.ts";
 import { budgetMetrics } from "./limits/budget-metrics.ts";
 import { openLimiter } from "./limits/limiter.ts";
 import { requireMasterKey } from "./master-key-check.ts";
+import { sealStoredHeaders } from "./providers.ts";
 import { createSealer } from "./seal.ts";
 
 export type StoresOptions = {
@@ -82,6 +83,7 @@ export function openStores(options: StoresOptions) {
     begin: async () => {
       await requireMasterKey(options);
       await settleIssuers(database, options.issuers, clock);
+      await sealStoredHeaders(database, sealer);
       await clocks.look();
       await bootstrap({ database, providerKeys, keepFirstKey, clock, log });
       await directory.begin();

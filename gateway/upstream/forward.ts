@@ -226,7 +226,7 @@ function headersFor(call: Call, choice: Choice, { provider, wire }: Target): Hea
   const headers = isNative(call, wire)
     ? upstreamHeaders(call.headers, wire)
     : translatedHeaders(call.headers, wire);
-  for (const name in provider.headers) headers[name.toLowerCase()] = provider.headers[name] ?? "";
+  for (const [name, value] of Object.entries(provider.headers)) headers[name.toLowerCase()] = value.reveal();
   if (choice.channel === "subscription" && call.passthroughCredential) {
     headers[call.passthroughCredential.header] = call.passthroughCredential.value;
     return headers;

@@ -93,7 +93,7 @@ type Origin = { from: Headers | undefined; hasBody: boolean };
 function headersFor(provider: Provider, wire: WireName, { from, hasBody }: Origin): HeaderTable {
   const headers = upstreamHeaders(from ?? new Headers(), wire);
   if (!hasBody) delete headers["content-type"];
-  for (const name in provider.headers) headers[name.toLowerCase()] = provider.headers[name] ?? "";
+  for (const [name, value] of Object.entries(provider.headers)) headers[name.toLowerCase()] = value.reveal();
   const credential = credentialHeader(provider, wire);
   if (credential) headers[credential[0]] = credential[1];
   return headers;

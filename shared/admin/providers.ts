@@ -13,13 +13,22 @@ const SubscriptionModels = Type.Array(SingleLine(256), {
   description:
     "Globs of models that callers' own subscriptions may pay for even without `subscription_passthrough`.",
 });
+/** Headers that carry no secret; the value of every other one is stored encrypted. */
+const SHOWN_HEADERS = [
+  ...["accept", "accept-language", "anthropic-beta", "anthropic-version", "http-referer", "openai-beta"],
+  ...["openai-organization", "openai-project", "referer", "user-agent", "x-goog-user-project", "x-title"],
+];
+
+export const isShownHeader = (name: string): boolean => SHOWN_HEADERS.includes(name.toLowerCase());
+
+/** A value, or `…` and the end of one, as a secret value is shown. */
 const Headers = Type.Record(
   Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$" }),
-  Type.String({ maxLength: 2048, pattern: "^[\\u0020-\\u007e]*$" }),
+  Type.String({ maxLength: 2048, pattern: "^(?:[\\u0020-\\u007e]*|\\u2026[\\u0020-\\u007e]{0,4})$" }),
   {
     maxProperties: 32,
     additionalProperties: false,
-    description: "Sent with every call. Do not put credentials here: headers are readable.",
+    description: `Sent with every call. Values are stored encrypted and shown by their last four characters, which keep the value when sent back; a new \`base_url\` clears them. Shown whole: ${SHOWN_HEADERS.join(", ")}.`,
   },
 );
 

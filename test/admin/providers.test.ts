@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
+import { sealStoredHeaders } from "#gateway/stores/providers.ts";
+import { createSealer } from "#gateway/stores/seal.ts";
 import { fault, type World, world } from "./world.ts";
 
 const CANARY = "sk-CANARY-0123456789";
@@ -71,10 +73,10 @@ describe("providers are made and changed", () => {
   });
 
   test("PUT puts back what it leaves out, PATCH keeps it", async () => {
-    await put("reset", { kind: "groq", models: ["a"], enabled: false, headers: { "x-team": "one" } });
+    await put("reset", { kind: "groq", models: ["a"], enabled: false, headers: { "x-title": "one" } });
     expect((await it.call("PATCH", "/providers/reset", { enabled: true })).body).toMatchObject({
       models: ["a"],
-      headers: { "x-team": "one" },
+      headers: { "x-title": "one" },
     });
     expect((await put("reset", { kind: "groq" })).body).toMatchObject({
       models: null,
@@ -170,6 +172,62 @@ describe("credentials", () => {
     expect(credential?.reveal()).toBe(CANARY);
     expect(Bun.inspect(it.directory.current().providers)).not.toContain(CANARY);
     expect(JSON.stringify([...it.directory.current().providers])).not.toContain(CANARY);
+  });
+
+  test("a header is stored sealed and shown by its end, which keeps it; the log and the audit log have no more", async () => {
+    const headers = {
+      "CF-AIG-Authorization": `Bearer ${CANARY}`,
+      "x-short": "CANARY",
+      "openai-organization": "org-1",
+    };
+    const shown = { "CF-AIG-Authorization": "…6789", "x-short": "…", "openai-organization": "org-1" };
+    const body = { kind: "openai-compatible", base_url: "https://models.example/h1" };
+    expect((await put("headed", { ...body, headers })).body.headers).toEqual(shown);
+    const inUse = () =>
+      Object.entries(it.directory.current().providers.get("headed")?.headers ?? {})
+        .map(([name, value]) => `${name}: ${value.reveal()}`)
+        .sort();
+    const sent = Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}`)
+      .sort();
+    expect(inUse()).toEqual(sent);
+    for (const method of ["PATCH", "PUT"]) {
+      const more = { ...shown, "x-title": "new" };
+      const answer = await it.call(method, "/providers/headed", {
+        ...(method === "PUT" && body),
+        headers: more,
+      });
+      expect(answer.body.headers).toEqual(more);
+      expect(inUse()).toEqual([...sent, "x-title: new"]);
+    }
+    expect(
+      await fault(it.call("PATCH", "/providers/headed", { headers: { "cf-aig-authorization": "…6789" } })),
+    ).toBe("400 /headers/cf-aig-authorization: Send the whole value.");
+    // Like the credential, they do not go to another address.
+    const moved = { base_url: "https://models.example/h2", headers: shown };
+    expect(await fault(it.call("PATCH", "/providers/headed", moved))).toStartWith(
+      "400 /headers/CF-AIG-Authorization: ",
+    );
+    await it.call("PATCH", "/providers/headed", { base_url: moved.base_url });
+    expect(inUse()).toEqual(["openai-organization: org-1", "x-title: new"]);
+    const { text } = await it.call("GET", "/audit?subject=headed");
+    expect(text).toContain("…6789");
+    expect(text).not.toContain("CANARY");
+  });
+
+  test("a header that an older gateway stored is used, and sealed at the next start", async () => {
+    await put("older", { kind: "groq" });
+    const headers = { "x-secret": CANARY, "x-title": "shown" };
+    await it.database
+      .sql`update providers set headers = ${JSON.stringify(headers)}::text::jsonb where name = 'older'`;
+    await it.directory.refresh();
+    expect((await it.call("GET", "/providers/older")).body.headers).toEqual({
+      "x-secret": "…6789",
+      "x-title": "shown",
+    });
+    await sealStoredHeaders(it.database, createSealer(new Uint8Array(32).fill(7)));
+    await it.directory.refresh();
+    expect(it.directory.current().providers.get("older")?.headers["x-secret"]?.reveal()).toBe(CANARY);
   });
 
   test("no table, no log line and no other answer holds it", async () => {

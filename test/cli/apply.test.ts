@@ -232,3 +232,17 @@ describe("a plan", () => {
     expect(step(away, { name: "p", kind: "openai", credential_source: "none" }).action).toBe("keep");
   });
 });
+
+test("a header that is shown by its end is sent again, and differs only by that end", () => {
+  const text = `providers:\n  p:\n    kind: openai\n    headers:\n      x-secret: \${TOKEN}\n`;
+  const step = (TOKEN: string) => {
+    const [declared] = read(text, { TOKEN });
+    if (declared === undefined) throw new Error("nothing was declared");
+    return planStep(declared, { name: "p", kind: "openai", headers: { "x-secret": "…6789" } });
+  };
+  const same = step("Bearer 0123456789");
+  expect([same.action, same.call?.body]).toEqual(["keep", { headers: { "x-secret": "Bearer 0123456789" } }]);
+  const other = step("Bearer 0000000000");
+  expect(other.action).toBe("change");
+  expect(stepText(other)).not.toContain("0000000000");
+});

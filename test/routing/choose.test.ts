@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { Secret } from "#gateway/directory.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { chooseRoute } from "#gateway/routing/choose.ts";
 import type { RoutedCall, RoutingLookups } from "#gateway/routing/lookups.ts";
@@ -258,7 +259,7 @@ describe("the format of the provider", () => {
 
 describe("a model that nobody is known to serve", () => {
   const at = (name: string, facts: object = {}) =>
-    provider(name, { headers: { "x-vendor": "yes" }, ...facts });
+    provider(name, { headers: { "x-vendor": new Secret("yes") }, ...facts });
   const to = (model: string, ...providers: ReturnType<typeof provider>[]) => {
     const world = directory({ providers });
     return refusal({ model }, world) === "accepted" ? chosen({ model }, world) : refusal({ model }, world);

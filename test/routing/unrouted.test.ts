@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { Secret } from "#gateway/directory.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { chooseRoute } from "#gateway/routing/choose.ts";
 import type { RoutedCall, RoutingLookups } from "#gateway/routing/lookups.ts";
@@ -76,7 +77,7 @@ describe("surfaces that no route can be named on", () => {
 
   test("of several, the default of the surface comes first, then the one of the format's inventor", () => {
     const second = provider("b");
-    const inventor = provider("c", { headers: { "x-inventor": "yes" } });
+    const inventor = provider("c", { headers: { "x-inventor": new Secret("yes") } });
     const named = provider("d", { defaultFor: [surface] });
     const to = (...providers: ReturnType<typeof provider>[]) =>
       decided(directory({ providers: [provider("a"), ...providers] }), { surface, model: null });

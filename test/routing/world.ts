@@ -97,8 +97,8 @@ export const knowledge = (
     name === "both" || (SURFACES[surface].wire === "messages") === name.startsWith("m"),
   namesModel: ({ name }, model) => model.startsWith(`${name}-of-tomorrow`),
   hasVendor: (model) => model.includes("-of-tomorrow"),
-  isVendors: ({ headers }) => headers["x-vendor"] === "yes",
-  invented: ({ headers }) => headers["x-inventor"] === "yes",
+  isVendors: ({ headers }) => headers["x-vendor"] !== undefined,
+  invented: ({ headers }) => headers["x-inventor"] !== undefined,
   translatableWire: ({ name }) =>
     name.startsWith("only") ? null : name.startsWith("m") ? "messages" : "chat",
   classify,

@@ -94,7 +94,8 @@ test("every column that holds sealed texts is compared", async () => {
     const tables = Object.values(await import(join(folder, file))).filter((it) => is(it, PgTable));
     for (const { name, columns } of tables.map(getTableConfig)) {
       for (const column of columns) {
-        if (/^sealed|^(more_)?credentials?$/.test(column.name)) found.push(`${name}.${column.name}`);
+        if (/^sealed|^(more_)?credentials?$|^headers$/.test(column.name))
+          found.push(`${name}.${column.name}`);
       }
     }
   }

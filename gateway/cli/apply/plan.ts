@@ -38,7 +38,10 @@ export function planStep(declared: Declared, present: Members | null): PlanStep 
     return { declared, action: "create", changes, resent: [], call };
   }
   const changes = differing(kind, body, present);
-  const resent = kind.secrets.filter((member) => typeof body[member] === "string");
+  const resent = Object.keys(body).filter(
+    (member) =>
+      (kind.secrets.includes(member) && typeof body[member] === "string") || hasMasked(present[member]),
+  );
   const sent = [...changes.map(({ member }) => member), ...resent];
   const address = kind.shape === "single" ? root : `${root}/${encodeURIComponent(kind.addressOf(present))}`;
   const part = Object.fromEntries(sent.map((member) => [member, body[member]]));
@@ -54,6 +57,11 @@ export function planStep(declared: Declared, present: Members | null): PlanStep 
     call: sent.length > 0 ? call : null,
   };
 }
+
+/** Whether only the end of a secret text is shown, which cannot be compared. */
+const isMasked = (value: unknown): value is string => typeof value === "string" && value.startsWith("…");
+
+const hasMasked = (value: unknown): boolean => isRecord(value) && Object.values(value).some(isMasked);
 
 const identifierOf = ({ identifiedBy = "name" }: ResourceKind): string => identifiedBy;
 
@@ -108,8 +116,11 @@ function sameValue(form: TSchema | undefined, said: unknown, had: unknown): bool
       sameValue(memberOf(plain, name), one[name], other[name]),
     );
   }
-  return one === other;
+  return sameText(one, other);
 }
+
+const sameText = (one: unknown, other: unknown): boolean =>
+  isMasked(other) ? typeof one === "string" && one.endsWith(other.slice(1)) : one === other;
 
 const defaultOf = (form: TSchema | undefined): unknown => form?.default ?? null;
 

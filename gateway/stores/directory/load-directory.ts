@@ -139,8 +139,11 @@ function providersOf(rows: readonly ProviderRow[], sources: CredentialSources & 
     const provider = providerOf(row, sources);
     if (provider) found.set(row.name, provider);
     else sources.log.warn({ provider: row.name }, "provider of an unknown kind");
-    if (provider && row.credential !== null && provider.credential === null) {
-      sources.log.error({ provider: row.name }, "stored credential cannot be decrypted with this master key");
+    if (provider && row.enabled && !provider.enabled) {
+      sources.log.error(
+        { provider: row.name },
+        "a stored credential or header cannot be decrypted with this master key",
+      );
     }
   }
   return found;

@@ -7,6 +7,7 @@ import { locationOf } from "../../providers/places.ts";
 import type { ProviderFacts } from "../../providers/provider-facts.ts";
 import { isSurfaceName } from "../../surface-facts.ts";
 import type { SealContext, Sealer } from "../seal.ts";
+import { openHeaders } from "./provider-headers.ts";
 
 export type ProviderRow = typeof providers.$inferSelect;
 
@@ -32,7 +33,6 @@ export function providerOf(row: ProviderRow, sources: CredentialSources): Provid
     kind,
     baseUrl: baseUrlOf({ kind, baseUrl: row.baseUrl }),
     location: runsIn(row, kind),
-    headers: row.headers,
     models: row.models,
     responses: row.responses,
     trustedForPassthrough: row.trustedForPassthrough,
@@ -46,6 +46,7 @@ export function providerOf(row: ProviderRow, sources: CredentialSources): Provid
     idleMs: (row.idleSeconds ?? PROVIDER_TIMEOUTS.idleSeconds) * 1000,
     enabled: row.enabled,
     ...credentialsOf({ ...row, kind }, sources),
+    ...headersOf(row, sources),
   };
 }
 
@@ -60,6 +61,14 @@ function credentialsOf(
   const [credential = null] = all;
   if (credential === null) return { credential, enabled: false };
   return all.length > 1 ? { credential, credentials: all } : { credential };
+}
+
+function headersOf(
+  row: ProviderRow,
+  { sealer }: CredentialSources,
+): Pick<Provider, "headers"> & { enabled?: false } {
+  const headers = openHeaders(row, sealer);
+  return headers === null ? { headers: {}, enabled: false } : { headers };
 }
 
 /** The owner that a provider's credential is sealed for. */
