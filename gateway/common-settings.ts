@@ -12,6 +12,7 @@ import {
   whole,
 } from "#shared/env-forms.ts";
 import { LOG_LEVELS } from "#shared/log.ts";
+import { trustedProxiesSetting } from "#shared/proxies.ts";
 import { SIGN_IN_SETTINGS } from "./identity/elsewhere/settings.ts";
 import { TELEMETRY_ENV } from "./telemetry/settings.ts";
 
@@ -32,6 +33,7 @@ export const COMMON = {
   PUBLIC_URL: optional(publicUrl()),
   METRICS_PUBLIC: flag(false),
   ALLOWED_HOSTS: optional(text("host names separated by commas", (value) => HOSTS.test(value))),
+  TRUSTED_PROXIES: optional(trustedProxiesSetting()),
   REPORTS_DATABASE_URL: optional(postgresUrl()),
   CLICKHOUSE_URL: optional(clickhouseUrl()),
   CLICKHOUSE_CLUSTER: optional(

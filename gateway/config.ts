@@ -16,6 +16,7 @@ import { githubAppFaults } from "#shared/github-app-config.ts";
 import type { LogLevel } from "#shared/log.ts";
 import { namesProxy } from "#shared/loopback.ts";
 import { parseMasterKey } from "#shared/master-key.ts";
+import { type TrustedProxies, trustedProxies } from "#shared/proxies.ts";
 import { isWeakSecret } from "#shared/secret-strength.ts";
 import { COMMON, MEBIBYTE } from "./common-settings.ts";
 import { Secret } from "./directory.ts";
@@ -73,6 +74,8 @@ export type GatewayConfig = {
   metricsPublic: boolean;
   /** Lower case, without port; null: any host. */
   allowedHosts: readonly string[] | null;
+  /** Proxies in front that name the client's address. */
+  trustedProxies: TrustedProxies;
   spool: { directory: string; sync: "normal" | "full"; bytesMax: number };
   /** Body size limits: model JSON; OTLP after decompression; hooks and MCP; multipart. */
   bytesMax: { json: number; otlp: number; tool: number; multipart: number };
@@ -126,6 +129,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
     logLevel: values.LOG_LEVEL,
     metricsPublic: values.METRICS_PUBLIC,
     allowedHosts: values.ALLOWED_HOSTS?.split(",").map((host) => host.trim().toLowerCase()) ?? null,
+    trustedProxies: trustedProxies(values.TRUSTED_PROXIES),
     spool: {
       directory: resolve(values.SPOOL_DIR ?? join(dataDirectory, "spool")),
       sync: values.SPOOL_SYNC,

@@ -205,7 +205,7 @@ function accessOf(
 ) {
   const { adminKey, publicUrl, bytesMax, allowedHosts, refusalsPerMinute, patience } = config;
   const listener: Listener = { server: null };
-  const addressOf = addressIn(listener);
+  const addressOf = addressIn(listener, config.trustedProxies);
   const refusals = openRefusals({ ...common, addressOf, perMinuteMax: refusalsPerMinute });
   const isAdminKey = adminSecretCheck(adminKey);
   const callers: CallerCheck = { keyOf: (digest) => keys.keyOf(digest), isAdminKey, refusals };

@@ -5,6 +5,7 @@ import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields } from "#shared/log.ts";
 import { pathsAsSent } from "#shared/paths-as-sent.ts";
 import { PRIVATE_ANSWER } from "#shared/private-answers.ts";
+import { callerAddress } from "#shared/proxies.ts";
 import { type RefusedCredentials, refusedCredentials } from "#shared/refused-credentials.ts";
 import { createInbox, type InboxDeps } from "./inbox/inbox.ts";
 import { isAdministrator, unauthorized } from "./setup/administrator.ts";
@@ -14,7 +15,7 @@ import { type SetupDeps, setupRoutes } from "./setup/routes.ts";
 
 export type ServerDeps = InboxDeps &
   Omit<SetupDeps, "guesses"> & {
-    config: Pick<GithubAppConfig, "metricsPublic">;
+    config: Pick<GithubAppConfig, "metricsPublic" | "trustedProxies">;
     registry: Registry;
     /** Whether a bearer is an admin token that reads metrics. */
     readsMetrics?(bearer: string): Promise<boolean>;
@@ -60,7 +61,7 @@ export function createServer(deps: ServerDeps) {
       .get("/healthz", () => Response.json({ status: "ok" }))
       .get("/readyz", () => readiness(deps))
       .get("/metrics", ({ request, server }) =>
-        metrics(entry, request, server?.requestIP(request)?.address ?? ""),
+        metrics(entry, request, callerAddress(server, request, deps.config.trustedProxies) ?? ""),
       )
       .use(setupEntry(entry))
       .use(setupRoutes(entry))

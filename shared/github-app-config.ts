@@ -5,6 +5,7 @@ import { ConfigurationError, type Environment, readEnv } from "./env.ts";
 import { flag, listenHost, oneWord, optional, port, postgresUrl, secret, text } from "./env-forms.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 import { githubAppKey, parseMasterKey } from "./master-key.ts";
+import { type TrustedProxies, trustedProxies, trustedProxiesSetting } from "./proxies.ts";
 import { isWeakSecret } from "./secret-strength.ts";
 
 const OWN_PATHS = ["/", "/healthz", "/readyz", "/metrics"];
@@ -43,6 +44,7 @@ const GithubAppEnv = Type.Object({
   WEBHOOK_PATH: text("a path such as /api/github/webhooks", isWebhookPath, "/api/github/webhooks"),
   ...GITHUB_ADDRESS_SETTINGS,
   METRICS_PUBLIC: flag(false),
+  TRUSTED_PROXIES: optional(trustedProxiesSetting()),
   PORT: port(8787),
   PUBLIC_URL: optional(text("the gateway's http or https address", (value) => URL.canParse(value))),
   ADMIN_KEY: optional(secret("the gateway's admin key", (value) => /^[!-~]{16,200}$/.test(value))),
@@ -66,6 +68,8 @@ export type GithubAppConfig = {
   /** Where people use GitHub, e.g. `https://github.com`. */
   webUrl: string;
   metricsPublic: boolean;
+  /** Proxies in front that name the client's address. */
+  trustedProxies: TrustedProxies;
   /** Where people reach the gateway, without a trailing slash; null: at this host, at `gatewayPort`. */
   publicUrl: string | null;
   gatewayPort: number;
@@ -92,6 +96,7 @@ export function readGithubAppConfig(env?: Environment): GithubAppConfig {
     webhookPath: values.WEBHOOK_PATH,
     ...githubAddresses(values),
     metricsPublic: values.METRICS_PUBLIC,
+    trustedProxies: trustedProxies(values.TRUSTED_PROXIES),
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, "") ?? null,
     gatewayPort: values.PORT,
     ...keysOf(values),

@@ -3,6 +3,7 @@ import type { Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import type { Log } from "#shared/log.ts";
+import { callerAddress } from "#shared/proxies.ts";
 import type { RefusedCredentials } from "#shared/refused-credentials.ts";
 import { readSetupLink } from "#shared/setup-link.ts";
 import { useSetupLink } from "../stores/setup-store.ts";
@@ -12,7 +13,7 @@ import { answerReach, newVisit } from "./state.ts";
 import { FONT_PATH } from "./style.ts";
 
 type EntryDeps = {
-  config: Pick<GithubAppConfig, "adminKeyDigest" | "sealKey">;
+  config: Pick<GithubAppConfig, "adminKeyDigest" | "sealKey" | "trustedProxies">;
   database: Database;
   guesses: RefusedCredentials;
   clock: Clock;
@@ -29,7 +30,8 @@ export const setupEntry = (deps: EntryDeps) =>
     .get("/enter", ({ request }) => enterPage(new URL(request.url).searchParams.get("token") ?? ""))
     .post(
       "/enter",
-      ({ request, server }) => enter(deps, request, server?.requestIP(request)?.address ?? "unknown"),
+      ({ request, server }) =>
+        enter(deps, request, callerAddress(server, request, deps.config.trustedProxies) ?? "unknown"),
       { parse: "none" },
     )
     .get(FONT_PATH, () => fontFile())

@@ -3,6 +3,7 @@ import type { Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import { callerAddress } from "#shared/proxies.ts";
 import type { RefusedCredentials } from "#shared/refused-credentials.ts";
 import { changeWebhookSecret } from "../github/change-webhook-secret.ts";
 import type { Clients } from "../github/clients.ts";
@@ -27,6 +28,7 @@ export type SetupDeps = {
     | "webhookPath"
     | "adminKeyDigest"
     | "sealKey"
+    | "trustedProxies"
     | "webhookSecrets"
     | "publicUrl"
     | "gatewayPort"
@@ -56,7 +58,7 @@ const NOT_REGISTERED_HERE =
 export const setupRoutes = (deps: SetupDeps) =>
   new Elysia({ name: "github-app.setup", prefix: "/setup" })
     .onBeforeHandle(({ request, server }) =>
-      admit(deps, request, server?.requestIP(request)?.address ?? "unknown"),
+      admit(deps, request, callerAddress(server, request, deps.config.trustedProxies) ?? "unknown"),
     )
     .get("", ({ request }) => overview(deps, request))
     .get("/new", ({ request }) => confirm(deps, request))
@@ -64,7 +66,8 @@ export const setupRoutes = (deps: SetupDeps) =>
     .post("/secret", ({ request }) => changeSecret(deps, request), { parse: "none" })
     .post(
       "/measure",
-      ({ request, server }) => measure(deps, request, server?.requestIP(request)?.address ?? null),
+      ({ request, server }) =>
+        measure(deps, request, callerAddress(server, request, deps.config.trustedProxies)),
       { parse: "none" },
     )
     .get("/installed", () => {

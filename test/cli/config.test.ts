@@ -227,6 +227,7 @@ describe("GitHub App settings", () => {
       apiUrl: "https://api.github.com",
       webUrl: "https://github.com",
       metricsPublic: false,
+      trustedProxies: expect.anything(),
       publicUrl: null,
       gatewayPort: 8787,
       adminKeyDigest: null,

@@ -24,6 +24,8 @@ Settings are environment variables (a .env file works too):
   LOG_LEVEL         trace, debug, info, warn, error or fatal (info)
   METRICS_PUBLIC    true: /metrics needs no key (false)
   ALLOWED_HOSTS     accept requests only for these host names, separated by commas (any)
+  TRUSTED_PROXIES   proxies in front that name the client's address: loopback, private, or networks such as 10.0.0.0/8,
+                    separated by commas (none)
   SPOOL_DIR         where records wait for Postgres (DATA_DIR/spool)
   SPOOL_SYNC        normal, or full: flush every record to disk at once (normal)
   SPOOL_BYTES_MAX   maximum size of the spool (1 GiB)
