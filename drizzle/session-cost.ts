@@ -5,9 +5,15 @@ import { isOfTask, makerOf, sessionsOfTasks, uncoveredTasks } from "./session-li
 
 /**
  * `costUsd`: exact USD; null when no cost is known, and for calls on a subscription alone. `isLowerBound`: the cost is
- * unknown, or leaves out a call without a known cost.
+ * unknown, or leaves out a call without a known cost. `subscription`: calls that a subscription paid, at list price, never
+ * part of the cost; null: there are none.
  */
-export type SessionCost = { requests: number; costUsd: string | null; isLowerBound: boolean };
+export type SessionCost = {
+  requests: number;
+  costUsd: string | null;
+  isLowerBound: boolean;
+  subscription: { requests: number; listUsd: string | null; isLowerBound: boolean } | null;
+};
 
 /**
  * Rows `session`, `owner`, `key_id`, `teams`, `records`, `cost_usd`, `uncertain` and `billed` (all but the subscription lane) for sessions: from
@@ -49,13 +55,16 @@ export async function sessionCosts(
     select n.task, coalesce(sum(c.records), 0)::integer as requests,
       (coalesce(bool_or(c.billed and c.uncertain), false)
         or (${part === null} and n.task in (select uncovered.task from uncovered))) as uncertain,
-      case when count(c.session) = 0 then '0' else (sum(c.cost_usd) filter (where c.billed))::text end as cost_usd
+      case when count(c.session) = 0 then '0' else (sum(c.cost_usd) filter (where c.billed))::text end as cost_usd,
+      coalesce(sum(c.records) filter (where not c.billed), 0)::integer as lane_requests,
+      (sum(c.cost_usd) filter (where not c.billed))::text as lane_usd,
+      coalesce(bool_or(not c.billed and c.uncertain), false) as lane_uncertain
     from named n left join calls c on c.session = n.session and ${sql.raw(isOfTask)} and ${part ?? sql`true`}
     group by n.task`);
   return new Map(
-    rows.map(({ task, requests, cost_usd: costUsd, uncertain }) => [
+    rows.map(({ task, requests, cost_usd: costUsd, uncertain, ...lane }) => [
       task,
-      { requests, costUsd, isLowerBound: uncertain || costUsd === null },
+      { requests, costUsd, isLowerBound: uncertain || costUsd === null, subscription: laneOf(lane) },
     ]),
   );
 }
@@ -77,11 +86,18 @@ export async function sessionMainOwners(
   return new Set(rows.map(({ task }) => task));
 }
 
-type CostRow = { task: string; requests: number; cost_usd: string | null; uncertain: boolean };
+type LaneRow = { lane_requests: number; lane_usd: string | null; lane_uncertain: boolean };
+type CostRow = LaneRow & { task: string; requests: number; cost_usd: string | null; uncertain: boolean };
+
+const laneOf = (row: LaneRow): SessionCost["subscription"] =>
+  row.lane_requests === 0
+    ? null
+    : { requests: row.lane_requests, listUsd: row.lane_usd, isLowerBound: row.lane_uncertain };
+
+const NO_CALLS: SessionCost = { requests: 0, costUsd: "0", isLowerBound: false, subscription: null };
 
 /** The same for one task. */
 export const sessionCost = async (
   reader: Pick<PostgresJsDatabase, "execute">,
   session: string,
-): Promise<SessionCost> =>
-  (await sessionCosts(reader, [session])).get(session) ?? { requests: 0, costUsd: "0", isLowerBound: false };
+): Promise<SessionCost> => (await sessionCosts(reader, [session])).get(session) ?? NO_CALLS;

@@ -47,6 +47,13 @@ function costFacts({ mergedAt }: PullRequestRow, cost: PullRequestShare["cost"])
     session_requests: requests,
     session_cost_usd: isUnknown ? null : (cost?.costUsd ?? null),
     session_cost_is_lower_bound: isUnknown || (cost?.isLowerBound ?? false),
+    session_subscription: cost?.subscription
+      ? {
+          requests: cost.subscription.requests,
+          list_usd: cost.subscription.listUsd,
+          is_lower_bound: cost.subscription.isLowerBound,
+        }
+      : null,
   };
 }
 

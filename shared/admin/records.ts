@@ -163,6 +163,17 @@ const pullRequest = {
   session_cost_is_lower_bound: Type.Boolean({
     description: "Like `floor` in reports: a cost is unknown, or no call has a known cost.",
   }),
+  session_subscription: nullable(
+    closed({
+      requests: Type.Integer({ description: "Its calls that a caller's own subscription paid." }),
+      list_usd: nullable(
+        Type.String({
+          description: "Their list price, exact decimal; never part of the cost. Null: unknown.",
+        }),
+      ),
+      is_lower_bound: Type.Boolean({ description: "Whether some list price is unknown." }),
+    }),
+  ),
 };
 export const PullRequestView = closed(pullRequest);
 export type PullRequestView = Static<typeof PullRequestView>;

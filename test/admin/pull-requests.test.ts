@@ -180,6 +180,15 @@ test("what a merge cost is known, or a lower bound, exactly where reports say so
     [5, null, true],
   ]);
   expect(reported).toEqual(told);
+  await db
+    .insert(requests)
+    .values([
+      recordAt("2026-11-01T18:00:00.000Z", { session: "paid", costUsd: "3.5", channel: "subscription" }),
+    ]);
+  expect((await it.call("GET", "/pull-requests/9007199254-22")).body).toMatchObject({
+    ...{ session_requests: 2, session_cost_usd: "0.25", session_cost_is_lower_bound: false },
+    session_subscription: { requests: 1, list_usd: "3.5", is_lower_bound: false },
+  });
   const open = (await it.call("GET", "/pull-requests/9007199254-1")).body;
   expect([open.session_cost_usd, open.session_cost_is_lower_bound]).toEqual([null, false]);
   await db.delete(pullRequests).where(gt(pullRequests.number, 20));

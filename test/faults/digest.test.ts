@@ -156,7 +156,12 @@ test("the figures are those of the reports, each session once, and reverts have 
     ["acme/api", 1.75, 1.75],
   ]);
   // What a comment on a pull request says comes to the same.
-  expect(await sessionCost(database.db, "s1")).toEqual({ requests: 3, costUsd: "1.75", isLowerBound: false });
+  expect(await sessionCost(database.db, "s1")).toEqual({
+    requests: 3,
+    costUsd: "1.75",
+    isLowerBound: false,
+    subscription: { requests: 1, listUsd: "9", isLowerBound: false },
+  });
   expect(digest.spend).toMatchObject({ previousUsd: 4, currentUsd: 13.75, deltaUsd: 9.75 });
 });
 
@@ -201,6 +206,7 @@ test("what a session cost is known after its single records are gone for their a
     requests: 4,
     costUsd: "1.750000000000000001",
     isLowerBound: true,
+    subscription: { requests: 1, listUsd: "9", isLowerBound: false },
   });
   await sql`delete from rollup_hours`;
   await sql`update rollup_state set raw_from = null`;

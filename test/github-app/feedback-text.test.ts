@@ -32,18 +32,18 @@ describe("a comment", () => {
   const facts = (over: Partial<CommentFacts>): CommentFacts => ({
     link: "joined",
     session: "s",
-    figures: { requests: 1, costUsd: "0.5", isLowerBound: false },
+    figures: { requests: 1, costUsd: "0.5", isLowerBound: false, subscription: null },
     sharedBy: 1,
     ...over,
   });
   test.each([
     [{}, "**AI cost of this pull request: $0.50** (1 call of session `s`)"],
     [
-      { figures: { requests: 1234, costUsd: "0.021719", isLowerBound: true } },
+      { figures: { requests: 1234, costUsd: "0.021719", isLowerBound: true, subscription: null } },
       "**AI cost of this pull request: at least $0.0217** (1,234 calls of session `s`)",
     ],
     [
-      { figures: { requests: 2, costUsd: null, isLowerBound: true } },
+      { figures: { requests: 2, costUsd: null, isLowerBound: true, subscription: null } },
       "The cost of this pull request is not known: its session `s` made 2 calls without a known cost.",
     ],
     [

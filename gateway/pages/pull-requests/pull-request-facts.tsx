@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { PullRequestPage } from "#shared/admin/records.ts";
 import { Foreign } from "../parts/foreign.tsx";
-import { count } from "../parts/format.ts";
+import { count, counted } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { Fact } from "../parts/page-head.tsx";
@@ -21,6 +21,7 @@ export function PullRequestFacts({ details }: { details: PullRequestPage }) {
               unknown={details.reason}
             />
           </strong>
+          <SubscriptionLane lane={details.session_subscription} />
         </Fact>
         <Fact name={details.whole ? "Calls" : "Your calls"}>
           <strong>
@@ -85,6 +86,17 @@ export function PullRequestFacts({ details }: { details: PullRequestPage }) {
         <Reverts words="Reverts" reverts={details.reverts} repository={details.repository} />
       </dl>
     </>
+  );
+}
+
+/** What a subscription paid, beside what was paid per call. */
+function SubscriptionLane({ lane }: { lane: PullRequestPage["session_subscription"] }) {
+  if (lane === null) return null;
+  return (
+    <div className="small mute">
+      and {counted(lane.requests, "call")} on a subscription, list price{" "}
+      <Money value={lane.list_usd} floor={lane.is_lower_bound} />
+    </div>
   );
 }
 
