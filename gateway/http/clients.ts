@@ -22,6 +22,9 @@ export const CLIENTS = [
   { userAgent: "codex ", name: "codex" },
   { userAgent: "GeminiCLI", name: "gemini-cli" },
   { userAgent: "QwenCode/", name: "qwen-code" },
+  { userAgent: "factory-cli/", name: "droid" },
+  // Continue's bundle shortens the name of its SDK.
+  { userAgent: "ls/JS", name: "continue" },
   // Copilot CLI sends its SDK's user agent; this header is on every call of a conversation, and on no other tool's.
   { userAgent: "OpenAI/JS", name: "copilot-cli", headers: ["x-initiator"] },
   { userAgent: "Anthropic/JS", name: "copilot-cli", headers: ["x-initiator"] },

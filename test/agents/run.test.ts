@@ -12,6 +12,8 @@ import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts"
 const claude = await agentProgram("claude-code");
 const codex = await agentProgram("codex");
 
+const continued = await agentProgram("continue");
+
 const FINAL = "Done.";
 const OWN = "sk-ant-oat01-the-developer's-own";
 const OPENAI_OWN = "sk-the-developer's-own";
@@ -176,5 +178,31 @@ describe.skipIf(codex === null)("Codex", () => {
     expect([open.code, open.out], open.error).toEqual([0, expect.stringContaining(FINAL)]);
     expect(presented).toEqual(new Set([`Bearer ${OPENAI_OWN}`]));
     expect(new Set((await recorded()).map(({ channel }) => channel))).toEqual(new Set(["subscription"]));
+  });
+});
+
+describe.skipIf(continued === null)("Continue", () => {
+  test("carries the session and its name, with its own headers", async () => {
+    ada.addProgram("cn", continued ?? []);
+    const model = {
+      ...{
+        name: "coding",
+        provider: "openai",
+        model: "coding",
+        apiBase: `${gateway.url}/v1`,
+        apiKey: gateway.secret,
+      },
+      requestOptions: { headers: { "x-tags": "shop" } },
+    };
+    const config = { name: "own", version: "1.0.0", schema: "v1", models: [model] };
+    await Bun.write(join(ada.home, ".continue/config.yaml"), JSON.stringify(config));
+    const { code, error } = await tallygate(["run", "--", "cn", "-p", "Say that it is done."], {
+      CONTINUE_TELEMETRY_ENABLED: "0",
+      HTTPS_PROXY: "http://127.0.0.1:9",
+    });
+    expect(code, error).toBe(0);
+    expect((await recorded()).every(({ tags }) => tags.includes("shop"))).toBe(true);
+    const clients = await gateway.sql`select distinct client from requests where session = ${session}`;
+    expect([...clients]).toEqual([{ client: "continue" }]);
   });
 });

@@ -20,7 +20,7 @@ test.each(AGENT_NAMES)("what %s is told by a run, by install and by administrato
   const homes = { home: "/home/ada", env: () => undefined };
   const run = { ...{ session: SESSION, homes, directory: NOWHERE, words: ["-p", "x"] }, gateway };
   const told = async (subscription: boolean) => {
-    const { file, ...added } = await additionsFor(name, { ...run, subscription });
+    const { file, ...added } = await additionsFor(agent, { ...run, subscription });
     return { ...added, file: file && { text: await file.text(), ...file.tell("/tmp/file") } };
   };
   const keyCommand = ["/opt/tallygate", "key", "--url", URL];
@@ -47,7 +47,7 @@ test.each(AGENT_NAMES)("what %s is told by a run, by install and by administrato
 
 describe("what an agent is told by a run", () => {
   const told = async (name: AgentName | null, env: Record<string, string> = {}, more: Partial<Run> = {}) => {
-    const { args = [], ...added } = await additionsFor(name, {
+    const { args = [], ...added } = await additionsFor(name && AGENTS[name], {
       ...{ session: SESSION, directory: NOWHERE, words: name && [], gateway: null, subscription: false },
       homes: { home: NOWHERE, env: (it) => env[it] },
       ...more,
@@ -57,15 +57,17 @@ describe("what an agent is told by a run", () => {
   };
 
   test.each([
-    [["claude", "-p", "x"], { name: "claude", argumentsAt: 1 }],
-    [["/usr/local/bin/codex", "exec"], { name: "codex", argumentsAt: 1 }],
-    [["npx", "-y", "@google/gemini-cli@0.61.0", "-p", "x"], { name: "gemini", argumentsAt: 3 }],
-    [["bunx", "@github/copilot"], { name: "copilot", argumentsAt: 2 }],
-    [["opencode.cmd", "run"], { name: "opencode", argumentsAt: 1 }],
+    [["claude", "-p", "x"], { title: "Claude Code", argumentsAt: 1 }],
+    [["/usr/local/bin/codex", "exec"], { title: "Codex", argumentsAt: 1 }],
+    [["npx", "-y", "@google/gemini-cli@0.61.0", "-p", "x"], { title: "Gemini CLI", argumentsAt: 3 }],
+    [["bunx", "@github/copilot"], { title: "Copilot CLI", argumentsAt: 2 }],
+    [["opencode.cmd", "run"], { title: "opencode", argumentsAt: 1 }],
+    [["cn", "-p", "x"], { title: "Continue", argumentsAt: 1 }],
     [["bash"], null],
     [["claude-wrapper"], null],
-  ] as const)("%j starts %j", (command, agent) => {
-    expect(agentOf(command) as unknown).toEqual(agent);
+  ] as const)("%j starts %j", (command, expected) => {
+    const found = agentOf(command);
+    expect(found && { title: found.agent.title, argumentsAt: found.argumentsAt }).toEqual(expected);
   });
 
   test("its own headers stay, and a former session of ours goes: two would make no valid id", async () => {

@@ -82,3 +82,66 @@ test("agents that cannot have a subscription beside the key, or carry no header,
     error: expect.stringContaining("Cline cannot carry this session"),
   });
 });
+
+test("aider, Continue and Droid get the session in a copy of their own settings", async () => {
+  ada.addProgram("aider", ["sh", "-c", 'cat "$2"; echo; echo "$OPENAI_API_BASE $3"', "aider"]);
+  await Bun.write(
+    join(ada.home, ".aider.model.settings.yml"),
+    "- name: aider/extra_params\n  extra_params: { max_tokens: 9, extra_headers: { x-team: shop } }\n",
+  );
+  const [models = "", rest] = (await tallygate(["run", "--", "aider", "--yes"])).out.split("\n");
+  expect([JSON.parse(models), rest]).toEqual([
+    [
+      {
+        name: "aider/extra_params",
+        extra_params: {
+          max_tokens: 9,
+          extra_headers: { "x-team": "shop", "x-session-id": session, "x-client": "aider" },
+        },
+      },
+    ],
+    `${gateway.url}/v1 --yes`,
+  ]);
+
+  ada.addProgram("cn", ["sh", "-c", 'cat "$2"', "cn"]);
+  const none = await tallygate(["run", "--", "cn"]);
+  expect(none.error).toContain("Continue's calls do not carry this session");
+  await Bun.write(
+    join(ada.work, "own.yaml"),
+    "name: own\nmodels:\n  - { name: m, provider: openai, model: coding, requestOptions: { timeout: 5 } }\n",
+  );
+  const { out } = await tallygate(["run", "--", "cn", "--config", "own.yaml"]);
+  expect(JSON.parse(out)).toEqual({
+    name: "own",
+    models: [
+      {
+        ...{ name: "m", provider: "openai", model: "coding" },
+        requestOptions: { timeout: 5, headers: { "x-session-id": session, "x-client": "continue" } },
+      },
+    ],
+  });
+
+  ada.addProgram("droid", ["sh", "-c", 'cat "$2"; echo; echo "$3"', "droid"]);
+  await Bun.write(
+    join(ada.home, ".factory/settings.json"),
+    '{ "model": "x", "customModels": [{ "model": "coding", "extraHeaders": { "x-team": "shop" } }] } // mine',
+  );
+  const droid = (await tallygate(["run", "--", "droid", "exec"])).out.split("\n");
+  expect([JSON.parse(droid[0] ?? ""), droid[1]]).toEqual([
+    {
+      customModels: [
+        {
+          model: "coding",
+          extraHeaders: { "x-team": "shop", "x-session-id": session, "x-client": "droid" },
+        },
+      ],
+    },
+    "exec",
+  ]);
+});
+
+test.each(["goose", "crush", "kilo", "my-agent"])("%s is warned about; a shell is not", async (name) => {
+  ada.addProgram(name, ["true"]);
+  expect((await tallygate(["run", "--quiet", "--", name])).error).toMatch(/count for no pull request/);
+  expect((await tallygate(["run", "--quiet", "--", "sh", "-c", "true"])).error).toBe("");
+});

@@ -19,12 +19,17 @@ const AGENTS = {
 } as const;
 export type AgentName = keyof typeof AGENTS;
 
+/** Those to which only `tallygate run` gives a session. */
+const RUN_ONLY = {
+  continue: { package: "@continuedev/cli", version: "1.5.47", program: "cn" },
+} as const;
+
 /**
  * The beginning of an agent's command line, installed once by Bun. Null where that fails, because the registry is away or the
  * agent is not made for this machine: the reason is written to stderr, and the suite must skip and say so.
  */
-export async function agentProgram(name: AgentName): Promise<string[] | null> {
-  const { package: pack, version, program } = AGENTS[name];
+export async function agentProgram(name: AgentName | keyof typeof RUN_ONLY): Promise<string[] | null> {
+  const { package: pack, version, program } = { ...AGENTS, ...RUN_ONLY }[name];
   const directory = join(CACHE, `${name}-${version}`);
   const path = join(directory, "node_modules/.bin", program);
   if (!(await Bun.file(path).exists())) await install(directory, `${pack}@${version}`);
@@ -38,7 +43,8 @@ export async function agentProgram(name: AgentName): Promise<string[] | null> {
 const QUICK: readonly AgentName[] = ["claude-code", "codex"];
 
 /** Installs them, so that suites which run at the same time do not each do so. */
-export const prepareAgents = (all: boolean) => Promise.all((all ? keysOf(AGENTS) : QUICK).map(agentProgram));
+export const prepareAgents = (all: boolean) =>
+  Promise.all((all ? [...keysOf(AGENTS), ...keysOf(RUN_ONLY)] : QUICK).map(agentProgram));
 
 /** Whether the program starts here, which takes seconds and is tried once. */
 async function runs(directory: string, command: readonly string[]): Promise<boolean> {

@@ -61,6 +61,8 @@ export type Additions = {
   args?: readonly string[];
   /** A file for the run alone, for this user only, and what tells the agent of it. */
   file?: {
+    /** Where the agent goes by it; else `settings.json`. */
+    name?: string;
     text(): Promise<string>;
     tell(path: string): { env?: Record<string, string>; args?: readonly string[] };
   };

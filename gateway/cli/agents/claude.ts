@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { isRecord, parsedJson } from "#shared/json.ts";
 import { type Finding, failed, passed } from "../print/finding.ts";
 import type { Additions, Agent, AgentSettings, Checkout, Connection, Run } from "./agent.ts";
+import { takeFlag } from "./flags.ts";
 import { KEY_HEADER, SESSION_HEADER, SUBSCRIPTION_LANE, withHeaderLine } from "./headers.ts";
 import { fileText, type Homes } from "./homes.ts";
 import {
@@ -80,7 +81,7 @@ type SettingsEnv = {
 
 /** The settings for a command line in a directory that set variables; later ones replace earlier ones. */
 async function settingsFor(homes: Homes, checkout: string | null, words: readonly string[] = []) {
-  const { given } = takeSettings(words);
+  const { given } = takeFlag(words, FLAG);
   const managed = MANAGED_PATHS[process.platform] ?? null;
   const names = checkout === null ? [] : ["settings.json", "settings.local.json"];
   const own = names.map((name) => join(checkout ?? "", ".claude", name));
@@ -133,7 +134,7 @@ async function run(it: Run): Promise<Additions> {
       ...(gateway && !subscription && !hasCredential && { ANTHROPIC_AUTH_TOKEN: gateway.key }),
     },
     ...(words !== null && {
-      args: takeSettings(words).others,
+      args: takeFlag(words, FLAG).others,
       file: {
         text: () => withEnv(words, { [HEADERS]: headers }, it.directory),
         tell: (path: string) => ({ args: [FLAG, path] }),
@@ -151,26 +152,13 @@ async function run(it: Run): Promise<Additions> {
  * last one only. @throws Error if the settings among the words cannot be read.
  */
 async function withEnv(words: readonly string[], env: Record<string, string>, from: string): Promise<string> {
-  const { given } = takeSettings(words);
+  const { given } = takeFlag(words, FLAG);
   const base = given === null ? {} : await settingsAt(given, from);
   if (base === null) throw new Error("The settings that --settings names cannot be read.");
   return JSON.stringify({ ...base, env: { ...(isRecord(base["env"]) && base["env"]), ...env } });
 }
 
 const FLAG = "--settings";
-
-function takeSettings(words: readonly string[]): { given: string | null; others: string[] } {
-  let given: string | null = null;
-  const others: string[] = [];
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? "";
-    if (word === "--") return { given, others: [...others, ...words.slice(at)] };
-    if (word === FLAG) given = words[++at] ?? null;
-    else if (word.startsWith(`${FLAG}=`)) given = word.slice(FLAG.length + 1);
-    else others.push(word);
-  }
-  return { given, others };
-}
 
 async function settings(homes: Homes, place: Checkout | null): Promise<AgentSettings> {
   const files = await settingsFor(homes, place?.directory ?? null);

@@ -5,7 +5,7 @@ import { type Command, Option } from "commander";
 import { inheritedEnv } from "#shared/env.ts";
 import type { SessionId } from "#shared/labels.ts";
 import type { Additions, Gateway } from "../agents/agent.ts";
-import { AGENTS, additionsFor, agentOf, headerlessAgent } from "../agents/agents.ts";
+import { additionsFor, agentOf, headerlessAgent, whyNotCarried } from "../agents/agents.ts";
 import { HOMES } from "../agents/homes.ts";
 import { KEY_VARIABLE } from "../agents/variables.ts";
 import { agentGateway, loginFor } from "../client/settings.ts";
@@ -45,12 +45,13 @@ export const addRun = (program: Command) =>
     });
 
 const HELP = `
-Claude Code, Codex, Gemini CLI, Copilot CLI, opencode and Qwen Code are each configured in their own way. For any other
+Claude Code, Codex, Gemini CLI, Copilot CLI, opencode, Qwen Code, aider, Continue and Droid are each configured in their own way. For any other
 command, such as a shell, it sets every agent's variables except Qwen Code's, which would redirect other programs. With
 \`tallygate login\`, or TALLYGATE_URL and TALLYGATE_KEY, the agent uses that gateway, unless it is configured for another one.
 Otherwise only the session is added.
 
-Cline cannot send the session: its calls are recorded, but count for no pull request.
+Cline, Crush, goose and Kilo Code cannot send the session: their calls are recorded, but count for no pull request. \`run\`
+says so, also for programs that it does not know.
 
   tallygate run -- claude
   tallygate run -- codex exec "fix the build"
@@ -125,19 +126,18 @@ async function additionsOf(
   words: readonly string[],
   { session, subscription = false, gateway }: AddedFor,
 ): Promise<Added> {
-  const agent = agentOf(words);
-  const headerless = headerlessAgent(words);
-  if (subscription && (agent ? !AGENTS[agent.name].subscription : headerless !== null)) {
+  const started = agentOf(words);
+  if (subscription && (started ? !started.agent.subscription : headerlessAgent(words) !== null)) {
     throw new Error(`${words[0]} sends one credential only, so --subscription is for Claude Code and Codex.`);
   }
-  const own = agent && words.slice(agent.argumentsAt);
+  const own = started && words.slice(started.argumentsAt);
   const run = { session, homes: HOMES, directory, words: own, gateway, subscription };
-  const { env, notes, ...rest } = await additionsFor(agent?.name ?? null, run);
-  const why = `${headerless} cannot carry this session: its calls are recorded, but count for no pull request.`;
-  for (const note of headerless === null ? notes : [why]) printNote(note);
+  const { env, notes, ...rest } = await additionsFor(started?.agent ?? null, run);
+  const why = whyNotCarried(words);
+  for (const note of why === null ? notes : [why]) printNote(note);
   // Codex reads the key from there, and so do hooks and commands below the agent.
   const named = gateway ? { TALLYGATE_URL: gateway.url, [KEY_VARIABLE]: gateway.key } : {};
-  return { ...rest, env: { ...env, ...named }, at: agent?.argumentsAt ?? 1 };
+  return { ...rest, env: { ...env, ...named }, at: started?.argumentsAt ?? 1 };
 }
 
 /** Runs the command with what is added; a file is there only for as long, and for this user only. */
@@ -150,7 +150,7 @@ async function withAdded(
   if (!file) return await runToEnd(directory, [...program, ...args], env ?? {});
   const place = await mkdtemp(join(tmpdir(), "tallygate-"));
   try {
-    const path = join(place, "settings.json");
+    const path = join(place, file.name ?? "settings.json");
     await writeFile(path, await file.text(), { mode: 0o600 });
     const told = file.tell(path);
     return await runToEnd(directory, [...program, ...(told.args ?? []), ...args], { ...env, ...told.env });
