@@ -84,7 +84,9 @@ export function ownEntry(
   const entry = `override:${override.id}`;
   if (factor !== null) return list && { ...list, entry, list, ...timesFactor(list, factor) };
   if (!list) return { entry, rates, list };
-  const { imageBy, callBy, characterEstimate, ...rest } = list;
+  const { imageBy, callBy, characterEstimate, uncounted = [], ...rest } = list;
+  // Where the model runs, or what else makes the list's price uncertain, is in the contract.
+  const parts = uncounted.filter((unit) => unit !== "call");
   const named = Object.entries(rates).map(([unit, rate]) => {
     const listed = list.rates[unit as PriceUnit];
     return [unit, listed ? inProportion(rate, listed, listed) : rate];
@@ -94,6 +96,7 @@ export function ownEntry(
     ...(imageBy && !rates.image && { imageBy }),
     ...(callBy && !rates.call && { callBy }),
     ...(characterEstimate && !rates.character && { characterEstimate }),
+    ...(parts.length > 0 && { uncounted: parts }),
     entry,
     rates: { ...list.rates, ...Object.fromEntries(named) },
     list,

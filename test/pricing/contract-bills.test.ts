@@ -78,3 +78,20 @@ test("a cost that the provider reports counts before a contract's, with the list
   } as const;
   expect(priceAnswer(book, answered)).toMatchObject({ costUsd: "0.01", basis: "vendor", listCostUsd: "2.5" });
 });
+
+test("a contract's amounts hold where the list's price is not certain", () => {
+  const model = "google/gemini-3-flash-preview";
+  const answered = {
+    provider: { kind: "vertex-openai", name: "vertex", location: "europe-west1" },
+    model,
+    responseModel: null,
+    serviceTier: null,
+    reportedCostUsd: null,
+    usage: { ...NO_USAGE, uncachedInputTokens: 1000, outputTokens: 0 },
+    at: AT,
+  } as const;
+  const own = priceBook([override(model, { input: "0.4" })], PROVIDERS);
+  expect(priceAnswer(own, answered)).toMatchObject({ costUsd: "0.0004", listCostUsd: "0.0005" });
+  expect(priceAnswer(own, answered).atLeast).toBeUndefined();
+  expect(priceAnswer(priceBook([], PROVIDERS), answered).atLeast).toBe(true);
+});
