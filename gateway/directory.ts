@@ -29,7 +29,17 @@ export class Secret {
 export type TeamBudget = {
   id: string;
   team: string;
-  limits: Pick<KeyLimits, "budget_usd" | "budget_period">;
+  limits: Budget;
+};
+
+export type Budget = Pick<KeyLimits, "budget_usd" | "budget_period" | "unpriced">;
+
+/** A key's owner, as limits count them: `id` is the account of what all keys of the person cost. */
+export type KeyPerson = {
+  id: string;
+  /** The account of the limits that the keys made by the person share. */
+  ownKeys: string;
+  budget: Budget | null;
 };
 
 /** A client key, reduced to what the call path needs. */
@@ -46,6 +56,10 @@ export type ClientKey = {
   teamBudgets: readonly TeamBudget[];
   scopes: KeyScopes;
   limits: KeyLimits | null;
+  /** Null or absent: it has no owner. */
+  person?: KeyPerson | null;
+  /** Its owner made it: all such keys of a person share their limits. */
+  own?: boolean;
   /** Milliseconds since 1970: the earlier of the key's and the secret's expiry; null: never. */
   expiresAtMs: number | null;
   /** The program that got it by signing its owner in; null or absent: it was made otherwise. */

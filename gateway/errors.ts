@@ -42,6 +42,12 @@ export const ERRORS = {
     ...PERMISSION,
     public: "This call cannot be paid for by the caller's own subscription.",
   },
+  unpriced_model: {
+    status: 403,
+    ...PERMISSION,
+    public:
+      "This model has no price, and a budget that the call counts in refuses such models. An administrator can enter a price for it, or set `unpriced` of the budget to `allow`.",
+  },
   session_not_yours: {
     status: 403,
     ...PERMISSION,

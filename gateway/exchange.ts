@@ -41,7 +41,7 @@ import { denialOf } from "./upstream/denial.ts";
 import type { Deployments } from "./upstream/deployments.ts";
 import { forward, type UpstreamDeps } from "./upstream/forward.ts";
 import { keepAnswer, resolveReferences } from "./upstream/references.ts";
-import { callUsageOf, countedRow, reserved } from "./upstream/reservation.ts";
+import { callUsageOf, countedRow, reserved, withPricedTargets } from "./upstream/reservation.ts";
 import { translatedWire, withExpressibleTargets } from "./upstream/translation.ts";
 
 export type ExchangeDeps = UpstreamDeps &
@@ -165,7 +165,8 @@ async function routed(
   const references = referencesIn(resolved.body);
   await requireOwnReferences(deps, resolved.key.id, references);
   const call = references.kept.length > 0 ? { ...resolved, refersTo: references.kept } : resolved;
-  const choice = withLane(call, withExpressibleTargets(call, chosen), vendorHosts);
+  const lane = withLane(call, withExpressibleTargets(call, chosen), vendorHosts);
+  const choice = withPricedTargets(call, lane, prices);
   return { call, choice: orderedTargets(choice, { id: call.id, session }, deps.deployments) };
 }
 

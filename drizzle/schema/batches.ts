@@ -27,6 +27,10 @@ export const files = pgTable(
     models: labels("models").notNull(),
     /** Some lines name models that no route pairs. */
     direct: boolean("direct").notNull().default(false),
+    /** Exact decimal, USD: the most that its requests may cost together; null: not computed, as its key had no budget. */
+    boundUsd: exact("bound_usd"),
+    /** Some of its requests are for models without a price. */
+    unpriced: boolean("unpriced").notNull().default(false),
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.id] }),

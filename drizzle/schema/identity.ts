@@ -2,7 +2,8 @@ import { boolean, customType, index, pgTable, primaryKey, uniqueIndex, uuid } fr
 import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
 import type { Role } from "#shared/admin/people.ts";
 import type { TokenScope } from "#shared/admin/tokens.ts";
-import { bytes, instant, json, label, labels, org } from "./columns.ts";
+import { bytes, exact, instant, json, label, labels, org } from "./columns.ts";
+import type { Unpriced } from "./keys.ts";
 
 /** A point in time as the sign-in library reads and writes it. */
 const moment = customType<{ data: Date; driverData: string }>({
@@ -41,6 +42,11 @@ export const people = pgTable(
     /** The role and team that return when no mapping gives one; an absent member is not mapped. */
     unmapped: json<{ role?: Role; team?: string | null }>("unmapped").notNull().default({}),
     disabled: boolean("disabled").notNull().default(false),
+    /** Exact decimal, USD: budget of all the person's keys together per `budget_period`; null: unlimited. */
+    budgetUsd: exact("budget_usd"),
+    budgetPeriod: label("budget_period").$type<"day" | "month">(),
+    /** Null: refuse, or there is no budget. */
+    unpriced: label("unpriced").$type<Unpriced>(),
     ...changed,
   },
   (table) => [

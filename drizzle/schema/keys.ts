@@ -14,7 +14,12 @@ export type KeyLimits = {
   budget_period?: "day" | "month";
   /** How a gateway treats calls once its lease is used up while Postgres is away: count locally (default) or refuse. */
   when_away?: "local" | "refuse";
+  /** Whether the budget admits calls of models without a price. Absent: refuse. */
+  unpriced?: Unpriced;
 };
+
+/** What a budget does with calls of models without a price, whose cost it cannot bound. */
+export type Unpriced = "refuse" | "allow";
 
 export const keys = pgTable(
   "keys",
@@ -30,6 +35,8 @@ export const keys = pgTable(
     team: label("team"),
     scopes: json<KeyScopes>("scopes").notNull(),
     limits: json<KeyLimits>("limits"),
+    /** Its owner made it. Its limits come from the template, and all such keys of a person share them. */
+    own: boolean("own").notNull().default(false),
     /** The program that got the key by signing its owner in; null: it was made otherwise. */
     program: label("program").$type<DeviceProgram>(),
     expiresAt: instant("expires_at"),

@@ -11,7 +11,7 @@ import { readParameters } from "./list.ts";
 const docs = adminRoute("teams");
 const RISK_PERCENT = 80n;
 
-/** `/admin/v1/budgets`: the used part of teams' and keys' budgets, the fullest first. */
+/** `/admin/v1/budgets`: the used part of the budgets of teams, people and keys, the fullest first. */
 export const adminBudgets = (deps: AdminDeps) =>
   adminPart(deps, "budgets").get(
     "",
@@ -30,8 +30,9 @@ export const adminBudgets = (deps: AdminDeps) =>
       return { data };
     },
     docs({
-      summary: "List budgets of teams and keys with what is used of them, the fullest first",
-      description: "A manager of a team gets those of the team, of the teams below it, and of their keys.",
+      summary: "List budgets of teams, people and keys with what is used of them, the fullest first",
+      description:
+        "A manager of a team gets those of the team, of the teams below it, and of their people and keys.",
       role: "manager",
       query: { at_risk: "`true`: only those that are nearly used up, or will be at this pace." },
       answers: { 200: Budgets },

@@ -38,6 +38,7 @@ export async function makeOwnKey(
     name: `${name}${suffixOf(owner)}`,
     owner: owner.email,
     team: null,
+    own: true,
     scopes: template.scopes ?? {},
     limits: limitsOf(template.limits),
     ...wanted,

@@ -7,6 +7,7 @@ import type { Origin } from "../stores/audit.ts";
 import { findPerson, listPeople, type PersonRow } from "../stores/identity/people.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
+import { changedBudget } from "./key-view.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
 import { addPerson, changePerson } from "./person-changes.ts";
@@ -82,8 +83,13 @@ async function create(deps: AdminDeps, origin: Origin, request: Request): Promis
     role = "member",
     team = null,
     disabled = false,
+    ...budget
   } = await readJson(deps, request, PersonBody);
-  const facts = { email, name, role, team, githubLogin: github_login ?? null };
+  const none = { budgetUsd: null, budgetPeriod: null, unpriced: null };
+  const facts = {
+    ...{ email, name, role, team, githubLogin: github_login ?? null },
+    ...changedBudget(none, budget),
+  };
   const row = await saveChange(deps, origin, (tx, audit) =>
     addPerson({ tx, audit, now: deps.clock.now() }, facts, disabled),
   );
@@ -98,7 +104,12 @@ async function existing(reader: Parameters<typeof findPerson>[0], id: string): P
 
 const edit = (deps: AdminDeps, origin: Origin, { id, body }: { id: string; body: PersonPatch }) =>
   saveChange(deps, origin, async (tx, audit) => {
-    const { github_login: githubLogin, ...rest } = body;
-    const wanted = { ...rest, ...(githubLogin !== undefined && { githubLogin }) };
-    return await changePerson({ tx, audit, now: deps.clock.now() }, await existing(tx, id), wanted);
+    const { github_login: githubLogin, budget_usd: _, budget_period: __, unpriced: ___, ...rest } = body;
+    const before = await existing(tx, id);
+    const wanted = {
+      ...rest,
+      ...changedBudget(before, body),
+      ...(githubLogin !== undefined && { githubLogin }),
+    };
+    return await changePerson({ tx, audit, now: deps.clock.now() }, before, wanted);
   });

@@ -33,7 +33,8 @@ export async function addPerson(it: Changing, facts: NewPerson, disabled: boolea
   return made;
 }
 
-type Wanted = Partial<Pick<PersonRow, "name" | "githubLogin" | "role" | "team" | "disabled">>;
+type Budget = Pick<PersonRow, "budgetUsd" | "budgetPeriod" | "unpriced">;
+type Wanted = Partial<Pick<PersonRow, "name" | "githubLogin" | "role" | "team" | "disabled"> & Budget>;
 
 /** Changes a person; one who is disabled by it loses sessions and keys. @throws GatewayError invalid_request */
 export async function changePerson(it: Changing, before: PersonRow, wanted: Wanted): Promise<PersonRow> {

@@ -1,9 +1,9 @@
-import { Name, readDecimal } from "#shared/admin/fields.ts";
+import { Name } from "#shared/admin/fields.ts";
 import { TeamBody, TeamPatch, TeamPut, TeamView } from "#shared/admin/teams.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { GatewayError } from "../errors.ts";
 import { deleteTeam, type TeamRow, teamRows, writeTeam } from "../stores/teams.ts";
 import type { AdminDeps } from "./deps.ts";
+import { changedBudget } from "./key-view.ts";
 import { namedResource } from "./named-resource.ts";
 import { viewAs } from "./view-as.ts";
 
@@ -38,25 +38,20 @@ const newTeam = (name: string, now: Date): TeamRow => ({
   costCenter: null,
   budgetUsd: null,
   budgetPeriod: null,
+  unpriced: null,
   keyTemplate: null,
   claudeSettings: null,
   createdAt: now.toISOString(),
   updatedAt: now.toISOString(),
 });
 
-/** The row with the members of a body. @throws GatewayError invalid_request for a period without a budget. */
+/** The row with the members of a body. @throws GatewayError invalid_request for words of a budget without one. */
 function changed(row: TeamRow, body: TeamPatch, now: Date): TeamRow {
-  const budgetUsd = body.budget_usd === undefined ? row.budgetUsd : readDecimal(body.budget_usd);
-  if (budgetUsd === null && body.budget_period) {
-    throw new GatewayError("invalid_request", "/budget_period: Expected only with budget_usd.");
-  }
-  const period = body.budget_period ?? row.budgetPeriod ?? "month";
   return {
     ...row,
     parent: body.parent === undefined ? row.parent : body.parent,
     costCenter: body.cost_center === undefined ? row.costCenter : body.cost_center,
-    budgetUsd,
-    budgetPeriod: budgetUsd === null ? null : period,
+    ...changedBudget(row, body),
     keyTemplate: body.key_template === undefined ? row.keyTemplate : body.key_template,
     claudeSettings: body.claude_settings === undefined ? row.claudeSettings : body.claude_settings,
     updatedAt: now.toISOString(),

@@ -3,7 +3,9 @@ import { readDecimal } from "#shared/admin/fields.ts";
 import type { Me } from "#shared/admin/me.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Result, Spec } from "#shared/report.ts";
-import { parsePico, shortDecimal } from "../limits/money.ts";
+import { personAccounts } from "../limits/account-ids.ts";
+import { type Pico, parsePico, shortDecimal } from "../limits/money.ts";
+import { findPersonByEmail } from "../stores/identity/people.ts";
 import { type KeyWithSecrets, spellingsOf, spentSince } from "../stores/keys.ts";
 import { type ReportWriter, resultOf } from "../stores/reports/report-writer.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
@@ -28,7 +30,7 @@ export async function ownReport(
   return await resultOf(deps.reportWriter, full, { now: deps.clock.now(), byOwner: true });
 }
 
-/** A person's spend this month, and the rest of the keys' budgets. */
+/** A person's spend this month, and the rest of the budget that limits them. */
 export async function ownMonth(
   deps: OwnUsageDeps,
   email: string,
@@ -44,27 +46,53 @@ export async function ownMonth(
   const { cost_usd: cost = null, requests = null } = total.current ?? {};
   // No call costs nothing; a cost that is unknown stays so.
   const usd = requests === 0 || requests === null ? "0" : readDecimal(cost);
-  return { cost_usd: usd, floor: total.floor, ...(await budgetOf(deps, keys)) };
+  return { cost_usd: usd, floor: total.floor, ...(await budgetOf(deps, email, keys)) };
 }
 
-/** Only if every key that may still be used has a monthly budget: otherwise the sum would not be a limit. */
-async function budgetOf({ database, clock }: OwnUsageDeps, keys: readonly KeyWithSecrets[]) {
+type Left = { budget: bigint; left: bigint };
+
+/** The monthly budgets that limit all of a person's calls: the person's own, and those of the keys together. */
+async function budgetOf(deps: OwnUsageDeps, email: string, keys: readonly KeyWithSecrets[]) {
+  const { database, clock } = deps;
   const now = clock.now();
+  const { id: account } = personAccounts(email);
   const usable = keys.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now.getTime());
-  const budgets = usable.map(({ id, limits }) => ({
-    id,
-    usd: limits?.budget_period === "month" ? (limits.budget_usd ?? null) : null,
-  }));
-  if (budgets.length === 0) return {};
-  const monthBegan = `${now.toISOString().slice(0, 7)}-01`;
-  const ids = budgets.map(({ id }) => id);
-  const spent = await withStoreErrors(() => spentSince(database.db, ids, monthBegan));
-  let [budget, left] = [0n, 0n];
-  for (const { id, usd } of budgets) {
-    if (usd === null) return {};
-    const rest = parsePico(usd) - parsePico(spent.get(id) ?? "0");
-    budget += parsePico(usd);
-    left += rest > 0n ? rest : 0n;
+  const ids = [account, ...usable.map(({ id }) => id)];
+  const spent = await withStoreErrors(() =>
+    spentSince(database.db, ids, `${now.toISOString().slice(0, 7)}-01`),
+  );
+  const leftOf = (budget: Pico, id: string): Left => {
+    const left = budget - parsePico(spent.get(id) ?? "0");
+    return { budget, left: left > 0n ? left : 0n };
+  };
+  const person = await withStoreErrors(() => findPersonByEmail(database.db, email));
+  const ofPerson =
+    person?.budgetPeriod === "month" && person.budgetUsd !== null
+      ? [leftOf(parsePico(person.budgetUsd), account)]
+      : [];
+  const ofKeys = keysLeft(usable, (budget, { id, own }) => leftOf(budget, own ? account : id));
+  const [least] = [...ofPerson, ...(ofKeys ? [ofKeys] : [])].toSorted((a, b) => (a.left < b.left ? -1 : 1));
+  if (!least) return {};
+  return { budget_usd: shortDecimal(least.budget), budget_left_usd: shortDecimal(least.left) };
+}
+
+/**
+ * What the keys may spend together. Null unless every key that may still be used has a monthly budget: otherwise the sum
+ * would not be a limit. Keys that the person made share theirs: the largest counts, once.
+ */
+function keysLeft(
+  keys: readonly KeyWithSecrets[],
+  leftOf: (budget: Pico, key: KeyWithSecrets) => Left,
+): Left | null {
+  if (keys.length === 0) return null;
+  let shared: Left = { budget: 0n, left: 0n };
+  let sum: Left = { budget: 0n, left: 0n };
+  for (const key of keys) {
+    const { budget_usd: usd, budget_period: period } = key.limits ?? {};
+    if (usd === undefined || period !== "month") return null;
+    const one = leftOf(parsePico(usd), key);
+    if (!key.own) sum = { budget: sum.budget + one.budget, left: sum.left + one.left };
+    else if (one.budget > shared.budget) shared = one;
   }
-  return { budget_usd: shortDecimal(budget), budget_left_usd: shortDecimal(left) };
+  return { budget: sum.budget + shared.budget, left: sum.left + shared.left };
 }

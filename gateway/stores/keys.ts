@@ -26,6 +26,8 @@ export type KeyFields = Pick<KeyRow, "name" | "owner" | "team" | "scopes" | "exp
 };
 
 type NewKey = KeyFields & {
+  /** Its owner makes it. */
+  own?: boolean;
   /** The program that got the key by signing its owner in. */
   program?: KeyRow["program"];
   /** When its first secret ends; absent: never. */

@@ -6,6 +6,7 @@ import { type Pico, parsePico } from "../limits/money.ts";
 import { budgetPeriodAt } from "../limits/window.ts";
 import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import { spentSince } from "../stores/keys.ts";
+import { type LimitedKey, limitedKeys } from "../stores/limits/accounts.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import { claudeSettingsOf } from "../stores/teams.ts";
 import { jsonBody } from "./model-docs.ts";
@@ -116,8 +117,7 @@ const PERIODS = { day: "daily", month: "monthly" } as const;
 type Used = { spent: Pico; budget: Pico; percent: number; group: string; resetsAt: string };
 
 async function usageOf(deps: ClaudeCodeDeps, key: ClientKey) {
-  const limits = [{ id: key.id, limits: key.limits ?? {} }, ...key.teamBudgets];
-  const found = await Promise.all(limits.map((account) => usedOf(deps, account)));
+  const found = await Promise.all(limitedKeys(key).map((account) => usedOf(deps, account)));
   const used = found.filter((it) => it !== null).toSorted((a, b) => b.percent - a.percent);
   const [fullest] = used;
   if (!fullest) throw new GatewayError("not_found", "No budget limits this key.");
@@ -140,17 +140,17 @@ async function usageOf(deps: ClaudeCodeDeps, key: ClientKey) {
   };
 }
 
-type BudgetAccount = { id: string; limits: NonNullable<ClientKey["limits"]> };
-
 /** The used part of a budget in its current period; null: there is no budget. */
 async function usedOf(
   { database, clock }: ClaudeCodeDeps,
-  { id, limits }: BudgetAccount,
+  { spendId, limits }: LimitedKey,
 ): Promise<Used | null> {
   if (limits.budget_usd === undefined) return null;
   const period = limits.budget_period ?? "month";
   const { from, to } = budgetPeriodAt(period, clock.now());
-  const spent = parsePico((await withStoreErrors(() => spentSince(database.db, [id], from))).get(id) ?? "0");
+  const spent = parsePico(
+    (await withStoreErrors(() => spentSince(database.db, [spendId], from))).get(spendId) ?? "0",
+  );
   const budget = parsePico(limits.budget_usd);
   const percent = percentOf(spent, budget);
   return { spent, budget, percent, group: PERIODS[period], resetsAt: `${to}T00:00:00.000Z` };

@@ -1,12 +1,14 @@
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import type { Call, Choice } from "../call.ts";
-import type { GatewayError } from "../errors.ts";
+import type { Call, Choice, Target } from "../call.ts";
+import { ERRORS, GatewayError } from "../errors.ts";
 import { memberValue } from "../http/scan.ts";
 import type { LimitDemand } from "../limits/decide.ts";
 import { type Pico, picoRoundedUp } from "../limits/money.ts";
+import { refusesUnpriced } from "../limits/unpriced.ts";
 import { usageBound } from "../limits/usage-bound.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
+import { isPricedFor } from "../pricing/priced-for.ts";
 import { askedTier, isPricedApart, STANDARD } from "../pricing/tier.ts";
 import type { CallUsage, Grant } from "../stores/limits/grants.ts";
 import type { Limiter } from "../stores/limits/limiter.ts";
@@ -18,6 +20,22 @@ const UNKNOWN: Pico = 1n;
 /** More than any budget: a key with a budget may not use options without a known price. */
 const UNBOUNDED: Pico = 10n ** 30n;
 
+/**
+ * The choice as the key's budgets allow it: without fallbacks that have no price, if a budget refuses such models. With
+ * no priced target left it stays, and `reserved` refuses the call.
+ */
+export function withPricedTargets(call: Call, choice: Choice, prices: PriceBook): Choice {
+  if (!refusesUnpriced(call.key) || !isBilled(call, choice)) return choice;
+  const [first, ...others] = choice.targets.filter((target) => isPriced(call, target, prices));
+  return first ? { ...choice, targets: [first, ...others] } : choice;
+}
+
+const isPriced = ({ surface, admittedAt }: Call, { provider, model }: Target, prices: PriceBook): boolean =>
+  model !== null && isPricedFor(surface, prices.priceOf(provider, model, admittedAt.getTime()));
+
+const isBilled = ({ surface }: Call, { channel }: Choice): boolean =>
+  !surfaceFacts(surface).free && !surfaceFacts(surface).unrecorded && channel !== "subscription";
+
 type Demand = { choice: Choice; prices: PriceBook; recorded: boolean };
 
 /** A place at the providers, and what the key's limits leave for the most that a call can use; else the refusal. */
@@ -28,6 +46,12 @@ export function reserved(
 ): ReturnType<Limiter["reserve"]> | GatewayError {
   const { id, key, admittedAt } = call;
   const limited = { id, key, admittedAt, recorded };
+  if (refusesUnpriced(key) && isBilled(call, choice) && !isPriced(call, choice.targets[0], prices)) {
+    // Claude Code's protocol has 400 for a model that its signed-in user may not use.
+    return key.program === "claude_code"
+      ? new GatewayError("invalid_request", ERRORS.unpriced_model.public)
+      : new GatewayError("unpriced_model");
+  }
   return (
     call.places?.refusedAt(choice.targets) ??
     limiter.reserve(limited, () => limitDemandOf(call, choice, prices))
@@ -43,8 +67,7 @@ function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): LimitDema
     return members.get(name);
   };
   const size = { surface, bytes: body.bytes.length, uploaded: call.upload !== undefined, member };
-  const free = surfaceFacts(surface).free || surfaceFacts(surface).unrecorded;
-  const costs = !free && choice.channel !== "subscription";
+  const costs = isBilled(call, choice);
   const demand: LimitDemand = { tokens: 0, usd: 0n, minimumUsd: 0n };
   const option = optionIn(member);
   for (const { provider, model } of choice.targets) {

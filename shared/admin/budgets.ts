@@ -2,13 +2,16 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
 import { BUDGET_PERIODS } from "./keys.ts";
 
-const BUDGET_KINDS = ["team", "key"] as const;
+const BUDGET_KINDS = ["team", "person", "own_keys", "key"] as const;
 
-/** A budget of a team or a key in its current period. */
+/** A budget of a team, a person or a key in its current period. */
 export const BudgetView = closed({
-  kind: oneOf(BUDGET_KINDS),
-  name: Type.String({ description: "Of the team or the key." }),
-  owner: nullable(Type.String({ description: "Of a key. Null: a team, or a service account." })),
+  kind: oneOf(
+    BUDGET_KINDS,
+    "`own_keys`: that of the template, for all keys that a person made together, revoked ones included.",
+  ),
+  name: Type.String({ description: "Of the team or the key; a person's e-mail." }),
+  owner: nullable(Type.String({ description: "The person. Null: a team, or a service account." })),
   budget_usd: Type.String({ description: "Exact decimal: what may be spent per `period`." }),
   period: oneOf(BUDGET_PERIODS),
   from: Type.String({ description: "First day of the current period (UTC)." }),

@@ -18,6 +18,12 @@ const scopes = <T extends TSchema>(tool: T) =>
 export const BUDGET_PERIODS = ["day", "month"] as const;
 /** How a key's calls are treated while the database is away. */
 export const WHEN_AWAY = ["local", "refuse"] as const;
+/** What a budget does with calls of models without a price. */
+export const UNPRICED_WORDS = ["refuse", "allow"] as const;
+export const UnpricedField = oneOf(
+  UNPRICED_WORDS,
+  "What the budget does with calls of models without a price, whose cost it cannot bound. `refuse`, the default: 403 `unpriced_model`. `allow`: they count as nothing.",
+);
 const rate = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description }));
 const Limits = closed({
@@ -26,6 +32,7 @@ const Limits = closed({
   concurrency: rate("Calls at once."),
   budget_usd: Type.Optional(Usd("What the key may spend per `budget_period`.")),
   budget_period: Type.Optional(oneOf(BUDGET_PERIODS)),
+  unpriced: Type.Optional(UnpricedField),
   when_away: Type.Optional(
     oneOf(
       WHEN_AWAY,

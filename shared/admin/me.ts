@@ -18,9 +18,12 @@ const OwnMonth = closed({
   cost_usd: nullable(Type.String({ description: "Exact decimal: own calls since the month began (UTC)." })),
   floor: Type.Boolean({ description: "The cost is a lower bound: not every call's cost is known." }),
   budget_usd: Type.Optional(
-    Type.String({ description: "Monthly budgets of the valid own keys, added up. Absent if one has none." }),
+    Type.String({
+      description:
+        "The monthly budget that limits you most: yours, or those of your valid keys together. Absent without one.",
+    }),
   ),
-  budget_left_usd: Type.Optional(Type.String({ description: "What is left of them." })),
+  budget_left_usd: Type.Optional(Type.String({ description: "What is left of it." })),
 });
 
 /** `GET /v1/me`. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { checked, closed, nullable, oneOf } from "../schema.ts";
-import { SingleLine } from "./fields.ts";
+import { SingleLine, Usd } from "./fields.ts";
+import { BUDGET_PERIODS, UnpricedField } from "./keys.ts";
 
 /** Roles of people and tokens, the one with the fewest rights first. */
 export const ROLES = ["member", "manager", "administrator"] as const;
@@ -52,6 +53,14 @@ const disabled = Type.Optional(
   Type.Boolean({ description: "True ends the person's sessions and revokes the person's keys for good." }),
 );
 
+const budget = {
+  budget_usd: Type.Optional(
+    nullable(Usd("What all keys of the person may spend together per `budget_period`.")),
+  ),
+  budget_period: Type.Optional(nullable(oneOf(BUDGET_PERIODS))),
+  unpriced: Type.Optional(nullable(UnpricedField)),
+};
+
 /** `POST /admin/v1/people`. */
 export const PersonBody = closed({
   email: Email,
@@ -59,6 +68,7 @@ export const PersonBody = closed({
   github_login: githubLogin,
   role: Type.Optional({ ...RoleField, default: "member" }),
   team,
+  ...budget,
   disabled,
 });
 export type PersonBody = Static<typeof PersonBody>;
@@ -69,6 +79,7 @@ export const PersonPatch = closed({
   github_login: githubLogin,
   role: Type.Optional(RoleField),
   team,
+  ...budget,
   disabled,
 });
 export type PersonPatch = Static<typeof PersonPatch>;
@@ -80,6 +91,9 @@ export const PersonView = closed({
   github_login: nullable(Type.String()),
   role: RoleField,
   team: nullable(Type.String()),
+  budget_usd: nullable(Type.String({ description: "Exact decimal." })),
+  budget_period: nullable(oneOf(BUDGET_PERIODS)),
+  unpriced: nullable(UnpricedField),
   disabled: Type.Boolean(),
   created_at: Type.String(),
   updated_at: Type.String(),

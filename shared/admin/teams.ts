@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
 import { ClaudeSettings } from "./claude-settings.ts";
 import { Name, SingleLine, Usd } from "./fields.ts";
-import { BUDGET_PERIODS, KeyTemplate } from "./keys.ts";
+import { BUDGET_PERIODS, KeyTemplate, UnpricedField } from "./keys.ts";
 
 const members = {
   parent: Type.Optional(nullable(Name)),
@@ -13,6 +13,7 @@ const members = {
     nullable(Usd("What the team and the teams below it may spend together per `budget_period`.")),
   ),
   budget_period: Type.Optional(nullable(oneOf(BUDGET_PERIODS))),
+  unpriced: Type.Optional(nullable(UnpricedField)),
   key_template: Type.Optional(
     nullable({
       ...KeyTemplate,
@@ -43,6 +44,7 @@ export const TeamView = closed({
   cost_center: nullable(Type.String()),
   budget_usd: nullable(Type.String({ description: "Exact decimal." })),
   budget_period: nullable(oneOf(BUDGET_PERIODS)),
+  unpriced: nullable(UnpricedField),
   key_template: nullable(KeyTemplate),
   claude_settings: nullable(ClaudeSettings),
   created_at: Type.String(),

@@ -153,6 +153,8 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
     call(surface, "scripted", keyed(await newSecret({ models: ["m-2"] }))),
   subscription_unavailable: (surface) =>
     call(surface, "scripted", { headers: { "x-gateway-lane": "subscription" } }),
+  unpriced_model: async (surface) =>
+    call(surface, "scripted", keyed(await limitedSecret({ budget_usd: "1" }))),
   session_not_yours: async ({ path }) => {
     const session = newId();
     const anothers = { authorization: `Bearer ${await newSecret()}`, "x-session-id": session };
@@ -198,9 +200,9 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
     return await call(surface, "away", own);
   },
   budget_exhausted: async (surface) =>
-    call(surface, "scripted", keyed(await limitedSecret({ budget_usd: "0" }))),
+    call(surface, "scripted", keyed(await limitedSecret({ budget_usd: "0", unpriced: "allow" }))),
   spend_limit_reached: async (surface) => {
-    const own = await limitedSecret({ budget_usd: "0" });
+    const own = await limitedSecret({ budget_usd: "0", unpriced: "allow" });
     await testSql(database.url)`update keys set program = 'claude_code'
       where id = (select key_id from key_secrets where last_four = ${own.slice(-4)} order by id desc limit 1)`;
     await newSecret();

@@ -220,8 +220,11 @@ test("a client that leaves a route that then cancels does not leave its budget u
   expect(spent?.["usd"]).toBeGreaterThan(0.25);
 });
 
-test("a model that nobody prices costs a budget nothing", async () => {
-  const { secret, id } = await limitedKey(gateway, { budget_usd: "1" });
+test("a model that nobody prices is refused under a budget, or costs one that allows it nothing", async () => {
+  const strict = await limitedKey(gateway, { budget_usd: "1" });
+  const refused = await call(strict.secret, { model: "gpt-unknown", maxTokens: 250 });
+  expect([refused.status, refused.code]).toEqual([403, "unpriced_model"]);
+  const { secret, id } = await limitedKey(gateway, { budget_usd: "1", unpriced: "allow" });
   for (let n = 0; n < 3; n++) {
     expect((await call(secret, { model: "gpt-unknown", maxTokens: 250 })).status).toBe(200);
   }

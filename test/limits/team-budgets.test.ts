@@ -3,8 +3,9 @@ import type postgres from "postgres";
 import { Registry } from "prom-client";
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { GatewayError } from "#gateway/errors.ts";
+import { teamAccount } from "#gateway/limits/account-ids.ts";
 import { parsePico } from "#gateway/limits/money.ts";
-import { teamAccount, teamLookup } from "#gateway/stores/directory/team-lookup.ts";
+import { teamLookup } from "#gateway/stores/directory/team-lookup.ts";
 import { openLimiter } from "#gateway/stores/limits/limiter.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
@@ -25,6 +26,7 @@ const team = (name: string, more: object = {}) => ({
   costCenter: null,
   budgetUsd: null,
   budgetPeriod: null,
+  unpriced: null,
   ...more,
 });
 
@@ -43,8 +45,16 @@ test("a key counts in the budgets of its team and of all above it, at the neares
     teams: ["api", "web", "all"],
     costCenter: "CC-1",
     teamBudgets: [
-      { id: teamAccount("api"), team: "api", limits: { budget_usd: "3", budget_period: "month" } },
-      { id: teamAccount("all"), team: "all", limits: { budget_usd: "9", budget_period: "day" } },
+      {
+        id: teamAccount("api"),
+        team: "api",
+        limits: { budget_usd: "3", budget_period: "month", unpriced: "refuse" },
+      },
+      {
+        id: teamAccount("all"),
+        team: "all",
+        limits: { budget_usd: "9", budget_period: "day", unpriced: "refuse" },
+      },
     ],
   });
   expect(teamOf("gone")).toEqual({ teams: null, costCenter: null, teamBudgets: [] });

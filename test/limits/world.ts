@@ -8,6 +8,7 @@ type Limits = {
   budget_usd?: string;
   budget_period?: "day" | "month";
   when_away?: "local" | "refuse";
+  unpriced?: "refuse" | "allow";
 };
 
 /** A client key with limits. */

@@ -75,6 +75,7 @@ export const RESOURCE_KINDS = {
     secrets: [],
     identifiedBy: "email",
     spelled: storedEmail,
+    filled: withPeriod,
     ...byId((it) => String(it["email"])),
   },
   "role-mappings": {

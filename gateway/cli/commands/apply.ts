@@ -43,7 +43,7 @@ and is the only way to give a credential. Prices are a list; everything else is 
   teams:
     search: { cost_center: CC-100 }
   people:
-    ada@example.com: { role: manager, team: search }
+    ada@example.com: { role: manager, team: search, budget_usd: "50" }
   role-mappings:
     platform-leads: { role: manager }
   keys:

@@ -27,7 +27,7 @@ export function BudgetsAtRisk() {
     >
       {shown.map((budget) => (
         <BudgetRow
-          key={`${budget.kind} ${budget.name}`}
+          key={`${budget.kind} ${budget.name} ${budget.budget_usd} ${budget.period}`}
           budget={budget}
           most={Math.max(...shown.map(shareOf))}
         />
@@ -41,6 +41,14 @@ export function BudgetsAtRisk() {
 const shareOf = ({ budget_usd: usd, used_usd: used }: BudgetView): number =>
   Number(usd) > 0 ? Number(used) / Number(usd) : 1;
 
+const whose = (kind: BudgetView["kind"], owner: string | null): string =>
+  ({
+    team: "team",
+    person: "person",
+    own_keys: "the person's own keys together",
+    key: owner === null ? "key of a service account" : `key of ${owner}`,
+  })[kind];
+
 function BudgetRow({ budget, most }: { budget: BudgetView; most: number }) {
   const { kind, name, owner, budget_usd: usd, used_usd: used, projected_usd: projected, to } = budget;
   const share = shareOf(budget);
@@ -50,7 +58,7 @@ function BudgetRow({ budget, most }: { budget: BudgetView; most: number }) {
       <div style={{ minWidth: 0 }}>
         <Foreign text={name} />{" "}
         <small className="mute">
-          {kind === "team" ? "team" : owner === null ? "key of a service account" : `key of ${owner}`}
+          {whose(kind, owner)}
           {isOver
             ? ", used up"
             : projected !== null && (

@@ -1,10 +1,12 @@
 import type { KeyView } from "#shared/admin/keys.ts";
+import type { PersonView } from "#shared/admin/people.ts";
 import type { TeamView } from "#shared/admin/teams.ts";
 import { count } from "../parts/format.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { numberColumn, textColumn } from "./cells.tsx";
 import { KEY_LIMITS } from "./forms/people-forms.ts";
 import { KEYS } from "./key-facts.tsx";
+import { PEOPLE } from "./person-facts.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 import { TEAMS } from "./team-facts.tsx";
 
@@ -58,11 +60,23 @@ const TEAM_BUDGETS: ResourceFacts<TeamView> = {
   ],
 };
 
-/** What keys and teams may use and spend. */
+const BUDGETS_OF_PEOPLE: ResourceFacts<PersonView> = {
+  ...PEOPLE,
+  title: "Budgets of people",
+  sub: "A person's budget counts all of their keys together.",
+  columns: [
+    textColumn("email", "Person", { of: ({ email }) => email }),
+    textColumn("team", "Team", { of: ({ team }) => team, none: "no team" }),
+    budgetColumn((person) => person),
+  ],
+};
+
+/** What keys, people and teams may use and spend. */
 export const LimitsPage = () => (
   <>
     <PageHead title="Limits and budgets" />
     <ResourcePanel facts={LIMITS_OF_KEYS} />
+    <ResourcePanel facts={BUDGETS_OF_PEOPLE} />
     <ResourcePanel facts={TEAM_BUDGETS} />
   </>
 );

@@ -8,6 +8,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import { DEFAULT_SETTINGS, type Settings } from "#shared/settings.ts";
 import type { ClientKey, Directory, HookPolicy, PriceOverride, Provider, Route } from "../../directory.ts";
+import { personAccounts } from "../../limits/account-ids.ts";
 import type { Reader } from "../change.ts";
 import type { GuardrailRow } from "../guardrails.ts";
 import { readSettings } from "../settings.ts";
@@ -17,7 +18,7 @@ import { loadHookPolicies } from "../tools/hook-policies.ts";
 import { type McpServerRow, selectToolServers, toolServersOf } from "../tools/mcp-servers.ts";
 import { guardrailsOf, selectGuardrails } from "./load-guardrails.ts";
 import { type CredentialSources, type ProviderRow, providerOf } from "./provider-rows.ts";
-import { teamLookup } from "./team-lookup.ts";
+import { budgetOf, teamLookup } from "./team-lookup.ts";
 
 /** How often administrators have changed something; 0 before the first change. */
 export const readVersion = (database: Database): Promise<number> =>
@@ -99,6 +100,10 @@ const keyColumns = {
   team: sql<string | null>`coalesce(${keys.team}, ${people.team})`,
   scopes: keys.scopes,
   limits: keys.limits,
+  own: keys.own,
+  budgetUsd: people.budgetUsd,
+  budgetPeriod: people.budgetPeriod,
+  unpriced: people.unpriced,
   expiresAt: keys.expiresAt,
   program: keys.program,
   sha256: keySecrets.sha256,
@@ -128,9 +133,12 @@ export async function loadKeys(reader: Reader, condition?: SQL): Promise<Map<str
   );
 }
 
-function clientKeyOf({ expiresAt, graceEndsAt, sha256: _, team: __, ...key }: KeySecretRow) {
+function clientKeyOf({ expiresAt, graceEndsAt, sha256: _, team: __, ...row }: KeySecretRow) {
+  const { budgetUsd, budgetPeriod, unpriced, ...key } = row;
+  const budget = budgetOf({ budgetUsd, budgetPeriod, unpriced });
   const ends = [expiresAt, graceEndsAt].filter((end) => end !== null).map((end) => Date.parse(end));
-  return { ...key, expiresAtMs: ends.length > 0 ? Math.min(...ends) : null };
+  const person = key.owner === null ? null : { ...personAccounts(key.owner), budget };
+  return { ...key, person, expiresAtMs: ends.length > 0 ? Math.min(...ends) : null };
 }
 
 function providersOf(rows: readonly ProviderRow[], sources: CredentialSources & { log: Log }) {

@@ -1,8 +1,12 @@
-import type { ClientKey, TeamBudget } from "../../directory.ts";
+import type { Budget, ClientKey, TeamBudget } from "../../directory.ts";
+import { teamAccount } from "../../limits/account-ids.ts";
 import type { TeamRow } from "../teams.ts";
 
 type Place = Pick<ClientKey, "teams" | "costCenter" | "teamBudgets">;
-type Team = Pick<TeamRow, "name" | "parent" | "costCenter" | "budgetUsd" | "budgetPeriod">;
+type Team = Pick<TeamRow, "name" | "parent" | "costCenter" | keyof BudgetRow>;
+
+/** A budget as it is stored with a team or a person. */
+type BudgetRow = Pick<TeamRow, "budgetUsd" | "budgetPeriod" | "unpriced">;
 
 const NO_TEAM: Place = { teams: null, costCenter: null, teamBudgets: [] };
 
@@ -31,18 +35,18 @@ function placeOf(way: readonly Team[]): Place {
   return {
     teams: way.map(({ name }) => name),
     costCenter: way.find(({ costCenter }) => costCenter !== null)?.costCenter ?? null,
-    teamBudgets: way.flatMap(budgetOf),
+    teamBudgets: way.flatMap(teamBudgetOf),
   };
 }
 
-/** The account of a team's budget. The trigger of `requests` books what its calls cost there, by the same rule. */
-export function teamAccount(team: string): string {
-  const hex = new Bun.CryptoHasher("md5").update(`team ${team}`).digest("hex");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+/** Null: there is no budget. */
+export function budgetOf({ budgetUsd, budgetPeriod, unpriced }: BudgetRow): Budget | null {
+  if (budgetUsd === null) return null;
+  const period = budgetPeriod ?? "month";
+  return { budget_usd: budgetUsd, budget_period: period, unpriced: unpriced ?? "refuse" };
 }
 
-function budgetOf({ name, budgetUsd, budgetPeriod }: Team): TeamBudget[] {
-  if (budgetUsd === null) return [];
-  const limits = { budget_usd: budgetUsd, budget_period: budgetPeriod ?? "month" };
-  return [{ id: teamAccount(name), team: name, limits }];
+function teamBudgetOf(team: Team): TeamBudget[] {
+  const limits = budgetOf(team);
+  return limits ? [{ id: teamAccount(team.name), team: team.name, limits }] : [];
 }

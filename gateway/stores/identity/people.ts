@@ -76,6 +76,9 @@ export type NewPerson = {
   role: Role;
   team: string | null;
   githubLogin: string | null;
+  budgetUsd?: PersonRow["budgetUsd"];
+  budgetPeriod?: PersonRow["budgetPeriod"];
+  unpriced?: PersonRow["unpriced"];
   /** Of a new person whose groups are mapped. */
   unmapped?: PersonRow["unmapped"];
 };

@@ -8,14 +8,35 @@ import { type BudgetPeriod, budgetPeriodAt } from "../../limits/window.ts";
 import { book } from "./booking.ts";
 import type { Contact } from "./contact.ts";
 
-/** Whose limits they are: a key's, or the budget of the key's `team`. */
-export type LimitedKey = ClientKey & { limits: KeyLimits; team?: string };
+/**
+ * Whose limits they are (`of`): a key's, those that the keys made by its owner share, its owner's budget, or the budget of
+ * its `team`. `id` is their account; what is spent of a budget is booked under `spendId`.
+ */
+export type LimitedKey = Omit<ClientKey, "limits"> & {
+  of: "key" | "own_keys" | "person" | "team";
+  spendId: string;
+  limits: KeyLimits;
+  team?: string;
+};
 
-/** The key's limits, and the budgets of its team and of the teams above it. */
-export function limitedKeys({ limits, ...key }: ClientKey): LimitedKey[] {
-  const teams = key.teamBudgets.map((budget) => ({ ...key, ...budget }));
-  return isLimiting(limits) ? [{ ...key, limits }, ...teams] : teams;
+/** The key's limits, and the budgets of its owner, of its team and of the teams above it. */
+export function limitedKeys({ limits, person, ...key }: ClientKey): LimitedKey[] {
+  const found: LimitedKey[] = [];
+  if (isLimiting(limits)) {
+    const shared =
+      key.own && person ? { id: person.ownKeys, spendId: person.id, of: "own_keys" as const } : null;
+    found.push({ ...key, spendId: key.id, of: "key", ...shared, limits });
+  }
+  if (person?.budget) {
+    found.push({ ...key, id: person.id, spendId: person.id, of: "person", limits: person.budget });
+  }
+  for (const budget of key.teamBudgets) found.push({ ...key, ...budget, spendId: budget.id, of: "team" });
+  return found;
 }
+
+/** Whether a call counts in any limits. */
+export const isLimited = ({ limits, person, teamBudgets }: ClientKey): boolean =>
+  isLimiting(limits) || (person?.budget ?? null) !== null || teamBudgets.length > 0;
 
 export const isLimiting = (limits: KeyLimits | null): limits is KeyLimits =>
   limits !== null && Object.keys(limits).length > 0;
@@ -23,6 +44,8 @@ export const isLimiting = (limits: KeyLimits | null): limits is KeyLimits =>
 /** An account in one period: this process's figures of it, and the queue of its calls. */
 export type OpenAccount = {
   id: string;
+  /** Where what it spends is booked. */
+  spendId: string;
   figures: Account;
   /** Calls are admitted in batches, one database query at a time. */
   admit(call: AskingCall): Promise<Admission>;
@@ -46,12 +69,12 @@ export type Accounts = ReturnType<typeof openAccounts>;
 export function openAccounts(deps: AccountsDeps) {
   const opened = new Map<string, OpenAccount>();
   return {
-    of({ id, limits }: LimitedKey, admittedAt: Date): OpenAccount {
+    of({ id, spendId, limits }: LimitedKey, admittedAt: Date): OpenAccount {
       const period = budgetPeriodAt(limits.budget_period ?? "month", admittedAt);
       const name = `${id} ${period.from} ${period.to}`;
       const known = opened.get(name);
       if (known) return known;
-      const made = openAccount(deps, id, period);
+      const made = openAccount(deps, { id, spendId, period });
       opened.set(name, made);
       return made;
     },
@@ -76,9 +99,11 @@ const IDLE_MS = 90_000;
 
 type WaitingCall = { call: AskingCall; answer(it: Admission): void };
 
-function openAccount(deps: AccountsDeps, id: string, period: BudgetPeriod): OpenAccount {
+type AccountFacts = Pick<OpenAccount, "id" | "spendId"> & { period: BudgetPeriod };
+
+function openAccount(deps: AccountsDeps, { id, spendId, period }: AccountFacts): OpenAccount {
   const { clock } = deps;
-  const figures = new Account(period, deps.spentIn(id, period), clock);
+  const figures = new Account(period, deps.spentIn(spendId, period), clock);
   const waiting: WaitingCall[] = [];
   let usedAtMs = clock.monotonicMs();
   let busy = false;
@@ -88,7 +113,7 @@ function openAccount(deps: AccountsDeps, id: string, period: BudgetPeriod): Open
     while (waiting.length > 0) {
       const batch = waiting.splice(0, BATCH_MAX);
       const calls = batch.map(({ call }) => call);
-      const admissions = await admitBatch(deps, { id, figures }, calls);
+      const admissions = await admitBatch(deps, { id, spendId, figures }, calls);
       for (const [index, { answer }] of batch.entries()) answer(admissions[index] ?? null);
     }
     busy = false;
@@ -96,6 +121,7 @@ function openAccount(deps: AccountsDeps, id: string, period: BudgetPeriod): Open
 
   return {
     id,
+    spendId,
     figures,
     admit(call) {
       usedAtMs = clock.monotonicMs();
@@ -112,11 +138,11 @@ function openAccount(deps: AccountsDeps, id: string, period: BudgetPeriod): Open
 /** By the database's figures, or alone at once while it is away. */
 async function admitBatch(
   { query, holder, contact, replicas }: AccountsDeps,
-  { id, figures }: Pick<OpenAccount, "id" | "figures">,
+  { id, spendId, figures }: Pick<OpenAccount, "id" | "spendId" | "figures">,
   calls: readonly AskingCall[],
 ): Promise<Admission[]> {
   if (contact.reachable()) {
-    const place = { accountId: id, period: figures.period, holder };
+    const place = { accountId: id, spendId, period: figures.period, holder };
     try {
       const booking = query((sql) => book(sql, place, (found) => figures.plan(calls, found)));
       return figures.booked(await contact.whileReachable(booking));

@@ -3,13 +3,21 @@ import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { keySpend, limitAway } from "#drizzle/schema/limits.ts";
 import type { KeyView } from "#shared/admin/keys.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { personAccounts } from "../../limits/account-ids.ts";
 import { overrunsOf } from "../../limits/away.ts";
 import { shortDecimal } from "../../limits/money.ts";
 import { budgetPeriodAt } from "../../limits/window.ts";
 import type { Reader } from "../change.ts";
 
 type AwayView = NonNullable<KeyView["away"]>;
-type KeyOf = { id: string; limits: KeyLimits | null };
+type KeyOf = { id: string; owner: string | null; own: boolean; limits: KeyLimits | null };
+
+/** The accounts of a key's limits: keys that a person made share theirs. */
+function accountsOf({ id, owner, own }: KeyOf): { id: string; spendId: string } {
+  if (!own || owner === null) return { id, spendId: id };
+  const person = personAccounts(owner);
+  return { id: person.ownKeys, spendId: person.id };
+}
 
 const DAY_MS = 86_400_000;
 const SHOWN_DAYS = 30;
@@ -22,7 +30,7 @@ export async function awayViews(
 ): Promise<Map<string, AwayView>> {
   if (keys.length === 0) return new Map();
   const since = new Date(now.getTime() - SHOWN_DAYS * DAY_MS).toISOString();
-  const ids = keys.map(({ id }) => id);
+  const ids = keys.map((key) => accountsOf(key).id);
   const rows = await reader
     .select({
       keyId: limitAway.keyId,
@@ -37,11 +45,17 @@ export async function awayViews(
     .groupBy(limitAway.keyId, limitAway.minute)
     .orderBy(limitAway.minute);
   const found = new Map<string, AwayView>();
-  for (const { id, limits } of keys) {
-    const minutes = rows.filter(({ keyId }) => keyId === id);
+  for (const key of keys) {
+    const { id, limits } = key;
+    const account = accountsOf(key);
+    const minutes = rows.filter(({ keyId }) => keyId === account.id);
     const [first, last] = [minutes[0], minutes.at(-1)];
     if (!first || !last) continue;
-    const over = overrunsOf(limits ?? {}, minutes, await spentBy(reader, { id, limits }, now));
+    const over = overrunsOf(
+      limits ?? {},
+      minutes,
+      await spentBy(reader, { id: account.spendId, limits }, now),
+    );
     found.set(id, {
       from: first.minute,
       to: last.minute,
@@ -54,7 +68,11 @@ export async function awayViews(
   return found;
 }
 
-async function spentBy(reader: Reader, { id, limits }: KeyOf, now: Date): Promise<bigint> {
+async function spentBy(
+  reader: Reader,
+  { id, limits }: Pick<KeyOf, "id" | "limits">,
+  now: Date,
+): Promise<bigint> {
   if (limits?.budget_usd === undefined) return 0n;
   const { from } = budgetPeriodAt(limits.budget_period ?? "month", now);
   const [row] = await reader

@@ -1,12 +1,15 @@
 import type postgres from "postgres";
+import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Booking, isHeld } from "../../limits/account.ts";
 import type { LimitState } from "../../limits/decide.ts";
 import { formatPico } from "../../limits/money.ts";
 import { type BudgetPeriod, rateSlotAt, SLOT_MS, SLOTS_COUNTED } from "../../limits/window.ts";
 
-/** The account of a key or a team in a budget period. `holder` is this process. */
+/** An account in a budget period. `holder` is this process. */
 export type AccountPlace = { accountId: string; period: BudgetPeriod; holder: string };
+/** What it spends is booked under `spendId`. */
+type BudgetPlace = AccountPlace & { spendId: string };
 
 /** An ended call. */
 export type CallSettlement = {
@@ -36,7 +39,7 @@ type StateRow = {
  */
 export async function book(
   sql: postgres.Sql,
-  place: AccountPlace,
+  place: BudgetPlace,
   plan: (found: LimitState) => Booking,
 ): Promise<Booking> {
   for (;;) {
@@ -54,14 +57,17 @@ export async function book(
 }
 
 /** One statement, so that a cost is seen either as held or as spent, never as both. */
-async function stateRow(sql: postgres.Sql, { accountId, period, holder }: AccountPlace): Promise<StateRow> {
+async function stateRow(
+  sql: postgres.Sql,
+  { accountId, spendId, period, holder }: BudgetPlace,
+): Promise<StateRow> {
   const ofKey = sql`org_id = ${DEFAULT_ORG} and key_id = ${accountId}`;
   const inPeriod = sql`started_at >= ${period.from}::text::timestamptz and started_at < ${period.to}::text::timestamptz`;
   const sum = sql`select coalesce(ceil(sum(usd) * 1e12), 0)::text`;
   const [row] = await sql<StateRow[]>`
     select coalesce((select turn from limit_turns where ${ofKey}), 0)::text as turn,
       floor(extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs",
-      (${sum} from key_spend where ${ofKey}
+      (${sum} from key_spend where org_id = ${DEFAULT_ORG} and key_id = ${spendId}
         and day >= ${period.from}::text::date and day < ${period.to}::text::date) as spent,
       (${sum} from limit_holds where ${ofKey} and ended and ${inPeriod}) as ended,
       (${sum} from limit_holds where ${ofKey} and not ended and ${inPeriod}) as held,
@@ -82,14 +88,12 @@ async function store(
   { accountId, period, holder, turn }: AccountPlace & { turn: string },
   { admitted, lease, found }: Booking,
 ): Promise<boolean> {
-  const rows = admitted.map(({ callId, startedAt, reservation: { usd } }) => ({
-    callId,
-    startedAt,
-    usd: formatPico(usd),
-  }));
-  const tokens = admitted.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
-  const limits = admitted.at(-1)?.limits ?? {};
-  const isRated = limits.requests_per_minute !== undefined || limits.tokens_per_minute !== undefined;
+  // Keys that share an account may have different limits.
+  const rows = admitted
+    .filter(({ limits }) => isHeld(limits))
+    .map(({ callId, startedAt, reservation: { usd } }) => ({ callId, startedAt, usd: formatPico(usd) }));
+  const rated = admitted.filter(({ limits }) => isRated(limits));
+  const tokens = rated.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
   const mine = await sql`
     with mine as (
       insert into limit_turns as known (org_id, key_id, turn) values (${DEFAULT_ORG}, ${accountId}, 1)
@@ -98,12 +102,12 @@ async function store(
     ), held as (
       insert into limit_holds (org_id, call_id, key_id, holder, started_at, usd)
       select ${DEFAULT_ORG}, "callId", ${accountId}, ${holder}, "startedAt", usd
-      from mine, json_to_recordset(${JSON.stringify(isHeld(limits) ? rows : [])}::text::json)
+      from mine, json_to_recordset(${JSON.stringify(rows)}::text::json)
         as r("callId" uuid, "startedAt" timestamptz, usd numeric)
     ), counted as (
       insert into limit_rates as booked (org_id, key_id, slot, requests, tokens)
-      select ${DEFAULT_ORG}, ${accountId}, ${rateSlotAt(found.nowMs)}::bigint, ${rows.length}::int, ${tokens}::bigint
-      from mine where ${isRated}
+      select ${DEFAULT_ORG}, ${accountId}, ${rateSlotAt(found.nowMs)}::bigint, ${rated.length}::int, ${tokens}::bigint
+      from mine where ${rated.length > 0}
       on conflict (org_id, key_id, slot) do update
       set requests = booked.requests + excluded.requests, tokens = booked.tokens + excluded.tokens
     ), leased as (
@@ -117,6 +121,9 @@ async function store(
     select 1 from mine`;
   return mine.length > 0;
 }
+
+const isRated = ({ requests_per_minute, tokens_per_minute }: KeyLimits): boolean =>
+  requests_per_minute !== undefined || tokens_per_minute !== undefined;
 
 /** Notes the cost of an ended call in all of its accounts, and corrects its tokens. */
 export async function settle(sql: postgres.Sql, { callId, usd, correction }: CallSettlement): Promise<void> {

@@ -3,13 +3,14 @@ import type { Clock } from "#shared/clock.ts";
 import type { ClientKey, Directory } from "../../directory.ts";
 import { type Pico, parsePico } from "../../limits/money.ts";
 import { budgetPeriodAt } from "../../limits/window.ts";
+import { limitedKeys } from "./accounts.ts";
 import { type KeySpend, spentIn } from "./key-spend.ts";
 
 /** Keys and teams whose budgets are shown. */
 const SHOWN_MAX = 200;
 const LABELS = ["kind", "name", "period"];
 
-type Budget = { id: string; labels: string[]; usd: Pico; period: "day" | "month" };
+type Budget = { id: string; spendId: string; labels: string[]; usd: Pico; period: "day" | "month" };
 type BudgetUse = Budget & { used: Pico };
 
 export type BudgetSources = {
@@ -19,7 +20,7 @@ export type BudgetSources = {
 };
 
 /**
- * The budgets of keys and teams and their use by all gateways, as last read from the database, at most about a minute
+ * The budgets of keys, people and teams and their use by all gateways, as last read from the database, at most about a minute
  * ago. Beyond 200 only those with the largest share used are shown, so that the ones to act on are always among them.
  */
 export function budgetMetrics(registry: Registry, sources: BudgetSources): void {
@@ -36,10 +37,14 @@ export function budgetMetrics(registry: Registry, sources: BudgetSources): void 
         for (const use of mostUsed(sources)) this.labels(...use.labels).set(Number(amountOf(use)) / 1e12);
       },
     });
-  gauge("tallygate_budget_usd", "Budget of a key or a team in its current period, in USD.", ({ usd }) => usd);
+  gauge(
+    "tallygate_budget_usd",
+    "Budget of a key, a person or a team in its current period, in USD.",
+    ({ usd }) => usd,
+  );
   gauge(
     "tallygate_budget_used_usd",
-    "Recorded cost that counts in the budget of a key or a team, in USD. Reports are exact.",
+    "Recorded cost that counts in the budget of a key, a person or a team, in USD. Reports are exact.",
     ({ used }) => used,
   );
 }
@@ -49,7 +54,7 @@ function mostUsed({ directory, spend, clock }: BudgetSources): BudgetUse[] {
   const spent = spend();
   const uses = budgetsOf(directory(), now).map((budget) => ({
     ...budget,
-    used: spentIn(spent, budget.id, budgetPeriodAt(budget.period, now)),
+    used: spentIn(spent, budget.spendId, budgetPeriodAt(budget.period, now)),
   }));
   // Of two shares the larger is the one whose cross product is.
   const byShare = (a: BudgetUse, b: BudgetUse) => {
@@ -69,12 +74,11 @@ function budgetsOf({ keys }: Directory, now: Date): Budget[] {
   return [...found.values()];
 }
 
-function budgetsOfKey({ id, name, limits, teamBudgets }: ClientKey): Budget[] {
-  const own = { kind: "key", id, name, limits };
-  const teams = teamBudgets.map((it) => ({ kind: "team", id: it.id, name: it.team, limits: it.limits }));
-  return [own, ...teams].flatMap((it) => {
-    if (it.limits?.budget_usd === undefined) return [];
-    const period = it.limits.budget_period ?? "month";
-    return [{ id: it.id, labels: [it.kind, it.name, period], usd: parsePico(it.limits.budget_usd), period }];
+function budgetsOfKey(key: ClientKey): Budget[] {
+  return limitedKeys(key).flatMap(({ of, id, spendId, name, owner, team, limits }) => {
+    if (limits.budget_usd === undefined) return [];
+    const period = limits.budget_period ?? "month";
+    const whose = { key: name, own_keys: owner, person: owner, team }[of] ?? name;
+    return [{ id, spendId, labels: [of, whose, period], usd: parsePico(limits.budget_usd), period }];
   });
 }

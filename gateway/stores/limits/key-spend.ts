@@ -3,7 +3,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Pico } from "../../limits/money.ts";
 import { type BudgetPeriod, budgetPeriodAt } from "../../limits/window.ts";
 
-/** Spend of keys and teams with a budget, by account, since the beginning of the day and of the month. */
+/** Spend of keys, people and teams with a budget, by account, since the beginning of the day and of the month. */
 export type KeySpend = {
   day: string;
   month: string;
@@ -28,6 +28,9 @@ export async function readSpend(sql: postgres.Sql, now: Date): Promise<KeySpend>
       coalesce(ceil(sum(usd) filter (where day = ${day}::text::date) * 1e12), 0)::text as day
     from key_spend as spent join (
       select id from keys where org_id = ${DEFAULT_ORG} and limits ? 'budget_usd' and revoked_at is null
+      union all select md5('person ' || email)::uuid from people where org_id = ${DEFAULT_ORG} and budget_usd is not null
+      union select md5('person ' || lower(owner))::uuid from keys
+        where org_id = ${DEFAULT_ORG} and own and owner is not null and limits ? 'budget_usd' and revoked_at is null
       union all select md5('team ' || name)::uuid from teams where org_id = ${DEFAULT_ORG} and budget_usd is not null
     ) as budgeted on budgeted.id = spent.key_id
     where spent.org_id = ${DEFAULT_ORG} and spent.day >= ${month}::text::date

@@ -4,12 +4,18 @@ import type { LimitDemand, LimitRefusal, RateLimit } from "../../limits/decide.t
 import { shortDecimal } from "../../limits/money.ts";
 import type { LimitedKey } from "./accounts.ts";
 
-const MESSAGES = {
-  requests: "The key has reached its limit of requests per minute.",
-  tokens: "The key has reached its limit of tokens per minute.",
-  calls: "The key has reached its limit of concurrent calls.",
-  reserved: "The rest of the budget is reserved for running calls.",
-} as const satisfies Record<RateLimit, string>;
+const LIMITS = {
+  requests: "requests per minute",
+  tokens: "tokens per minute",
+  calls: "concurrent calls",
+} as const satisfies Record<Exclude<RateLimit, "reserved">, string>;
+
+function rateMessage(limit: RateLimit, { of }: LimitedKey): string {
+  if (limit === "reserved") return "The rest of the budget is reserved for running calls.";
+  const who =
+    of === "own_keys" ? "The keys of this person have together reached their" : "The key has reached its";
+  return `${who} limit of ${LIMITS[limit]}.`;
+}
 
 /** `chosen` is one of a few known values (pricing/price-answer.ts), so it may be quoted. */
 const unpricedMessage = (chosen: string): string =>
@@ -28,7 +34,7 @@ type RefusedCall = { key: LimitedKey; admittedAt: Date };
 export function limitError(refusal: LimitRefusal, demand: LimitDemand, call: RefusedCall): GatewayError {
   const { type, headers } = refusal;
   if (type === "rate_limited") {
-    const error = new GatewayError(type, MESSAGES[refusal.limit]);
+    const error = new GatewayError(type, rateMessage(refusal.limit, call.key));
     error.headers = { ...headers, "retry-after": String(refusal.retryAfterSeconds) };
     return error;
   }
@@ -52,10 +58,18 @@ function claudeError(refusal: OverBudget, { key, admittedAt }: RefusedCall): Gat
   return error;
 }
 
+const whoseBudget = ({ of, name, owner, team }: LimitedKey): string =>
+  ({
+    key: `the key "${name}"`,
+    own_keys: `${owner}'s own keys together`,
+    person: `${owner}`,
+    team: `the team "${team}"`,
+  })[of];
+
 /** Whose budget it is, how much, and when the next one begins. */
-function budgetMessage({ name, team, limits }: LimitedKey, { left, endsMs }: OverBudget): string {
-  const whose = team === undefined ? `the key "${name}"` : `the team "${team}"`;
-  const budget = `The budget of ${whose} (${limits.budget_usd} USD a ${limits.budget_period ?? "month"})`;
+function budgetMessage(key: LimitedKey, { left, endsMs }: OverBudget): string {
+  const { limits } = key;
+  const budget = `The budget of ${whoseBudget(key)} (${limits.budget_usd} USD a ${limits.budget_period ?? "month"})`;
   const [date] = new Date(endsMs).toISOString().split("T");
   const state =
     left > 0n

@@ -6,7 +6,7 @@ import type { Log } from "#shared/log.ts";
 import type { ClientKey } from "../../directory.ts";
 import { GatewayError } from "../../errors.ts";
 import type { LimitDemand } from "../../limits/decide.ts";
-import { type Accounts, isLimiting, limitedKeys, openAccounts } from "./accounts.ts";
+import { type Accounts, isLimited, limitedKeys, openAccounts } from "./accounts.ts";
 import { openContact } from "./contact.ts";
 import { type Grant, type GrantPart, grantOf, openSettlements, type Settlements } from "./grants.ts";
 import { heartbeat, sweep } from "./holders.ts";
@@ -89,10 +89,7 @@ export function openLimiter(options: LimiterOptions): Limiter {
 
   const deps = { accounts, settlements, metrics };
   return {
-    reserve: (call, demandOf) =>
-      isLimiting(call.key.limits) || call.key.teamBudgets.length > 0
-        ? admitted(deps, call, demandOf())
-        : UNLIMITED,
+    reserve: (call, demandOf) => (isLimited(call.key) ? admitted(deps, call, demandOf()) : UNLIMITED),
     spend: () => learned.spend,
     begun: heartbeats.begun,
     async close() {

@@ -65,7 +65,8 @@ export function openOutage(deps: OutageDeps) {
     if (clock.monotonicMs() - spendAtMs < SPEND_MS) return;
     const spend = await query((sql) => readSpend(sql, clock.now()));
     learned.spend = spend;
-    for (const { id, figures } of accounts.all()) figures.sawSpent(spentIn(spend, id, figures.period));
+    for (const { spendId, figures } of accounts.all())
+      figures.sawSpent(spentIn(spend, spendId, figures.period));
     spendAtMs = clock.monotonicMs();
     const reported = pending;
     pending = new Map();
@@ -92,13 +93,13 @@ export function openOutage(deps: OutageDeps) {
 
 async function report(
   { query, metrics, clock, log, learned }: OutageDeps,
-  { id, figures }: OpenAccount,
+  { id, spendId, figures }: OpenAccount,
   minutes: number[],
 ): Promise<void> {
   const totals = await query((sql) => awayTotals(sql, id, minutes));
   const { limits } = figures;
   const period = budgetPeriodAt(limits.budget_period ?? "month", clock.now());
-  const over = overrunsOf(limits, totals, spentIn(learned.spend, id, period) + figures.unbookedUsd());
+  const over = overrunsOf(limits, totals, spentIn(learned.spend, spendId, period) + figures.unbookedUsd());
   const limitsOver = keysOf(over).filter((limit) => over[limit] > 0);
   for (const limit of limitsOver) metrics.overrun(limit);
   const facts = {

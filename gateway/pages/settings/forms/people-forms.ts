@@ -11,6 +11,7 @@ import { formOf, type Words } from "./field.ts";
 /** How people, what belongs to them, and settings are entered: labels in the order of the forms. */
 
 const BUDGET_PERIOD: Words = { label: "Budget period", none: "month (the default)" };
+const UNPRICED: Words = { label: "Models without a price", none: "refuse (the default)" };
 const CLAUDE_SETTINGS = {
   label: "Claude Code's managed settings",
   placeholder: '{"permissions": {"deny": ["WebFetch"]}}',
@@ -29,6 +30,7 @@ const LIMITS: Words = {
     concurrency: { label: "Calls at once", help: "" },
     budget_usd: { label: "Budget, USD", placeholder: "25.00", help: "Per budget period." },
     budget_period: BUDGET_PERIOD,
+    unpriced: UNPRICED,
     when_away: { label: "While the database is away", none: "local (the default)" },
   },
 };
@@ -65,6 +67,9 @@ export const PERSON = formOf(PersonBody, PersonPatch, {
   github_login: "GitHub login",
   role: ROLE,
   team: { label: "Team", help: "" },
+  budget_usd: { label: "Budget, USD", help: "For all keys of the person together." },
+  budget_period: BUDGET_PERIOD,
+  unpriced: UNPRICED,
   disabled: { label: "Disabled", help: "Ends the person's sessions and revokes their keys for good." },
 });
 
@@ -74,6 +79,7 @@ export const TEAM = formOf(TeamBody, TeamPatch, {
   cost_center: { label: "Cost centre", placeholder: "CC-100" },
   budget_usd: { label: "Budget, USD", help: "For the team and the teams below it together." },
   budget_period: BUDGET_PERIOD,
+  unpriced: UNPRICED,
   key_template: { label: "Its people's own keys", toggle: "A template for this team", members: KEY_RIGHTS },
   claude_settings: CLAUDE_SETTINGS,
 });

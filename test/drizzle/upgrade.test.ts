@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "#drizzle/database.ts";
+import { MIGRATIONS_DIRECTORY, migrate } from "#drizzle/migrate.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { testDatabase } from "#test/support/postgres.ts";
+
+/** The migrations of an earlier version, up to and including `last`. */
+function migrationsUntil(last: string): string {
+  const place = join(scratch().path, "migrations");
+  cpSync(MIGRATIONS_DIRECTORY, place, { recursive: true });
+  const path = join(place, "meta/_journal.json");
+  const journal = JSON.parse(readFileSync(path, "utf8"));
+  const end = journal.entries.findIndex(({ tag }: { tag: string }) => tag === last);
+  writeFileSync(path, JSON.stringify({ ...journal, entries: journal.entries.slice(0, end + 1) }));
+  return place;
+}
+
+test("rows of an earlier version keep their meaning", async () => {
+  const home = await testDatabase();
+  const name = `old_${crypto.randomUUID().replaceAll("-", "")}`;
+  const admin = connect(home.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  await admin.unsafe(`create database ${name}`);
+  const url = home.url.replace(/\/t_[0-9a-f]+\?/, `/${name}?`);
+  await migrate(url, migrationsUntil("0002_record_changes"));
+  const sql = connect(url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const id = (last: number) => `00000000-0000-7000-8000-00000000000${last}`;
+  await sql.unsafe(`
+    insert into keys (id, name, owner, scopes, limits, created_at) values
+      ('${id(1)}', 'laptop (ada@example.com)', 'ada@example.com', '{}', '{"budget_usd": "5"}', now()),
+      ('${id(2)}', 'ci', null, '{}', '{"requests_per_minute": 5}', now());
+    insert into teams (name, budget_usd, created_at, updated_at) values ('web', 5, now(), now()), ('api', null, now(), now());
+    insert into session_links (session, of_session, counts, key_id, client, declared_at) values
+      ('agent', 'task', true, '${id(1)}', 'cli', now()), ('robot', 'task', true, '${id(2)}', 'cli', now());
+    insert into requests (id, started_at, surface, channel, state, status, streamed, attempts, route, route_source, key_id,
+      owner, client, tags, usage_source, unpriced, partial, cost_usd)
+    values ('${id(3)}', now(), 'chat.completions', 'api', 'ok', 200, false, 1, 'echo', 'model', '${id(1)}',
+      'Ada@example.com', 'curl', '{}', 'provider', false, false, 0.25)`);
+
+  await migrate(url);
+
+  expect([...(await sql`select name, own, limits from keys order by name`)]).toEqual([
+    { name: "ci", own: false, limits: { requests_per_minute: 5 } },
+    { name: "laptop (ada@example.com)", own: true, limits: { budget_usd: "5", unpriced: "allow" } },
+  ]);
+  expect([...(await sql`select name, unpriced from teams order by name`)]).toEqual([
+    { name: "api", unpriced: null },
+    { name: "web", unpriced: "allow" },
+  ]);
+  expect([...(await sql`select session, declarer from session_links order by session`)]).toEqual([
+    { session: "agent", declarer: "ada@example.com" },
+    { session: "robot", declarer: id(2) },
+  ]);
+  expect([
+    ...(await sql`select usd::text from key_spend where key_id = md5('person ada@example.com')::uuid`),
+  ]).toEqual([{ usd: "0.25" }]);
+  await sql.end();
+  await admin.unsafe(`drop database ${name} with (force)`);
+  await admin.end();
+});
