@@ -3,13 +3,19 @@ import { parentPort } from "node:worker_threads";
 import { connect } from "#drizzle/database.ts";
 import { caughtUp } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
-import type { Result, Spec } from "#shared/report.ts";
+import type { QueryFacts } from "#shared/report.ts";
 import { GatewayError } from "./errors.ts";
-import { type ReportRunner, reportRunner } from "./reporting.ts";
+import { type ResultWithEmpty, type ReportRunner, reportRunner } from "./reporting.ts";
 import { toCsv } from "./reports/csv.ts";
 import { payloadOf } from "./reports/payload.ts";
 import { AT_ONCE } from "./stores/reports/report-gate.ts";
-import type { Failure, ReportAnswer, ReportPlaces, ReportTask } from "./stores/reports/report-writer.ts";
+import type {
+  Failure,
+  ReportAnswer,
+  ReportOrder,
+  ReportPlaces,
+  ReportTask,
+} from "./stores/reports/report-writer.ts";
 
 /** A report does not wait longer than this for a replica that lags behind. */
 const LAG_MAX_MS = 1_000;
@@ -22,8 +28,8 @@ const PACKING = { level: 1, library: "libdeflate" } as const;
 
 type Open = {
   runner: ReportRunner;
-  /** Resolves once the place that is read from shows what is committed. */
-  latest(): Promise<void>;
+  /** Resolves once the place that is read from shows what is committed; false: it does not show the latest. */
+  latest(): Promise<boolean>;
   close(): Promise<void>;
 };
 let opened: Open | null = null;
@@ -42,7 +48,7 @@ parentPort?.on("message", (text: string) => {
 
 function open(places: ReportPlaces): Open {
   const runner = reportRunner({ url: places.url, clickhouseUrl: places.clickhouseUrl ?? null });
-  if (places.url === places.mainUrl) return { runner, latest: async () => undefined, close: runner.close };
+  if (places.url === places.mainUrl) return { runner, latest: async () => true, close: runner.close };
   const options = { max: 1, statementTimeoutMs: LAG_MAX_MS, readOnly: true };
   const main = connect(places.mainUrl, { name: "reports lag", ...options });
   const replica = connect(places.url, { name: "reports lag", ...options });
@@ -53,6 +59,7 @@ function open(places: ReportPlaces): Open {
       const progress = await caughtUp({ main, replica, clock: systemClock }, LAG_MAX_MS).catch(() => null);
       if (progress === "partial") throw new GatewayError("store_unavailable", PARTIAL);
       if (progress === "behind") say({ kind: "behind" });
+      return progress !== "behind";
     },
     close: async () => {
       await Promise.all([runner.close(), main.end({ timeout: 1 }), replica.end({ timeout: 1 })]);
@@ -66,11 +73,11 @@ async function run({ id, order }: Run): Promise<void> {
   wanted.add(id);
   try {
     if (!opened) throw new GatewayError("reports_unavailable");
-    await opened.latest();
-    const text = await textOf(opened, { id, order });
-    const isPacked = order.what === "payload" && order.gzip && text.length >= PACKED_FROM;
+    const complete = (await opened.latest()) && order.complete;
+    const text = await textOf(opened, { id, order: { ...order, complete } });
+    const isPacked = order.what !== "report" && order.gzip && text.length >= PACKED_FROM;
     const made = isPacked ? Bun.gzipSync(text, PACKING) : text;
-    say({ kind: "done", id, made });
+    say({ kind: "done", id, made, complete });
   } catch (error) {
     say({ kind: "failed", id, ...failureOf(error) });
   } finally {
@@ -79,26 +86,45 @@ async function run({ id, order }: Run): Promise<void> {
 }
 
 async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run, "kind">): Promise<string> {
-  const written = async (spec: Spec, text: (result: Result) => string) => {
+  const now = new Date(order.nowMs);
+  const written = async (make: () => Promise<string>) => {
     if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
     const beganMs = systemClock.monotonicMs();
     try {
-      return text(
-        await runner.run(spec, new Date(order.nowMs), { byOwner: order.what === "report" && order.byOwner }),
-      );
+      return await make();
     } finally {
       if (systemClock.monotonicMs() - beganMs > LONG_MS) say({ kind: "progress", id });
     }
   };
-  if (order.what === "report")
-    return await written(order.spec, order.format === "csv" ? toCsv : JSON.stringify);
+  if (order.what === "query") {
+    return await written(async () => answerText(await runner.runAll(order.specs, now), order));
+  }
+  if (order.what === "report") {
+    const text = order.format === "csv" ? toCsv : JSON.stringify;
+    return await written(async () => text(await runner.run(order.spec, now, order)));
+  }
   return await payloadOf(order.asked, {
     atOnce: AT_ONCE,
-    write: (spec) => written(spec, JSON.stringify),
+    write: (spec) => written(async () => JSON.stringify(await runner.run(spec, now))),
     failed: (error) => {
       if (wanted.has(id)) say({ kind: "missing", ...failureOf(error) });
     },
   });
+}
+
+/** What `POST /v1/reports/query` answers. */
+function answerText(
+  results: readonly ResultWithEmpty[],
+  { isOne, scope, complete, nowMs }: Extract<ReportOrder, { what: "query" }>,
+): string {
+  const facts: QueryFacts = {
+    scope: scope === null ? null : { team: scope },
+    complete,
+    time_zone: "UTC",
+    as_of: new Date(nowMs).toISOString(),
+  };
+  const [first] = results;
+  return JSON.stringify(isOne ? { ...first, ...facts } : { results, ...facts });
 }
 
 /** What a failure may tell another thread: never the message of the driver, which quotes values. */

@@ -1,6 +1,6 @@
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Coverage, Result, Spec } from "#shared/report.ts";
-import { assemble } from "./reports/assemble.ts";
+import { type Answers, assemble, isEmpty } from "./reports/assemble.ts";
 import type { Ask } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
 import { CLICKHOUSE, type Engine, POSTGRES } from "./reports/engines.ts";
@@ -25,8 +25,13 @@ export type ReportRunner = {
    * takes longer than 30 s. `byOwner`: a filter by subject means the owners of keys alone.
    */
   run(spec: Spec, now: Date, how?: { byOwner: boolean }): Promise<Result>;
+  /** Several at once, of one snapshot of Postgres. One that fails fails all. */
+  runAll(specs: readonly Spec[], now: Date): Promise<ResultWithEmpty[]>;
   close(): Promise<void>;
 };
+
+/** `empty`: the report's windows have no records. */
+export type ResultWithEmpty = Result & { empty: boolean };
 
 /** Under so many records single ones are read: it takes no longer, and the 95th percentile is exact. */
 const ROLLUPS_FROM = 20_000;
@@ -48,9 +53,15 @@ export function reportRunner({
 }: Options): ReportRunner {
   const postgres = openReportStore(url);
   const clickhouse = clickhouseUrl === null ? null : openReportRecords(clickhouseUrl);
+  const reporting = { postgres, clickhouse, orgId, rollupsFrom, byOwner: false };
   return {
-    run: (spec, now, { byOwner } = { byOwner: false }) =>
-      report({ postgres, clickhouse, orgId, rollupsFrom, byOwner }, spec, now),
+    async run(spec, now, how) {
+      const [answered] = await reports({ ...reporting, ...how }, [spec], now);
+      if (!answered) throw new Error("A report has no answer.");
+      const { empty: _, ...result } = answered;
+      return result;
+    },
+    runAll: (specs, now) => reports(reporting, specs, now),
     close: async () => {
       await Promise.all([postgres.close(), clickhouse?.close()]);
     },
@@ -66,28 +77,40 @@ type Reporting = {
   byOwner: boolean;
 };
 
-/** One report, from its spec to its result. Read it top to bottom: that is the order in which things happen. */
-async function report(reporting: Reporting, spec: Spec, now: Date): Promise<Result> {
-  const { orgId, rollupsFrom, byOwner } = reporting;
-  // Window: the current period, and the one to compare it with.
-  const periods = periodsOf(spec.range, spec.compare, now);
+/** From specs to results. Read it top to bottom, and then `answersIn`: that is the order in which things happen. */
+async function reports(reporting: Reporting, specs: readonly Spec[], now: Date): Promise<ResultWithEmpty[]> {
+  // Windows: the current period of each, and the one to compare it with.
+  const asked = specs.map((spec) => ({ spec, periods: periodsOf(spec.range, spec.compare, now) }));
 
-  // All statements read one snapshot of Postgres, so that rows, total and coverage cannot disagree.
+  // All statements read one snapshot of Postgres, so that rows, totals and reports cannot disagree.
   const answers = await reading(reporting, async (databases) => {
-    // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
-    const known = await knownIn(databases, { orgId, spec, periods }, rollupsFrom);
-    const reverted = needsReverts(spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
-
-    // Plan and run: one statement for the rows of both periods, side by side, and their total.
-    const ask: Ask = { engine: databases.engine, orgId, spec, periods, reverted, byOwner, ...known };
-    const rows = await databases.records(planReport(ask));
-
-    // Coverage: what the labels asked for do not reach back to.
-    return { rows, coverage: await coverageIn(databases, ask, rollupsFrom) };
+    const made: Answers[] = [];
+    for (const one of asked) made.push(await answersIn(databases, reporting, one));
+    return made;
   });
 
   // Compare and assemble: exact figures, their changes, shares and lower bounds, and why the cost changed.
-  return assemble(spec, periods, answers);
+  return answers.flatMap((answer, i) => {
+    const one = asked[i];
+    return one ? [{ ...assemble(one.spec, one.periods, answer), empty: isEmpty(answer) }] : [];
+  });
+}
+
+async function answersIn(
+  databases: Databases,
+  { orgId, rollupsFrom, byOwner }: Reporting,
+  { spec, periods }: { spec: Spec; periods: Periods },
+): Promise<Answers> {
+  // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
+  const known = await knownIn(databases, { orgId, spec, periods }, rollupsFrom);
+  const reverted = needsReverts(spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
+
+  // Plan and run: one statement for the rows of both periods, side by side, and their total.
+  const ask: Ask = { engine: databases.engine, orgId, spec, periods, reverted, byOwner, ...known };
+  const rows = await databases.records(planReport(ask));
+
+  // Coverage: what the labels asked for do not reach back to.
+  return { rows, coverage: await coverageIn(databases, ask, rollupsFrom) };
 }
 
 /** What is asked of: the database of records, and Postgres, which knows everything else. */

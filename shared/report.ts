@@ -181,6 +181,40 @@ export const Result = closed({
 });
 export type Result = Static<typeof Result>;
 
+const QueryFacts = {
+  scope: {
+    ...nullable(closed({ team: Type.String() })),
+    description: "The team that the reader's reports are limited to; null: no limit.",
+  },
+  complete: Type.Boolean({
+    description:
+      "False: calls that have just ended may be missing, because they could not be stored or copied in time.",
+  }),
+  time_zone: Type.String({ description: "IANA time zone in which days, weeks and months begin." }),
+  as_of: Type.String({ description: "When the answer was asked for: the end of ranges that have none." }),
+};
+/** What `POST /v1/reports/query` says beside its results. */
+export type QueryFacts = Static<ReturnType<typeof Type.Object<typeof QueryFacts>>>;
+const resultMembers = {
+  ...Result.properties,
+  empty: Type.Boolean({ description: "The report's windows have no records." }),
+};
+
+/** One report, as `POST /v1/reports/query` answers it. */
+export const QueryAnswer = closed({ ...resultMembers, ...QueryFacts });
+export type QueryAnswer = Static<typeof QueryAnswer>;
+
+/** Several reports of one snapshot, in the order in which they were asked. */
+export const QueryAnswers = closed({ results: Type.Array(closed(resultMembers)), ...QueryFacts });
+export type QueryAnswers = Static<typeof QueryAnswers>;
+
+/** As `GET /v1/reports/query-schema.json` answers it. */
+export const QUERY_JSON_SCHEMA = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "Answer of a report query",
+  anyOf: [QueryAnswer, QueryAnswers],
+};
+
 export const Report = closed({
   id: Type.String(),
   title: Type.String(),

@@ -110,3 +110,9 @@ function connectionTokens(connection: string | undefined): ReadonlySet<string> |
       .map((token) => token.trim()),
   );
 }
+
+const GZIP = /^gzip\s*(?:;\s*q=(?:1|0\.0{0,2}[1-9]).*)?$/i;
+
+/** Whether an `accept-encoding` takes gzip. */
+export const takesGzip = (codings: string | null): boolean =>
+  codings?.split(",").some((coding) => GZIP.test(coding.trim())) === true;

@@ -51,6 +51,10 @@ export function assemble(spec: Spec, periods: Periods, answers: Answers): Result
   };
 }
 
+/** Whether neither window has a record. */
+export const isEmpty = ({ rows }: Answers): boolean =>
+  rows.every((row) => Number(row["c_records"] ?? 0) === 0 && Number(row["p_records"] ?? 0) === 0);
+
 const groupsOf = (answer: AnswerRow, spec: Spec): string[] =>
   spec.dimensions.map((_, i) => answer[i === 0 ? "d1" : "d2"] ?? "");
 

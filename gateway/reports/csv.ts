@@ -1,4 +1,5 @@
-import type { Figures, MeasureName, Result, Row } from "#shared/report.ts";
+import type { Figures, MeasureName, Result, Row, Spec } from "#shared/report.ts";
+import { periodsOf, windowOf } from "./window.ts";
 
 /**
  * A result as CSV (RFC 4180, CRLF): the groups, each measure, and after a comparison its previous value and its delta;
@@ -40,3 +41,12 @@ const textCell = (text: string): string => (/^\s*[=+\-@\t\r\n＝＋－＠]/.test
 // Where the comma is the decimal sign, spreadsheets part cells at semicolons and tabs as well, unless they are quoted.
 const quoted = (cell: string): string =>
   /[",;\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+
+/** `spend-by-model-2026-11-01-to-2026-11-21.csv`: the report and its days. */
+export function csvFileName(id: string, spec: Spec, now: Date): string {
+  const { from } = windowOf(periodsOf(spec.range, "none", now).current);
+  // The end does not belong to the window: the last day in it may be the one before.
+  const lastDay = new Date(periodsOf(spec.range, "none", now).current.toMs - 1).toISOString().slice(0, 10);
+  const name = id.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, 64);
+  return `${name}${from ? `-${from.slice(0, 10)}` : ""}-to-${lastDay}.csv`;
+}

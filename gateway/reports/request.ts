@@ -14,6 +14,7 @@ import { isWithinLength } from "#shared/text-length.ts";
 import { GatewayError } from "../errors.ts";
 import { CATALOGUE, type CatalogueEntry } from "./catalogue.ts";
 import { dateFault } from "./dates.ts";
+import { checkSpec } from "./spec.ts";
 
 /** Range and comparison of a call, which the subscription's and the agents' results take too. */
 export type Frame = { range: Range; compare: Compare };
@@ -39,8 +40,22 @@ export const ReportsBody = closed({
 });
 export type ReportsBody = Static<typeof ReportsBody>;
 
-/** Body of `POST /v1/reports/query`; the spec is checked apart. */
-export const QueryBody = closed({ spec: Type.Unknown() });
+/** Body of `POST /v1/reports/query`: one report, or several that read one snapshot. Specs are checked apart. */
+export const QueryBody = closed({
+  spec: Type.Optional(Type.Unknown()),
+  specs: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: 50 })),
+});
+type QueryBody = Static<typeof QueryBody>;
+
+/**
+ * The checked specs of a query's body, and whether it is one report.
+ * @throws GatewayError invalid_request, naming the member and the reason.
+ */
+export function querySpecs({ spec, specs }: QueryBody): { specs: Spec[]; isOne: boolean } {
+  if (spec !== undefined && specs !== undefined) refuse("body", "has either spec or specs");
+  if (specs === undefined) return { specs: [checkSpec(spec)], isOne: true };
+  return { specs: specs.map((one, i) => checkSpec(one, `specs[${i}]`)), isOne: false };
+}
 
 /** How a report leaves: the payload, or one report as a file of CSV. */
 export const FORMATS = ["json", "csv"] as const;

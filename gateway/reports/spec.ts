@@ -32,27 +32,27 @@ function memberOf(name: string, pointer: string): string {
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /**
- * A spec that its source can answer.
+ * A spec that its source can answer; `name` is what refusals call it.
  * @throws GatewayError invalid_request, naming the member and the reason.
  */
-export function checkSpec(value: unknown): Spec {
-  checkBody(Spec, value, "spec");
-  if (!fits(Spec, value)) return refuse("spec", "is not a report spec");
+export function checkSpec(value: unknown, name = "spec"): Spec {
+  checkBody(Spec, value, name);
+  if (!fits(Spec, value)) return refuse(name, "is not a report spec");
   const source = sourceOf(value.source);
   value.measures.forEach((measure, i) => {
     if (!source.measures.includes(measure)) {
-      refuse(`spec.measures[${i}]`, `source ${value.source} has no measure ${measure}`);
+      refuse(`${name}.measures[${i}]`, `source ${value.source} has no measure ${measure}`);
     }
   });
   value.dimensions.forEach((dimension, i) => {
     if (!source.dimensions.includes(dimension)) {
-      refuse(`spec.dimensions[${i}]`, `source ${value.source} has no dimension ${dimension}`);
+      refuse(`${name}.dimensions[${i}]`, `source ${value.source} has no dimension ${dimension}`);
     }
   });
   const empty = Object.entries(value.filters).find(([, values]) => values.length === 0);
-  if (empty) refuse(`spec.filters.${empty[0]}`, "must have a value; leave the member out for everything");
+  if (empty) refuse(`${name}.filters.${empty[0]}`, "must have a value; leave the member out for everything");
   for (const [dimension, values] of filtersOf(value.filters)) {
-    const member = `spec.filters.${dimension}`;
+    const member = `${name}.filters.${dimension}`;
     if (!source.dimensions.includes(dimension)) {
       refuse(member, `source ${value.source} has no dimension ${dimension}`);
     }

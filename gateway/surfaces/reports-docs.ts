@@ -1,6 +1,15 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
-import { COMPARES, DIMENSIONS, RANGES, RecordsVersion, ReportPayload, Result, Spec } from "#shared/report.ts";
+import {
+  COMPARES,
+  DIMENSIONS,
+  QueryAnswer,
+  QueryAnswers,
+  RANGES,
+  RecordsVersion,
+  ReportPayload,
+  Spec,
+} from "#shared/report.ts";
 import { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { dimensionTable, measureTable } from "../reports/reference.ts";
 import { FORMATS, ReportsBody } from "../reports/request.ts";
@@ -45,6 +54,11 @@ function withSpec(): TSchema {
 export const REPORTS_DOCS = {
   schema: {
     summary: "JSON Schema of the report payload",
+    tags: TAGS,
+    responses: { "200": { description: "The schema." } },
+  },
+  querySchema: {
+    summary: "JSON Schema of a query's answer",
     tags: TAGS,
     responses: { "200": { description: "The schema." } },
   },
@@ -98,8 +112,8 @@ export const REPORTS_DOCS = {
     responses: responses("The version of what the caller's reports read.", json(RecordsVersion)),
   },
   query: {
-    summary: "One report, as JSON or CSV",
-    description: `Dimensions and measures of each source:\n\n${dimensionTable()}\n\n${measureTable()}`,
+    summary: "One report, as JSON or CSV, or several of one snapshot",
+    description: `The answer says beside its results what they cover: \`scope\`, \`empty\`, \`complete\`, \`time_zone\`, \`as_of\`. Dimensions and measures of each source:\n\n${dimensionTable()}\n\n${measureTable()}`,
     tags: TAGS,
     security: SECURITY,
     parameters: [FORMAT],
@@ -109,13 +123,15 @@ export const REPORTS_DOCS = {
         "application/json": {
           schema: {
             type: "object" as const,
-            required: ["spec"],
             additionalProperties: false,
-            properties: { spec: plainSchema(Spec) },
+            properties: {
+              spec: plainSchema(Spec),
+              specs: { type: "array" as const, minItems: 1, maxItems: 50, items: plainSchema(Spec) },
+            },
           },
         },
       },
     },
-    responses: responses("The result.", { ...json(Result), ...CSV }),
+    responses: responses("The result.", { ...json(Type.Union([QueryAnswer, QueryAnswers])), ...CSV }),
   },
 };

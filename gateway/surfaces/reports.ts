@@ -1,11 +1,13 @@
 import { Elysia, type HTTPHeaders } from "elysia";
 import { within } from "#drizzle/database.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { REPORT_JSON_SCHEMA, type Spec } from "#shared/report.ts";
+import { QUERY_JSON_SCHEMA, REPORT_JSON_SCHEMA, type Spec } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
+import { takesGzip } from "../http/headers.ts";
 import type { ReportReader } from "../identity/authorize.ts";
 import { readBody } from "../plugins/body.ts";
+import { csvFileName } from "../reports/csv.ts";
 import { forcedTeam, type TeamScope } from "../reports/forced-team.ts";
 import type { PayloadRequest } from "../reports/payload.ts";
 import {
@@ -16,20 +18,21 @@ import {
   itemsOf,
   type NamedReport,
   QueryBody,
+  querySpecs,
   ReportsBody,
   readFormatAlone,
   readQuery,
 } from "../reports/request.ts";
 import { ASKABLE } from "../reports/sources.ts";
 import { checkBody, checkSpec } from "../reports/spec.ts";
-import { periodsOf, windowOf } from "../reports/window.ts";
-import type { Made, ReportWriter } from "../stores/reports/report-writer.ts";
+import { periodsOf } from "../reports/window.ts";
+import type { Made, ReportQuery, ReportWriter } from "../stores/reports/report-writer.ts";
 import type { SavedScope } from "../stores/reports/saved-reports.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { REPORTS_DOCS } from "./reports-docs.ts";
 
 export type ReportsDeps = RequestBodyDeps & {
-  reportWriter: Pick<ReportWriter, "write" | "writeAll">;
+  reportWriter: Pick<ReportWriter, "write" | "writeAll" | "answer">;
   /** The saved reports of these ids that there are in a scope; an id without a report is left out. */
   savedReports(ids: readonly string[], scope: SavedScope): Promise<readonly NamedReport[]>;
   /** Notes that a person exported a report as a file. */
@@ -52,14 +55,17 @@ export const reports = (deps: ReportsDeps) => surface({ ...deps, settled: seldom
 
 const surface = (deps: ReportsDeps) =>
   new Elysia({ name: "surface.reports", normalize: false })
-    .get("/v1/reports/schema.json", () => answer(JSON.stringify(REPORT_JSON_SCHEMA)), {
+    .get("/v1/reports/schema.json", () => schemaAnswer(REPORT_JSON_SCHEMA), {
       detail: REPORTS_DOCS.schema,
+    })
+    .get("/v1/reports/query-schema.json", () => schemaAnswer(QUERY_JSON_SCHEMA), {
+      detail: REPORTS_DOCS.querySchema,
     })
     .get(
       "/v1/reports/catalogue",
       async ({ request, set }) => {
         await authorized(deps, request, set);
-        return answer(JSON.stringify(ASKABLE));
+        return schemaAnswer(ASKABLE);
       },
       { detail: REPORTS_DOCS.catalogue },
     )
@@ -94,16 +100,10 @@ const surface = (deps: ReportsDeps) =>
       async ({ request, set }) => {
         const reader = await authorized(deps, request, set);
         const format = readFormatAlone(new URL(request.url).searchParams);
-        const body = await readJson(deps, request);
-        checkBody(QueryBody, body, "body");
-        if (!fits(QueryBody, body)) throw new GatewayError("invalid_request");
-        const spec = forcedTeam(checkSpec(body.spec), reader.scope);
-        const asked = heard(deps, request, reader);
-        return format === "csv"
-          ? await csv(asked, { id: spec.source, spec })
-          : await settledAt(asked, async (now) =>
-              answer(withScope(await asked.write(spec, now, "json"), reader.scope)),
-            );
+        return await queried(heard(deps, request, reader), format, {
+          body: await readJson(deps, request),
+          scope: reader.scope,
+        });
       },
       { parse: "none", detail: REPORTS_DOCS.query },
     );
@@ -122,29 +122,34 @@ async function authorized(
 type Heard = Pick<ReportsDeps, "settled" | "clock" | "log"> & {
   /** Notes that the report leaves as a file. */
   exported(report: string): Promise<void>;
-  write(spec: Spec, now: Date, format: Format): Promise<string>;
+  csv(spec: Spec, now: Date): Promise<string>;
   writeAll(asked: PayloadRequest, now: Date): Promise<Made>;
+  query(asked: Omit<ReportQuery, "complete">, now: Date): Promise<Made>;
+  /** What is true of the answer so far. */
+  whole: { complete: boolean };
 };
 
-const heard = (
-  { reportWriter, settled, clock, log, exported }: ReportsDeps,
-  request: Request,
-  reader: ReportReader,
-): Heard => ({
-  exported: (report) => exported(request, reader.actor, report),
-  settled,
-  clock,
-  log,
-  write: async (spec, now, format) =>
-    masked(reader, await reportWriter.write(spec, now, { format, signal: request.signal })),
-  async writeAll(asked, now) {
-    const gzip = !reader.masks && takesGzip(request.headers.get("accept-encoding"));
-    const made = await reportWriter.writeAll(asked, now, { gzip, signal: request.signal });
-    return typeof made === "string" ? masked(reader, made) : made;
-  },
-});
+const heard = (deps: ReportsDeps, request: Request, { actor, masks }: ReportReader): Heard => {
+  const whole = { complete: true };
+  const how = {
+    gzip: !masks && takesGzip(request.headers.get("accept-encoding")),
+    signal: request.signal,
+    incomplete: () => Object.assign(whole, { complete: false }),
+  };
+  const masked = <T extends Made>(made: T) => (typeof made === "string" ? (masks?.(made) ?? made) : made);
+  return {
+    ...deps,
+    exported: (report) => deps.exported(request, actor, report),
+    whole,
+    csv: async (spec, now) =>
+      String(masked(await deps.reportWriter.write(spec, now, { ...how, format: "csv" }))),
+    writeAll: async (asked, now) => masked(await deps.reportWriter.writeAll(asked, now, how)),
+    query: async (asked, now) =>
+      masked(await deps.reportWriter.answer({ ...asked, complete: whole.complete }, now, how)),
+  };
+};
 
-const masked = ({ masks }: ReportReader, text: string): string => masks?.(text) ?? text;
+const ONE_AS_CSV = "format: CSV holds one report, so name one id or send one spec";
 
 async function answered(deps: Heard, format: Format, asked: PayloadRequest): Promise<Response> {
   const { frame, items } = asked;
@@ -152,17 +157,32 @@ async function answered(deps: Heard, format: Format, asked: PayloadRequest): Pro
     return await settledAt(deps, async (now) => {
       // Throws for a range that cannot be: that is one fault of the request, not one of every report.
       periodsOf(frame.range, frame.compare, now);
-      return answer(await deps.writeAll(asked, now));
+      return answer(deps, await deps.writeAll(asked, now));
     });
   }
   const [item, ...others] = items;
   if (!item || others.length > 0) {
-    throw new GatewayError(
-      "invalid_request",
-      "format: CSV holds one report, so name one id or send one spec",
-    );
+    throw new GatewayError("invalid_request", ONE_AS_CSV);
   }
   return await csv(deps, { id: item.id, spec: forcedTeam(checkSpec(item.spec), asked.scope ?? null) });
+}
+
+async function queried(
+  by: Heard,
+  format: Format,
+  { body, scope }: { body: unknown; scope: TeamScope | null },
+): Promise<Response> {
+  checkBody(QueryBody, body, "body");
+  if (!fits(QueryBody, body)) throw new GatewayError("invalid_request");
+  const { specs: asked, isOne } = querySpecs(body);
+  const specs = asked.map((spec) => forcedTeam(spec, scope));
+  if (format === "json") {
+    const query = { specs, isOne, scope: scope?.team ?? null };
+    return await settledAt(by, async (now) => answer(by, await by.query(query, now)));
+  }
+  const [spec] = specs;
+  if (!spec || !isOne) throw new GatewayError("invalid_request", ONE_AS_CSV);
+  return await csv(by, { id: spec.source, spec });
 }
 
 function seldomHurrying({ settled, clock }: ReportsDeps): () => Promise<void> {
@@ -182,6 +202,7 @@ async function settledAt<T>(deps: Heard, work: (now: Date) => Promise<T>): Promi
     await within(SETTLED_MAX_MS, deps.settled());
   } catch (error) {
     deps.log.warn(errorFields(error), "a report omits the latest calls");
+    deps.whole.complete = false;
   }
   return await work(now);
 }
@@ -196,17 +217,19 @@ async function readJson(deps: RequestBodyDeps, request: Request): Promise<unknow
   }
 }
 
-/** Says beside `spec` that the report was limited to a team. */
-const withScope = (result: string, scope: TeamScope | null): string =>
-  scope === null ? result : `{"scope":${JSON.stringify({ team: scope.team })},${result.slice(1)}`;
+/** The answer may lack calls that have just ended. */
+const incompleteHeader = ({ complete }: Heard["whole"]): Record<string, string> =>
+  complete ? {} : { "x-gateway-report-incomplete": "true" };
 
-const GZIP = /^gzip\s*(?:;\s*q=(?:1|0\.0{0,2}[1-9]).*)?$/i;
-const takesGzip = (codings: string | null): boolean =>
-  codings?.split(",").some((coding) => GZIP.test(coding.trim())) === true;
+const schemaAnswer = (value: unknown): Response =>
+  new Response(JSON.stringify(value), {
+    headers: { "content-type": "application/json", vary: "accept-encoding" },
+  });
 
-const answer = (made: Made): Response =>
+const answer = ({ whole }: Heard, made: Made): Response =>
   new Response(made, {
     headers: {
+      ...incompleteHeader(whole),
       "content-type": "application/json",
       ...(typeof made === "string" ? {} : { "content-encoding": "gzip" }),
       vary: "accept-encoding",
@@ -215,21 +238,13 @@ const answer = (made: Made): Response =>
 
 const csv = (deps: Heard, { id, spec }: { id: string; spec: Spec }): Promise<Response> =>
   settledAt(deps, async (now) => {
-    const text = await deps.write(spec, now, "csv");
+    const text = await deps.csv(spec, now);
     await deps.exported(id);
     return new Response(text, {
       headers: {
+        ...incompleteHeader(deps.whole),
         "content-type": "text/csv; charset=utf-8",
-        "content-disposition": `attachment; filename="${fileName(id, spec, now)}"`,
+        "content-disposition": `attachment; filename="${csvFileName(id, spec, now)}"`,
       },
     });
   });
-
-/** `spend-by-model-2026-11-01-to-2026-11-21.csv`: the report and its days. */
-function fileName(id: string, spec: Spec, now: Date): string {
-  const { from } = windowOf(periodsOf(spec.range, "none", now).current);
-  // The end does not belong to the window: the last day in it may be the one before.
-  const lastDay = new Date(periodsOf(spec.range, "none", now).current.toMs - 1).toISOString().slice(0, 10);
-  const name = id.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, 64);
-  return `${name}${from ? `-${from.slice(0, 10)}` : ""}-to-${lastDay}.csv`;
-}

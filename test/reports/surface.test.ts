@@ -12,7 +12,7 @@ import { type ReportsDeps, reports } from "#gateway/surfaces/reports.ts";
 import { type VersionDeps, version } from "#gateway/surfaces/version.ts";
 import { systemClock } from "#shared/clock.ts";
 import type { LogFields } from "#shared/log.ts";
-import { RecordsVersion, ReportPayload, Result, type Spec } from "#shared/report.ts";
+import { QueryAnswer, QueryAnswers, RecordsVersion, ReportPayload, type Spec } from "#shared/report.ts";
 import { faultsOf } from "#shared/schema.ts";
 import { patient } from "#test/support/patient.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
@@ -98,6 +98,7 @@ const SPEC: Spec = {
   compare: "none",
   view: "table",
 };
+const NOW_BEFORE = new Date(NOW.getTime() - 1);
 const item = (id: string, spec: unknown) => ({ id, title: "T", description: "D", spec });
 
 describe("GET /v1/reports", () => {
@@ -209,8 +210,66 @@ describe("POST /v1/reports", () => {
 describe("POST /v1/reports/query", () => {
   test("answers one result", async () => {
     const { status, json } = await call("/v1/reports/query", { body: { spec: SPEC } });
-    expect([status, faultsOf(Result, json())]).toEqual([200, []]);
+    expect([status, faultsOf(QueryAnswer, json())]).toEqual([200, []]);
     expect(json().spec).toEqual(SPEC);
+  });
+
+  test("says beside it what it covers, and the payload of GET and POST /v1/reports does not", async () => {
+    const { json } = await call("/v1/reports/query", { body: { spec: SPEC } });
+    const facts = { scope: null, empty: false, complete: true, time_zone: "UTC", as_of: NOW.toISOString() };
+    expect(json()).toMatchObject(facts);
+    const payload = (await call("/v1/reports?id=spend-by-model")).json();
+    expect(faultsOf(ReportPayload, payload)).toEqual([]);
+  });
+
+  test("is empty where its windows have no records, however it is grouped", async () => {
+    const ask = async (over: Partial<Spec>) =>
+      (await call("/v1/reports/query", { body: { spec: { ...SPEC, ...over } } })).json().empty;
+    expect(await ask({ dimensions: [] })).toBe(false);
+    expect(await ask({ dimensions: [], filters: { client: ["none such"] } })).toBe(true);
+    expect(await ask({ range: { from: "2020-01-01", to: "2020-01-02" } })).toBe(true);
+  });
+
+  test("answers several reports of one snapshot, however the records change meanwhile", async () => {
+    const specs = Array.from({ length: 20 }, (_, i) => ({ ...SPEC, dimensions: i % 2 ? [] : ["model"] }));
+    const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+    const { requests: [first] = [] } = GOLDEN;
+    let isOver = false;
+    const writing = (async () => {
+      while (!isOver)
+        await seed(sql, "default", {
+          requests: [{ ...first, at: NOW_BEFORE.toISOString(), client: "another", cost: "0" }],
+        });
+    })();
+    const { status, json } = await call("/v1/reports/query", { body: { specs } });
+    isOver = true;
+    await writing;
+    expect([status, faultsOf(QueryAnswers, json())]).toEqual([200, []]);
+    const { results } = json() as QueryAnswers;
+    expect(new Set(results.map(({ total }) => total.current?.requests)).size).toBe(1);
+    await sql`delete from requests where client = 'another'`;
+    await sql.end();
+  });
+
+  test("a report without the latest calls says so: in the answer, and in a header", async () => {
+    const deps = { settled: () => Promise.reject(new Error("disk")) };
+    const query = await call("/v1/reports/query", { body: { spec: SPEC }, deps });
+    expect(query.json().complete).toBe(false);
+    const header = async (path: string, body?: unknown, over = deps) =>
+      (await call(path, { body, deps: over })).headers.get("x-gateway-report-incomplete");
+    expect(await header("/v1/reports?id=spend-by-day")).toBe("true");
+    expect(await header("/v1/reports", { specs: [] })).toBe("true");
+    expect(await header("/v1/reports/query?format=csv", { spec: SPEC })).toBe("true");
+    const settled = { settled: async () => undefined } as unknown as typeof deps;
+    expect(await header("/v1/reports?id=spend-by-day", undefined, settled)).toBeNull();
+  });
+
+  test("the schema of its answers is open to everybody, and they keep to it", async () => {
+    const { json } = await call("/v1/reports/query-schema.json", { key: null });
+    const validate = new Ajv2020({ strict: false }).compile(json());
+    for (const body of [{ spec: SPEC }, { specs: [SPEC, SPEC] }]) {
+      expect(validate((await call("/v1/reports/query", { body })).json())).toBe(true);
+    }
   });
 
   test("?format=csv answers it as a file of CSV", async () => {
@@ -226,7 +285,14 @@ describe("POST /v1/reports/query", () => {
     [{ spec: { ...SPEC, range: { from: "yesterday", to: null } } }, "spec.range.from: must be a date"],
     [{ spec: { ...SPEC, source: "outcomes" } }, "spec.measures[1]: source outcomes has no measure requests"],
     [{ spec: SPEC, more: 1 }, "body.more: unexpected property"],
-    [SPEC, "body.spec: expected required property"],
+    [SPEC, "body.source: unexpected property"],
+    [{}, "spec: expected"],
+    [{ spec: SPEC, specs: [SPEC] }, "body: has either spec or specs"],
+    [{ specs: [] }, "body.specs: expected array length"],
+    [
+      { specs: [SPEC, { ...SPEC, measures: ["ok"] }] },
+      "specs[1].measures[0]: source requests has no measure ok",
+    ],
   ])("a bad spec is 400 with the member and the reason", async (body, message) => {
     const { status, json } = await call("/v1/reports/query", { body });
     expect(status).toBe(400);
@@ -413,9 +479,9 @@ describe("what has just happened", () => {
       },
       reportWriter: {
         ...writer,
-        write: (...asked) => {
+        answer: (...asked) => {
           order.push("run");
-          return writer.write(...asked);
+          return writer.answer(...asked);
         },
       },
     };

@@ -129,7 +129,7 @@ test(
         const runner = reportRunner({ url: database.url, orgId });
         try {
           await write(orgId, calls, points);
-          for (const asked of specs.map(checkSpec)) {
+          for (const asked of specs.map((spec) => checkSpec(spec))) {
             const { total } = await runner.run(asked, NOW);
             const all = await runner.run({ ...asked, dimensions: [] }, NOW);
             expect(total).toEqual(all.total);

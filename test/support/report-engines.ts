@@ -33,13 +33,17 @@ export async function reportEngines(url: string): Promise<Engines> {
     const close = atEnd(async () => {
       await Promise.all(runners.map((runner) => runner.close()));
     });
-    const run: ReportRunner["run"] = async (spec, now) => {
-      const [result, ...others] = await Promise.all(runners.map((runner) => runner.run(spec, now)));
-      if (!result) throw new Error("no engine");
-      for (const other of others) expect(other).toEqual(result);
-      return result;
+    const asOne = async <T>(ask: (runner: ReportRunner) => Promise<T>): Promise<T> => {
+      const [first, ...others] = await Promise.all(runners.map(ask));
+      if (first === undefined) throw new Error("no engine");
+      for (const other of others) expect(other).toEqual(first);
+      return first;
     };
-    return { run, close };
+    return {
+      run: (...asked) => asOne((runner) => runner.run(...asked)),
+      runAll: (...asked) => asOne((runner) => runner.runAll(...asked)),
+      close,
+    };
   };
   const both = [null, ...(copies ? [copies.clickhouseUrl] : [])];
   return {

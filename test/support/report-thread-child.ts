@@ -3,6 +3,7 @@ import { parentPort } from "node:worker_threads";
 import type { ReportAnswer, ReportTask } from "#gateway/stores/reports/report-writer.ts";
 
 const say = (answer: ReportAnswer) => parentPort?.postMessage(answer);
+const done = (id: number, made: string) => say({ kind: "done", id, made, complete: true });
 let running = 0;
 const forgotten: number[] = [];
 
@@ -14,22 +15,23 @@ parentPort?.on("message", (text: string) => {
   const { id, order } = task;
   if (order.what === "payload") {
     for (const _ of order.asked.items) say({ kind: "missing", type: "overloaded" });
-    say({ kind: "done", id, made: "payload" });
+    done(id, "payload");
     return;
   }
+  if (order.what === "query") return done(id, "query");
   const deed = order.spec.filters.client?.[0] ?? "";
-  if (deed === "forgotten") say({ kind: "done", id, made: JSON.stringify(forgotten) });
+  if (deed === "forgotten") done(id, JSON.stringify(forgotten));
   if (deed === "exit") process.exit(3);
   if (deed === "throw") throw new TypeError("what went wrong inside");
   if (deed === "fail") say({ kind: "failed", id, type: "internal", inside: "TypeError" });
   if (deed === "slow") void slowly(id);
-  if (deed === "ok") say({ kind: "done", id, made: order.format });
+  if (deed === "ok") done(id, order.format);
 });
 
 async function slowly(id: number): Promise<void> {
   running++;
   await Bun.sleep(100);
-  say({ kind: "done", id, made: "slow" });
+  done(id, "slow");
   running--;
 }
 

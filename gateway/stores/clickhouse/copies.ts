@@ -8,8 +8,8 @@ import { openClickHouse } from "./client.ts";
 export type Copies = {
   /** Whether ClickHouse answers its user now; false where it takes longer than 500 ms. Never rejects. */
   reachable(): Promise<boolean>;
-  /** Waits until what Postgres has now is in ClickHouse, a second at most. Never rejects. */
-  caughtUp(): Promise<void>;
+  /** Waits until what Postgres has now is in ClickHouse, a second at most; false: it is not. Never rejects. */
+  caughtUp(): Promise<boolean>;
   /** Says how many rows are not copied yet; the process that copies does so. */
   noteWaiting(rows: number): void;
   close(): Promise<void>;
@@ -32,19 +32,20 @@ export function openCopies(url: string, { sql, metrics }: { sql: postgres.Sql; m
       const { success } = await client.ping({ select: true });
       if (!success) throw new Error("ClickHouse does not answer");
     }),
-    caughtUp: () => untilCopied(sql).catch(() => undefined),
+    caughtUp: () => untilCopied(sql).catch(() => false),
     noteWaiting: (rows) => waiting.set(rows),
     close: () => client.close(),
   };
 }
 
-async function untilCopied(sql: postgres.Sql): Promise<void> {
+async function untilCopied(sql: postgres.Sql): Promise<boolean> {
   const [asked] = await sql<{ at: string }[]>`select clock_timestamp()::text as at`;
   for (let waitedMs = 0; waitedMs < CAUGHT_UP_MAX_MS; waitedMs += LOOK_EVERY_MS) {
     const [mark] = await sql`
       select 1 from clickhouse_marks
       where org_id = ${DEFAULT_ORG} and marked_at <= ${asked?.at ?? "-infinity"}::text::timestamptz limit 1`;
-    if (mark === undefined) return;
+    if (mark === undefined) return true;
     await Bun.sleep(LOOK_EVERY_MS);
   }
+  return false;
 }

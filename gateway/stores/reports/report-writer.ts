@@ -12,8 +12,21 @@ import { type Copies, openCopies } from "../clickhouse/copies.ts";
 import { recordVersion } from "./record-version.ts";
 import { reportGate } from "./report-gate.ts";
 
+/** `incomplete` is called before the answer if that may lack calls that have just ended. */
+type Making = { signal?: AbortSignal | undefined; incomplete?: () => void };
 /** `byOwner`: a filter by subject means the owners of keys alone, whatever labels calls carry. */
-type Writing = { format: Format; signal?: AbortSignal; byOwner?: boolean };
+type Writing = Making & { format: Format; byOwner?: boolean };
+
+/** Checked specs to answer from one snapshot. */
+export type ReportQuery = {
+  specs: readonly Spec[];
+  /** One report, which is answered as itself; else a list. */
+  isOne: boolean;
+  /** The team that the specs are limited to already; null: none. */
+  scope: string | null;
+  /** False: calls that have just ended could not be stored. */
+  complete: boolean;
+};
 
 /** Answers checked specs, away from the event loop that answers calls. */
 export type ReportWriter = {
@@ -30,7 +43,9 @@ export type ReportWriter = {
    * its items; one that fails is logged and has no result. With `gzip`, a long payload is compressed: sending it takes
    * the event loop a third less time.
    */
-  writeAll(asked: PayloadRequest, now: Date, how: { gzip: boolean; signal?: AbortSignal }): Promise<Made>;
+  writeAll(asked: PayloadRequest, now: Date, how: Making & { gzip: boolean }): Promise<Made>;
+  /** The answer to a query, as text (shared/report.ts: `QueryAnswer`, `QueryAnswers`). */
+  answer(asked: ReportQuery, now: Date, how: Making & { gzip: boolean }): Promise<Made>;
   /** Lets reports under way end, within 5 s. */
   close(): Promise<void>;
 };
@@ -49,9 +64,10 @@ export async function resultOf(
 /** Where reports are read from: the database itself, or a replica of it; records also from ClickHouse, if there is one. */
 export type ReportPlaces = { url: string; mainUrl: string; clickhouseUrl?: string | null };
 
-/** A text to make: a whole payload, or one checked spec in a form; `nowMs` is the end of ranges that have none. */
-type ReportOrder = { nowMs: number } & (
+/** A text to make: a whole payload, a query, or one checked spec in a form; `nowMs` is the end of ranges that have none. */
+export type ReportOrder = { nowMs: number; complete: boolean } & (
   | { what: "payload"; asked: PayloadRequest; gzip: boolean }
+  | ({ what: "query"; gzip: boolean } & Omit<ReportQuery, "complete">)
   | { what: "report"; spec: Spec; format: Format; byOwner: boolean }
 );
 
@@ -69,9 +85,12 @@ export type Failure = { type: ErrorType; message?: string; inside?: string };
 /** The requested reports, as text or compressed. */
 export type Made = string | Uint8Array<ArrayBuffer>;
 
+/** `complete`: it has all calls that had ended when it was asked for. */
+type Whole = { made: Made; complete: boolean };
+
 /** Messages from the thread. Texts cross threads a hundred times faster than objects. */
 export type ReportAnswer =
-  | { kind: "done"; id: number; made: Made }
+  | ({ kind: "done"; id: number } & Whole)
   | ({ kind: "failed"; id: number } & Failure)
   /** One report of a payload has failed, and the payload is made without its result. */
   | ({ kind: "missing" } & Failure)
@@ -90,7 +109,7 @@ function openReportThread(file: URL, places: ReportPlaces, on: Happenings) {
   const worker = new Worker(file);
   const closed = Promise.withResolvers<void>();
   const tell = (task: ReportTask) => worker.postMessage(JSON.stringify(task));
-  const gate = reportGate<ReportOrder, Made>({
+  const gate = reportGate<ReportOrder, Whole>({
     start: (id, order) => tell({ kind: "run", id, order }),
     forget: (id) => tell({ kind: "forget", id }),
     hung: () => void worker.terminate(),
@@ -109,7 +128,7 @@ function openReportThread(file: URL, places: ReportPlaces, on: Happenings) {
     else if (answer.kind === "closed") closed.resolve();
     else if (answer.kind === "missing") on.missing(errorOf(answer));
     else if (answer.kind === "progress") gate.progress(answer.id);
-    else gate.settle(answer.id, answer.kind === "done" ? answer.made : errorOf(answer));
+    else gate.settle(answer.id, answer.kind === "done" ? answer : errorOf(answer));
   });
   worker.on("error", (error) => end(error instanceof Error ? error.name : "unknown"));
   worker.on("exit", () => end("it ended by itself"));
@@ -169,22 +188,27 @@ export function reportWriter(
       if (!closing) log.error({ code }, "the report thread ended; the next report restarts it");
     },
   };
-  const make = async (order: ReportOrder, signal: AbortSignal | undefined): Promise<Made> => {
-    if (copies !== null) await copies.caughtUp();
+  const make = async (order: ReportOrder, { signal, incomplete }: Making): Promise<Made> => {
+    const isCopied = copies === null || (await copies.caughtUp());
     const tooSoon = thread === null && clock.monotonicMs() - diedAtMs < RESTART_MS;
     if (closing || tooSoon) throw new GatewayError("reports_unavailable");
     thread ??= openReportThread(threadFile, places, on);
-    return await thread.make(order, signal);
+    const { made, complete } = await thread.make(isCopied ? order : { ...order, complete: false }, signal);
+    if (!complete) incomplete?.();
+    return made;
   };
 
   return {
-    async write(spec, now, { format, signal, byOwner = false }) {
-      const made = await make({ what: "report", spec, nowMs: now.getTime(), format, byOwner }, signal);
+    async write(spec, now, { format, byOwner = false, ...how }) {
+      const order = { what: "report", spec, format, byOwner, nowMs: now.getTime(), complete: true } as const;
+      const made = await make(order, how);
       if (typeof made !== "string") throw new GatewayError("internal");
       return made;
     },
-    writeAll: (asked, now, { gzip, signal }) =>
-      make({ what: "payload", asked, gzip, nowMs: now.getTime() }, signal),
+    writeAll: (asked, now, { gzip, ...how }) =>
+      make({ what: "payload", asked, gzip, nowMs: now.getTime(), complete: true }, how),
+    answer: (asked, now, { gzip, ...how }) =>
+      make({ what: "query", gzip, nowMs: now.getTime(), ...asked }, how),
     async close() {
       closing = true;
       await thread?.close();
