@@ -41,6 +41,14 @@ describe.skipIf(!BROWSER)("what the pages say about money", () => {
     expect(await causes().textContent()).toContain(compare?.slice("vs. ".length) ?? "");
   });
 
+  test("a total is shown without groups, too; only where there are no records is nothing shown", async () => {
+    const page = await open("/explore?by=none&measure=cost_usd&view=table");
+    await page.getByRole("region", { name: "Figures" }).getByText("$0.18").waitFor();
+    expect(await page.getByText("Nothing in this period").count()).toBe(0);
+    await open("/explore?by=none&measure=cost_usd&view=table&from=2020-01-01&to=2020-01-02");
+    await page.getByText("Nothing in this period").waitFor();
+  });
+
   test("figures of another filter never stand unmarked", async () => {
     const page = await open("/overview");
     const answers = Promise.withResolvers<void>();
@@ -62,6 +70,39 @@ describe.skipIf(!BROWSER)("what the pages say about money", () => {
     await page.locator("[aria-busy=false] .tile").first().waitFor();
     await page.unroute("**/v1/reports**");
     expect(await page.locator("[aria-busy=true]").count()).toBe(0);
+  });
+
+  test("the reports of one page are one question, and so of one snapshot", async () => {
+    const asked: string[] = [];
+    reader.page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    const page = await open("/overview");
+    expect(await page.getByRole("region", { name: "Spend by day" }).getByRole("img").count()).toBe(1);
+    expect(asked.filter((path) => path.startsWith("/v1/reports") && !path.endsWith("catalogue"))).toEqual([
+      "/v1/reports/query",
+    ]);
+  });
+
+  test("a manager of a team is told so on each page, and nobody else is", async () => {
+    await gateway.admin("POST", "/teams", { name: "payments" });
+    await gateway.admin("POST", "/people", { email: "mia@example.com", role: "manager", team: "payments" });
+    const mia = await visit(await launchBrowser(), { origin: gateway.url });
+    await followLink(mia, await linkFor(gateway, "mia@example.com"));
+    const paths = [
+      "/overview",
+      "/reports/spend-by-model",
+      "/explore",
+      "/requests",
+      "/pull-requests",
+      "/tool-calls",
+    ];
+    for (const path of paths) {
+      await mia.page.goto(path);
+      await mia.page.getByRole("note").getByText("You see the team payments").waitFor();
+      const page = await open(path);
+      expect(await page.getByText(/You see the team/).count()).toBe(0);
+    }
+    await expectFit(mia);
+    await mia.context.close();
   });
 
   test("budgets that are exceeded by different amounts look different", async () => {

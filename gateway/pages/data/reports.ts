@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
 import type { SavedReportView } from "#shared/admin/reports.ts";
-import type { Report, ReportPayload, Result, Spec } from "#shared/report.ts";
+import type { QueryAnswer, QueryAnswers, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { api, getJson, sendJson } from "./api.ts";
 import { OF_RECORDS, versionKnown } from "./follow-records.ts";
@@ -25,14 +25,14 @@ export const useReport = (spec: Spec | null) =>
     queryKey: ["report", spec],
     queryFn: async ({ client, signal }) => {
       await versionKnown(client);
-      return await sendJson<Result>("/v1/reports/query", { method: "POST", body: { spec }, signal });
+      return await sendJson<QueryAnswer>("/v1/reports/query", { method: "POST", body: { spec }, signal });
     },
     meta: OF_RECORDS,
     enabled: spec !== null,
     placeholderData: keepPreviousData,
   });
 
-/** Several reports in one call, by id. One that fails is null. */
+/** Several reports of one snapshot, by id. */
 export const useReports = <Id extends string>(specs: Readonly<Partial<Record<Id, Spec>>> | null) =>
   useQuery({
     queryKey: ["reports", specs],
@@ -43,21 +43,23 @@ export const useReports = <Id extends string>(specs: Readonly<Partial<Record<Id,
     meta: OF_RECORDS,
     enabled: specs !== null,
     placeholderData: keepPreviousData,
-    select: (reports): Readonly<Partial<Record<Id, Result | null>>> =>
-      // The answer has the ids that were asked for, and no others.
-      Object.fromEntries(reports.map(({ id, result }) => [id, result])) as Partial<Record<Id, Result | null>>,
+    // The answer has the ids that were asked for, and no others.
+    select: (answers) => answers as Readonly<Partial<Record<Id, QueryAnswer>>>,
   });
 
 async function askAll(
   specs: Readonly<Partial<Record<string, Spec>>>,
   signal: AbortSignal,
-): Promise<Report[]> {
-  const asked = Object.entries(specs).flatMap(([id, spec]) =>
-    spec ? [{ id, title: id, description: "", spec }] : [],
+): Promise<Record<string, QueryAnswer>> {
+  const body = { specs: Object.values(specs) };
+  const { results, ...facts } = await sendJson<QueryAnswers>("/v1/reports/query", {
+    method: "POST",
+    body,
+    signal,
+  });
+  return Object.fromEntries(
+    Object.keys(specs).flatMap((id, i) => (results[i] ? [[id, { ...results[i], ...facts }]] : [])),
   );
-  const body = { specs: asked };
-  const { reports } = await sendJson<ReportPayload>("/v1/reports", { method: "POST", body, signal });
-  return reports;
 }
 
 /** Saves a report as CSV under the name that the gateway gives it. */

@@ -13,6 +13,7 @@ import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
 import { ReportView } from "../parts/report-view.tsx";
+import { AnswerNote } from "../parts/scope-note.tsx";
 import { Answered } from "../parts/states.tsx";
 import { Builder } from "./builder.tsx";
 import { SaveReport } from "./save-report.tsx";
@@ -42,6 +43,7 @@ function Explorer({ catalogue }: { catalogue: ReportCatalogue }) {
         <Share spec={spec} />
         <SaveReport spec={spec} />
       </PageHead>
+      <AnswerNote answer={result.data} />
       <Builder spec={spec} catalogue={catalogue} search={search} change={change} />
       <FilterChips search={search} change={change} idle={idleIn(spec)} />
       <Answered query={result} height={480}>

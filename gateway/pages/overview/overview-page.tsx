@@ -7,6 +7,7 @@ import { FilterChips } from "../parts/filter-chips.tsx";
 import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
+import { AnswerNote } from "../parts/scope-note.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
 import { BudgetsAtRisk } from "./budgets-at-risk.tsx";
 import { MissingNote } from "./missing-note.tsx";
@@ -28,9 +29,9 @@ export function OverviewPage() {
   const catalogue = useCatalogue();
   const specs = catalogue.data ? overviewSpecs(search, catalogue.data) : null;
   const results = useReports(specs);
-  const stacked = useReport(
-    catalogue.data ? stackedSpec(search, catalogue.data, results.data?.["models"]) : null,
-  );
+  const cut = catalogue.data ? stackedSpec(search, catalogue.data, results.data ?? {}) : null;
+  const costliest = useReport(cut);
+  const stacked = (parts: OverviewResults) => (cut ? costliest.data : parts.stacked) ?? null;
   const left = catalogue.data ? notOfOutcomes(search, catalogue.data) : [];
   return (
     <>
@@ -39,6 +40,7 @@ export function OverviewPage() {
         <RangePicker search={search} fallback={OVERVIEW_RANGE} change={change} />
         <ComparePicker result={results.data?.days} compare={compareOf(search)} change={change} />
       </PageHead>
+      <AnswerNote answer={results.data?.days} />
       <FilterChips search={search} change={change} />
       {left.length > 0 && (
         <p className="mute small">
@@ -50,14 +52,7 @@ export function OverviewPage() {
       {!catalogue.error && (
         <Answered query={results} height={720}>
           {(parts: OverviewResults) => (
-            <Parts
-              parts={parts}
-              stacked={
-                results.isPlaceholderData || !stacked.isPlaceholderData ? (stacked.data ?? null) : null
-              }
-              search={search}
-              change={change}
-            />
+            <Parts parts={parts} stacked={stacked(parts)} search={search} change={change} />
           )}
         </Answered>
       )}
@@ -73,7 +68,7 @@ type PartsProps = {
 };
 
 function Parts({ parts, stacked, search, change }: PartsProps) {
-  if (parts.days?.total.current === null && !parts.repositories?.total.current) return <NothingYet />;
+  if (parts.days?.empty && parts.repositories?.empty !== false) return <NothingYet />;
   return (
     <>
       <Tiles parts={parts} search={search} />

@@ -1,4 +1,11 @@
-import type { Compare, DimensionName, MeasureName, Result, Spec } from "#shared/report.ts";
+import {
+  type Compare,
+  type DimensionName,
+  type MeasureName,
+  type QueryAnswer,
+  ROWS_MAX,
+  type Spec,
+} from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { FILTER_NAMES, type FilterName, type FrameSearch, filtersFor, rangeOf } from "../data/search.ts";
 import { SERIES_MAX } from "../parts/charts/data.ts";
@@ -25,6 +32,7 @@ const ASKS = {
     dimensions: ["model"],
     measures: ["cost_usd", "unpriced_requests", "requests"],
   },
+  stacked: { source: "requests", dimensions: ["day", "model"], measures: ["cost_usd"] },
   people: { source: "requests", dimensions: ["subject"], measures: ["cost_usd"] },
   mergeDays: { source: "outcomes", dimensions: ["day"], measures: ["merged_prs", "cost_per_merged_pr"] },
   repositories: {
@@ -35,7 +43,7 @@ const ASKS = {
 } as const satisfies Record<string, Ask>;
 
 export type OverviewPart = keyof typeof ASKS | "teams";
-export type OverviewResults = Readonly<Partial<Record<OverviewPart, Result | null>>>;
+export type OverviewResults = Readonly<Partial<Record<OverviewPart, QueryAnswer>>>;
 
 const dimensionsOf = (catalogue: ReportCatalogue, source: Spec["source"]): readonly DimensionName[] =>
   catalogue.sources.find(({ name }) => name === source)?.dimensions ?? [];
@@ -58,7 +66,8 @@ export function overviewSpecs(
     measures: [...measures],
     filters: filtersFor(search, dimensionsOf(catalogue, source)),
     range: rangeOf(search, OVERVIEW_RANGE),
-    compare: compareOf(search),
+    // The stacks of the period before are not drawn.
+    compare: dimensions.length > 1 ? "none" : compareOf(search),
     view: "table",
   });
   const asked = Object.entries<Ask>(ASKS).filter(
@@ -76,12 +85,13 @@ export function overviewSpecs(
       };
 }
 
-/** Spend by day of the costliest models, once these are known. */
+/** Spend by day of the costliest models alone, where all models have more rows than a report. */
 export function stackedSpec(
   search: FrameSearch,
   catalogue: ReportCatalogue,
-  models: Result | null | undefined,
+  { stacked, models }: OverviewResults,
 ): Spec | null {
+  if ((stacked?.rows.length ?? 0) < ROWS_MAX) return null;
   const names = models?.rows.filter(({ current }) => current !== null).map(({ groups: [name = ""] }) => name);
   if (!names || names.length === 0) return null;
   return {

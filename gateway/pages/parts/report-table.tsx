@@ -25,7 +25,7 @@ export function ReportTable({ result, title, units, choose }: ReportTableProps) 
     <DataTable
       label={title}
       columns={columns}
-      rows={result.rows}
+      rows={dimensions.length === 0 ? [result.total] : result.rows}
       rowKey={({ groups }) => JSON.stringify(groups)}
       open={({ groups }) => {
         const [name] = dimensions;
@@ -65,6 +65,7 @@ const measureColumn = (result: Result, name: MeasureName, unit: Unit): Column<Ro
     isNumber: true,
     sort: ({ current }) => current?.[name] ?? null,
     cell,
-    foot: cell(result.total),
+    // Without groups the total is the only row.
+    ...(result.spec.dimensions.length > 0 && { foot: cell(result.total) }),
   };
 };

@@ -1,4 +1,4 @@
-import type { DimensionName, MeasureName, Result, Unit } from "#shared/report.ts";
+import type { DimensionName, MeasureName, QueryAnswer, Result, Unit } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { Bars } from "./charts/bars.tsx";
@@ -15,7 +15,7 @@ import { ReportTable } from "./report-table.tsx";
 import { Empty } from "./states.tsx";
 
 type ReportViewProps = {
-  result: Result;
+  result: QueryAnswer;
   catalogue: ReportCatalogue;
   choose: (dimension: DimensionName, value: string) => void;
 };
@@ -28,7 +28,7 @@ const unitsOf = ({ measures }: ReportCatalogue): Units =>
 /** A result in its view, and the same figures as a table. */
 export function ReportView({ result, catalogue, choose }: ReportViewProps) {
   const units = unitsOf(catalogue);
-  if (result.rows.length === 0 && !result.decomposition) {
+  if (result.empty) {
     return (
       <div className="panel">
         <Empty title="Nothing in this period">Choose another range, or remove a filter.</Empty>
@@ -38,9 +38,7 @@ export function ReportView({ result, catalogue, choose }: ReportViewProps) {
   return (
     <>
       <Picture result={result} units={units} choose={choose} />
-      {result.rows.length > 0 && (
-        <ReportTable result={result} title="Figures" units={units} choose={choose} />
-      )}
+      <ReportTable result={result} title="Figures" units={units} choose={choose} />
       <Coverage result={result} />
     </>
   );

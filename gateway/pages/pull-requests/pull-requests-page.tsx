@@ -7,6 +7,7 @@ import { DataTable } from "../parts/data-table.tsx";
 import { FieldFilter } from "../parts/field-filter.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
+import { ListNote } from "../parts/scope-note.tsx";
 import { Empty } from "../parts/states.tsx";
 import { ValueChips } from "../parts/value-chips.tsx";
 import { NotJoined } from "./not-joined.tsx";
@@ -41,6 +42,7 @@ export function PullRequestsPage() {
       <PageHead title="Pull requests">
         <FieldFilter words={FILTERS} choose={narrow} />
       </PageHead>
+      <ListNote />
       <ValueChips words={FILTERS} values={filters} remove={(name) => change({ [name]: undefined })} />
       {Object.keys(filters).length === 0 && <NotJoined choose={change} />}
       <ListPage

@@ -16,6 +16,7 @@ import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
 import { ReportView } from "../parts/report-view.tsx";
+import { AnswerNote } from "../parts/scope-note.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
 import { DeleteButton } from "../settings/delete-button.tsx";
 
@@ -112,6 +113,7 @@ function Known({ report, catalogue }: { report: SavedReportView; catalogue: Repo
         </Button>
         {!report.built_in && <DeleteReport id={report.id} />}
       </PageHead>
+      <AnswerNote answer={result.data} />
       <FilterChips search={frame} change={change} />
       <Answered query={result} height={480}>
         {(answer) => (

@@ -8,6 +8,7 @@ import { DataTable } from "../parts/data-table.tsx";
 import { FieldFilter } from "../parts/field-filter.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
+import { ListNote } from "../parts/scope-note.tsx";
 import { Empty } from "../parts/states.tsx";
 import { ValueChips } from "../parts/value-chips.tsx";
 import { requestColumns } from "./request-columns.tsx";
@@ -63,6 +64,7 @@ export function RequestsPage() {
           onChange={(event) => change({ live: event.currentTarget.checked ? undefined : "off" })}
         />
       </PageHead>
+      <ListNote />
       <ValueChips words={FILTERS} values={filters} remove={(name) => change({ [name]: undefined })} />
       <ListPage
         list={list}

@@ -10,6 +10,7 @@ import { ListPage } from "../parts/list-page.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { PageHead } from "../parts/page-head.tsx";
+import { ListNote } from "../parts/scope-note.tsx";
 import { Empty } from "../parts/states.tsx";
 import { ValueChips } from "../parts/value-chips.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
@@ -51,6 +52,7 @@ export function ToolCallsPage() {
           onChange={(event) => change({ live: event.currentTarget.checked ? undefined : "off" })}
         />
       </PageHead>
+      <ListNote />
       <ValueChips words={FILTERS} values={filters} remove={(name) => change({ [name]: undefined })} />
       <ListPage
         list={list}
