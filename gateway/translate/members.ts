@@ -52,6 +52,14 @@ export function readMembers(
 export const readObject = (value: unknown, at: BodyPlace, readers: MemberReaders): void =>
   readMembers({ object: objectAt(value, at), at }, readers);
 
+/** Wishes about the vendor's capacity and about length, which only OpenAI knows; any other extra changes the answer. */
+export function leaveOutExtras(extras: ReadonlyMap<string, { at: BodyPlace }>): void {
+  for (const [name, { at }] of extras) {
+    if (name === "service_tier" || name === "verbosity") at.drop();
+    else lose(at);
+  }
+}
+
 // What the tables do with a member that they do not read.
 
 /** Read elsewhere, or part of the format's own structure. */

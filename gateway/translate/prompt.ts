@@ -37,6 +37,14 @@ export const plainText = (text: string, at: BodyPlace): PartOf<"text"> => ({
 /** `system` turns keep the place that the client gave them: first, or between other turns. */
 export type PromptTurn = { role: "system" | "user" | "assistant"; parts: Part[]; at: BodyPlace };
 
+/**
+ * How the client's format writes calls of a tool that is read as a function: as a custom tool's text, as a tool that its vendor
+ * defines, or as a function in a namespace.
+ */
+export type ToolForm =
+  | { as: "custom" | "local_shell" | "shell" | "apply_patch" | "tool_search" }
+  | { as: "namespaced"; namespace: string; name: string };
+
 export type Tool = {
   name: string;
   description: string | null;
@@ -44,7 +52,19 @@ export type Tool = {
   schema: Json | null;
   strict: Located<boolean> | null;
   cache: Json | null;
+  form?: ToolForm;
+  /** Offered only once a search has found it. */
+  deferred?: boolean;
 };
+
+/** A function without anything said of it yet. */
+export const unnamedTool = (): Tool => ({
+  name: "",
+  description: null,
+  schema: null,
+  strict: null,
+  cache: null,
+});
 
 export type ToolChoice = { kind: "auto" | "none" | "any" } | { kind: "tool"; name: string };
 
@@ -119,6 +139,8 @@ export type AnswerOptions = {
   thinking: boolean;
   signed: boolean;
   stop: readonly string[];
+  /** By name, the tools whose calls are not written as plain functions. */
+  forms?: ReadonlyMap<string, ToolForm>;
   /** Responses: members of the request that the answer repeats. */
   echo: Json;
   /** Responses: later calls may refer to the answer. */

@@ -27,6 +27,7 @@ import { responseWriter } from "./responses/stream-out.ts";
 import { sealOf } from "./sealed.ts";
 import { keepOwnThoughts } from "./thoughts.ts";
 import { fitToolNames, withOwnName } from "./tool-names.ts";
+import { requireChosenTool } from "./tool-table.ts";
 import type { StepWriter, WriterContext } from "./writing.ts";
 
 type ProviderWire = "chat" | "messages" | "gemini";
@@ -179,8 +180,11 @@ export function requestIn(bytes: Uint8Array): Json {
 /** @throws GatewayError invalid_request */
 export function readRequest(request: Json, { from }: Pair, losses: Losses): ReturnType<ClientFormat["read"]> {
   const read = CLIENT_FORMATS[from].read({ object: request, at: BodyPlace.body(losses) });
-  read.prompt.reasoning.shown = read.options.thinking;
-  return read;
+  const { prompt, options } = read;
+  prompt.reasoning.shown = options.thinking;
+  requireChosenTool(prompt);
+  const forms = prompt.tools.flatMap(({ name, form }) => (form ? [[name, form] as const] : []));
+  return forms.length === 0 ? read : { prompt, options: { ...options, forms: new Map(forms) } };
 }
 
 /** @throws GatewayError invalid_request */

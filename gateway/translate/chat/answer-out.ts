@@ -1,6 +1,8 @@
 import { chatCounts } from "../counts.ts";
+import type { AnswerOptions } from "../prompt.ts";
 import type { Block, Reply, StopReason } from "../reply.ts";
 import { openSealed, type Seal } from "../sealed.ts";
+import { customInput } from "../tool-arguments.ts";
 import type { WriterContext } from "../writing.ts";
 
 export const FINISH = {
@@ -12,7 +14,10 @@ export const FINISH = {
 } as const satisfies Record<StopReason, string>;
 
 /** A whole answer as a chat completion. */
-export function writeChatAnswer(reply: Reply, { createdSeconds, usage, seal }: WriterContext): object {
+export function writeChatAnswer(
+  reply: Reply,
+  { createdSeconds, usage, seal, options }: WriterContext,
+): object {
   const counts = chatCounts(usage());
   return {
     id: reply.id,
@@ -22,7 +27,7 @@ export function writeChatAnswer(reply: Reply, { createdSeconds, usage, seal }: W
     choices: [
       {
         index: 0,
-        message: messageOf(reply, seal),
+        message: messageOf(reply, { seal, options }),
         logprobs: null,
         finish_reason: FINISH[reply.stop?.reason ?? "end_turn"],
       },
@@ -31,9 +36,12 @@ export function writeChatAnswer(reply: Reply, { createdSeconds, usage, seal }: W
   };
 }
 
-function messageOf({ blocks, stop }: Reply, seal: Seal): object {
+function messageOf(
+  { blocks, stop }: Reply,
+  { seal, options: { forms } }: Pick<WriterContext, "seal" | "options">,
+): object {
   const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
-  const calls = blocks.flatMap((block) => (block.kind === "call" ? [callOf(block)] : []));
+  const calls = blocks.flatMap((block) => (block.kind === "call" ? [callOf(block, forms)] : []));
   const thoughts = blocks.flatMap((block) => (block.kind === "thinking" ? [block.text] : []));
   const details = blocks.flatMap((block, index) => detailOf(block, { index, seal }));
   return {
@@ -46,11 +54,10 @@ function messageOf({ blocks, stop }: Reply, seal: Seal): object {
   };
 }
 
-const callOf = ({ id, name, text }: Extract<Block, { kind: "call" }>) => ({
-  id,
-  type: "function",
-  function: { name, arguments: text === "" ? "{}" : text },
-});
+const callOf = ({ id, name, text }: Extract<Block, { kind: "call" }>, forms: AnswerOptions["forms"]) =>
+  forms?.get(name)?.as === "custom"
+    ? { id, type: "custom", custom: { name, input: customInput(text) } }
+    : { id, type: "function", function: { name, arguments: text === "" ? "{}" : text } };
 
 /**
  * A reasoning block as a client may send it back: as Anthropic signed it, or sealed. `index` is its place among the blocks.

@@ -74,10 +74,12 @@ const LEFT_OUT: MemberReaders = {
   modalities: neutral(["text"]),
   frequency_penalty: neutral(0),
   presence_penalty: neutral(0),
-  verbosity: neutral("medium"),
 };
 
 const readersFor = (prompt: Prompt, stream: { usageChunk: boolean }): MemberReaders => ({
+  verbosity: (value, at) => {
+    prompt.extras.set("verbosity", { value, at });
+  },
   messages: into(prompt, "turns", chatTurns),
   tools: into(prompt, "tools", chatTools),
   max_tokens: (value, at) => {
@@ -180,7 +182,8 @@ function interleaved(thoughts: readonly Thought[], said: readonly Part[]): Part[
 }
 
 function toolCall(object: Json, at: BodyPlace): Part {
-  if (object["type"] !== undefined && object["type"] !== "function") throw inexpressible(at.member("type"));
+  if (![undefined, "function", "custom"].includes(object["type"] as string))
+    throw inexpressible(at.member("type"));
   const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "", cache: null, at };
   const readers: MemberReaders = {
     type: ignored,
@@ -195,6 +198,11 @@ function toolCall(object: Json, at: BodyPlace): Part {
         },
         dropped,
       ),
+    custom: (value, place) => {
+      const custom = objectAt(value, place);
+      call.name = textAt(custom["name"], place.member("name"));
+      call.input = JSON.stringify({ input: textAt(custom["input"], place.member("input")) });
+    },
     ...cacheReaders(call),
   };
   // Such as a stream's index, or what an SDK parsed.

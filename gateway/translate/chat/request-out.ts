@@ -26,12 +26,19 @@ export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDia
     ...limits(prompt, dialect),
     ...(dialect.cacheMarks && prompt.cache ? { cache_control: prompt.cache } : {}),
     ...toolMembers(prompt),
-    ...Object.fromEntries([...prompt.extras].map(([name, { value }]) => [name, value])),
+    ...extrasOf(prompt, dialect),
     ...(prompt.streamed ? { stream: true } : {}),
     ...(prompt.streamed && dialect.acceptsStreamUsageOption
       ? { stream_options: { include_usage: true } }
       : {}),
   };
+}
+
+/** Members of OpenAI's, which other vendors of the format need not know. */
+function extrasOf({ extras }: Prompt, { outputLimitMember }: ChatDialect): object {
+  const isOpenAi = outputLimitMember === "max_completion_tokens";
+  const kept = [...extras].filter(([name, { at }]) => isOpenAi || name !== "verbosity" || at.drop());
+  return Object.fromEntries(kept.map(([name, { value }]) => [name, value]));
 }
 
 function limits(prompt: Prompt, { outputLimitMember }: ChatDialect): object {

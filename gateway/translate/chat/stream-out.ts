@@ -1,7 +1,9 @@
 import { chatCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
+import type { AnswerOptions } from "../prompt.ts";
 import { addStep, type Block, emptyReply, type Reply, type ReplyStep } from "../reply.ts";
 import type { Seal } from "../sealed.ts";
+import { customInput } from "../tool-arguments.ts";
 import { dataEvent, type StepWriter, type WriterContext } from "../writing.ts";
 import { detailOf, FINISH } from "./answer-out.ts";
 
@@ -47,7 +49,7 @@ export function chatWriter({ options, createdSeconds, usage, seal }: WriterConte
       case "error":
         return dataEvent(streamError("chat", step.error));
       default:
-        return blockChunk(reply, step, { chunk, seal });
+        return blockChunk(reply, step, { chunk, seal, forms: options.forms });
     }
   };
 
@@ -57,16 +59,24 @@ export function chatWriter({ options, createdSeconds, usage, seal }: WriterConte
   };
 }
 
+/** A custom tool's input is a text, which its call holds in JSON: it is sent when it is whole. Null for any other block. */
+const customCall = (block: Block, forms: AnswerOptions["forms"]): object | null =>
+  block.kind === "call" && forms?.get(block.name)?.as === "custom"
+    ? { id: block.id, type: "custom", custom: { name: block.name, input: customInput(block.text) } }
+    : null;
+
 type BlockStep = Extract<ReplyStep, { kind: "open" | "more" | "sign" | "close" }>;
 
 function blockChunk(
   { blocks }: Reply,
   step: BlockStep,
-  { chunk, seal }: { chunk: Chunk; seal: Seal },
+  { chunk, seal, forms }: { chunk: Chunk; seal: Seal; forms: AnswerOptions["forms"] },
 ): string {
   const block = blocks.at(-1);
   const index = blocks.filter(({ kind }) => kind === "call").length - 1;
   const call = (members: object) => chunk({ tool_calls: [{ index, ...members }] });
+  const custom = block && customCall(block, forms);
+  if (custom) return step.kind === "close" ? call(custom) : "";
   switch (step.kind) {
     case "open": {
       if (step.block.kind !== "call") return "";

@@ -1,8 +1,8 @@
-import type { Json } from "../exact-json.ts";
+import { isJson, type Json } from "../exact-json.ts";
 import {
+  dropped,
   flagAt,
   ignored,
-  inexpressible,
   into,
   type LocatedBody,
   located,
@@ -15,57 +15,78 @@ import {
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
-import type { Prompt, Tool } from "../prompt.ts";
+import { type Prompt, type Tool, unnamedTool } from "../prompt.ts";
+import { definedTool, type ToolTable, toolsBy } from "../tool-table.ts";
 import { cacheReaders } from "./content-in.ts";
+
+/** OpenAI's tools, by their types in the chat format. */
+const TOOLS: ToolTable = {
+  function: ({ object, at }) => [nested(object, at)],
+  custom: ({ object, at }) => {
+    const definition = at.member("custom");
+    readObject(object, at, { type: ignored, custom: ignored });
+    return [customTool({ object: objectAt(object["custom"], definition), at: definition })];
+  },
+};
 
 /** The tools of a chat request. */
 export const chatTools = (value: unknown, at: BodyPlace): Tool[] =>
-  clientsTools(objectsAt(value, at), isFunction).map(chatTool);
+  toolsBy(
+    TOOLS,
+    objectsAt(value, at).map((tool) => ({ ...tool, type: String(tool.object["type"]) })),
+  );
 
-const isFunction = ({ object }: LocatedBody): boolean => object["type"] === "function";
-
-/** The tools of a responses request, which writes a function flat. */
-export const responsesTools = (value: unknown, at: BodyPlace): Tool[] =>
-  clientsTools(objectsAt(value, at), isFunction).map(functionTool);
-
-/**
- * The tools that the client runs itself. Those that its vendor runs are left out where others remain, because agents
- * offer them with every call; alone, they are what the call is about.
- */
-export function clientsTools(
-  tools: readonly LocatedBody[],
-  isClients: (tool: LocatedBody) => boolean,
-): LocatedBody[] {
-  const kept = tools.filter(isClients);
-  for (const tool of tools) {
-    if (isClients(tool)) continue;
-    if (kept.length > 0) tool.at.drop();
-    else lose(tool.at.member("type"), "only tools that the client runs can be");
-  }
-  return kept;
-}
-
-function chatTool({ object, at }: LocatedBody): Tool {
+function nested(object: Json, at: BodyPlace): Tool {
   const definition = at.member("function");
-  const tool = functionTool({ object: objectAt(object["function"], definition), at: definition });
+  const tool = chatFunction({ object: objectAt(object["function"], definition), at: definition });
   // Some clients mark the tool and not its function.
   readObject(object, at, { type: ignored, function: ignored, ...cacheReaders(tool) });
   return tool;
 }
 
 /** A function's definition, as the chat and the responses format write it. */
-function functionTool({ object, at }: LocatedBody): Tool {
-  const tool: Tool = { name: "", description: null, schema: null, strict: null, cache: null };
+export function chatFunction({ object, at }: LocatedBody): Tool {
+  const tool = unnamedTool();
   readObject(object, at, {
     type: ignored,
     name: into(tool, "name", textAt),
     description: into(tool, "description", textAt),
     parameters: into(tool, "schema", objectAt),
     strict: into(tool, "strict", located(flagAt)),
+    defer_loading: (value, place) => {
+      tool.deferred = flagAt(value, place);
+    },
+    // What the function returns.
+    output_schema: dropped,
     ...cacheReaders(tool),
   });
   if (tool.name === "") throw malformed(at.member("name"), "a string");
   return tool;
+}
+
+/** A tool whose input is a text, perhaps of a grammar, as a function with that text as its only argument. */
+export function customTool({ object, at }: LocatedBody): Tool {
+  const tool = { ...definedTool("custom", { name: "", form: { as: "custom" } }), grammar: "" };
+  readObject(object, at, {
+    type: ignored,
+    name: into(tool, "name", textAt),
+    description: into(tool, "description", textAt),
+    format: into(tool, "grammar", (value, place) => grammarIn(objectAt(value, place))),
+    defer_loading: (value, place) => {
+      tool.deferred = flagAt(value, place);
+    },
+  });
+  if (tool.name === "") throw malformed(at.member("name"), "a string");
+  const { grammar, ...custom } = tool;
+  const description = [custom.description, grammar].filter(Boolean).join("\n\n");
+  return { ...custom, description: description || null };
+}
+
+/** Nested in the chat format. */
+function grammarIn(format: Json): string {
+  const grammar = isJson(format["grammar"]) ? format["grammar"] : format;
+  const { syntax, definition } = grammar;
+  return typeof definition === "string" ? `\`input\` must fit this ${syntax} grammar:\n${definition}` : "";
 }
 
 /** Reads `tool_choice` into a prompt whose tools are read already: a list of allowed tools removes the others. */
@@ -77,8 +98,9 @@ export function readToolChoice(value: unknown, at: BodyPlace, prompt: Prompt): v
     return;
   }
   const choice = objectAt(value, at);
-  if (choice["type"] === "function") {
-    prompt.toolChoice = { value: { kind: "tool", name: functionName(choice, at) }, at };
+  const { type } = choice;
+  if (typeof type === "string" && (NAMED.has(type) || prompt.tools.some(({ form }) => form?.as === type))) {
+    prompt.toolChoice = { value: { kind: "tool", name: NAMED.has(type) ? toolName(choice, at) : type }, at };
   } else if (choice["type"] === "allowed_tools") {
     const allowed = at.member("allowed_tools");
     allowOnly({ object: objectAt(choice["allowed_tools"] ?? choice, allowed), at: allowed }, prompt);
@@ -87,15 +109,20 @@ export function readToolChoice(value: unknown, at: BodyPlace, prompt: Prompt): v
 
 function allowOnly({ object: allowed, at }: LocatedBody, prompt: Prompt): void {
   const mode = oneOfAt(allowed["mode"], at.member("mode"), ["auto", "required"] as const);
-  const listed = clientsTools(objectsAt(allowed["tools"], at.member("tools")), isFunction);
-  const names = new Set(listed.map(({ object, at: place }) => functionName(object, place)));
+  const listed = objectsAt(allowed["tools"], at.member("tools"));
+  const names = new Set(
+    listed.map(({ object, at: place }) =>
+      NAMED.has(String(object["type"])) ? toolName(object, place) : String(object["type"]),
+    ),
+  );
   prompt.tools = prompt.tools.filter(({ name }) => names.has(name));
   prompt.toolChoice = { value: { kind: mode === "required" ? "any" : "auto" }, at };
 }
 
+const NAMED: ReadonlySet<string> = new Set(["function", "custom"]);
+
 /** Nested in the chat format, at the top in the responses format. */
-function functionName(choice: Json, at: BodyPlace): string {
-  if (choice["type"] !== "function") throw inexpressible(at.member("type"));
-  const nested = choice["function"];
-  return textAt(nested === undefined ? choice["name"] : objectAt(nested, at)["name"], at.member("name"));
+function toolName(choice: Json, at: BodyPlace): string {
+  const held = choice[String(choice["type"])];
+  return textAt(held === undefined ? choice["name"] : objectAt(held, at)["name"], at.member("name"));
 }

@@ -1,7 +1,7 @@
 import { inputTokens, type Usage } from "#shared/usage.ts";
 import { streamError } from "../error-shapes.ts";
-import { argumentsObject } from "../messages/content-out.ts";
 import { addStep, type Block, emptyReply, type Reply, type StopReason } from "../reply.ts";
+import { argumentsObject } from "../tool-arguments.ts";
 import { dataEvent, type StepWriter, type WriterContext } from "../writing.ts";
 import { signatureOf } from "./signature.ts";
 

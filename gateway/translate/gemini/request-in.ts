@@ -1,5 +1,4 @@
 import { camelName, protoMember } from "../../google-format.ts";
-import { clientsTools } from "../chat/tools-in.ts";
 import {
   dropped,
   ignored,
@@ -13,7 +12,15 @@ import {
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
-import { type AnswerOptions, emptyPrompt, type Prompt, type PromptTurn, type Tool } from "../prompt.ts";
+import {
+  type AnswerOptions,
+  emptyPrompt,
+  type Prompt,
+  type PromptTurn,
+  type Tool,
+  unnamedTool,
+} from "../prompt.ts";
+import { type ToolTable, toolsBy } from "../tool-table.ts";
 import { readGenerationConfig, type Wanted } from "./config-in.ts";
 import { geminiTurns, systemTurn } from "./content-in.ts";
 import { listedObjects, objectReader, readProtoObject } from "./proto.ts";
@@ -64,29 +71,35 @@ export function readGeminiRequest({ object: body, at }: LocatedBody): {
   };
 }
 
-const DECLARATIONS = "functionDeclarations";
+/** Google's tools: one holds all functions, the others Google runs, but for a computer. */
+const TOOLS: ToolTable = {
+  functionDeclarations: ({ object, at }) =>
+    listedObjects(object["functionDeclarations"], at).map((declaration) => functionOf(declaration)),
+  googleSearch: "vendor",
+  googleSearchRetrieval: "vendor",
+  enterpriseWebSearch: "vendor",
+  googleMaps: "vendor",
+  codeExecution: "vendor",
+  urlContext: "vendor",
+  fileSearch: "vendor",
+  retrieval: "vendor",
+  computerUse: "unfaithful",
+};
 
-/** One tool of Google's holds all functions, and each of the others is one that Google runs. */
-function geminiTools(value: unknown, at: BodyPlace): Tool[] {
-  const members = listedObjects(value, at).flatMap(({ object, at: place }): Member[] =>
-    Object.entries(object).flatMap(([name, held]) =>
-      held === null || held === undefined
-        ? []
-        : [{ name: camelName(name), value: held, object, at: place.member(camelName(name)) }],
+const geminiTools = (value: unknown, at: BodyPlace): Tool[] =>
+  toolsBy(
+    TOOLS,
+    listedObjects(value, at).flatMap(({ object, at: place }) =>
+      Object.entries(object).flatMap(([spelled, held]) => {
+        if (held === null || held === undefined) return [];
+        const type = camelName(spelled);
+        return [{ object: { [type]: held }, at: place.member(type), type }];
+      }),
     ),
   );
-  const kept = clientsTools(members, ({ at: place }) => String(place).endsWith(`.${DECLARATIONS}`));
-  return members
-    .filter((member) => kept.includes(member))
-    .flatMap(({ value: declarations, at: place }) =>
-      listedObjects(declarations, place).map((declaration) => functionOf(declaration)),
-    );
-}
-
-type Member = LocatedBody & { name: string; value: unknown };
 
 function functionOf({ object, at }: LocatedBody): Tool {
-  const tool: Tool = { name: "", description: null, schema: null, strict: null, cache: null };
+  const tool = unnamedTool();
   readProtoObject(object, at, {
     name: into(tool, "name", textAt),
     description: into(tool, "description", textAt),

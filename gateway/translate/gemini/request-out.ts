@@ -1,13 +1,13 @@
 import { type Json, objectIn } from "../exact-json.ts";
-import { inexpressible, lose } from "../members.ts";
-import { argumentsObject } from "../messages/content-out.ts";
+import { inexpressible, leaveOutExtras, lose } from "../members.ts";
 import type { Part, PartOf, Prompt, PromptTurn, Tool } from "../prompt.ts";
+import { argumentsObject } from "../tool-arguments.ts";
 import { thinkingConfig } from "./thinking-out.ts";
 
 /** The prompt as a generateContent request; its model and whether it is streamed are in the address. */
 export function writeGeminiRequest(prompt: Prompt, model: string): object {
   const system = prompt.turns.filter(({ role }) => role === "system");
-  for (const [name, { at }] of prompt.extras) name === "service_tier" ? at.drop() : lose(at);
+  leaveOutExtras(prompt.extras);
   const generationConfig = configOf(prompt, model);
   return {
     ...(system.length > 0 ? { systemInstruction: { parts: system.flatMap(systemParts) } } : {}),

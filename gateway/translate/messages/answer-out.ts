@@ -4,8 +4,8 @@ import { streamError } from "../error-shapes.ts";
 import type { AnswerOptions } from "../prompt.ts";
 import { addStep, type Block, emptyReply, type OpenBlock, type Reply, type ReplyStep } from "../reply.ts";
 import type { Seal } from "../sealed.ts";
+import { argumentsObject } from "../tool-arguments.ts";
 import { namedEvent, type StepWriter, type WriterContext } from "../writing.ts";
-import { argumentsObject } from "./content-out.ts";
 
 /** A whole answer as a message. */
 export const writeMessage = (reply: Reply, { usage, options, seal }: WriterContext): object => ({

@@ -43,6 +43,15 @@ function blockParts(block: Json, at: BodyPlace): Part[] {
       return [thought(String(block["thinking"] ?? ""), String(block["signature"] ?? ""), at)];
     case "redacted_thinking":
       return [redacted(String(block["data"] ?? ""), at)];
+    case "tool_reference":
+      return [
+        plainText(
+          `The tool ${textAt(block["tool_name"], at.member("tool_name"))} is offered from now on.`,
+          at,
+        ),
+      ];
+    case "search_result":
+      return searchResult(block, at);
     default:
       if (!isVendorRan(block["type"])) throw inexpressible(at, "the type of the block has no counterpart");
       at.drop();
@@ -122,6 +131,24 @@ function documentParts(block: Json, at: BodyPlace): Part[] {
   });
   const { title, context, parts, cache } = document;
   return [...context, ...parts.map((part) => (part.kind === "document" ? { ...part, title, cache } : part))];
+}
+
+/** A source that the client found, as text: other formats cannot cite it. */
+function searchResult(block: Json, at: BodyPlace): Part[] {
+  const found: { title: string; source: string; parts: Part[]; cache: Json | null } = {
+    title: "",
+    source: "",
+    parts: [],
+    cache: null,
+  };
+  readObject(block, at, {
+    ...marksOf(found),
+    title: into(found, "title", textAt),
+    source: into(found, "source", textAt),
+    content: into(found, "parts", messagesContent),
+    citations: dropped,
+  });
+  return [plainText(`${found.title} (${found.source})`, at), ...found.parts];
 }
 
 function toolUse(block: Json, at: BodyPlace): Part {

@@ -1,7 +1,7 @@
-import { objectIn } from "../exact-json.ts";
 import { inexpressible } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import type { ContentSource, Part, PartOf, PromptTurn } from "../prompt.ts";
+import { argumentsObject } from "../tool-arguments.ts";
 
 /** A turn's blocks: tool results first; texts of white space alone, which the vendor refuses, are left out. */
 export function blocksOf(turn: PromptTurn): object[] {
@@ -94,12 +94,6 @@ function callBlock(call: PartOf<"call">): object {
     input: argumentsObject(call.input),
     ...markOf(call),
   };
-}
-
-/** Arguments as the object that the format wants. Text of a model that is no JSON object stays readable in one. */
-export function argumentsObject(text: string): object {
-  if (text.trim() === "") return {};
-  return objectIn(text) ?? { arguments: text };
 }
 
 function resultBlock(result: PartOf<"result">): object {

@@ -1,5 +1,5 @@
 import { lose } from "../members.ts";
-import type { OutputFormat, Prompt } from "../prompt.ts";
+import { type OutputFormat, type Prompt, unnamedTool } from "../prompt.ts";
 import type { ReplyStep } from "../reply.ts";
 import { claudeFacts } from "./claude-models.ts";
 import { grammarOf } from "./grammar.ts";
@@ -28,7 +28,7 @@ export function askByTool(prompt: Prompt, model: string): string | null {
   const mayCall = prompt.tools.length > 0 && prompt.toolChoice?.value.kind !== "none";
   prompt.tools = [
     ...prompt.tools,
-    { name, description: descriptionOf(output, mayCall), schema, strict: null, cache: null },
+    { ...unnamedTool(), name, description: descriptionOf(output, mayCall), schema },
   ];
   prompt.toolChoice = { value: mayCall ? { kind: "any" } : { kind: "tool", name }, at: output.at };
   prompt.parallelTools = mayCall ? prompt.parallelTools : { value: false, at: output.at };

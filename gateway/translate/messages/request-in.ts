@@ -1,4 +1,3 @@
-import { clientsTools } from "../chat/tools-in.ts";
 import { isJson, type Json } from "../exact-json.ts";
 import {
   cacheInto,
@@ -29,9 +28,10 @@ import {
   type OutputFormat,
   type Prompt,
   type PromptTurn,
-  type Tool,
 } from "../prompt.ts";
+import { offerFound } from "../tool-table.ts";
 import { messagesContent } from "./content-in.ts";
+import { foundTools, messagesTools } from "./tools-in.ts";
 
 /** Reads a messages request. */
 export function readMessagesRequest({ object: body, at }: LocatedBody): {
@@ -43,6 +43,7 @@ export function readMessagesRequest({ object: body, at }: LocatedBody): {
   readObject(body, at, { ...LEFT_OUT, ...readersFor(prompt) });
   if (!Array.isArray(body["messages"])) throw malformed(at.member("messages"), "an array");
   if (!prompt.maxTokens) throw malformed(at.member("max_tokens"), "a number");
+  offerFound(prompt, foundTools(body));
   prompt.turns.unshift(...systemTurn(body["system"], at.member("system")));
   return {
     prompt,
@@ -94,7 +95,7 @@ const readersFor = (prompt: Prompt): MemberReaders => ({
     readObject(value, at, {
       user_id: into(prompt, "user", (id, place) => personIn(textAt(id, place))),
     }),
-  tools: into(prompt, "tools", (value, at) => clientsTools(objectsAt(value, at), isClients).map(toolOf)),
+  tools: into(prompt, "tools", messagesTools),
   tool_choice: (value, at) => readToolChoice(objectAt(value, at), at, prompt),
   thinking: (value, at) => readThinking(objectAt(value, at), at, prompt),
   output_config: (value, at) => readOutput(objectAt(value, at), at, prompt),
@@ -128,28 +129,6 @@ function systemTurn(system: unknown, at: BodyPlace): PromptTurn[] {
     (part) => part.kind !== "text" || !BILLING.test(part.text),
   );
   return parts.length === 0 ? [] : [{ role: "system", parts, at }];
-}
-
-/** Any other type is run by the vendor, or described by it alone. */
-const isClients = ({ object: { type } }: LocatedBody): boolean =>
-  type === undefined || type === null || type === "custom";
-
-function toolOf({ object: definition, at }: LocatedBody): Tool {
-  const tool: Tool = { name: "", description: null, schema: null, strict: null, cache: null };
-  readObject(definition, at, {
-    type: ignored,
-    cache_control: cacheInto(tool),
-    // When arguments are streamed, not what they are.
-    eager_input_streaming: dropped,
-    defer_loading: neutral(false),
-    allowed_callers: neutral(["direct"]),
-    name: into(tool, "name", textAt),
-    description: into(tool, "description", textAt),
-    input_schema: into(tool, "schema", objectAt),
-    strict: into(tool, "strict", located(flagAt)),
-  });
-  if (tool.name === "") throw malformed(at.member("name"), "a string");
-  return tool;
 }
 
 function readToolChoice(choice: Json, at: BodyPlace, prompt: Prompt): void {

@@ -1,4 +1,4 @@
-import { inexpressible, lose } from "../members.ts";
+import { inexpressible, leaveOutExtras, lose } from "../members.ts";
 import type { Effort, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { claudeFacts } from "./claude-models.ts";
 import { blocksOf, systemBlocks } from "./content-out.ts";
@@ -6,7 +6,7 @@ import { grammarOf } from "./grammar.ts";
 
 /** The prompt as a messages request. @throws GatewayError invalid_request for content without a place there. */
 export function writeMessagesRequest(prompt: Prompt, model: string): object {
-  leaveOutExtras(prompt);
+  leaveOutExtras(prompt.extras);
   const system = prompt.turns.filter(({ role }) => role === "system");
   const maxTokens = prompt.maxTokens?.value ?? claudeFacts(model).outputTokensMax;
   const reasoning = reasoningOf(prompt, model, maxTokens);
@@ -29,14 +29,6 @@ export function writeMessagesRequest(prompt: Prompt, model: string): object {
 function systemMember(turns: readonly PromptTurn[]): object {
   const system = systemBlocks(turns);
   return system.length > 0 ? { system } : {};
-}
-
-/** A wish about the vendor's capacity means nothing elsewhere; any other member changes the answer. */
-function leaveOutExtras({ extras }: Prompt): void {
-  for (const [name, { at }] of extras) {
-    if (name === "service_tier") at.drop();
-    else lose(at);
-  }
 }
 
 /**

@@ -1,9 +1,10 @@
 import { responsesCounts } from "../counts.ts";
 import { errorCode } from "../error-shapes.ts";
 import type { Json } from "../exact-json.ts";
-import type { AnswerOptions } from "../prompt.ts";
+import type { AnswerOptions, ToolForm } from "../prompt.ts";
 import type { Block, Reply } from "../reply.ts";
 import type { Seal } from "../sealed.ts";
+import { argumentsObject, customInput } from "../tool-arguments.ts";
 import type { WriterContext } from "../writing.ts";
 
 export type ItemStatus = "in_progress" | "completed";
@@ -106,12 +107,42 @@ export function itemOf(
         summary: whole && options.thinking ? summaryOf(block) : [],
         ...(options.signed ? { encrypted_content: whole ? seal(block) : null } : {}),
       };
-    case "call": {
-      const { id: call_id, name, text } = block;
-      return { ...named, type: "function_call", status, call_id, name, arguments: whole ? text || "{}" : "" };
+    case "call":
+      return { ...named, status, ...callItem(block, { form: options.forms?.get(block.name), whole }) };
+  }
+}
+
+type Call = Extract<Block, { kind: "call" }>;
+
+/** A call as the client's own tool has it. */
+function callItem(
+  { id: call_id, name, text }: Call,
+  { form, whole }: { form?: ToolForm | undefined; whole: boolean },
+): Json {
+  const input = whole ? argumentsObject(text) : {};
+  switch (form?.as) {
+    case "custom":
+      return { type: "custom_tool_call", call_id, name, input: whole ? customInput(text) : "" };
+    case "local_shell":
+      return { type: "local_shell_call", call_id, action: { type: "exec", command: [], env: {}, ...input } };
+    case "shell":
+      return { type: "shell_call", call_id, action: { commands: [], ...input } };
+    case "apply_patch":
+      return { type: "apply_patch_call", call_id, operation: input };
+    case "tool_search":
+      return { type: "tool_search_call", call_id, execution: "client", arguments: input };
+    default: {
+      const own = form ? { name: form.name, namespace: form.namespace } : { name };
+      return { type: "function_call", call_id, ...own, arguments: whole ? text || "{}" : "" };
     }
   }
 }
+
+/** Whether a call is written only when it is whole, because its item has no text to stream. */
+export const isWrittenWhole = (block: Block, { forms }: AnswerOptions): boolean => {
+  const form = block.kind === "call" ? forms?.get(block.name) : undefined;
+  return form !== undefined && form.as !== "namespaced";
+};
 
 export const contentPart = ({ kind, text }: Extract<Block, { kind: "text" | "refusal" }>): object =>
   kind === "refusal"

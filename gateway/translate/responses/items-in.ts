@@ -17,6 +17,7 @@ import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText 
 import { openSealed } from "../sealed.ts";
 import { sourceOfUrl } from "../sources.ts";
 import { clientToolPart, isVendorRan } from "./tool-items-in.ts";
+import { flatName } from "./tools-in.ts";
 
 /** An item's state in a conversation that the format's own provider keeps. */
 const ITEM_STATE: MemberReaders = { type: ignored, id: ignored, status: ignored, phase: ignored };
@@ -63,12 +64,12 @@ function itemTurn(item: Json, at: BodyPlace): PromptTurn[] {
 }
 
 function toolTurn(item: Json, at: BodyPlace): PromptTurn[] {
+  const part = clientToolPart(item, at);
+  if (part) return [{ role: part.kind === "call" ? "assistant" : "user", parts: [part], at }];
   if (isVendorRan(item["type"])) {
     at.drop();
     return [];
   }
-  const part = clientToolPart(item, at);
-  if (part) return [{ role: part.kind === "call" ? "assistant" : "user", parts: [part], at }];
   throw inexpressible(at.member("type"), "only messages, calls and their outputs, and reasoning can be");
 }
 
@@ -148,14 +149,16 @@ function filePart(object: Json, at: BodyPlace): Part {
 
 function functionCall(item: Json, at: BodyPlace): Part {
   const call: PartOf<"call"> = { kind: "call", id: "", name: "", input: "", cache: null, at };
+  const within = { namespace: "" };
   readObject(item, at, {
     ...ITEM_STATE,
     call_id: into(call, "id", textAt),
     name: into(call, "name", textAt),
     arguments: into(call, "input", textAt),
+    namespace: into(within, "namespace", textAt),
   });
   if (call.name === "" || call.id === "") throw malformed(at, "a call with call_id and name");
-  return call;
+  return within.namespace === "" ? call : { ...call, name: flatName(within.namespace, call.name) };
 }
 
 function callOutput(item: Json, at: BodyPlace): Part {

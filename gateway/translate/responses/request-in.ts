@@ -1,5 +1,5 @@
 import { outputFormatAt } from "../chat/output-in.ts";
-import { readToolChoice, responsesTools } from "../chat/tools-in.ts";
+import { readToolChoice } from "../chat/tools-in.ts";
 import { COMMON_LEFT_OUT, commonReaders } from "../common-members.ts";
 import {
   dropped,
@@ -24,6 +24,7 @@ import type { BodyPlace } from "../place.ts";
 import { type AnswerOptions, EFFORTS, emptyPrompt, type Prompt, plainText } from "../prompt.ts";
 import { isKept, requestEcho } from "./echo.ts";
 import { responsesTurns } from "./items-in.ts";
+import { offerTools, responsesTools } from "./tools-in.ts";
 
 /** Reads a responses request. Nothing is kept between calls, so references to earlier ones are refused. */
 export function readResponsesRequest({ object: body, at }: LocatedBody): {
@@ -39,6 +40,7 @@ export function readResponsesRequest({ object: body, at }: LocatedBody): {
     ...instructions(body["instructions"], at.member("instructions")),
     ...responsesTurns(body["input"], at.member("input")),
   ];
+  offerTools(prompt, { object: body, at });
   readToolChoice(body["tool_choice"], at.member("tool_choice"), prompt);
   return {
     prompt,

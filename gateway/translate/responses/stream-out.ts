@@ -1,8 +1,11 @@
+import type { AnswerOptions } from "../prompt.ts";
 import { addStep, type Block, emptyReply, type Reply, type ReplyStep } from "../reply.ts";
+import { customInput } from "../tool-arguments.ts";
 import { namedEvent, type StepWriter, type WriterContext } from "../writing.ts";
 import {
   contentPart,
   isItem,
+  isWrittenWhole,
   itemId,
   itemOf,
   keepItems,
@@ -63,6 +66,11 @@ function itemEvents(step: BlockStep, item: Item, context: Context): string {
     output_index,
     item: itemOf(block, { ...writing, id, status }),
   });
+  if (isWrittenWhole(block, writing.options)) {
+    if (step.kind !== "close") return "";
+    const added = emit("response.output_item.added", itemAs("in_progress"));
+    return added + customEvents(item, context) + emit("response.output_item.done", itemAs("completed"));
+  }
   switch (step.kind) {
     case "open":
       return emit("response.output_item.added", itemAs("in_progress")) + partOpened(item, context);
@@ -74,6 +82,22 @@ function itemEvents(step: BlockStep, item: Item, context: Context): string {
       return partClosed(item, context) + emit("response.output_item.done", itemAs("completed"));
   }
 }
+
+/** A custom tool's input is a text, which its call holds in JSON. */
+function customEvents(item: Item, { emit, writing }: Context): string {
+  const { block } = item;
+  if (block.kind !== "call" || writing.options.forms?.get(block.name)?.as !== "custom") return "";
+  const input = customInput(block.text);
+  const type = "response.custom_tool_call_input";
+  return (
+    emit(`${type}.delta`, { ...place(item), delta: input }) + emit(`${type}.done`, { ...place(item), input })
+  );
+}
+
+const ownName = (name: string, { forms }: AnswerOptions): string => {
+  const form = forms?.get(name);
+  return form?.as === "namespaced" ? form.name : name;
+};
 
 const place = ({ id, output_index }: Item) => ({ item_id: id, output_index });
 
@@ -123,7 +147,7 @@ function partClosed(item: Item, { emit, writing }: Context): string {
     case "call":
       return emit("response.function_call_arguments.done", {
         ...at,
-        name: block.name,
+        name: ownName(block.name, writing.options),
         arguments: block.text || "{}",
       });
     case "thinking": {

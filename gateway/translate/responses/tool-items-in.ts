@@ -1,5 +1,5 @@
-import type { Json } from "../exact-json.ts";
-import { malformed, textAt } from "../members.ts";
+import { isJson, type Json, textIn } from "../exact-json.ts";
+import { listAt, malformed, textAt } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
 
@@ -23,6 +23,7 @@ const CLIENT_RAN: Readonly<Record<string, { name: string | null; input: string }
   custom_tool_call: { name: null, input: "input" },
   local_shell_call: { name: "local_shell", input: "action" },
   shell_call: { name: "shell", input: "action" },
+  tool_search_call: { name: "tool_search", input: "arguments" },
 };
 
 export const isVendorRan = (type: unknown): boolean => typeof type === "string" && VENDOR_RAN.has(type);
@@ -30,6 +31,10 @@ export const isVendorRan = (type: unknown): boolean => typeof type === "string" 
 /** A call of such a tool, or its output, as those of a function; null for any other item. */
 export function clientToolPart(item: Json, at: BodyPlace): Part | null {
   const type = String(item["type"]);
+  if (type.startsWith("tool_search_")) {
+    if (item["execution"] !== "client") return null;
+    if (type === "tool_search_output") return foundPart(item, at);
+  }
   const call = Object.hasOwn(CLIENT_RAN, type) ? CLIENT_RAN[type] : undefined;
   if (call) {
     const name = call.name ?? textAt(item["name"], at.member("name"));
@@ -38,6 +43,15 @@ export function clientToolPart(item: Json, at: BodyPlace): Part | null {
   if (!type.endsWith("_output") || !Object.hasOwn(CLIENT_RAN, type.slice(0, -"_output".length))) return null;
   const output = plainText(textOf(item["output"]), at.member("output"));
   return { kind: "result", callId: callId(item, at), parts: [output], failed: false, cache: null, at };
+}
+
+/** What a search found is offered from now on (tools-in.ts). */
+function foundPart(item: Json, at: BodyPlace): Part {
+  const names = listAt(item["tools"] ?? [], at.member("tools")).map((tool) =>
+    textIn(isJson(tool) ? tool : null, "name"),
+  );
+  const parts = [plainText(`Found, and offered from now on: ${names.join(", ") || "nothing"}.`, at)];
+  return { kind: "result", callId: callId(item, at), parts, failed: false, cache: null, at };
 }
 
 /** Outputs of a local shell have the call's id as their own. */

@@ -1,0 +1,79 @@
+import { chatFunction, customTool } from "../chat/tools-in.ts";
+import { isJson } from "../exact-json.ts";
+import { ignored, type LocatedBody, listAt, malformed, objectsAt, readObject, textAt } from "../members.ts";
+import type { BodyPlace } from "../place.ts";
+import type { Prompt, Tool } from "../prompt.ts";
+import { definedTool, offerFound, type ToolTable, toolsBy } from "../tool-table.ts";
+
+/** OpenAI's tools, by their types in the responses format. */
+const TOOLS: ToolTable = {
+  function: (tool) => [chatFunction(tool)],
+  custom: (tool) => [customTool(tool)],
+  local_shell: () => [definedTool("local_shell", { name: "local_shell", form: { as: "local_shell" } })],
+  shell: ({ object }) => {
+    const { environment } = object;
+    // Else a container of the vendor's.
+    if (!isJson(environment) || environment["type"] !== "local") return "vendor";
+    return [definedTool("shell", { name: "shell", form: { as: "shell" } })];
+  },
+  apply_patch: () => [definedTool("apply_patch", { name: "apply_patch", form: { as: "apply_patch" } })],
+  namespace: namespaced,
+  tool_search: searching,
+  web_search: "vendor",
+  web_search_preview: "vendor",
+  file_search: "vendor",
+  code_interpreter: "vendor",
+  image_generation: "vendor",
+  mcp: "vendor",
+  computer_use_preview: "unfaithful",
+  computer: "unfaithful",
+};
+
+export const responsesTools = (value: unknown, at: BodyPlace): Tool[] =>
+  toolsBy(
+    TOOLS,
+    objectsAt(value, at).map((tool) => ({
+      ...tool,
+      type: textAt(tool.object["type"], tool.at.member("type")),
+    })),
+  );
+
+/** The name of a namespace's function elsewhere: Codex's namespaces of MCP servers end in `__` themselves. */
+export const flatName = (namespace: string, name: string): string =>
+  namespace.endsWith("__") ? namespace + name : `${namespace}__${name}`;
+
+function namespaced({ object, at }: LocatedBody): Tool[] {
+  const namespace = textAt(object["name"], at.member("name"));
+  readObject(object, at, { type: ignored, name: ignored, description: ignored, tools: ignored });
+  return objectsAt(object["tools"] ?? [], at.member("tools")).map((inner) => {
+    if (inner.object["type"] !== "function") throw malformed(inner.at.member("type"), "function");
+    const tool = chatFunction(inner);
+    const { name } = tool;
+    return { ...tool, name: flatName(namespace, name), form: { as: "namespaced", namespace, name } };
+  });
+}
+
+/** A search that the client runs is a function; at the vendor's own, all tools are offered at once (`offerTools`). */
+function searching({ object, at }: LocatedBody): Tool[] | "vendor" {
+  if (object["execution"] !== "client") return "vendor";
+  const { execution: _, ...definition } = object;
+  const found = chatFunction({ object: { name: "tool_search", ...definition }, at });
+  return [{ ...found, form: { as: "tool_search" } }];
+}
+
+const hostedSearch = (tool: unknown): boolean =>
+  isJson(tool) && tool["type"] === "tool_search" && tool["execution"] !== "client";
+
+/** Adds the tools that searches of the client's found, and leaves out those that none has found yet. */
+export function offerTools(prompt: Prompt, { object: body, at }: LocatedBody): void {
+  const items = Array.isArray(body["input"]) ? body["input"] : [];
+  const known = new Set(prompt.tools.map(({ name }) => name));
+  const found = items.flatMap((item, index) =>
+    isJson(item) && item["type"] === "tool_search_output"
+      ? responsesTools(item["tools"] ?? [], at.member("input").item(index).member("tools"))
+      : [],
+  );
+  for (const tool of found) if (!known.has(tool.name)) prompt.tools.push(tool);
+  const tools = body["tools"] ? listAt(body["tools"], at.member("tools")) : [];
+  offerFound(prompt, tools.some(hostedSearch) ? null : new Set(found.map(({ name }) => name)));
+}
