@@ -84,9 +84,11 @@ function batchNote(row: RecordRow): string {
     : `${bound} At the prices for batches it is ${discountedCostUsd} USD.`;
 }
 
-function unpricedReason({ usageSource, state, provider, model, serviceTier }: RecordRow): string {
+function unpricedReason(row: RecordRow): string {
+  const { usageSource, state, provider, model, responseModel, serviceTier } = row;
   if (state === "interrupted") return "The gateway stopped before the answer ended, so the cost is unknown.";
   if (usageSource === "none") return "The provider reported no usage, so the cost is unknown.";
   const tier = serviceTier === null ? "" : ` in the service tier ${serviceTier}`;
-  return `No price is known for ${model} of ${provider}${tier}, or the price applies to a count that the provider did not report.`;
+  const answered = responseModel === null || responseModel === model ? "" : ` (${responseModel} answered)`;
+  return `No price is known for ${model} of ${provider}${answered}${tier}, or the price applies to a count that the provider did not report.`;
 }

@@ -1,5 +1,8 @@
 import type { UnpricedModels } from "#shared/admin/prices.ts";
+import type { Provider } from "../directory.ts";
+import { priceBook } from "../pricing/price-book.ts";
 import { STANDARD, tierOf } from "../pricing/tier.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
 import { listUnpricedModels, type UnpricedModel } from "../repricing/unpriced-records.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 
@@ -10,7 +13,38 @@ export async function unpricedModels(deps: AdminDeps): Promise<UnpricedModels> {
   await awaitSettled(deps);
   const from = new Date(deps.clock.now().getTime() - DAYS_MS).toISOString();
   const found = await readDatabase(deps, (db) => listUnpricedModels(db, from));
-  return { from, data: found.map(viewOf) };
+  const { providers } = deps.directory.current();
+  const named = found.map((one) => ({ ...one, model: nameToPrice(one, providers.get(one.provider ?? "")) }));
+  return { from, data: merged(named).map(viewOf) };
+}
+
+const LIST = priceBook([], PROVIDERS);
+
+/** The name that lacks a price: that of the model that answered, if the list has the one that was asked for. */
+function nameToPrice({ model, responseModel }: UnpricedModel, provider: Provider | undefined): string | null {
+  const isListed = provider !== undefined && model !== null && LIST.knows(provider.kind, model);
+  return isListed ? (responseModel ?? model) : model;
+}
+
+/** One row for each name, those with the most calls first. */
+function merged(found: readonly UnpricedModel[]): UnpricedModel[] {
+  const same = Map.groupBy(found, ({ provider, model, serviceTier, metered }) =>
+    JSON.stringify([provider, model, serviceTier, metered]),
+  );
+  return [...same.values()].flatMap(together).sort((a, b) => b.requests - a.requests);
+}
+
+function together(rows: readonly UnpricedModel[]): UnpricedModel[] {
+  const [first] = rows;
+  if (!first) return [];
+  const requests = rows.reduce((sum, row) => sum + row.requests, 0);
+  const [firstSeen = first.firstSeen] = rows.map((row) => row.firstSeen).sort();
+  const lastSeen =
+    rows
+      .map((row) => row.lastSeen)
+      .sort()
+      .at(-1) ?? first.lastSeen;
+  return [{ ...first, requests, firstSeen, lastSeen }];
 }
 
 function viewOf(found: UnpricedModel): UnpricedModels["data"][number] {

@@ -169,7 +169,7 @@ export const applyPrices = (
       select id, cost as "costUsd" from changed`),
   );
 
-export type UnpricedModel = Pick<UnpricedRecord, "serviceTier"> & {
+export type UnpricedModel = Pick<UnpricedRecord, "serviceTier" | "responseModel"> & {
   provider: string | null;
   model: string | null;
   /** The provider reported usage. */
@@ -183,7 +183,7 @@ const MODELS_MAX = 1000;
 
 /** Models whose calls since `from` have no cost, those with the most calls first. */
 export async function listUnpricedModels(reader: Reader, from: string): Promise<UnpricedModel[]> {
-  const { provider, model, serviceTier, startedAt, usageSource } = requests;
+  const { provider, model, responseModel, serviceTier, startedAt, usageSource } = requests;
   const metered = sql<boolean>`${usageSource} <> 'none'`;
   const at = (time: SQL) => sql<Date>`${time}`.mapWith((text) => new Date(text).toISOString());
   const calls = sql<number>`count(*)::integer`;
@@ -191,6 +191,7 @@ export async function listUnpricedModels(reader: Reader, from: string): Promise<
     .select({
       provider,
       model,
+      responseModel,
       serviceTier,
       metered,
       requests: calls,
@@ -206,8 +207,8 @@ export async function listUnpricedModels(reader: Reader, from: string): Promise<
         ne(requests.channel, "subscription"),
       ),
     )
-    .groupBy(provider, model, serviceTier, metered)
-    .orderBy(desc(calls), provider, model)
+    .groupBy(provider, model, responseModel, serviceTier, metered)
+    .orderBy(desc(calls), provider, model, responseModel)
     .limit(MODELS_MAX);
   return rows.map((row) => ({ ...row, firstSeen: String(row.firstSeen), lastSeen: String(row.lastSeen) }));
 }

@@ -371,6 +371,24 @@ describe("where it ran", () => {
   });
 });
 
+describe("a model that answered under a listed alias, and is not listed", () => {
+  test("is unpriced, listed by its own name, and priced once that has a price", async () => {
+    const answeredBy = "gpt-4.1-2027-01-01";
+    const body = { object: "chat.completion", model: answeredBy, choices: [], usage: TOKENS };
+    const call = () => recorded("/v1/chat/completions", { model: "gpt-4.1", messages }, { body });
+    const row = await call();
+    expect(row).toMatchObject({ model: "gpt-4.1", cost_usd: null, unpriced: true });
+    const page = await gateway.admin<{ cost: Row }>("GET", `/requests/${row["id"]}`);
+    expect(page.cost["reason"]).toContain(`for gpt-4.1 of chat-vendor (${answeredBy} answered)`);
+    const { data } = await gateway.admin<{ data: Row[] }>("GET", "/prices/unpriced");
+    const listed = data.filter(({ model }) => String(model).startsWith("gpt-4.1"));
+    expect(listed).toMatchObject([{ model: answeredBy, requests: 1 }]);
+    const price = { model: answeredBy, effective_from: "2026-01-01", input: "1", output: "2" };
+    await gateway.admin("POST", "/prices", price);
+    expect(await call()).toMatchObject({ cost_usd: "0.002", cost_basis: "contract", partial: false });
+  });
+});
+
 describe("an administrator's price", () => {
   test("inherits from the list, whose cost stays beside it, with what the contract saved", async () => {
     const price = { model: "gpt-5.4", effective_from: "2026-01-01", input: "2.25", output: "13.5" };
