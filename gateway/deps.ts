@@ -10,7 +10,7 @@ import { guardrailCounter } from "./guardrail/guardrail-metrics.ts";
 import { meteredBodyBudget } from "./http/body-budget.ts";
 import { addressIn, closerOf, type Listener } from "./http/listener.ts";
 import { authorizeMetrics, authorizeReports, noteExport } from "./identity/authorize.ts";
-import { issuersOf } from "./identity/elsewhere/ways.ts";
+import { issuersOf, type Ways } from "./identity/elsewhere/ways.ts";
 import { openIdentity } from "./identity/open-identity.ts";
 import { connectionsWhenUsed } from "./mcp/connections.ts";
 import { openLists } from "./mcp/lists.ts";
@@ -72,7 +72,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
   const guard = addressGuard(clock, { proxied: config.proxied });
   const reach = createOutboundFetch(guard);
   const access = accessOf(config, directory, { clock, log, metrics });
-  const identity = openIdentity(config, { database, clock, log, reach, ...access.refusals });
+  const identity = openIdentity(config, { database, directory, clock, log, reach, ...access.refusals });
   const viewers = { ...access, ...identity, database, clock };
   const tools = toolClients({ clock, log, watchdog, reach });
   const lifecycle = { stopping: false, replaced: false, warm: false, prepared: false };
@@ -110,7 +110,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     ...readersOf(config, viewers),
   };
   const close = () => closeInTurn({ ...deps, ...reporting, agentMetrics, telemetry, recorder, opened, part });
-  return { deps, ...beginnerOf(opened, lifecycle), close };
+  return { deps, ...beginnerOf(opened, lifecycle, identity.ways), close };
 }
 
 /** Records calls; counts them, and exports them where that is set up. */
@@ -148,7 +148,11 @@ async function closeInTurn(it: Closable): Promise<void> {
 type OpenedStores = ReturnType<typeof openStores>;
 
 /** Begins with a snapshot of the directory at once, if there is one; the rest waits for the database. */
-function beginnerOf(opened: OpenedStores, lifecycle: Lifecycle): Pick<OpenedDeps, "begin" | "warmed"> {
+function beginnerOf(
+  opened: OpenedStores,
+  lifecycle: Lifecycle,
+  ways: Pick<Ways, "off">,
+): Pick<OpenedDeps, "begin" | "warmed"> {
   const warmed = Promise.withResolvers<void>();
   const warmUp = async () => {
     await opened.warm();
@@ -162,6 +166,8 @@ function beginnerOf(opened: OpenedStores, lifecycle: Lifecycle): Pick<OpenedDeps
       await opened.begin();
       await warmUp();
       lifecycle.prepared = true;
+      // The log says which are off.
+      await ways.off().catch(() => []);
     },
   };
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { ClaudeSettings } from "./admin/claude-settings.ts";
 import { KeyTemplate } from "./admin/keys.ts";
+import { Group } from "./admin/role-mappings.ts";
 import { closed, fits, nullable, oneOf } from "./schema.ts";
 
 export const WEEKDAYS = [
@@ -92,6 +93,29 @@ export const Settings = closed({
     default: {},
     description:
       "Scopes and limits of the keys that people make for themselves, unless their team has a template.",
+  },
+  sign_in: {
+    ...closed({
+      allowed_domains: Type.Optional(
+        Type.Array(Type.String({ pattern: "^[^\\s@/:.]{1,63}([.][^\\s@/:.]{1,63})+$" }), {
+          minItems: 1,
+          maxItems: 1000,
+          uniqueItems: true,
+          description: "Domains of the e-mail addresses that may sign in, such as example.com. Absent: any.",
+        }),
+      ),
+      required_groups: Type.Optional(
+        Type.Array(Group, {
+          minItems: 1,
+          maxItems: 1000,
+          uniqueItems: true,
+          description: "Groups of which one must be the person's. Absent: none is needed.",
+        }),
+      ),
+    }),
+    default: {},
+    description:
+      "Who may sign in at an identity provider. Without either list, providers where anyone can have an account are off.",
   },
   claude_settings: {
     ...nullable(ClaudeSettings),

@@ -11,6 +11,11 @@ export const SIGN_IN_CAUSES = {
     "You are not a member of a GitHub organisation that uses this gateway. Ask an administrator for a one-time link, or to install the App in your organisation.",
   membership_pending:
     "Your invitation to the GitHub organisation is pending. Accept it on GitHub, then sign in again.",
+  domain_not_allowed:
+    "Addresses of this domain may not sign in here. Sign in with your work account, or ask an administrator for a one-time link.",
+  group_missing:
+    "You are in none of the groups that may sign in here. Ask an administrator to add you at the identity provider, or for a one-time link.",
+  way_off: "This way to sign in is off. The sign-in page says why.",
   other_account:
     "Your e-mail address belongs to someone who signs in here with another account of this identity provider. If that is you, ask an administrator to unlink the other account: People and teams, or `tallygate people unlink`.",
   email_unusual:

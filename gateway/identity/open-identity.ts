@@ -2,7 +2,7 @@ import { githubAppKey, signInSecret } from "#shared/master-key.ts";
 import { once } from "#shared/once.ts";
 import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
 import type { Auth, AuthOptions } from "./auth.ts";
-import { openWays, type Ways, type WaysConfig } from "./elsewhere/ways.ts";
+import { openWays, type Ways, type WaysConfig, type WaysDeps } from "./elsewhere/ways.ts";
 import { type CookieFacts, cookieFacts, tripCookieFacts } from "./session-cookie.ts";
 
 export type IdentityConfig = {
@@ -28,8 +28,10 @@ export function openIdentity(
   { masterKey, publicUrl, port, waysIn }: IdentityConfig,
   {
     reach,
+    directory,
     ...common
-  }: Pick<AuthOptions, "database" | "addressOf" | "clock" | "log"> & { reach: OutboundFetch },
+  }: Pick<AuthOptions, "database" | "addressOf" | "clock" | "log"> &
+    Pick<WaysDeps, "directory"> & { reach: OutboundFetch },
 ): Identity {
   const cookie = cookieFacts(publicUrl);
   const cookieSecret = signInSecret(masterKey);
@@ -46,7 +48,7 @@ export function openIdentity(
       publicUrl,
     }),
     url,
-    ways: openWays(waysIn, { ...common, reach, url, appKey: githubAppKey(masterKey), publicUrl }),
+    ways: openWays(waysIn, { ...common, directory, reach, url, appKey: githubAppKey(masterKey), publicUrl }),
     waysIn,
   };
 }

@@ -11,6 +11,8 @@ export type HealthDeps = {
   clocks: Pick<ClockCheck, "minutesAhead">;
   /** Null: records and reports are in Postgres alone. */
   copies: Copies | null;
+  /** Ways to sign in that are configured and off; they may come after the database. */
+  ways?: { off(): Promise<readonly { reason: string }[]> };
   lifecycle: Lifecycle;
 };
 
@@ -58,11 +60,13 @@ export const health = (deps: HealthDeps) =>
     .get(
       "/readyz",
       async ({ status }) => {
-        const [isReachable, copied] = await Promise.all([
+        const [isReachable, copied, off = []] = await Promise.all([
           deps.directory.reachable(),
           deps.copies?.reachable() ?? null,
+          deps.ways?.off().catch(() => []),
         ]);
-        const answer = readiness(deps, isReachable, copied);
+        const found = readiness(deps, isReachable, copied);
+        const answer = { ...found, reasons: [...found.reasons, ...off.map(({ reason }) => reason)] };
         return answer.can.model_calls ? answer : status(503, answer);
       },
       { detail: READY },

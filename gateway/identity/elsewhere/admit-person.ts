@@ -1,8 +1,11 @@
+import { domainToASCII } from "node:url";
 import type { Transaction } from "#drizzle/database.ts";
+import type { Settings } from "#shared/settings.ts";
 import { auditIn, type Origin } from "../../stores/audit.ts";
 import { accountsOf, findPersonByAccount, keepAccount } from "../../stores/identity/accounts.ts";
 import { findPersonByEmail, insertPerson, type PersonRow } from "../../stores/identity/people.ts";
 import { type RoleMappingRow, roleMappingsOf } from "../../stores/identity/role-mappings.ts";
+import { readSettings } from "../../stores/settings.ts";
 import { grantedTo } from "../granted-role.ts";
 import { applyGrants } from "../mapped-people.ts";
 import { personView } from "../person-view.ts";
@@ -14,7 +17,7 @@ type Entering = { it: Identified; mappings: readonly RoleMappingRow[]; from: Omi
 /**
  * The person who signed in elsewhere: known by the account there, else found by the e-mail, else new. The mappings of their
  * groups give the role, and a team if they name one. A disabled person is returned as they are: the caller refuses them. A
- * fault: other_account or email_unusual.
+ * fault: other_account, email_unusual, domain_not_allowed or group_missing.
  */
 export async function admitPerson(
   tx: Transaction,
@@ -25,8 +28,11 @@ export async function admitPerson(
   const known = byAccount ?? (await invited(tx, it));
   if (known instanceof SignInFault || known?.disabled) return known;
   const mappings = await roleMappingsOf(tx, it.groups ?? []);
+  const { sign_in: rules } = await readSettings(tx);
+  const refused = refusalBy(rules, it, known ? await groupsOf(tx, known.id, it) : []);
+  if (refused) return refused;
   const person = known ?? (await added(tx, { it, mappings, from }));
-  const groups = it.groups && mappings.map(({ group }) => group);
+  const groups = it.groups && namedIn(rules, it.groups, mappings);
   await keepAccount(tx, it, { personId: person.id, groups, now: from.at });
   const audit = auditIn(tx, { ...from, actor: person.email });
   if (known && !byAccount) {
@@ -53,6 +59,36 @@ async function invited(tx: Transaction, { email, way }: Identified): Promise<Per
   }
   return null;
 }
+
+type Rules = Settings["sign_in"];
+
+const asciiDomain = (email: string): string => domainToASCII(email.slice(email.lastIndexOf("@") + 1));
+
+/** Why the settings keep someone out, who has these groups already; null: they do not. */
+function refusalBy(
+  { allowed_domains: domains, required_groups: required }: Rules,
+  { email, groups }: Identified,
+  before: readonly string[],
+): SignInFault | null {
+  if (domains && !domains.map((it) => domainToASCII(it)).includes(asciiDomain(email))) {
+    return new SignInFault("domain_not_allowed", email);
+  }
+  const isIn = (group: string) => groups?.includes(group) || before.includes(group);
+  return required && !required.some(isIn) ? new SignInFault("group_missing", email) : null;
+}
+
+/** The groups to keep: those that give something. */
+const namedIn = (
+  { required_groups: required = [] }: Rules,
+  groups: readonly string[],
+  mappings: readonly RoleMappingRow[],
+): string[] => groups.filter((it) => required.includes(it) || mappings.some(({ group }) => group === it));
+
+/** The groups that a person has elsewhere; those of the account at hand only if it leaves them out this time. */
+const groupsOf = async (tx: Transaction, personId: string, it: Identified): Promise<string[]> =>
+  (await accountsOf(tx, personId))
+    .filter(({ providerId }) => providerId === it.way && it.groups === null)
+    .flatMap(({ groups }) => groups);
 
 async function added(tx: Transaction, { it, mappings, from }: Entering): Promise<PersonRow> {
   const { email, name, githubLogin } = it;

@@ -72,7 +72,8 @@ function codeIn(query: URLSearchParams): string {
 
 async function setUp({ ways }: ElsewhereDeps, way: WayName): Promise<WayIn> {
   const found = await ways[way]();
-  if (!found) throw new SignInFault("not_set_up");
+  const isOff = !found && (await ways.off()).some((it) => it.way === way);
+  if (!found) throw new SignInFault(isOff ? "way_off" : "not_set_up");
   return found;
 }
 

@@ -77,12 +77,19 @@ function Ways({ next }: { next: string | undefined }) {
     <Answered query={query} height={36}>
       {(ways) => {
         const buttons = buttonsOf(ways);
+        const off = ways.off.map(({ way, reason }) => (
+          <p key={way} className="mute">
+            {reason}
+          </p>
+        ));
         if (buttons.length === 0) {
-          return (
+          return off.length > 0 ? (
+            off
+          ) : (
             <p className="mute">No single sign-on is set up, so one-time links are the way to sign in.</p>
           );
         }
-        return buttons.map(({ way, name }) => (
+        const links = buttons.map(({ way, name }) => (
           <Button
             key={way}
             component="a"
@@ -93,6 +100,7 @@ function Ways({ next }: { next: string | undefined }) {
             Sign in with {name}
           </Button>
         ));
+        return [...links, ...off];
       }}
     </Answered>
   );

@@ -117,6 +117,15 @@ export const AGENT_SETTINGS = settings({
   claude_settings: CLAUDE_SETTINGS,
   own_key_template: { label: "People's own keys", members: KEY_RIGHTS },
 });
+export const SIGN_IN_SETTINGS = settings({
+  sign_in: {
+    label: "Who may sign in",
+    members: {
+      allowed_domains: { label: "E-mail domains", placeholder: "example.com" },
+      required_groups: "Groups, one of which is needed",
+    },
+  },
+});
 export const DIGEST_SETTINGS = settings({
   digest_repository: { label: "Repository", placeholder: "owner/name" },
   digest_day: "Day",
