@@ -5,7 +5,7 @@ import { caughtUp } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
 import type { QueryFacts } from "#shared/report.ts";
 import { GatewayError } from "./errors.ts";
-import { type ResultWithEmpty, type ReportRunner, reportRunner } from "./reporting.ts";
+import { type ReportRunner, type ResultWithEmpty, reportRunner } from "./reporting.ts";
 import { toCsv } from "./reports/csv.ts";
 import { payloadOf } from "./reports/payload.ts";
 import { AT_ONCE } from "./stores/reports/report-gate.ts";

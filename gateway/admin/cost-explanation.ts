@@ -61,7 +61,7 @@ function vendorReason({ listCostUsd, partial }: RecordRow): string {
     listCostUsd === null
       ? "The price list has no price for it."
       : `By the price list it would be ${listCostUsd} USD.`;
-  const bound = partial ? " The answer broke off, so it is a lower bound." : "";
+  const bound = partial ? " The answer ended early, so it is a lower bound." : "";
   return `The provider reported this cost. ${beside}${bound}`;
 }
 

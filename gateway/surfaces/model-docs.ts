@@ -136,7 +136,7 @@ const RESPONSES = {
   "413": { description: "The body is too large." },
   "415": { description: "The content type is not accepted, or the body is compressed." },
   "429": { description: "A limit of the key is reached, or one of the provider's." },
-  "502": { description: "The provider could not be reached, or broke off." },
+  "502": { description: "The provider could not be reached, or its answer ended early." },
   "503": { description: "The call cannot be recorded at the moment, or its provider is not configured." },
   "504": { description: "The provider did not answer in time." },
 };

@@ -64,7 +64,7 @@ export const noteFailure = (
       attempt: attempt.attempts,
       cause,
     },
-    "a provider's answer broke off",
+    "a provider's answer ended early",
   );
 
 /** An attempt that a provider answered. */

@@ -54,7 +54,7 @@ type Run = {
   contentReported: boolean;
 };
 
-const broken = () => new Error("the provider's answer broke off");
+const broken = () => new Error("the provider's answer ended early");
 
 /**
  * Relays a stream through the meter. The client pulls, so a slow client slows the provider and costs no memory. Settles

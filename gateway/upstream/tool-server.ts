@@ -103,7 +103,7 @@ const SENTENCES: Partial<Record<ErrorType, string>> = {
   upstream_timeout: "The tool server did not answer in time.",
   upstream_unreachable: "The tool server could not be reached.",
   // After a connection was established, it is unknown whether the server processed the message.
-  upstream_broken: "The tool server's answer broke off.",
+  upstream_broken: "The tool server's answer ended early.",
 };
 
 const failed = ({ name }: ToolServer, cause: unknown, late: boolean): GatewayError =>

@@ -95,7 +95,7 @@ test("an answer whose length came short is broken, even if its JSON is whole", a
   const all = (async () => {
     while (!(await reader.read()).done);
   })();
-  await expect(all).rejects.toThrow("broke off");
+  await expect(all).rejects.toThrow("ended early");
   expect((await settled).ending).toBe("upstream_broken");
 });
 
@@ -108,7 +108,7 @@ test.each([
     while (!(await reader.read()).done);
   })();
   if (expected === "complete") await all;
-  else await expect(all).rejects.toThrow("broke off");
+  else await expect(all).rejects.toThrow("ended early");
   expect((await settled).ending).toBe(expected);
 });
 

@@ -83,5 +83,5 @@ test("more bytes than allowed, or other than declared, are refused", async () =>
   expect(() => openRequestBody(post(of(1), { "content-length": "11" }), 10, deps)).toThrow(GatewayError);
   const short = openRequestBody(post(of(5), { "content-length": "9" }), 10, deps);
   await short.next();
-  expect((await refusal(short.next())).message).toContain("broke off");
+  expect((await refusal(short.next())).message).toContain("ended early");
 });

@@ -281,7 +281,7 @@ describe("when a server fails", () => {
     await it.admin("POST", "/mcp-servers", { name: "cutter", url, allow_private_network: true });
     const relayed = await post("/mcp/cutter", call("echo"), { "x-session-id": "cut" });
     expect(relayed.error?.["message"]).toBe(
-      "The tool server's answer broke off (server cutter, cause reset).",
+      "The tool server's answer ended early (server cutter, cause reset).",
     );
     expect(await it.calls("cut", 1)).toMatchObject([{ status: "unknown", error_cause: "reset" }]);
     await it.admin("DELETE", "/mcp-servers/cutter");

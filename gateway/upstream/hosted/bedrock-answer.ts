@@ -51,7 +51,7 @@ export function eventsOf(
     if (silentMs >= silenceMs) throw new ProviderFailure("timeout_idle");
     if (part === null) return PING;
     if (!part.done) return splitter.push(part.value).map(eventText).join("");
-    if (splitter.partial()) throw new Error("the provider's answer broke off");
+    if (splitter.partial()) throw new Error("the provider's answer ended early");
     return null;
   };
   return new ReadableStream(

@@ -120,7 +120,7 @@ describe("Bedrock's stream", () => {
 
   test("that ends within a message has broken off", async () => {
     const bytes = chunk({ type: "message_start" });
-    await expect(textOf(eventsOf(streamOf([bytes.subarray(0, 30)], close)))).rejects.toThrow("broke off");
+    await expect(textOf(eventsOf(streamOf([bytes.subarray(0, 30)], close)))).rejects.toThrow("ended early");
     const reset = streamOf([bytes], (controller) => controller.error(new Error("reset")));
     await expect(textOf(eventsOf(reset))).rejects.toThrow();
   });
