@@ -34,26 +34,42 @@ const IS_NAMED = "exists (select from pull_requests p where p.org_id = l.org_id 
 
 /**
  * Rows `task`, `session`, `declarer`: each task's own session, with all its calls (`declarer` is null), and those linked
- * to it, with the calls that their declarer made. `tasks` is a relation with a column `session`.
+ * to it, with the calls that their declarer made. A session that is linked brings those that the same declarer linked to
+ * it, as from another clone of the branch. `tasks` is a relation with a column `session`.
  */
-export const sessionsOfTasks = (tasks: string, org: string): string => `
+export const sessionsOfTasks = (tasks: string, org: string): string => {
+  const counts = `l.org_id = ${org} and l.counts and not ${IS_NAMED} and ${isAllowed(org)}`;
+  return `
   select distinct t.session as task, t.session, null as declarer from ${tasks} t where t.session is not null
   union
-  select l.of_session, l.session, l.declarer from session_links l
-  where l.org_id = ${org} and l.of_session in (select t.session from ${tasks} t)
-    and l.counts and not ${IS_NAMED} and ${isAllowed(org)}`;
+  (with recursive linked(task, session, declarer) as (
+    select l.of_session, l.session, l.declarer from session_links l
+    where l.of_session in (select t.session from ${tasks} t) and ${counts}
+    union
+    select k.task, l.session, l.declarer from linked k
+    join session_links l on l.of_session = k.session and l.declarer = k.declarer and ${counts}
+    where l.session <> k.task)
+  select linked.task, linked.session, linked.declarer from linked)`;
+};
 
 /** Whether a call `c` of the session `n.session` is one of the task `n.task`; `n` is a row of `sessionsOfTasks`. */
 export const isOfTask = `(n.declarer is null or n.declarer = ${makerOf("c")})`;
 
+/** Whether a link `l` was declared in the repository of a pull request that names its task. */
+const IS_SAME_REPOSITORY = `exists (
+      select from pull_requests p join repositories q on q.org_id = p.org_id and q.id = p.repository_id
+      where p.org_id = l.org_id and p.session = l.of_session and lower(q.full_name) = l.repository)`;
+
 /**
- * Tasks, as `task`, with calls that are not counted: a declared session that counts elsewhere, or calls under an
- * agent's id that made calls of the task and that no link covers. `named` is a relation of `sessionsOfTasks`.
+ * Tasks, as `task`, with calls that are not counted: a declared session that counts elsewhere or was declared in the same
+ * repository without a right to the task, or calls under an agent's id that made calls of the task and that no link
+ * covers. `named` is a relation of `sessionsOfTasks`.
  */
 export const uncoveredTasks = (named: string, org: string): string => `
   select n.task from ${named} n join session_links l on l.org_id = ${org} and l.of_session = n.task
   where l.removed_at is null
-    and case when not exists (select from ${named} o where o.task = n.task and o.session = l.session) then ${isAllowed(org)} end
+    and case when not exists (select from ${named} o where o.task = n.task and o.session = l.session)
+      then ${IS_SAME_REPOSITORY} or ${isAllowed(org)} end
   union
   select n.task from ${named} n join session_agents a on a.org_id = ${org} and a.session = n.session
   where not exists (select from ${named} o where o.task = n.task and o.session = a.agent_session)

@@ -36,9 +36,9 @@ export const declareLink = (
       // Declarations are rare: in turn, so that two of them make no circle.
       await tx.execute(sql`select pg_advisory_xact_lock(hashtext('session_links'))`);
       const declarer = makerOf(key);
-      const root = (await linkOf(tx, of, declarer)) ?? of;
+      const root = await rootOf(tx, of, { declarer, until: session });
       const before = await linkOf(tx, session, declarer);
-      const isTask = root === session || (await hasLinks(tx, session, declarer));
+      const isTask = root === session;
       if (before !== null && !isTask && !(await isCounted(tx, { session, of: before, declarer }))) {
         await tx
           .update(sessionLinks)
@@ -105,16 +105,15 @@ async function linkOf(tx: Transaction, session: string, declarer: string): Promi
   return row?.of ?? null;
 }
 
-/** Whether the declarer linked sessions to this one, which is then a task's itself. */
-async function hasLinks(tx: Transaction, session: string, declarer: string): Promise<boolean> {
-  const { orgId, ofSession, counts } = sessionLinks;
-  const own = and(eq(ofSession, session), eq(sessionLinks.declarer, declarer));
-  const rows = await tx
-    .select({ session: sessionLinks.session })
-    .from(sessionLinks)
-    .where(and(eq(orgId, DEFAULT_ORG), own, counts))
-    .limit(1);
-  return rows.length > 0;
+/** The task that a session counts for by its declarer's word, and so on, to the one that is linked to none. */
+async function rootOf(
+  tx: Transaction,
+  session: string,
+  { declarer, until }: { declarer: string; until: string },
+): Promise<string> {
+  const of = session === until ? null : await linkOf(tx, session, declarer);
+  if (of === null || !(await isCounted(tx, { session, of, declarer }))) return session;
+  return await rootOf(tx, of, { declarer, until });
 }
 
 /**

@@ -124,6 +124,33 @@ describe("a link to another person's task", () => {
     expect(await page()).toMatchObject({ requests: 2, findings: [] });
   });
 
+  test("from another clone brings what was linked to the clone's own session", async () => {
+    const place = { repository: "acme/shop", branch: "two-clones" };
+    await calls("ann", "clone-a");
+    await link("ann", { session: "clone-a", of: "clone-a", ...place });
+    const page = await merged("clone-a");
+    await calls("bob", "clone-b");
+    await calls("bob", "agent-b", 2);
+    expect(await link("bob", { session: "agent-b", of: "clone-b", ...place })).toBe(true);
+    expect(await link("bob", { session: "clone-b", of: "clone-a", ...place })).toBe(true);
+    await calls("bob", "agent-c");
+    expect(await link("bob", { session: "agent-c", of: "clone-b", ...place })).toBe(true);
+    expect(await page()).toEqual({ requests: 5, floor: false, findings: [] });
+    // No circle, whoever declares it.
+    expect(await link("bob", { session: "clone-a", of: "agent-b", ...place })).toBe(403);
+    expect(await link("ann", { session: "clone-a", of: "clone-b", ...place })).toBe(false);
+    expect(await page()).toMatchObject({ requests: 5 });
+  });
+
+  test("in the repository of its pull request, without evidence of the branch, makes it a lower bound", async () => {
+    await calls("ann", "unproven-task");
+    await calls("bob", "unproven-agent");
+    const page = await merged("unproven-task");
+    const body = { session: "unproven-agent", of: "unproven-task", repository: "acme/shop", branch: "b" };
+    expect(await link("bob", body)).toBe(false);
+    expect(await page()).toEqual({ requests: 1, floor: true, findings: ["link_without_evidence"] });
+  });
+
   test("without evidence does not take its session from the declarer's own task", async () => {
     await calls("ann", "squatted");
     await calls("bob", "bobs-own");

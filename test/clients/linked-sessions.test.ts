@@ -122,6 +122,44 @@ test("three sessions that work on one branch, the last after the pull request, a
   );
 });
 
+test("a colleague's clone of the branch, with a session of its own, is part of the cost", async () => {
+  const eve = await developer(github, repository.fullName, { gh: true });
+  // A clone shares its commits with ada's, not its settings.
+  const address = await ada.git("config", "--get-regexp", "pushinsteadof$");
+  await eve.git("config", "--local", ...(address.split(" ") as [string, string]));
+  const key = await gateway.admin<{ secret: string }>("POST", "/keys", {
+    name: "mel",
+    owner: "mel@example.com",
+  });
+  const work = async (it: Developer, own: string, session: string, command: string) => {
+    await call({ "x-claude-code-session-id": session }, own);
+    const agent = { ANTHROPIC_BASE_URL: gateway.url, ANTHROPIC_AUTH_TOKEN: own };
+    expect((await it.run(["sh", "-c", command], agent)).code).toBe(0);
+    const input = { session_id: session, cwd: it.work, tool_name: "Bash", tool_input: { command } };
+    return await it.hook(JSON.stringify(input), agent);
+  };
+  const commit = "git commit -q --allow-empty -m work";
+  const push = "git push -q --force origin both";
+  const open = `${push} && gh pr create --title both --body "A thing."`;
+  await work(eve, key.secret, "mel-1", `git checkout -q -b both && ${commit}`);
+  expect(
+    await work(ada, secret, "ada-1", `git checkout -q -B both main && ${commit} && ${open}`),
+  ).toMatchObject({ code: 0 });
+  const request = [...github.world.pullRequests.values()].at(-1) as PullRequest;
+  expect(request.body).toBe("A thing.\n\nGateway-Session: ada-1");
+  const joined = await work(eve, key.secret, "mel-2", `${commit} && ${push}`);
+  expect([joined.code, joined.error]).toEqual([
+    0,
+    expect.stringContaining("mel-1, which this clone uses, is linked"),
+  ]);
+  await merge(request);
+  const all = await costOf(["ada-1", "mel-1", "mel-2"]);
+  const page = await pageOf(request);
+  expect(page.session_cost_is_lower_bound).toBe(false);
+  expect(Number(page.session_cost_usd)).toBeCloseTo(all, 12);
+  eve.remove();
+});
+
 describe("a task's agent that also called without the task's session", () => {
   test("makes the merge a lower bound until it is linked; then its cost is part of it", async () => {
     await call({ "x-session-id": "gs_floor", "x-claude-code-session-id": "agent-floor" });

@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { SessionId } from "#shared/labels.ts";
+import { agentsGateway } from "../agents/agents-gateway.ts";
 import { gitIn } from "../stamping/git.ts";
 import { type GithubVia, isGithubVia, openGithub } from "../stamping/github.ts";
+import { linkInstead } from "../stamping/link.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
 import { stampPullRequest } from "../stamping/stamp.ts";
 import type { Stamped } from "../stamping/stamp-target.ts";
@@ -64,9 +66,10 @@ export function printStamped({ done, ...rest }: Stamped, json: boolean): number 
   return done ? 0 : 1;
 }
 
-function stampIn(directory: string, options: Options): Promise<Stamped> {
+async function stampIn(directory: string, options: Options): Promise<Stamped> {
   const { via = null, number = null, repo = null, session = null } = options;
-  return stampPullRequest(gitIn(directory), openGithub(directory, via), {
+  const git = gitIn(directory);
+  const stamped = await stampPullRequest(git, openGithub(directory, via), {
     place: repo,
     number,
     session,
@@ -74,4 +77,5 @@ function stampIn(directory: string, options: Options): Promise<Stamped> {
     fromCommits: options.fromCommits ?? false,
     dryRun: options.dryRun ?? false,
   });
+  return stamped.instead ? await linkInstead(git, stamped, await agentsGateway({ directory, git })) : stamped;
 }

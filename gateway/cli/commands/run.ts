@@ -9,8 +9,9 @@ import { additionsFor, agentOf, headerlessAgent, whyNotCarried } from "../agents
 import { HOMES } from "../agents/homes.ts";
 import { KEY_VARIABLE } from "../agents/variables.ts";
 import { agentGateway, loginFor } from "../client/settings.ts";
-import { gitIn } from "../stamping/git.ts";
+import { type Git, gitIn } from "../stamping/git.ts";
 import { openGithub } from "../stamping/github.ts";
+import { linkSession } from "../stamping/link.ts";
 import { stampPullRequest } from "../stamping/stamp.ts";
 import { keepTask, openTask, type Task } from "../stamping/task.ts";
 import { directoryOf, printNote } from "./common.ts";
@@ -76,9 +77,15 @@ async function run(directory: string, words: readonly string[], options: Options
     return 0;
   }
   const status = await withAdded(directory, words, added);
-  if (requested === null) await keepTask(git, task.session).catch(() => undefined);
+  if (requested === null) await keepAndDeclare(git, task.session, gateway).catch(() => undefined);
   if (options.stamp) await stampAtEnd(directory, requested);
   return status;
+}
+
+/** Keeps the branch's session, and tells the gateway where its task is, so that other clones of the branch can join it. */
+async function keepAndDeclare(git: Git, session: SessionId, gateway: Gateway | null): Promise<void> {
+  const kept = await keepTask(git, session);
+  if (kept !== null) await linkSession(git, kept, gateway);
 }
 
 /** The gateway to point agents at; `refused`: it takes the key of `tallygate login` no more, so every call would fail. */

@@ -2,7 +2,7 @@ import { agentsGateway } from "../agents/agents-gateway.ts";
 import { type Git, gitIn, isDefaultBranch } from "./git.ts";
 import { githubHost, openGithub } from "./github.ts";
 import type { StampHookCall } from "./hook-input.ts";
-import { linkSession } from "./link.ts";
+import { linkInstead, linkSession } from "./link.ts";
 import type { PullRequestChoice } from "./pull-request.ts";
 import { remotesOn } from "./remote.ts";
 import { stampPullRequest } from "./stamp.ts";
@@ -34,6 +34,8 @@ export async function afterTool(call: StampHookCall, { worked, pushed }: Effects
     const note = await step().catch(failure);
     if (note) notes.push(note);
   };
+  let gateway: ReturnType<typeof agentsGateway> | null = null;
+  const gatewayOnce = () => (gateway ??= agentsGateway({ directory, git }));
   const github = () => openGithub(directory, null);
   const before = Date.now() - (call.ranMs ?? UNKNOWN_MS);
   for (const branch of branches) {
@@ -44,13 +46,15 @@ export async function afterTool(call: StampHookCall, { worked, pushed }: Effects
   }
   const given = { session: null, reported: call.session, fromCommits: false, dryRun: false };
   for (const choice of await choicesFor(git, call, await workingBranches(git, pushed))) {
-    await attempt(async () => noteOf(await stampPullRequest(git, github(), { ...given, ...choice })));
+    await attempt(async () => {
+      const stamped = await stampPullRequest(git, github(), { ...given, ...choice });
+      return noteOf(stamped.instead ? await linkInstead(git, stamped, await gatewayOnce()) : stamped);
+    });
   }
   if (call.session === null || branches.length === 0) return notes;
   const { session } = call;
   await attempt(async () => {
-    const gateway = await agentsGateway({ directory, git });
-    for (const branch of branches) await linkSession(git, { session, branch }, gateway);
+    for (const branch of branches) await linkSession(git, { session, branch }, await gatewayOnce());
     return null;
   });
   return notes;

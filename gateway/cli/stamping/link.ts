@@ -1,10 +1,13 @@
+import { Type } from "@sinclair/typebox";
 import type { SessionId } from "#shared/labels.ts";
+import { open } from "#shared/schema.ts";
 import { Secret } from "../../directory.ts";
-import { apiAt } from "../client/api.ts";
+import { apiAt, expectShape } from "../client/api.ts";
 import { pinnedSession, pinSession } from "./branch-session.ts";
 import { type Git, isDefaultBranch } from "./git.ts";
 import { githubHost } from "./github.ts";
 import { remotesOn } from "./remote.ts";
+import type { Stamped } from "./stamp-target.ts";
 import { knownSession } from "./task.ts";
 
 /** A session that was declared already, in the repository's own configuration: it is declared once. */
@@ -19,23 +22,50 @@ const declaredKey = (branch: string): string => `branch.${branch}.gateway-linked
 export async function linkSession(
   git: Git,
   { session, branch }: { session: SessionId; branch: string },
-  gateway: { url: string; key: string } | null,
+  gateway: Gateway | null,
 ): Promise<SessionId | null> {
   if (await isDefaultBranch(git, branch)) return null;
   const task =
     (await pinnedSession(git, branch)) ??
     (await pinSession(git, branch, (await knownSession(git, session, branch)) ?? session));
-  if (gateway === null) return task;
-  const declared = `${session} ${task}`;
-  const before = await git("config", "--local", "--get-all", declaredKey(branch));
-  if (before?.split("\n").includes(declared)) return task;
-  const [remote] = await remotesOn(git, githubHost());
-  const repository = remote && { repository: `${remote.owner}/${remote.repository}` };
-  const name = branch.slice(0, TASK_MAX);
-  const body = { session, of: task, task: name, branch: name, ...repository };
-  await apiAt(gateway.url, new Secret(gateway.key)).call("POST", "/v1/sessions/links", body);
-  await git("config", "--local", "--add", declaredKey(branch), declared);
+  if (gateway !== null) await declare(git, { session, of: task, branch }, gateway);
   return task;
 }
 
+type Gateway = { url: string; key: string };
+type Link = { session: SessionId; of: SessionId; branch: string };
+
+const Declared = open({ counts: Type.Boolean() });
+
+/** Declares a link once. @returns whether it counts, as the gateway judges it now; null: it was declared before. */
+async function declare(git: Git, { session, of, branch }: Link, gateway: Gateway): Promise<boolean | null> {
+  const declared = `${session} ${of}`;
+  const before = await git("config", "--local", "--get-all", declaredKey(branch));
+  if (before?.split("\n").includes(declared)) return null;
+  const [remote] = await remotesOn(git, githubHost());
+  const repository = remote && { repository: `${remote.owner}/${remote.repository}` };
+  const name = branch.slice(0, TASK_MAX);
+  const body = { session, of, task: name, branch: name, ...repository };
+  const api = apiAt(gateway.url, new Secret(gateway.key));
+  const answer = await api.call("POST", "/v1/sessions/links", body);
+  await git("config", "--local", "--add", declaredKey(branch), declared);
+  return expectShape(Declared, answer, "The link").counts;
+}
+
 const TASK_MAX = 256;
+
+/**
+ * Where a pull request names another session than this clone's, links this one to it: work on one branch may come from
+ * several clones, and a second line would leave the merge without a cost.
+ * @throws ApiError if the gateway refuses or does not answer; the next call tries again.
+ */
+export async function linkInstead(git: Git, stamped: Stamped, gateway: Gateway | null): Promise<Stamped> {
+  const { instead, url } = stamped;
+  if (!instead || gateway === null) return stamped;
+  const { session, of } = instead;
+  const counts = await declare(git, instead, gateway);
+  const linked = `${url} names the session ${of}; ${session}, which this clone uses, is linked to it`;
+  if (counts !== false) return { ...stamped, done: true, changed: counts !== null, text: `${linked}.` };
+  const why = `but does not count: the owner of ${of} has not worked on the same repository and branch with a hook or \`tallygate run\``;
+  return { ...stamped, text: `${linked}, ${why}.` };
+}

@@ -9,6 +9,8 @@ export type Stamped = {
   text: string;
   url: string | null;
   session: SessionId | null;
+  /** The task's session, if the pull request names another one, `of`. */
+  instead?: { session: SessionId; of: SessionId; branch: string };
 };
 
 /** A text on GitHub that can name a session. */

@@ -43,7 +43,10 @@ export async function stampPullRequest(git: Git, github: GithubApi, options: Sta
     reread: async () => (await readPullRequest(github, found, found.number))?.body ?? null,
     harm: "it has no cost",
   };
-  return await writeLine(bearer, session, options.dryRun);
+  const stamped = await writeLine(bearer, session, options.dryRun);
+  const [of, ...others] = readSessionLine(found.body).ids;
+  const isOther = of !== undefined && of !== session && others.length === 0 && !options.dryRun;
+  return isOther ? { ...stamped, instead: { session, of, branch: found.branch } } : stamped;
 }
 
 export const noPullRequest = (number: number | null): Stamped =>

@@ -52,10 +52,17 @@ export async function endFinishedTask(
   return true;
 }
 
-/** Pins the checked-out branch to the session that ran, if it is a working branch without a pin. */
-export async function keepTask(git: Git, session: SessionId): Promise<void> {
+/**
+ * Pins the checked-out branch to the session that ran, if it is a working branch without a pin. @returns the branch and
+ * its session; null: there is no working branch.
+ */
+export async function keepTask(
+  git: Git,
+  session: SessionId,
+): Promise<{ branch: string; session: SessionId } | null> {
   const branch = await currentBranch(git);
-  if (branch !== null && !(await isDefaultBranch(git, branch))) await pinSession(git, branch, session);
+  if (branch === null || (await isDefaultBranch(git, branch))) return null;
+  return { branch, session: await pinSession(git, branch, session) };
 }
 
 /** The session of a branch's task: the one it is pinned to, else a surrounding wrapper's. */
