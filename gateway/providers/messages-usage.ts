@@ -11,43 +11,62 @@ import {
 } from "./provider-json.ts";
 import { hasUnknown, MESSAGES_MEMBERS } from "./usage-members.ts";
 
-/** Iterations that the counts of the whole answer leave out, though they are billed (Anthropic's API). */
+/** An iteration that the counts of the whole answer leave out, though it is billed (Anthropic's API). */
 const COMPACTION = "compaction";
 const FALLBACK = "fallback_message";
-/** Types of iterations whose tokens are all recorded. */
-const COUNTED = new Set<unknown>(["message", FALLBACK, COMPACTION]);
+/** Types of iterations whose tokens are all recorded, unless a model took over. */
+const COUNTED = new Set<unknown>(["message", COMPACTION]);
 
 const iterationsOf = (usage: ProviderObject): ProviderObject[] =>
   listOf(usage["iterations"])
     .map(objectOf)
     .filter((one) => one !== null);
 
+/** The last iteration, by a model that took over because the one before declined; null: none did. */
+const takeover = (usage: ProviderObject): ProviderObject | null =>
+  iterationsOf(usage).findLast(({ type }) => type === FALLBACK) ?? null;
+
+/** The model that took over, which gave the answer; null: none did. */
+export const takenOverBy = (usage: ProviderObject): string | null => nameOf(takeover(usage)?.["model"]);
+
+/** Whether an iteration is of the model that took over. */
+const isTakers = ({ type, model }: ProviderObject, taker: ProviderObject): boolean =>
+  type === FALLBACK || (type === "message" && typeof model === "string" && model === taker["model"]);
+
 /**
  * Anthropic's counts in the normal form. `input_tokens` excludes cache reads and writes; any field may be null. The
- * tokens that compacting an earlier context took are in `iterations` alone, and belong to the call.
+ * tokens that compacting an earlier context took are in `iterations` alone, and belong to the call. Where a model took over,
+ * only its tokens count, because those of the others have other prices.
  */
 export function messagesUsage(usage: ProviderObject): Usage {
-  const compactions = iterationsOf(usage).filter(({ type }) => type === COMPACTION);
-  const whole = {
-    ...tokensOf(usage),
-    webSearches: countOf(objectOf(usage["server_tool_use"])?.["web_search_requests"]),
-  };
-  return compactions.map(tokensOf).reduce(withCompaction, whole);
+  const [iterations, taker] = [iterationsOf(usage), takeover(usage)];
+  const webSearches = countOf(objectOf(usage["server_tool_use"])?.["web_search_requests"]);
+  if (taker) {
+    const own = iterations.filter((one) => isTakers(one, taker)).map(tokensOf);
+    return { ...own.reduce(withIteration), webSearches };
+  }
+  const compactions = iterations.filter(({ type }) => type === COMPACTION).map(tokensOf);
+  return compactions.reduce(withIteration, { ...tokensOf(usage), webSearches });
 }
 
 /** Uses of Anthropic's tools that are counted, or that cost nothing but their tokens. */
 const ACCOUNTED_USES = new Set(["web_search_requests", "web_fetch_requests", "tool_search_requests"]);
 
 /**
- * Whether more is billed than counted here, such as an advisor's tokens at another model's price, or the time of a
- * container that runs code. A use of a tool that is not known yet counts as billed.
+ * Whether more is billed than counted here, such as an advisor's tokens at another model's price, those of a model that
+ * declined, or the time of a container that runs code. A use of a tool that is not known yet counts as billed.
  */
-export const billsMore = (usage: ProviderObject): boolean =>
-  hasUnknown(usage, MESSAGES_MEMBERS) ||
-  iterationsOf(usage).some(({ type }) => !COUNTED.has(type)) ||
-  Object.entries(objectOf(usage["server_tool_use"]) ?? {}).some(
-    ([name, uses]) => !ACCOUNTED_USES.has(name) && uses !== null && uses !== 0,
+export function billsMore(usage: ProviderObject): boolean {
+  const taker = takeover(usage);
+  const isCounted = (one: ProviderObject) => (taker ? isTakers(one, taker) : COUNTED.has(one["type"]));
+  return (
+    hasUnknown(usage, MESSAGES_MEMBERS) ||
+    iterationsOf(usage).some((one) => !isCounted(one)) ||
+    Object.entries(objectOf(usage["server_tool_use"]) ?? {}).some(
+      ([name, uses]) => !ACCOUNTED_USES.has(name) && uses !== null && uses !== 0,
+    )
   );
+}
 
 /** Tools that Anthropic runs, and bills by counts that the usage reports or not at all. */
 const ACCOUNTED_TOOLS = new Set<unknown>([
@@ -80,10 +99,10 @@ function tokensOf(usage: ProviderObject): Usage {
 }
 
 /** If either usage lacks the input or output, their sum is unknown. */
-function withCompaction(whole: Usage, compaction: Usage): Usage {
-  const sum = addUsage(whole, { ...compaction, reasoningTokens: null });
+function withIteration(whole: Usage, iteration: Usage): Usage {
+  const sum = addUsage(whole, { ...iteration, reasoningTokens: null });
   const sumOfBoth = (count: keyof Usage) =>
-    whole[count] === null || compaction[count] === null ? null : sum[count];
+    whole[count] === null || iteration[count] === null ? null : sum[count];
   return {
     ...sum,
     uncachedInputTokens: sumOfBoth("uncachedInputTokens"),
@@ -105,22 +124,12 @@ function writesOf(usage: ProviderObject): { fiveMinutes: number | null; hour: nu
 const USUAL_TIERS = new Set<string | null>([null, "standard"]);
 
 /**
- * `fast` where the answer was given in fast mode, `fallback` where another model took over at the vendor's: both are priced
- * apart. Else the tier that the provider names.
- */
-function ownTier(usage: ProviderObject): string | null {
-  if (usage["speed"] === "fast") return "fast";
-  if (iterationsOf(usage).some(({ type }) => type === FALLBACK)) return "fallback";
-  return nameOf(usage["service_tier"]);
-}
-
-/**
- * The tier that the answer was given in; `us`, or the tier with `_us` behind it, where it was made in the US alone, which
- * costs more (`usage.inference_geo`).
+ * The tier that the answer was given in: `fast` in fast mode, else as the provider names it; `us`, or the tier with `_us`
+ * behind it, where it was made in the US alone, which costs more (`usage.inference_geo`).
  */
 export function messagesTier(usage: ProviderObject): string | null {
-  const tier = ownTier(usage);
-  if (usage["inference_geo"] !== "us" || tier === "fallback") return tier;
+  const tier = usage["speed"] === "fast" ? "fast" : nameOf(usage["service_tier"]);
+  if (usage["inference_geo"] !== "us") return tier;
   return USUAL_TIERS.has(tier) ? "us" : `${tier}_us`;
 }
 

@@ -1,7 +1,14 @@
 import { ERRORS } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, needle, searcher, seekAny } from "./byte-search.ts";
-import { billsMore, isBilledBlock, messagesTier, messagesUsage, overlay } from "./messages-usage.ts";
+import {
+  billsMore,
+  isBilledBlock,
+  messagesTier,
+  messagesUsage,
+  overlay,
+  takenOverBy,
+} from "./messages-usage.ts";
 import { failureIn, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { readingOf, type Wire } from "./wire.ts";
 
@@ -103,7 +110,7 @@ const messagesReading = (seen: {
 }): Reading =>
   readingOf({
     usage: seen.usage && messagesUsage(seen.usage),
-    model: seen.model,
+    model: (seen.usage && takenOverBy(seen.usage)) ?? seen.model,
     tier: seen.usage && messagesTier(seen.usage),
     keptId: seen.container,
     final: seen.final,

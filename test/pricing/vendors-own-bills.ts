@@ -492,6 +492,63 @@ const anthropic = (model: string, usage: object, more: object = {}) => ({
   ...more,
 });
 
+const FALLBACKS = "platform.claude.com, refusals and fallback, and pricing, 2026-11-27";
+const iteration = (type: string, model: string, output_tokens: number) => ({
+  type,
+  model,
+  input_tokens: 1000,
+  output_tokens,
+  cache_read_input_tokens: 200,
+  cache_creation_input_tokens: 0,
+});
+
+const TAKEOVERS: readonly VendorsBill[] = [
+  {
+    what: "a model that took over: its tokens at its price",
+    source: FALLBACKS,
+    kind: "anthropic",
+    wire: "messages",
+    model: "claude-fable-5",
+    answer: anthropic("claude-fable-5", {
+      iterations: [
+        iteration("message", "claude-fable-5", 0),
+        iteration("fallback_message", "claude-opus-4-8", 500),
+      ],
+    }),
+    bill: [
+      [1000, "5", MTOK],
+      [200, "0.5", MTOK],
+      [500, "25", MTOK],
+    ],
+    partial: true,
+  },
+  {
+    what: "the same in a stream, where a model answers that took over in an earlier turn",
+    source: FALLBACKS,
+    kind: "anthropic",
+    wire: "messages",
+    model: "claude-fable-5",
+    answer: [
+      {
+        type: "message_start",
+        message: { model: "claude-fable-5", usage: { input_tokens: 1000, output_tokens: 1 } },
+      },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Rain." } },
+      {
+        type: "message_delta",
+        delta: { stop_reason: "end_turn" },
+        usage: { output_tokens: 500, iterations: [iteration("fallback_message", "claude-opus-4-8", 500)] },
+      },
+      { type: "message_stop" },
+    ],
+    bill: [
+      [1000, "5", MTOK],
+      [200, "0.5", MTOK],
+      [500, "25", MTOK],
+    ],
+  },
+];
+
 const vertexAt = (location: string) =>
   `https://${location}-aiplatform.googleapis.com/v1/projects/p/locations/${location}`;
 const CLAUDE_ON_VERTEX = "platform.claude.com, Claude on Vertex AI, 2026-11-27";
@@ -707,4 +764,11 @@ const OF_TOMORROW: readonly VendorsBill[] = [
   },
 ];
 
-export const VENDORS_BILLS: readonly VendorsBill[] = [...TIERS, ...FEES, ...UNITS, ...PLACES, ...OF_TOMORROW];
+export const VENDORS_BILLS: readonly VendorsBill[] = [
+  ...TIERS,
+  ...FEES,
+  ...UNITS,
+  ...TAKEOVERS,
+  ...PLACES,
+  ...OF_TOMORROW,
+];

@@ -61,8 +61,22 @@ test("an adviser's tokens have the price of another model: what is counted is a 
   expect([usage.uncachedInputTokens, usageSource]).toEqual([23_000, "partial"]);
 });
 
-test("a model that took over at the vendor's is told by the tier, because its price is another", () => {
-  expect(tierOf({ ...TOP, iterations: [MESSAGE, { ...MESSAGE, type: "fallback_message" }] })).toBe(
-    "fallback",
-  );
+test("of a model that took over at the vendor's only its own tokens count, because it has its own price", () => {
+  const taker = { type: "fallback_message", model: "claude-opus-4-8", input_tokens: 120, output_tokens: 60 };
+  const earlier = { ...MESSAGE, model: "claude-opus-4-8" };
+  const declined = { ...MESSAGE, model: "claude-fable-5", output_tokens: 0 };
+  const { usage, responseModel, usageSource } = readingOf({ ...TOP, iterations: [declined, earlier, taker] });
+  expect([usage.uncachedInputTokens, usage.outputTokens, usage.cacheReadTokens]).toEqual([
+    23_120, 1_060, 500,
+  ]);
+  // Nothing tells whether what was declined is billed.
+  expect([responseModel, usageSource]).toEqual(["claude-opus-4-8", "partial"]);
+  const alone = readingOf({ ...TOP, iterations: [earlier, taker] });
+  expect([alone.usage.uncachedInputTokens, alone.usageSource]).toEqual([23_120, "provider"]);
+  const unnamed = readingOf({ ...TOP, iterations: [MESSAGE, { ...taker, model: null }] });
+  expect([unnamed.usage.outputTokens, unnamed.responseModel, unnamed.usageSource]).toEqual([
+    60,
+    "claude-opus-4-6",
+    "partial",
+  ]);
 });
