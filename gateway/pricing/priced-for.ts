@@ -21,5 +21,6 @@ const UNITS: Partial<Record<SurfaceName, readonly PriceUnit[]>> = {
 export function isPricedFor(surface: SurfaceName, price: PriceEntry | null): boolean {
   if (price === null) return false;
   if (surface === "audio.speech" && price.characterEstimate) return true;
+  if (surface.startsWith("audio.trans") && price.audioHour) return true;
   return (UNITS[surface] ?? TEXT).some((unit) => price.rates[unit] !== undefined);
 }

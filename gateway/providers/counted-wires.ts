@@ -2,20 +2,26 @@ import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { countOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { reportedCostOf } from "./reported-cost.ts";
 import { typedStreams } from "./typed-stream.ts";
+import { CHAT_MEMBERS, hasUnknown, type UsageMembers } from "./usage-members.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
+
+const COUNTED_MEMBERS: UsageMembers = { ...CHAT_MEMBERS, search_units: true };
 
 /** A wire without streams. `usageOf` finds the usage in an answer. */
 const counted = (usageOf: (answer: ProviderObject) => Usage | null): Wire => ({
   ...openaiErrors,
   readAnswer(bytes, facts) {
     const answer = parseObject(bytes) ?? {};
-    const cost = reportedCostOf(objectOf(answer["usage"]), facts);
+    const told = objectOf(answer["usage"]);
+    const cost = reportedCostOf(told, facts);
+    const units = objectOf(objectOf(answer["meta"])?.["billed_units"]);
     return readingOf({
       usage: usageOf(answer),
       model: nameOf(answer["model"]),
       tier: null,
       final: true,
       cost,
+      billsMore: hasUnknown(told, COUNTED_MEMBERS) || hasUnknown(units, COUNTED_MEMBERS),
     });
   },
   openStream: typedStreams({ markers: [], update: () => undefined }),

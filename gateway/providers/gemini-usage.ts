@@ -63,15 +63,23 @@ export function geminiTier({ serviceTier, trafficType }: ProviderObject): string
 export const trafficIn = (usage: ProviderObject | null): string | null =>
   geminiTier({ trafficType: objectOf(objectOf(usage?.["extra_properties"])?.["google"])?.["traffic_type"] });
 
+const groundings = (answer: ProviderObject): (ProviderObject | null)[] =>
+  listOf(answer["candidates"]).map((one) => objectOf(objectOf(one)?.["groundingMetadata"]));
+
+/** Whether an answer is grounded in something else than a search of the web: maps, pictures, the caller's own data. */
+export const isGroundedOtherwise = (answer: ProviderObject): boolean =>
+  groundings(answer).some(
+    (grounding) =>
+      ["imageSearchQueries", "retrievalQueries"].some((name) => listOf(grounding?.[name]).length > 0) ||
+      listOf(grounding?.["groundingChunks"]).some((chunk) => objectOf(objectOf(chunk)?.["maps"]) !== null),
+  );
+
 /** Models before Gemini 3 are billed per grounded prompt, later ones per search query. */
 const BILLED_PER_PROMPT = /gemini-[12]/;
 
 /** Google searches that an answer was grounded in, as they are billed; null if there were none. */
 export function groundedSearches(answer: ProviderObject): number | null {
-  const queries = listOf(answer["candidates"]).flatMap((one) => {
-    const grounding = objectOf(objectOf(one)?.["groundingMetadata"]);
-    return listOf(grounding?.["webSearchQueries"]);
-  });
+  const queries = groundings(answer).flatMap((grounding) => listOf(grounding?.["webSearchQueries"]));
   if (queries.length === 0) return null;
   return BILLED_PER_PROMPT.test(String(answer["modelVersion"])) ? 1 : queries.length;
 }

@@ -3,7 +3,7 @@ import { ERRORS } from "../errors.ts";
 import { googleStatus } from "../google-format.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, needle } from "./byte-search.ts";
-import { geminiTier, geminiUsage, groundedSearches } from "./gemini-usage.ts";
+import { geminiTier, geminiUsage, groundedSearches, isGroundedOtherwise } from "./gemini-usage.ts";
 import { listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { GEMINI_MEMBERS, hasUnknown } from "./usage-members.ts";
 import { readingOf, type Wire } from "./wire.ts";
@@ -64,6 +64,7 @@ type Seen = {
   model: string | null;
   id: string | null;
   searches: number | null;
+  groundedOtherwise: boolean;
   /** The status of an error that came inside an answer with a good one. */
   failure: string | undefined;
   /** Every answer has ended, or the prompt was refused. */
@@ -75,6 +76,7 @@ const nothingSeen = (): Seen => ({
   model: null,
   id: null,
   searches: null,
+  groundedOtherwise: false,
   failure: undefined,
   finished: false,
 });
@@ -84,6 +86,7 @@ function take(seen: Seen, chunk: ProviderObject): void {
   seen.model = nameOf(chunk["modelVersion"]) ?? seen.model;
   seen.id ??= nameOf(chunk["responseId"]);
   const searches = groundedSearches(chunk);
+  seen.groundedOtherwise ||= isGroundedOtherwise(chunk);
   if (searches !== null) seen.searches = Math.max(searches, seen.searches ?? 0);
   seen.failure ??= nameOf(objectOf(chunk["error"])?.["status"]) ?? undefined;
   const candidates = listOf(chunk["candidates"]).map(objectOf);
@@ -92,21 +95,24 @@ function take(seen: Seen, chunk: ProviderObject): void {
     typeof objectOf(chunk["promptFeedback"])?.["blockReason"] === "string";
 }
 
-const geminiReading = ({ metadata, model, id, searches, failure }: Seen, final: boolean): Reading => ({
+const geminiReading = (
+  { metadata, model, id, searches, groundedOtherwise, failure }: Seen,
+  final: boolean,
+): Reading => ({
   ...readingOf({
     usage: metadata && { ...geminiUsage(metadata), webSearches: searches },
     model,
     tier: metadata && geminiTier(metadata),
     final,
     failure,
-    billsMore: hasUnknown(metadata, GEMINI_MEMBERS),
+    billsMore: groundedOtherwise || hasUnknown(metadata, GEMINI_MEMBERS),
   }),
   answerId: id,
 });
 
 const FINISH = needle('"finishReason"');
 const BLOCKED = needle('"blockReason"');
-const SEARCHED = needle('"webSearchQueries"');
+const GROUNDED = needle('"groundingMetadata"');
 const ERROR = needle('"error"');
 const USAGE = needle('"usageMetadata"');
 
@@ -128,7 +134,7 @@ function geminiStream(): StreamReader {
   return {
     seek: () => (from) => from,
     event(data) {
-      const decides = [FINISH, BLOCKED, SEARCHED, ERROR].some((text) => includesBytes(data, text));
+      const decides = [FINISH, BLOCKED, GROUNDED, ERROR].some((text) => includesBytes(data, text));
       if (!progress.contentSeen || decides) read(data);
       else if (includesBytes(data, USAGE)) latest = new Uint8Array(data);
       return false;

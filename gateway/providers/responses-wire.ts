@@ -79,26 +79,43 @@ const keptIn = (output: unknown, stored: boolean): string[] =>
     .map(nameOf)
     .filter((id) => id !== null);
 
-/** Calls of tools that the client runs, or that cost nothing but their tokens. Searches are counted. */
+/**
+ * Items of the output that cost nothing but their tokens, or that are counted (searches): text, and tools that the client
+ * or a server of its own runs.
+ */
 const NOT_BILLED_BESIDES = new Set<unknown>([
+  "message",
+  "reasoning",
+  "compaction",
   "function_call",
+  "function_call_output",
   "custom_tool_call",
+  "custom_tool_call_output",
   "computer_call",
+  "computer_call_output",
   "local_shell_call",
+  "local_shell_call_output",
+  "shell_call_output",
   "apply_patch_call",
+  "apply_patch_call_output",
   "mcp_call",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "mcp_approval_response",
   "tool_search_call",
+  "tool_search_output",
+  "additional_tools",
   "web_search_call",
   "file_search_call",
 ]);
 
 /**
- * Whether an item of the output is the call of a tool that the provider runs and bills by figures that no answer
- * reports: containers, images. A kind of call that is not known yet counts as one.
+ * Whether an item of the output is of a tool that the provider runs and bills by figures that no answer reports, such as
+ * containers and images. A type that is not known yet counts as one.
  */
 function isBilledBesides(item: ProviderObject | null): boolean {
   const type = item?.["type"];
-  if (typeof type !== "string" || !type.endsWith("_call") || NOT_BILLED_BESIDES.has(type)) return false;
+  if (typeof type !== "string" || NOT_BILLED_BESIDES.has(type)) return false;
   return !(type === "shell_call" && objectOf(item?.["environment"])?.["type"] === "local");
 }
 

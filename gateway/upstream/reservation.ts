@@ -1,11 +1,12 @@
 import type { RequestRow } from "#drizzle/schema/records.ts";
+import { type Exact, plus, ZERO } from "#shared/decimal.ts";
 import type { Call, Choice, Target } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
 import { memberValue } from "../http/scan.ts";
 import type { LimitDemand } from "../limits/decide.ts";
 import { type Pico, picoRoundedUp } from "../limits/money.ts";
 import { refusesUnpriced } from "../limits/unpriced.ts";
-import { usageBound } from "../limits/usage-bound.ts";
+import { type UsageBound, usageBound } from "../limits/usage-bound.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
 import { isPricedFor } from "../pricing/priced-for.ts";
@@ -13,6 +14,7 @@ import { askedTier, isPricedApart, STANDARD } from "../pricing/tier.ts";
 import type { CallUsage, Grant } from "../stores/limits/grants.ts";
 import type { Limiter } from "../stores/limits/limiter.ts";
 import { surfaceFacts } from "../surface-facts.ts";
+import { fallbacksBound } from "./fallbacks-bound.ts";
 
 /** Reserved for a call of unknown price: the smallest amount, so that it needs a budget with something left. */
 const UNKNOWN: Pico = 1n;
@@ -80,21 +82,27 @@ function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): LimitDema
     const standard = priceIn(STANDARD);
     const asked = option && priceIn(option.tier);
     const least = bound.outputBounded ? bound : { ...bound, outputTokens: 0 };
-    if (standard && option && !asked) {
-      demand.unpricedOption = option.text;
+    const fallbacks = surface === "messages" ? member("fallbacks") : undefined;
+    const besides = (counts: UsageBound) =>
+      fallbacksBound(fallbacks, counts, (one, tier) => prices.priceOf({ ...provider, tier }, one, atMs));
+    const [most, leastOfThem] = [besides(bound), besides(least)];
+    const unpriced = most === null ? "fallbacks" : option && !asked ? option.text : null;
+    if (standard && unpriced !== null) {
+      demand.unpricedOption = unpriced;
       demand.usd = demand.minimumUsd = UNBOUNDED;
       continue;
     }
     // A tier that has no room may answer at the standard price.
     for (const price of [standard, asked]) {
-      demand.usd = larger(demand.usd, picoOf(priceBound(price, bound)));
-      demand.minimumUsd = larger(demand.minimumUsd, picoOf(priceBound(price, least)));
+      demand.usd = larger(demand.usd, picoOf(priceBound(price, bound), most));
+      demand.minimumUsd = larger(demand.minimumUsd, picoOf(priceBound(price, least), leastOfThem));
     }
   }
   return demand;
 }
 
-const picoOf = (usd: ReturnType<typeof priceBound>): Pico => (usd === null ? UNKNOWN : picoRoundedUp(usd));
+const picoOf = (usd: Exact | null, besides: Exact | null): Pico =>
+  usd === null ? UNKNOWN : picoRoundedUp(plus(usd, besides ?? ZERO));
 
 /** The service tier with prices of its own that the request asks for (OpenAI's, Anthropic's or Google's); null: none. */
 function optionIn(member: (name: string) => unknown): { tier: string; text: string } | null {

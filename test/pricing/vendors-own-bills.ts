@@ -306,6 +306,28 @@ const FEES: readonly VendorsBill[] = [
   },
 ];
 
+const GROUNDED: readonly VendorsBill[] = [
+  { groundingChunks: [{ maps: { uri: "https://maps.example/1" } }] },
+  { retrievalQueries: ["weather"] },
+  { imageSearchQueries: ["weather"] },
+].map((groundingMetadata) => ({
+  what: `an answer grounded in ${Object.keys(groundingMetadata)}: the tokens`,
+  source: GEMINI_PRICES,
+  kind: "gemini",
+  wire: "gemini",
+  model: "gemini-3.5-flash",
+  answer: [
+    gemini("gemini-3.5-flash", {}, { finishReason: undefined }),
+    gemini("gemini-3.5-flash", {}, { finishReason: undefined, groundingMetadata }),
+    gemini("gemini-3.5-flash", GEMINI_TOKENS),
+  ],
+  bill: [
+    [1000, "1.5", MTOK],
+    [500, "9", MTOK],
+  ],
+  partial: true,
+}));
+
 const cachedAudio = (cacheTokensDetails: object[] | undefined) =>
   gemini("gemini-2.5-flash", {
     promptTokenCount: 2000,
@@ -737,6 +759,32 @@ const OF_TOMORROW: readonly VendorsBill[] = [
     partial: true,
   },
   {
+    what: "an item of Responses that is not known",
+    source: "the list's price of the tokens",
+    kind: "openai",
+    wire: "responses",
+    model: "gpt-5.4",
+    answer: response("gpt-5.4", [
+      { type: "message", content: [] },
+      { type: "hologram", id: "h_1" },
+    ]),
+    bill: [
+      [1000, "2.5", MTOK],
+      [500, "15", MTOK],
+    ],
+    partial: true,
+  },
+  {
+    what: "a unit of a reranker that is not known",
+    source: "cohere.com/pricing, 2026-11-27",
+    kind: "cohere",
+    wire: "rerank",
+    model: "rerank-v3.5",
+    answer: { results: [], meta: { billed_units: { search_units: 1, holograms: 2 } } },
+    bill: [[1, "2", 1000]],
+    partial: true,
+  },
+  {
     what: "usage of Responses that is not known",
     source: "the list's price of the tokens",
     kind: "openai",
@@ -767,6 +815,7 @@ const OF_TOMORROW: readonly VendorsBill[] = [
 export const VENDORS_BILLS: readonly VendorsBill[] = [
   ...TIERS,
   ...FEES,
+  ...GROUNDED,
   ...UNITS,
   ...TAKEOVERS,
   ...PLACES,
