@@ -8,9 +8,17 @@ export type Listener = {
   } | null;
 };
 
+const copied = new WeakMap<Request, Request>();
+
+/** `copy`, which the server has not seen, as a request of whoever made `request`. */
+export function ofSameClient(request: Request, copy: Request): Request {
+  copied.set(copy, request);
+  return copy;
+}
+
 /** The IP address of whoever makes a request, maybe through proxies; null: it is not known. */
 export const addressIn = (listener: Listener, proxies: TrustedProxies) => (request: Request) =>
-  callerAddress(listener.server, request, proxies);
+  callerAddress(listener.server, copied.get(request) ?? request, proxies);
 
 /** Closes a request's connection. Bun offers no way but its idle time, which it checks every few seconds. */
 export const closerOf = (listener: Listener) => (request: Request) => listener.server?.timeout(request, 1);

@@ -4,6 +4,7 @@ import type { HeaderView } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import type { BodyHold } from "../http/body-budget.ts";
 import { requireUtf8 } from "../http/content-type.ts";
+import { requireJsonLimits } from "../http/json-limits.ts";
 import {
   bodyBroken,
   bodyTooSlow,
@@ -109,6 +110,10 @@ async function counted(arrival: RequestBody, hold: BodyHold | undefined): Promis
 }
 
 const JSON_BYTES_MAX = 1024 * 1024;
+/** More than any body of ours has; counted before it is parsed. */
+const JSON_VALUES_MAX = 50_000;
+/** Faults that one answer names. */
+const FAULTS_MAX = 20;
 
 /**
  * The body, validated by `schema`; an absent one counts as `{}`.
@@ -121,11 +126,15 @@ export async function readJson<T extends TSchema>(
 ): Promise<Static<T>> {
   const value = parse(await readBody(deps, request, { bytesMax: JSON_BYTES_MAX }));
   if (fits(schema, value)) return value;
-  throw new GatewayError("invalid_request", faultsOf(schema, value).map(sentence).join(" "));
+  throw new GatewayError(
+    "invalid_request",
+    faultsOf(schema, value).slice(0, FAULTS_MAX).map(sentence).join(" "),
+  );
 }
 
 function parse(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) return {};
+  requireJsonLimits(bytes, JSON_VALUES_MAX);
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {

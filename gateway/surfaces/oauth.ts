@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { DEVICE_PROGRAMS, DEVICE_SECONDS } from "#shared/admin/device-sign-ins.ts";
 import { SingleLine } from "#shared/admin/fields.ts";
+import { formIn } from "#shared/form-body.ts";
 import { fits } from "#shared/schema.ts";
 import { newUserCode } from "../identity/device/codes.ts";
 import { NO_STORE, OAuthError } from "../identity/device/oauth-error.ts";
@@ -142,7 +143,9 @@ async function readOAuthForm(deps: RequestBodyDeps, request: Request): Promise<O
     throw new OAuthError("invalid_request", "Expected a body of application/x-www-form-urlencoded.");
   }
   const fields = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(new TextDecoder().decode(bytes))) {
+  const form = formIn(bytes);
+  if (form === null) throw new OAuthError("invalid_request", "The form has too many fields.");
+  for (const [name, value] of form) {
     if (value === "") continue;
     if (fields.has(name)) throw new OAuthError("invalid_request", "A field is there twice.");
     fields.set(name, value);

@@ -1,8 +1,10 @@
 import { Elysia } from "elysia";
 import { RedeemBody, SignedIn } from "#shared/admin/sign-in-links.ts";
 import { WaysIn } from "#shared/admin/ways-in.ts";
+import { formIn } from "#shared/form-body.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
+import { ofSameClient } from "../http/listener.ts";
 import { answerReceived } from "../identity/elsewhere/saml-return.ts";
 import { comeBackFrom, type ElsewhereDeps, leaveFor } from "../identity/elsewhere/sign-in-elsewhere.ts";
 import { type WaysConfig, waysInView } from "../identity/elsewhere/ways.ts";
@@ -127,8 +129,7 @@ async function receiveAnswer(deps: SignInSurfaceDeps, request: Request): Promise
 
 async function readForm(deps: RequestBodyDeps, request: Request): Promise<RedeemBody> {
   const bytes = await readBody(deps, request, { bytesMax: BODY_BYTES_MAX });
-  const fields = new URLSearchParams(new TextDecoder().decode(bytes));
-  const given = Object.fromEntries([...fields].filter(([, value]) => value !== ""));
+  const given = Object.fromEntries([...(formIn(bytes) ?? [])].filter(([, value]) => value !== ""));
   if (fits(RedeemBody, given)) return given;
   throw new GatewayError("invalid_request", "The form does not have the fields of the sign-in page.");
 }
@@ -143,7 +144,7 @@ async function byLibrary(deps: SignInSurfaceDeps, request: Request): Promise<Res
   const body = Buffer.from(await readBody(deps, request, { bytesMax: BODY_BYTES_MAX }));
   // The library asks for the type of a body, even of an empty one.
   const sent = body.byteLength > 0 ? body : null;
-  return await deps.auth.handler(new Request(url, { method, headers, body: sent }));
+  return await deps.auth.handler(ofSameClient(request, new Request(url, { method, headers, body: sent })));
 }
 
 function requireOwnPage({ publicUrl }: Pick<SignInSurfaceDeps, "publicUrl">, request: Request): void {

@@ -8,6 +8,8 @@ export type SecretChange = {
   updateGithub(secret: string): Promise<void>;
   /** After this time every process of the App has read what one of them stored. */
   spreadMs: number;
+  /** Who changes it, from where. */
+  address: string | null;
   clock: Clock;
 };
 
@@ -23,6 +25,7 @@ export async function changeWebhookSecret({
   edit,
   updateGithub,
   spreadMs,
+  address,
   clock,
 }: SecretChange): Promise<void> {
   const secret = randomBytes(32).toString("hex");
@@ -32,8 +35,12 @@ export async function changeWebhookSecret({
   }));
   await Bun.sleep(spreadMs);
   await updateGithub(next);
-  const until = new Date(clock.now().getTime() + FORMER_VALID_MS).toISOString();
-  await edit((secrets) => (secrets.nextWebhookSecret === next ? confirmed(secrets, next, until) : secrets));
+  const now = clock.now();
+  const until = new Date(now.getTime() + FORMER_VALID_MS).toISOString();
+  await edit((secrets) => (secrets.nextWebhookSecret === next ? confirmed(secrets, next, until) : secrets), {
+    address,
+    now,
+  });
 }
 
 const confirmed = (

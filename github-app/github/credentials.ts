@@ -7,6 +7,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import { closed, fits } from "#shared/schema.ts";
 import { createSecretBox, type SecretBox, sealedFor } from "#shared/secret-box.ts";
+import { noteOnPage, type SetupOrigin } from "../stores/audit-store.ts";
 import type { AppIdentity } from "./octokit.ts";
 
 /** The App's identity on GitHub, and the secrets that verify webhooks. */
@@ -58,13 +59,14 @@ export type CredentialStore = {
   webhookSecrets(): readonly string[] | null;
   /** Reads a registration that this or another process stored. Settings of the environment take precedence. */
   refresh(): Promise<void>;
-  /** Stores a registration, encrypted; null: there is no key to encrypt it with. */
-  register: ((registration: NewRegistration, now: Date) => Promise<void>) | null;
+  /** Stores a registration, encrypted, with an entry in the audit log; null: there is no key to encrypt it with. */
+  register: ((registration: NewRegistration, by: SetupOrigin) => Promise<void>) | null;
   /**
-   * Changes the secrets of the registration, one change at a time. @returns the changed ones. Null where `register` is.
+   * Changes the secrets of the registration, one change at a time; `by` makes an entry in the audit log. @returns the
+   * changed ones. Null where `register` is.
    * @throws Error if there is none, or it cannot be decrypted.
    */
-  edit: ((change: (secrets: Secrets) => Secrets) => Promise<Secrets>) | null;
+  edit: ((change: (secrets: Secrets) => Secrets, by?: SetupOrigin) => Promise<Secrets>) | null;
 };
 
 type Deps = {
@@ -114,15 +116,15 @@ export function createCredentials({ database, config, clock, log }: Deps): Crede
     register:
       fixed || !box
         ? null
-        : async (it, now) => {
-            await keep({ database, box }, it, now);
+        : async (it, by) => {
+            await keep({ database, box }, it, by);
             await refresh();
           },
     edit:
       fixed || !box
         ? null
-        : async (change) => {
-            const changed = await edit(database, box, change);
+        : async (change, by) => {
+            const changed = await edit({ database, box }, change, by);
             await refresh();
             return changed;
           },
@@ -157,7 +159,7 @@ function open(box: SecretBox, row: typeof githubApps.$inferSelect): Opened | nul
 async function keep(
   { database: { db }, box }: { database: Database; box: SecretBox },
   it: NewRegistration,
-  now: Date,
+  by: SetupOrigin,
 ): Promise<void> {
   const row = {
     orgId: DEFAULT_ORG,
@@ -167,12 +169,29 @@ async function keep(
     htmlUrl: it.htmlUrl,
     apiUrl: it.apiUrl,
     sealed: box.seal(JSON.stringify(it.secrets), sealedFor(it.appId)),
-    createdAt: now.toISOString(),
+    createdAt: by.now.toISOString(),
   };
-  await db.insert(githubApps).values(row).onConflictDoUpdate({ target: githubApps.orgId, set: row });
+  await db.transaction(async (tx) => {
+    const [former] = await tx.select().from(githubApps).for("update");
+    await tx.insert(githubApps).values(row).onConflictDoUpdate({ target: githubApps.orgId, set: row });
+    const states = { after: stateOf(row), ...(former && { before: stateOf(former) }) };
+    await noteOnPage(tx, by, { action: "github_app.registered", subject: it.slug, ...states });
+  });
 }
 
-const edit = ({ db }: Database, box: SecretBox, change: (secrets: Secrets) => Secrets): Promise<Secrets> =>
+/** As the audit log has it. */
+const stateOf = ({ appId, slug, ownerLogin, htmlUrl }: Omit<typeof githubApps.$inferSelect, "sealed">) => ({
+  app_id: appId,
+  slug,
+  owner: ownerLogin,
+  html_url: htmlUrl,
+});
+
+const edit = (
+  { database: { db }, box }: { database: Database; box: SecretBox },
+  change: (secrets: Secrets) => Secrets,
+  by?: SetupOrigin,
+): Promise<Secrets> =>
   db.transaction(async (tx) => {
     const [row] = await tx.select().from(githubApps).for("update");
     const opened = row && open(box, row);
@@ -180,5 +199,6 @@ const edit = ({ db }: Database, box: SecretBox, change: (secrets: Secrets) => Se
     const changed = change(opened.secrets);
     const sealed = box.seal(JSON.stringify(changed), sealedFor(row.appId));
     await tx.update(githubApps).set({ sealed });
+    if (by) await noteOnPage(tx, by, { action: "github_app.webhook_secret_changed", subject: row.slug });
     return changed;
   });

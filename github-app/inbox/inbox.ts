@@ -3,9 +3,10 @@ import { within } from "#drizzle/database.ts";
 import { failureClass } from "#drizzle/leases/failure-class.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
+import { type BodyReader, createBodyReader } from "#shared/read-body.ts";
 import { reduce } from "../facts/reduce.ts";
 import type { Delivery, StoreOutcome } from "../stores/inbox-store.ts";
-import { type BodyReader, createBodyReader } from "./read-body.ts";
+import { isBoundedJson } from "./json-bounds.ts";
 
 export type InboxDeps = {
   /**
@@ -29,6 +30,8 @@ export type InboxDeps = {
 /** GitHub sends no event over 25 MB. */
 const BODY_BYTES_MAX = 25 * 1024 * 1024;
 const TOTAL_BYTES_MAX = 128 * 1024 * 1024;
+/** GitHub gives up after 10 s. */
+const BODY_MS_MAX = 10_000;
 /** Half of the 10 s after which GitHub counts a delivery as failed. */
 const STORE_MS_MAX = 5_000;
 
@@ -37,6 +40,7 @@ const DELIVERY_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 const ANSWERS = {
   accepted: { status: 202, message: "The delivery was accepted." },
+  slow: { status: 408, message: "The body did not arrive within 10 seconds." },
   malformed: {
     status: 400,
     message:
@@ -54,7 +58,11 @@ type AnswerName = keyof typeof ANSWERS;
  * nothing is, so that GitHub shows the delivery as failed and it can be redelivered.
  */
 export function createInbox(deps: InboxDeps): (request: Request) => Promise<Response> {
-  const bodies = createBodyReader({ bytesMax: BODY_BYTES_MAX, totalBytesMax: TOTAL_BYTES_MAX });
+  const bodies = createBodyReader({
+    bytesMax: BODY_BYTES_MAX,
+    totalBytesMax: TOTAL_BYTES_MAX,
+    msMax: BODY_MS_MAX,
+  });
   return async (request) => {
     deps.arrived?.();
     const name = await receive(deps, bodies, request).catch((error: unknown) => {
@@ -76,6 +84,7 @@ async function receive(deps: InboxDeps, bodies: BodyReader, request: Request): P
   if (secrets === null) return "unavailable";
   if (secrets.length === 0) return "unconfigured";
 
+  // A length over the limit is named before the signature: GitHub shows the reason.
   if (Number(request.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) return "too_large";
 
   // Verified before anything else; without a signature the body is not even read.
@@ -84,6 +93,7 @@ async function receive(deps: InboxDeps, bodies: BodyReader, request: Request): P
   const bytes = await bodies.read(request);
   if (bytes === "tooLarge") return "too_large";
   if (bytes === "full") return "unavailable";
+  if (bytes === "slow") return "slow";
   if (!isSigned(bytes, signature, secrets)) return "unsigned";
 
   const event = request.headers.get("x-github-event") ?? "";
@@ -101,6 +111,7 @@ async function receive(deps: InboxDeps, bodies: BodyReader, request: Request): P
 }
 
 function parseObject(bytes: Uint8Array): object | null {
+  if (!isBoundedJson(bytes)) return null;
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;

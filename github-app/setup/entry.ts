@@ -9,6 +9,7 @@ import { readSetupLink } from "#shared/setup-link.ts";
 import { useSetupLink } from "../stores/setup-store.ts";
 import { isAdministrator, isVisitor, unauthorized, visitCookie } from "./administrator.ts";
 import { enterPage, faultPage, linkPage } from "./pages.ts";
+import { readForm } from "./read-form.ts";
 import { answerReach, newVisit } from "./state.ts";
 import { FONT_PATH } from "./style.ts";
 
@@ -52,9 +53,10 @@ async function enter(
   const slowed = slowDown(guesses, address);
   if (slowed) return slowed;
   const now = clock.now();
-  const text = new URLSearchParams(await request.text()).get("token") ?? "";
-  const link = readSetupLink(sealKey, { text, now });
-  if (link === null || !(await useSetupLink(database, link, now))) {
+  const form = await readForm(request);
+  if (form instanceof Response) return form;
+  const link = readSetupLink(sealKey, { text: form.get("token") ?? "", now });
+  if (link === null || !(await useSetupLink(database, link, { address, now }))) {
     guesses.note(address);
     return linkPage(USED);
   }

@@ -17,6 +17,7 @@ import { convert } from "./convert.ts";
 import { admit } from "./entry.ts";
 import { manifestOf, readSetupForm, registrationUrl } from "./manifest.ts";
 import { type Asked, askForm, askPage, confirmPage, faultPage, type Present } from "./pages.ts";
+import { readForm } from "./read-form.ts";
 import { answerReach, isState, newState, replacedBy } from "./state.ts";
 import { statusPage } from "./status-page.ts";
 
@@ -57,19 +58,15 @@ const NOT_REGISTERED_HERE =
 /** `/setup`: registers an App on GitHub and shows its state. For administrators only. */
 export const setupRoutes = (deps: SetupDeps) =>
   new Elysia({ name: "github-app.setup", prefix: "/setup" })
-    .onBeforeHandle(({ request, server }) =>
-      admit(deps, request, callerAddress(server, request, deps.config.trustedProxies) ?? "unknown"),
-    )
+    .derive(({ request, server }) => ({
+      address: callerAddress(server, request, deps.config.trustedProxies),
+    }))
+    .onBeforeHandle(({ request, address }) => admit(deps, request, address ?? "unknown"))
     .get("", ({ request }) => overview(deps, request))
     .get("/new", ({ request }) => confirm(deps, request))
-    .get("/created", ({ request }) => created(deps, request))
-    .post("/secret", ({ request }) => changeSecret(deps, request), { parse: "none" })
-    .post(
-      "/measure",
-      ({ request, server }) =>
-        measure(deps, request, callerAddress(server, request, deps.config.trustedProxies)),
-      { parse: "none" },
-    )
+    .get("/created", ({ request, address }) => created(deps, request, address))
+    .post("/secret", ({ request, address }) => changeSecret(deps, request, address), { parse: "none" })
+    .post("/measure", ({ request, address }) => measure(deps, request, address), { parse: "none" })
     .get("/installed", () => {
       deps.changed();
       return toSetup();
@@ -134,7 +131,7 @@ async function confirm(deps: SetupDeps, request: Request): Promise<Response> {
 }
 
 /** Replaces the App only if the administrator agreed to replace the one that is here now. */
-async function created(deps: SetupDeps, request: Request): Promise<Response> {
+async function created(deps: SetupDeps, request: Request, address: string | null): Promise<Response> {
   const { config, credentials, clock, log } = deps;
   const { searchParams } = new URL(request.url);
   if (credentials.register === null || config.sealKey === null) return faultPage(NO_PAGE, 404);
@@ -153,7 +150,7 @@ async function created(deps: SetupDeps, request: Request): Promise<Response> {
   try {
     const made = await convert(config.apiUrl, searchParams.get("code") ?? "");
     if (made === null) return faultPage("GitHub no longer accepts this code.", 400);
-    await credentials.register(made, clock.now());
+    await credentials.register(made, { address, now: clock.now() });
     log.info({ appId: made.appId, app: made.slug }, "the App was registered");
   } catch (error) {
     log.error(errorFields(error), "the App was not registered");
@@ -166,7 +163,8 @@ async function created(deps: SetupDeps, request: Request): Promise<Response> {
 /** Switches the setting on that starts everything. Only this page's own form is accepted. */
 async function measure(deps: SetupDeps, request: Request, address: string | null): Promise<Response> {
   const { config, clock, database, log } = deps;
-  const form = new URLSearchParams(await request.text());
+  const form = await readForm(request);
+  if (form instanceof Response) return form;
   if (config.sealKey === null || !isState(config.sealKey, form.get("state") ?? "", clock.now())) {
     return faultPage(NO_FORM, 400);
   }
@@ -177,7 +175,7 @@ async function measure(deps: SetupDeps, request: Request, address: string | null
 }
 
 /** A browser sends its cookie automatically, so only this page's own form is accepted. */
-async function changeSecret(deps: SetupDeps, request: Request): Promise<Response> {
+async function changeSecret(deps: SetupDeps, request: Request, address: string | null): Promise<Response> {
   const { config, credentials, clock, log, spreadMs } = deps;
   const { registered } = credentials.current();
   const clients = deps.clients();
@@ -185,7 +183,8 @@ async function changeSecret(deps: SetupDeps, request: Request): Promise<Response
   if (edit === null || config.sealKey === null || clients === null || registered === null) {
     return faultPage(NOT_REGISTERED_HERE, 404);
   }
-  const form = new URLSearchParams(await request.text());
+  const form = await readForm(request);
+  if (form instanceof Response) return form;
   if (!isState(config.sealKey, form.get("state") ?? "", clock.now())) {
     return faultPage(NO_FORM, 400);
   }
@@ -193,7 +192,7 @@ async function changeSecret(deps: SetupDeps, request: Request): Promise<Response
     await clients.app.rest.apps.updateWebhookConfigForApp({ secret });
   };
   try {
-    await changeWebhookSecret({ edit, updateGithub, spreadMs, clock });
+    await changeWebhookSecret({ edit, updateGithub, spreadMs, address, clock });
     log.info({ appId: clients.appId }, "the webhook secret was changed");
   } catch (error) {
     log.error({ ...errorFields(error), status: statusOf(error) }, "the webhook secret was not changed");

@@ -120,6 +120,7 @@ const REFUSED: Record<string, string> = {
   malformed: "it is not a webhook with a JSON body",
   unconfigured: "no webhook secret was known",
   too_large: "it is over 25 MiB",
+  slow: "its body took over 10 seconds",
   unavailable: "it could not be stored",
 };
 

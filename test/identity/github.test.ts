@@ -228,7 +228,7 @@ test("the App that the set-up page registered signs in, once an account lets it 
       ...{ appId, slug, ownerLogin: null, htmlUrl: github.url, apiUrl: `${github.url}/api/v3` },
       secrets: { clientId, clientSecret, privateKey, webhookSecret },
     },
-    new Date(),
+    { address: null, now: new Date() },
   );
   expect(await offers()).toBe(false);
   await testSql(gateway.databaseUrl)`

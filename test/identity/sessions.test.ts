@@ -42,11 +42,11 @@ describe("a session", () => {
     const stolen = browser.cookie;
     expect((await browser.send("POST", "/auth/sign-out")).status).toBe(200);
     expect([await statusOf(gateway.url, stolen), await statusOf(other.url, stolen)]).toEqual([401, 401]);
-    const { data } = await gateway.admin<{ data: { action: string }[] }>(
+    const { data } = await gateway.admin<{ data: { action: string; address: string }[] }>(
       "GET",
       "/audit?actor=out@example.com",
     );
-    expect(data[0]?.action).toBe("sign_out");
+    expect(data[0]).toMatchObject({ action: "sign_out", address: "127.0.0.1" });
   });
 
   test("can be ended by its person from another one, and by nobody else", async () => {

@@ -123,9 +123,15 @@ test("four steps tick themselves, with measuring last", async () => {
   const complete = await page();
   expect(ticks(complete)).toEqual(steps("done", "done", "done", "done"));
   expect(complete).toContain('<a href="https://gateway.example.com">See the reports</a>');
-  const [entry] =
-    await database.sql`select action, actor, after from audit_entries where actor = 'set-up page'`;
-  expect(entry).toMatchObject({ action: "settings.changed", after: { pull_request_stamping: true } });
+  const entries =
+    await database.sql`select action, address, after from audit_entries where actor = 'set-up page' order by id`;
+  expect(entries.map(({ action }) => action)).toEqual([
+    "setup_link.used",
+    "github_app.registered",
+    "settings.changed",
+  ]);
+  expect(entries.every(({ address }) => address === "127.0.0.1")).toBe(true);
+  expect(entries.at(-1)).toMatchObject({ after: { pull_request_stamping: true } });
 });
 
 test("a second registration replaces no App that works, unless its name is entered", async () => {

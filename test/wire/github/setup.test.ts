@@ -158,7 +158,14 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
   for (const url of [webhooks, other]) {
     expect([await taken(url, changed), await taken(url, secret)]).toEqual([202, 202]);
   }
-  page = await (await asAdmin(`${first.url}/setup`)).text();
+  const entries =
+    await database.sql`select action, subject, address, before, after from audit_entries order by id`;
+  expect(entries.map(({ action, address }) => [action, address])).toEqual([
+    ["github_app.registered", "127.0.0.1"],
+    ["github_app.webhook_secret_changed", "127.0.0.1"],
+  ]);
+  expect(entries[0]).toMatchObject({ before: null, after: { app_id: app.id, slug: app.slug } });
+  page = (await (await asAdmin(`${first.url}/setup`)).text()) + JSON.stringify(entries);
   expect(page).toContain("the former one is accepted until ");
   // What an hour later starts, or runs, takes the new one alone.
   const later = await start(undefined, { ...systemClock, now: () => new Date(Date.now() + 3_700_000) });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createBodyReader } from "#github-app/inbox/read-body.ts";
+import { createBodyReader } from "#shared/read-body.ts";
 
 const post = (body: string | ReadableStream) => new Request("http://127.0.0.1/", { method: "POST", body });
 
@@ -20,7 +20,7 @@ function slowBody() {
 
 describe("reading a body", () => {
   test("gives its bytes, whatever its pieces", async () => {
-    const bodies = createBodyReader({ bytesMax: 100, totalBytesMax: 100 });
+    const bodies = createBodyReader({ bytesMax: 100, totalBytesMax: 100, msMax: 5_000 });
     expect(await bodies.read(post("héllo"))).toEqual(new TextEncoder().encode("héllo"));
     expect(await bodies.read(new Request("http://127.0.0.1/"))).toEqual(new Uint8Array());
     const slow = slowBody();
@@ -32,15 +32,25 @@ describe("reading a body", () => {
   });
 
   test("stops at the first byte too many", async () => {
-    const bodies = createBodyReader({ bytesMax: 100, totalBytesMax: 1000 });
+    const bodies = createBodyReader({ bytesMax: 100, totalBytesMax: 1000, msMax: 5_000 });
     const slow = slowBody();
     const read = bodies.read(post(slow.stream));
     slow.push(101);
     expect(await read).toBe("tooLarge");
   });
 
+  test("refuses a declared length over the limit unread, and gives up on one that never ends", async () => {
+    const bodies = createBodyReader({ bytesMax: 100, totalBytesMax: 1000, msMax: 20 });
+    const slow = slowBody();
+    const request = post(slow.stream);
+    request.headers.set("content-length", "101");
+    expect([await bodies.read(request), request.bodyUsed]).toEqual(["tooLarge", false]);
+    const read = bodies.read(post(slowBody().stream));
+    expect(await read).toBe("slow");
+  });
+
   test("refuses what does not fit beside the bodies being read, and takes it when they are gone", async () => {
-    const bodies = createBodyReader({ bytesMax: 100, totalBytesMax: 120 });
+    const bodies = createBodyReader({ bytesMax: 100, totalBytesMax: 120, msMax: 5_000 });
     const slow = slowBody();
     const first = bodies.read(post(slow.stream));
     slow.push(80);
