@@ -23,7 +23,7 @@ type PriceSource = {
   sourcePrice?: string;
   requestFees?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   searchPrice?: string;
-  previewSearch?: { models: RegExp; price: string };
+  previewSearch?: { models: RegExp; price: string; contentUnsure: RegExp };
   tiers?: TierPrices;
   places?: { dearer?: RegExp; unsure?: RegExp };
   flatSince?: { models: RegExp; day: string };
@@ -173,6 +173,9 @@ function completed(listed: PriceEntry, source: PriceSource, model: string): Pric
       ...(searchPrice !== undefined && { web_search: perPiece(searchPrice) }),
     },
     ...(previewSearch?.models.test(model) && { previewSearch: perPiece(previewSearch.price) }),
+    ...(previewSearch?.contentUnsure.test(model) && {
+      uncounted: [...(price.uncounted ?? []), "web_search"],
+    }),
     ...(fees && withRequestFees(price, ratesBy(fees, PLACES.thousand))),
     ...(estimate !== undefined && { characterEstimate: perPiece(estimate) }),
   };

@@ -31,7 +31,8 @@ export function ofVariant(
 ): { price: PriceEntry; isFloor: boolean } {
   const { imageBy, callBy, previewSearch, rates } = price;
   if (variant === PREVIEW_SEARCH && previewSearch) {
-    return { price: { ...price, rates: { ...rates, web_search: previewSearch } }, isFloor: false };
+    const uncounted = price.uncounted?.filter((unit) => unit !== "web_search") ?? [];
+    return { price: { ...price, uncounted, rates: { ...rates, web_search: previewSearch } }, isFloor: false };
   }
   if (callBy) {
     const known = rateOf(callBy, variant ?? USUAL_CONTEXT);

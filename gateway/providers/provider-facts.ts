@@ -61,8 +61,11 @@ export type ProviderFacts = {
   /** The vendor's own search tool in the chat format, whose calls it bills; and USD per call. */
   searchTool?: string;
   searchPrice?: string;
-  /** USD per search by the older tool of Responses (`web_search_preview`), for models where it costs more. */
-  previewSearch?: { models: RegExp; price: string };
+  /**
+   * USD per search by the older tool of Responses (`web_search_preview`), for models where it costs more, and models of
+   * which nobody knows whether usage has the tokens that searches by the newer one are billed.
+   */
+  previewSearch?: { models: RegExp; price: string; contentUnsure: RegExp };
   /** Prices of models missing from public lists. */
   prices?: Readonly<Record<string, PublishedPrice>>;
   /** USD per character of speech, by model, where only tokens are billed and the answer does not report them. */

@@ -55,7 +55,12 @@ const OPENAI_PIECES = {
 const OPENAI_CHARACTER_ESTIMATES: Readonly<Record<string, string>> = { "gpt-4o-mini-tts": "0.000015" };
 
 /** Models that do not reason (developers.openai.com/api/docs/pricing, 2026-11-27); others cost what `web_search` costs. */
-const OPENAI_PREVIEW_SEARCH = { models: /^(?:chatgpt-4o|gpt-4)/, price: "0.025" } as const;
+const OPENAI_PREVIEW_SEARCH = {
+  models: /^(?:chatgpt-4o|gpt-4)/,
+  price: "0.025",
+  // By `web_search`, these are billed 8,000 tokens per search, which usage may hold or not.
+  contentUnsure: /^gpt-4(?:o|\.1)-mini/,
+} as const;
 
 /** openai.com/api-fast-mode, 2026-11-24. Priority processing is called fast mode since 2026-07-30; both names are taken. */
 const OPENAI_FAST = {

@@ -3,6 +3,7 @@ import type { PriceOverride } from "#gateway/directory.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
 import { withHourWrites } from "#gateway/pricing/price-list.ts";
+import { isPricedFor } from "#gateway/pricing/priced-for.ts";
 import { PLACES, ratePer } from "#gateway/pricing/rate.ts";
 import { PROVIDERS, type ProviderKind } from "#gateway/providers/catalog.ts";
 import type { ProviderFacts } from "#gateway/providers/provider-facts.ts";
@@ -165,6 +166,27 @@ test("tokens of images that a model prices apart cost at least what text costs w
   expect(priceCall(price, usage)).toMatchObject({ costUsd: "0.0028", atLeast: true });
   const told = priceCall(price, { ...usage, imageOutputTokens: 1000 });
   expect([told.costUsd, told.atLeast]).toEqual(["0.0303", undefined]);
+});
+
+test("an administrator's multiple is of the list's price where the model runs", () => {
+  const book = priceBook(
+    [override({ model: "gpt-5.4", input: null, output: null, multiplier: "0.9" })],
+    PROVIDERS,
+  );
+  const usage = { ...NO_USAGE, uncachedInputTokens: 1000, outputTokens: 1000, fileSearches: 1 };
+  const cost = (location: string | null) =>
+    priceCall(book.priceOf({ kind: "openai", name: "openai", location }, "gpt-5.4", NOON), usage).costUsd;
+  // (2.5 + 15) x 0.9, in the EU x 1.1, and the fee of a search as it is.
+  expect([cost(null), cost("eu")]).toEqual(["0.01825", "0.019825"]);
+});
+
+test("sound that is billed by the second has a price on the surfaces of sound alone", () => {
+  const price = list.priceOf({ kind: "openai", name: "openai" }, "whisper-1", NOON);
+  expect(
+    (["audio.transcriptions", "audio.translations", "chat.completions"] as const).map((surface) =>
+      isPricedFor(surface, price),
+    ),
+  ).toEqual([true, true, false]);
 });
 
 test("the built-in provider has a price, so that the first report shows money", () => {

@@ -226,6 +226,27 @@ const FEES: readonly VendorsBill[] = [
       [1, "10", 1000],
     ],
   },
+  ...(
+    [
+      ["web_search_preview", "25"],
+      ["web_search", "10"],
+    ] as const
+  ).map(
+    ([type, usd]): VendorsBill => ({
+      what: `a search by ${type} with a small model, whose content may be in the usage or not`,
+      source: OPENAI_TOOLS,
+      kind: "openai",
+      wire: "responses",
+      model: "gpt-4.1-mini",
+      answer: response("gpt-4.1-mini", [SEARCH], { tools: [{ type }] }),
+      bill: [
+        [1000, "0.4", MTOK],
+        [500, "1.6", MTOK],
+        [1, usd, 1000],
+      ],
+      ...(type === "web_search" && { partial: true }),
+    }),
+  ),
   {
     what: "searches of stored files",
     source: OPENAI_TOOLS,
