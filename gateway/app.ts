@@ -26,6 +26,7 @@ import { oauth } from "./surfaces/oauth.ts";
 import { otel } from "./surfaces/otel.ts";
 import { reports } from "./surfaces/reports.ts";
 import { scim } from "./surfaces/scim.ts";
+import { directoryGroups } from "./surfaces/scim-groups.ts";
 import { sessionLinksSurface } from "./surfaces/session-links.ts";
 import { signIn } from "./surfaces/sign-in.ts";
 import { version } from "./surfaces/version.ts";
@@ -51,7 +52,18 @@ const ADDRESSES = [
   ...[filesSurface, batchesSurface, messageBatches, classifySurface, sessionLinksSurface],
   ...[otel, hookEvents, mcp, reports, version],
   // What people, their devices and directories ask about people.
-  ...[me, meKeys, meDevices, oauth, managedSettingsSurface, agentTelemetry, claudeUsage, scim, signIn],
+  ...[
+    me,
+    meKeys,
+    meDevices,
+    oauth,
+    managedSettingsSurface,
+    agentTelemetry,
+    claudeUsage,
+    scim,
+    directoryGroups,
+    signIn,
+  ],
   ...[adminDigest, admin],
 ];
 

@@ -57,6 +57,8 @@ export const AUDITED = [
   "token.revoked",
   "role_mapping.set",
   "role_mapping.deleted",
+  "directory_group.set",
+  "directory_group.deleted",
   "data.exported",
   "records.dropped",
 ] as const;

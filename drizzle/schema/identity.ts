@@ -177,6 +177,31 @@ export const roleMappings = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.group] })],
 );
 
+/** Groups of a directory (SCIM); mappings of their names give roles and teams to their members. Kept until it deletes them. */
+export const scimGroups = pgTable(
+  "scim_groups",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    name: label("name").notNull(),
+    externalId: label("external_id"),
+    ...changed,
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    uniqueIndex("scim_groups_name").on(table.orgId, table.name),
+  ],
+);
+
+export const scimGroupMembers = pgTable(
+  "scim_group_members",
+  { orgId: org(), groupId: uuid("group_id").notNull(), personId: uuid("person_id").notNull() },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.groupId, table.personId] }),
+    index("scim_group_members_person").on(table.orgId, table.personId),
+  ],
+);
+
 export const DEVICE_STATES = ["pending", "approved", "denied"] as const;
 
 /** Devices that ask to be signed in (RFC 8628), until they have their key or their ten minutes are over. */

@@ -3,6 +3,7 @@ import { Group, RoleMappingBody, RoleMappingPut, RoleMappingView } from "#shared
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
+import { applyGroup } from "../identity/mapped-people.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import {
@@ -89,6 +90,7 @@ const save = (deps: AdminDeps, origin: Origin, { replaces, ...wanted }: Wanted) 
       ...(current && { before: viewOf(current) }),
       after: viewOf(row),
     });
+    await applyGroup({ tx, audit, now: deps.clock.now() }, row.group);
     return { row, isNew: !current };
   });
 
@@ -97,6 +99,7 @@ async function remove(deps: AdminDeps, origin: Origin, group: string): Promise<R
     const gone = await deleteRoleMapping(tx, group);
     if (!gone) throw new GatewayError("not_found");
     await audit({ action: "role_mapping.deleted", subject: group, before: viewOf(gone) });
+    await applyGroup({ tx, audit, now: deps.clock.now() }, group);
   });
   return noContent();
 }

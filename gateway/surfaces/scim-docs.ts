@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import { SCIM_SCHEMAS, ScimPatch, ScimUserBody } from "#shared/admin/scim.ts";
+import { SCIM_SCHEMAS, ScimGroupBody, ScimPatch, ScimUserBody } from "#shared/admin/scim.ts";
 import { plainSchema } from "./model-docs.ts";
 
 /** `GET /scim/v2/ServiceProviderConfig`: the supported parts of SCIM. */
@@ -25,8 +25,8 @@ const REFUSALS = {
   "400": { description: "What is wrong, in SCIM's form." },
   "401": { description: "No valid admin key or token." },
   "403": { description: "The token's role is not administrator." },
-  "404": { description: "No user has this id." },
-  "409": { description: "The userName is taken." },
+  "404": { description: "No user or group has this id." },
+  "409": { description: "The userName or displayName is taken." },
   "503": { description: "The database is unavailable at the moment." },
 };
 const docs = (summary: string, more: { status?: number; body?: TSchema; description?: string } = {}) => ({
@@ -43,6 +43,9 @@ const docs = (summary: string, more: { status?: number; body?: TSchema; descript
   responses: { [more.status ?? 200]: { description: "Done." }, ...REFUSALS },
 });
 
+const GROUPS =
+  "The role mapping of its name gives its members their role and team at once. Ids that no user has are left out.";
+
 export const SCIM_DOCS = {
   config: docs("What of SCIM there is"),
   list: docs("List people as SCIM users", {
@@ -55,6 +58,15 @@ export const SCIM_DOCS = {
     description: "`active` false ends the person's sessions and revokes the person's keys.",
     body: ScimPatch,
   }),
+  listGroups: docs("List a directory's groups", {
+    description:
+      'With `filter` (`displayName eq "…"` or `externalId eq "…"`), `startIndex`, `count`, and `excludedAttributes=members`.',
+  }),
+  createGroup: docs("Add a group", { status: 201, body: ScimGroupBody, description: GROUPS }),
+  readGroup: docs("Read a group"),
+  replaceGroup: docs("Replace a group", { body: ScimGroupBody, description: GROUPS }),
+  patchGroup: docs("Change a group or its members", { status: 204, body: ScimPatch, description: GROUPS }),
+  deleteGroup: docs("Delete a group", { status: 204, description: GROUPS }),
   disable: docs("Disable a person", {
     status: 204,
     description: "Nobody is deleted: records keep the name.",

@@ -1,22 +1,15 @@
-import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { includesRole } from "#shared/admin/people.ts";
 import { SCIM_SCHEMAS, ScimPatch, ScimUserBody } from "#shared/admin/scim.ts";
-import { isId, newId } from "#shared/ids.ts";
+import { isId } from "#shared/ids.ts";
 import { type AdminDeps, readDatabase, saveChange } from "../admin/deps.ts";
 import { addPerson, changePerson } from "../admin/person-changes.ts";
 import { GatewayError } from "../errors.ts";
-import { SCIM_JSON, ScimError, scimErrorAnswer } from "../identity/scim/scim-error.ts";
+import { ScimError } from "../identity/scim/scim-error.ts";
 import { readScimQuery } from "../identity/scim/scim-query.ts";
 import { factsOfPatch, factsOfUser, type ScimFacts, scimUser } from "../identity/scim/scim-user.ts";
-import { hasKey, identify } from "../identity/viewer.ts";
-import { readJson } from "../plugins/body.ts";
-import { CREDENTIALS } from "../plugins/refusals.ts";
-import type { Origin } from "../stores/audit.ts";
 import { findPerson, findPersonByEmail, type PersonRow, pageOfPeople } from "../stores/identity/people.ts";
+import { answered, baseOf, readScim, type ScimAsked } from "./scim-answer.ts";
 import { SCIM_CONFIG, SCIM_DOCS } from "./scim-docs.ts";
-
-type Asked = { request: Request; origin: Origin };
 
 /** `/scim/v2`: a directory adds, changes and disables people (RFC 7644). */
 export const scim = (deps: AdminDeps) =>
@@ -68,46 +61,12 @@ export const scim = (deps: AdminDeps) =>
       { detail: SCIM_DOCS.disable },
     );
 
-/** The answer to a caller who is an administrator by key or token; null: without a body. */
-async function answered(
-  deps: AdminDeps,
-  request: Request,
-  work: (it: Asked) => Promise<object | null>,
-): Promise<Response> {
-  try {
-    const body = await work({ request, origin: await administrator(deps, request) });
-    if (body === null) return new Response(null, { status: 204 });
-    return Response.json(body, { status: request.method === "POST" ? 201 : 200, headers: SCIM_JSON });
-  } catch (error) {
-    return scimErrorAnswer(error);
-  }
-}
-
-/** A directory has no browser, so a cookie does not count. @throws GatewayError unauthenticated; role_not_allowed. */
-async function administrator(deps: AdminDeps, request: Request): Promise<Origin> {
-  if (!hasKey(request.headers)) throw new GatewayError("unauthenticated", CREDENTIALS.admin_key);
-  const { actor, role } = await identify(deps, request);
-  if (!includesRole(role, "administrator")) throw new GatewayError("role_not_allowed");
-  return { actor, address: deps.refusals.addressOf(request), requestId: newId(), at: deps.clock.now() };
-}
-
-const baseOf = ({ publicUrl }: AdminDeps, request: Request): string =>
-  publicUrl ?? new URL(request.url).origin;
 const view = (deps: AdminDeps, request: Request, person: PersonRow) =>
   scimUser(person, baseOf(deps, request));
 
-async function readScim<T extends TSchema>(deps: AdminDeps, request: Request, schema: T) {
-  try {
-    return await readJson(deps, request, schema);
-  } catch (error) {
-    const isSyntax = error instanceof GatewayError && error.type === "invalid_request";
-    throw isSyntax ? new ScimError("invalidSyntax", error.message) : error;
-  }
-}
-
 async function list(deps: AdminDeps, request: Request): Promise<object> {
-  const { email, startIndex, count } = readScimQuery(new URL(request.url).searchParams);
-  const page = { email, offset: startIndex - 1, limit: count };
+  const { equal, startIndex, count } = readScimQuery(new URL(request.url).searchParams, ["userName"]);
+  const page = { email: equal?.value ?? null, offset: startIndex - 1, limit: count };
   const { rows, total } = await readDatabase(deps, (db) => pageOfPeople(db, page));
   return {
     schemas: [SCIM_SCHEMAS.list],
@@ -118,7 +77,7 @@ async function list(deps: AdminDeps, request: Request): Promise<object> {
   };
 }
 
-async function create(deps: AdminDeps, { request, origin }: Asked): Promise<object> {
+async function create(deps: AdminDeps, { request, origin }: ScimAsked): Promise<object> {
   const facts = factsOfUser(await readScim(deps, request, ScimUserBody));
   const { userName: email = "", name = null, disabled = false } = facts;
   const person = await saveChange(deps, origin, async (tx, audit) => {
@@ -143,7 +102,7 @@ async function existing(reader: Reader, id: string): Promise<PersonRow> {
 /** @throws ScimError mutability for another userName: a person's records are found by it. */
 async function edit(
   deps: AdminDeps,
-  { request, origin }: Asked,
+  { request, origin }: ScimAsked,
   { id, facts }: { id: string; facts: ScimFacts },
 ): Promise<object> {
   const { userName, ...wanted } = facts;

@@ -1,9 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { open } from "../schema.ts";
+import { nullable, open } from "../schema.ts";
+import { SingleLine } from "./fields.ts";
+import { Group } from "./role-mappings.ts";
 
 const SCHEMA = "urn:ietf:params:scim";
 export const SCIM_SCHEMAS = {
   user: `${SCHEMA}:schemas:core:2.0:User`,
+  group: `${SCHEMA}:schemas:core:2.0:Group`,
   config: `${SCHEMA}:schemas:core:2.0:ServiceProviderConfig`,
   list: `${SCHEMA}:api:messages:2.0:ListResponse`,
   patch: `${SCHEMA}:api:messages:2.0:PatchOp`,
@@ -19,7 +22,17 @@ export const ScimUserBody = open({
 });
 export type ScimUserBody = Static<typeof ScimUserBody>;
 
-/** `PATCH /scim/v2/Users/{id}` (RFC 7644, 3.5.2). */
+/** `POST` and `PUT` of `/scim/v2/Groups`. */
+export const ScimGroupBody = open({
+  displayName: { ...Group, description: "The name that role mappings use." },
+  externalId: Type.Optional(nullable(SingleLine(256))),
+  members: Type.Optional(
+    Type.Array(open({ value: Type.String({ description: "Id of a user." }) }), { maxItems: 10_000 }),
+  ),
+});
+export type ScimGroupBody = Static<typeof ScimGroupBody>;
+
+/** `PATCH` of `/scim/v2/Users/{id}` and `/scim/v2/Groups/{id}` (RFC 7644, 3.5.2). */
 export const ScimPatch = open({
   Operations: Type.Array(
     open({

@@ -43,7 +43,7 @@ describe("a token with scopes", () => {
     const operations = Object.entries(document.paths)
       .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
       .filter((name) => /^\w+ (?:\/admin\/v1\/|\/v1\/me\b|\/v1\/reports\b|\/scim\/|\/metrics$)/.test(name))
-      .filter((name) => name !== "GET /v1/reports/schema.json");
+      .filter((name) => !name.endsWith("schema.json"));
     expect(operations.length).toBeGreaterThan(90);
     for (const scope of TOKEN_SCOPES) {
       const { secret } = await make(`only ${scope}`.replace(" ", "-"), { scopes: [scope] });

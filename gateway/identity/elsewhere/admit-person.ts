@@ -5,6 +5,7 @@ import { auditIn, type Origin } from "../../stores/audit.ts";
 import { accountsOf, findPersonByAccount, keepAccount } from "../../stores/identity/accounts.ts";
 import { findPersonByEmail, insertPerson, type PersonRow } from "../../stores/identity/people.ts";
 import { type RoleMappingRow, roleMappingsOf } from "../../stores/identity/role-mappings.ts";
+import { scimGroupsOf } from "../../stores/identity/scim-groups.ts";
 import { readSettings } from "../../stores/settings.ts";
 import { grantedTo } from "../granted-role.ts";
 import { applyGrants } from "../mapped-people.ts";
@@ -84,11 +85,13 @@ const namedIn = (
   mappings: readonly RoleMappingRow[],
 ): string[] => groups.filter((it) => required.includes(it) || mappings.some(({ group }) => group === it));
 
-/** The groups that a person has elsewhere; those of the account at hand only if it leaves them out this time. */
-const groupsOf = async (tx: Transaction, personId: string, it: Identified): Promise<string[]> =>
-  (await accountsOf(tx, personId))
+/** The groups that a person has in the directory, and those of the account at hand if it leaves them out this time. */
+const groupsOf = async (tx: Transaction, personId: string, it: Identified): Promise<string[]> => [
+  ...(await scimGroupsOf(tx, personId)),
+  ...(await accountsOf(tx, personId))
     .filter(({ providerId }) => providerId === it.way && it.groups === null)
-    .flatMap(({ groups }) => groups);
+    .flatMap(({ groups }) => groups),
+];
 
 async function added(tx: Transaction, { it, mappings, from }: Entering): Promise<PersonRow> {
   const { email, name, githubLogin } = it;

@@ -1,8 +1,8 @@
 import { ScimError } from "./scim-error.ts";
 
 export type ScimQuery = {
-  /** Exactly this e-mail; null: everyone. */
-  email: string | null;
+  /** Of `filter`: the attribute, in lower case, and its value; null: everyone. */
+  equal: { attribute: string; value: string } | null;
   /** From 1. */
   startIndex: number;
   count: number;
@@ -10,25 +10,26 @@ export type ScimQuery = {
 
 const COUNT_MAX = 200;
 const DEFAULT_COUNT = 100;
-const USER_NAME =
-  /^\s*(?:urn:ietf:params:scim:schemas:core:2\.0:User:)?userName\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i;
+const EQUAL =
+  /^\s*(?:urn:ietf:params:scim:schemas:core:2\.0:(?:User|Group):)?(\w+)\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i;
 
-/** The parameters of a list (RFC 7644, 3.4.2). @throws ScimError invalidFilter; invalidValue. */
-export function readScimQuery(query: URLSearchParams): ScimQuery {
+/** The parameters of a list (RFC 7644, 3.4.2), filtered by one of `attributes`. @throws ScimError invalidFilter; invalidValue. */
+export function readScimQuery(query: URLSearchParams, attributes: readonly string[]): ScimQuery {
   const filter = query.get("filter");
   return {
-    email: filter === null ? null : userNameIn(filter),
+    equal: filter === null ? null : equalIn(filter, attributes),
     // What is out of range counts as the nearest value.
     startIndex: Math.max(1, integerIn(query, "startIndex", 1)),
     count: Math.min(COUNT_MAX, Math.max(0, integerIn(query, "count", DEFAULT_COUNT))),
   };
 }
 
-function userNameIn(filter: string): string {
-  const [, quoted] = USER_NAME.exec(filter) ?? [];
+function equalIn(filter: string, attributes: readonly string[]): NonNullable<ScimQuery["equal"]> {
+  const [, name = "", quoted] = EQUAL.exec(filter) ?? [];
   const value: unknown = quoted === undefined ? null : parsed(quoted);
-  if (typeof value === "string") return value;
-  throw new ScimError("invalidFilter", 'filter: Expected userName eq "…".');
+  const attribute = attributes.find((it) => it.toLowerCase() === name.toLowerCase());
+  if (typeof value === "string" && attribute !== undefined) return { attribute, value };
+  throw new ScimError("invalidFilter", `filter: Expected ${attributes.join(" or ")} eq "…".`);
 }
 
 function parsed(quoted: string): unknown {

@@ -46,7 +46,7 @@ const MAPPINGS: ResourceFacts<RoleMappingView> = {
   ],
   form: ROLE_MAPPING,
   empty: "Without a mapping, people who sign in become members.",
-  removal: { verb: "Delete", effect: "People keep their role until their next sign-in." },
+  removal: { verb: "Delete", effect: "Its people lose the role and team that it gave them." },
 };
 
 /** Who may sign in, as what, and who is accounted together. */
