@@ -36,6 +36,7 @@ import { meteredDeployments } from "./upstream/deployments.ts";
 import { drainPool } from "./upstream/drain.ts";
 import { hostedSender } from "./upstream/hosted/hosted.ts";
 import { openInFlight } from "./upstream/in-flight.ts";
+import { learnedWires } from "./upstream/learned-wires.ts";
 import { createOutboundFetch, type OutboundFetch } from "./upstream/outbound-fetch.ts";
 import { createProviderApi } from "./upstream/provider-api.ts";
 import { createSender } from "./upstream/send.ts";
@@ -93,6 +94,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     prices: pricesOf(directory),
     drains: drainPool(),
     deployments: meteredDeployments(clock, metrics),
+    learnedWires: learnedWires(clock),
     addressGuard: guard,
     reach,
     ...providerClients({ clock, log, watchdog, reach }),

@@ -18,7 +18,7 @@ import { isNone, type References, referencesIn } from "./http/references.ts";
 import { ownLimitHeaders } from "./limits/claude-limit-headers.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
-import { supportsSurface, vendorHostsOf } from "./providers/endpoint.ts";
+import { vendorHostsOf } from "./providers/endpoint.ts";
 import { VENDORS } from "./providers/vendors.ts";
 import { WIRES } from "./providers/wires.ts";
 import type { Recorder } from "./recorder/recorder.ts";
@@ -42,7 +42,7 @@ import type { Deployments } from "./upstream/deployments.ts";
 import { forward, type UpstreamDeps } from "./upstream/forward.ts";
 import { keepAnswer, resolveReferences } from "./upstream/references.ts";
 import { callUsageOf, countedRow, reserved, withPricedTargets } from "./upstream/reservation.ts";
-import { translatedWire, withExpressibleTargets } from "./upstream/translation.ts";
+import { wireLookups, withExpressibleTargets } from "./upstream/translation.ts";
 
 export type ExchangeDeps = UpstreamDeps &
   AnswerDeps & {
@@ -159,7 +159,7 @@ async function routed(
   received: Call,
   { prices, session }: RoutingFacts,
 ): Promise<Routed> {
-  const chosen = chooseRoute(deps.directory.current(), received, routingLookups(prices, deps.classify));
+  const chosen = chooseRoute(deps.directory.current(), received, routingLookups(prices, deps));
   requireScope(received.key, chosen, () => additionalModels(received.body));
   const resolved = await resolveReferences(deps.keptAnswers, received, chosen);
   const references = referencesIn(resolved.body);
@@ -172,13 +172,12 @@ async function routed(
 
 export const routingLookups = (
   prices: PriceBook,
-  classify: RoutingLookups["classify"] = null,
+  { classify, learnedWires }: Partial<Pick<ExchangeDeps, "classify" | "learnedWires">> = {},
 ): RoutingLookups => ({
   knowsModel: (provider, model) => prices.knows(provider.kind, model),
-  supports: supportsSurface,
+  ...wireLookups(learnedWires ?? null),
   ...VENDORS,
-  translatableWire: translatedWire,
-  classify,
+  classify: classify ?? null,
 });
 
 function evaluate(

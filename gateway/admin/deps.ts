@@ -10,6 +10,7 @@ import type { DirectoryStore } from "../stores/directory/directory.ts";
 import type { Sealer } from "../stores/seal.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import type { Deployments } from "../upstream/deployments.ts";
+import type { LearnedWires } from "../upstream/learned-wires.ts";
 import type { ProviderApi } from "../upstream/provider-api.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import type { AddressGuard } from "../upstream/ssrf.ts";
@@ -25,6 +26,7 @@ export type AdminDeps = RequestBodyDeps &
     setupKey: Uint8Array;
     addressGuard: Pick<AddressGuard, "saveFault">;
     deployments: Pick<Deployments, "states">;
+    learnedWires: Pick<LearnedWires, "of">;
     providerApi: ProviderApi;
     /** Resolves once the calls that have ended so far are in the database. */
     settled(): Promise<void>;

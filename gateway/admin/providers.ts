@@ -52,6 +52,7 @@ export const adminProviders = (deps: AdminDeps) =>
         credentialSource: credentialSource(row, deps.providerKeys),
         credentialCount: credentialCount(row, deps.providerKeys),
         health: healthOf(row, deps),
+        learnedWires: learnedOf(row, deps),
       }),
   });
 
@@ -66,6 +67,12 @@ const healthOf = ({ name }: ProviderRow, { deployments }: AdminDeps): ProviderVi
       ...state,
       until: untilMs === null ? null : new Date(untilMs).toISOString(),
     }));
+
+const learnedOf = ({ name }: ProviderRow, { learnedWires }: AdminDeps): ProviderView["learned_wires"] =>
+  learnedWires.of(name).map(({ learnedAtMs, ...learned }) => ({
+    ...learned,
+    learned_at: new Date(learnedAtMs).toISOString(),
+  }));
 
 /** Headers that the gateway sets itself, from the credential, or that decide how the connection works. */
 const RESERVED_HEADER =

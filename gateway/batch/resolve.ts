@@ -54,7 +54,7 @@ type ResolverDeps = Pick<
 /** Resolves the requests of a batch one by one and checks each against the key's scopes. */
 export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Headers): Resolver {
   const directory = deps.directory.current();
-  const lookups = routingLookups(deps.prices(), deps.classify);
+  const lookups = routingLookups(deps.prices(), deps);
   const labels = readLabels(headers, null);
   const summary: BatchRequests = {
     provider: null,

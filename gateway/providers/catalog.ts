@@ -2,6 +2,8 @@ import {
   ANTHROPIC_LIKE,
   IMAGE_UPLOADS,
   OPENAI_LIKE,
+  OPENAI_REASONING,
+  OPENAI_WITHOUT_CHAT,
   type ProviderFacts,
   TEXT_AND_EMBEDDINGS,
   TEXT_ONLY,
@@ -32,6 +34,8 @@ export const PROVIDERS = {
     vendorHosts: ["api.openai.com"],
     modelNames:
       /^(?:(?:gpt|chatgpt|codex|computer-use|omni-moderation|text-embedding|dall-e|tts|whisper|sora)-|o\d)/,
+    responsesModels: OPENAI_REASONING,
+    withoutChat: OPENAI_WITHOUT_CHAT,
     inventorOf: [
       "chat",
       "responses",
@@ -60,6 +64,8 @@ export const PROVIDERS = {
     auth: "api-key",
     otherWires: without("moderations", "rerank"),
     lacks: ["images.variations"],
+    responsesModels: OPENAI_REASONING,
+    withoutChat: OPENAI_WITHOUT_CHAT,
     outputLimitMember: "max_completion_tokens",
     ...AZURE_PRICES,
   },
@@ -115,7 +121,7 @@ export const PROVIDERS = {
     ...OPENAI_LIKE,
     baseUrl: "https://api.mistral.ai/v1",
     envKey: "MISTRAL_API_KEY",
-    otherWires: without("completions", "images", "rerank"),
+    otherWires: without("responses", "completions", "images", "rerank"),
     lacks: ["audio.translations"],
     modelNames: /^(?:open-)?(?:mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-/,
     acceptsStreamUsageOption: false,
@@ -139,7 +145,7 @@ export const PROVIDERS = {
     reportedCost: "cost",
   }),
   deepseek: vendor(["https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"], {
-    otherWires: TEXT_ONLY,
+    otherWires: [],
     modelNames: /^deepseek-/,
     priceIds: ["deepseek"],
     thoughts: { in: "reasoning_content" },
@@ -162,7 +168,7 @@ export const PROVIDERS = {
     priceIds: ["fireworks"],
   }),
   cerebras: vendor(["https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"], {
-    otherWires: [...TEXT_ONLY, "completions"],
+    otherWires: ["completions"],
     priceIds: ["cerebras"],
   }),
   // Reports usage on every chunk without being asked.
@@ -178,7 +184,7 @@ export const PROVIDERS = {
     requestFees: PERPLEXITY_REQUEST_FEES,
   },
   moonshot: vendor(["https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"], {
-    otherWires: TEXT_ONLY,
+    otherWires: [],
     modelNames: /^(?:kimi|moonshot)-/,
     ...MOONSHOT_PRICES,
     thoughts: { in: "reasoning_content" },
@@ -187,7 +193,7 @@ export const PROVIDERS = {
   cohere: {
     ...OPENAI_LIKE,
     baseUrl: "https://api.cohere.ai/compatibility/v1",
-    otherWires: [...TEXT_AND_EMBEDDINGS, "rerank"],
+    otherWires: ["embeddings", "rerank"],
     modelNames: /^(?:command|c4ai|embed|rerank)-/,
     inventorOf: ["rerank"],
     hostPaths: { rerank: "/v1/rerank", "rerank.v2": "/v2/rerank" },
@@ -203,12 +209,12 @@ export const PROVIDERS = {
     otherWires: without("moderations"),
   },
   minimax: vendor(["https://api.minimax.io/v1", "MINIMAX_API_KEY"], {
-    otherWires: TEXT_ONLY,
+    otherWires: [],
     modelNames: /^MiniMax-/i,
     priceIds: ["minimax"],
   }),
   zai: vendor(["https://api.z.ai/api/paas/v4", "ZAI_API_KEY"], {
-    otherWires: without("completions", "moderations", "rerank"),
+    otherWires: without("responses", "completions", "moderations", "rerank"),
     lacks: [...IMAGE_UPLOADS, "audio.translations"],
     modelNames: /^glm-/,
     priceIds: ["zai"],

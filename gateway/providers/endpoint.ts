@@ -31,6 +31,23 @@ export function supportsSurface(
   return wireFor(provider, wire) === wire && lacks?.includes(surface) !== true;
 }
 
+/** Whether a kind is known to lack a wire for a model that it has for others. */
+export function lacksWire(kind: ProviderKind, model: string | null, wire: WireName): boolean {
+  const { withoutChat }: ProviderFacts = PROVIDERS[kind];
+  return wire === "chat" && model !== null && withoutChat?.test(model) === true;
+}
+
+/** The wires that a call of another format can be translated into for a model, best first. */
+export function targetWires(
+  provider: Pick<Provider, "kind" | "responses">,
+  model: string | null,
+): WireName[] {
+  const { wire, geminiRoot, responsesModels }: ProviderFacts = PROVIDERS[provider.kind];
+  if (geminiRoot?.models.test(model ?? "")) return ["gemini"];
+  if (wire !== "chat" || wireFor(provider, "responses") !== "responses") return [wire];
+  return responsesModels?.test(model ?? "") ? ["responses", "chat"] : ["chat", "responses"];
+}
+
 /** Open models whose vendors want their thoughts back; servers that others run pass these on. */
 const WANTS_THOUGHTS = /deepseek|kimi|glm-/i;
 const OPEN_SERVERS: readonly ProviderKind[] = ["openai-compatible", "vllm", "fireworks"];

@@ -25,6 +25,10 @@ export type ProviderFacts = {
   geminiRoot?: { instead: string; put: string; models: RegExp };
   /** Deviations from a surface's `upstreamPath`. */
   paths?: Readonly<Partial<Record<SurfaceName, string>>>;
+  /** Models that calls of other formats reach by responses: chat completions have neither their thoughts nor, for some, tools. */
+  responsesModels?: RegExp;
+  /** Models that have no chat completions. */
+  withoutChat?: RegExp;
   /** Paths of surfaces that are relative to the host, not to the API root. */
   hostPaths?: Readonly<Partial<Record<SurfaceName, string>>>;
   /**
@@ -88,6 +92,12 @@ const BESIDE_CHAT = [
   "transcriptions",
   "rerank",
 ] as const satisfies readonly WireName[];
+
+/** OpenAI's reasoning models; gpt-5.4 and later refuse functions by chat completions, because they reason unasked. */
+export const OPENAI_REASONING = /^(?:gpt-5(?![.\d]*-chat)|gpt-[6-9]|o\d|codex-)/;
+/** Source: the vendor's pages of these models, which list responses only. */
+export const OPENAI_WITHOUT_CHAT =
+  /^(?:gpt-\d[.\d]*-(?:codex|pro)|codex-|o[13]-pro|o\d(?:-mini)?-deep-research|computer-use-)/;
 
 /** All of them but those that the vendor has no address for. */
 export const without = (...missing: readonly WireName[]): WireName[] =>

@@ -85,15 +85,14 @@ function rank({ call, model, knowledge }: DirectRequest, { route, targets }: Pai
   return (
     (allowsRoute(call.key, route.name) ? 0 : 4) +
     (route.model === model ? 0 : 2) +
-    (isNative(call, targets[0], knowledge) ? 0 : 1)
+    (isNative({ call, model, knowledge }, targets[0]) ? 0 : 1)
   );
 }
 
 const isNative = (
-  { surface }: DirectRequest["call"],
+  { call, model, knowledge }: Pick<DirectRequest, "call" | "model" | "knowledge">,
   { provider }: Pick<Target, "provider">,
-  it: DirectRequest["knowledge"],
-) => it.supports(provider, surface);
+) => knowledge.supports(provider, call.surface, model);
 
 /**
  * A model that no one is known to serve goes to its vendor: to the provider at the vendor's own host whose kind names
@@ -105,10 +104,10 @@ export function unknownDestination(request: DirectRequest): Destination | null {
   const able = providersByName(directory).filter(
     (provider) =>
       provider.kind !== "echo" &&
-      (isNative(call, { provider }, knowledge) ||
+      (isNative({ call, model, knowledge }, { provider }) ||
         knowledge.translatableWire(provider, call.surface, model) !== null),
   );
-  const native = able.filter((provider) => isNative(call, { provider }, knowledge));
+  const native = able.filter((provider) => isNative({ call, model, knowledge }, { provider }));
   const [sole, another] = knowledge.hasVendor(model) ? [] : native;
   const named = [...native, ...able].find(
     (provider) => knowledge.isVendors(provider) && knowledge.namesModel(provider, model),
@@ -141,7 +140,9 @@ function servingProvider(request: DirectRequest): Provider | null {
 function bestProvider({ directory, call, model, knowledge }: DirectRequest): Provider | null {
   const enabled = providersByName(directory);
   const best = (candidates: Provider[]) =>
-    candidates.find((provider) => isNative(call, { provider }, knowledge)) ?? candidates[0] ?? null;
+    candidates.find((provider) => isNative({ call, model, knowledge }, { provider })) ??
+    candidates[0] ??
+    null;
   return (
     best(enabled.filter(({ models }) => models?.some((glob) => matchesGlob(glob, model)))) ??
     best(enabled.filter((provider) => knowledge.knowsModel(provider, model)))

@@ -9,8 +9,8 @@ export type RoutedCall = Pick<Call, "surface" | "key" | "headers" | "body" | "mo
 export type RoutingLookups = {
   /** Whether the price list has the model for the provider's kind. */
   knowsModel(provider: Provider, model: string): boolean;
-  /** Whether the provider has the surface itself, without translation. */
-  supports(provider: Provider, surface: SurfaceName): boolean;
+  /** Whether the provider has the surface itself for the model, without translation. */
+  supports(provider: Provider, surface: SurfaceName, model: string | null): boolean;
   /** Whether the model's name is one that only the provider's vendor gives; and whether any vendor does. */
   namesModel(provider: Provider, model: string): boolean;
   hasVendor(model: string): boolean;

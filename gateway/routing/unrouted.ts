@@ -37,7 +37,7 @@ const notRouted = (): GatewayError =>
  */
 function ownProvider({ directory, call: { surface }, knowledge }: UnroutedRequest): Provider {
   const able = [...directory.providers.values()].filter(
-    (provider) => provider.enabled && provider.kind !== "echo" && knowledge.supports(provider, surface),
+    (provider) => provider.enabled && provider.kind !== "echo" && knowledge.supports(provider, surface, null),
   );
   if (able.length === 0) throw new GatewayError("model_not_found");
   const only = [

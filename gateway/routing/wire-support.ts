@@ -17,7 +17,7 @@ export function supportedTargets(
   const { path, wire } = SURFACES[surface];
   const onWire = (candidate: Candidate): Target | null => {
     const { provider, model } = candidate;
-    const targetWire = supports(provider, surface) ? wire : translatableWire(provider, surface, model);
+    const targetWire = supports(provider, surface, model) ? wire : translatableWire(provider, surface, model);
     return targetWire && { ...candidate, wire: targetWire };
   };
   const [target, ...fallbacks] = candidates.flatMap((candidate) => onWire(candidate) ?? []);

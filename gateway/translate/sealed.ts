@@ -2,7 +2,7 @@ import { objectIn, textIn } from "./exact-json.ts";
 import type { Block } from "./reply.ts";
 
 /** Marks what this gateway packed, among what others put into `encrypted_content` and signatures. */
-const SEAL = "tallygate.1.";
+export const SEAL = "tallygate.1.";
 
 /** Whose they are where a pack does not say. */
 const USUAL = { extra: "google", thought: "anthropic" };

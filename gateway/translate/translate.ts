@@ -20,9 +20,11 @@ import { writeMessagesRequest } from "./messages/request-out.ts";
 import { BodyPlace, type Dropped, Losses, type OnInexpressible } from "./place.ts";
 import type { AnswerOptions, Prompt } from "./prompt.ts";
 import { type Reply, type ReplyStep, replyOf } from "./reply.ts";
+import { responseSteps, responseStream } from "./responses/answer-in.ts";
 import { writeResponse } from "./responses/answer-out.ts";
 import { type Answered, answerToken, keptInput } from "./responses/references.ts";
 import { readResponsesRequest } from "./responses/request-in.ts";
+import { writeResponsesRequest } from "./responses/request-out.ts";
 import { responseWriter } from "./responses/stream-out.ts";
 import { sealOf } from "./sealed.ts";
 import { keepOwnThoughts } from "./thoughts.ts";
@@ -30,7 +32,7 @@ import { fitToolNames, withOwnName } from "./tool-names.ts";
 import { requireChosenTool } from "./tool-table.ts";
 import type { StepWriter, WriterContext } from "./writing.ts";
 
-type ProviderWire = "chat" | "messages" | "gemini";
+type ProviderWire = "chat" | "messages" | "gemini" | "responses";
 
 /** Functions of a client's format: read its requests, and write answers to them. */
 type ClientFormat = {
@@ -64,6 +66,7 @@ const PROVIDER_FORMATS: Readonly<Record<ProviderWire, ProviderFormat>> = {
   chat: { write: writeChatRequest, whole: chatAnswerSteps, stream: chatStream },
   messages: { write: writeMessagesRequest, whole: messageSteps, stream: messageStream },
   gemini: { write: writeGeminiRequest, whole: geminiSteps, stream: geminiStream },
+  responses: { write: writeResponsesRequest, whole: responseSteps, stream: responseStream },
 };
 
 export type Pair = { from: ClientWire; to: ProviderWire };

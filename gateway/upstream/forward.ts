@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Call, Choice, Target } from "../call.ts";
-import { ERRORS, type ErrorType, type FailureCause, GatewayError } from "../errors.ts";
+import type { ErrorType, FailureCause } from "../errors.ts";
 import { cachedHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import { asksForUsage } from "../http/splice.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
@@ -12,8 +12,10 @@ import type { Attempt } from "./attempt.ts";
 import type { Deployments } from "./deployments.ts";
 import { type DrainPool, longWait } from "./drain.ts";
 import { answerFault, failureCauseOf, failureOf, ProviderFailure } from "./failures.ts";
+import type { LearnedWires } from "./learned-wires.ts";
 import { nativeBody } from "./native-body.ts";
 import type { Send } from "./send.ts";
+import { ownRefusal, sentAgain, type Try } from "./sent-again.ts";
 import { translatedHeaders, translationOf } from "./translation.ts";
 import type { Watchdog, Watched } from "./watchdog.ts";
 
@@ -36,6 +38,7 @@ export type UpstreamDeps = {
   drains: DrainPool;
   deployments: Pick<Deployments, "began" | "ended" | "finished">;
   telemetry: Pick<Telemetry, "carry">;
+  learnedWires: LearnedWires;
 };
 
 /**
@@ -89,12 +92,13 @@ const factsOf = (call: Call, { routeName }: Choice, { target, attempts }: Attemp
   attempt: attempts,
 });
 
-type Try = { call: Call; choice: Choice; target: Target; attempts: number };
-
 /** Fails with a line in the log, which names the cause. */
 async function attemptOne(deps: UpstreamDeps, it: Try): Promise<Attempt> {
   deps.deployments.began(it.target);
-  const attempt = await sendTo(deps, it);
+  const attempt = await sentAgain(deps, it, {
+    refused: await sendTo(deps, it),
+    send: (next) => sendTo(deps, next),
+  });
   deps.deployments.ended(attempt);
   if (attempt.kind === "failed" && !attempt.left) {
     const { type, reason, cause } = attempt;
@@ -161,10 +165,6 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
     wait?.end();
   }
 }
-
-/** The gateway's own refusal of a call that the target cannot express. */
-const ownRefusal = (cause: unknown): GatewayError | null =>
-  cause instanceof GatewayError && ERRORS[cause.type].final ? cause : null;
 
 type Failure = { cause: unknown; sent: boolean; late: boolean };
 

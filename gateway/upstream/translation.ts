@@ -6,12 +6,13 @@ import { clientHeaders, type HeaderTable, upstreamHeaders } from "../http/header
 import type { Meter } from "../metering/meter.ts";
 import { sseSplitter } from "../metering/sse.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import { thoughtsOf } from "../providers/endpoint.ts";
-import type { ProviderFacts } from "../providers/provider-facts.ts";
+import { lacksWire, supportsSurface, targetWires, thoughtsOf } from "../providers/endpoint.ts";
 import { WIRES } from "../providers/wires.ts";
+import type { RoutingLookups } from "../routing/lookups.ts";
 import { SURFACES, type SurfaceName, surfaceFacts, type WireName } from "../surface-facts.ts";
 import { type Expressed, whyInexpressible } from "../translate/expressible.ts";
 import { type Pair, type Translated, translate } from "../translate/translate.ts";
+import type { LearnedWires } from "./learned-wires.ts";
 
 /** The surfaces whose calls can be translated, and their formats. */
 const CLIENT_FORMATS: Readonly<Partial<Record<string, Pair["from"]>>> = {
@@ -26,24 +27,42 @@ const PROVIDER_SURFACES = {
   chat: "chat.completions",
   messages: "messages",
   gemini: "generate_content",
+  responses: "responses",
 } as const satisfies Record<Pair["to"], SurfaceName>;
 
 const isProviderWire = (wire: string): wire is Pair["to"] => Object.hasOwn(PROVIDER_SURFACES, wire);
 
+export const isTranslatable = (surface: SurfaceName): boolean => CLIENT_FORMATS[surface] !== undefined;
+
+/** Whether a provider lacks a wire for a model. */
+type Lacks = (provider: Provider, model: string | null, wire: WireName) => boolean;
+
 /** The format of the provider's for the model, if a call of the surface can be translated into it. */
-export function translatedWire(
-  { kind }: Pick<Provider, "kind">,
-  surface: SurfaceName,
-  model: string | null,
-): WireName | null {
-  const { wire: usual, geminiRoot }: ProviderFacts = PROVIDERS[kind];
-  const wire = geminiRoot?.models.test(model ?? "") ? "gemini" : usual;
+const translatedWire = (lacks: Lacks) => (provider: Provider, surface: SurfaceName, model: string | null) => {
   // Never sent: the gateway answers it.
-  if (surfaceFacts(surface).estimated) return wire;
-  return CLIENT_FORMATS[surface] !== undefined && CLIENT_FORMATS[surface] !== wire && isProviderWire(wire)
-    ? wire
-    : null;
+  if (surfaceFacts(surface).estimated) return PROVIDERS[provider.kind].wire;
+  if (!isTranslatable(surface)) return null;
+  const fits = (wire: WireName) =>
+    isProviderWire(wire) && wire !== SURFACES[surface].wire && !lacks(provider, model, wire);
+  return targetWires(provider, model).find(fits) ?? null;
+};
+
+/** The wires of models, by the catalogue and by what refusals taught. */
+export function wireLookups(learned: Pick<LearnedWires, "lacks"> | null): WireLookups {
+  const lacks: Lacks = (provider, model, wire) =>
+    lacksWire(provider.kind, model, wire) || learned?.lacks(provider, model, wire) === true;
+  const translatableWire = translatedWire(lacks);
+  return {
+    translatableWire,
+    // A wire that is lacking is still the best where there is no other.
+    supports: (provider, surface, model) =>
+      supportsSurface(provider, surface) &&
+      (!lacks(provider, model, SURFACES[surface].wire) ||
+        translatableWire(provider, surface, model) === null),
+  };
 }
+
+type WireLookups = Pick<RoutingLookups, "supports" | "translatableWire">;
 
 /** A translated call: the provider's surface, the body, and the translation of the answer. */
 export type Translation = Translated & { surface: SurfaceName };

@@ -159,6 +159,14 @@ const TargetHealth = closed({
   until: nullable(Type.String({ description: "When it is tried again, if it is paused." })),
 });
 
+const LearnedWire = closed({
+  model: Type.String(),
+  lacks: Type.String({
+    description: "The format that the model lacks: `chat` or `responses`. Calls use the other one.",
+  }),
+  learned_at: Type.String(),
+});
+
 export const ProviderView = closed({
   name: Name,
   kind: Type.String(),
@@ -186,6 +194,10 @@ export const ProviderView = closed({
   enabled: Type.Boolean(),
   health: Type.Array(TargetHealth, {
     description: "Its targets that failed and have not answered since, as this gateway process sees them.",
+  }),
+  learned_wires: Type.Array(LearnedWire, {
+    description:
+      "Formats that it refused for models, as this gateway process learned. Each is tried again after 24 hours.",
   }),
   created_at: Type.String(),
   updated_at: Type.String(),

@@ -26,6 +26,7 @@ describe("providers are made and changed", () => {
       credential_source: "none",
       credential_count: 0,
       health: [],
+      learned_wires: [],
       headers: {},
       models: null,
       responses: true,

@@ -12,6 +12,7 @@ import { bootstrap } from "#gateway/stores/bootstrap.ts";
 import { type DirectoryStore, openDirectory } from "#gateway/stores/directory/directory.ts";
 import { createSealer } from "#gateway/stores/seal.ts";
 import { openDeployments } from "#gateway/upstream/deployments.ts";
+import { learnedWires } from "#gateway/upstream/learned-wires.ts";
 import type { ProviderApi } from "#gateway/upstream/provider-api.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import { systemClock } from "#shared/clock.ts";
@@ -120,6 +121,7 @@ export async function world(
       },
     }),
     deployments: openDeployments(clock),
+    learnedWires: learnedWires(clock),
     providerApi: options.providerApi ?? (() => Promise.reject(new GatewayError("upstream_unreachable"))),
     settled: async () => undefined,
     clock,

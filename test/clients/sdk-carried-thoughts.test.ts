@@ -129,6 +129,10 @@ test("thoughts of one vendor do not go to another, which gets a text that it tak
   messages.push({ role: "user", content: [{ type: "tool_result", tool_use_id, content: "rain" }] });
   await ask("deepseek-v4");
   await ask("anthropic/claude-opus-4.6");
+  // Anthropic refuses them, and gets the call again without them.
+  claude.play(() => [{ text: "It rains." }]);
+  expect((await ask("claude-opus-4-6")).content.at(-1)).toMatchObject({ text: "It rains." });
+  expect(claude.refused).toEqual(["Invalid `signature` in `thinking` block"]);
   const said = chat.requests
     .slice(1)
     .map((request) => request.messages[1] as OpenAI.ChatCompletionMessageParam);

@@ -27,12 +27,19 @@ export const bytesOf = (value: unknown): Uint8Array<ArrayBuffer> =>
 export const jsonOf = (bytes: Uint8Array | null): unknown =>
   bytes && JSON.parse(new TextDecoder().decode(bytes));
 
-const KINDS = { chat: "openai", messages: "anthropic", gemini: "gemini" } as const satisfies Record<
-  Pair["to"],
-  string
->;
+const KINDS = {
+  chat: "openai",
+  messages: "anthropic",
+  gemini: "gemini",
+  responses: "openai",
+} as const satisfies Record<Pair["to"], string>;
 
-const SURFACES = { chat: "chat.completions", messages: "messages", gemini: "generate_content" } as const;
+const SURFACES = {
+  chat: "chat.completions",
+  messages: "messages",
+  gemini: "generate_content",
+  responses: "responses",
+} as const;
 
 const factsOf = (pair: Pair) => PROVIDERS[KINDS[pair.to]];
 
@@ -40,7 +47,9 @@ export const translation = (
   pair: Pair,
   request: object,
   {
-    model = { chat: "gpt-5", messages: "claude-opus-4-6", gemini: "gemini-3-pro" }[pair.to],
+    model = { chat: "gpt-5", messages: "claude-opus-4-6", gemini: "gemini-3-pro", responses: "gpt-5" }[
+      pair.to
+    ],
     onInexpressible = "refuse",
     kind = KINDS[pair.to],
   }: Partial<Pick<TranslationInput, "model" | "onInexpressible"> & { kind: ProviderKind }> = {},

@@ -6,6 +6,7 @@ import { OFF } from "#gateway/telemetry/open-telemetry.ts";
 import { openDeployments } from "#gateway/upstream/deployments.ts";
 import { drainPool } from "#gateway/upstream/drain.ts";
 import { forward } from "#gateway/upstream/forward.ts";
+import { learnedWires } from "#gateway/upstream/learned-wires.ts";
 import { type Send, type Sending, sentBody } from "#gateway/upstream/send.ts";
 import { startWatchdog } from "#gateway/upstream/watchdog.ts";
 import { readUpTo } from "#gateway/upstream/whole-body.ts";
@@ -95,6 +96,7 @@ const deps = (send: Send) => ({
   send,
   drains: drainPool(),
   deployments: openDeployments(clock),
+  learnedWires: learnedWires(clock),
   telemetry: OFF,
 });
 

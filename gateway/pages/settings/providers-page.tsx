@@ -26,7 +26,7 @@ const FACTS: ResourceFacts<ProviderView> = {
     {
       id: "health",
       head: "Health",
-      cell: ({ health }) => <Health health={health} />,
+      cell: ({ health, learned_wires: learned }) => <Health health={health} learned={learned} />,
     },
     switchColumn(({ enabled }) => enabled),
   ],
@@ -36,10 +36,24 @@ const FACTS: ResourceFacts<ProviderView> = {
   actions: ({ name }) => <ProviderTest name={name} />,
 };
 
-function Health({ health }: Pick<ProviderView, "health">) {
+type HealthFacts = Pick<ProviderView, "health"> & { learned: ProviderView["learned_wires"] };
+
+function Health({ health, learned }: HealthFacts) {
   const [worst] = health.filter(({ state }) => state !== "closed");
-  if (!worst) return <span className="mute">no failures</span>;
-  return <span className="tag bad">paused: {worst.cause.replaceAll("_", " ")}</span>;
+  return (
+    <>
+      {worst ? (
+        <span className="tag bad">paused: {worst.cause.replaceAll("_", " ")}</span>
+      ) : (
+        <span className="mute">no failures</span>
+      )}
+      {learned.map(({ model, lacks, learned_at }) => (
+        <div className="mute" key={`${model} ${lacks}`} title={`Learned ${learned_at}`}>
+          {model} has no {lacks}
+        </div>
+      ))}
+    </>
+  );
 }
 
 /** The providers that answer calls, and their credentials. */

@@ -1,5 +1,6 @@
 import { inexpressible } from "../members.ts";
-import type { Effort, OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
+import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
+import { effortOf } from "../reasoning.ts";
 import { urlOfSource } from "../sources.ts";
 import type { ThoughtsFacts } from "../thoughts.ts";
 import { detailsIn } from "./reasoning-details.ts";
@@ -44,7 +45,7 @@ function extrasOf({ extras }: Prompt, { outputLimitMember }: ChatDialect): objec
 function limits(prompt: Prompt, { outputLimitMember }: ChatDialect): object {
   const { maxTokens, temperature, topP, stop, user, output } = prompt;
   if (maxTokens && maxTokens.value < 1) throw inexpressible(maxTokens.at, "it must be 1 or more");
-  const effort = effortOf(prompt);
+  const effort = effortOf(prompt.reasoning);
   return {
     ...(maxTokens ? { [outputLimitMember]: maxTokens.value } : {}),
     ...(temperature ? { temperature: temperature.value } : {}),
@@ -215,16 +216,4 @@ function responseFormat(output: OutputFormat): object {
       ...(strict === null ? {} : { strict }),
     },
   };
-}
-
-/** Reasoning up to this many tokens is that effort; more is `high`. */
-const BUDGETS: readonly [tokensMax: number, effort: Effort][] = [
-  [4_096, "low"],
-  [16_384, "medium"],
-];
-
-function effortOf({ reasoning: { effort, budgetTokens } }: Prompt): Effort | null {
-  if (effort) return effort.value;
-  if (!budgetTokens) return null;
-  return BUDGETS.find(([tokensMax]) => budgetTokens.value <= tokensMax)?.[1] ?? "high";
 }

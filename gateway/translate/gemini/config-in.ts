@@ -14,6 +14,7 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import type { Effort, OutputFormat, Prompt } from "../prompt.ts";
+import { effortOfBudget } from "../reasoning.ts";
 import { objectReader } from "./proto.ts";
 import { jsonSchemaOf } from "./schema-in.ts";
 
@@ -81,20 +82,13 @@ function readFormat({ mimeType, schema }: Format, at: BodyPlace, prompt: Prompt)
   else if (schema) prompt.output = schema;
 }
 
-/** Reasoning up to this many tokens is that effort; more is `high`. */
-const BUDGETS: readonly [tokensMax: number, effort: Effort][] = [
-  [4_096, "low"],
-  [16_384, "medium"],
-];
-
 /** A negative budget leaves the amount to the model, as other vendors' models do unasked; 0 asks for none. */
 function readBudget(budget: number, at: BodyPlace, prompt: Prompt): void {
   if (budget <= 0) {
     at.drop();
     return;
   }
-  const effort = BUDGETS.find(([tokensMax]) => budget <= tokensMax)?.[1] ?? "high";
-  prompt.reasoning.effort ??= { value: effort, at };
+  prompt.reasoning.effort ??= { value: effortOfBudget(budget), at };
 }
 
 const LEVELS = ["MINIMAL", "LOW", "MEDIUM", "HIGH", "THINKING_LEVEL_UNSPECIFIED"] as const;

@@ -1,4 +1,5 @@
 import type { Effort, Prompt } from "../prompt.ts";
+import { effortOf } from "../reasoning.ts";
 
 /** Thinking by level since Gemini 3, by a budget of tokens in 2.5, and not at all before. Source: ai.google.dev, "Thinking". */
 const BY_LEVEL = /(?:^|\/)gemini-(?:[3-9]|\d\d|[a-z-]*latest$)/;
@@ -48,10 +49,8 @@ export function thinkingConfig({ reasoning }: Prompt, model: string): object | n
 
 /** Pro models know no minimal level. */
 function levelOf({ effort, budgetTokens }: Prompt["reasoning"], model: string): string | null {
-  const level = effort
-    ? LEVELS[effort.value]
-    : budgetTokens &&
-      (budgetTokens.value <= 4_096 ? "low" : budgetTokens.value <= 16_384 ? "medium" : "high");
+  const asked = effortOf({ effort, budgetTokens, shown: false });
+  const level = asked && LEVELS[asked];
   if (!level || !model.includes("-pro")) return level;
   if (level === "minimal") return "low";
   return level === "medium" && /gemini-3-pro/.test(model) ? "high" : level;

@@ -1,0 +1,178 @@
+import { inexpressible, lose } from "../members.ts";
+import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
+import { effortOf } from "../reasoning.ts";
+import { urlOfSource } from "../sources.ts";
+
+/** The least output limit that the vendor takes. */
+const OUTPUT_TOKENS_MIN = 16;
+/** Models that do not reason, and refuse what only reasoning models take. */
+const PLAIN = /^(?:gpt-(?:3|4)|chatgpt-|gpt-5(?:\.\d)?-chat)/;
+
+/** The prompt as a responses request that keeps nothing at the vendor. @throws GatewayError invalid_request */
+export function writeResponsesRequest(prompt: Prompt, model: string): object {
+  const last = prompt.turns.at(-1);
+  if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
+  if (prompt.stop.length > 0 && prompt.stopAt) lose(prompt.stopAt, "responses have no stop sequences");
+  return {
+    model,
+    input: prompt.turns.flatMap(itemsOf),
+    store: false,
+    ...limits(prompt, model),
+    ...textMember(prompt),
+    ...toolMembers(prompt),
+    ...serviceTier(prompt),
+    ...(prompt.user === null ? {} : { user: prompt.user }),
+    ...(prompt.streamed ? { stream: true } : {}),
+  };
+}
+
+function limits(prompt: Prompt, model: string): object {
+  const { maxTokens, temperature, topP, reasoning } = prompt;
+  if (maxTokens && maxTokens.value < 1) throw inexpressible(maxTokens.at, "it must be 1 or more");
+  const limit = maxTokens ? { max_output_tokens: Math.max(OUTPUT_TOKENS_MIN, maxTokens.value) } : {};
+  if (PLAIN.test(model)) {
+    reasoning.effort?.at.drop();
+    return {
+      ...limit,
+      ...(temperature ? { temperature: temperature.value } : {}),
+      ...(topP ? { top_p: topP.value } : {}),
+    };
+  }
+  if (temperature && temperature.value !== 1) temperature.at.drop();
+  if (topP && topP.value !== 1) topP.at.drop();
+  const effort = effortOf(reasoning);
+  const told = { ...(effort ? { effort } : {}), ...(reasoning.shown ? { summary: "auto" } : {}) };
+  return {
+    ...limit,
+    ...(Object.keys(told).length > 0 ? { reasoning: told } : {}),
+    include: ["reasoning.encrypted_content"],
+  };
+}
+
+function textMember({ output, extras }: Prompt): object {
+  const verbosity = extras.get("verbosity")?.value;
+  const text = {
+    ...(verbosity === undefined ? {} : { verbosity }),
+    ...(output ? { format: formatOf(output) } : {}),
+  };
+  return Object.keys(text).length > 0 ? { text } : {};
+}
+
+function formatOf(output: OutputFormat): object {
+  if (output.kind === "json") return { type: "json_object" };
+  const { name, description, schema, strict } = output;
+  return {
+    type: "json_schema",
+    name,
+    ...(description === null ? {} : { description }),
+    schema,
+    strict: strict ?? false,
+  };
+}
+
+const serviceTier = ({ extras }: Prompt): object => {
+  const tier = extras.get("service_tier")?.value;
+  return tier === undefined ? {} : { service_tier: tier };
+};
+
+function toolMembers({ tools, toolChoice: choice, parallelTools }: Prompt): object {
+  if (tools.length === 0) {
+    parallelTools?.at.drop();
+    return {};
+  }
+  return {
+    tools: tools.map(toolOf),
+    ...(choice ? { tool_choice: toolChoice(choice.value) } : {}),
+    ...(parallelTools ? { parallel_tool_calls: parallelTools.value } : {}),
+  };
+}
+
+/** Tools are strict here unless they say that they are not. */
+const toolOf = ({ name, description, schema, strict }: Tool) => ({
+  type: "function",
+  name,
+  ...(description === null ? {} : { description }),
+  parameters: schema ?? { type: "object", properties: {} },
+  strict: strict?.value ?? false,
+});
+
+const toolChoice = (choice: ToolChoice): string | object =>
+  choice.kind === "tool"
+    ? { type: "function", name: choice.name }
+    : choice.kind === "any"
+      ? "required"
+      : choice.kind;
+
+/** A turn's items: results of tools first, each its own item; what a model said in its order. */
+function itemsOf({ role, parts }: PromptTurn): object[] {
+  if (role === "system") return [{ role: "developer", content: parts.map(inputPart) }];
+  if (role === "assistant") return parts.flatMap(saidItem);
+  const results = parts.filter((part): part is PartOf<"result"> => part.kind === "result");
+  const rest = parts.filter(({ kind }) => kind !== "result");
+  return [
+    ...results.map(resultItem),
+    ...(rest.length > 0 ? [{ role: "user", content: rest.map(inputPart) }] : []),
+  ];
+}
+
+/** Thoughts without what their vendor packed say nothing to it. */
+function saidItem(part: Part): object[] {
+  switch (part.kind) {
+    case "text":
+      return part.text === ""
+        ? []
+        : [{ role: "assistant", content: [{ type: "output_text", text: part.text }] }];
+    case "thinking": {
+      if (part.signature === null) return [];
+      const summary = part.text === "" ? [] : [{ type: "summary_text", text: part.text }];
+      return [{ type: "reasoning", summary, encrypted_content: part.signature }];
+    }
+    case "call": {
+      const { id, name, input } = part;
+      return [
+        { type: "function_call", call_id: fittingId(id), name, arguments: input === "" ? "{}" : input },
+      ];
+    }
+    case "redacted":
+    case "extra":
+      return [];
+    default:
+      throw inexpressible(part.at);
+  }
+}
+
+/** Most characters of a call's id. */
+const ID_MAX = 64;
+
+const fittingId = (id: string): string =>
+  id.length <= ID_MAX ? id : `${id.slice(0, 40)}_${Bun.hash(id).toString(36)}`;
+
+function resultItem({ callId, parts, failed }: PartOf<"result">): object {
+  const text = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
+  const said = failed && !/^error\b/i.test(text) ? `Error: ${text}` : text;
+  const media = parts.filter(({ kind }) => kind !== "text").map(inputPart);
+  const texts = said === "" ? [] : [{ type: "input_text", text: said }];
+  const output = media.length > 0 ? [...texts, ...media] : said;
+  return { type: "function_call_output", call_id: fittingId(callId), output };
+}
+
+function inputPart(part: Part): object {
+  switch (part.kind) {
+    case "text":
+      return { type: "input_text", text: part.text };
+    case "image":
+      return { type: "input_image", detail: "auto", image_url: urlOfSource(part.source, part.at) };
+    case "document":
+      return documentPart(part);
+    default:
+      throw inexpressible(part.at);
+  }
+}
+
+function documentPart({ source, title, at }: PartOf<"document">): object {
+  if (source.kind === "text") {
+    return { type: "input_text", text: title === null ? source.text : `${title}\n\n${source.text}` };
+  }
+  if (source.kind === "url") return { type: "input_file", file_url: source.url };
+  return { type: "input_file", filename: title ?? "document.pdf", file_data: urlOfSource(source, at) };
+}

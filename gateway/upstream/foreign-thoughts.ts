@@ -1,0 +1,47 @@
+import type { Call } from "../call.ts";
+import { scanJson } from "../http/scan.ts";
+import { isJson, type Json, jsonBytes, objectInBytes } from "../translate/exact-json.ts";
+import { isSealed, SEAL } from "../translate/sealed.ts";
+import type { Attempt } from "./attempt.ts";
+
+/**
+ * The call without the thoughts that another vendor's model had before the conversation changed to this one; null if it has none.
+ * Anthropic refuses such a call with 400, so only refused calls are looked at.
+ */
+export function withoutForeignThoughts(attempt: Attempt, call: Call): Call | null {
+  if (attempt.kind !== "answer" || attempt.answer.status !== 400) return null;
+  if (call.surface !== "messages" || attempt.translation) return null;
+  const { bytes } = call.body;
+  if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(SEAL)) return null;
+  const request = objectInBytes(bytes);
+  const messages = request?.["messages"];
+  if (!Array.isArray(messages)) return null;
+  const kept = messages.map(withoutSealed).filter((message) => message !== null);
+  const rest = answersTools(messages.at(-1)) ? withoutThinking(request ?? {}) : request;
+  return { ...call, body: scanJson(jsonBytes({ ...rest, messages: kept })) };
+}
+
+const answersTools = (message: unknown): boolean =>
+  isJson(message) &&
+  Array.isArray(message["content"]) &&
+  message["content"].some((block) => isJson(block) && block["type"] === "tool_result");
+
+/** Between a call and its answer the vendor lets a model think only if its own thoughts came before the call. */
+function withoutThinking({ thinking: _, context_management: management, ...rest }: Json): Json {
+  const edits = isJson(management) && Array.isArray(management["edits"]) ? management["edits"] : [];
+  const others = edits.filter(
+    (edit) => !(isJson(edit) && String(edit["type"]).startsWith("clear_thinking_")),
+  );
+  return others.length > 0 ? { ...rest, context_management: { edits: others } } : rest;
+}
+
+const isForeign = (block: unknown): boolean =>
+  isJson(block) && (isSealed(block["signature"]) || isSealed(block["data"]));
+
+/** Null if nothing is left of it. */
+function withoutSealed(message: unknown): unknown {
+  if (!isJson(message) || !Array.isArray(message["content"]) || !message["content"].some(isForeign))
+    return message;
+  const content = message["content"].filter((block) => !isForeign(block));
+  return content.length === 0 ? null : ({ ...message, content } satisfies Json);
+}

@@ -1,0 +1,62 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Log } from "#shared/log.ts";
+import type { Call, Choice, Target } from "../call.ts";
+import { ERRORS, GatewayError } from "../errors.ts";
+import type { AnsweredAttempt, Attempt } from "./attempt.ts";
+import { withoutForeignThoughts } from "./foreign-thoughts.ts";
+import type { LearnedWires } from "./learned-wires.ts";
+import { otherWire, teaches, textOfRefusal, unread } from "./other-wire.ts";
+import type { Watchdog } from "./watchdog.ts";
+import { readUpTo, SHORT_BYTES_MAX } from "./whole-body.ts";
+
+/** One sending of a call to a target. */
+export type Try = { call: Call; choice: Choice; target: Target; attempts: number };
+
+type Deps = { clock: Clock; watchdog: Watchdog; log: Log; learnedWires: LearnedWires };
+type Refused = { refused: Attempt; send(it: Try): Promise<Attempt> };
+
+/**
+ * A refused call, sent once more where that helps: on the provider's other wire, if the refusal says that the model lacks this one,
+ * which is remembered; or without thoughts of other vendors. Any other attempt is the same. No byte has reached the client yet.
+ */
+export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused): Promise<Attempt> {
+  if (refused.kind !== "answer" || refused.answer.ok || it.call.signal.aborted) return refused;
+  const own = withoutForeignThoughts(refused, it.call);
+  if (own) {
+    await refused.answer.body?.cancel();
+    return await send({ ...it, call: own });
+  }
+  const wire = otherWire(refused, it.call, deps.learnedWires);
+  if (!wire) return refused;
+  return await onOtherWire(deps, { ...it, target: { ...it.target, wire } }, { refused, send });
+}
+
+async function onOtherWire(
+  deps: Deps,
+  it: Try,
+  { refused, send }: Refused & { refused: AnsweredAttempt },
+): Promise<Attempt> {
+  const { whole, longer } = await readUpTo(deps, refused, { bytesMax: SHORT_BYTES_MAX });
+  if (!whole) return unread(refused, longer);
+  if (!teaches(refused, textOfRefusal(refused, whole))) return unread(refused, whole);
+  const second = await send(it);
+  if (second.kind === "failed" && ownRefusal(second.cause)) return unread(refused, whole);
+  if (second.kind === "answer" && isRefusal(second.answer)) {
+    await second.answer.body?.cancel();
+    return unread(refused, whole);
+  }
+  const { provider, model, wire: lacks } = refused.target;
+  if (model !== null) deps.learnedWires.learn(provider, model, lacks);
+  deps.log.info(
+    { requestId: it.call.id, provider: provider.name, lacks },
+    "a provider lacks a format for a model, so the other one is used",
+  );
+  return second;
+}
+
+/** The other wire does not help either; a limit or a failure is not about the wire. */
+const isRefusal = ({ status }: Response): boolean => status >= 400 && status < 429;
+
+/** The gateway's own refusal of a call that the target cannot express. */
+export const ownRefusal = (cause: unknown): GatewayError | null =>
+  cause instanceof GatewayError && ERRORS[cause.type].final ? cause : null;

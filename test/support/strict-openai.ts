@@ -1,0 +1,217 @@
+import type OpenAI from "openai";
+import { atEnd } from "./at-end.ts";
+
+type Chat = OpenAI.ChatCompletionCreateParams;
+type Request = OpenAI.Responses.ResponseCreateParams;
+type Item = {
+  type?: string;
+  role?: string;
+  call_id?: string;
+  encrypted_content?: string;
+  [member: string]: unknown;
+};
+
+export type StrictOpenAi = {
+  /** Without a trailing slash; OpenAI's root is `/v1` below it, and `/plain` a server without responses. */
+  url: string;
+  /** The paths of all requests since `forget`. */
+  paths: string[];
+  /** The responses requests since `forget`. */
+  requests: Request[];
+  /** How many of its own thoughts came back with each of them. */
+  returned: number[];
+  /** Why requests were refused since `forget`. */
+  refused: string[];
+  forget(): void;
+};
+
+const MEMBERS = new Set([
+  ...[
+    "model",
+    "input",
+    "instructions",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "reasoning",
+    "text",
+    "include",
+  ],
+  ...["max_output_tokens", "store", "stream", "service_tier", "user", "temperature", "top_p", "truncation"],
+]);
+
+/**
+ * A stand-in for OpenAI: reasoning models that call a tool twice at once and then answer. It refuses what the vendor refuses, of
+ * chat completions in the words of the reports (pipecat-ai/pipecat#4043, tingly-dev/tingly-box#233).
+ */
+export function strictOpenAi(): StrictOpenAi {
+  const seen = {
+    paths: [] as string[],
+    requests: [] as Request[],
+    returned: [] as number[],
+    refused: [] as string[],
+  };
+  const sealed = new Set<string>();
+  let made = 0;
+
+  const refusal = (request: Request): string | null => {
+    const extra = Object.keys(request).find((name) => !MEMBERS.has(name));
+    if (extra) return `Unknown parameter: '${extra}'.`;
+    if ((request.max_output_tokens ?? 16) < 16)
+      return "Invalid 'max_output_tokens': integer below minimum value.";
+    if (request.temperature !== undefined)
+      return "Unsupported parameter: 'temperature' is not supported with this model.";
+    const items = (typeof request.input === "string" ? [] : request.input) as Item[];
+    const calls = items.filter(({ type }) => type === "function_call").map(({ call_id }) => call_id);
+    const outputs = items.filter(({ type }) => type === "function_call_output").map(({ call_id }) => call_id);
+    const open = calls.find((id) => !outputs.includes(id));
+    if (open) return `No tool output found for function call ${open}.`;
+    const thoughts = items.filter(({ type }) => type === "reasoning");
+    if (thoughts.some(({ encrypted_content: one }) => one === undefined || !sealed.has(one)))
+      return "The encrypted content could not be verified.";
+    seen.returned.push(thoughts.length);
+    return null;
+  };
+
+  const respond = (request: Request): Response => {
+    seen.requests.push(request);
+    const fault = refusal(request);
+    if (fault) return refuse(fault);
+    made += 1;
+    const encrypted_content = `gAAAA-${made}`;
+    sealed.add(encrypted_content);
+    const summary = request.reasoning?.summary ? [{ type: "summary_text", text: "Let me see." }] : [];
+    const items = (typeof request.input === "string" ? [] : request.input) as Item[];
+    const said =
+      items.at(-1)?.type === "function_call_output" || !request.tools?.length
+        ? [
+            {
+              type: "message",
+              id: `msg_${made}`,
+              role: "assistant",
+              content: [{ type: "output_text", text: "It rains.", annotations: [] }],
+            },
+          ]
+        : ["Oslo", "Bergen"].map((city, index) => ({
+            type: "function_call",
+            id: `fc_${made}_${index}`,
+            call_id: `call_${made}_${index}`,
+            name: "weather",
+            arguments: JSON.stringify({ city }),
+          }));
+    const output = [{ type: "reasoning", id: `rs_${made}`, summary, encrypted_content }, ...said];
+    const usage = {
+      input_tokens: 10,
+      output_tokens: 5,
+      total_tokens: 15,
+      output_tokens_details: { reasoning_tokens: 2 },
+    };
+    const response = {
+      id: `resp_${made}`,
+      object: "response",
+      model: request.model,
+      status: "completed",
+      store: false,
+      output,
+      usage,
+    };
+    return request.stream ? streamed(response) : Response.json(response);
+  };
+
+  const complete = (request: Chat, isPlain: boolean): Response => {
+    if (/-codex/.test(request.model))
+      return refuse(
+        "This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/completions?",
+        404,
+      );
+    if (!isPlain && request.tools?.length)
+      return refuse(
+        `Function tools with reasoning_effort are not supported for ${request.model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`,
+      );
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+    const message = { role: "assistant", content: "It rains." };
+    const head = { id: "1", model: request.model, usage };
+    if (!request.stream)
+      return Response.json({ ...head, choices: [{ index: 0, message, finish_reason: "stop" }] });
+    const chunk = { ...head, choices: [{ index: 0, delta: message, finish_reason: "stop" }] };
+    return events([JSON.stringify(chunk), "[DONE]"]);
+  };
+
+  const refuse = (message: string, status = 400, code: string | null = null): Response => {
+    seen.refused.push(message);
+    return Response.json(
+      { error: { message, type: "invalid_request_error", param: null, code } },
+      { status },
+    );
+  };
+
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(http) {
+      const { pathname } = new URL(http.url);
+      seen.paths.push(pathname);
+      const request = await http.json();
+      if (request.model.endsWith("-missing"))
+        return refuse(`The model '${request.model}' does not exist.`, 404, "model_not_found");
+      if (pathname === "/v1/responses") return respond(request);
+      if (pathname.endsWith("/chat/completions")) return complete(request, pathname.startsWith("/plain"));
+      return new Response("404 page not found", { status: 404 });
+    },
+  });
+  atEnd(() => server.stop(true));
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    ...seen,
+    forget() {
+      for (const list of Object.values(seen)) list.length = 0;
+    },
+  };
+}
+
+type Output = {
+  type: string;
+  id: string;
+  summary?: { text: string }[];
+  content?: { text: string }[];
+  arguments?: string;
+};
+
+function streamed(response: { output: object[]; [member: string]: unknown }): Response {
+  const list = [
+    { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+    ...(response.output as Output[]).flatMap((item, output_index) => {
+      const at = { output_index, item_id: item.id };
+      return [
+        {
+          type: "response.output_item.added",
+          output_index,
+          item: { ...item, summary: [], content: [], arguments: "" },
+        },
+        ...(item.summary ?? []).map(({ text }, summary_index) => ({
+          type: "response.reasoning_summary_text.delta",
+          ...at,
+          summary_index,
+          delta: text,
+        })),
+        ...(item.content ?? []).map(({ text }, content_index) => ({
+          type: "response.output_text.delta",
+          ...at,
+          content_index,
+          delta: text,
+        })),
+        ...(item.arguments
+          ? [{ type: "response.function_call_arguments.delta", ...at, delta: item.arguments }]
+          : []),
+        { type: "response.output_item.done", output_index, item },
+      ];
+    }),
+    { type: "response.completed", response },
+  ];
+  return events(list.map((event) => JSON.stringify(event)));
+}
+
+const events = (list: string[]): Response =>
+  new Response(list.map((data) => `data: ${data}\n\n`).join(""), {
+    headers: { "content-type": "text/event-stream" },
+  });
