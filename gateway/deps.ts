@@ -101,6 +101,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     ...tools,
     guardrailTriggered: guardrailCounter(metrics),
     ...reporting,
+    reportTimeZone: () => directory.current().settings.report_time_zone,
     savedReports: (ids, scope) => withStoreErrors(() => findSavedReports(database.db, ids, scope)),
     agentMetrics,
     reconciling: new Map(),

@@ -97,7 +97,7 @@ async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run,
     }
   };
   if (order.what === "query") {
-    return await written(async () => answerText(await runner.runAll(order.specs, now), order));
+    return await written(async () => answerText(await runner.runAll(order.specs, now, order), order));
   }
   if (order.what === "report") {
     const text = order.format === "csv" ? toCsv : JSON.stringify;
@@ -115,12 +115,12 @@ async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run,
 /** What `POST /v1/reports/query` answers. */
 function answerText(
   results: readonly ResultWithEmpty[],
-  { isOne, scope, complete, nowMs }: Extract<ReportOrder, { what: "query" }>,
+  { isOne, scope, complete, nowMs, timeZone }: Extract<ReportOrder, { what: "query" }>,
 ): string {
   const facts: QueryFacts = {
     scope: scope === null ? null : { team: scope },
     complete,
-    time_zone: "UTC",
+    time_zone: timeZone,
     as_of: new Date(nowMs).toISOString(),
   };
   const [first] = results;

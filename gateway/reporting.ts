@@ -1,14 +1,17 @@
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Coverage, Result, Spec } from "#shared/report.ts";
+import { hasWholeHours } from "#shared/time-zone.ts";
+import { GatewayError } from "./errors.ts";
 import { type Answers, assemble, isEmpty } from "./reports/assemble.ts";
-import type { Ask } from "./reports/context.ts";
+import { type Ask, isZoned } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
+import { UTC } from "./reports/dimensions.ts";
 import { CLICKHOUSE, type Engine, POSTGRES } from "./reports/engines.ts";
 import { planReport } from "./reports/plan.ts";
 import { tasksOf, tasksQuery } from "./reports/relations.ts";
 import { revertedOf, revertsQuery } from "./reports/reverts.ts";
 import type { Reach } from "./reports/rollup/cover.ts";
-import { reachOf, surveyQuery } from "./reports/rollup/survey.ts";
+import { isDropped, reachOf, surveyQuery } from "./reports/rollup/survey.ts";
 import { type Period, type Periods, periodsOf } from "./reports/window.ts";
 import {
   type AskDatabase,
@@ -22,13 +25,16 @@ export type ReportRunner = {
   /**
    * The result of a checked spec (reports/spec.ts), with `now` as the end of ranges that have none.
    * @throws GatewayError invalid_request for a range that cannot be; store_unavailable when a database is away or a statement
-   * takes longer than 30 s. `byOwner`: a filter by subject means the owners of keys alone.
+   * takes longer than 30 s.
    */
-  run(spec: Spec, now: Date, how?: { byOwner: boolean }): Promise<Result>;
+  run(spec: Spec, now: Date, how?: Partial<Reading>): Promise<Result>;
   /** Several at once, of one snapshot of Postgres. One that fails fails all. */
-  runAll(specs: readonly Spec[], now: Date): Promise<ResultWithEmpty[]>;
+  runAll(specs: readonly Spec[], now: Date, how?: Partial<Reading>): Promise<ResultWithEmpty[]>;
   close(): Promise<void>;
 };
+
+/** `byOwner`: a filter by subject means the owners of keys alone. `timeZone`: the zone of days, weeks and months. */
+type Reading = Pick<Ask, "byOwner" | "timeZone">;
 
 /** `empty`: the report's windows have no records. */
 export type ResultWithEmpty = Result & { empty: boolean };
@@ -53,7 +59,7 @@ export function reportRunner({
 }: Options): ReportRunner {
   const postgres = openReportStore(url);
   const clickhouse = clickhouseUrl === null ? null : openReportRecords(clickhouseUrl);
-  const reporting = { postgres, clickhouse, orgId, rollupsFrom, byOwner: false };
+  const reporting = { postgres, clickhouse, orgId, rollupsFrom, byOwner: false, timeZone: UTC };
   return {
     async run(spec, now, how) {
       const [answered] = await reports({ ...reporting, ...how }, [spec], now);
@@ -61,26 +67,29 @@ export function reportRunner({
       const { empty: _, ...result } = answered;
       return result;
     },
-    runAll: (specs, now) => reports(reporting, specs, now),
+    runAll: (specs, now, how) => reports({ ...reporting, ...how }, specs, now),
     close: async () => {
       await Promise.all([postgres.close(), clickhouse?.close()]);
     },
   };
 }
 
-type Reporting = {
+type Reporting = Reading & {
   postgres: ReportStore;
   /** Null: records are read from Postgres. */
   clickhouse: ReportStore | null;
   orgId: string;
   rollupsFrom: number;
-  byOwner: boolean;
 };
 
 /** From specs to results. Read it top to bottom, and then `answersIn`: that is the order in which things happen. */
 async function reports(reporting: Reporting, specs: readonly Spec[], now: Date): Promise<ResultWithEmpty[]> {
   // Windows: the current period of each, and the one to compare it with.
-  const asked = specs.map((spec) => ({ spec, periods: periodsOf(spec.range, spec.compare, now) }));
+  const { timeZone } = reporting;
+  const asked = specs.map((spec) => ({
+    spec,
+    periods: periodsOf(spec.range, spec.compare, { now, timeZone }),
+  }));
 
   // All statements read one snapshot of Postgres, so that rows, totals and reports cannot disagree.
   const answers = await reading(reporting, async (databases) => {
@@ -98,15 +107,16 @@ async function reports(reporting: Reporting, specs: readonly Spec[], now: Date):
 
 async function answersIn(
   databases: Databases,
-  { orgId, rollupsFrom, byOwner }: Reporting,
+  { orgId, rollupsFrom, byOwner, timeZone }: Reporting,
   { spec, periods }: { spec: Spec; periods: Periods },
 ): Promise<Answers> {
   // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
-  const known = await knownIn(databases, { orgId, spec, periods }, rollupsFrom);
+  const known = await knownIn(databases, { orgId, spec, periods, timeZone }, rollupsFrom);
   const reverted = needsReverts(spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
 
   // Plan and run: one statement for the rows of both periods, side by side, and their total.
-  const ask: Ask = { engine: databases.engine, orgId, spec, periods, reverted, byOwner, ...known };
+  const { engine } = databases;
+  const ask: Ask = { engine, orgId, spec, periods, reverted, byOwner, timeZone, ...known };
   const rows = await databases.records(planReport(ask));
 
   // Coverage: what the labels asked for do not reach back to.
@@ -126,7 +136,7 @@ const reading = <T>({ postgres, clickhouse }: Reporting, work: (databases: Datab
 const EVER: Period = { fromMs: null, toMs: Date.UTC(9999, 0) };
 const ALL_TIME: Periods = { current: EVER, previous: null };
 
-type Asked = Pick<Ask, "orgId" | "spec" | "periods">;
+type Asked = Pick<Ask, "orgId" | "spec" | "periods" | "timeZone">;
 
 /** What a statement has to know beforehand: how far rollups reach, or, where there are none, the sessions of outcomes. */
 async function knownIn(
@@ -142,15 +152,27 @@ async function knownIn(
 }
 
 /** How far rollups reach; null where single records are read. Sessions of outcomes ran at any time. */
-async function reachIn(
-  database: AskDatabase,
-  { orgId, spec, periods }: Asked,
-  rollupsFrom: number,
-): Promise<Reach | null> {
+async function reachIn(database: AskDatabase, asked: Asked, rollupsFrom: number): Promise<Reach | null> {
+  const { orgId, spec, periods, timeZone } = asked;
   if (spec.source !== "requests" && spec.source !== "outcomes") return null;
-  const asked = spec.source === "requests" ? periods : ALL_TIME;
-  return reachOf(await database(surveyQuery(orgId, asked, rollupsFrom)), rollupsFrom);
+  const isOfRecords = spec.source === "requests";
+  const survey = await database(surveyQuery(orgId, isOfRecords ? periods : ALL_TIME, rollupsFrom));
+  const reach = reachOf(survey, rollupsFrom);
+  if (!isOfRecords || reach === null || cutsAtHours(timeZone, periods)) return reach;
+  // Sums know no part of an hour.
+  if (isDropped(survey)) throw new GatewayError("invalid_request", OFF_THE_HOUR);
+  return isZoned(asked) ? null : reach;
 }
+
+const OFF_THE_HOUR =
+  "time_zone: differs from UTC by part of an hour, and single records of these days are no longer kept";
+
+/** Whether days of the zone begin at whole hours of UTC, in all of the periods. No record is older than the gateway. */
+function cutsAtHours(timeZone: string, { current, previous }: Periods): boolean {
+  const fromMs = Math.min(current.fromMs ?? FIRST_MS, previous?.fromMs ?? current.fromMs ?? FIRST_MS);
+  return timeZone === UTC || hasWholeHours(timeZone, Math.max(fromMs, FIRST_MS), current.toMs);
+}
+const FIRST_MS = Date.UTC(2020, 0);
 
 /** Null where all labels asked for were recorded from the start. They may be older than the windows. */
 async function coverageIn(databases: Databases, ask: Ask, rollupsFrom: number): Promise<Coverage | null> {

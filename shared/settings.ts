@@ -37,6 +37,11 @@ export const Settings = closed({
     maximum: 3650,
     description: "Days to keep single records. Reports about older days stay.",
   }),
+  report_time_zone: Type.String({
+    default: "UTC",
+    maxLength: 64,
+    description: "IANA time zone in which days, weeks and months of reports and of the console begin.",
+  }),
   batch_basis: {
     ...oneOf(["interactive", "list"]),
     default: "interactive",

@@ -181,7 +181,7 @@ function requireSaved(id: string): void {
 /** The spec, if its source can answer it and its range can be. @throws GatewayError invalid_request */
 function usable(deps: AdminDeps, value: Spec): Spec {
   const spec = checkSpec(value);
-  periodsOf(spec.range, spec.compare, deps.clock.now());
+  periodsOf(spec.range, spec.compare, { now: deps.clock.now() });
   return spec;
 }
 

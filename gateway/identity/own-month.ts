@@ -22,12 +22,12 @@ export type OwnUsageDeps = {
 export async function ownReport(
   deps: OwnUsageDeps,
   email: string,
-  spec: Omit<Spec, "source" | "filters">,
+  { timeZone = "UTC", ...spec }: Omit<Spec, "source" | "filters"> & { timeZone?: string },
 ): Promise<Result> {
   const subject = await withStoreErrors(() => spellingsOf(deps.database.db, email));
   await deps.settled();
   const full: Spec = { ...spec, source: "requests", filters: { subject } };
-  return await resultOf(deps.reportWriter, full, { now: deps.clock.now(), byOwner: true });
+  return await resultOf(deps.reportWriter, full, { now: deps.clock.now(), byOwner: true, timeZone });
 }
 
 /** A person's spend this month, and the rest of the budget that limits them. */

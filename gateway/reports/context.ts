@@ -1,5 +1,5 @@
 import type { DimensionName, Spec } from "#shared/report.ts";
-import { isFilteredByText, isTime, NONE } from "./dimensions.ts";
+import { isFilteredByText, isTime, NONE, UTC } from "./dimensions.ts";
 import type { Engine } from "./engines.ts";
 import { AGGREGATES, type AggregateName, aggregateOf, aggregatesOf, type DistinctName } from "./measures.ts";
 import { type Parameters, parameters } from "./parameters.ts";
@@ -23,7 +23,16 @@ export type Ask = {
   reach: Reach | null;
   /** A filter by subject means the owners of keys alone: what people see of themselves. */
   byOwner: boolean;
+  /** In which days, weeks and months begin (shared/time-zone.ts). Sums are those of UTC, so it reads cells of hours. */
+  timeZone: string;
 };
+
+/** Whether groups or filters are days, weeks or months of another zone than UTC. */
+export const isZoned = ({
+  spec: { dimensions, filters },
+  timeZone,
+}: Pick<Ask, "spec" | "timeZone">): boolean =>
+  timeZone !== UTC && [...dimensions, ...filtersOf(filters).map(([name]) => name)].some(isTime);
 
 /** Sessions that are linked to tasks, beside their own, and the tasks to which more calls belong than those of their sessions. */
 export type Tasks = {
@@ -57,7 +66,7 @@ export function contextOf(ask: Ask): Context {
     const covers = { current: NO_COVER, previous: null };
     return { ask, params, names, facts: "records", covers, kind: null, scope: EVERYTHING };
   }
-  const kind = kindOf(spec, names);
+  const kind = isZoned(ask) ? null : kindOf(spec, names);
   const scope = scopeOf(spec);
   const sums = scope === EVERYTHING ? "hours" : "days";
   const cover = (period: Period) => coverOf(period, reach, kind === null ? null : sums);

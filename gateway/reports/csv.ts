@@ -1,5 +1,6 @@
 import type { Figures, MeasureName, Result, Row, Spec } from "#shared/report.ts";
-import { periodsOf, windowOf } from "./window.ts";
+import { dayIn } from "#shared/time-zone.ts";
+import { type Moment, periodsOf } from "./window.ts";
 
 /**
  * A result as CSV (RFC 4180, CRLF): the groups, each measure, and after a comparison its previous value and its delta;
@@ -43,10 +44,10 @@ const quoted = (cell: string): string =>
   /[",;\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 
 /** `spend-by-model-2026-11-01-to-2026-11-21.csv`: the report and its days. */
-export function csvFileName(id: string, spec: Spec, now: Date): string {
-  const { from } = windowOf(periodsOf(spec.range, "none", now).current);
-  // The end does not belong to the window: the last day in it may be the one before.
-  const lastDay = new Date(periodsOf(spec.range, "none", now).current.toMs - 1).toISOString().slice(0, 10);
+export function csvFileName(id: string, spec: Spec, moment: Required<Moment>): string {
+  const { fromMs, toMs } = periodsOf(spec.range, "none", moment).current;
+  const day = (ms: number) => dayIn(ms, moment.timeZone);
   const name = id.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, 64);
-  return `${name}${from ? `-${from.slice(0, 10)}` : ""}-to-${lastDay}.csv`;
+  // The end does not belong to the window: the last day in it may be the one before.
+  return `${name}${fromMs === null ? "" : `-${day(fromMs)}`}-to-${day(toMs - 1)}.csv`;
 }

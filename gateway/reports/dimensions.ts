@@ -1,6 +1,8 @@
 import type { DimensionName } from "#shared/report.ts";
 import { CLICKHOUSE, type Engine, POSTGRES } from "./engines.ts";
 
+export const UTC = "UTC";
+
 /** The text of a group where a record has no such label. */
 export const NONE = "(none)";
 
@@ -38,7 +40,19 @@ type Dimension = {
 
 const label = (column: string): string => `coalesce(r.${column}, '${NONE}')`;
 const column = (name: KeyColumn): Dimension => ({ records: label(name), columns: [name], sums: label(name) });
-const time = (records: string, cells: string): Dimension => ({ records, cells, label: cells, time: true });
+
+/** The groups of time; cells have their `day` in a column. */
+const timesIn = (engine: Engine, zone: string, day: string) => {
+  const time = (records: string, cells: string): Dimension => ({ records, cells, label: cells, time: true });
+  return {
+    day: time(engine.day("r.started_at", zone), `${day}::text`),
+    week: time(engine.week("r.started_at", zone), `(${day} - extract(isodow from ${day})::int + 1)::text`),
+    month: time(engine.month("r.started_at", zone), `left(${day}::text, 7)`),
+  };
+};
+
+/** The column of cells with their day in a time zone; `r.day` is that of UTC, by which hours are counted. */
+export const dayColumn = (zone: string): string => (zone === UTC ? "r.day" : "r.local_day");
 
 /** Label, owner, or both where they differ. */
 const SUBJECT = `case
@@ -90,32 +104,35 @@ const dimensionsIn = (engine: Engine) =>
     server: { records: label("server") },
     tool: { records: label("tool") },
     repository: { records: label("repository") },
-    day: time(engine.day("r.started_at"), "r.day::text"),
-    week: time(engine.week("r.started_at"), "(r.day - extract(isodow from r.day)::int + 1)::text"),
-    month: time(engine.month("r.started_at"), "left(r.day::text, 7)"),
+    ...timesIn(engine, UTC, dayColumn(UTC)),
   }) satisfies Record<DimensionName, Dimension>;
 
 const DIMENSIONS = { postgres: dimensionsIn(POSTGRES), clickhouse: dimensionsIn(CLICKHOUSE) };
 
-/** A dimension over the records of an engine; cells and sums are Postgres's. */
-export const dimensionOf = (name: DimensionName, engine = POSTGRES): Dimension =>
-  DIMENSIONS[engine.name][name];
+type Looking = { engine?: Engine; timeZone?: string };
+
+/** A dimension over the records of an engine; cells and sums are Postgres's, and sums are those of UTC. */
+export function dimensionOf(
+  name: DimensionName,
+  { engine = POSTGRES, timeZone = UTC }: Looking = {},
+): Dimension {
+  return timeZone !== UTC && isTime(name)
+    ? timesIn(engine, timeZone, dayColumn(timeZone))[name]
+    : DIMENSIONS[engine.name][name];
+}
 
 export type TimeDimension = "day" | "week" | "month";
-export const isTime = (name: DimensionName): name is TimeDimension => "time" in dimensionOf(name);
+export const isTime = (name: DimensionName): name is TimeDimension => "time" in DIMENSIONS.postgres[name];
 
 /** Whether a filter compares the text of a group, and nothing else. */
 export const isFilteredByText = (name: DimensionName): boolean => dimensionOf(name).filter === undefined;
 
 /** `byOwner`: a filter by subject means the key's owner alone, whatever label a call carries. */
-export type Filtering = { engine?: Engine; byOwner: boolean };
+export type Filtering = Looking & { byOwner: boolean };
 
-export function filterSql(
-  name: DimensionName,
-  any: string,
-  { engine = POSTGRES, byOwner }: Filtering,
-): string {
-  const { filter, records } = dimensionOf(name, engine);
-  if (name === "subject" && byOwner) return engine.isAnyOf("r.owner", any);
+export function filterSql(name: DimensionName, any: string, how: Filtering): string {
+  const { engine = POSTGRES } = how;
+  const { filter, records } = dimensionOf(name, how);
+  if (name === "subject" && how.byOwner) return engine.isAnyOf("r.owner", any);
   return filter?.(any) ?? engine.isAnyOf(records, any);
 }

@@ -32,10 +32,10 @@ export type Engine = {
   firstOr(labels: string, none: string): string;
   /** The distinct items of a list `labels`, a row for each: what to join, and the column with the item. */
   eachItem(labels: string): { join: string; item: string };
-  /** Dates (UTC) of an instant: `2026-11-26`, that of the week's Monday, and `2026-11`. */
-  day(at: string): string;
-  week(at: string): string;
-  month(at: string): string;
+  /** Dates of an instant in a time zone: `2026-11-26`, that of the week's Monday, and `2026-11`. */
+  day(at: string, zone: string): string;
+  week(at: string, zone: string): string;
+  month(at: string, zone: string): string;
   /** The columns by which hours are counted in which an instant's session was active. */
   hours(at: string): readonly string[];
   /** Milliseconds since 1970, as an integer or its text. */
@@ -78,9 +78,9 @@ export const POSTGRES: Engine = {
     where array_position(${labels}, tag) = place) t`,
     item: "t.tag",
   }),
-  day: (at) => `to_char(${at} ${UTC}, 'YYYY-MM-DD')`,
-  week: (at) => `to_char(date_trunc('week', ${at} ${UTC}), 'YYYY-MM-DD')`,
-  month: (at) => `to_char(${at} ${UTC}, 'YYYY-MM')`,
+  day: (at, zone) => `to_char(${at} at time zone '${zone}', 'YYYY-MM-DD')`,
+  week: (at, zone) => `to_char(date_trunc('week', ${at} at time zone '${zone}'), 'YYYY-MM-DD')`,
+  month: (at, zone) => `to_char(${at} at time zone '${zone}', 'YYYY-MM')`,
   hours: (at) => [
     "r.run as hour_run",
     `(${at} ${UTC})::date as day`,
@@ -112,7 +112,7 @@ const TYPES: Record<ParameterType, string> = {
   timestamptz: "DateTime64(3, 'UTC')",
 };
 
-const day = (at: string) => `toDate32(${at}, 'UTC')`;
+const dayAt = (at: string, zone: string) => `toDate32(${at}, '${zone}')`;
 
 export const CLICKHOUSE: Engine = {
   name: "clickhouse",
@@ -141,9 +141,9 @@ export const CLICKHOUSE: Engine = {
   itemsOr: (labels, none) => `if(empty(${labels}), ['${none}'], ${labels})`,
   firstOr: (labels, none) => `if(empty(${labels}), '${none}', ${labels}[1])`,
   eachItem: (labels) => ({ join: "", item: `arrayJoin(arrayDistinct(${labels}))` }),
-  day: (at) => `toString(${day(at)})`,
-  week: (at) => `toString(${day(at)} - (toDayOfWeek(${day(at)}) - 1))`,
-  month: (at) => `substring(toString(${day(at)}), 1, 7)`,
+  day: (at, zone) => `toString(${dayAt(at, zone)})`,
+  week: (at, zone) => `toString(${dayAt(at, zone)} - (toDayOfWeek(${dayAt(at, zone)}) - 1))`,
+  month: (at, zone) => `substring(toString(${dayAt(at, zone)}), 1, 7)`,
   hours: (at) => ["r.run", `toStartOfHour(${at}, 'UTC') as hour`],
   milliseconds: (at) => `toUnixTimestamp64Milli(${at})`,
   someOf: (condition) => `max(${condition})`,

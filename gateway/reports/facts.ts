@@ -35,9 +35,7 @@ const MEMBERS = {
 export function recordFacts(context: Context, { dimensions }: Section): string {
   const { ask, params } = context;
   const { spec, periods, engine } = ask;
-  const [d1 = "''", d2 = "''"] = dimensions.map((name) =>
-    engine.groupText(dimensionOf(name, engine).records),
-  );
+  const [d1 = "''", d2 = "''"] = dimensions.map((name) => engine.groupText(dimensionOf(name, ask).records));
   const current = withinSql("r.started_at", periods.current, params);
   const within = periods.previous
     ? `(${current} or ${withinSql("r.started_at", periods.previous, params)})`

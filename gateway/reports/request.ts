@@ -11,6 +11,7 @@ import {
 } from "#shared/report.ts";
 import { boundedText, closed, oneOf } from "#shared/schema.ts";
 import { isWithinLength } from "#shared/text-length.ts";
+import { isTimeZone, TIME_ZONE_FAULT } from "#shared/time-zone.ts";
 import { GatewayError } from "../errors.ts";
 import { CATALOGUE, type CatalogueEntry } from "./catalogue.ts";
 import { dateFault } from "./dates.ts";
@@ -44,6 +45,7 @@ export type ReportsBody = Static<typeof ReportsBody>;
 export const QueryBody = closed({
   spec: Type.Optional(Type.Unknown()),
   specs: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: 50 })),
+  time_zone: Type.Optional(Type.String()),
 });
 type QueryBody = Static<typeof QueryBody>;
 
@@ -51,7 +53,8 @@ type QueryBody = Static<typeof QueryBody>;
  * The checked specs of a query's body, and whether it is one report.
  * @throws GatewayError invalid_request, naming the member and the reason.
  */
-export function querySpecs({ spec, specs }: QueryBody): { specs: Spec[]; isOne: boolean } {
+export function querySpecs({ spec, specs, time_zone: zone }: QueryBody): { specs: Spec[]; isOne: boolean } {
+  if (zone !== undefined && !isTimeZone(zone)) refuse("body.time_zone", TIME_ZONE_FAULT);
   if (spec !== undefined && specs !== undefined) refuse("body", "has either spec or specs");
   if (specs === undefined) return { specs: [checkSpec(spec)], isOne: true };
   return { specs: specs.map((one, i) => checkSpec(one, `specs[${i}]`)), isOne: false };

@@ -1,4 +1,5 @@
 import type { Compare, Range, RangeName, Window } from "#shared/report.ts";
+import { instantOfDay, localMs } from "#shared/time-zone.ts";
 import { GatewayError } from "../errors.ts";
 
 /** Milliseconds since 1970, half-open. `fromMs` null reaches back to the first record. */
@@ -6,65 +7,100 @@ export type Period = { fromMs: number | null; toMs: number };
 /** A period that has a beginning. */
 type Bounded = { fromMs: number; toMs: number };
 
+/** When a report is asked for: the end of ranges that have none, and the zone of their days. */
+export type Moment = { now: Date; timeZone?: string };
+
 /** The periods of a report; `previous` is null where there is nothing to compare with. */
 export type Periods = { current: Period; previous: Period | null };
 
 const DAY_MS = 86_400_000;
-
-const monthStartMs = (at: Date, months = 0): number =>
-  Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months);
 
 const shiftedBack = ({ fromMs, toMs }: Bounded, byMs: number): Bounded => ({
   fromMs: fromMs - byMs,
   toMs: toMs - byMs,
 });
 
-/** Midnight of today and the `days - 1` before it, to now; before it the same stretch `days` earlier. */
-const lastDays = (days: number) => (now: Date) => {
-  const midnightMs = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
-  const current = { fromMs: midnightMs - (days - 1) * DAY_MS, toMs: now.getTime() };
-  return { current, previous: shiftedBack(current, days * DAY_MS) };
+/** Now, and the calendar around it. */
+type Today = {
+  nowMs: number;
+  /** When the day so many days before today begins. */
+  day(back: number): number;
+  /** When the month so many months before this one begins. */
+  month(back: number): number;
 };
+
+function todayIn(zone: string, now: Date): Today {
+  const nowMs = now.getTime();
+  const local = new Date(localMs(nowMs, zone));
+  const todayMs = Math.floor(local.getTime() / DAY_MS) * DAY_MS;
+  return {
+    nowMs,
+    day: (back) => instantOfDay(todayMs - back * DAY_MS, zone),
+    month: (back) => instantOfDay(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() - back), zone),
+  };
+}
+
+/** The begun day or month and the stretch before it, as far as that has come by now. */
+const upToNow = (nowMs: number, begins: { fromMs: number; unitMs: number; before: Bounded }) => {
+  const { fromMs, unitMs, before } = begins;
+  // In a shorter month there is no such day; on some days clocks are turned: its end is as far as it goes.
+  const toMs = Math.min(before.toMs + (nowMs - unitMs), fromMs);
+  return { current: { fromMs, toMs: nowMs }, previous: { fromMs: before.fromMs, toMs } };
+};
+
+/** Midnight of today and the `days - 1` before it, to now; before it the same stretch `days` earlier. */
+const lastDays =
+  (days: number) =>
+  ({ nowMs, day }: Today) =>
+    upToNow(nowMs, {
+      fromMs: day(days - 1),
+      unitMs: day(0),
+      before: { fromMs: day(2 * days - 1), toMs: day(days) },
+    });
 
 const NAMED = {
   "7d": lastDays(7),
   "30d": lastDays(30),
-  mtd: (now) => {
-    const fromMs = monthStartMs(now);
-    const previousFromMs = monthStartMs(now, -1);
-    const elapsedMs = now.getTime() - fromMs;
-    // On the 31st there is no such day in a shorter month before: its end is as far as it goes.
-    const previous = { fromMs: previousFromMs, toMs: Math.min(previousFromMs + elapsedMs, fromMs) };
-    return { current: { fromMs, toMs: now.getTime() }, previous };
-  },
-  last_month: (now) => ({
-    current: { fromMs: monthStartMs(now, -1), toMs: monthStartMs(now) },
-    previous: { fromMs: monthStartMs(now, -2), toMs: monthStartMs(now, -1) },
+  mtd: ({ nowMs, month }) =>
+    upToNow(nowMs, {
+      fromMs: month(0),
+      unitMs: month(0),
+      before: { fromMs: month(1), toMs: month(1) },
+    }),
+  last_month: ({ month }) => ({
+    current: { fromMs: month(1), toMs: month(0) },
+    previous: { fromMs: month(2), toMs: month(1) },
   }),
-} as const satisfies Record<RangeName, (now: Date) => { current: Bounded; previous: Bounded }>;
+} as const satisfies Record<RangeName, (today: Today) => { current: Bounded; previous: Bounded }>;
 
 /**
- * The current and the previous period of a range, in UTC.
+ * The current and the previous period of a range, with days and months of a time zone.
  * @throws GatewayError invalid_request, naming the member.
  */
-export function periodsOf(range: Range, compare: Compare, now: Date): Periods {
-  const { current, previous } = typeof range === "string" ? NAMED[range](now) : customPeriods(range, now);
+export function periodsOf(range: Range, compare: Compare, { now, timeZone = "UTC" }: Moment): Periods {
+  const { current, previous } =
+    typeof range === "string" ? NAMED[range](todayIn(timeZone, now)) : customPeriods(range, now, timeZone);
   return { current, previous: compare === "previous_period" ? previous : null };
 }
 
-function customPeriods(range: Exclude<Range, string>, now: Date): Periods {
-  const fromMs = range.from === null ? null : instantOf(range.from, "from").ms;
-  const toMs = range.to === null ? now.getTime() : endOf(range.to);
+function customPeriods(range: Exclude<Range, string>, now: Date, zone: string): Periods {
+  const fromMs = range.from === null ? null : startOf(range.from, zone);
+  const toMs = range.to === null ? now.getTime() : endOf(range.to, zone);
   if (fromMs === null) return { current: { fromMs, toMs }, previous: null };
   if (fromMs >= toMs) throw new GatewayError("invalid_request", "spec.range.from: must be before the end.");
   const current = { fromMs, toMs };
   return { current, previous: shiftedBack(current, toMs - fromMs) };
 }
 
+function startOf(text: string, zone: string): number {
+  const { ms, dateOnly } = instantOf(text, "from");
+  return dateOnly ? instantOfDay(ms, zone) : ms;
+}
+
 /** A `to` that is a date includes that day. */
-function endOf(text: string): number {
+function endOf(text: string, zone: string): number {
   const { ms, dateOnly } = instantOf(text, "to");
-  return dateOnly ? ms + DAY_MS : ms;
+  return dateOnly ? instantOfDay(ms + DAY_MS, zone) : ms;
 }
 
 const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;

@@ -3,6 +3,7 @@ import type { Transaction } from "#drizzle/database.ts";
 import { routes, settings } from "#drizzle/schema/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Settings, settingsOf } from "#shared/settings.ts";
+import { isTimeZone, TIME_ZONE_FAULT } from "#shared/time-zone.ts";
 import { GatewayError } from "../errors.ts";
 import type { Reader } from "./change.ts";
 
@@ -17,10 +18,13 @@ export async function readSettings(reader: Reader): Promise<Settings> {
 
 /**
  * Sets the members given and keeps the others.
- * @throws GatewayError conflict when `default_route` names no route of the chat surface.
+ * @throws GatewayError invalid_request for a time zone that is none; conflict when `default_route` names no route of the chat surface.
  */
 export async function patchSettings(tx: Transaction, patch: Partial<Settings>, now: Date): Promise<Settings> {
   const value = { ...(await readSettings(tx)), ...patch };
+  if (patch.report_time_zone !== undefined && !isTimeZone(patch.report_time_zone)) {
+    throw new GatewayError("invalid_request", `/report_time_zone: ${TIME_ZONE_FAULT}.`);
+  }
   if (patch.default_route !== undefined) await requireChatRoute(tx, patch.default_route);
   const row = { value, updatedAt: now.toISOString() };
   await tx.insert(settings).values(row).onConflictDoUpdate({ target: settings.orgId, set: row });

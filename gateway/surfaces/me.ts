@@ -14,7 +14,7 @@ import { endSession, listSessions, type SessionRow } from "../stores/identity/se
 import { listKeysOf } from "../stores/keys.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 
-export type MeDeps = OwnDeps & OwnUsageDeps;
+export type MeDeps = OwnDeps & OwnUsageDeps & { reportTimeZone(): string };
 
 /** `GET /v1/me`: who is signed in, this month's cost, and what is theirs. */
 export const me = (deps: MeDeps) =>
@@ -29,7 +29,7 @@ export const me = (deps: MeDeps) =>
         answers: { 200: Me },
       }),
     )
-    .get("/usage", ({ request, own }) => ownReport(deps, own.email, readUsage(request)), {
+    .get("/usage", ({ request, own }) => ownReport(deps, own.email, readUsage(deps, request)), {
       ...ownRoute("read", {
         summary: "Own calls: their number, tokens and cost",
         query: {
@@ -48,7 +48,7 @@ export const me = (deps: MeDeps) =>
     });
 
 /** @throws GatewayError invalid_request for an unknown parameter or value. */
-function readUsage(request: Request): Parameters<typeof ownReport>[2] {
+function readUsage(deps: MeDeps, request: Request): Parameters<typeof ownReport>[2] {
   const { by = "day", range = "mtd", compare = "none" } = readParameters(request, ["by", "range", "compare"]);
   requireKnown({ by, range, compare }, { by: OWN_DIMENSIONS, range: RANGES, compare: COMPARES });
   const dimension = OWN_DIMENSIONS.find((known) => known === by) ?? "day";
@@ -58,6 +58,7 @@ function readUsage(request: Request): Parameters<typeof ownReport>[2] {
     range: RANGES.find((known) => known === range) ?? "mtd",
     compare: COMPARES.find((known) => known === compare) ?? "none",
     view: "table",
+    timeZone: deps.reportTimeZone(),
   };
 }
 
@@ -91,6 +92,7 @@ async function meOf(deps: MeDeps, own: Own): Promise<Me> {
     name,
     role,
     team,
+    report_time_zone: deps.reportTimeZone(),
     month: await ownMonth(deps, email, keys),
     keys: keys.map((key) => ownKeyView(key, own, now)),
     sessions: await sessionsOf(deps, own),

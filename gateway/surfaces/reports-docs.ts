@@ -126,6 +126,11 @@ export const REPORTS_DOCS = {
             additionalProperties: false,
             properties: {
               spec: plainSchema(Spec),
+              time_zone: {
+                type: "string" as const,
+                description:
+                  "IANA time zone of days, weeks and months. Default: the setting `report_time_zone`.",
+              },
               specs: { type: "array" as const, minItems: 1, maxItems: 50, items: plainSchema(Spec) },
             },
           },

@@ -29,12 +29,15 @@ import { periodsOf } from "../reports/window.ts";
 import type { Made, ReportQuery, ReportWriter } from "../stores/reports/report-writer.ts";
 import type { SavedScope } from "../stores/reports/saved-reports.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
+import { answer, incompleteHeader, schemaAnswer, type Whole } from "./report-answers.ts";
 import { REPORTS_DOCS } from "./reports-docs.ts";
 
 export type ReportsDeps = RequestBodyDeps & {
   reportWriter: Pick<ReportWriter, "write" | "writeAll" | "answer">;
   /** The saved reports of these ids that there are in a scope; an id without a report is left out. */
   savedReports(ids: readonly string[], scope: SavedScope): Promise<readonly NamedReport[]>;
+  /** The zone of days, weeks and months of queries that name none. */
+  reportTimeZone(): string;
   /** Notes that a person exported a report as a file. */
   exported(request: Request, actor: string, report: string): Promise<void>;
   /** Who may read reports, and which records they cover. @throws GatewayError for everyone else. */
@@ -119,14 +122,13 @@ async function authorized(
 }
 
 /** Reports for one request: those not started when the client disconnects are dropped. */
-type Heard = Pick<ReportsDeps, "settled" | "clock" | "log"> & {
+type Heard = Pick<ReportsDeps, "settled" | "clock" | "log" | "reportTimeZone"> & {
   /** Notes that the report leaves as a file. */
   exported(report: string): Promise<void>;
-  csv(spec: Spec, now: Date): Promise<string>;
+  csv(spec: Spec, now: Date, timeZone: string): Promise<string>;
   writeAll(asked: PayloadRequest, now: Date): Promise<Made>;
   query(asked: Omit<ReportQuery, "complete">, now: Date): Promise<Made>;
-  /** What is true of the answer so far. */
-  whole: { complete: boolean };
+  whole: Whole;
 };
 
 const heard = (deps: ReportsDeps, request: Request, { actor, masks }: ReportReader): Heard => {
@@ -141,8 +143,8 @@ const heard = (deps: ReportsDeps, request: Request, { actor, masks }: ReportRead
     ...deps,
     exported: (report) => deps.exported(request, actor, report),
     whole,
-    csv: async (spec, now) =>
-      String(masked(await deps.reportWriter.write(spec, now, { ...how, format: "csv" }))),
+    csv: async (spec, now, timeZone) =>
+      String(masked(await deps.reportWriter.write(spec, now, { ...how, format: "csv", timeZone }))),
     writeAll: async (asked, now) => masked(await deps.reportWriter.writeAll(asked, now, how)),
     query: async (asked, now) =>
       masked(await deps.reportWriter.answer({ ...asked, complete: whole.complete }, now, how)),
@@ -156,8 +158,8 @@ async function answered(deps: Heard, format: Format, asked: PayloadRequest): Pro
   if (format === "json") {
     return await settledAt(deps, async (now) => {
       // Throws for a range that cannot be: that is one fault of the request, not one of every report.
-      periodsOf(frame.range, frame.compare, now);
-      return answer(deps, await deps.writeAll(asked, now));
+      periodsOf(frame.range, frame.compare, { now });
+      return answer(deps.whole, await deps.writeAll(asked, now));
     });
   }
   const [item, ...others] = items;
@@ -175,14 +177,15 @@ async function queried(
   checkBody(QueryBody, body, "body");
   if (!fits(QueryBody, body)) throw new GatewayError("invalid_request");
   const { specs: asked, isOne } = querySpecs(body);
+  const timeZone = body.time_zone ?? by.reportTimeZone();
   const specs = asked.map((spec) => forcedTeam(spec, scope));
   if (format === "json") {
-    const query = { specs, isOne, scope: scope?.team ?? null };
-    return await settledAt(by, async (now) => answer(by, await by.query(query, now)));
+    const query = { specs, isOne, timeZone, scope: scope?.team ?? null };
+    return await settledAt(by, async (now) => answer(by.whole, await by.query(query, now)));
   }
   const [spec] = specs;
   if (!spec || !isOne) throw new GatewayError("invalid_request", ONE_AS_CSV);
-  return await csv(by, { id: spec.source, spec });
+  return await csv(by, { id: spec.source, spec, timeZone });
 }
 
 function seldomHurrying({ settled, clock }: ReportsDeps): () => Promise<void> {
@@ -217,34 +220,17 @@ async function readJson(deps: RequestBodyDeps, request: Request): Promise<unknow
   }
 }
 
-/** The answer may lack calls that have just ended. */
-const incompleteHeader = ({ complete }: Heard["whole"]): Record<string, string> =>
-  complete ? {} : { "x-gateway-report-incomplete": "true" };
+type Exported = { id: string; spec: Spec; timeZone?: string };
 
-const schemaAnswer = (value: unknown): Response =>
-  new Response(JSON.stringify(value), {
-    headers: { "content-type": "application/json", vary: "accept-encoding" },
-  });
-
-const answer = ({ whole }: Heard, made: Made): Response =>
-  new Response(made, {
-    headers: {
-      ...incompleteHeader(whole),
-      "content-type": "application/json",
-      ...(typeof made === "string" ? {} : { "content-encoding": "gzip" }),
-      vary: "accept-encoding",
-    },
-  });
-
-const csv = (deps: Heard, { id, spec }: { id: string; spec: Spec }): Promise<Response> =>
+const csv = (deps: Heard, { id, spec, timeZone = "UTC" }: Exported): Promise<Response> =>
   settledAt(deps, async (now) => {
-    const text = await deps.csv(spec, now);
+    const text = await deps.csv(spec, now, timeZone);
     await deps.exported(id);
     return new Response(text, {
       headers: {
         ...incompleteHeader(deps.whole),
         "content-type": "text/csv; charset=utf-8",
-        "content-disposition": `attachment; filename="${csvFileName(id, spec, now)}"`,
+        "content-disposition": `attachment; filename="${csvFileName(id, spec, { now, timeZone })}"`,
       },
     });
   });

@@ -32,6 +32,10 @@ export const Me = closed({
   name: Type.String(),
   role: RoleField,
   team: nullable(Type.String()),
+  report_time_zone: Type.String({
+    description:
+      "IANA time zone in which days, weeks and months of reports begin; budgets have those of UTC.",
+  }),
   month: OwnMonth,
   keys: Type.Array(KeyView),
   sessions: Type.Array(OwnSession),

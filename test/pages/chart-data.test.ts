@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { gapless, singleSeries } from "#gateway/pages/parts/charts/data.ts";
-import type { MeasureName, Result } from "#shared/report.ts";
+import { recordSearch } from "#gateway/pages/parts/records-link.tsx";
+import type { MeasureName, QueryAnswer, Result } from "#shared/report.ts";
 
 const day = (group: string, current: number | null, previous: number | null, measure: MeasureName) => ({
   groups: [group],
@@ -51,4 +52,49 @@ test("but what is no sum has no figure on such a day, and its line has a gap", (
     [7, null, 30],
   ]);
   expect(gapless(series[0]?.values ?? []).map((run) => run.map(({ value }) => value))).toEqual([[5], [9]]);
+});
+
+test("days are those of the answer's zone", () => {
+  const zoned = {
+    ...result("cost_usd"),
+    time_zone: "Asia/Tokyo",
+    window: { from: "2026-11-03T15:00:00.000Z", to: "2026-11-06T15:00:00.000Z" },
+    previousWindow: { from: "2026-10-31T15:00:00.000Z", to: "2026-11-03T15:00:00.000Z" },
+  };
+  const nowMs = Date.parse("2026-11-06T14:59:00Z");
+  const data = singleSeries({ result: zoned, measure: "cost_usd", unit: "USD" }, nowMs);
+  expect(data.groups).toEqual(["2026-11-04", "2026-11-05", "2026-11-06"]);
+  expect([data.previous, data.incomplete]).toEqual([
+    [7, 0, 30],
+    [false, false, true],
+  ]);
+});
+
+const answer = (over: Partial<QueryAnswer>): QueryAnswer => ({
+  ...result("cost_usd"),
+  empty: false,
+  scope: null,
+  complete: true,
+  time_zone: "UTC",
+  as_of: "2026-11-06T12:00:00.000Z",
+  ...over,
+});
+
+test("the records behind a report are those of its window", () => {
+  expect(recordSearch({ model: ["opus"] }, answer({}))).toEqual({
+    from: "2026-11-04",
+    to: "2026-11-06",
+    model: "opus",
+  });
+  const tokyo = { from: "2026-11-03T15:00:00.000Z", to: "2026-11-06T12:00:00.000Z" };
+  const toNow = {
+    spec: { ...result("cost_usd").spec, range: "7d" as const },
+    window: tokyo,
+    time_zone: "Asia/Tokyo",
+  };
+  expect(recordSearch({}, answer(toNow))).toEqual({ from: tokyo.from });
+  expect(recordSearch({ day: ["2026-11-05"] }, answer(toNow))).toEqual({
+    from: "2026-11-04T15:00:00.000Z",
+    to: "2026-11-05T15:00:00.000Z",
+  });
 });

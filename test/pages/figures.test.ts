@@ -105,6 +105,22 @@ describe.skipIf(!BROWSER)("what the pages say about money", () => {
     await mia.context.close();
   });
 
+  test("days are those of the time zone that the settings name", async () => {
+    // Behind that line a day is never the one of UTC all day long; at any time one of the two differs.
+    for (const zone of ["Pacific/Kiritimati", "Pacific/Pago_Pago"]) {
+      await gateway.admin("PATCH", "/settings", { report_time_zone: zone });
+      const page = await open("/explore?by=day&measure=requests&view=table&range=7d");
+      const today = new Intl.DateTimeFormat("en-US", { timeZone: zone, day: "numeric", month: "short" });
+      const figures = page.getByRole("region", { name: "Figures" });
+      await figures.getByRole("button", { name: today.format(new Date()) }).waitFor();
+      await page.getByRole("link", { name: "Records" }).click();
+      await page.getByRole("region", { name: "Records" }).locator("tbody tr").first().waitFor();
+    }
+    await gateway.admin("PATCH", "/settings", { report_time_zone: "UTC" });
+    const wrong = gateway.admin("PATCH", "/settings", { report_time_zone: "Berlin" });
+    expect(await wrong.catch((error: Error) => error.message)).toContain("IANA time zone");
+  });
+
   test("budgets that are exceeded by different amounts look different", async () => {
     for (const [name, budget] of [
       ["design", "0.144"],

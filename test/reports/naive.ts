@@ -306,7 +306,7 @@ export function naiveReport(world: World, spec: Spec, now: Date): { rows: NaiveR
   const passing = items.filter((item) =>
     filters.every(([dimension, values]) => values.length === 0 || item.matches(dimension, values)),
   );
-  const periods = periodsOf(spec.range, spec.compare, now);
+  const periods = periodsOf(spec.range, spec.compare, { now });
   const within = (side: "current" | "previous") => {
     const period = periods[side];
     return passing.filter(({ at }) => {

@@ -22,6 +22,7 @@ const ask = (spec: Spec, over: Partial<Ask> = {}): Ask => ({
   },
   reach: { rolledToMs: Date.UTC(2026, 10, 21, 12, 15), rawFromMs: null, markedMs: [] },
   byOwner: false,
+  timeZone: "UTC",
   ...over,
 });
 

@@ -49,6 +49,7 @@ function surface(over: Partial<SurfaceDeps> = {}) {
     reportWriter: writer,
     recordVersion: async () => 7,
     savedReports: async () => [],
+    reportTimeZone: () => "UTC",
     exported: async () => undefined,
     authorizeReports: async (request) => {
       const key = request.headers.get("authorization");
@@ -220,6 +221,34 @@ describe("POST /v1/reports/query", () => {
     expect(json()).toMatchObject(facts);
     const payload = (await call("/v1/reports?id=spend-by-model")).json();
     expect(faultsOf(ReportPayload, payload)).toEqual([]);
+  });
+
+  test("has days of a time zone: the one asked for, else the setting's; the payload has those of UTC", async () => {
+    const day = { ...SPEC, dimensions: ["day"], range: { from: "2026-11-20", to: "2026-11-20" } };
+    const ask = async (body: object, deps: Partial<SurfaceDeps> = {}) =>
+      (await call("/v1/reports/query", { body: { spec: day, ...body }, deps })).json();
+    const setting = { reportTimeZone: () => "Asia/Tokyo" };
+    const tokyo = { from: "2026-11-19T15:00:00.000Z", to: "2026-11-20T15:00:00.000Z" };
+    expect(await ask({}, setting)).toMatchObject({ time_zone: "Asia/Tokyo", window: tokyo });
+    const berlin = await ask({ time_zone: "Europe/Berlin" }, setting);
+    expect(berlin).toMatchObject({
+      time_zone: "Europe/Berlin",
+      window: { from: "2026-11-19T23:00:00.000Z", to: "2026-11-20T23:00:00.000Z" },
+    });
+    const { subscription } = (
+      await call("/v1/reports?from=2026-11-20&to=2026-11-20", { deps: setting })
+    ).json();
+    expect(subscription.window.from).toBe("2026-11-20T00:00:00.000Z");
+    const file = await call("/v1/reports/query?format=csv", { body: { spec: day }, deps: setting });
+    expect(file.headers.get("content-disposition")).toContain("requests-2026-11-20-to-2026-11-20.csv");
+  });
+
+  test.each(["Nowhere", "+05:30", "europe/berlin", ""])("a time zone %p is 400", async (zone) => {
+    const { status, json } = await call("/v1/reports/query", { body: { spec: SPEC, time_zone: zone } });
+    expect([status, json().error.message]).toEqual([
+      400,
+      "body.time_zone: must be the name of an IANA time zone, such as Europe/Berlin",
+    ]);
   });
 
   test("is empty where its windows have no records, however it is grouped", async () => {

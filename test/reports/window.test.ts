@@ -4,8 +4,8 @@ import { periodsOf, windowOf } from "#gateway/reports/window.ts";
 import { RANGES, type Range } from "#shared/report.ts";
 
 /** `from/to` and, after it, `from/to` of the period before. */
-function windows(range: Range, now: string): string[] {
-  const { current, previous } = periodsOf(range, "previous_period", new Date(now));
+function windows(range: Range, now: string, timeZone = "UTC"): string[] {
+  const { current, previous } = periodsOf(range, "previous_period", { now: new Date(now), timeZone });
   return [current, previous].map((period) => {
     const window = period && windowOf(period);
     return window
@@ -71,7 +71,9 @@ describe("ranges from … to", () => {
   });
 
   test("parts of a second are kept to the millisecond", () => {
-    const { current } = periodsOf({ from: "2026-11-20T00:00:00.1239z", to: null }, "none", new Date(now));
+    const { current } = periodsOf({ from: "2026-11-20T00:00:00.1239z", to: null }, "none", {
+      now: new Date(now),
+    });
     expect(windowOf(current).from).toBe("2026-11-20T00:00:00.123Z");
   });
 
@@ -95,7 +97,7 @@ describe("ranges from … to", () => {
   ])("%p is refused by the name of its member, without being repeated", (text) => {
     for (const member of ["from", "to"] as const) {
       const range = { from: "2026-01-01", to: null, [member]: text };
-      expect(() => periodsOf(range, "none", new Date(now))).toThrow(
+      expect(() => periodsOf(range, "none", { now: new Date(now) })).toThrow(
         new RegExp(`^spec\\.range\\.${member}: must be a date`),
       );
     }
@@ -106,14 +108,14 @@ describe("ranges from … to", () => {
     ["2026-11-10T00:00:00Z", "2026-11-10T00:00:00Z"],
     ["2026-11-22", null],
   ])("from %p to %p is refused: it ends before it begins", (from, to) => {
-    expect(() => periodsOf({ from, to }, "none", new Date(now))).toThrow(
+    expect(() => periodsOf({ from, to }, "none", { now: new Date(now) })).toThrow(
       "spec.range.from: must be before the end.",
     );
   });
 });
 
 test("without a comparison there is no previous window", () => {
-  expect(periodsOf("7d", "none", new Date()).previous).toBeNull();
+  expect(periodsOf("7d", "none", { now: new Date() }).previous).toBeNull();
 });
 
 test("the previous period never overlaps the current one, and both fit RFC 3339", () => {
@@ -124,7 +126,7 @@ test("the previous period never overlaps the current one, and both fit RFC 3339"
     .map(([a, b]) => ({ from: a.toISOString(), to: b.toISOString() }));
   fc.assert(
     fc.property(fc.oneof(fc.constantFrom(...RANGES), custom), nowOf, (range, now) => {
-      const { current, previous } = periodsOf(range, "previous_period", now);
+      const { current, previous } = periodsOf(range, "previous_period", { now });
       if (!previous || current.fromMs === null || previous.fromMs === null) return false;
       const written = [windowOf(current), windowOf(previous)].flatMap(({ from, to }) => [from, to]);
       return (
@@ -134,4 +136,54 @@ test("the previous period never overlaps the current one, and both fit RFC 3339"
       );
     }),
   );
+});
+
+describe("in a time zone", () => {
+  test.each<[Range, string, string, string, string]>([
+    [
+      "mtd",
+      "Europe/Berlin",
+      "2026-11-21T12:00:00Z",
+      "2026-10-31T23:00Z / 2026-11-21T12:00Z",
+      "2026-09-30T22:00Z / 2026-10-21T11:00Z",
+    ],
+    [
+      "last_month",
+      "America/Los_Angeles",
+      "2026-12-01T07:00:00Z",
+      "2026-10-01T07:00Z / 2026-11-01T07:00Z",
+      "2026-09-01T07:00Z / 2026-10-01T07:00Z",
+    ],
+    // Summer time ended within: the day before has an hour more.
+    [
+      "7d",
+      "Europe/Berlin",
+      "2026-10-31T12:00:00Z",
+      "2026-10-24T22:00Z / 2026-10-31T12:00Z",
+      "2026-10-17T22:00Z / 2026-10-24T11:00Z",
+    ],
+    [
+      "7d",
+      "Asia/Kolkata",
+      "2026-11-21T20:00:00Z",
+      "2026-11-15T18:30Z / 2026-11-21T20:00Z",
+      "2026-11-08T18:30Z / 2026-11-14T20:00Z",
+    ],
+    [
+      { from: "2026-11-01", to: "2026-11-02" },
+      "America/Los_Angeles",
+      "2026-12-01T00:00:00Z",
+      "2026-11-01T07:00Z / 2026-11-03T08:00Z",
+      "2026-10-30T06:00Z / 2026-11-01T07:00Z",
+    ],
+    [
+      { from: "2026-11-01T00:00:00Z", to: null },
+      "Asia/Tokyo",
+      "2026-11-02T00:00:00Z",
+      "2026-11-01 / 2026-11-02",
+      "2026-10-31 / 2026-11-01",
+    ],
+  ])("%j in %s at %s", (range, timeZone, now, current, previous) => {
+    expect(windows(range, now, timeZone)).toEqual([current, previous]);
+  });
 });

@@ -62,7 +62,7 @@ function filtersOf(text: string, others: Filter[] = []): Filter[] {
 function faultOf(query: URLSearchParams): string | null {
   try {
     const { range } = readQuery(query);
-    if (range !== null) periodsOf(range, COMPARES[0], new Date());
+    if (range !== null) periodsOf(range, COMPARES[0], { now: new Date() });
     return null;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

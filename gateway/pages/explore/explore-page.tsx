@@ -38,7 +38,7 @@ function Explorer({ catalogue }: { catalogue: ReportCatalogue }) {
       <PageHead title="Explore">
         <RangePicker search={search} fallback={EXPLORE_RANGE} change={change} />
         <ComparePicker result={result.data} compare={spec.compare} change={change} />
-        {spec.source === "requests" && <RecordsLink search={search} fallback={EXPLORE_RANGE} />}
+        {spec.source === "requests" && <RecordsLink search={search} answer={result.data} />}
         <CsvButton spec={spec} />
         <Share spec={spec} />
         <SaveReport spec={spec} />

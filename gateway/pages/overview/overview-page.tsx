@@ -36,7 +36,7 @@ export function OverviewPage() {
   return (
     <>
       <PageHead title="Overview">
-        <RecordsLink search={search} fallback={OVERVIEW_RANGE} />
+        <RecordsLink search={search} answer={results.data?.days} />
         <RangePicker search={search} fallback={OVERVIEW_RANGE} change={change} />
         <ComparePicker result={results.data?.days} compare={compareOf(search)} change={change} />
       </PageHead>

@@ -1,4 +1,4 @@
-import type { Result } from "#shared/report.ts";
+import type { QueryAnswer } from "#shared/report.ts";
 import type { FrameSearch } from "../data/search.ts";
 import { Bars } from "../parts/charts/bars.tsx";
 import { ChartPanel } from "../parts/charts/chart.tsx";
@@ -8,9 +8,9 @@ import { plainName } from "../parts/foreign.tsx";
 import { previousWords } from "../parts/window-words.ts";
 
 type SpendByDayProps = {
-  days: Result | null;
+  days: QueryAnswer | null;
   /** Spend by the costliest models; null while loading. */
-  stacked: Result | null;
+  stacked: QueryAnswer | null;
   search: FrameSearch;
   change: (change: FrameSearch) => void;
 };
@@ -26,7 +26,7 @@ export function SpendByDay({ days, stacked, search, change }: SpendByDayProps) {
   return (
     <ChartPanel
       title="Spend by day"
-      sub={`Stacked by model, in UTC days.${compared}${incomplete} Click a day or a model to see it alone.`}
+      sub={`Stacked by model, in days of ${days.time_zone}.${compared}${incomplete} Click a day or a model to see it alone.`}
       data={data}
       label={label}
       chooseGroup={(day) => change({ day: [day] })}
@@ -43,7 +43,7 @@ export function SpendByDay({ days, stacked, search, change }: SpendByDayProps) {
 }
 
 /** The stacks, up to each day's own total, which also has the models that are not drawn one by one. */
-function dataOf(days: Result, stacked: Result | null): ChartData {
+function dataOf(days: QueryAnswer, stacked: QueryAnswer | null): ChartData {
   const totals = singleSeries({ result: days, measure: "cost_usd", unit: "USD" });
   if (!stacked) return totals;
   const stacks = stackedSeries({ result: stacked, measure: "cost_usd", unit: "USD" });

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { MeasureName, Result } from "#shared/report.ts";
+import type { MeasureName, QueryAnswer } from "#shared/report.ts";
 import type { FrameSearch } from "../data/search.ts";
 import { Change, type Direction } from "../parts/change.tsx";
 import { singleSeries } from "../parts/charts/data.ts";
@@ -103,16 +103,16 @@ const Tile = ({ name, figure, trend, change, foot, to }: TileProps) => (
   </section>
 );
 
-const trendOf = (result: Result | null | undefined, measure: MeasureName): readonly (number | null)[] =>
+const trendOf = (result: QueryAnswer | undefined, measure: MeasureName): readonly (number | null)[] =>
   (result && singleSeries({ result, measure, unit: "count" }).series[0]?.values) ?? [];
 
-function changeOf(result: Result | null | undefined, measure: MeasureName, more: Direction): ReactNode {
+function changeOf(result: QueryAnswer | undefined, measure: MeasureName, more: Direction): ReactNode {
   if (!result?.previousWindow) return null;
   const { current, previous } = result.total;
   return <Change current={current?.[measure]} previous={previous?.[measure]} more={more} />;
 }
 
-function UnpricedFoot({ result }: { result: Result | null | undefined }) {
+function UnpricedFoot({ result }: { result: QueryAnswer | undefined }) {
   const { unpriced_requests: unpriced, requests } = result?.total.current ?? {};
   if (!unpriced || !requests) return null;
   return (
@@ -123,13 +123,13 @@ function UnpricedFoot({ result }: { result: Result | null | undefined }) {
   );
 }
 
-function JoinedFoot({ result }: { result: Result | null | undefined }) {
+function JoinedFoot({ result }: { result: QueryAnswer | undefined }) {
   const { joined_prs: joined, merged_prs: merged } = result?.total.current ?? {};
   if (!merged) return null;
   return <> · {percent((joined ?? 0) / merged)} joined</>;
 }
 
-function HoursFoot({ result }: { result: Result | null | undefined }) {
+function HoursFoot({ result }: { result: QueryAnswer | undefined }) {
   const { active_hours: hours, users } = result?.total.current ?? {};
   if (!hours || !users) return null;
   return <> · {counted(Math.round((hours / users) * 10) / 10, "active hour")} each</>;

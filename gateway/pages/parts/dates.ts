@@ -1,4 +1,5 @@
 import type { DimensionName } from "#shared/report.ts";
+import { localMs } from "#shared/time-zone.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -44,11 +45,19 @@ export const localDay = (at: string): string => SHORT_DAY.format(Date.parse(at))
 /** `2026-11-03`, of UTC. */
 export const isoDay = (at: Date | number): string => new Date(at).toISOString().slice(0, 10);
 
+type Stretch = { fromMs: number; toMs: number; zone: string };
+
 /** Every group of a time dimension within a window, so that a day without calls is a gap of no height. */
-export function timeGroups(name: DimensionName, fromMs: number, toMs: number): string[] {
+export function timeGroups(name: DimensionName, { fromMs, toMs, zone }: Stretch): string[] {
   const groups: string[] = [];
   const GROUPS_MAX = 1000;
-  for (let at = startOf(name, fromMs); at < toMs && groups.length < GROUPS_MAX; at = after(name, at)) {
+  // Groups are days of a calendar: what is counted is what clocks there show.
+  const end = localMs(toMs - 1, zone);
+  for (
+    let at = startOf(name, localMs(fromMs, zone));
+    at <= end && groups.length < GROUPS_MAX;
+    at = after(name, at)
+  ) {
     groups.push(name === "month" ? isoDay(at).slice(0, 7) : isoDay(at));
   }
   return groups;
@@ -69,8 +78,8 @@ function after(name: DimensionName, ms: number): number {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1);
 }
 
-/** Whether a group reaches beyond `nowMs`: its figure still grows. */
-export function isIncomplete(name: DimensionName, group: string, nowMs: number): boolean {
+/** Whether a group reaches beyond now, as clocks there show it: its figure still grows. */
+export function isIncomplete(name: DimensionName, group: string, nowLocalMs: number): boolean {
   const at = Date.parse(group.length === 7 ? `${group}-01` : group);
-  return after(name, at) > nowMs;
+  return after(name, at) > nowLocalMs;
 }

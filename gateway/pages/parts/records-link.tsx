@@ -1,18 +1,21 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import type { RangeName } from "#shared/report.ts";
+import type { QueryAnswer } from "#shared/report.ts";
+import { instantOfDay } from "#shared/time-zone.ts";
 import type { FilterName, FrameSearch } from "../data/search.ts";
+import { isoDay } from "./dates.ts";
+import { isOpen } from "./window-words.ts";
 
-/** To the records behind the figures. */
-export function RecordsLink({ search, fallback }: { search: FrameSearch; fallback: RangeName }) {
-  const records = recordSearch(search, fallback);
-  return (
-    <Button
-      variant="default"
-      size="xs"
-      className="no-print"
-      renderRoot={(props) => <Link to="/requests" search={records} {...props} />}
-    >
+/** To the records behind an answer's figures, once there is one. */
+export function RecordsLink({ search, answer }: { search: FrameSearch; answer: QueryAnswer | undefined }) {
+  const look = { variant: "default", size: "xs", className: "no-print" } as const;
+  const records = answer && recordSearch(search, answer);
+  return records ? (
+    <Button {...look} renderRoot={(props) => <Link to="/requests" search={records} {...props} />}>
+      Records
+    </Button>
+  ) : (
+    <Button {...look} disabled>
       Records
     </Button>
   );
@@ -32,15 +35,27 @@ const RECORD_FILTERS: Readonly<Partial<Record<FilterName, string>>> = {
 
 const DAY_MS = 86_400_000;
 
-/** The first moment of a named range, as reports have it. */
-function fromOf(range: RangeName, nowMs: number): { from: string; to?: string } {
-  const now = new Date(nowMs);
-  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-  const month = (offset: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset);
-  if (range === "mtd") return { from: day(month(0)) };
-  if (range === "last_month") return { from: day(month(-1)), to: day(month(0) - DAY_MS) };
-  return { from: day(nowMs - ((range === "7d" ? 7 : 30) - 1) * DAY_MS) };
+/** A window as the list of records takes it: as days where they are those of UTC, else as instants. */
+function timesOf({ window: { from, to }, spec: { range } }: QueryAnswer): Record<string, string> {
+  const isDay = (at: string | null) => at === null || Date.parse(at) % DAY_MS === 0;
+  const last = to === null ? null : isDay(to) ? isoDay(Date.parse(to) - 1) : to;
+  return {
+    ...(from !== null && { from: isDay(from) ? isoDay(Date.parse(from)) : from }),
+    // What has no end goes on.
+    ...(last !== null && !isOpen(range) && { to: last }),
+  };
 }
+
+const instant = (ms: number): string => new Date(ms).toISOString();
+
+/** A day of the zone. */
+export const dayTimes = (day: string, zone: string): Record<string, string> =>
+  zone === "UTC"
+    ? { from: day, to: day }
+    : {
+        from: instant(instantOfDay(Date.parse(day), zone)),
+        to: instant(instantOfDay(Date.parse(day) + DAY_MS, zone)),
+      };
 
 /** A person is the owner of the key, or a label of the application with the owner behind it. */
 function personFilters(subject: string): Record<string, string> | null {
@@ -50,9 +65,9 @@ function personFilters(subject: string): Record<string, string> | null {
 }
 
 /** One filter of a report as the list of records has it; null: it has none of the kind. */
-function recordFilter(name: string, value: string): Record<string, string> | null {
+function recordFilter(name: string, value: string, zone: string): Record<string, string> | null {
   if (name === "subject") return personFilters(value);
-  if (name === "day") return { from: value, to: value };
+  if (name === "day") return dayTimes(value, zone);
   // The rest of a search are filters.
   const known = RECORD_FILTERS[name as FilterName];
   return known && value !== "(none)" ? { [known]: value } : null;
@@ -62,12 +77,10 @@ function recordFilter(name: string, value: string): Record<string, string> | nul
  * The records behind a report's figures, as an address of the list of records. That takes one value of each filter, so
  * filters with several are left out.
  */
-function recordSearch(search: FrameSearch, fallback: RangeName, nowMs = Date.now()): Record<string, string> {
-  const { range, from, to, compare: _, ...filters } = search;
-  const isOwn = from !== undefined || to !== undefined;
-  const times = isOwn ? { ...(from && { from }), ...(to && { to }) } : fromOf(range ?? fallback, nowMs);
+export function recordSearch(search: FrameSearch, answer: QueryAnswer): Record<string, string> {
+  const { range: _, from: __, to: ___, compare: ____, ...filters } = search;
   const found = Object.entries(filters).map(([name, [value, ...others]]) =>
-    value === undefined || others.length > 0 ? null : recordFilter(name, value),
+    value === undefined || others.length > 0 ? null : recordFilter(name, value, answer.time_zone),
   );
-  return Object.assign({}, times, ...found);
+  return Object.assign({}, timesOf(answer), ...found);
 }

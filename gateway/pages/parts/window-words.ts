@@ -1,4 +1,4 @@
-import type { Result } from "#shared/report.ts";
+import type { Range, Result } from "#shared/report.ts";
 
 // Every label of a window is made from the answer's own window, here and nowhere else.
 
@@ -9,7 +9,7 @@ const formatter = (options: Intl.DateTimeFormatOptions, timeZone: string) =>
   new Intl.DateTimeFormat(undefined, { ...options, timeZone });
 
 /** Ranges that end when the report was asked for. */
-const isOpen = ({ range }: Named["spec"]): boolean =>
+export const isOpen = (range: Range): boolean =>
   typeof range === "string" ? range !== "last_month" : range.to === null;
 
 /** What a report covers: `November to date`, `Oct 1 – 27`. */
@@ -18,7 +18,7 @@ export function windowWords(
   nowMs = Date.now(),
 ): string {
   const fromMs = from === null ? null : Date.parse(from);
-  if (isOpen(spec) || to === null) return openWords(fromMs, nowMs, zone);
+  if (isOpen(spec.range) || to === null) return openWords(fromMs, nowMs, zone);
   return spanWords(fromMs, Date.parse(to), { zone, nowMs });
 }
 

@@ -3,13 +3,15 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { Page } from "#shared/admin/fields.ts";
 import type { PullRequestPage as Details, PullRequestView } from "#shared/admin/records.ts";
+import { dayIn } from "#shared/time-zone.ts";
 import { getJson, queryOf, sendJson } from "../data/api.ts";
 import { mayAs, useMe } from "../data/me.ts";
-import { isoDay, longTimeGroup } from "../parts/dates.ts";
+import { longTimeGroup } from "../parts/dates.ts";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { counted } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
+import { dayTimes } from "../parts/records-link.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
 import { githubUrl } from "./link-words.ts";
 import { PullRequestFacts } from "./pull-request-facts.tsx";
@@ -123,13 +125,14 @@ function AcceptClaim({ id }: { id: string }) {
 /** The session's cost by model and by day. */
 function SessionCosts({ session }: { session: string }) {
   const calls = useSessionCalls(session);
+  const { report_time_zone: zone } = useMe();
   return (
     <Answered query={calls} height={160}>
       {({ data, has_more: hasMore }) => {
         const models = sumsBy(data, ({ model }) => model ?? "no model").toSorted(
           (a, b) => Number(b.usd) - Number(a.usd),
         );
-        const days = sumsBy(data, ({ started_at: at }) => isoDay(Date.parse(at))).toSorted((a, b) =>
+        const days = sumsBy(data, ({ started_at: at }) => dayIn(Date.parse(at), zone)).toSorted((a, b) =>
           a.name.localeCompare(b.name),
         );
         return (
@@ -139,7 +142,7 @@ function SessionCosts({ session }: { session: string }) {
               <Sums
                 title="Cost by day"
                 sums={days}
-                filter={(day) => ({ session, from: day, to: day })}
+                filter={(day) => ({ session, ...dayTimes(day, zone) })}
                 word={(day) => longTimeGroup("day", day)}
               />
             </div>

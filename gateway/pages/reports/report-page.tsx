@@ -99,7 +99,7 @@ function Known({ report, catalogue }: { report: SavedReportView; catalogue: Repo
       >
         <RangePicker search={frame} fallback={fallback} change={change} />
         <ComparePicker result={result.data} compare={spec.compare} change={change} />
-        {spec.source === "requests" && <RecordsLink search={frame} fallback={fallback} />}
+        {spec.source === "requests" && <RecordsLink search={frame} answer={result.data} />}
         <Button
           variant="default"
           size="xs"

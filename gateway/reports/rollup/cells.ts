@@ -1,6 +1,14 @@
 import type { DimensionName } from "#shared/report.ts";
-import { type Context, distinctNames, type Section } from "../context.ts";
-import { dimensionOf, filterSql, isTime, KEY_COLUMNS, type KeyColumn, tagRows } from "../dimensions.ts";
+import { type Context, distinctNames, isZoned, type Section } from "../context.ts";
+import {
+  dayColumn,
+  dimensionOf,
+  filterSql,
+  isTime,
+  KEY_COLUMNS,
+  type KeyColumn,
+  tagRows,
+} from "../dimensions.ts";
 import { POSTGRES } from "../engines.ts";
 import { aggregateOf, namedIn } from "../measures.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
@@ -32,9 +40,10 @@ export function cellFacts(context: Context, { dimensions }: Pick<Section, "dimen
   const { ask, params } = context;
   const filters = filtersOf(ask.spec.filters);
   const asked = [...dimensions, ...filters.map(([name]) => name)];
-  const [d1 = "''", d2 = "''"] = dimensions.map(
-    (name) => dimensionOf(name).cells ?? dimensionOf(name).records,
-  );
+  const [d1 = "''", d2 = "''"] = dimensions.map((name) => {
+    const { cells, records } = dimensionOf(name, ask);
+    return cells ?? records;
+  });
   const keys = asked.includes("key")
     ? `\n  left join keys k on k.org_id = ${params.add(ask.orgId, "text")} and k.id = r.key_id`
     : "";
@@ -79,7 +88,7 @@ const isOfSessions = ({ names }: Context): boolean => names.includes("session_co
 function rowsOf(context: Context, asked: readonly DimensionName[]): string {
   const { current, previous } = context.covers;
   const spans = (of: "days" | "hours" | "raw") => [...current[of], ...(previous?.[of] ?? [])];
-  const isFine = asked.includes("model") || asked.includes("route");
+  const isFine = asked.includes("model") || asked.includes("route") || isZoned(context.ask);
   const reads: [TableName, Span[]][] = isFine
     ? [["rollup_hours", [...spans("days"), ...spans("hours")]]]
     : [
@@ -124,6 +133,7 @@ function rowsIn(
     `${previous ? spansSql(at, [from], params) : "true"} as current`,
     `${spansSql(at, countedSpans(context), params)} as counted`,
     `${day} as day`,
+    ...(isZoned(ask) ? [`(${at} at time zone '${ask.timeZone}')::date as local_day`] : []),
     `${hours} as hours`,
     ...keys.map((key) => `r.${key}`),
     ...sumsOf(context).map(sum),
@@ -136,6 +146,7 @@ function rowsIn(
 /** Columns without rows, where sums by one dimension answer alone. */
 function noRows(context: Context, keys: readonly KeyColumn[]): string {
   const none = [
+    ...(isZoned(context.ask) ? ["null::date as local_day"] : []),
     ...keys.map((key) => `null::${TYPES[key] ?? "text"} as ${key}`),
     ...sumsOf(context).map((name) => `null::${SUMS[name].type} as ${name}`),
   ];
@@ -152,12 +163,13 @@ function countedSpans({ covers: { current, previous } }: Context): Span[] {
 
 /** A filter on rows `r`. Times are compared as days, which costs less than as their texts; Postgres knows no year 0. */
 function conditionOf(name: DimensionName, values: readonly string[], { ask, params }: Context): string {
-  if (!isTime(name)) return filterSql(name, params.add(values, "text[]"), { byOwner: ask.byOwner });
+  if (!isTime(name)) return filterSql(name, params.add(values, "text[]"), ask);
+  const day = dayColumn(ask.timeZone);
   const spans = values
     .filter((value) => !value.startsWith("0000"))
     .map((value) => {
       const first = params.add(name === "month" ? `${value}-01` : value, "date");
-      return `r.day >= ${first} and r.day < (${first} + interval '1 ${name}')::date`;
+      return `${day} >= ${first} and ${day} < (${first} + interval '1 ${name}')::date`;
     });
   return `(${spans.join(" or ") || "false"})`;
 }

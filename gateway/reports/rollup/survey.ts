@@ -36,9 +36,13 @@ where s.org_id = ${org}`;
   return { text, params: params.values };
 }
 
+/** Whether single records of the periods are dropped. */
+export const isDropped = ([row]: readonly AnswerRow[]): boolean => row?.["dropped"] === "true";
+
 /** How far rollups reach, where they are worth asking: single records tell of fewer than `enough` at once, and exactly. */
-export function reachOf([row]: readonly AnswerRow[], enough: number): Reach | null {
-  if (!row || (row["dropped"] !== "true" && Number(row["records"]) < enough)) return null;
+export function reachOf(survey: readonly AnswerRow[], enough: number): Reach | null {
+  const [row] = survey;
+  if (!row || (!isDropped(survey) && Number(row["records"]) < enough)) return null;
   const marked = ((row["marked"] ?? "").match(/-?\d+/g) ?? []).map(Number);
   return {
     rolledToMs: Number(row["rolled_to"]),

@@ -15,7 +15,7 @@ import { reportGate } from "./report-gate.ts";
 /** `incomplete` is called before the answer if that may lack calls that have just ended. */
 type Making = { signal?: AbortSignal | undefined; incomplete?: () => void };
 /** `byOwner`: a filter by subject means the owners of keys alone, whatever labels calls carry. */
-type Writing = Making & { format: Format; byOwner?: boolean };
+type Writing = Making & { format: Format; byOwner?: boolean; timeZone?: string };
 
 /** Checked specs to answer from one snapshot. */
 export type ReportQuery = {
@@ -24,6 +24,8 @@ export type ReportQuery = {
   isOne: boolean;
   /** The team that the specs are limited to already; null: none. */
   scope: string | null;
+  /** In which days, weeks and months begin. */
+  timeZone: string;
   /** False: calls that have just ended could not be stored. */
   complete: boolean;
 };
@@ -54,9 +56,9 @@ export type ReportWriter = {
 export async function resultOf(
   writer: Pick<ReportWriter, "write">,
   spec: Spec,
-  { now, byOwner = false }: { now: Date; byOwner?: boolean },
+  { now, ...how }: { now: Date; byOwner?: boolean; timeZone?: string },
 ): Promise<Result> {
-  const result: unknown = JSON.parse(await writer.write(spec, now, { format: "json", byOwner }));
+  const result: unknown = JSON.parse(await writer.write(spec, now, { format: "json", ...how }));
   if (!fits(Result, result)) throw new GatewayError("internal");
   return result;
 }
@@ -68,7 +70,7 @@ export type ReportPlaces = { url: string; mainUrl: string; clickhouseUrl?: strin
 export type ReportOrder = { nowMs: number; complete: boolean } & (
   | { what: "payload"; asked: PayloadRequest; gzip: boolean }
   | ({ what: "query"; gzip: boolean } & Omit<ReportQuery, "complete">)
-  | { what: "report"; spec: Spec; format: Format; byOwner: boolean }
+  | { what: "report"; spec: Spec; format: Format; byOwner: boolean; timeZone: string }
 );
 
 /** Messages to the thread, as JSON: passing objects takes the event loop several times as long. */
@@ -199,9 +201,9 @@ export function reportWriter(
   };
 
   return {
-    async write(spec, now, { format, byOwner = false, ...how }) {
-      const order = { what: "report", spec, format, byOwner, nowMs: now.getTime(), complete: true } as const;
-      const made = await make(order, how);
+    async write(spec, now, { format, byOwner = false, timeZone = "UTC", ...how }) {
+      const order = { what: "report", spec, format, byOwner, timeZone, complete: true } as const;
+      const made = await make({ ...order, nowMs: now.getTime() }, how);
       if (typeof made !== "string") throw new GatewayError("internal");
       return made;
     },

@@ -1,4 +1,5 @@
 import type { DimensionName, MeasureName, Result, Row, Unit } from "#shared/report.ts";
+import { instantOfDay, localMs } from "#shared/time-zone.ts";
 import { isIncomplete, isTimeDimension, timeGroups } from "../dates.ts";
 
 type Series = {
@@ -25,7 +26,9 @@ export const SERIES_MAX = 7;
 const seriesColor = (i: number): string => `var(--s${(i % SERIES_MAX) + 1})`;
 const OTHERS_COLOR = "var(--s8)";
 
-type Ask = { result: Result; measure: MeasureName; unit: Unit };
+/** A report, with the zone of its days; absent: UTC. */
+type Zoned = Result & { time_zone?: string };
+type Ask = { result: Zoned; measure: MeasureName; unit: Unit };
 type Side = "current" | "previous";
 
 /** Only sums may be stacked and begin at zero; a mean or a share is a line. */
@@ -38,24 +41,31 @@ function figure(row: Row | undefined, side: Side, measure: MeasureName): number 
 }
 
 /** Groups of the first dimension as x, in the order of time, or of the answer if it is not a time. */
-function groupsOf({ spec, window, rows }: Result, nowMs: number): string[] {
+function groupsOf({ spec, window, rows, time_zone: zone = "UTC" }: Zoned, nowMs: number): string[] {
   const [dimension] = spec.dimensions;
   if (!dimension) return [];
   const named = rows.flatMap((row) => (row.current && row.groups[0] !== undefined ? [row.groups[0]] : []));
   if (!isTimeDimension(dimension)) return [...new Set(named)];
   const first = window.from ?? named.toSorted()[0];
   if (first === undefined) return [];
-  return timeGroups(dimension, Date.parse(first), window.to === null ? nowMs : Date.parse(window.to));
+  const toMs = window.to === null ? nowMs : Date.parse(window.to);
+  // The first group is a day of the zone, and not an instant.
+  const fromMs = window.from === null ? instantOfDay(Date.parse(first), zone) : Date.parse(first);
+  return timeGroups(dimension, { fromMs, toMs, zone });
 }
 
 /** The totals of the period before at the places of this one. */
 function previousOf({ result, measure }: Ask, groups: readonly string[]): (number | null)[] | null {
-  const { spec, previousWindow, rows } = result;
+  const { spec, previousWindow, rows, time_zone: zone = "UTC" } = result;
   const [dimension] = spec.dimensions;
   if (!previousWindow?.from || !previousWindow.to || !dimension || spec.dimensions.length > 1) return null;
   const byGroup = new Map(rows.map((row) => [row.groups[0], row]));
   const places = isTimeDimension(dimension)
-    ? timeGroups(dimension, Date.parse(previousWindow.from), Date.parse(previousWindow.to))
+    ? timeGroups(dimension, {
+        fromMs: Date.parse(previousWindow.from),
+        toMs: Date.parse(previousWindow.to),
+        zone,
+      })
     : groups;
   return groups.map((_, i) => {
     const place = places[i];
@@ -76,7 +86,7 @@ export function singleSeries(ask: Ask, nowMs = Date.now()): ChartData {
     groups,
     series: [{ name: measure, color: seriesColor(0), values }],
     previous: previousOf(ask, groups),
-    incomplete: incompleteIn(dimension, groups, nowMs),
+    incomplete: incompleteIn(dimension, groups, localMs(nowMs, result.time_zone ?? "UTC")),
   };
 }
 
@@ -116,7 +126,7 @@ export function stackedSeries(ask: Ask, nowMs = Date.now()): ChartData {
     groups,
     series,
     previous: null,
-    incomplete: incompleteIn(dimension, groups, nowMs),
+    incomplete: incompleteIn(dimension, groups, localMs(nowMs, result.time_zone ?? "UTC")),
   };
 }
 
@@ -132,8 +142,8 @@ export function withOthers(data: ChartData, totals: readonly (number | null)[]):
   return { ...data, series: [...data.series, { name: null, color: OTHERS_COLOR, values }] };
 }
 
-const incompleteIn = (dimension: DimensionName, groups: readonly string[], nowMs: number): boolean[] =>
-  groups.map((group) => isTimeDimension(dimension) && isIncomplete(dimension, group, nowMs));
+const incompleteIn = (dimension: DimensionName, groups: readonly string[], nowLocalMs: number): boolean[] =>
+  groups.map((group) => isTimeDimension(dimension) && isIncomplete(dimension, group, nowLocalMs));
 
 export const totalAt = ({ series }: ChartData, i: number): number =>
   series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0);

@@ -109,6 +109,7 @@ const settings = (words: { [M in keyof Settings]?: Words }) =>
 export const CALL_SETTINGS = settings({
   default_route: "Default route",
   retention_days: "Keep single records for, days",
+  report_time_zone: { label: "Time zone of reports", placeholder: "Europe/Berlin" },
   batch_basis: "Price batches at",
 });
 export const AGENT_SETTINGS = settings({
