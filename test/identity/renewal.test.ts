@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { personAccounts } from "#gateway/limits/account-ids.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testSql } from "#test/support/postgres.ts";
@@ -252,8 +253,8 @@ describe("a budget", () => {
     const lea = await signIn(gateway, "lea@example.com");
     const { access_token: token } = await signedIn(lea);
     const sql = testSql(gateway.databaseUrl);
-    const [key] = await sql`select id from keys where owner = 'lea@example.com'`;
-    await sql`insert into key_spend (key_id, day, usd) values (${key?.["id"]}, (now() at time zone 'utc')::date, 8.019)`;
+    const { id: account } = personAccounts("lea@example.com");
+    await sql`insert into key_spend (key_id, day, usd) values (${account}, (now() at time zone 'utc')::date, 8.019)`;
     const now = new Date();
     const resets = (month: number, day: number) =>
       new Date(Date.UTC(now.getUTCFullYear(), month, day)).toISOString();
