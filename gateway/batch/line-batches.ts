@@ -3,13 +3,15 @@ import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { BATCH } from "../http/deciding-names.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
+import { isBudgeted } from "../limits/key-budgets.ts";
+import { parsePico } from "../limits/money.ts";
 import { refuseBatchInLane } from "../routing/subscription-lane.ts";
-import { findFile } from "../stores/batches.ts";
+import { type FileRow, findFile } from "../stores/batches.ts";
 import { answerInFull, batchAnswer, relayedAnswer } from "./answers.ts";
 import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
 import { singleMember } from "./request-lines.ts";
 import { requireScopeStill } from "./resolve.ts";
-import { requireBudget, saveBatch } from "./save-batch.ts";
+import { type BatchBound, saveBatch, withReserved } from "./save-batch.ts";
 
 /** The only window that providers accept. */
 const PROVIDERS_WINDOW = "24h";
@@ -32,30 +34,41 @@ export async function createLineBatch(
   const inputFileId = requireProviderId(memberValue(body, "input_file_id"), "file");
   const file = await findFile(deps.database, key.id, inputFileId);
   if (!file) throw notFoundAtVendor("file");
-  if (file.endpoint === null || memberValue(body, "endpoint") !== file.endpoint) {
+  const { endpoint, routes, models, direct } = file;
+  if (endpoint === null || memberValue(body, "endpoint") !== endpoint) {
     throw new GatewayError("invalid_request", "`endpoint` must be the `url` of the file's lines.");
   }
   requireScopeStill(key, file);
-  await requireBudget(deps, key);
   const provider = providerNamed(deps, file.provider);
-  const answer = await deps.providerApi({
-    method: "POST",
-    provider,
-    wire: "chat",
-    path: "/batches",
-    headers,
-    body: withProvidersWindow(body),
+  return withReserved(deps, boundOf(key, file), async (recordId) => {
+    const answer = await deps.providerApi({
+      method: "POST",
+      provider,
+      wire: "chat",
+      path: "/batches",
+      headers,
+      body: withProvidersWindow(body),
+    });
+    const answerBytes = await answerInFull(answer);
+    if (!answer.ok) return { answer: relayedAnswer(answer, answerBytes), created: false };
+    const facts = { endpoint, inputFileId, completionWindow: PROVIDERS_WINDOW, routes, models, direct };
+    const row = await saveBatch(
+      deps,
+      { recordId, kind: "lines", key, headers, provider, labelled: body, facts },
+      answerBytes,
+    );
+    return { answer: batchAnswer(answer, answerBytes, { row, origin }), created: true };
   });
-  const answerBytes = await answerInFull(answer);
-  if (!answer.ok) return relayedAnswer(answer, answerBytes);
-  const { endpoint, routes, models, direct } = file;
-  const facts = { endpoint, inputFileId, completionWindow: PROVIDERS_WINDOW, routes, models, direct };
-  const row = await saveBatch(
-    deps,
-    { kind: "lines", key, headers, provider, labelled: body, facts },
-    answerBytes,
+}
+
+/** @throws GatewayError invalid_request if the file was uploaded while no budget counted it. */
+function boundOf(key: ClientKey, { boundUsd, unpriced }: FileRow): BatchBound {
+  if (boundUsd !== null) return { key, usd: parsePico(boundUsd), unpriced };
+  if (!isBudgeted(key)) return { key, usd: 0n, unpriced };
+  throw new GatewayError(
+    "invalid_request",
+    "The key had no budget when this file was uploaded, so what its requests may cost is not known. Upload it again.",
   );
-  return batchAnswer(answer, answerBytes, { row, origin });
 }
 
 /** @throws GatewayError invalid_request unless it is `<n>h` or `<n>m`, above 0 and at most 24 hours. */

@@ -8,7 +8,7 @@ import type { BatchDeps } from "./deps.ts";
 import type { BatchRequest } from "./line-batches.ts";
 import { singleMember } from "./request-lines.ts";
 import { batchResolver, type Resolver } from "./resolve.ts";
-import { requireBudget, saveBatch } from "./save-batch.ts";
+import { saveBatch, withReserved } from "./save-batch.ts";
 
 const ENDPOINT = "/v1/messages";
 const WINDOW = "24h";
@@ -26,34 +26,35 @@ export async function createMessageBatch(
   const resolver = batchResolver(deps, key, headers);
   const body = withModels(bytes, resolver);
   await resolver.evaluate();
-  const { provider, routes, models, direct } = resolver.summary;
+  const { provider, routes, models, direct, bound, unpriced } = resolver.summary;
   if (!provider) throw new GatewayError("invalid_request", "`requests` must hold at least one request.");
-  await requireBudget(deps, key);
-  const answer = await deps.providerApi({
-    method: "POST",
-    provider,
-    wire: "messages",
-    path: "/v1/messages/batches",
-    headers,
-    body,
+  return withReserved(deps, { key, usd: bound ?? 0n, unpriced }, async (recordId) => {
+    const answer = await deps.providerApi({
+      method: "POST",
+      provider,
+      wire: "messages",
+      path: "/v1/messages/batches",
+      headers,
+      body,
+    });
+    const answerBytes = await answerInFull(answer);
+    if (!answer.ok) return { answer: relayedAnswer(answer, answerBytes), created: false };
+    const facts = {
+      endpoint: ENDPOINT,
+      inputFileId: null,
+      completionWindow: WINDOW,
+      routes: [...routes],
+      models: [...models],
+      direct,
+    };
+    const labelled = scanJson(bytes);
+    const row = await saveBatch(
+      deps,
+      { recordId, kind: "messages", key, headers, provider, labelled, facts },
+      answerBytes,
+    );
+    return { answer: batchAnswer(answer, answerBytes, { row, origin }), created: true };
   });
-  const answerBytes = await answerInFull(answer);
-  if (!answer.ok) return relayedAnswer(answer, answerBytes);
-  const facts = {
-    endpoint: ENDPOINT,
-    inputFileId: null,
-    completionWindow: WINDOW,
-    routes: [...routes],
-    models: [...models],
-    direct,
-  };
-  const labelled = scanJson(bytes);
-  const row = await saveBatch(
-    deps,
-    { kind: "messages", key, headers, provider, labelled, facts },
-    answerBytes,
-  );
-  return batchAnswer(answer, answerBytes, { row, origin });
 }
 
 /** The body with every request's model resolved; all other bytes unchanged. */

@@ -10,7 +10,7 @@ import { PROVIDERS } from "../providers/catalog.ts";
 import { objectOf, type ProviderObject, parseObject } from "../providers/provider-json.ts";
 import { WIRES } from "../providers/wires.ts";
 import { UNPRICED } from "../reading.ts";
-import { type BatchRow, markReconciled } from "../stores/batches.ts";
+import { type BatchRow, markReconciled, reservedFor } from "../stores/batches.ts";
 import { SURFACES, type SurfaceName, type WireName } from "../surface-facts.ts";
 import { type BatchDeps, providerNamed } from "./deps.ts";
 import { isBlankLine, lineSplitter } from "./line-splitter.ts";
@@ -56,7 +56,10 @@ type Outcome = { totals: BatchTotals; state: RequestRow["state"] };
 
 async function store(deps: BatchDeps, row: BatchRow, { totals, state }: Outcome): Promise<void> {
   const counted = countedAt(deps.directory.current().settings.batch_basis, totals);
-  await deps.recorder.settle(recordOf(row, counted, state));
+  const record = recordOf(row, counted, state);
+  // A budget counts a batch of unknown cost at what was reserved for it.
+  const boundUsd = record.costUsd === null ? await reservedFor(deps.database, row.recordId) : null;
+  await deps.recorder.settle(boundUsd === null ? record : { ...record, boundUsd });
   const { priced, discounted, partial } = counted;
   await markReconciled(deps.database, row.id, {
     at: deps.clock.now().toISOString(),

@@ -1,3 +1,5 @@
+import type { Clock } from "#shared/clock.ts";
+import type { JsonBody, Target } from "../call.ts";
 import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { requireOwnReferences, routingLookups } from "../exchange.ts";
@@ -9,10 +11,15 @@ import { readLabels } from "../http/labels.ts";
 import { allOf, type References, referencesIn } from "../http/references.ts";
 import { scanJson, stringMember } from "../http/scan.ts";
 import { splice } from "../http/splice.ts";
+import { isBudgeted } from "../limits/key-budgets.ts";
+import type { Pico } from "../limits/money.ts";
+import type { PriceBook } from "../pricing/price-book.ts";
+import { isPricedFor } from "../pricing/priced-for.ts";
 import { chooseRoute } from "../routing/choose.ts";
 import { requireScope } from "../routing/scope.ts";
 import { SURFACES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import { bodyTexts } from "../upstream/body-texts.ts";
+import { demandOf } from "../upstream/reservation.ts";
 import type { BatchDeps } from "./deps.ts";
 
 /** Summary of the requests of a batch read so far. */
@@ -24,6 +31,10 @@ type BatchRequests = {
   /** Some requests name models that no route covers. */
   direct: boolean;
   requests: number;
+  /** The most that they may cost together. Null: the key has no budget, so it is not computed. */
+  bound: Pico | null;
+  /** Some are for models without a price. */
+  unpriced: boolean;
 };
 
 export type Resolver = {
@@ -54,9 +65,13 @@ type ResolverDeps = Pick<
 /** Resolves the requests of a batch one by one and checks each against the key's scopes. */
 export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Headers): Resolver {
   const directory = deps.directory.current();
-  const lookups = routingLookups(deps.prices(), deps);
+  const prices = deps.prices();
+  const lookups = routingLookups(prices, deps);
   const labels = readLabels(headers, null);
+  const bound = requestBound(prices, deps.clock);
   const summary: BatchRequests = {
+    bound: isBudgeted(key) ? 0n : null,
+    unpriced: false,
     provider: null,
     routes: new Set(),
     models: new Set(),
@@ -89,6 +104,11 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
       requireScope(key, choice, () => additionalModels(body));
       const [{ provider, model, wire }] = choice.targets;
       requireBatchable(summary.provider, provider, wire === SURFACES[surface].wire);
+      if (summary.bound !== null) {
+        const { usd, unpriced } = bound(surface, body, choice.targets[0]);
+        summary.bound += usd;
+        summary.unpriced ||= unpriced;
+      }
       const input = { key, labels, choice, ...bodyTexts(body) };
       unevaluated.push({ input, references: referencesIn(body) });
       summary.provider = provider;
@@ -103,6 +123,21 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
     },
   };
 }
+
+/** The most that a request of a batch may cost: at the prices of interactive calls, whatever tier it asks for. */
+const requestBound =
+  (prices: PriceBook, clock: Clock) =>
+  (surface: SurfaceName, body: JsonBody, target: Target): { usd: Pico; unpriced: boolean } => {
+    const { provider, model } = target;
+    const atMs = clock.now().getTime();
+    const costs = !surfaceFacts(surface).free;
+    const { usd } = demandOf(
+      { surface, body, uploaded: false, targets: [target] },
+      { prices, atMs, costs, tiers: false },
+    );
+    const price = model === null ? null : prices.priceOf(provider, model, atMs);
+    return { usd, unpriced: costs && !isPricedFor(surface, price) };
+  };
 
 function requirePass({ guardrailTriggered }: ResolverDeps, verdict: GuardrailVerdict): void {
   for (const rule of verdict.observed) guardrailTriggered(rule, "observed");

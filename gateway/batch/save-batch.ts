@@ -5,6 +5,8 @@ import type { JsonBody } from "../call.ts";
 import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { readLabels } from "../http/labels.ts";
+import { refusesUnpriced } from "../limits/key-budgets.ts";
+import { formatPico, type Pico } from "../limits/money.ts";
 import { type BatchRow, findBatch, insertBatch, type NewBatch } from "../stores/batches.ts";
 import type { BatchDeps } from "./deps.ts";
 import { batchEndpoint } from "./provider-batch.ts";
@@ -14,6 +16,8 @@ import { batchUpdate, objectWithId } from "./read-answer.ts";
 const FIRST_CHECK_MS = 60_000;
 
 export type Creation = {
+  /** Id of its record. */
+  recordId: string;
   kind: BatchKind;
   key: ClientKey;
   headers: Headers;
@@ -38,7 +42,7 @@ export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array
       ...it.facts,
       ...batchUpdate(kind, object),
       createdAt: at,
-      recordId: newId(),
+      recordId: it.recordId,
       startedAt: at,
       owner: key.owner,
       teams: key.teams,
@@ -56,19 +60,36 @@ export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array
   }
 }
 
+/** What the requests of a key's batch may cost together, and whether some are for models without a price. */
+export type BatchBound = { key: ClientKey; usd: Pico; unpriced: boolean };
+
 /**
- * Checks that the key's limits allow another call. A batch's cost has no known bound, so it is not reserved; it counts
- * once recorded, and a key that has spent its budget cannot create another batch.
- * @throws GatewayError rate_limited, budget_exhausted
+ * Reserves the most that a batch may cost, until its cost is recorded, and lets `create` create it. A batch that is not
+ * created reserves nothing. `recordId` is its record's id.
+ * @throws GatewayError rate_limited, budget_exhausted, unpriced_model
  */
-export async function requireBudget(
+export async function withReserved(
   deps: Pick<BatchDeps, "clock" | "limiter">,
-  key: ClientKey,
-): Promise<void> {
-  const call = { id: newId(), key, admittedAt: deps.clock.now(), recorded: false };
-  const grant = await deps.limiter.reserve(call, () => ({ tokens: 0, usd: 1n, minimumUsd: 1n }));
+  { key, usd, unpriced }: BatchBound,
+  create: (recordId: string) => Promise<{ answer: Response; created: boolean }>,
+): Promise<Response> {
+  if (unpriced && refusesUnpriced(key)) throw new GatewayError("unpriced_model");
+  const recordId = newId();
+  const call = { id: recordId, key, admittedAt: deps.clock.now(), recorded: true };
+  // At least the smallest amount, so that it needs a budget with something left.
+  const most = usd > 1n ? usd : 1n;
+  const grant = await deps.limiter.reserve(call, () => ({ tokens: 0, usd: most, minimumUsd: most }));
   if (grant instanceof GatewayError) throw grant;
-  await grant.release();
+  try {
+    const { answer, created } = await create(recordId);
+    // It counts as spent until its record says what it cost.
+    if (created) await grant.settle({ costUsd: formatPico(most), tokens: null });
+    else await grant.release();
+    return answer;
+  } catch (error) {
+    await grant.release();
+    throw error;
+  }
 }
 
 async function endBatch(deps: BatchDeps, { kind, provider }: Creation, id: string): Promise<void> {

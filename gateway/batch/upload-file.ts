@@ -2,6 +2,7 @@ import { errorFields } from "#shared/log.ts";
 import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { boundaryOf, requireUtf8 } from "../http/content-type.ts";
+import { formatPico } from "../limits/money.ts";
 import { insertFiles } from "../stores/batches.ts";
 import type { StreamedBody } from "../upstream/provider-api.ts";
 import { openRequestBody } from "../upstream/request-body.ts";
@@ -42,7 +43,7 @@ export async function uploadFile(
   const bytes = await answerInFull(answer);
   if (!answer.ok) return relayedAnswer(answer, bytes);
   const { object, id } = objectWithId(bytes);
-  const { routes, models, direct } = resolver.summary;
+  const { routes, models, direct, bound, unpriced } = resolver.summary;
   const file = {
     id,
     keyId: key.id,
@@ -53,6 +54,8 @@ export async function uploadFile(
     routes: [...routes],
     models: [...models],
     direct,
+    boundUsd: bound === null ? null : formatPico(bound),
+    unpriced,
   };
   await saveFile(deps, provider, file);
   return relayedAnswer(answer, bytes);

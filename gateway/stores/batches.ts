@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { type BatchFacts, type BatchKind, batches, files } from "#drizzle/schema/batches.ts";
+import { limitHolds } from "#drizzle/schema/limits.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Slice } from "./slice.ts";
 import { withStoreErrors } from "./store-errors.ts";
@@ -56,6 +57,16 @@ export const findFile = (database: Db, keyId: string, id: string): Promise<FileR
       .from(files)
       .where(and(ownFile(keyId), eq(files.id, id)));
     return rows[0] ?? null;
+  });
+
+/** The most that is reserved for a batch in a budget, in exact USD; null: nothing is. */
+export const reservedFor = ({ db }: Db, recordId: string): Promise<string | null> =>
+  withStoreErrors(async () => {
+    const [row] = await db
+      .select({ usd: sql<string | null>`max(${limitHolds.usd})::text` })
+      .from(limitHolds)
+      .where(and(eq(limitHolds.orgId, DEFAULT_ORG), eq(limitHolds.callId, recordId)));
+    return row?.usd ?? null;
   });
 
 export type FileList = Slice & { purpose: string | null; oldestFirst: boolean };

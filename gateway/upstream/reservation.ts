@@ -4,8 +4,8 @@ import type { Call, Choice, Target } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
 import { memberValue } from "../http/scan.ts";
 import type { LimitDemand } from "../limits/decide.ts";
+import { refusesUnpriced } from "../limits/key-budgets.ts";
 import { type Pico, picoRoundedUp } from "../limits/money.ts";
-import { refusesUnpriced } from "../limits/unpriced.ts";
 import { type UsageBound, usageBound } from "../limits/usage-bound.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
@@ -61,22 +61,33 @@ export function reserved(
 }
 
 /** Maximum usage of a call, whichever target answers (decision: Unknown costs under a budget). */
-function limitDemandOf(call: Call, choice: Choice, prices: PriceBook): LimitDemand {
-  const { body, surface } = call;
+const limitDemandOf = (call: Call, choice: Choice, prices: PriceBook): LimitDemand =>
+  demandOf(
+    { surface: call.surface, body: call.body, uploaded: call.upload !== undefined, targets: choice.targets },
+    { prices, atMs: call.admittedAt.getTime(), costs: isBilled(call, choice), tiers: true },
+  );
+
+type Bounded = Pick<Call, "surface" | "body"> & { uploaded: boolean; targets: readonly Target[] };
+/** `costs`: it is billed. `tiers`: at the service tier that it asks for, or at the standard price. */
+type Pricing = { prices: PriceBook; atMs: number; costs: boolean; tiers: boolean };
+
+/** Maximum usage of a request, whichever of the targets answers. */
+export function demandOf(
+  { surface, body, uploaded, targets }: Bounded,
+  { prices, atMs, costs, tiers }: Pricing,
+): LimitDemand {
   const members = new Map<string, unknown>();
   const member = (name: string): unknown => {
     if (!members.has(name)) members.set(name, memberValue(body, name));
     return members.get(name);
   };
-  const size = { surface, bytes: body.bytes.length, uploaded: call.upload !== undefined, member };
-  const costs = isBilled(call, choice);
+  const size = { surface, bytes: body.bytes.length, uploaded, member };
   const demand: LimitDemand = { tokens: 0, usd: 0n, minimumUsd: 0n };
-  const option = optionIn(member);
-  for (const { provider, model } of choice.targets) {
+  const option = tiers ? optionIn(member) : null;
+  for (const { provider, model } of targets) {
     const bound = usageBound(size, model === null ? null : prices.limits(provider.kind, model).contextTokens);
     demand.tokens = Math.max(demand.tokens, bound.inputTokens + bound.outputTokens);
     if (!costs) continue;
-    const atMs = call.admittedAt.getTime();
     const priceIn = (tier: string) =>
       model === null ? null : prices.priceOf({ ...provider, tier }, model, atMs);
     const standard = priceIn(STANDARD);

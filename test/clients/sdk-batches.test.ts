@@ -157,11 +157,82 @@ describe("a file of requests", () => {
     });
     const own = client(secret);
     const session = newId();
-    const batch = await started([line("chat")], session, own);
+    const short = line("chat", ',"max_tokens":100');
+    const batch = await started([short], session, own);
     vendor.finish(batch.id);
     await own.batches.retrieve(batch.id);
     await gateway.records(session);
-    await until(async () => (await refused(started([line("chat")], newId(), own))).status === 402);
+    await until(async () => (await refused(started([short], newId(), own))).status === 402);
+  });
+
+  test("reserves what its requests may cost together: over the budget nothing is sent", async () => {
+    const { secret, id } = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", {
+      name: newId(),
+      limits: { budget_usd: "1" },
+    });
+    const own = client(secret);
+    // A cent each, and a little for the request itself.
+    const cents = (count: number) => Array.from({ length: count }, () => line("chat", ',"max_tokens":1000'));
+    expect((await refused(started(cents(200), newId(), own))).status).toBe(402);
+    const requests = Array.from({ length: 200 }, (_, n) => ({
+      custom_id: `c${n}`,
+      params: { model: "claude", max_tokens: 1000, messages: [{ role: "user" as const, content: "hi" }] },
+    }));
+    const claude = new Anthropic({ authToken: secret, baseURL: gateway.url, maxRetries: 0 });
+    expect((await refused(claude.messages.batches.create({ requests }))).status).toBe(402);
+    expect(vendor.seen.filter((asked) => asked.startsWith("POST") && asked.includes("batches"))).toEqual([]);
+
+    const session = newId();
+    const first = await started(cents(60), session, own);
+    expect((await refused(started(cents(60), newId(), own))).status).toBe(402);
+    // Calls count in the same budget.
+    const body = {
+      model: "gpt-4o",
+      max_tokens: 60_000,
+      messages: [{ role: "user" as const, content: "hi" }],
+    };
+    expect((await refused(own.chat.completions.create(body))).status).toBe(402);
+    vendor.finish(first.id, { answers: (index) => index === 0 });
+    await own.batches.retrieve(first.id);
+    await gateway.records(session);
+    await until(async () => (await refused(started(cents(60), newId(), own))).status === 200);
+    const [left] =
+      await gateway.sql`select count(*)::int as holds from limit_holds where key_id = ${id} and not ended`;
+    expect(left?.["holds"]).toBe(0);
+  });
+
+  test("of unknown cost counts at what was reserved for it", async () => {
+    const limits = { budget_usd: "1" };
+    const { secret, id } = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", {
+      name: newId(),
+      limits,
+    });
+    const session = newId();
+    const { id: batch } = await started([line("chat", ',"max_tokens":50000')], session, client(secret));
+    vendor.forget(batch);
+    await gateway.sql`update batches set next_check_at = now(), started_at = now() - interval '10 days' where id = ${batch}`;
+    expect(await gateway.records(session)).toMatchObject([{ cost_usd: null, state: "interrupted" }]);
+    const [spent] = await gateway.sql`select sum(usd)::float8 as usd from key_spend where key_id = ${id}`;
+    expect(spent?.["usd"]).toBeGreaterThan(0.5);
+  });
+
+  test("is refused under a budget if a request's model has no price, or the file is older than the budget", async () => {
+    const { secret, id } = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", {
+      name: newId(),
+    });
+    const own = client(secret);
+    const { id: file } = await upload([line("chat")], own);
+    await gateway.admin("PATCH", `/keys/${id}`, { limits: { budget_usd: "5" } });
+    const create = (input: string) =>
+      own.batches.create({
+        input_file_id: input,
+        endpoint: "/v1/chat/completions",
+        completion_window: "24h",
+      });
+    await until(async () => (await refused(create(file))).message.includes("Upload it again"));
+    const unpriced = await upload([line("gpt-nobody-prices-it", ',"max_tokens":1')], own);
+    const answer = await refused(create(unpriced.id));
+    expect([answer.status, answer.message.includes("no price")]).toEqual([403, true]);
   });
 
   test("of which a late line is refused never ends at the provider", async () => {
