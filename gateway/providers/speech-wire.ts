@@ -1,6 +1,7 @@
 import { objectOf } from "./provider-json.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { typedStreams } from "./typed-stream.ts";
+import { hasUnknown, RESPONSES_MEMBERS } from "./usage-members.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /**
@@ -20,6 +21,7 @@ export const SPEECH_WIRE: Wire = {
       if (!usage) return;
       const counts = responsesUsage(usage);
       state.usage = { ...counts, audioOutputTokens: counts.outputTokens };
+      state.billsMore = hasUnknown(usage, RESPONSES_MEMBERS);
     },
   }),
   mayBeUsageOnly: () => false,

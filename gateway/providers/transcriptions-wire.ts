@@ -1,6 +1,7 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { countOf, nameOf, objectOf, type ProviderObject, parseObject, partOf } from "./provider-json.ts";
 import { typedStreams } from "./typed-stream.ts";
+import { hasUnknown, TRANSCRIPTION_MEMBERS } from "./usage-members.ts";
 import { openaiErrors, readingOf, type Wire } from "./wire.ts";
 
 /**
@@ -11,8 +12,9 @@ export const TRANSCRIPTIONS_WIRE: Wire = {
   ...openaiErrors,
   readAnswer(bytes) {
     const answer = parseObject(bytes) ?? {};
-    const [usage, audioSeconds] = [tokensIn(answer), secondsIn(answer)];
-    return readingOf({ usage, audioSeconds, model: nameOf(answer["model"]), tier: null, final: true });
+    const [usage, audioSeconds, billsMore] = [tokensIn(answer), secondsIn(answer), isUnknownIn(answer)];
+    const model = nameOf(answer["model"]);
+    return readingOf({ usage, audioSeconds, billsMore, model, tier: null, final: true });
   },
   openStream: typedStreams({
     markers: ['"transcript.text.done"'],
@@ -22,10 +24,14 @@ export const TRANSCRIPTIONS_WIRE: Wire = {
       state.terminalSeen = true;
       state.usage = tokensIn(event) ?? NO_USAGE;
       state.audioSeconds = secondsIn(event);
+      state.billsMore = isUnknownIn(event);
     },
   }),
   mayBeUsageOnly: () => false,
 };
+
+const isUnknownIn = (object: ProviderObject): boolean =>
+  hasUnknown(objectOf(object["usage"]), TRANSCRIPTION_MEMBERS);
 
 /** Longer than any file that a vendor takes. */
 const SECONDS_MAX = 1_000_000;

@@ -23,13 +23,14 @@ export const CHAT_MEMBERS: UsageMembers = {
   ...known("prompt_tokens", "completion_tokens", "total_tokens", "input_tokens", "output_tokens"),
   ...known("cached_tokens", "num_cached_tokens", "cache_read_input_tokens", "reasoning_tokens"),
   ...known("prompt_cache_hit_tokens", "prompt_cache_miss_tokens"),
-  // Perplexity bills a request, and what its deep research reads as the list says; DashScope repeats its details.
-  ...known("citation_tokens", "num_search_queries", "x_details"),
+  // Perplexity bills a request, and what its deep research reads as the list says; DashScope and Mistral repeat details.
+  ...known("citation_tokens", "num_search_queries", "x_details", "prompt_token_details", "request_count"),
   prompt_tokens_details: known(
     "cached_tokens",
     "cache_write_tokens",
     "audio_tokens",
     "image_tokens",
+    "video_tokens",
     "text_tokens",
   ),
   completion_tokens_details: known(
@@ -51,6 +52,13 @@ export const RESPONSES_MEMBERS: UsageMembers = {
     cache_write_tokens_details: known("ttl_30m_tokens", "ttl_12h_tokens"),
   },
   output_tokens_details: known("reasoning_tokens", "image_tokens", "text_tokens"),
+};
+
+/** Transcriptions, by tokens or by seconds. */
+export const TRANSCRIPTION_MEMBERS: UsageMembers = {
+  ...CHAT_MEMBERS,
+  ...known("seconds", "prompt_audio_seconds"),
+  input_token_details: known("audio_tokens", "text_tokens"),
 };
 
 /** Anthropic's messages; its iterations and its tools are judged apart. */

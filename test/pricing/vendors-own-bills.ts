@@ -750,6 +750,7 @@ const OF_TOMORROW: readonly VendorsBill[] = [
   ),
   ...[
     { queue_time: 0.1, total_time: 3, completion_tokens_per_sec: 80 },
+    { latency_checkpoint: { engine_ttft_ms: 80, total_duration_ms: 900 }, request_count: 1 },
     { hologram_tokens: 0, prompt_tokens_details: { smell_tokens: null }, note: "free" },
     { completion_tokens_details: { rejected_prediction_tokens: 3, accepted_prediction_tokens: 4 } },
   ].map(
@@ -803,6 +804,30 @@ const OF_TOMORROW: readonly VendorsBill[] = [
     model: "rerank-v3.5",
     answer: { results: [], meta: { billed_units: { search_units: 1, holograms: 2 } } },
     bill: [[1, "2", 1000]],
+    partial: true,
+  },
+  {
+    what: "usage of a transcription that is not known",
+    source: "developers.openai.com/api/docs/pricing, 2026-11-27",
+    kind: "openai",
+    wire: "transcriptions",
+    model: "gpt-4o-transcribe",
+    answer: {
+      text: "Rain.",
+      usage: {
+        type: "tokens",
+        input_tokens: 1000,
+        input_token_details: { audio_tokens: 900, text_tokens: 100 },
+        output_tokens: 500,
+        total_tokens: 1500,
+        hologram_tokens: 3,
+      },
+    },
+    bill: [
+      [100, "2.5", MTOK],
+      [900, "6", MTOK],
+      [500, "10", MTOK],
+    ],
     partial: true,
   },
   {

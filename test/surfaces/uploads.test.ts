@@ -115,7 +115,7 @@ describe("an upload", () => {
       user_label: "ada",
       input_tokens: 30,
       output_tokens: 7,
-      cost_usd: "0.000145",
+      cost_usd: "0.0002325",
       unpriced: false,
     });
   });
@@ -149,7 +149,7 @@ describe("an upload", () => {
     expect(record).toMatchObject({
       state: "ok",
       streamed: true,
-      cost_usd: "0.000145",
+      cost_usd: "0.0002325",
       usage_source: "provider",
     });
   });
@@ -167,16 +167,16 @@ describe("an upload", () => {
     expect(record).toMatchObject({ state: "upstream_error", status: 401, cost_usd: "0" });
   });
 
-  test("whose provider tells a duration, or no JSON, is unpriced, and no seconds are stored", async () => {
-    for (const parts of [
-      [["model", "gpt-whisper"], FILE],
-      [["model", "gpt-4o-transcribe"], ["response_format", "vtt"], FILE],
-    ] as Part[][]) {
+  test("whose provider tells a duration without a price, or no JSON, is unpriced, and no seconds are stored", async () => {
+    for (const [parts, usage_source] of [
+      [[["model", "gpt-whisper"], FILE], "provider"],
+      [[["model", "gpt-4o-transcribe"], ["response_format", "vtt"], FILE], "none"],
+    ] as [Part[], string][]) {
       const session = newId();
       const answer = await send(TRANSCRIPTIONS, form(parts), { session });
       expect(answer.status).toBe(200);
       const [record] = await gateway.records(session);
-      expect(record).toMatchObject({ state: "ok", unpriced: true, cost_usd: null, usage_source: "none" });
+      expect(record).toMatchObject({ state: "ok", unpriced: true, cost_usd: null, usage_source });
       expect(JSON.stringify(record)).not.toMatch(/77123/);
     }
   });
@@ -188,7 +188,7 @@ describe("an upload", () => {
     expect([answer.status, await answer.text()]).toEqual([200, TOKENS]);
     expect(upstream.seen.at(-1)?.body.equals(body)).toBe(true);
     const [record] = await gateway.records(session);
-    expect(record).toMatchObject({ state: "ok", model: "gpt-4o-transcribe", cost_usd: "0.000145" });
+    expect(record).toMatchObject({ state: "ok", model: "gpt-4o-transcribe", cost_usd: "0.0002325" });
   });
 
   test("of a scoped key is refused before the provider is called if its model is missing or another", async () => {
@@ -254,7 +254,7 @@ describe("an upload", () => {
     const answer = await send(TRANSCRIPTIONS, form([FILE, ["model", "gpt-4o-transcribe"]]), { session });
     expect(answer.status).toBe(200);
     const [record] = await gateway.records(session);
-    expect(record).toMatchObject({ model: "gpt-4o-transcribe", cost_usd: "0.000145", route: "(direct)" });
+    expect(record).toMatchObject({ model: "gpt-4o-transcribe", cost_usd: "0.0002325", route: "(direct)" });
   });
 
   test("over the limit is 413, declared or not, and the provider never sees it end", async () => {
