@@ -21,8 +21,8 @@ export type RouteDocs = {
   summary: string;
   /** The lowest role that may use the route. Default: administrators. */
   role?: Role;
-  /** The scope of tokens that opens the route, too. */
-  scope?: TokenScope;
+  /** The scopes of tokens that open the route, too. */
+  scopes?: readonly TokenScope[];
   description?: string;
   body?: TSchema;
   /** Query parameters and their meanings. */
@@ -47,7 +47,7 @@ export const ownRoute = (own: "read" | "change", it: RouteDocs) => ({
  * and another app in the process would then ask the first app's.
  */
 export const adminRoute = (tag: string) => (it: RouteDocs) => ({
-  access: { role: it.role ?? "administrator", scope: it.scope ?? null } satisfies Access,
+  access: { role: it.role ?? "administrator", scopes: it.scopes ?? [] } satisfies Access,
   parse: "none" as const,
   detail: { ...detailOf(`Admin: ${tag}`, it), security: [{ adminKey: [] }, { session: [] }] },
 });

@@ -30,6 +30,8 @@ import { pullRequestPage, pullRequestView } from "./pull-request-page.ts";
 const docs = adminRoute("records");
 const RIGHTS =
   "Its author (the GitHub account linked to the person), the owner of more than half of its calls, the managers of their teams and administrators see all of it. Others who made calls of it see their own part (`whole` is false); for everyone else it does not exist.";
+/** Reports have the cost of pull requests, too. */
+const PULL_REQUEST_READERS = ["pull_requests", "reports"] as const;
 const EQUAL = keysOf(PULL_REQUEST_FILTERS);
 const PULL_REQUEST_STATES = ["open", "closed", "merged"] as const;
 
@@ -56,7 +58,7 @@ export const adminPullRequests = (deps: AdminDeps) =>
         summary: "List pull requests, newest merge first",
         description: RIGHTS,
         role: "member",
-        scope: "pull_requests",
+        scopes: PULL_REQUEST_READERS,
         query: {
           ...LIST_QUERY,
           ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
@@ -83,7 +85,7 @@ export const adminPullRequests = (deps: AdminDeps) =>
         summary: "Read a pull request, and why it is joined or not",
         description: RIGHTS,
         role: "member",
-        scope: "pull_requests",
+        scopes: PULL_REQUEST_READERS,
         answers: { 200: PullRequestPage },
       }),
     )

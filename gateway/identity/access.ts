@@ -7,34 +7,34 @@ import type { Origin } from "../stores/audit.ts";
 import { identify, type Viewer, type ViewerDeps, withScope } from "./viewer.ts";
 import { withoutEmails } from "./without-emails.ts";
 
-const JSON_ANSWER = { headers: { "content-type": "application/json" } };
-
-/** The least role that a route needs, and the scope of tokens that opens it, too. */
-export type Access = { role: Role; scope: TokenScope | null };
+/** The least role that a route needs, and the scopes of tokens that open it, too. */
+export type Access = { role: Role; scopes: readonly TokenScope[] };
 
 /**
- * Routes marked `{ access }` accept whoever has at least this role, or a token with this scope; the check is bound to the
+ * Routes marked `{ access }` accept whoever has at least this role, or a token with one of these scopes; the check is bound to the
  * route, never to a path. They get who asks as `viewer`, and as `origin` for the audit log, and answer with the request id in
  * `x-request-id`.
  */
 export const access = (deps: ViewerDeps) =>
   new Elysia({ name: "plugin.access" }).macro({
-    access: ({ role: least, scope }: Access) => ({
+    access: ({ role: least, scopes }: Access) => ({
       async resolve({ request, set }) {
         const found = await identify(deps, request);
         if (found.cookie) set.headers["set-cookie"] = found.cookie;
         const requestId = newId();
         set.headers["x-request-id"] = requestId;
-        const viewer = withScope(found, scope);
+        const viewer = withScope(found, scopes);
         if (!includesRole(viewer.role, least)) throw new GatewayError("role_not_allowed");
         const address = deps.refusals.addressOf(request);
         const origin: Origin = { actor: viewer.actor, address, requestId, at: deps.clock.now() };
         return { viewer, origin };
       },
-      // What is no plain object holds no records.
-      afterHandle: ({ viewer, responseValue }: { viewer?: Viewer; responseValue: unknown }) =>
-        viewer?.masksEmails && !(responseValue instanceof Response)
-          ? new Response(withoutEmails(JSON.stringify(responseValue), deps.cookieSecret), JSON_ANSWER)
-          : undefined,
+      async afterHandle({ viewer, responseValue: it }: { viewer?: Viewer; responseValue: unknown }) {
+        if (!viewer?.masksEmails) return undefined;
+        const answer = it instanceof Response ? it : Response.json(it);
+        // Some statuses have no body.
+        if (answer.body === null) return answer;
+        return new Response(withoutEmails(await answer.text(), deps.cookieSecret), answer);
+      },
     }),
   });

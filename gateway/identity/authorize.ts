@@ -40,7 +40,7 @@ export async function authorizeReports(
     if (key.scopes.reports !== true) throw new GatewayError("reports_not_allowed");
     return { actor: key.owner ?? key.name, scope: null, saved: null, cookie: null };
   }
-  const viewer = withScope(await identify(deps, request), "reports");
+  const viewer = withScope(await identify(deps, request), ["reports"]);
   const { actor, role, team, cookie } = viewer;
   if (!includesRole(role, "manager")) throw new GatewayError("role_not_allowed");
   const saved = savedScope(viewer);

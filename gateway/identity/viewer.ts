@@ -79,10 +79,10 @@ export async function identify(deps: ViewerDeps, request: Request): Promise<View
   return viewer;
 }
 
-/** A token with the `scope` counts as a manager's there. @throws GatewayError role_not_allowed for one with other scopes. */
-export function withScope(viewer: Viewer, scope: TokenScope | null): Viewer {
+/** A token with one of the scopes counts as a manager's there. @throws GatewayError role_not_allowed for one with others. */
+export function withScope(viewer: Viewer, scopes: readonly TokenScope[]): Viewer {
   if (viewer.scopes === null) return viewer;
-  if (scope === null || !viewer.scopes.includes(scope)) throw new GatewayError("role_not_allowed");
+  if (!viewer.scopes.some((it) => scopes.includes(it))) throw new GatewayError("role_not_allowed");
   return { ...viewer, role: "manager" };
 }
 

@@ -19,7 +19,7 @@ export const TokenBody = closed({
       minItems: 1,
       uniqueItems: true,
       description:
-        "Only `/metrics` (`metrics`), the reporting API (`reports`), pull requests and their cost (`pull_requests`). Instead of `role`.",
+        "Only `/metrics` (`metrics`), reports and pull requests (`reports`), pull requests and their cost (`pull_requests`). Instead of `role`.",
     }),
   ),
   team: Type.Optional({

@@ -28,11 +28,16 @@ beforeAll(async () => {
   ada = await signIn(gateway, "ada@example.com");
 });
 
+const PULL_REQUESTS = ["GET /admin/v1/pull-requests", "GET /admin/v1/pull-requests/{id}"];
+
 /** What each scope opens of the addresses of people; everything else is refused. */
 const OPENS: Record<TokenScope, readonly string[]> = {
   metrics: ["GET /metrics"],
-  reports: ["GET /v1/reports", "GET /v1/reports/catalogue", "POST /v1/reports", "POST /v1/reports/query"],
-  pull_requests: ["GET /admin/v1/pull-requests", "GET /admin/v1/pull-requests/{id}"],
+  reports: [
+    ...["GET /v1/reports", "GET /v1/reports/catalogue", "POST /v1/reports", "POST /v1/reports/query"],
+    ...PULL_REQUESTS,
+  ],
+  pull_requests: PULL_REQUESTS,
 };
 
 describe("a token with scopes", () => {

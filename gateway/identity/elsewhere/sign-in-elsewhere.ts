@@ -62,6 +62,7 @@ const ERRORS: Readonly<Record<string, SignInCause>> = {
   temporarily_unavailable: "unavailable",
   // Of our own answer to a form (saml-return.ts).
   email_missing: "email_missing",
+  unavailable: "unavailable",
 };
 
 function codeIn(query: URLSearchParams): string {
