@@ -2,7 +2,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Coverage, Result, Spec } from "#shared/report.ts";
 import { hasWholeHours } from "#shared/time-zone.ts";
 import { GatewayError } from "./errors.ts";
-import { type Answers, assemble, isEmpty } from "./reports/assemble.ts";
+import { type AnswerRow, type Answers, assemble, hasUnpriced, isEmpty } from "./reports/assemble.ts";
 import { type Ask, isZoned } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
 import { UTC } from "./reports/dimensions.ts";
@@ -120,7 +120,25 @@ async function answersIn(
   const rows = await databases.records(planReport(ask));
 
   // Coverage: what the labels asked for do not reach back to.
-  return { rows, coverage: await coverageIn(databases, ask, rollupsFrom) };
+  return {
+    rows,
+    coverage: await coverageIn(databases, ask, rollupsFrom),
+    payers: await payersIn(databases, ask, rows),
+  };
+}
+
+/** A decomposition is of priced calls alone. Only where there are others are the people who made them counted again. */
+async function payersIn(
+  databases: Databases,
+  ask: Ask,
+  rows: readonly AnswerRow[],
+): Promise<AnswerRow | null> {
+  const { spec, periods } = ask;
+  if (periods.previous === null || !spec.measures.includes("cost_decomposition") || !hasUnpriced(rows))
+    return null;
+  const total: Spec = { ...spec, dimensions: [], measures: ["cost_decomposition"] };
+  const [row = null] = await databases.records(planReport({ ...ask, spec: total, countsPayers: true }));
+  return row;
 }
 
 /** What is asked of: the database of records, and Postgres, which knows everything else. */

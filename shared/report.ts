@@ -155,7 +155,7 @@ export const Decomposition = closed({
     requestsPerUser: Type.Number(),
     inputTokensPerRequest: Type.Number(),
     outputTokensPerRequest: Type.Number(),
-    pricePerToken: Type.Number(),
+    pricePerToken: Type.Number({ description: "By prices, but also by the mix of models and by caching." }),
   }),
   unmodelledUsd: Type.Number(),
   floor: Type.Boolean(),

@@ -17,15 +17,25 @@ import { type Periods, windowOf } from "./window.ts";
 /** A row as the planned queries answer it: every value as text. */
 export type AnswerRow = Readonly<Record<string, string | null>>;
 
-/** What the planned statement answers, its total included, and what is known of the labels asked for. */
-export type Answers = { rows: readonly AnswerRow[]; coverage: Coverage | null };
+/**
+ * What the planned statement answers, its total included, what is known of the labels asked for, and how many people made
+ * calls of known cost, where others made calls of unknown cost alone.
+ */
+export type Answers = { rows: readonly AnswerRow[]; coverage: Coverage | null; payers: AnswerRow | null };
+
+/** Whether a decomposition must count people again: it has calls of unknown cost, and is of priced calls alone. */
+export const hasUnpriced = (rows: readonly AnswerRow[]): boolean =>
+  rows.some(
+    (row) => isTotal(row) && (Number(row["c_unpriced"] ?? 0) > 0 || Number(row["p_unpriced"] ?? 0) > 0),
+  );
+
+const isTotal = (row: AnswerRow) => row["is_total"] === "true";
 
 type Sides<T> = { current: T; previous: T };
 type ExactFigures = Partial<Record<MeasureName, Exact | null>>;
 
 /** The result that the answers give: exact until here, JSON numbers from here on. */
 export function assemble(spec: Spec, periods: Periods, answers: Answers): Result {
-  const isTotal = (row: AnswerRow) => row["is_total"] === "true";
   const totalRow = answers.rows.find(isTotal);
   const names = aggregatesOf(spec.measures);
   const nothing = sumsOverNothing(names);
@@ -45,11 +55,17 @@ export function assemble(spec: Spec, periods: Periods, answers: Answers): Result
     total: row([], { current: totals.current, previous: compared ? totals.previous : null }),
     decomposition:
       compared && spec.measures.includes("cost_decomposition")
-        ? decompose(totals.previous, totals.current)
+        ? decompose(
+            withPayers(totals.previous, answers.payers?.["p_priced_users"]),
+            withPayers(totals.current, answers.payers?.["c_priced_users"]),
+          )
         : null,
     coverage: answers.coverage,
   };
 }
+
+const withPayers = (sums: Aggregates, count: string | null | undefined): Aggregates =>
+  typeof count === "string" ? { ...sums, of: { ...sums.of, priced_users: parseDecimal(count) } } : sums;
 
 /** Whether neither window has a record. */
 export const isEmpty = ({ rows }: Answers): boolean =>

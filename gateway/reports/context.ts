@@ -21,6 +21,8 @@ export type Ask = {
   periods: Periods;
   reverted: readonly string[];
   reach: Reach | null;
+  /** Instead of persons with billed calls, those with a call of known cost are counted. Sums have no such count. */
+  countsPayers?: true;
   /** A filter by subject means the owners of keys alone: what people see of themselves. */
   byOwner: boolean;
   /** In which days, weeks and months begin (shared/time-zone.ts). Sums are those of UTC, so it reads cells of hours. */
@@ -59,7 +61,9 @@ const NO_COVER: Cover = { sums: null, days: [], hours: [], raw: [] };
 
 export function contextOf(ask: Ask): Context {
   const { spec, periods, reach } = ask;
-  const names = namesOf(spec);
+  const names = namesOf(spec).map((name) =>
+    ask.countsPayers && name === "billed_users" ? "priced_users" : name,
+  );
   const params = parameters(ask.engine);
   // Outcomes are few; what is read from cells are their sessions (sources.ts).
   if (!reach || spec.source !== "requests") {
@@ -101,6 +105,7 @@ function kindOf({ dimensions, filters }: Spec, names: readonly AggregateName[]):
 const countsAll = (kind: Kind, names: readonly AggregateName[]): boolean =>
   names.every((name) => {
     const counted = aggregateOf(name).distinct?.name;
+    if (counted === "payer") return false;
     return (counted !== "person" && counted !== "session") || countedBy(kind).includes(counted);
   });
 

@@ -15,7 +15,7 @@ const NO_PARTS: Parts = {
 
 /**
  * Why the cost changed between two windows. What tokens cost is users × requests/user × (input/request +
- * output/request) × price/token; each factor's part is its logarithmic change, weighted with the logarithmic mean of
+ * output/request) × price/token, all of them over calls of known cost; each factor's part is its logarithmic change, weighted with the logarithmic mean of
  * the two costs (LMDI-I: no residue, and swapping the windows only turns the signs). The rest of the cost, and all of it
  * where a factor is 0 or unknown, is unmodelled. Unknown costs count as 0 here, and `floor` says so.
  */
@@ -45,8 +45,8 @@ type Factors = { factors: Parts; inputUsd: number; outputUsd: number };
 /** Null where a factor is 0: it has no logarithm. */
 function factorsOf(sums: Aggregates): Factors | null {
   const number = (name: AggregateName) => toNumber(exact(sums, name));
-  const users = number("billed_users");
-  // Calls without a price have no part in the cost, nor have their tokens.
+  // Calls without a price have no part in the cost, nor have their tokens, nor people who made no others.
+  const users = toNumber(sums.of.priced_users ?? exact(sums, "billed_users"));
   const requests = number("billed_records") - number("unpriced");
   const input = number("priced_input_tokens");
   const output = number("priced_output_tokens");

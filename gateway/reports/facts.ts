@@ -24,6 +24,7 @@ const COLUMNS = [
 /** What each distinct count needs of a single record `r`; for hours see engines.ts. */
 const MEMBERS = {
   person: ["r.person"],
+  payer: [],
   session: ["r.run"],
   hour: [],
   pull_request: ["r.pull_request", "r.run"],
@@ -42,10 +43,14 @@ export function recordFacts(context: Context, { dimensions }: Section): string {
     : current;
   const distinct = distinctNames(context);
   const summed = context.names.map((name) => aggregateOf(name).records);
+  const billed = asksForLane(spec) ? "true" : "r.metered";
   const columns = new Set([
     ...namedIn(spec.source === "outcomes" ? [] : summed, COLUMNS).map((name) => `r.${name}`),
     ...distinct.flatMap((name): readonly string[] => MEMBERS[name]),
     ...(distinct.includes("hour") ? engine.hours("r.started_at") : []),
+    ...(distinct.includes("payer")
+      ? [`case when ${billed} and not r.unpriced then r.person end as payer`]
+      : []),
     ...(distinct.includes("pull_request")
       ? [`${engine.isAnyOf("r.pull_request", params.add(ask.reverted, "text[]"))} as reverted`]
       : []),
@@ -56,7 +61,7 @@ export function recordFacts(context: Context, { dimensions }: Section): string {
   const org = params.add(ask.orgId, "text");
   return `
   select ${current} as current, ${d1} as d1, ${d2} as d2,
-    ${asksForLane(spec) ? "true" : "r.metered"} as billed, ${["r.uncertain", ...columns].join(", ")}
+    ${billed} as billed, ${["r.uncertain", ...columns].join(", ")}
   from ${relationOf(ask, params, within)} r
   left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? `\n  ${tagRows(engine)}` : ""}
   where ${[`r.org_id = ${org}`, within, ...filters].join("\n    and ")}`;

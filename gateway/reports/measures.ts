@@ -5,6 +5,8 @@ import { CLICKHOUSE, CLICKHOUSE_COUNTS, POSTGRES } from "./engines.ts";
 /** What is counted once in a group: the column of facts that identifies it. */
 export const DISTINCT = {
   person: { member: "person", carries: ["bool_or(billed) as billed"], again: ["bool_or(billed) as billed"] },
+  /** Persons with a billed call whose cost is known. */
+  payer: { member: "payer", carries: [], again: [] },
   session: {
     member: "run",
     carries: ["bool_or(billed) as billed"],
@@ -100,6 +102,7 @@ export const AGGREGATES = {
   ),
   users: distinct("person", "count(*) filter (where fresh)", once("person")),
   billed_users: distinct("person", "count(*) filter (where billed_fresh)", once("person", "billed")),
+  priced_users: distinct("payer", "count(*)", once("payer")),
   sessions: distinct("session", "count(*) filter (where fresh)", once("run")),
   billed_sessions: distinct("session", "count(*) filter (where billed_fresh)", once("run", "billed")),
   active_hours: distinct("hour", "sum(bit_count(hours::bit(24)))", once("run, hour")),

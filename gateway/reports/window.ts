@@ -89,8 +89,19 @@ function customPeriods(range: Exclude<Range, string>, now: Date, zone: string): 
   if (fromMs === null) return { current: { fromMs, toMs }, previous: null };
   if (fromMs >= toMs) throw new GatewayError("invalid_request", "spec.range.from: must be before the end.");
   const current = { fromMs, toMs };
-  return { current, previous: shiftedBack(current, toMs - fromMs) };
+  return { current, previous: monthsBefore(current, zone) ?? shiftedBack(current, toMs - fromMs) };
 }
+
+/** As many calendar months before a period as it consists of; null: it is no number of them. */
+function monthsBefore({ fromMs, toMs }: Bounded, zone: string): Bounded | null {
+  const [from, to] = [fromMs, toMs].map((ms) => new Date(localMs(ms, zone)));
+  if (!from || !to || !isMonthStart(from) || !isMonthStart(to)) return null;
+  const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth();
+  const before = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() - months);
+  return { fromMs: instantOfDay(before, zone), toMs: fromMs };
+}
+
+const isMonthStart = (at: Date): boolean => at.getTime() === Date.UTC(at.getUTCFullYear(), at.getUTCMonth());
 
 function startOf(text: string, zone: string): number {
   const { ms, dateOnly } = instantOf(text, "from");

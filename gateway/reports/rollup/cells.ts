@@ -62,11 +62,15 @@ function factColumns(context: Context, dimensions: readonly DimensionName[]): st
   const named = (sql: string) =>
     countedSpans(context).length > 0 ? `case when not r.counted then ${sql} end` : sql;
   const value = kind !== null && kind !== "total" && dimensions.includes(kind) ? valueSql(kind) : "''::text";
+  const billed = asksForLane(ask.spec) ? "true" : billedSql("r.");
   return [
-    `${asksForLane(ask.spec) ? "true" : billedSql("r.")} as billed`,
+    `${billed} as billed`,
     ...(counts.length > 0 ? ["r.day"] : []),
     ...(kind !== null && kind !== "total" && counts.length > 0 ? [`(${value}) as value`] : []),
     ...(counts.includes("person") ? [`${named(personSql("r."))} as person`] : []),
+    ...(counts.includes("payer")
+      ? [`case when ${billed} and r.unpriced < r.records then ${personSql("r.")} end as payer`]
+      : []),
     ...(counts.includes("session") ? [`${named("r.session")} as run`] : []),
     ...(counts.includes("hour") ? ["r.hours", "r.session as hour_run"] : []),
     ...sumsOf(context).map((name) => `r.${name}`),
@@ -110,7 +114,7 @@ function keysOf(context: Context, asked: readonly DimensionName[]): KeyColumn[] 
   const needed = new Set<KeyColumn>([
     "channel",
     ...asked.flatMap((name) => dimensionOf(name).columns ?? []),
-    ...(counts.includes("person") ? (["owner", "user_label"] as const) : []),
+    ...(counts.includes("person") || counts.includes("payer") ? (["owner", "user_label"] as const) : []),
     ...(isOfSessions(context) || counts.includes("session") || counts.includes("hour")
       ? (["session"] as const)
       : []),
