@@ -16,17 +16,17 @@ export type SessionCost = {
 };
 
 /**
- * Rows `session`, `owner`, `key_id`, `teams`, `records`, `cost_usd`, `uncertain` and `billed` (all but the subscription lane) for sessions: from
+ * Rows `session`, `model`, `at`, `owner`, `key_id`, `teams`, `records`, `cost_usd`, `uncertain` and `billed` (all but the subscription lane) for sessions: from
  * their single records, and from the sums of hours whose single records have been dropped.
  */
 export const sessionCalls = sql`(
-  select q.session, q.owner, q.key_id, q.teams, 1 as records, q.cost_usd, q.unpriced or q.partial or q.cost_usd is null as uncertain,
+  select q.session, q.model, q.started_at as at, q.owner, q.key_id, q.teams, 1 as records, q.cost_usd, q.unpriced or q.partial or q.cost_usd is null as uncertain,
     q.channel <> 'subscription' as billed
   from requests q
   where q.org_id = ${DEFAULT_ORG} and q.started_at >= coalesce(
     (select raw_from from rollup_state where org_id = ${DEFAULT_ORG}), '-infinity')
   union all
-  select h.session, h.owner, h.key_id, h.teams, h.records, h.cost_usd, h.uncertain > 0, h.channel <> 'subscription'
+  select h.session, h.model, h.hour, h.owner, h.key_id, h.teams, h.records, h.cost_usd, h.uncertain > 0, h.channel <> 'subscription'
   from rollup_hours h
   where h.org_id = ${DEFAULT_ORG} and h.hour < (select raw_from from rollup_state where org_id = ${DEFAULT_ORG})
 )`;
@@ -67,6 +67,45 @@ export async function sessionCosts(
       { requests, costUsd, isLowerBound: uncertain || costUsd === null, subscription: laneOf(lane) },
     ]),
   );
+}
+
+/** Part of a task's cost: by `kind`, of one session and declarer, model, day, or owner. */
+export type CostPart = {
+  kind: "session" | "model" | "day" | "owner";
+  name: string | null;
+  declarer: string | null;
+  requests: number;
+  costUsd: string | null;
+  isLowerBound: boolean;
+};
+
+/** A task's cost by each kind, with days in that time zone; the parts of a kind add up to the task's cost. */
+export async function taskCostParts(
+  reader: Pick<PostgresJsDatabase, "execute">,
+  task: string,
+  zone: string,
+): Promise<CostPart[]> {
+  const rows = await reader.execute<
+    Omit<CostPart, "costUsd" | "isLowerBound"> & Omit<CostRow, "task" | keyof LaneRow>
+  >(
+    sql`${tasksWithCalls([task])}
+    select case when grouping(c.session) = 0 then 'session' when grouping(c.model) = 0 then 'model'
+        when grouping(c.day) = 0 then 'day' else 'owner' end as kind,
+      coalesce(c.session, c.model, c.day, c.owner) as name, c.declarer,
+      sum(c.records)::integer as requests, bool_or(c.billed and c.uncertain) as uncertain,
+      (sum(c.cost_usd) filter (where c.billed))::text as cost_usd
+    from (
+      select c.*, n.declarer, (c.at at time zone ${zone})::date::text as day
+      from named n join calls c on c.session = n.session and ${sql.raw(isOfTask)}
+    ) c
+    group by grouping sets ((c.session, c.declarer), (c.model), (c.day), (c.owner))
+    order by 1, sum(c.cost_usd) filter (where c.billed) desc nulls last, 2`,
+  );
+  return rows.map(({ uncertain, cost_usd: costUsd, ...part }) => ({
+    ...part,
+    costUsd,
+    isLowerBound: uncertain || costUsd === null,
+  }));
 }
 
 /** Tasks of which one owner made more than half of the calls, and a call of that owner is in `part`, a condition on `c`. */

@@ -32,13 +32,16 @@ export const isAllowed = (org: string): string => `(l.declarer = ${ownerOf("l.of
 /** A session that a pull request names is that pull request's own. */
 const IS_NAMED = "exists (select from pull_requests p where p.org_id = l.org_id and p.session = l.session)";
 
+/** Whether a link `l` counts now. */
+export const isCounted = (org: string): string => `(l.counts and not ${IS_NAMED} and ${isAllowed(org)})`;
+
 /**
  * Rows `task`, `session`, `declarer`: each task's own session, with all its calls (`declarer` is null), and those linked
  * to it, with the calls that their declarer made. A session that is linked brings those that the same declarer linked to
  * it, as from another clone of the branch. `tasks` is a relation with a column `session`.
  */
 export const sessionsOfTasks = (tasks: string, org: string): string => {
-  const counts = `l.org_id = ${org} and l.counts and not ${IS_NAMED} and ${isAllowed(org)}`;
+  const counts = `l.org_id = ${org} and ${isCounted(org)}`;
   return `
   select distinct t.session as task, t.session, null as declarer from ${tasks} t where t.session is not null
   union

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { LABEL_MAX, parseSessionId } from "./labels.ts";
-import { checked, closed } from "./schema.ts";
+import { checked, closed, nullable } from "./schema.ts";
 import { isSingleLine } from "./text-length.ts";
 
 const TASK_MAX = 256;
@@ -48,6 +48,9 @@ export const SessionLinkBody = closed({
       (value) => typeof value === "string" && isSingleLine(value, TASK_MAX),
     ),
   ),
+  clone: Type.Optional(
+    Session("An opaque id of the clone, of the form of a session id; it tells clones apart."),
+  ),
 });
 export type SessionLinkBody = Static<typeof SessionLinkBody>;
 
@@ -57,3 +60,29 @@ export const UnlinkBody = closed({
   of: Session("The session of the task that it is linked to."),
 });
 export type UnlinkBody = Static<typeof UnlinkBody>;
+
+const Evidence = nullable(Type.String());
+
+/** A link as `GET /v1/sessions/links` shows it. */
+export const SessionLinkView = closed({
+  session: Type.String(),
+  of: Type.String({ description: "The session of the task." }),
+  declarer: Type.String({
+    description: "The owner of the key that declared it, or the id of a key without one.",
+  }),
+  counts: Type.Boolean({
+    description: "Whether the declarer's calls in the session count for the task now.",
+  }),
+  task: Evidence,
+  repository: Evidence,
+  branch: Evidence,
+  clone: Evidence,
+  client: Type.String({ description: "The client that declared it." }),
+  declared_at: Type.String(),
+  removed_at: nullable(Type.String({ description: "When the owner of either session removed it." })),
+});
+export type SessionLinkView = Static<typeof SessionLinkView>;
+export const SessionLinksView = closed({
+  data: Type.Array(SessionLinkView, { maxItems: 500, description: "Newest first." }),
+  has_more: Type.Boolean(),
+});

@@ -21,6 +21,8 @@ export const sessionLinks = pgTable(
     /** `owner/name` in lower case, and the branch, where the agent's hook or `tallygate` ran; evidence of a common task. */
     repository: label("repository"),
     branch: label("branch"),
+    /** An opaque id of the clone it was declared in: clones of one branch are told apart. */
+    clone: label("clone"),
     counts: boolean("counts").notNull(),
     keyId: uuid("key_id").notNull(),
     client: label("client").notNull(),

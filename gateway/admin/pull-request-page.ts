@@ -1,5 +1,6 @@
 import type { LinkState } from "#drizzle/schema/github.ts";
-import type { PullRequestPage, PullRequestView } from "#shared/admin/records.ts";
+import { type CostPart, taskCostParts } from "#drizzle/session-cost.ts";
+import type { PullRequestPage, PullRequestView } from "#shared/admin/pull-requests.ts";
 import { DIAGNOSTIC_MEANING } from "#shared/session-line-meaning.ts";
 import { revertedBy } from "../reports/reverts.ts";
 import {
@@ -13,10 +14,9 @@ import {
   type PullRequestRevert,
   type PullRequestRow,
   repositoryReverts,
-  sessionOwners,
   sessionUse,
 } from "../stores/pull-requests.ts";
-import { findLinkFindings, type LinkFinding } from "../stores/session-links.ts";
+import { findLinkFindings, type LinkFinding, linksTo } from "../stores/session-links.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 
 type Finding = PullRequestPage["findings"][number];
@@ -82,21 +82,26 @@ const NO_DETAILS = {
     shown_at_github: [],
     commits_read_at: null,
   },
+  ...{ sessions: [], models: [], days: [] },
   ...{ session_ids: [], session_owners: [], evidence: [] },
 };
 
 async function detailsOf(deps: AdminDeps, row: PullRequestRow) {
   const { session } = row;
+  const zone = deps.directory.current().settings.report_time_zone;
   const use = session === null ? null : await readDatabase(deps, (db) => sessionUse(db, session));
   const links = session === null ? [] : await readDatabase(deps, (db) => findLinkFindings(db, session));
+  const parts = session === null ? [] : await readDatabase(deps, (db) => taskCostParts(db, session, zone));
+  const evidence = session === null ? [] : await readDatabase(deps, (db) => linksTo(db, session));
   const shown = await readDatabase(deps, (db) => githubFeedbackOn(db, row));
   return {
     findings: [...bodyFindings(row), ...useFindings(use), ...links.map(linkFinding)],
+    ...partsIn(parts, evidence),
     ...revertsIn(row, await repositoryReverts(deps.database, row.repositoryId)),
     shown_at_github: shown.map(({ kind, shownAt, failure }) => ({ kind, shown_at: shownAt, failure })),
     commits_read_at: await readDatabase(deps, (db) => commitsReadAt(db, row)),
     session_ids: row.sessionIds,
-    session_owners: session === null ? [] : await readDatabase(deps, (db) => sessionOwners(db, session)),
+    session_owners: ownersIn(parts),
     evidence: row.evidence.map(({ deliveryId, rule, sessionIds, diagnostics, at }) => ({
       delivery_id: deliveryId,
       rule,
@@ -106,6 +111,42 @@ async function detailsOf(deps: AdminDeps, row: PullRequestRow) {
     })),
   };
 }
+
+const figures = ({ requests, costUsd, isLowerBound }: CostPart) => ({
+  requests,
+  cost_usd: costUsd,
+  is_lower_bound: isLowerBound,
+});
+
+function partsIn(parts: readonly CostPart[], evidence: Awaited<ReturnType<typeof linksTo>>) {
+  const of = (kind: CostPart["kind"]) => parts.filter((part) => part.kind === kind);
+  const linkOf = ({ name, declarer }: CostPart) => {
+    const link = evidence.find((it) => it.session === name && it.declarer === declarer);
+    if (!link) return null;
+    const { client, repository, branch, clone, declaredAt } = link;
+    return { client, repository, branch, clone, declared_at: declaredAt };
+  };
+  const named = (part: CostPart) => ({ name: part.name, ...figures(part) });
+  return {
+    sessions: of("session").map((part) => ({
+      session: part.name ?? "",
+      declarer: part.declarer,
+      link: linkOf(part),
+      ...figures(part),
+    })),
+    models: of("model").map(named),
+    days: of("day").map(named),
+  };
+}
+
+/** A longer list of names would not help readers. */
+const OWNERS_MAX = 20;
+
+const ownersIn = (parts: readonly CostPart[]): string[] =>
+  parts
+    .flatMap(({ kind, name }) => (kind === "owner" && name !== null ? [name] : []))
+    .toSorted()
+    .slice(0, OWNERS_MAX);
 
 /** Each state of a link in words. */
 const MEANING = {
@@ -166,7 +207,7 @@ function useFindings(use: Awaited<ReturnType<typeof sessionUse>> | null): Findin
       ? [
           {
             code: "session_of_several_keys",
-            text: `Calls of this session came from ${use.keys} keys and ${use.people} people.`,
+            text: `Calls of its sessions came from ${use.keys} keys and ${use.people} people.`,
           },
         ]
       : []),

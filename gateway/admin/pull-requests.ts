@@ -5,7 +5,7 @@ import {
   type PullRequestPage as PullRequestPageView,
   type PullRequestView as PullRequestRowView,
   PullRequestView,
-} from "#shared/admin/records.ts";
+} from "#shared/admin/pull-requests.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { GatewayError } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";

@@ -3,7 +3,7 @@ import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { githubFeedback, pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
-import { requests } from "#drizzle/schema/records.ts";
+import { isOfTask, sessionsOfTasks } from "#drizzle/session-links.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Revert, revertsQuery } from "../reports/reverts.ts";
 import type { Reader } from "./change.ts";
@@ -12,8 +12,7 @@ import { equalTo } from "./record-list.ts";
 import type { Slice } from "./slice.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
-/** A longer list of names would not help readers. */
-const OWNERS_MAX = 20;
+const ORG = `'${DEFAULT_ORG}'`;
 
 /** Columns that a list of pull requests can be narrowed by, each to one exact value. */
 export const PULL_REQUEST_FILTERS = {
@@ -122,9 +121,9 @@ export const githubFeedbackOn = (reader: Reader, id: PullRequestId) =>
     .where(and(...isOf(id, githubFeedback)))
     .orderBy(githubFeedback.kind);
 
-/** Who else uses a session: merged pull requests that name it, and people and keys that made its calls. */
+/** Who else uses a task's session: merged pull requests that name it, and people and keys that made the task's calls. */
 export async function sessionUse(
-  reader: Reader,
+  reader: Pick<Transaction, "select" | "execute">,
   session: string,
 ): Promise<{ pullRequests: number; people: number; keys: number }> {
   const [named] = await reader
@@ -137,26 +136,12 @@ export async function sessionUse(
         isNotNull(pullRequests.mergedAt),
       ),
     );
-  const [made] = await reader
-    .select({
-      people: sql<number>`count(distinct coalesce(${requests.userLabel}, ${requests.owner}))::integer`,
-      keys: sql<number>`count(distinct ${requests.keyId})::integer`,
-    })
-    .from(requests)
-    .where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.session, session)));
+  const [made] = await reader.execute<{ people: number; keys: number }>(sql`
+    with task as (select ${session}::text as session)
+    select count(distinct coalesce(c.user_label, c.owner))::integer as people, count(distinct c.key_id)::integer as keys
+    from (${sql.raw(sessionsOfTasks("task", ORG))}) n join requests c on c.session = n.session and c.org_id = ${DEFAULT_ORG}
+    where ${sql.raw(isOfTask)}`);
   return { pullRequests: named?.count ?? 0, people: made?.people ?? 0, keys: made?.keys ?? 0 };
-}
-
-/** The owners of the keys that made requests of a session, in order. */
-export async function sessionOwners(reader: Reader, session: string): Promise<string[]> {
-  const rows = await reader
-    .select({ owner: requests.owner })
-    .from(requests)
-    .where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.session, session), isNotNull(requests.owner)))
-    .groupBy(requests.owner)
-    .orderBy(requests.owner)
-    .limit(OWNERS_MAX);
-  return rows.flatMap(({ owner }) => owner ?? []);
 }
 
 /**

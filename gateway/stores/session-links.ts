@@ -2,9 +2,15 @@ import { and, eq, isNull, or, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { sessionLinks } from "#drizzle/schema/sessions.ts";
-import { linkFindings, ownerOf, sessionsOfTasks } from "#drizzle/session-links.ts";
+import {
+  isCounted as isLinkCounted,
+  linkFindings,
+  makerOf as makerOfRow,
+  ownerOf,
+  sessionsOfTasks,
+} from "#drizzle/session-links.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { SessionLinkBody, UnlinkBody } from "#shared/session-links.ts";
+import type { SessionLinkBody, SessionLinkView, UnlinkBody } from "#shared/session-links.ts";
 import type { ClientKey } from "../directory.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
@@ -27,7 +33,7 @@ const makerOf = ({ id, owner }: Declarer["key"]): string => (owner ?? id).toLowe
  */
 export const declareLink = (
   { db }: Pick<Database, "db">,
-  { session, of, task, repository, branch }: SessionLinkBody,
+  { session, of, task, repository, branch, clone }: SessionLinkBody,
   { key, client, at }: Declarer,
 ): Promise<Linked> =>
   withStoreErrors(() =>
@@ -50,6 +56,7 @@ export const declareLink = (
         .values({
           ...{ orgId: DEFAULT_ORG, session, ofSession: root, declarer, task: task ?? null },
           ...{ repository: repository?.toLowerCase() ?? null, branch: branch ?? null },
+          clone: clone ?? null,
           counts: !isTask && (await linkOf(tx, session, declarer)) === null,
           ...{ keyId: key.id, client, declaredAt: at.toISOString() },
         })
@@ -59,6 +66,7 @@ export const declareLink = (
           set: {
             repository: sql`coalesce(excluded.repository, ${sessionLinks.repository})`,
             branch: sql`coalesce(excluded.branch, ${sessionLinks.branch})`,
+            clone: sql`coalesce(excluded.clone, ${sessionLinks.clone})`,
           },
         });
       return { counts: await isCounted(tx, { session, of: root, declarer }), of: root };
@@ -151,6 +159,53 @@ export const removeLink = (
       return own.length + others.length;
     }),
   );
+
+type LinkRow = Omit<SessionLinkView, "declared_at" | "removed_at"> & {
+  declared_at: Date;
+  removed_at: Date | null;
+};
+
+/**
+ * The latest links that a key's owner declared, and those from and to that owner's sessions, with their evidence; only of
+ * one session or task where it is named.
+ * @throws GatewayError store_unavailable
+ */
+export const listLinks = (
+  { db }: Pick<Database, "db">,
+  key: Declarer["key"],
+  { session, of }: { session: string | null; of: string | null },
+): Promise<{ data: SessionLinkView[]; has_more: boolean }> =>
+  withStoreErrors(async () => {
+    const me = makerOf(key);
+    const owner = (column: string) => sql.raw(ownerOf(column, ORG));
+    // Whoever owns one of the sessions made a call in it: this narrows the search.
+    const takesPart = sql`exists (select from requests c where c.org_id = l.org_id
+      and c.session in (l.session, l.of_session) and ${sql.raw(makerOfRow("c"))} = ${me})`;
+    const rows = await db.execute<LinkRow>(sql`
+      select l.session, l.of_session as "of", l.declarer, ${sql.raw(isLinkCounted(ORG))} as counts, l.task, l.repository,
+        l.branch, l.clone, l.client, l.declared_at, l.removed_at
+      from session_links l
+      where l.org_id = ${DEFAULT_ORG} and l.session = coalesce(${session}::text, l.session)
+        and l.of_session = coalesce(${of}::text, l.of_session)
+        and (l.declarer = ${me} or ${takesPart} and ${me} in (${owner("l.session")}, ${owner("l.of_session")}))
+      order by l.declared_at desc, l.session limit ${LISTED_MAX + 1}`);
+    const data = rows.slice(0, LISTED_MAX).map((row) => ({
+      ...row,
+      declared_at: new Date(row.declared_at).toISOString(),
+      removed_at: row.removed_at && new Date(row.removed_at).toISOString(),
+    }));
+    return { data, has_more: rows.length > LISTED_MAX };
+  });
+
+const LISTED_MAX = 500;
+
+/** Evidence of the links to a task, by session and declarer. */
+export const linksTo = (reader: Pick<Transaction, "select">, task: string) =>
+  reader
+    .select()
+    .from(sessionLinks)
+    .where(and(eq(sessionLinks.orgId, DEFAULT_ORG), eq(sessionLinks.ofSession, task)))
+    .limit(LISTED_MAX);
 
 export type LinkFinding = { session: string; declarer: string; finding: "foreign_task" | "calls_of_others" };
 

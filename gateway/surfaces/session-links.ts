@@ -1,12 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import type { Database } from "#drizzle/database.ts";
 import { closed } from "#shared/schema.ts";
-import { SessionLinkBody, UnlinkBody } from "#shared/session-links.ts";
+import { SessionLinkBody, SessionLinksView, UnlinkBody } from "#shared/session-links.ts";
 import { GatewayError } from "../errors.ts";
 import { readLabels } from "../http/labels.ts";
 import { readJson } from "../plugins/body.ts";
 import { type CallerCheck, keyed } from "../plugins/client-key.ts";
-import { declareLink, removeLink } from "../stores/session-links.ts";
+import { declareLink, listLinks, removeLink } from "../stores/session-links.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { plainSchema } from "./model-docs.ts";
 
@@ -55,9 +55,33 @@ const UNLINK = {
   },
 };
 
+const LIST = {
+  summary: "List links between sessions",
+  description:
+    "The latest 500 links that you declared, and those from and to your sessions: who declared each, when, with which evidence, and whether it counts. Accepts `session` and `of`.",
+  tags: ["Sessions"],
+  security: [{ clientKey: [] }],
+  responses: {
+    "200": {
+      description: "The links.",
+      content: { "application/json": { schema: plainSchema(SessionLinksView) } },
+    },
+    "401": { description: "No valid client key." },
+    "503": { description: "The database is unavailable at the moment." },
+  },
+};
+
 /** `/v1/sessions/links`: which agents' sessions worked on which task. */
 export const sessionLinksSurface = (deps: SessionLinksDeps) =>
   keyed(deps, "session-links")
+    .get(
+      "/v1/sessions/links",
+      ({ request, caller }) => {
+        const { searchParams: query } = new URL(request.url);
+        return listLinks(deps.database, caller.key, { session: query.get("session"), of: query.get("of") });
+      },
+      { clientKey: true, detail: LIST },
+    )
     .post(
       "/v1/sessions/links",
       async ({ request, caller }) => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 // Whose calls a link brings to a pull request, and who may declare one for another person's task.
@@ -11,7 +12,7 @@ let pulls = 0;
 beforeAll(async () => {
   gateway = await wiredGateway({ chat: "http://127.0.0.1:9", messages: "http://127.0.0.1:9" });
   await gateway.admin("PATCH", "/settings", { pull_request_stamping: true });
-  for (const name of ["ann", "bob"]) {
+  for (const name of ["ann", "bob", "eve"]) {
     const body = { name, owner: `${name}@example.com` };
     secrets[name] = (await gateway.admin<{ secret: string }>("POST", "/keys", body)).secret;
   }
@@ -160,6 +161,53 @@ describe("a link to another person's task", () => {
   });
 });
 
+test("the page and the list show each link with its evidence, and the parts add up to the cost", async () => {
+  const place = { repository: "acme/shop", branch: "shown" };
+  await calls("ann", "shown-task");
+  await calls("bob", "shown-agent", 2);
+  await merged("shown-task");
+  await link("ann", { session: "shown-task", of: "shown-task", ...place });
+  expect(await link("bob", { session: "shown-agent", of: "shown-task", clone: "c0ffee", ...place })).toBe(
+    true,
+  );
+  type Part = { cost_usd: string; requests: number };
+  type Shown = { session_cost_usd: string; session_owners: string[] } & Record<
+    string,
+    (Part & { session?: string })[]
+  >;
+  const page = await gateway.admin<Shown>("GET", `/pull-requests/${REPOSITORY}-${pulls}`);
+  for (const kind of ["sessions", "models", "days"]) {
+    const sum = (page[kind] ?? []).reduce((all, it) => plus(all, parseDecimal(it.cost_usd)), ZERO);
+    expect([kind, formatDecimal(sum)]).toEqual([kind, page.session_cost_usd]);
+  }
+  expect(page.session_owners).toEqual(["ann@example.com", "bob@example.com"]);
+  expect(page["sessions"]).toMatchObject([
+    { session: "shown-agent", declarer: "bob@example.com", requests: 2, link: { ...place, clone: "c0ffee" } },
+    { session: "shown-task", declarer: null, requests: 1 },
+  ]);
+  const list = async (name: string) => {
+    const answer = await fetch(`${gateway.url}/v1/sessions/links?of=shown-task`, {
+      headers: { authorization: `Bearer ${secrets[name]}` },
+    });
+    return ((await answer.json()) as { data: object[] }).data;
+  };
+  const of = { of: "shown-task", ...place };
+  expect(await list("ann")).toMatchObject([
+    {
+      session: "shown-agent",
+      ...of,
+      declarer: "bob@example.com",
+      counts: true,
+      clone: "c0ffee",
+      removed_at: null,
+    },
+    { session: "shown-task", ...of, declarer: "ann@example.com", counts: false },
+  ]);
+  expect(await list("bob")).toMatchObject([{ session: "shown-agent" }]);
+  await calls("eve", "eve-own");
+  expect(await list("eve")).toEqual([]);
+});
+
 test("the owner of either session removes a link for good; others cannot", async () => {
   const place = { repository: "acme/shop", branch: "removal" };
   await calls("ann", "kept-task");
@@ -169,9 +217,6 @@ test("the owner of either session removes a link for good; others cannot", async
   const body = { session: "kept-agent", of: "kept-task", ...place };
   expect(await link("bob", body)).toBe(true);
   const pair = { session: "kept-agent", of: "kept-task" };
-  secrets["eve"] = (
-    await gateway.admin<{ secret: string }>("POST", "/keys", { name: "eve", owner: "eve@example.com" })
-  ).secret;
   const remove = async (name: string) => (await post("/v1/sessions/links", name, pair, {}, "DELETE")).status;
   expect(await remove("eve")).toBe(404);
   expect(await page()).toMatchObject({ requests: 3 });

@@ -2,7 +2,8 @@
  * `bun run demo`: the whole way, from a vendor's SDK to the cost per merged pull request, and the same sum by hand.
  * Exits with 0 if both are equal, 1 if they are not or something failed.
  */
-import type { PullRequestView, RequestView } from "#shared/admin/records.ts";
+import type { PullRequestView } from "#shared/admin/pull-requests.ts";
+import type { RequestView } from "#shared/admin/records.ts";
 import { reachDirectly } from "#shared/loopback.ts";
 import type { Result } from "#shared/report.ts";
 import { type Admin, adminOf, furnish } from "./admin.ts";

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
-import type { PullRequestView, RequestView } from "#shared/admin/records.ts";
+import type { PullRequestView } from "#shared/admin/pull-requests.ts";
+import type { RequestView } from "#shared/admin/records.ts";
 import { linkFor } from "#test/identity/browser.ts";
 import { BROWSER, downloaded, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";

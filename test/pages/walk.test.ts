@@ -4,7 +4,7 @@ import OpenAI from "openai";
 import type { Browser, Page } from "playwright-core";
 import { openDatabase } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
-import type { PullRequestPage } from "#shared/admin/records.ts";
+import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
 import { recordAt } from "#test/admin/records.ts";
 import { linkFor } from "#test/identity/browser.ts";
 import { atEnd } from "#test/support/at-end.ts";

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { pageOf } from "#shared/admin/fields.ts";
-import { PullRequestPage, PullRequestView } from "#shared/admin/records.ts";
+import { PullRequestPage, PullRequestView } from "#shared/admin/pull-requests.ts";
 import { isOver, parseDecimal } from "#shared/decimal.ts";
 import { plural } from "#shared/plural.ts";
 import { usdText } from "#shared/usd-text.ts";

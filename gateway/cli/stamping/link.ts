@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { Type } from "@sinclair/typebox";
 import type { SessionId } from "#shared/labels.ts";
 import { open } from "#shared/schema.ts";
@@ -45,7 +46,7 @@ async function declare(git: Git, { session, of, branch }: Link, gateway: Gateway
   const [remote] = await remotesOn(git, githubHost());
   const repository = remote && { repository: `${remote.owner}/${remote.repository}` };
   const name = branch.slice(0, TASK_MAX);
-  const body = { session, of, task: name, branch: name, ...repository };
+  const body = { session, of, task: name, branch: name, clone: await cloneOf(git), ...repository };
   const api = apiAt(gateway.url, new Secret(gateway.key));
   const answer = await api.call("POST", "/v1/sessions/links", body);
   await git("config", "--local", "--add", declaredKey(branch), declared);
@@ -53,6 +54,12 @@ async function declare(git: Git, { session, of, branch }: Link, gateway: Gateway
 }
 
 const TASK_MAX = 256;
+
+/** Tells this clone apart from others, without naming the machine. */
+async function cloneOf(git: Git): Promise<string> {
+  const path = await git("rev-parse", "--path-format=absolute", "--git-common-dir");
+  return new Bun.CryptoHasher("sha256").update(`${hostname()}:${path}`).digest("hex").slice(0, 12);
+}
 
 /**
  * Where a pull request names another session than this clone's, links this one to it: work on one branch may come from

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
-import type { PullRequestView } from "#shared/admin/records.ts";
+import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { plural } from "#shared/plural.ts";
 import { getJson, queryOf } from "../data/api.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";

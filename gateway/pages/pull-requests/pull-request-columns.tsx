@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { PullRequestView } from "#shared/admin/records.ts";
+import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import type { Column } from "../parts/data-table.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";

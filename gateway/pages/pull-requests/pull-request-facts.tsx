@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { PullRequestPage } from "#shared/admin/records.ts";
+import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, counted } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";

@@ -2,20 +2,19 @@ import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { Page } from "#shared/admin/fields.ts";
-import type { PullRequestPage as Details, PullRequestView } from "#shared/admin/records.ts";
-import { dayIn } from "#shared/time-zone.ts";
+import type { PullRequestPage as Details, PullRequestView } from "#shared/admin/pull-requests.ts";
 import { getJson, queryOf, sendJson } from "../data/api.ts";
 import { mayAs, useMe } from "../data/me.ts";
 import { longTimeGroup } from "../parts/dates.ts";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { counted } from "../parts/format.ts";
+import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { dayTimes } from "../parts/records-link.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
 import { githubUrl } from "./link-words.ts";
 import { PullRequestFacts } from "./pull-request-facts.tsx";
-import { type Sum, sumsBy, useSessionCalls } from "./session-calls.ts";
 import { Timeline } from "./timeline.tsx";
 
 const LIST = "/admin/v1/pull-requests";
@@ -95,7 +94,7 @@ function Whole({ details }: { details: Details }) {
       </Panel>
       {details.session !== null && (
         <>
-          <SessionCosts session={details.session} />
+          {details.whole && <SessionCosts details={details} />}
           <Timeline details={details} session={details.session} />
         </>
       )}
@@ -122,60 +121,90 @@ function AcceptClaim({ id }: { id: string }) {
   );
 }
 
-/** The session's cost by model and by day. */
-function SessionCosts({ session }: { session: string }) {
-  const calls = useSessionCalls(session);
+/** Its cost by session, model and day: each adds up to the whole, linked sessions included. */
+function SessionCosts({ details }: { details: Details }) {
+  const { sessions, models, days } = details;
   const { report_time_zone: zone } = useMe();
+  const [only, ...others] = sessions;
+  const session = others.length === 0 ? only?.session : undefined;
   return (
-    <Answered query={calls} height={160}>
-      {({ data, has_more: hasMore }) => {
-        const models = sumsBy(data, ({ model }) => model ?? "no model").toSorted(
-          (a, b) => Number(b.usd) - Number(a.usd),
-        );
-        const days = sumsBy(data, ({ started_at: at }) => dayIn(Date.parse(at), zone)).toSorted((a, b) =>
-          a.name.localeCompare(b.name),
-        );
-        return (
-          <>
-            <div className="two">
-              <Sums title="Cost by model" sums={models} filter={(model) => ({ session, model })} />
-              <Sums
-                title="Cost by day"
-                sums={days}
-                filter={(day) => ({ session, ...dayTimes(day, zone) })}
-                word={(day) => longTimeGroup("day", day)}
-              />
-            </div>
-            {hasMore && (
-              <p className="mute small">Of the latest {counted(data.length, "call")} of its own session.</p>
-            )}
-          </>
-        );
-      }}
-    </Answered>
+    <>
+      <div className="two">
+        <Sums title="Cost by model" parts={models} filter={(model) => ({ session, model })} />
+        <Sums
+          title="Cost by day"
+          parts={days}
+          filter={(day) => ({ session, ...dayTimes(day, zone) })}
+          word={(day) => longTimeGroup("day", day)}
+        />
+      </div>
+      <Panel title="Sessions" sub="Each session that counts, and who linked it.">
+        {sessions.map(({ session: name, declarer, link, ...part }) => (
+          <div className="bar-row" key={`${name} ${declarer}`}>
+            <span>
+              <Link to="/requests" search={{ session: name }}>
+                <Foreign text={name} />
+              </Link>
+              <span className="small mute">
+                {declarer === null ? " named by the pull request" : " linked by "}
+                {declarer !== null && <Foreign text={declarer} />}
+                {link && (
+                  <>
+                    {" "}
+                    with <Foreign text={link.client} />
+                    {link.branch !== null && " on "}
+                    {link.branch !== null && <Foreign text={link.branch} />}
+                    {link.clone !== null && ", clone "}
+                    {link.clone !== null && <Foreign text={link.clone} />}, <Moment at={link.declared_at} />
+                  </>
+                )}
+              </span>
+            </span>
+            <PartFigures part={part} />
+          </div>
+        ))}
+        <p className="mute small">
+          A session that an agent began with <code>/clear</code> is here once the agent committed or pushed in
+          it.
+        </p>
+      </Panel>
+    </>
   );
 }
 
+type Part = Details["models"][number];
+
 type SumsProps = {
   title: string;
-  sums: readonly Sum[];
-  filter: (name: string) => Record<string, string>;
+  parts: readonly Part[];
+  /** Of the requests behind a part; only those of one session can be listed. */
+  filter: (name: string) => Record<string, string | undefined>;
   word?: (name: string) => string;
 };
 
-const Sums = ({ title, sums, filter, word = (name) => name }: SumsProps) => (
+const Sums = ({ title, parts, filter, word = (name) => name }: SumsProps) => (
   <Panel title={title}>
-    {sums.map(({ name, calls, usd, isFloor }) => (
+    {parts.map(({ name, ...part }) => (
       <div className="bar-row" key={name}>
-        <Link to="/requests" search={filter(name)}>
-          <Foreign text={word(name)} />
-        </Link>
-        <span className="number">
-          <Money value={usd} floor={isFloor} />
-        </span>
-        <span className="number small mute">{counted(calls, "call")}</span>
+        {name !== null && filter(name)["session"] !== undefined ? (
+          <Link to="/requests" search={filter(name)}>
+            <Foreign text={word(name)} />
+          </Link>
+        ) : (
+          <Foreign text={name === null ? "no model" : word(name)} />
+        )}
+        <PartFigures part={part} />
       </div>
     ))}
-    {sums.length === 0 && <p className="mute">No recorded calls.</p>}
+    {parts.length === 0 && <p className="mute">No recorded calls.</p>}
   </Panel>
+);
+
+const PartFigures = ({ part }: { part: Omit<Part, "name"> }) => (
+  <>
+    <span className="number">
+      <Money value={part.cost_usd} floor={part.is_lower_bound} />
+    </span>
+    <span className="number small mute">{counted(part.requests, "call")}</span>
+  </>
 );

@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import type { PullRequestView } from "#shared/admin/records.ts";
+import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { useAddress } from "../data/address.ts";
 import { listSearch } from "../data/list-search.ts";
 import { LIVE_MS, useList } from "../data/records.ts";

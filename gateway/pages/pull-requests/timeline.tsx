@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { PullRequestPage, RequestView } from "#shared/admin/records.ts";
+import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
+import type { RequestView } from "#shared/admin/records.ts";
 import type { ToolCallView } from "#shared/admin/tool-calls.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { Moment } from "../parts/moment.tsx";
@@ -10,17 +11,16 @@ import { useSessionCalls, useSessionTools } from "./session-calls.ts";
 
 type Happening = { key: string; at: string; what: ReactNode; aside?: ReactNode };
 
-/** What happened, in order: the session's calls and tool calls, the opening, the merge, what decided the link. */
+/** What happened, in order: its sessions' calls and tool calls, the opening, the merge, what decided the link. */
 export function Timeline({ details, session }: { details: PullRequestPage; session: string }) {
-  const calls = useSessionCalls(session);
-  const tools = useSessionTools(session);
-  const happenings = [
-    ...(calls.data?.data ?? []).map(ofCall),
-    ...(tools.data?.data ?? []).map(ofTool),
-    ...ofPullRequest(details),
-  ].toSorted((a, b) => a.at.localeCompare(b.at));
+  const sessions = [...new Set([session, ...details.sessions.map((it) => it.session)])];
+  const calls = useSessionCalls(sessions);
+  const tools = useSessionTools(sessions);
+  const happenings = [...calls.map(ofCall), ...tools.map(ofTool), ...ofPullRequest(details)].toSorted(
+    (a, b) => a.at.localeCompare(b.at),
+  );
   return (
-    <Panel title="Timeline" sub="The calls of its session, and what GitHub reported.">
+    <Panel title="Timeline" sub="The calls of its sessions, and what GitHub reported.">
       <ol className="plain-list" style={{ maxHeight: "max(480px, calc(100vh - 160px))", overflow: "auto" }}>
         {happenings.map(({ key, at, what, aside }) => (
           <li key={key} className="timeline-row">

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Database } from "#drizzle/database.ts";
-import type { PullRequestPage } from "#shared/admin/records.ts";
+import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
 import type { Result } from "#shared/report.ts";
 import type { Settings } from "#shared/settings.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PullRequestPage } from "#shared/admin/records.ts";
+import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
 import type { Result } from "#shared/report.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import { WEBHOOK_SECRET } from "#test/support/github-app.ts";

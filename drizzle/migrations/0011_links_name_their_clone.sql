@@ -1,0 +1,1 @@
+ALTER TABLE "session_links" ADD COLUMN "clone" text COLLATE "C";
