@@ -15,7 +15,7 @@ import {
 
 /** A model's entry in the built-in list at a point in time. */
 export type ListedModel = {
-  /** Null if the list lacks a fee or the price of sound that every call is charged for. */
+  /** Null if the list lacks the price of sound that every call is charged for. */
   price: PriceEntry | null;
   contextTokens: number | null;
   /** Does not depend on the time. */
@@ -80,9 +80,10 @@ export function listedModel(priceIds: readonly string[], model: string, atMs: nu
     const found = findListed(priceId, model);
     if (!found) continue;
     const prices = pricesAt(found, atMs);
+    const price = entryOf(`${LIST_PREFIX}${found.provider.id}/${found.model.id}`, prices);
     const feeUnknown = UNREPORTED_SEARCHES.test(model) && prices["requests_kcount"] === undefined;
     return {
-      price: feeUnknown ? null : entryOf(`${LIST_PREFIX}${found.provider.id}/${found.model.id}`, prices),
+      price: price && feeUnknown ? { ...price, uncounted: ["call"] } : price,
       contextTokens: found.model.context_window ?? null,
       timeless: !Array.isArray(found.model.prices),
     };

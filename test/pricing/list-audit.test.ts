@@ -42,9 +42,12 @@ const UNCOUNTED: Readonly<Record<string, PriceUnit>> = {
   output_video_mtok: "output",
 };
 
-/** Entries without a price here: the list lacks the fee of each search, or the price of sound. */
+/** Entries without a price here: the list lacks the price of sound. */
 const isWithoutPrice = (id: string, keys: readonly string[]): boolean =>
-  id.endsWith("-search-preview") || (/-audio(?:-|$)/.test(id) && !keys.includes("input_audio_mtok"));
+  /-audio(?:-|$)/.test(id) && !keys.includes("input_audio_mtok");
+
+/** The list lacks the fee of their searches, which no answer counts. */
+const searchesUnseen = (id: string): PriceUnit[] => (id.endsWith("-search-preview") ? ["call"] : []);
 
 const AT = Date.parse("2026-11-27T12:00:00Z");
 const PRICE_IDS = [
@@ -79,7 +82,7 @@ test.each(PRICE_IDS)(
         model.id,
         keys.some((key) => SOUND.has(key)),
       ]);
-      const flagged = keys.flatMap((key) => UNCOUNTED[key] ?? []).sort();
+      const flagged = [...keys.flatMap((key) => UNCOUNTED[key] ?? []), ...searchesUnseen(model.id)].sort();
       expect([model.id, [...(price?.uncounted ?? [])].sort()]).toEqual([model.id, flagged]);
     }
   },
