@@ -138,6 +138,8 @@ export type AnswerOptions = {
   /** Whether the client may get reasoning, and whether it may get its signed form. */
   thinking: boolean;
   signed: boolean;
+  /** Messages: reasoning is carried without its text. */
+  omitted?: boolean;
   stop: readonly string[];
   /** By name, the tools whose calls are not written as plain functions. */
   forms?: ReadonlyMap<string, ToolForm>;

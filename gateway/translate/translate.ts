@@ -184,7 +184,7 @@ export function requestIn(bytes: Uint8Array): Json {
 export function readRequest(request: Json, { from }: Pair, losses: Losses): ReturnType<ClientFormat["read"]> {
   const read = CLIENT_FORMATS[from].read({ object: request, at: BodyPlace.body(losses) });
   const { prompt, options } = read;
-  prompt.reasoning.shown = options.thinking;
+  prompt.reasoning.shown = options.thinking && options.omitted !== true;
   requireChosenTool(prompt);
   const forms = prompt.tools.flatMap(({ name, form }) => (form ? [[name, form] as const] : []));
   return forms.length === 0 ? read : { prompt, options: { ...options, forms: new Map(forms) } };

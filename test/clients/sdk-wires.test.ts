@@ -78,6 +78,35 @@ test.each([false, true])(
   },
 );
 
+test.each([false, true])(
+  "a client that omits thoughts carries them without their text (streamed: %p)",
+  async (streamed) => {
+    const anthropic = new Anthropic({ apiKey: gateway.secret, baseURL: gateway.url, maxRetries: 0 });
+    const messages: Anthropic.MessageParam[] = [{ role: "user", content: "Weather?" }];
+    const ask = () => {
+      const call = {
+        model: "gpt-5.6-terra",
+        max_tokens: 4096,
+        thinking: { type: "adaptive" as const, display: "omitted" as const },
+        tools: [{ name: "weather", input_schema: { type: "object" as const } }],
+        messages,
+      };
+      return streamed ? anthropic.messages.stream(call).finalMessage() : anthropic.messages.create(call);
+    };
+    const { content } = await ask();
+    expect(content[0]).toMatchObject({ type: "thinking", thinking: "" });
+    const results = content.flatMap((block) =>
+      block.type === "tool_use"
+        ? [{ type: "tool_result" as const, tool_use_id: block.id, content: "rain" }]
+        : [],
+    );
+    messages.push({ role: "assistant", content }, { role: "user", content: results });
+    await ask();
+    expect([vendor.refused, vendor.returned]).toEqual([[], [0, 1]]);
+    expect(vendor.requests[0]?.reasoning?.summary).toBeUndefined();
+  },
+);
+
 test("Google's client at it", async () => {
   const client = new GoogleGenAI({ apiKey: gateway.secret, httpOptions: { baseUrl: gateway.url } });
   const contents: Content[] = [{ role: "user", parts: [{ text: "Weather?" }] }];

@@ -3,7 +3,6 @@ import { messagesCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
 import type { AnswerOptions } from "../prompt.ts";
 import { addStep, type Block, emptyReply, type OpenBlock, type Reply, type ReplyStep } from "../reply.ts";
-import type { Seal } from "../sealed.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { namedEvent, type StepWriter, type WriterContext } from "../writing.ts";
 
@@ -11,8 +10,8 @@ import { namedEvent, type StepWriter, type WriterContext } from "../writing.ts";
 export const writeMessage = (reply: Reply, { usage, options, seal }: WriterContext): object => ({
   ...envelope(reply),
   content: reply.blocks
-    .filter(({ kind }) => isShown(kind, options))
-    .map((block) => contentBlock(block, seal)),
+    .filter((block) => isShown(block.kind, options) && !isNothing(block, { options, seal }))
+    .map((block) => contentBlock(block, { options, seal })),
   ...stopMembers(reply.stop),
   usage: { ...messagesCounts(usage()), ...VENDOR_ONLY },
 });
@@ -42,14 +41,24 @@ const stopMembers = (stop: Stop | null) => ({
 const isShown = (kind: Block["kind"], { thinking }: AnswerOptions): boolean =>
   thinking || (kind !== "thinking" && kind !== "redacted" && kind !== "extra");
 
+type Writing = Pick<WriterContext, "options" | "seal">;
+
+/** A thought whose text is omitted, and which nobody takes back. */
+const isNothing = (block: Block, { options, seal }: Writing): boolean =>
+  block.kind === "thinking" && options.omitted === true && seal(block) === null;
+
 /** Thoughts of other vendors are sealed, so that they come back. */
-function contentBlock(block: Block, seal: Seal): object {
+function contentBlock(block: Block, { options, seal }: Writing): object {
   switch (block.kind) {
     case "text":
     case "refusal":
       return { type: "text", text: block.text, citations: null };
     case "thinking":
-      return { type: "thinking", thinking: block.text, signature: seal(block) ?? "" };
+      return {
+        type: "thinking",
+        thinking: options.omitted ? "" : block.text,
+        signature: seal(block) ?? "",
+      };
     case "redacted":
     case "extra":
       return { type: "redacted_thinking", data: seal(block) ?? "" };
@@ -66,9 +75,9 @@ const toolUse = ({ id, name }: { id: string; name: string }, input: object) => (
   caller: { type: "direct" },
 });
 
-function openedBlock(block: OpenBlock, seal: Seal): object {
+function openedBlock(block: OpenBlock, writing: Writing): object {
   if (block.kind === "call") return toolUse(block, {});
-  if (block.kind === "redacted" || block.kind === "extra") return contentBlock(block, seal);
+  if (block.kind === "redacted" || block.kind === "extra") return contentBlock(block, writing);
   if (block.kind === "thinking") return { type: "thinking", thinking: "", signature: "" };
   return { type: "text", text: "", citations: null };
 }
@@ -80,38 +89,53 @@ const DELTAS = {
   call: (partial_json: string) => ({ type: "input_json_delta", partial_json }),
 } as const;
 
+const isStreamed = (block: Block): block is Extract<Block, { kind: keyof typeof DELTAS }> =>
+  block.kind in DELTAS;
+
+const event = (type: string, members: object): string => namedEvent({ type, ...members });
+
+/** The counts come at the end: `message_delta` brings them all. */
+const started = (reply: Reply): string =>
+  event("message_start", {
+    message: {
+      ...envelope(reply),
+      content: [],
+      ...stopMembers(null),
+      usage: { ...messagesCounts(NO_USAGE), ...VENDOR_ONLY },
+    },
+  });
+
 /** Writes an answer as a stream of message events, in the order in which Anthropic sends them. */
 export function messageWriter({ options, usage, seal }: WriterContext): StepWriter {
   const reply = emptyReply();
   let index = -1;
   let stop: Stop | null = null;
 
-  const event = (type: string, members: object) => namedEvent({ type, ...members });
   const delta = (members: object) => event("content_block_delta", { index, delta: members });
 
-  const start = () =>
-    event("message_start", {
-      message: {
-        ...envelope(reply),
-        content: [],
-        ...stopMembers(null),
-        // The counts come at the end: `message_delta` brings them all.
-        usage: { ...messagesCounts(NO_USAGE), ...VENDOR_ONLY },
-      },
-    });
+  const opening = (block: OpenBlock): string => {
+    index += 1;
+    return event("content_block_start", { index, content_block: openedBlock(block, { options, seal }) });
+  };
+
+  const closing = (block: Block, before = ""): string => {
+    const signature = block.kind === "thinking" ? seal(block) : null;
+    const signed = signature === null ? "" : delta({ type: "signature_delta", signature });
+    return before + signed + event("content_block_stop", { index });
+  };
 
   const inBlock = (step: ReplyStep, block: Block): string => {
+    if (block.kind === "thinking" && options.omitted) {
+      const isCarried = step.kind === "close" && seal(block) !== null;
+      return isCarried ? closing(block, opening({ kind: "thinking" })) : "";
+    }
     switch (step.kind) {
       case "open":
-        index += 1;
-        return event("content_block_start", { index, content_block: openedBlock(step.block, seal) });
+        return opening(step.block);
       case "more":
-        return block.kind in DELTAS ? delta(DELTAS[block.kind as keyof typeof DELTAS](step.text)) : "";
-      case "close": {
-        const signature = block.kind === "thinking" ? seal(block) : null;
-        const signed = signature === null ? "" : delta({ type: "signature_delta", signature });
-        return signed + event("content_block_stop", { index });
-      }
+        return isStreamed(block) ? delta(DELTAS[block.kind](step.text)) : "";
+      case "close":
+        return closing(block);
       default:
         return "";
     }
@@ -122,7 +146,7 @@ export function messageWriter({ options, usage, seal }: WriterContext): StepWrit
     const block = reply.blocks.at(-1);
     switch (step.kind) {
       case "start":
-        return start();
+        return started(reply);
       case "stop":
         // The counts may still come, so it is sent at the end.
         stop = step;

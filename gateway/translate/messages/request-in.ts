@@ -51,7 +51,8 @@ export function readMessagesRequest({ object: body, at }: LocatedBody): {
       streamed: prompt.streamed,
       usageChunk: true,
       // A client that did not ask to see reasoning may not expect blocks of it.
-      thinking: isJson(thinking) && thinking["type"] !== "disabled" && thinking["display"] !== "omitted",
+      thinking: isJson(thinking) && thinking["type"] !== "disabled",
+      omitted: isJson(thinking) && thinking["display"] === "omitted",
       signed: true,
       stop: prompt.stop,
       kept: false,
