@@ -45,6 +45,7 @@ export const AUDITED = [
   "person.disabled",
   "account.linked",
   "account.unlinked",
+  "account.moved",
   "account.issuer_set",
   "sign_in_link.created",
   "sign_in",

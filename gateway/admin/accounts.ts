@@ -1,12 +1,14 @@
-import { type LinkedAccount, LinkedAccounts } from "#shared/admin/people.ts";
+import { AccountMove, type LinkedAccount, LinkedAccounts } from "#shared/admin/people.ts";
 import { GatewayError } from "../errors.ts";
 import { applyGrants } from "../identity/mapped-people.ts";
-import { type AccountRow, accountsOf, deleteAccount } from "../stores/identity/accounts.ts";
-import { findPerson } from "../stores/identity/people.ts";
+import { readJson } from "../plugins/body.ts";
+import { type AccountRow, accountsOf, deleteAccount, moveAccount } from "../stores/identity/accounts.ts";
+import { findPerson, findPersonByEmail } from "../stores/identity/people.ts";
 import { endSessions } from "../stores/identity/sessions.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, noContent } from "./documented.ts";
 import { idParameter } from "./parameters.ts";
+import type { Changing } from "./person-changes.ts";
 
 const docs = adminRoute("people");
 
@@ -17,6 +19,23 @@ export const adminAccounts = (deps: AdminDeps) =>
       "",
       async ({ params }) => ({ data: (await readDatabase(deps, (db) => linked(db, params.id))).map(viewOf) }),
       docs({ summary: "List a person's linked accounts", answers: { 200: LinkedAccounts } }),
+    )
+    .patch(
+      "/:account",
+      async ({ request, params, origin }) => {
+        const { email } = await readJson(deps, request, AccountMove);
+        await saveChange(deps, origin, (tx, audit) =>
+          move({ tx, audit, now: deps.clock.now() }, params, email),
+        );
+        return noContent();
+      },
+      docs({
+        summary: "Move an account to another person",
+        description:
+          "It signs in that person from now on. Ends the sessions of the person who had it. A person has at most one account per way.",
+        body: AccountMove,
+        answers: { 204: null },
+      }),
     )
     .delete(
       "/:account",
@@ -38,6 +57,30 @@ export const adminAccounts = (deps: AdminDeps) =>
         answers: { 204: null },
       }),
     );
+
+type Named = { id: string; account: string };
+
+/** @throws GatewayError not_found; invalid_request for an unknown person; conflict if they have an account of that way. */
+async function move({ tx, audit, now }: Changing, { id, account }: Named, email: string): Promise<void> {
+  const before = await findPerson(tx, idParameter(id));
+  const moved = before && (await accountsOf(tx, before.id)).find((it) => it.id === account);
+  if (!before || !moved) throw new GatewayError("not_found");
+  const after = await findPersonByEmail(tx, email);
+  if (!after) throw new GatewayError("invalid_request", "/email: No person has this e-mail.");
+  if (after.id === before.id) return;
+  const isTaken = (await accountsOf(tx, after.id)).some(({ providerId }) => providerId === moved.providerId);
+  if (isTaken)
+    throw new GatewayError("conflict", `This person has another account of the way ${moved.providerId}.`);
+  await moveAccount(tx, account, { personId: after.id, now });
+  await endSessions(tx, before.id);
+  await audit({
+    action: "account.moved",
+    subject: after.email,
+    before: { ...viewOf(moved), person: before.email },
+    after: { ...viewOf(moved), person: after.email },
+  });
+  for (const person of [before, after]) await applyGrants({ tx, audit, now }, person);
+}
 
 async function linked(reader: Parameters<typeof findPerson>[0], id: string): Promise<AccountRow[]> {
   const person = await findPerson(reader, idParameter(id));

@@ -53,7 +53,7 @@ export const adminKeys = (deps: AdminDeps) =>
 const docs = adminRoute("keys");
 const LIST = docs({
   summary: "List client keys, newest first",
-  query: LIST_QUERY,
+  query: { ...LIST_QUERY, owner: "Exactly this owner; case does not count." },
   answers: { 200: pageOf(View) },
 });
 const CREATE = docs({ summary: "Create a client key", body: KeyBody, answers: { 201: KeyWithSecret } });
@@ -84,8 +84,8 @@ const ROTATE = docs({
 });
 
 async function list(deps: AdminDeps, request: Request): Promise<Page<KeyView>> {
-  const { limit, after } = readListQuery(request, []);
-  const slice = { after: after && idCursor(after), limit: limit + 1 };
+  const { limit, after, given } = readListQuery(request, ["owner"]);
+  const slice = { after: after && idCursor(after), limit: limit + 1, owner: given.owner ?? null };
   const now = deps.clock.now();
   const rows = await readDatabase(deps, (db) => listKeys(db, slice, now));
   return pageFrom(rows, limit, { view: (row) => keyView(row, now), cursor: (row) => row.id });

@@ -91,6 +91,7 @@ const pages = [
   page("/settings/tool-servers", () => import("./settings/tool-servers-page.tsx"), "ToolServersPage"),
   page("/settings/hook-policies", () => import("./settings/hook-policies-page.tsx"), "HookPoliciesPage"),
   page("/settings/people", () => import("./settings/people-page.tsx"), "PeoplePage"),
+  page("/settings/people/$id", () => import("./settings/person-page.tsx"), "PersonPage"),
   page("/settings/github", () => import("./settings/github-page.tsx"), "GithubPage"),
   page("/settings", () => import("./settings/settings-page.tsx"), "SettingsPage"),
   page("/settings/audit", () => import("./settings/audit-page.tsx"), "AuditPage"),

@@ -34,12 +34,25 @@ type NewKey = KeyFields & {
   secretExpiresAt?: string;
 };
 
-/** All keys, newest first, with their valid secrets. Includes revoked keys, because records refer to them. */
-export async function listKeys(reader: Reader, slice: Slice, now: Date): Promise<KeyWithSecrets[]> {
+/**
+ * All keys, or those of an owner in any case, newest first, with their valid secrets. Includes revoked keys, because
+ * records refer to them.
+ */
+export async function listKeys(
+  reader: Reader,
+  { owner, ...slice }: Slice & { owner: string | null },
+  now: Date,
+): Promise<KeyWithSecrets[]> {
   const rows = await reader
     .select()
     .from(keys)
-    .where(and(eq(keys.orgId, DEFAULT_ORG), slice.after === null ? undefined : lt(keys.id, slice.after)))
+    .where(
+      and(
+        eq(keys.orgId, DEFAULT_ORG),
+        slice.after === null ? undefined : lt(keys.id, slice.after),
+        owner === null ? undefined : isOwner(owner),
+      ),
+    )
     .orderBy(desc(keys.id))
     .limit(slice.limit);
   return withSecrets(reader, rows, now);

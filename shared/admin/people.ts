@@ -114,5 +114,9 @@ export const LinkedAccount = closed({
   updated_at: Type.String({ description: "The last sign-in." }),
 });
 export type LinkedAccount = Static<typeof LinkedAccount>;
+/** `PATCH /admin/v1/people/{id}/accounts/{account}`. */
+export const AccountMove = closed({
+  email: { ...Email, description: "E-mail of the person whom the account signs in from now on." },
+});
 /** `GET /admin/v1/people/{id}/accounts`, the oldest first. */
 export const LinkedAccounts = closed({ data: Type.Array(LinkedAccount) });

@@ -65,6 +65,7 @@ const LEAST: Record<string, Role> = {
   "PATCH /admin/v1/people/{id}": "administrator",
   "DELETE /admin/v1/people/{id}": "administrator",
   "GET /admin/v1/people/{id}/accounts": "administrator",
+  "PATCH /admin/v1/people/{id}/accounts/{account}": "administrator",
   "DELETE /admin/v1/people/{id}/accounts/{account}": "administrator",
   "GET /admin/v1/tokens": "administrator",
   "POST /admin/v1/tokens": "administrator",

@@ -100,6 +100,25 @@ describe("another issuer", () => {
     expect((await accounts("boss@example.com")).data).toMatchObject([{ issuer: other.issuer.url }]);
   });
 
+  test("an account that moves signs the other person in, who has no other of that way", async () => {
+    await signIn("moving", "before@example.com");
+    const session = await signInByLink(gateway, "before@example.com");
+    await gateway.admin("POST", "/people", { email: "after@example.com", role: "manager" });
+    await signIn("settled", "settled@example.com");
+    const { path, data } = await accounts("before@example.com");
+    const move = (email: string) => gateway.admin("PATCH", `${path}/${data[0]?.id}`, { email });
+    await expect(move("nobody@example.com")).rejects.toThrow("400");
+    await expect(move("settled@example.com")).rejects.toThrow("422");
+    await move("After@example.com");
+    expect((await session.send("GET", "/v1/me")).status).toBe(401);
+    expect((await signIn("moving", "before@example.com")).me).toMatchObject({ email: "after@example.com" });
+    expect((await accounts("before@example.com")).data).toEqual([]);
+    const { data: audit } = await gateway.admin<{ data: object[] }>("GET", "/audit?action=account.moved");
+    expect(audit).toMatchObject([
+      { subject: "after@example.com", before: { person: "before@example.com", account_id: "moving" } },
+    ]);
+  });
+
   test("the command unlinks by e-mail, and the person's sessions end", async () => {
     const browser = await signInByLink(gateway, "cli@example.com");
     await signIn("old", "cli@example.com");

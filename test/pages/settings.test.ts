@@ -97,7 +97,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
   test("a key's secret is shown once, and limits that are emptied are gone", async () => {
     await open("/settings/keys?add=key", "Keys");
     await dialog().getByLabel("Name").fill("ci");
-    await dialog().getByLabel("Owner").fill("ada@example.com");
+    await dialog().getByRole("textbox", { name: "Owner" }).fill("ada@example.com");
     await dialog().getByLabel("Budget, USD").fill("25.00");
     await dialog().getByRole("button", { name: "Add key" }).click();
     const secret = (await dialog().locator("[data-secret]").textContent()) ?? "";
@@ -279,6 +279,54 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     expect(await dialog().getByLabel("Claude Code's managed settings").inputValue()).toBe(
       '{\n  "model": "opus"\n}',
     );
+  });
+
+  test("a person's page has their keys, budgets and linked accounts, which are unlinked and moved", async () => {
+    const ada = await gateway.admin<{ id: string }>("POST", "/people", {
+      email: "ada@example.com",
+      budget_usd: "25",
+    });
+    const bob = await gateway.admin<{ id: string }>("POST", "/people", { email: "bob@example.com" });
+    await gateway.admin("POST", "/keys", { name: "ada's key", owner: "Ada@example.com" });
+    await gateway.admin("POST", "/keys", { name: "another's key", owner: "bob@example.com" });
+    const sql = connect(gateway.databaseUrl, { name: "seed", max: 1, statementTimeoutMs: 60_000 });
+    for (const [way, account] of [
+      ["oidc", "ada-at-issuer"],
+      ["github", "4711"],
+    ] as const) {
+      await sql`insert into sign_in_accounts (id, person_id, provider_id, issuer, account_id, created_at, updated_at)
+        values (${newId()}, ${ada.id}, ${way}, 'issuer.test', ${account}, now(), now())`;
+    }
+    await sql.end({ timeout: 1 });
+    await open("/settings/people", "People and teams");
+    await page.getByRole("button", { name: "ada@example.com" }).click();
+    await dialog().getByRole("link", { name: "Linked accounts, budgets and keys" }).click();
+    await page.getByRole("heading", { level: 1, name: "Person" }).waitFor();
+    const region = (name: string) => page.getByRole("region", { name, exact: true }).first();
+    await region("Keys").getByText("ada's key").waitFor();
+    expect(await region("Keys").getByText("another's key").count()).toBe(0);
+    await region("Budgets").getByText("All keys together").waitFor();
+    await expectFit(reader);
+    const accounts = async (id: string) => {
+      const { data } = await gateway.admin<{ data: { account_id: string }[] }>(
+        "GET",
+        `/people/${id}/accounts`,
+      );
+      return data.map(({ account_id: account }) => account);
+    };
+    await page.getByRole("row", { name: /4711/ }).getByRole("button", { name: "Unlink" }).click();
+    await dialog().getByRole("textbox").fill("4711");
+    await dialog().getByRole("button", { name: "Unlink" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    expect(await accounts(ada.id)).toEqual(["ada-at-issuer"]);
+    await page
+      .getByRole("row", { name: /ada-at-issuer/ })
+      .getByRole("button", { name: "Move" })
+      .click();
+    await dialog().getByLabel("E-mail of the other person").fill("bob@example.com");
+    await dialog().getByRole("button", { name: "Move" }).click();
+    await region("Linked accounts").getByText("No linked account").waitFor();
+    expect(await accounts(bob.id)).toEqual(["ada-at-issuer"]);
   });
 
   test("one's own key is made, and a call with the copied snippet's key is seen at once", async () => {

@@ -9,7 +9,7 @@ import { SecretOnce, secretOf } from "./secret-once.tsx";
 const listed = (list: readonly string[] | undefined, none: string): readonly string[] =>
   list?.length === 0 ? [none] : (list ?? []);
 
-const scopeText = ({ scopes: { routes, models, mcp } }: KeyView): string =>
+export const scopeText = ({ scopes: { routes, models, mcp } }: KeyView): string =>
   [...listed(routes, "no route"), ...listed(models, "no concrete model"), ...listed(mcp, "no tool")].join(
     ", ",
   );

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { PersonView } from "#shared/admin/people.ts";
 import type { SignInLink } from "#shared/admin/sign-in-links.ts";
 import { sendJson } from "../data/api.ts";
@@ -30,7 +31,16 @@ export const PEOPLE: ResourceFacts<PersonView> = {
     verb: "Disable",
     effect: "Their sessions and keys end within five seconds, everywhere. Their records stay.",
   },
-  actions: ({ email }) => <SignInLinkButton email={email} />,
+  actions: ({ id, email }) => (
+    <>
+      <div className="note">
+        <Link to="/settings/people/$id" params={{ id }}>
+          Linked accounts, budgets and keys
+        </Link>
+      </div>
+      <SignInLinkButton email={email} />
+    </>
+  ),
   isFixed: ({ disabled }) => disabled,
 };
 

@@ -63,6 +63,17 @@ export async function deleteAccount(
   return (await tx.delete(signInAccounts).where(isIt).returning())[0] ?? null;
 }
 
+/** Gives an account to another person. */
+export const moveAccount = (
+  tx: Transaction,
+  id: string,
+  { personId, now }: { personId: string; now: Date },
+): PromiseLike<unknown> =>
+  tx
+    .update(signInAccounts)
+    .set({ personId, updatedAt: now })
+    .where(and(isOurs, eq(signInAccounts.id, id)));
+
 /**
  * Gives the accounts that an earlier version stored without an issuer the one that is configured now, by way in; those of
  * a way that is not configured sign no one in any more.

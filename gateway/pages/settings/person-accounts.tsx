@@ -1,0 +1,97 @@
+import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { LinkedAccount, PersonView } from "#shared/admin/people.ts";
+import { getJson, sendJson } from "../data/api.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Panel } from "../parts/page-head.tsx";
+import { Answered, Empty, Fault } from "../parts/states.tsx";
+import { momentColumn, textColumn } from "./cells.tsx";
+import { DeleteButton } from "./delete-button.tsx";
+
+/** The accounts elsewhere that sign the person in, with ways to unlink and move them. */
+export function PersonAccounts({ person: { id } }: { person: PersonView }) {
+  const client = useQueryClient();
+  const path = `/admin/v1/people/${encodeURIComponent(id)}/accounts`;
+  const queryKey = ["person", id, "accounts"];
+  const query = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => getJson<{ data: LinkedAccount[] }>(path, signal),
+    refetchInterval: 10_000,
+  });
+  const change = async (account: LinkedAccount, request: Parameters<typeof sendJson>[1]) => {
+    await sendJson(`${path}/${account.id}`, request);
+    await client.invalidateQueries({ queryKey: ["person"] });
+  };
+  const columns: Column<LinkedAccount>[] = [
+    textColumn("way", "Way in", { of: ({ way }) => way }),
+    textColumn("issuer", "Issuer", { of: ({ issuer }) => issuer, none: "unknown: it signs no one in" }),
+    textColumn("account", "Account", { of: ({ account_id: account }) => account }),
+    momentColumn("since", "Linked", { of: ({ created_at: at }) => at, none: "" }),
+    momentColumn("last", "Last sign-in", { of: ({ updated_at: at }) => at, none: "" }),
+    {
+      id: "actions",
+      head: "",
+      cell: (account) => (
+        <Group gap="xs" wrap="nowrap">
+          <MoveButton move={(email) => change(account, { method: "PATCH", body: { email } })} />
+          <DeleteButton
+            name={account.account_id}
+            verb="Unlink"
+            effect="Their sessions end. The next verified sign-in that way with their e-mail links its account."
+            size="xs"
+            remove={() => change(account, { method: "DELETE" })}
+          />
+        </Group>
+      ),
+    },
+  ];
+  return (
+    <Panel title="Linked accounts" sub="Accounts at identity providers that sign this person in.">
+      <Answered query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="No linked account">
+              The next verified sign-in with this e-mail links one. One-time links work without.
+            </Empty>
+          ) : (
+            <DataTable label="Linked accounts" columns={columns} rows={data} rowKey={(it) => it.id} />
+          )
+        }
+      </Answered>
+    </Panel>
+  );
+}
+
+/** Asks for the person whom the account belongs to. */
+function MoveButton({ move }: { move: (email: string) => Promise<void> }) {
+  const [isOpen, setOpen] = useState(false);
+  const [email, setEmail] = useState("");
+  const moving = useMutation({ mutationFn: () => move(email), onSuccess: () => setOpen(false) });
+  return (
+    <>
+      <Button variant="default" size="xs" onClick={() => setOpen(true)}>
+        Move
+      </Button>
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Move this account to another person">
+        <p>It then signs in that person. The sessions of this person end.</p>
+        {moving.error && <Fault error={moving.error} />}
+        <TextInput
+          label="E-mail of the other person"
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+          placeholder="ada@example.com"
+          data-autofocus
+        />
+        <Group justify="flex-end" mt="md">
+          <Button variant="default" onClick={() => setOpen(false)}>
+            Cancel
+          </Button>
+          <Button disabled={email === ""} loading={moving.isPending} onClick={() => moving.mutate()}>
+            Move
+          </Button>
+        </Group>
+      </Modal>
+    </>
+  );
+}
