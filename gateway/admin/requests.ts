@@ -1,4 +1,4 @@
-import { CHANNELS, STATES } from "#drizzle/schema/records.ts";
+import { CHANNELS, COST_BASES, STATES } from "#drizzle/schema/records.ts";
 import { BodyView } from "#shared/admin/bodies.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import {
@@ -28,6 +28,20 @@ import { viewAs } from "./view-as.ts";
 const docs = adminRoute("records");
 const EQUAL = keysOf(REQUEST_FILTERS);
 
+const QUERY = {
+  ...LIST_QUERY,
+  ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
+  key: "A key's id or name.",
+  tag: "Has this tag.",
+  team: "Of this team, or of one below it.",
+  status: "HTTP status that the client received.",
+  cost_basis: `Where the cost comes from: ${COST_BASES.join(", ")}.`,
+  unpriced: "`true`: the cost is unknown; `false`: it is known.",
+  partial: "`true`: the cost is a lower bound; `false`: it is not.",
+  from: "Started at this time or later: RFC 3339, or a date.",
+  to: "Started before this time: RFC 3339, or a date, which includes that day.",
+};
+
 /** `/admin/v1/requests`: the records of calls, newest first, and how each cost was calculated. */
 export const adminRequests = (deps: AdminDeps) =>
   adminPart(deps, "requests")
@@ -43,16 +57,7 @@ export const adminRequests = (deps: AdminDeps) =>
         summary: "List records, newest first",
         description: OWN_OR_TEAM,
         role: "member",
-        query: {
-          ...LIST_QUERY,
-          ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
-          key: "A key's id or name.",
-          tag: "Has this tag.",
-          team: "Of this team, or of one below it.",
-          status: "HTTP status that the client received.",
-          from: "Started at this time or later: RFC 3339, or a date.",
-          to: "Started before this time: RFC 3339, or a date, which includes that day.",
-        },
+        query: QUERY,
         answers: { 200: pageOf(View) },
       }),
     )
@@ -94,11 +99,21 @@ function readQuery(request: Request): Omit<RequestQuery, "scope"> {
     "tag",
     "team",
     "status",
+    "cost_basis",
+    "unpriced",
+    "partial",
     "from",
     "to",
   ]);
-  requireKnown(given, { channel: CHANNELS, state: STATES });
-  const { key, tag = null, team = null, status, from, to, ...equal } = given;
+  const yesOrNo = ["true", "false"];
+  requireKnown(given, {
+    channel: CHANNELS,
+    state: STATES,
+    cost_basis: COST_BASES,
+    unpriced: yesOrNo,
+    partial: yesOrNo,
+  });
+  const { key, tag = null, team = null, status, cost_basis, unpriced, partial, from, to, ...equal } = given;
   return {
     limit,
     after: after && idCursor(after),
@@ -107,6 +122,9 @@ function readQuery(request: Request): Omit<RequestQuery, "scope"> {
     tag,
     team,
     status: status === undefined ? null : statusOf(status),
+    costBasis: COST_BASES.find((known) => known === cost_basis) ?? null,
+    unpriced: unpriced === undefined ? null : unpriced === "true",
+    partial: partial === undefined ? null : partial === "true",
     ...readWindow(from, to),
   };
 }

@@ -1,6 +1,6 @@
-import { and, arrayContains, desc, eq, getTableColumns, type SQL } from "drizzle-orm";
+import { and, arrayContains, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import { keys } from "#drizzle/schema/keys.ts";
-import { requests } from "#drizzle/schema/records.ts";
+import { type CostBasis, requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "./change.ts";
 import { inRecordScope, type RecordQuery, type RecordScope, recordConditions } from "./record-list.ts";
@@ -21,13 +21,20 @@ export const REQUEST_FILTERS = {
   error_type: requests.errorType,
   error_cause: requests.errorCause,
   guardrail: requests.guardrail,
+  service_tier: requests.serviceTier,
 } as const;
 
 export type RequestQuery = RecordQuery<keyof typeof REQUEST_FILTERS> & {
   tag: string | null;
   /** HTTP status that the client received. */
   status: number | null;
+  costBasis: CostBasis | null;
+  unpriced: boolean | null;
+  partial: boolean | null;
 };
+
+/** Where a cost comes from; a record with a price and nothing else said of it has the list's. */
+const COST_BASIS = sql`coalesce(${requests.costBasis}, case when ${requests.price} is not null then 'list' end)`;
 
 const { orgId: _, ...columns } = getTableColumns(requests);
 const selected = { ...columns, keyName: keys.name };
@@ -52,6 +59,9 @@ function* conditionsOf(query: RequestQuery): Generator<SQL> {
   yield* recordConditions({ of: requests, filters: REQUEST_FILTERS }, query);
   if (query.tag !== null) yield arrayContains(requests.tags, [query.tag]);
   if (query.status !== null) yield eq(requests.status, query.status);
+  if (query.costBasis !== null) yield eq(COST_BASIS, query.costBasis);
+  if (query.unpriced !== null) yield eq(requests.unpriced, query.unpriced);
+  if (query.partial !== null) yield eq(requests.partial, query.partial);
 }
 
 export async function findRequest(reader: Reader, id: string, scope: RecordScope): Promise<RecordRow | null> {

@@ -98,8 +98,26 @@ describe("the list of records", () => {
     ["?from=2026-11-02T10:00:00Z&to=2026-11-04T10:00:00Z", [2, 1]],
     ["?from=2026-11-04&to=2026-11-05", [4, 3]],
     ["?session=%27%3B--", []],
+    ["?unpriced=true", [4, 3]],
+    ["?unpriced=false&partial=true", [5]],
+    ["?partial=true", [5, 4]],
+    ["?partial=false&unpriced=false", [2, 1, 0]],
+    ["?cost_basis=list", [5, 1]],
+    ["?cost_basis=vendor", []],
+    ["?service_tier=priority", []],
   ])("%p narrows it", async (query, expected) => {
     expect(await ids(query)).toEqual(expected);
+  });
+
+  test("a basis and a tier narrow it to the records that have them", async () => {
+    const facts = { session: "run-9", costBasis: "vendor", serviceTier: "priority", costUsd: "1" } as const;
+    const record = recordAt("2026-10-01T10:00:00.000Z", facts);
+    await it.database.db.insert(requests).values([record]);
+    for (const filter of ["cost_basis=vendor", "service_tier=priority"]) {
+      const { data } = (await it.call("GET", `/requests?${filter}`)).body;
+      expect(data.map(({ id }: { id: string }) => id)).toEqual([record.id]);
+    }
+    await it.database.sql`delete from requests where session = 'run-9'`;
   });
 
   test("a key may be named by its id", async () => {
@@ -114,6 +132,9 @@ describe("the list of records", () => {
     "/requests?status=ok",
     "/requests?state=failed",
     "/requests?channel=mail",
+    "/requests?unpriced=yes",
+    "/requests?partial=1",
+    "/requests?cost_basis=free",
     "/tool-calls?status=zzz",
     "/tool-calls?channel=api",
   ])("%p is refused by the parameter's name, not answered with an empty list", async (address) => {
