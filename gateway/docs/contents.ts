@@ -51,6 +51,7 @@ const MERGE: readonly Row[] = [
 // biome-ignore format: one row a page
 const ROLL_OUT: readonly Row[] = [
   ["people", "People and sign-in", "One-time links, single sign-on, directories, roles and admin tokens.", "gateway/identity/README.md"],
+  ["who-sees-and-pays", "Who sees what, and who pays", "Rights by role, pull requests, budgets that a call counts in, and refusals.", "gateway/identity/RIGHTS.md"],
   ["administration", "Administration", "Keys, teams, budgets, limits, guardrails, records and captured bodies.", "gateway/admin/README.md"],
   ["settings-from-a-file", "Settings from a file", "Keep providers, routes, teams and limits in version control.", COMMAND, "Settings from a file"],
   ["routing", "Routing", "Routes, `auto`, fallbacks, and several deployments of one model.", "gateway/routing/README.md"],
