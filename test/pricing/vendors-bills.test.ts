@@ -349,6 +349,26 @@ describe("service tiers", () => {
   });
 });
 
+describe("searches", () => {
+  test("are stored with the tool that sets their price, so that a record can be priced later", async () => {
+    const SEARCHES = [
+      { type: "web_search_call", id: "ws_1", action: { type: "search" } },
+      { type: "file_search_call", id: "fs_1", queries: ["weather"] },
+    ];
+    const tools = { tools: [{ type: "web_search_preview" }] };
+    expect(await responses("gpt-4o", SEARCHES, RESPONSE_TOKENS, tools)).toMatchObject({
+      cost_usd: "0.035",
+      token_cost_usd: "0.0075",
+      web_searches: 1,
+      file_searches: 1,
+      variant: "web_search_preview",
+      partial: false,
+    });
+    const unlisted = await responses("gpt-4o-of-ours", SEARCHES, RESPONSE_TOKENS, tools);
+    expect(unlisted).toMatchObject({ cost_usd: null, variant: "web_search_preview", file_searches: 1 });
+  });
+});
+
 describe("where it ran", () => {
   test("a provider's location, as an administrator sets it, decides the list price, and is shown", async () => {
     const at = (location: string | null) =>

@@ -709,6 +709,18 @@ const PLACES: readonly VendorsBill[] = [
         source: "aws.amazon.com/bedrock/pricing, 2026-11-27",
       },
       {
+        kind: "bedrock-openai",
+        model: "openai.gpt-5.6-sol",
+        usd: ["4.4", "22"],
+        source: "aws.amazon.com/bedrock/pricing, 2026-11-27",
+      },
+      {
+        kind: "bedrock-openai",
+        model: "global.openai.gpt-5.6-sol",
+        usd: ["4", "20"],
+        source: "aws.amazon.com/bedrock/pricing, 2026-11-27",
+      },
+      {
         kind: "bedrock",
         model: "global.anthropic.claude-sonnet-4-6",
         baseUrl: "https://bedrock-runtime.eu-west-1.amazonaws.com",
