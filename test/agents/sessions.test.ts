@@ -28,6 +28,9 @@ const STEPS = {
   "step one": "git checkout -q -b plain && git commit -q --allow-empty -m one",
   "step two":
     'git commit -q --allow-empty -m two && git push -q origin plain && gh pr create --title plain --body "A thing."',
+  "step four":
+    "git worktree add -q -b elsewhere ../elsewhere && cd ../elsewhere && git commit -q --allow-empty -m four && " +
+    'git push -q origin elsewhere && gh pr create --title elsewhere --body "Another thing." >&2 && exit 3',
   "step three": "git commit -q --allow-empty -m review && git push -q origin plain",
 };
 
@@ -146,5 +149,14 @@ test.skipIf(claude === null)(
         counts: true,
       })),
     );
+  },
+);
+
+test.skipIf(claude === null)(
+  "a pull request of another worktree is stamped, although the command that opened it fails",
+  async () => {
+    const own = await session("step four");
+    const request = [...github.world.pullRequests.values()].find(({ headRef }) => headRef === "elsewhere");
+    expect(request?.body).toBe(`Another thing.\n\nGateway-Session: ${own}`);
   },
 );

@@ -109,6 +109,9 @@ describe("an agent's hook", () => {
     const one = { host: "github.com", owner: "octo-org", repository: "shop", number: 7 };
     for (const output of [address(7), { stdout: `${address(7)}\n${address(7)}/files` }])
       expect(shownIn(output)).toEqual([one]);
+    expect(
+      readHookInput(JSON.stringify({ session_id: "s", error: `Exit code 3\n${address(7)}` }))?.shown,
+    ).toEqual([one]);
     expect(shownIn({ stdout: "https://github.com/octo-org/shop/pull/new/branch" })).toEqual([]);
     expect(shownIn(Array.from({ length: 11 }, (_, i) => address(i + 1)))).toEqual([]);
   });

@@ -72,6 +72,17 @@ test.each([
   expect(await pinOf(branch)).toBe(SESSION);
 });
 
+test("another branch's pull request gets its own session, not the checked-out branch's", async () => {
+  await ada.git("checkout", "--quiet", "-b", "pinned", "main");
+  await ada.tallygate(["session", "--id", "of-pinned"]);
+  const path = await worktreeOf("beside");
+  await tool(
+    `git -C ${path} commit -q --allow-empty -m w && git -C ${path} push -q origin beside && cd ${path} && ${CREATE}`,
+  );
+  expect(openOf("beside")?.body).toBe(`It.\n\nGateway-Session: ${SESSION}`);
+  await ada.git("checkout", "--quiet", "main");
+});
+
 test("a pull request that was opened in the browser is stamped by the agent's next push", async () => {
   await tool(
     "git checkout -q -b browser && git commit -q --allow-empty -m one && git push -q origin browser",

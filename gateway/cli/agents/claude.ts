@@ -54,7 +54,8 @@ export const CLAUDE = {
   lead: (url) => `set ${ADDRESS}=${url} and ANTHROPIC_AUTH_TOKEN to a client key`,
   hook: {
     path: userSettings,
-    edit: editGroups("PostToolUse", (command) =>
+    // A command can fail after it pushed.
+    edit: editGroups(["PostToolUse", "PostToolUseFailure"], (command) =>
       ["Bash", REQUEST_TOOLS].map((matcher) => hookGroup(matcher, command)),
     ),
   },

@@ -27,7 +27,7 @@ export const CODEX = {
     `give config.toml a model_provider with base_url = "${url}/v1", wire_api = "responses" and env_key`,
   hook: {
     path: hooksFile,
-    edit: editGroups("PostToolUse", (command) => [hookGroup(`Bash|${REQUEST_TOOLS}`, command)]),
+    edit: editGroups(["PostToolUse"], (command) => [hookGroup(`Bash|${REQUEST_TOOLS}`, command)]),
     afterwards:
       "Codex asks once whether it may run the hook: start Codex and approve it (/hooks). `codex exec` never asks; in CI, add --trust.",
   },

@@ -29,7 +29,7 @@ export const GEMINI = {
   lead: (url) => `set ${ADDRESS}=${url} and GEMINI_API_KEY to a client key`,
   hook: {
     path: (homes) => join(directory(homes), "settings.json"),
-    edit: editGroups("AfterTool", (command) => [
+    edit: editGroups(["AfterTool"], (command) => [
       {
         matcher: "run_shell_command|mcp_.*pull_request.*",
         hooks: [{ name: "tallygate-stamp", type: "command", command, timeout: HOOK_SECONDS * 1000 }],

@@ -56,16 +56,18 @@ export const hookGroup = (matcher: string, command: string): HookGroup => ({
  * @throws Error for a text of another form.
  */
 export const editGroups =
-  (event: string, make: (command: string) => HookGroup[]) =>
+  (events: readonly string[], make: (command: string) => HookGroup[]) =>
   (text: string | null, command: string | null): string | null => {
     const settings = settingsIn(text);
-    const hooks = objectOf(settings["hooks"] ?? {}, "hooks");
-    const groups = hooks[event] ?? [];
-    if (!Array.isArray(groups)) throw new Error(`hooks.${event} is not a list`);
-    const others = groups.filter((it) => !JSON.stringify(it).includes(HOOK_SCRIPT));
-    const ours = command === null ? [] : make(command);
-    const next = withMember(settings, "hooks", withMember(hooks, event, [...others, ...ours]));
-    return changedText(next, settings, text);
+    let hooks = objectOf(settings["hooks"] ?? {}, "hooks");
+    for (const event of events) {
+      const groups = hooks[event] ?? [];
+      if (!Array.isArray(groups)) throw new Error(`hooks.${event} is not a list`);
+      const others = groups.filter((it) => !JSON.stringify(it).includes(HOOK_SCRIPT));
+      const ours = command === null ? [] : make(command);
+      hooks = withMember(hooks, event, [...others, ...ours]);
+    }
+    return changedText(withMember(settings, "hooks", hooks), settings, text);
   };
 
 function signInOf(text: string | null) {

@@ -32,7 +32,9 @@ export const QWEN = {
   lead: (url) => `set ${ADDRESS}=${url}/v1 and ${KEY} to a client key`,
   hook: {
     path: (homes) => join(directory(homes), "settings.json"),
-    edit: editGroups("PostToolUse", (command) => [hookGroup(`run_shell_command|${REQUEST_TOOLS}`, command)]),
+    edit: editGroups(["PostToolUse"], (command) => [
+      hookGroup(`run_shell_command|${REQUEST_TOOLS}`, command),
+    ]),
   },
   gateway: {
     afterwards: "Open a new shell, and choose a model: --model NAME, or OPENAI_MODEL.",

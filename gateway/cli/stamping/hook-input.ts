@@ -23,7 +23,9 @@ const REST_COMMAND = /\bgh(?:\.exe)?\s+api\b[\s\S]{0,400}\bpulls\b/;
 const TOOL_NAME =
   /(?:create|update|edit|merge)_?pull_?request|pull_?request_?(?:create|update)|create_?pr\b/i;
 
-const ADDRESS = /\bhttps?:\/\/([\w.:-]+)\/([\w-]+)\/([\w.-]+)\/pull\/(\d{1,9})\b/g;
+/** The members with a tool's output, and with that of one that failed. */
+const OUTPUTS = ["tool_response", "toolResult", "error"];
+const ADDRESS = /https?:\/\/([\w.:-]+)\/([\w-]+)\/([\w.-]+)\/pull\/(\d{1,9})\b/g;
 /** An output with more of them is a list. */
 const SHOWN_MAX = 10;
 
@@ -42,7 +44,7 @@ export function readHookInput(text: string): StampHookCall | null {
     session: parseSessionId(session),
     directory: textOf(input.get("cwd")) || null,
     concerns: TOOL_NAME.test(tool) || SHELL_COMMAND.test(command) || REST_COMMAND.test(command),
-    shown: addressesIn(JSON.stringify(input.get("tool_response") ?? input.get("toolResult") ?? "")),
+    shown: addressesIn(JSON.stringify(OUTPUTS.map((name) => input.get(name) ?? ""))),
     ranMs: typeof ran === "number" && ran >= 0 ? ran : null,
   };
 }

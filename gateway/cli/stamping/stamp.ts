@@ -13,7 +13,7 @@ import {
 } from "./pull-request.ts";
 import { remotesOn } from "./remote.ts";
 import { notStamped, type Stamped, writeLine } from "./stamp-target.ts";
-import { knownSession, taskSession } from "./task.ts";
+import { agentsOwn, taskSession } from "./task.ts";
 
 export type StampOptions = PullRequestChoice & {
   /** Given by the caller; null: taken from the branch, a wrapper or the agent. */
@@ -72,7 +72,7 @@ async function sessionFor(
   const named = task ?? written ?? (fromCommits ? await sessionOfCommits(github, it) : null);
   if (named !== null) return named;
   // A CI job has no branch at all.
-  return isOwn || branch === null ? await knownSession(git, reported) : null;
+  return isOwn || branch === null ? agentsOwn(reported) : null;
 }
 
 /** Whether the pull request's branch is one of this repository: another one may have a branch of the same name. */

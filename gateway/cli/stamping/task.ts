@@ -69,6 +69,10 @@ export async function keepTask(
 export const taskSession = async (git: Git, branch: string | null): Promise<SessionId | null> =>
   (branch === null ? null : await pinnedSession(git, branch)) ?? wrappersSession();
 
+/** The session that carries the surrounding agent's calls, whatever the branch: a wrapper's, else its own. */
+export const agentsOwn = (reported: SessionId | null): SessionId | null =>
+  wrappersSession() ?? reported ?? agentsSession();
+
 /**
  * The session that a branch's pull request belongs to, or null if unknown. Never a new one: stamping an id that no call
  * carries would be useless.
@@ -78,4 +82,4 @@ export const knownSession = async (
   reported: SessionId | null,
   branch?: string,
 ): Promise<SessionId | null> =>
-  (await taskSession(git, branch ?? (await currentBranch(git)))) ?? reported ?? agentsSession();
+  (await taskSession(git, branch ?? (await currentBranch(git)))) ?? agentsOwn(reported);
