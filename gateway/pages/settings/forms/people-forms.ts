@@ -50,7 +50,7 @@ const KEY_RIGHTS = {
 export const KEY = formOf(KeyBody, KeyPatch, {
   name: "Name",
   owner: { label: "Owner", placeholder: "ada@example.com" },
-  service: "For a program: it does not read its owner's own records",
+  service: "For a program, such as CI: it does not open My usage",
   team: "Team",
   ...KEY_RIGHTS,
   expires_at: EXPIRES,
