@@ -36,7 +36,14 @@ test("rows of an earlier version keep their meaning", async () => {
     insert into requests (id, started_at, surface, channel, state, status, streamed, attempts, route, route_source, key_id,
       owner, client, tags, usage_source, unpriced, partial, cost_usd)
     values ('${id(3)}', now(), 'chat.completions', 'api', 'ok', 200, false, 1, 'echo', 'model', '${id(1)}',
-      'Ada@example.com', 'curl', '{}', 'provider', false, false, 0.25)`);
+      'Ada@example.com', 'curl', '{}', 'provider', false, false, 0.25);
+    insert into people (id, email, name, role, team, created_at, updated_at) values
+      ('${id(4)}', 'ada@example.com', 'Ada', 'manager', 'web', now(), now());
+    insert into sign_in_accounts (id, person_id, provider_id, account_id, created_at, updated_at) values
+      ('${id(5)}', '${id(4)}', 'oidc', '17', now(), now());
+    insert into admin_tokens (id, name, role, sha256, last_four, expires_at, created_at) values
+      ('${id(6)}', 'far', 'manager', '\\x01', 'abcd', now() + interval '9 years', now()),
+      ('${id(7)}', 'near', 'administrator', '\\x02', 'abcd', now() + interval '9 days', now())`);
 
   await migrate(url);
 
@@ -55,6 +62,20 @@ test("rows of an earlier version keep their meaning", async () => {
   expect([
     ...(await sql`select usd::text from key_spend where key_id = md5('person ada@example.com')::uuid`),
   ]).toEqual([{ usd: "0.25" }]);
+  expect([...(await sql`select role, team, unmapped from people`)]).toEqual([
+    { role: "manager", team: "web", unmapped: {} },
+  ]);
+  // The next start gives it the configured issuer.
+  expect([...(await sql`select account_id, issuer, groups from sign_in_accounts`)]).toEqual([
+    { account_id: "17", issuer: null, groups: [] },
+  ]);
+  const days = sql`round(extract(epoch from expires_at - now()) / 86400)::integer as days`;
+  expect([...(await sql`select name, role, scopes, maker, ${days} from admin_tokens order by name`)]).toEqual(
+    [
+      { name: "far", role: "manager", scopes: null, maker: null, days: 90 },
+      { name: "near", role: "administrator", scopes: null, maker: null, days: 9 },
+    ],
+  );
   await sql.end();
   await admin.unsafe(`drop database ${name} with (force)`);
   await admin.end();
