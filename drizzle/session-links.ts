@@ -12,8 +12,8 @@ export const ownerOf = (session: string, org: string): string => {
       where h.org_id = ${org} and h.session = ${session} and h.hour < ${rawFrom} order by h.hour limit 1),
     (select ${makerOf("r")} from requests r
       where r.org_id = ${org} and r.session = ${session} order by r.started_at limit 1),
-    (select e.declarer from session_links e
-      where e.org_id = ${org} and e.of_session = ${session} order by e.declared_at limit 1))`;
+    (select first.declarer from session_links first
+      where first.org_id = ${org} and first.of_session = ${session} order by first.declared_at limit 1))`;
 };
 
 /**

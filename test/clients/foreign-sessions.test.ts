@@ -116,6 +116,16 @@ describe("a link to another person's task", () => {
     expect(await page()).toEqual({ requests: 3, floor: false, findings: [] });
   });
 
+  test("that has no calls yet counts for whoever linked to it first, not for the first link of all", async () => {
+    const [first] = await gateway.sql`select declarer from session_links order by declared_at limit 1`;
+    expect(first).toEqual({ declarer: "bob@example.com" });
+    await calls("ann", "planned-agent");
+    await calls("bob", "planning-agent");
+    const place = { of: "planned-task", repository: "acme/shop" };
+    expect(await link("ann", { session: "planned-agent", branch: "planned", ...place })).toBe(true);
+    expect(await link("bob", { session: "planning-agent", branch: "other", ...place })).toBe(false);
+  });
+
   test("counts for the author of a pull request that names it", async () => {
     await gateway.admin("POST", "/people", { email: "bob@example.com", github_login: "bobby" });
     await calls("ann", "authors-task");
