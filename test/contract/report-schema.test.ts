@@ -1,15 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import Ajv2020 from "ajv/dist/2020.js";
-import {
-  DIMENSIONS,
-  MEASURES,
-  REPORT_JSON_SCHEMA,
-  ReportPayload,
-  type Result,
-  type Row,
-  SOURCES,
-  VIEWS,
-} from "#shared/report.ts";
+import { REPORT_JSON_SCHEMA, ReportPayload, type Result, type Row } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
 
 // As a client would take it: the text of the answer, compiled strictly as draft 2020-12.
@@ -129,13 +120,6 @@ describe("the published schema and the code's own check agree", () => {
   });
 });
 
-describe("the names are those of the contract", () => {
-  test("4 sources, 16 dimensions, 40 measures, 5 views", () => {
-    expect([SOURCES.length, DIMENSIONS.length, MEASURES.length, VIEWS.length]).toEqual([4, 16, 40, 5]);
-    expect(new Set(MEASURES).size).toBe(40);
-  });
-
-  test("the schema says which draft it is", () => {
-    expect(published.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
-  });
+test("the schema says which draft it is", () => {
+  expect(published.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
 });

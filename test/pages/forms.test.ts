@@ -19,6 +19,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   RepriceBody: "the page of prices has a dry run and a progress bar for it",
   RotateBody: "a key's dialogue offers four times for the old secret",
   SavedReportBody: "Explore saves the report that it shows",
+  ScimGroupBody: "identity providers send it",
   ScimUserBody: "identity providers send it",
   SignInLinkBody: "a button in a person's dialogue sends it",
 };
