@@ -4,6 +4,7 @@ import { pathsAsSent } from "#shared/paths-as-sent.ts";
 import { PRIVATE_ANSWER } from "#shared/private-answers.ts";
 import { admin } from "./admin/admin.ts";
 import { adminDigest } from "./admin/digest.ts";
+import { crossOrigin } from "./plugins/cross-origin.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
 import { hostGuard, refusePath } from "./plugins/host-guard.ts";
 import { API_DOCUMENT, apiPage } from "./surfaces/api-page.ts";
@@ -77,7 +78,8 @@ type NeededBy<Part> = (Part extends (deps: infer Deps) => unknown ? (it: Deps) =
 export type GatewayAppDeps = Parameters<typeof modelSurfaces>[0] &
   NeededBy<(typeof ADDRESSES)[number]> &
   Parameters<typeof errorAnswers>[0] &
-  Parameters<typeof answerHeaders>[0] & {
+  Parameters<typeof answerHeaders>[0] &
+  Parameters<typeof crossOrigin>[0] & {
     /** Hosts that requests may name, in lower case and without a port; null: any. */
     allowedHosts: readonly string[] | null;
   };
@@ -100,6 +102,7 @@ export function gatewayApp(deps: GatewayAppDeps) {
     .use(errorAnswers(deps))
     .use(answerHeaders(deps))
     .use(hostGuard(deps.allowedHosts))
+    .use(crossOrigin(deps))
     .use(openapi(API_DOCUMENT))
     .use(apiPage())
     .use(docsSite());

@@ -1,4 +1,4 @@
-import type { Channel } from "#drizzle/schema/records.ts";
+import type { Channel, RequestRow } from "#drizzle/schema/records.ts";
 import type { SessionId } from "#shared/labels.ts";
 import type { ClientKey, Provider, Route } from "./directory.ts";
 import type { GatewayError } from "./errors.ts";
@@ -92,6 +92,8 @@ export type Call = {
   memory?: BodyMemory;
   /** Its places among the calls in flight. */
   places?: Places;
+  /** Its record, once it has ended. */
+  closed?: { row: RequestRow | null };
   admittedAt: Date;
   admittedMonotonicMs: number;
 };

@@ -33,6 +33,7 @@ import type { Grant } from "./stores/limits/grants.ts";
 import type { Limiter } from "./stores/limits/limiter.ts";
 import { surfaceFacts } from "./surface-facts.ts";
 import { type AnswerDeps, relayAnswer } from "./upstream/answer.ts";
+import { noted, ownHeaders } from "./upstream/answer-headers.ts";
 import { attemptError, noteFailure } from "./upstream/attempt.ts";
 import { bodyTexts } from "./upstream/body-texts.ts";
 import { answeredFacts, deniedFacts, failedFacts } from "./upstream/call-facts.ts";
@@ -82,7 +83,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
   const entry = openEntry(call, choice, { labels, guardrail: verdict.rule });
   const closed = (facts: Facts) => {
     call.memory?.release();
-    return closeEntry(withRule(entry, late.rule), facts, sinceAdmission(deps, call));
+    return noted(call, closeEntry(withRule(entry, late.rule), facts, sinceAdmission(deps, call)));
   };
   if (verdict.kind !== "pass") {
     const answer = verdict.kind === "soft_deny" ? denialOf(call, choice, verdict.message) : null;
@@ -122,6 +123,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
     closeConnection: call.closeConnection,
     withholdUsage: attempt.usageRequested && choice.route?.usageChunk !== "pass",
     drainWhenGone: choice.route?.onClientGone !== "cancel",
+    own: ownHeaders(call),
     limitHeaders: ownLimitHeaders(call.key.program, grant.budget),
     onContent: () => {
       ttftMs = sinceAdmission(deps, call);

@@ -42,6 +42,13 @@ export const Settings = closed({
     maxLength: 64,
     description: "IANA time zone in which days, weeks and months of reports and of the console begin.",
   }),
+  cors_origins: Type.Array(Type.String({ pattern: "^(?:[*]|https?://[a-z0-9.-]{1,253}(?::[0-9]{1,5})?)$" }), {
+    default: [],
+    maxItems: 100,
+    uniqueItems: true,
+    description:
+      "Origins of web pages that may call the gateway with a client key, such as https://app.example.com; `*`: any. Pages never send cookies there.",
+  }),
   batch_basis: {
     ...oneOf(["interactive", "list"]),
     default: "interactive",

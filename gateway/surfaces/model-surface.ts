@@ -12,6 +12,7 @@ import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan
 import { readBody } from "../plugins/body.ts";
 import { type Caller, type CallerCheck, keyed } from "../plugins/client-key.ts";
 import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
+import { CALL_ID_HEADER } from "../upstream/answer-headers.ts";
 import type { InFlight } from "../upstream/in-flight.ts";
 import { declaredLength, openRequestBody, type RequestBodyDeps } from "../upstream/request-body.ts";
 import { openUpload } from "../upstream/upload.ts";
@@ -52,17 +53,25 @@ const at = (deps: SurfaceDeps, surface: SurfaceName, address: string) =>
 /** Runs one call through the exchange. An error gets the id of the call. */
 export async function serve(
   deps: SurfaceDeps,
-  call: Omit<Arrival, "id" | "hold" | "places">,
+  call: Omit<Arrival, "id" | "hold" | "places" | "closed">,
 ): Promise<Response> {
   const id = newId();
   const places = deps.inFlight.enter(call.caller.key.id);
   const hold = withPlaces(deps.bodyBudget.hold(), places);
+  const closed: Arrival["closed"] = { row: null };
   try {
     const asForm = surfaceFacts(call.surface).form && isMultipart(call.caller.headers);
-    return await exchange(deps, await (asForm ? admitForm : admit)(deps, { id, hold, places, ...call }));
+    return await exchange(
+      deps,
+      await (asForm ? admitForm : admit)(deps, { id, hold, places, closed, ...call }),
+    );
   } catch (error) {
     hold.release();
-    if (error instanceof GatewayError) error.requestId = id;
+    if (error instanceof GatewayError) {
+      error.requestId = id;
+      const isRecorded = closed.row !== null && !surfaceFacts(call.surface).unrecorded;
+      if (isRecorded) error.headers = { ...error.headers, [CALL_ID_HEADER]: id };
+    }
     throw error;
   }
 }
@@ -81,6 +90,7 @@ type Arrival = {
   id: string;
   hold: BodyHold;
   places: Places;
+  closed: NonNullable<Call["closed"]>;
   surface: SurfaceName;
   caller: Caller;
   request: Request;
@@ -139,7 +149,7 @@ async function admitForm(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
 }
 
 const arrived = (
-  { id, hold, places, surface, caller, request, named }: Arrival,
+  { id, hold, places, closed, surface, caller, request, named }: Arrival,
   { body, streamed }: { body: JsonBody; streamed: boolean },
   { clock, closeConnection }: Pick<AdmitDeps, "clock" | "closeConnection">,
 ): Call => ({
@@ -158,6 +168,7 @@ const arrived = (
   closeConnection: () => closeConnection(request),
   memory: hold,
   places,
+  closed,
   admittedAt: clock.now(),
   admittedMonotonicMs: clock.monotonicMs(),
 });

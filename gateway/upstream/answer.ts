@@ -9,6 +9,7 @@ import { PROVIDERS } from "../providers/catalog.ts";
 import type { Wire } from "../providers/wire.ts";
 import type { Reading } from "../reading.ts";
 import type { SurfaceName } from "../surface-facts.ts";
+import { CALL_ID_HEADER, type OwnHeaders } from "./answer-headers.ts";
 import { type AnsweredAttempt, encodingOf, isEventAnswer, isFramed, isJsonAnswer } from "./attempt.ts";
 import type { DrainPool } from "./drain.ts";
 import { failureCauseOf } from "./failures.ts";
@@ -38,6 +39,7 @@ export type AnswerStory = {
   closeConnection: (() => void) | undefined;
   withholdUsage: boolean;
   drainWhenGone: boolean;
+  own: OwnHeaders;
   /** The gateway's own limit headers, for a caller who gets no provider's; null: the provider's. */
   limitHeaders: HeaderTable | null;
   onContent(): void;
@@ -119,8 +121,9 @@ function relayed(
 }
 
 function headersOf(story: AnswerStory): HeaderTable {
-  const { attempt, limitHeaders } = story;
+  const { attempt, limitHeaders, own } = story;
   const headers = providersHeaders(story);
+  headers[CALL_ID_HEADER] = own.id;
   if (limitHeaders === null) return headers;
   const others = Object.entries(headers).filter(([name]) => !name.startsWith("anthropic-ratelimit-"));
   return { ...Object.fromEntries(others), ...(attempt.answer.ok && limitHeaders) };
@@ -145,7 +148,8 @@ async function plain(deps: AnswerDeps, story: AnswerStory): Promise<Response | n
     await story.settle("upstream_broken", reading, cause);
     return null;
   }
-  if (forwarded.byteLength > SHORT_BYTES_MAX) {
+  const { cost } = story.own;
+  if (forwarded.byteLength > SHORT_BYTES_MAX && !cost) {
     // Translated. Its memory is in use until the client has read it.
     const meter = plainMeter(() => reading, null);
     return relayed(deps, story, { read: partsOf(forwarded), meter, endsWithBody: true, drainable: false });
@@ -153,15 +157,16 @@ async function plain(deps: AnswerDeps, story: AnswerStory): Promise<Response | n
   await story.settle(story.signal.aborted ? "client_gone" : "complete", reading, null);
   return new Response(forwarded.byteLength > 0 ? forwarded : null, {
     status: story.attempt.answer.status,
-    headers: headersOf(story),
+    headers: cost ? { ...headersOf(story), ...cost() } : headersOf(story),
   });
 }
 
-/** An answer to translate takes memory like a request; the beginning of any other is only counted. */
-function beginningOf(deps: AnswerDeps, { attempt, memory }: AnswerStory): Promise<Read> {
-  const limits = attempt.translation
-    ? { bytesMax: TRANSLATED_BYTES_MAX, take: memory?.take }
-    : { bytesMax: SHORT_BYTES_MAX, take: memory?.add };
+/** An answer to translate, or whose cost is told before it, takes memory like a request; the beginning of any other is only counted. */
+function beginningOf(deps: AnswerDeps, { attempt, memory, own }: AnswerStory): Promise<Read> {
+  const limits =
+    attempt.translation || own.cost
+      ? { bytesMax: TRANSLATED_BYTES_MAX, take: memory?.take }
+      : { bytesMax: SHORT_BYTES_MAX, take: memory?.add };
   return readUpTo(deps, attempt, limits);
 }
 

@@ -111,6 +111,7 @@ export const CALL_SETTINGS = settings({
   retention_days: "Keep single records for, days",
   report_time_zone: { label: "Time zone of reports", placeholder: "Europe/Berlin" },
   batch_basis: "Price batches at",
+  cors_origins: { label: "Web pages that may call, by origin", placeholder: "https://app.example.com" },
 });
 export const AGENT_SETTINGS = settings({
   metrics_receiver: "Accept agents' own metrics at /otel/v1/metrics",

@@ -1,0 +1,28 @@
+import type { RequestRow } from "#drizzle/schema/records.ts";
+import type { Call } from "../call.ts";
+import type { HeaderTable } from "../http/headers.ts";
+
+/** The header of every answer of a recorded call: the id of its record. */
+export const CALL_ID_HEADER = "x-gateway-request-id";
+
+/** The gateway's own headers of an answer. `cost` is asked once the record is written; null: the client did not ask. */
+export type OwnHeaders = { id: string; cost: (() => HeaderTable) | null };
+
+/** `x-gateway-cost: 1` asks for the cost. It can only be told of an answer that is complete before its first byte is sent. */
+export const ownHeaders = (call: Pick<Call, "id" | "headers" | "closed">): OwnHeaders => ({
+  id: call.id,
+  cost: call.headers.get("x-gateway-cost")?.trim() === "1" ? () => costHeaders(call) : null,
+});
+
+/** None where the cost is unknown. */
+function costHeaders({ closed }: Pick<Call, "closed">): HeaderTable {
+  const row = closed?.row;
+  if (row?.costUsd == null) return {};
+  return { "x-gateway-cost-usd": row.costUsd, ...(row.partial && { "x-gateway-cost-floor": "true" }) };
+}
+
+/** Keeps the record of a call for the headers of its answer. */
+export function noted(call: Call, row: RequestRow): RequestRow {
+  if (call.closed) call.closed.row = row;
+  return row;
+}
