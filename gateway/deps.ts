@@ -95,8 +95,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     drains: drainPool(),
     deployments: meteredDeployments(clock, metrics),
     learnedWires: learnedWires(clock),
-    addressGuard: guard,
-    reach,
+    ...{ addressGuard: guard, reach },
     ...providerClients({ clock, log, watchdog, reach }),
     ...tools,
     guardrailTriggered: guardrailCounter(metrics),
@@ -182,9 +181,8 @@ type Viewers = Parameters<typeof authorizeReports>[0] & Parameters<typeof author
 const readersOf = (config: GatewayConfig, viewers: Viewers): Readers => ({
   exported: (request, actor, report) => noteExport({ ...viewers, request, actor }, report),
   authorizeReports: (request) => authorizeReports(viewers, request),
-  authorizeMetrics: async (request) => {
-    if (!config.metricsPublic) await authorizeMetrics(viewers, request);
-  },
+  authorizeMetrics: async (request) =>
+    config.metricsPublic ? (text) => text : await authorizeMetrics(viewers, request),
 });
 
 type OutwardDeps = Pick<GatewayAppDeps, "clock" | "log" | "watchdog"> & { reach: OutboundFetch };

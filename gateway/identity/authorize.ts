@@ -51,11 +51,19 @@ export async function authorizeReports(
   return { ...reader, scope: { team, teams } };
 }
 
-/** For programs: a cookie does not count. @throws GatewayError unauthenticated; too_many_refusals; role_not_allowed. */
-export async function authorizeMetrics(deps: ViewerDeps, request: Request): Promise<void> {
+/**
+ * What the caller sees of the metrics: names of keys may hold e-mails of any team. For programs: a cookie does not count.
+ * @throws GatewayError unauthenticated; too_many_refusals; role_not_allowed.
+ */
+export async function authorizeMetrics(
+  deps: ViewerDeps,
+  request: Request,
+): Promise<(text: string) => string> {
   if (!hasKey(request.headers)) throw new GatewayError("unauthenticated", CREDENTIALS.admin_key);
   const { role, scopes } = await identify(deps, request);
-  if (role !== "administrator" && !scopes?.includes("metrics")) throw new GatewayError("role_not_allowed");
+  if (role === "administrator") return (text) => text;
+  if (!scopes?.includes("metrics")) throw new GatewayError("role_not_allowed");
+  return (text) => withoutEmails(text, deps.cookieSecret);
 }
 
 type Exporting = Pick<ViewerDeps, "database" | "refusals" | "clock"> & { request: Request; actor: string };

@@ -137,8 +137,8 @@ const withoutDatabase = ({ source }: DirectoryState, isReachable: boolean): stri
 
 export type MetricsDeps = {
   metrics: Pick<Registry, "contentType" | "metrics">;
-  /** Throws unless the request carries the admin key, or the metrics are public. */
-  authorizeMetrics(request: Request): Promise<void>;
+  /** What the caller sees of a text. Throws unless the metrics are public, or the request has a credential that opens them. */
+  authorizeMetrics(request: Request): Promise<(text: string) => string>;
 };
 
 const METRICS = {
@@ -158,8 +158,8 @@ export const metrics = (deps: MetricsDeps) =>
   new Elysia({ name: "surface.metrics" }).get(
     "/metrics",
     async ({ request }) => {
-      await deps.authorizeMetrics(request);
-      return new Response(await deps.metrics.metrics(), {
+      const seen = await deps.authorizeMetrics(request);
+      return new Response(seen(await deps.metrics.metrics()), {
         headers: { "content-type": deps.metrics.contentType },
       });
     },

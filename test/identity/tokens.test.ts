@@ -2,9 +2,11 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { TOKEN_SCOPES, type TokenScope } from "#shared/admin/tokens.ts";
 import { newId } from "#shared/ids.ts";
 import { scratch } from "#test/support/embedded.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { startFastGithubApp } from "#test/support/github-app-process.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testSql } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 import { type Browser, signIn } from "./browser.ts";
 
 const DAY_MS = 86_400_000;
@@ -165,7 +167,8 @@ describe("a token", () => {
   });
 
   test("without a team reads no e-mail of anybody, as JSON or as CSV; an administrator's does", async () => {
-    const key = { name: "laptop (eve@example.com)", owner: "Eve@Example.com", team: "alpha" };
+    const limits = { budget_usd: "5" };
+    const key = { name: "laptop (eve@example.com)", owner: "Eve@Example.com", team: "alpha", limits };
     const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", key);
     const called = await ask(secret, "/v1/chat/completions", "POST", {
       model: "echo",
@@ -191,6 +194,11 @@ describe("a token", () => {
     }
     const [json = ""] = await answers(manager.secret);
     expect(json).toMatch(/"person-[0-9a-f]{12}"/);
+    const metrics = async (by: string) => await (await ask(by, "/metrics")).text();
+    await until(async () => (await metrics(ADMIN_KEY)).includes("laptop (eve@example.com)"));
+    const { secret: prometheus } = await make("prometheus", { scopes: ["metrics"], team: "alpha" });
+    expect(await metrics(prometheus)).toMatch(/laptop \(person-[0-9a-f]{12}\)/);
+    expect(await metrics(prometheus)).not.toContain("eve@example.com");
     const ofTeam = await make("of-alpha", { scopes: ["reports"], team: "alpha" });
     expect((await answers(ofTeam.secret))[0]?.toLowerCase()).toContain("eve@example.com");
   });
