@@ -3,6 +3,7 @@ import type { Coverage, Result, Spec } from "#shared/report.ts";
 import { hasWholeHours } from "#shared/time-zone.ts";
 import { GatewayError } from "./errors.ts";
 import { type AnswerRow, type Answers, assemble, hasUnpriced, isEmpty } from "./reports/assemble.ts";
+import { ceilingQuery, hasBatches, ofBatches } from "./reports/ceiling.ts";
 import { type Ask, isZoned } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
 import { UTC } from "./reports/dimensions.ts";
@@ -36,8 +37,8 @@ export type ReportRunner = {
 /** `byOwner`: a filter by subject means the owners of keys alone. `timeZone`: the zone of days, weeks and months. */
 type Reading = Pick<Ask, "byOwner" | "timeZone">;
 
-/** `empty`: the report's windows have no records. */
-export type ResultWithEmpty = Result & { empty: boolean };
+/** `empty`: the report's windows have no records. `ceiling`: its cost is at most this, for it holds whole batches. */
+export type ResultWithEmpty = Result & { empty: boolean; ceiling: boolean };
 
 /** Under so many records single ones are read: it takes no longer, and the 95th percentile is exact. */
 const ROLLUPS_FROM = 20_000;
@@ -64,7 +65,7 @@ export function reportRunner({
     async run(spec, now, how) {
       const [answered] = await reports({ ...reporting, ...how }, [spec], now);
       if (!answered) throw new Error("A report has no answer.");
-      const { empty: _, ...result } = answered;
+      const { empty: _, ceiling: __, ...result } = answered;
       return result;
     },
     runAll: (specs, now, how) => reports({ ...reporting, ...how }, specs, now),
@@ -101,7 +102,9 @@ async function reports(reporting: Reporting, specs: readonly Spec[], now: Date):
   // Compare and assemble: exact figures, their changes, shares and lower bounds, and why the cost changed.
   return answers.flatMap((answer, i) => {
     const one = asked[i];
-    return one ? [{ ...assemble(one.spec, one.periods, answer), empty: isEmpty(answer) }] : [];
+    if (!one) return [];
+    const { ceiling } = answer;
+    return [{ ...assemble(one.spec, one.periods, answer), empty: isEmpty(answer), ceiling }];
   });
 }
 
@@ -124,7 +127,15 @@ async function answersIn(
     rows,
     coverage: await coverageIn(databases, ask, rollupsFrom),
     payers: await payersIn(databases, ask, rows),
+    ceiling: await isCeiling(databases, ask),
   };
+}
+
+/** Whether the current window holds batches at interactive prices, which is more than they cost. */
+async function isCeiling({ postgres, records }: Databases, ask: Ask): Promise<boolean> {
+  const query = ceilingQuery(ask);
+  if (query === null || (await postgres(query)).length === 0) return false;
+  return hasBatches(await records(planReport(ofBatches(ask))));
 }
 
 /** A decomposition is of priced calls alone. Only where there are others are the people who made them counted again. */

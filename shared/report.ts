@@ -198,6 +198,7 @@ export type QueryFacts = Static<ReturnType<typeof Type.Object<typeof QueryFacts>
 const resultMembers = {
   ...Result.properties,
   empty: Type.Boolean({ description: "The report's windows have no records." }),
+  ceiling: Type.Boolean({ description: "It holds batches at interactive prices: at most this." }),
 };
 
 /** One report, as `POST /v1/reports/query` answers it. */

@@ -19,9 +19,14 @@ export type AnswerRow = Readonly<Record<string, string | null>>;
 
 /**
  * What the planned statement answers, its total included, what is known of the labels asked for, and how many people made
- * calls of known cost, where others made calls of unknown cost alone.
+ * calls of known cost, where others made calls of unknown cost alone. `ceiling`: what its batches cost is an upper bound.
  */
-export type Answers = { rows: readonly AnswerRow[]; coverage: Coverage | null; payers: AnswerRow | null };
+export type Answers = {
+  rows: readonly AnswerRow[];
+  coverage: Coverage | null;
+  payers: AnswerRow | null;
+  ceiling: boolean;
+};
 
 /** Whether a decomposition must count people again: it has calls of unknown cost, and is of priced calls alone. */
 export const hasUnpriced = (rows: readonly AnswerRow[]): boolean =>

@@ -73,6 +73,7 @@ test("days are those of the answer's zone", () => {
 const answer = (over: Partial<QueryAnswer>): QueryAnswer => ({
   ...result("cost_usd"),
   empty: false,
+  ceiling: false,
   scope: null,
   complete: true,
   time_zone: "UTC",

@@ -24,7 +24,13 @@ export function Tiles({ parts, search }: TilesProps) {
         trend={trendOf(days, "cost_usd")}
         change={changeOf(days, "cost_usd", "worse")}
         foot={<UnpricedFoot result={days} />}
-        figure={<Money value={spend?.current?.cost_usd ?? null} floor={spend?.floor ?? false} />}
+        figure={
+          <Money
+            value={spend?.current?.cost_usd ?? null}
+            floor={spend?.floor ?? false}
+            ceiling={days?.ceiling ?? false}
+          />
+        }
         to={
           <Link to="/reports/$id" params={{ id: "spend-by-model" }} search={frame}>
             Spend

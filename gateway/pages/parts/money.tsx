@@ -22,7 +22,7 @@ export const Unknown = ({ reason }: { reason: string }) => <Explained reason={re
 
 const UNKNOWN_COST = "Its cost is not known.";
 const FLOOR_REASON = "At least this: some of the calls have no known cost.";
-const CEILING_REASON = "At most this: a batch counted at interactive prices.";
+const CEILING_REASON = "At most this: batches are counted at interactive prices.";
 
 type MoneyProps = {
   /** Exact decimal text or a report's number; null is unknown. */
@@ -54,11 +54,16 @@ export function Money(props: MoneyProps) {
   );
 }
 
-type MeasuredProps = { unit: Unit; value: number | null | undefined; floor?: boolean; unknown?: string };
+type MeasuredProps = Pick<MoneyProps, "ceiling" | "unknown"> & {
+  unit: Unit;
+  value: number | null | undefined;
+  floor?: boolean;
+};
 
 /** A measure of a report in its unit. */
-export function Measured({ unit, value, floor = false, unknown }: MeasuredProps) {
-  if (unit === "USD") return <Money value={value} floor={floor} {...(unknown && { unknown })} />;
+export function Measured({ unit, value, floor = false, ceiling = false, unknown }: MeasuredProps) {
+  if (unit === "USD")
+    return <Money value={value} floor={floor} ceiling={ceiling} {...(unknown && { unknown })} />;
   if (value === null || value === undefined)
     return <Unknown reason={unknown ?? "There is nothing to count."} />;
   const exact = exactInUnit(unit, value);

@@ -7,8 +7,11 @@ import { isTimeDimension, longTimeGroup } from "./dates.ts";
 import { Measured } from "./money.tsx";
 import { directionOf } from "./words.ts";
 
+/** `ceiling`: the total is an upper bound, as far as it is known. */
+type Shown = Result & { ceiling?: boolean };
+
 type ReportTableProps = {
-  result: Result;
+  result: Shown;
   title: string;
   units: Readonly<Partial<Record<MeasureName, Unit>>>;
   /** Narrows to a group. */
@@ -48,10 +51,15 @@ const groupColumn = (name: DimensionName, i: number, choose: ReportTableProps["c
   foot: i === 0 ? "Total" : "",
 });
 
-const measureColumn = (result: Result, name: MeasureName, unit: Unit): Column<Row> => {
+const measureColumn = (result: Shown, name: MeasureName, unit: Unit): Column<Row> => {
   const cell = (row: Row) => (
     <>
-      <Measured unit={unit} value={row.current?.[name] ?? null} floor={unit === "USD" && row.floor} />
+      <Measured
+        unit={unit}
+        value={row.current?.[name] ?? null}
+        floor={unit === "USD" && row.floor}
+        ceiling={row === result.total && result.ceiling === true}
+      />
       {result.previousWindow && (
         <small>
           <Change current={row.current?.[name]} previous={row.previous?.[name]} more={directionOf(name)} />
