@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { gitIn } from "./stamping/git.ts";
 import { readHookInput } from "./stamping/hook-input.ts";
 import { effectsOf } from "./stamping/tool-effects.ts";
@@ -6,15 +7,20 @@ import { effectsOf } from "./stamping/tool-effects.ts";
 // the rest is loaded only when one may.
 
 const call = readHookInput(await Bun.stdin.text());
-if (call !== null) {
-  const directory = call.directory ?? ".";
-  const effects = await effectsOf(gitIn(directory), directory, { ranMs: call.ranMs, now: Date.now() });
-  const { worked, pushed } = effects;
-  if (call.concerns || call.shown.length > 0 || worked.length > 0 || pushed.length > 0) {
-    const { afterTool } = await import("./stamping/after-tool.ts");
-    const { printNote } = await import("./commands/common.ts");
-    const notes = await afterTool(call, effects);
-    for (const note of notes.filter(({ text }) => text)) printNote(note.text);
-    process.exitCode = notes.every(({ done }) => done) ? 0 : 1;
+const directory = call?.directory ?? ".";
+// A tool can remove the directory that it ran in.
+if (call !== null && existsSync(directory)) {
+  try {
+    const effects = await effectsOf(gitIn(directory), directory, { ranMs: call.ranMs, now: Date.now() });
+    const { worked, pushed } = effects;
+    if (call.concerns || call.shown.length > 0 || worked.length > 0 || pushed.length > 0) {
+      const { afterTool } = await import("./stamping/after-tool.ts");
+      const notes = await afterTool(call, effects);
+      for (const { text } of notes) process.stderr.write(`tallygate: ${text}\n`);
+      process.exitCode = notes.every(({ done }) => done) ? 0 : 1;
+    }
+  } catch (error) {
+    process.stderr.write(`tallygate: ${error instanceof Error ? error.message : "failed"}\n`);
+    process.exitCode = 1;
   }
 }

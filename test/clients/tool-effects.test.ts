@@ -124,6 +124,11 @@ test("work that the tool did not do is not the session's: others' commits, a fet
   expect([await pinOf("theirs"), await pinOf("fetched")]).toEqual(["", ""]);
 });
 
+test("a directory that is gone, or no repository, is nothing", async () => {
+  for (const cwd of [join(ada.home, "gone"), ada.home])
+    expect(await hook("", { cwd })).toEqual({ code: 0, out: "", error: "" });
+});
+
 describe("a branch whose pull request is over", () => {
   const pinned = async (branch: string) => {
     await ada.git("checkout", "--quiet", "-b", branch, "main");
