@@ -1,4 +1,5 @@
-const EMAIL = /[^\s"'<>()[\],;:\\/|@]+@[^\s"'<>()[\],;:\\/|@]+/g;
+/** What comes after the @ of a model's version, such as `claude-opus-4@20250514`, is no domain. */
+const EMAIL = /[^\s"'<>()[\],;:\\/|@]+@(?!(?:\d+|default|latest)(?![\w.-]))[^\s"'<>()[\],;:\\/|@]+/g;
 
 /** A text with each e-mail address replaced by a name that is the same wherever the address is, and does not tell it. */
 export const withoutEmails = (text: string, secret: string): string =>
