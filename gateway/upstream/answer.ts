@@ -63,7 +63,7 @@ export function relayAnswer(deps: AnswerDeps, story: AnswerStory): Response | Pr
   return relayed(deps, story, { read: () => reader.read(), ...meteringOf(story) });
 }
 
-type Metering = Pick<StreamRelay, "meter" | "endsWithBody" | "noLastEvent"> & { drainable: boolean };
+type Metering = Pick<StreamRelay, "meter" | "endsWithBody" | "noLastEvent" | "ping"> & { drainable: boolean };
 
 /** How a stream of events, or an answer that is not read, is metered. */
 function meteringOf(story: AnswerStory): Metering {
@@ -77,8 +77,13 @@ function meteringOf(story: AnswerStory): Metering {
     endsWithBody: wire.endsWithBody === true,
     noLastEvent: wire.noLastEvent === true,
     drainable: true,
+    ...(attempt.translation && { ping: story.surface === "messages" ? MESSAGES_PING : COMMENT }),
   };
 }
+
+/** Only the messages format has an event for it. */
+const MESSAGES_PING = new TextEncoder().encode('event: ping\ndata: {"type":"ping"}\n\n');
+const COMMENT = new TextEncoder().encode(": ping\n\n");
 
 function streamMeterOf(story: AnswerStory): Meter {
   const { target, translation } = story.attempt;

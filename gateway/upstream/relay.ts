@@ -23,6 +23,8 @@ export type StreamRelay = {
   clock: Clock;
   watchdog: Watchdog;
   patience: Patience;
+  /** Of a translated stream: sent where the provider sends what the client's format has no event for; absent: nothing. */
+  ping?: Uint8Array;
   /** Silence allowed between two chunks from the provider. */
   idleMs: number;
   /** Null: the answer is aborted as soon as its client leaves. */
@@ -52,7 +54,14 @@ type Run = {
   late: boolean;
   settled: boolean;
   contentReported: boolean;
+  /** When the client last got a byte of a translated stream. */
+  sentMs: number;
 };
+
+/** A comment, which parsers of events skip. */
+const GREETING = new TextEncoder().encode(": ok\n\n");
+/** Shorter than the silence that common proxies allow. */
+const PING_MS = 10_000;
 
 const broken = () => new Error("the provider's answer ended early");
 
@@ -75,12 +84,15 @@ export function relayStream(relay: StreamRelay): ReadableStream<Uint8Array> {
     late: false,
     settled: false,
     contentReported: false,
+    sentMs: relay.clock.monotonicMs(),
   };
   relay.watchdog.watch(run.watched);
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         run.controller = controller;
+        // Bun sends the head with the first byte, and a proxy in front waits for it.
+        if (relay.ping) controller.enqueue(GREETING);
       },
       pull: (controller) => pull(run, controller),
       cancel: () => leave(run),
@@ -131,8 +143,17 @@ function step(run: Run, controller: Controller, chunk: Uint8Array | null): boole
 }
 
 function forwardChunk(run: Run, controller: Controller, output: Uint8Array | null): boolean {
-  if (output && !run.gone) controller.enqueue(output);
-  return output !== null || run.gone;
+  const sent = run.relay.ping ? pinged(run, output, run.relay.ping) : output;
+  if (sent && !run.gone) controller.enqueue(sent);
+  return sent !== null || run.gone;
+}
+
+/** A ping in place of nothing, where the client has waited. */
+function pinged(run: Run, output: Uint8Array | null, ping: Uint8Array): Uint8Array | null {
+  const nowMs = run.relay.clock.monotonicMs();
+  if (output === null && nowMs - run.sentMs < PING_MS) return null;
+  run.sentMs = nowMs;
+  return output ?? ping;
 }
 
 function read(run: Run): Promise<AnswerPart> {
