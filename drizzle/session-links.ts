@@ -58,6 +58,10 @@ export const sessionsOfTasks = (tasks: string, org: string): string => {
 /** Whether a call `c` of the session `n.session` is one of the task `n.task`; `n` is a row of `sessionsOfTasks`. */
 export const isOfTask = `(n.declarer is null or n.declarer = ${makerOf("c")})`;
 
+const hasCalls = (session: string, org: string): string =>
+  `(exists (select from requests r where r.org_id = ${org} and r.session = ${session})
+      or exists (select from rollup_sessions r where r.org_id = ${org} and r.session = ${session}))`;
+
 /** Whether a link `l` was declared in the repository of a pull request that names its task. */
 const IS_SAME_REPOSITORY = `exists (
       select from pull_requests p join repositories q on q.org_id = p.org_id and q.id = p.repository_id
@@ -65,8 +69,9 @@ const IS_SAME_REPOSITORY = `exists (
 
 /**
  * Tasks, as `task`, with calls that are not counted: a declared session that counts elsewhere or was declared in the same
- * repository without a right to the task, or calls under an agent's id that made calls of the task and that no link
- * covers. `named` is a relation of `sessionsOfTasks`.
+ * repository without a right to the task, one that was declared on the task's branch before the merge and for no other
+ * pull request, or calls under an agent's id that made calls of the task and that no link covers. `named` is a relation of
+ * `sessionsOfTasks`.
  */
 export const uncoveredTasks = (named: string, org: string): string => `
   select n.task from ${named} n join session_links l on l.org_id = ${org} and l.of_session = n.task
@@ -74,10 +79,19 @@ export const uncoveredTasks = (named: string, org: string): string => `
     and case when not exists (select from ${named} o where o.task = n.task and o.session = l.session)
       then ${IS_SAME_REPOSITORY} or ${isAllowed(org)} end
   union
+  select n.task from ${named} n
+  join session_links a on a.org_id = ${org} and a.of_session = n.task and a.branch is not null and a.removed_at is null
+  join session_links b on b.org_id = ${org} and b.repository = a.repository and b.branch = a.branch and b.removed_at is null
+  where b.of_session <> n.task
+    and not exists (select from ${named} o where o.task = n.task and o.session = b.session)
+    and not exists (select from pull_requests p where p.org_id = ${org} and p.session = b.of_session)
+    and exists (select from pull_requests p
+      where p.org_id = ${org} and p.session = n.task and b.declared_at < coalesce(p.merged_at, 'infinity'))
+    and ${hasCalls("b.session", org)}
+  union
   select n.task from ${named} n join session_agents a on a.org_id = ${org} and a.session = n.session
   where not exists (select from ${named} o where o.task = n.task and o.session = a.agent_session)
-    and (exists (select from requests r where r.org_id = ${org} and r.session = a.agent_session)
-      or exists (select from rollup_sessions r where r.org_id = ${org} and r.session = a.agent_session))
+    and ${hasCalls("a.agent_session", org)}
   union
   select n.task from ${named} n join session_agents a on a.org_id = ${org} and a.session = n.session
   join session_agents b on b.org_id = ${org} and b.agent_session = a.agent_session

@@ -153,6 +153,22 @@ describe("a link to another person's task", () => {
     expect(await page()).toMatchObject({ requests: 5 });
   });
 
+  test("that was never declared leaves a lower bound, if its own session worked on the branch before the merge", async () => {
+    const place = { repository: "acme/shop", branch: "silent" };
+    await calls("ann", "silent-a");
+    await link("ann", { session: "silent-a", of: "silent-a", ...place });
+    await calls("bob", "silent-b");
+    await link("bob", { session: "silent-b", of: "silent-b", ...place });
+    const page = await merged("silent-a");
+    expect(await page()).toMatchObject({ requests: 1, floor: true });
+    expect(await link("bob", { session: "silent-b", of: "silent-a", ...place })).toBe(true);
+    expect(await page()).toEqual({ requests: 2, floor: false, findings: [] });
+    // The branch is used again, for another pull request.
+    await calls("bob", "silent-c");
+    await link("bob", { session: "silent-c", of: "silent-c", ...place });
+    expect(await page()).toMatchObject({ requests: 2, floor: false });
+  });
+
   test("in the repository of its pull request, without evidence of the branch, makes it a lower bound", async () => {
     await calls("ann", "unproven-task");
     await calls("bob", "unproven-agent");
