@@ -46,6 +46,22 @@ describe.skipIf(!BROWSER)("the sign-in page", () => {
     expect(faults).toEqual([]);
   });
 
+  test("says why a way is off where anyone can have an account, and shows no button for it", async () => {
+    const env = {
+      PUBLIC_URL: "http://gateway.test",
+      OIDC_ISSUER: "https://accounts.google.com",
+      OIDC_CLIENT_ID: CLIENT.id,
+      OIDC_CLIENT_SECRET: CLIENT.secret,
+    };
+    const { url } = await localGateway({ dataDir: `${place.path}/google`, env });
+    const { page, faults } = await visit(browser, { origin: url });
+    await page.goto("/sign-in");
+    await page.getByText("Sign-in at accounts.google.com is off: anyone can have an account there").waitFor();
+    expect(await page.getByRole("link", { name: "Sign in with" }).count()).toBe(0);
+    expect(await faultsOfAccess(page)).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
   test("says why a sign-in failed, for each cause, and repeats nothing of the address", async () => {
     const { page, faults } = await visit(browser, { origin: plain.url });
     for (const [cause, sentence] of Object.entries(SIGN_IN_CAUSES)) {
