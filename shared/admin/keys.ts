@@ -107,6 +107,10 @@ const view = {
   id: Type.String({ format: "uuid" }),
   name: Type.String(),
   owner: nullable(Type.String()),
+  own: Type.Boolean({
+    description:
+      "Whether its owner made it: it then shares its limits with the other keys that the owner made.",
+  }),
   service: Type.Boolean({
     description: "Whether it is a program's, which does not read its owner's `/v1/me`.",
   }),

@@ -21,6 +21,8 @@ describe("client keys", () => {
       name: "ci",
       owner: "ada",
       team: null,
+      own: false,
+      service: false,
       scopes: {},
       limits: null,
       status: "active",

@@ -368,7 +368,7 @@ describe("own keys", () => {
     });
     const made = await browsers.bob.send("POST", "/v1/me/keys", { name: "laptop" });
     const key = await made.json();
-    expect([made.status, key.name, key.owner]).toEqual([201, "laptop", "bob@example.com"]);
+    expect([made.status, key.name, key.owner, key.own]).toEqual([201, "laptop", "bob@example.com", true]);
     expect(key.scopes).toEqual({ routes: ["echo"] });
     expect(key.limits).toEqual({ budget_usd: "5", budget_period: "month" });
     const own = await fetch(`${gateway.url}/v1/me`, { headers: { authorization: `Bearer ${key.secret}` } });

@@ -42,6 +42,7 @@ const LIMITS_OF_KEYS: ResourceFacts<KeyView> = {
   columns: [
     textColumn("name", "Key", { of: ({ name }) => name }),
     textColumn("owner", "Owner", { of: ({ owner }) => owner, none: "service account" }),
+    textColumn("counts", "Counts", { of: ({ own }) => (own ? "all keys that the owner made" : "this key") }),
     rateColumn("requests_per_minute", "Requests a minute"),
     rateColumn("tokens_per_minute", "Tokens a minute"),
     rateColumn("concurrency", "At once"),
