@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { reportRunner } from "#gateway/reporting.ts";
 import { newId } from "#shared/ids.ts";
 import type { Spec } from "#shared/report.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { openRow, settledRow } from "#test/support/recorder-kit.ts";
+import { reportEngines } from "#test/support/report-engines.ts";
 import { ledger } from "../rollups/ledger.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
@@ -24,8 +24,9 @@ test("a report that holds batches at interactive prices says that it costs at mo
   const batch = settledRow(openRow({ startedAt: AT, channel: "batch", model: "m" }), { costUsd: "2" });
   await it.write([batch, settledRow(openRow({ startedAt: AT, model: "n" }), { costUsd: "1" })]);
   await it.rollups.catchUp(NOW);
-  const own = reportRunner({ url: it.database.url });
-  atEnd(own.close);
+  const engines = await reportEngines(it.database.url);
+  await engines.wrote("default");
+  const own = engines.runner();
   const ceilings = async (over: Partial<Spec> = {}) =>
     Promise.all(
       [it.single, it.rolled, own].map(async (runner) => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { reportRunner } from "#gateway/reporting.ts";
 import type { Spec } from "#shared/report.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { openRow, settledRow } from "#test/support/recorder-kit.ts";
+import { reportEngines } from "#test/support/report-engines.ts";
 import { ledger } from "../rollups/ledger.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
@@ -37,9 +37,9 @@ describe("a decomposition is of calls of known cost", () => {
       call("2026-11-15T12:00:00Z", "ann", null),
     ]);
     await it.rollups.catchUp(NOW);
-    const own = reportRunner({ url: it.database.url });
-    atEnd(own.close);
-    for (const runner of [it.single, it.rolled, own]) {
+    const engines = await reportEngines(it.database.url);
+    await engines.wrote("default");
+    for (const runner of [it.single, it.rolled, engines.runner()]) {
       const { decomposition, total } = await runner.run(SPEC, NOW);
       expect(total.current).toMatchObject({ users: 2, unpriced_requests: 2, cost_per_user: 0.005 });
       expect(decomposition).toEqual({
