@@ -8,6 +8,8 @@ import type { RequestLines } from "./request-lines.ts";
 
 const PURPOSE = "batch";
 const PURPOSE_BYTES_MAX = 100;
+export const PURPOSE_FAULT =
+  "`purpose` must be `batch`: files for prompts are not kept. Send their content in the call itself.";
 
 const invalid = (sentence: string) => new GatewayError("invalid_request", sentence);
 
@@ -45,7 +47,7 @@ export function fileForm(arrival: RequestBody, boundary: string, { lines, evalua
     part = null;
     if (ended?.isFile) return lines.end();
     if (ended?.name === "purpose") {
-      if (Buffer.concat(purpose).toString() !== PURPOSE) throw invalid("`purpose` must be `batch`.");
+      if (Buffer.concat(purpose).toString() !== PURPOSE) throw invalid(PURPOSE_FAULT);
       purpose = [];
     }
     return [];
@@ -54,7 +56,7 @@ export function fileForm(arrival: RequestBody, boundary: string, { lines, evalua
   function content(bytes: Uint8Array): Uint8Array[] {
     if (part?.isFile) return lines.push(bytes);
     if (part?.name === "purpose") {
-      if (purpose.length > PURPOSE_BYTES_MAX) throw invalid("`purpose` must be `batch`.");
+      if (purpose.length > PURPOSE_BYTES_MAX) throw invalid(PURPOSE_FAULT);
       purpose.push(bytes);
     }
     return [bytes];

@@ -14,6 +14,7 @@ const SHAPES: readonly { prefix: string; method?: string; needsHeader?: string; 
   { prefix: "/v1/files", needsHeader: "anthropic-version", wire: "messages" },
   { prefix: "/managed/settings", wire: "messages" },
   { prefix: "/api/oauth/", wire: "messages" },
+  { prefix: "/v1/files", needsHeader: "anthropic-version", wire: "messages" },
   { prefix: "/v1beta/", wire: "gemini" },
   { prefix: "/v1alpha/", wire: "gemini" },
   { prefix: "/v1/models/", method: "POST", wire: "gemini" },

@@ -1,8 +1,10 @@
 import { batchResults, cancelBatch, deleteBatch, listOwnBatches, readBatch } from "../batch/batches.ts";
+import { PURPOSE_FAULT } from "../batch/file-form.ts";
 import { deleteFile, fileContent, listOwnFiles, readFile } from "../batch/files.ts";
 import { createLineBatch } from "../batch/line-batches.ts";
 import { createMessageBatch } from "../batch/message-batches.ts";
 import { uploadFile } from "../batch/upload-file.ts";
+import { GatewayError } from "../errors.ts";
 import { holding } from "../http/body-budget.ts";
 import { readBody } from "../plugins/body.ts";
 import { keyed } from "../plugins/client-key.ts";
@@ -18,7 +20,12 @@ export const filesSurface = (deps: BatchSurfaceDeps) =>
   keyed(deps, "files")
     .post(
       "/v1/files",
-      ({ request, caller }) => uploadFile(deps, { key: caller.key, request }),
+      ({ request, caller }) => {
+        // Anthropic's files have no purpose, so that their content would be read as requests.
+        if (request.headers.has("anthropic-version"))
+          throw new GatewayError("invalid_request", PURPOSE_FAULT);
+        return uploadFile(deps, { key: caller.key, request });
+      },
       batchRoute(
         "Upload a file of requests",
         "`multipart/form-data` with `purpose` `batch` and a `file` with one JSON request per line. Every line is checked against the key's scope; names of routes become their models.",

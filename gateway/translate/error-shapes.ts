@@ -90,6 +90,14 @@ export function clientErrorBody(
   return SHAPES[wire](byStatus(it.status), message, it.requestId);
 }
 
+/** An error in place of an answer with a good status, as OpenRouter sends it: its own status and sentence; null if it is none. */
+export function faultInAnswer(wire: ClientWire, body: Json | null): { status: number; body: object } | null {
+  if (!body || !isJson(body["error"])) return null;
+  const { type, message } = readProviderError(body);
+  const fault = byName(type);
+  return { status: fault.status, body: SHAPES[wire](fault, message, null) };
+}
+
 /** An error inside a stream, as the client's format shapes it. */
 export const streamError = (wire: ClientWire, { type, message }: ProviderError): object =>
   SHAPES[wire](byName(type), message, null);

@@ -5,7 +5,7 @@ import { writeChatAnswer } from "./chat/answer-out.ts";
 import { readChatRequest } from "./chat/request-in.ts";
 import { type ChatDialect, writeChatRequest } from "./chat/request-out.ts";
 import { chatWriter } from "./chat/stream-out.ts";
-import { type ClientWire, clientErrorBody } from "./error-shapes.ts";
+import { type ClientWire, clientErrorBody, faultInAnswer } from "./error-shapes.ts";
 import { errorInBytes, type Json, jsonBytes, objectInBytes, type StepReader } from "./exact-json.ts";
 import { geminiSteps, geminiStream } from "./gemini/answer-in.ts";
 import { geminiWriter, writeGeminiAnswer } from "./gemini/answer-out.ts";
@@ -78,6 +78,8 @@ export type Translated = {
   dropped: Dropped;
   /** A whole answer in the client's format; null when it is no answer of the provider's format. */
   answer(bytes: Uint8Array, usage: Usage): Uint8Array<ArrayBuffer> | null;
+  /** An error in place of an answer with a good status, in the client's shape; null if it is none. */
+  fault(bytes: Uint8Array): { status: number; body: Uint8Array<ArrayBuffer> } | null;
   /** A refusal of the provider's, in the client's shape. */
   refusal(bytes: Uint8Array, response: { status: number; requestId: string | null }): Uint8Array<ArrayBuffer>;
   /** A translator of one stream. `usage` returns the counts so far. */
@@ -155,6 +157,10 @@ export function translate(
           writing(() => usage),
         ),
       );
+    },
+    fault(answer) {
+      const fault = faultInAnswer(pair.from, objectInBytes(answer));
+      return fault && { status: fault.status, body: jsonBytes(fault.body) };
     },
     refusal: (body, { status, requestId }) =>
       jsonBytes(clientErrorBody(pair.from, { status, body: errorInBytes(body), requestId })),

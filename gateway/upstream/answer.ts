@@ -145,10 +145,8 @@ async function plain(deps: AnswerDeps, story: AnswerStory): Promise<Response | n
   const read = await beginningOf(deps, story).catch((error) => ({ error }));
   if ("error" in read) return await broken(story, read.error);
   if (read.longer) return await long(deps, story, read.longer);
-  const { reading, forwarded, cause } = wholeAnswer(
-    { answered: story.attempt, readAnswer: readingOf(story) },
-    read.whole,
-  );
+  const answered = { answered: story.attempt, readAnswer: readingOf(story) };
+  const { reading, forwarded, cause, ...told } = wholeAnswer(answered, read.whole);
   if (!forwarded) {
     await story.settle("upstream_broken", reading, cause);
     return null;
@@ -161,7 +159,7 @@ async function plain(deps: AnswerDeps, story: AnswerStory): Promise<Response | n
   }
   await story.settle(story.signal.aborted ? "client_gone" : "complete", reading, null);
   return new Response(forwarded.byteLength > 0 ? forwarded : null, {
-    status: story.attempt.answer.status,
+    status: "status" in told ? told.status : story.attempt.answer.status,
     headers: cost ? { ...headersOf(story), ...cost() } : headersOf(story),
   });
 }

@@ -7,8 +7,8 @@ import { providerRequestId, type Translation } from "./translation.ts";
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** An answer that was read whole. `forwarded` is null if the provider broke off: `cause` then says how. */
-export type WholeAnswer = { reading: Reading } & (
-  | { forwarded: Bytes; cause: null }
+export type WholeAnswer = { reading: Reading } /** `status`: of an error that came with a good one. */ & (
+  | { forwarded: Bytes; cause: null; status?: number }
   | { forwarded: null; cause: FailureCause }
 );
 
@@ -22,7 +22,14 @@ export function wholeAnswer({ answered, readAnswer }: Readers, bytes: Bytes): Wh
   const plain = decodedCopy(bytes, translation ? null : encodingOf(answered));
   const reading = readAnswer(plain ?? NOTHING);
   const forwarded = translation ? translatedBody(translation, answered, { bytes, reading }) : bytes;
-  if (!forwarded) return { reading, forwarded: null, cause: "bad_answer" };
+  if (!forwarded) {
+    const fault = translation?.fault(bytes);
+    if (fault) {
+      const failed = { ...reading, failure: reading.failure ?? String(fault.status) };
+      return { reading: failed, forwarded: fault.body, cause: null, status: fault.status };
+    }
+    return { reading, forwarded: null, cause: "bad_answer" };
+  }
   return isCutShort(answered, plain)
     ? { reading, forwarded: null, cause: "cut" }
     : { reading, forwarded, cause: null };

@@ -93,8 +93,16 @@ const RULES: readonly ((request: Request, signed: SignedThoughts) => string | fa
     }
     return false;
   },
-  ({ messages }) =>
-    messages.at(-1)?.role !== "user" && "This model does not support assistant message prefill.",
+  (request) => {
+    const last = request.messages.at(-1);
+    if (!last || last.role === "user") return false;
+    if (!isBudgeted(request)) return "This model does not support assistant message prefill.";
+    if (thinks(request)) return "Prefilling assistant responses is not supported with extended thinking.";
+    const text = blocksOf(last).at(-1);
+    return text?.type === "text" && /\s$/.test(text.text)
+      ? "messages: final assistant content cannot end with trailing whitespace"
+      : false;
+  },
   ({ messages }) =>
     messages.some((message, index) => {
       const uses = blocksOf(message).flatMap((block) => (block.type === "tool_use" ? block.id : []));

@@ -218,3 +218,37 @@ test("white space that Anthropic refuses is left out and counted", () => {
   ]);
   expect(Object.fromEntries(translated.dropped)).toEqual({ stop: 1 });
 });
+
+test("an answer that the client began is continued by models that do so", () => {
+  const request = {
+    reasoning_effort: "high",
+    messages: [
+      { role: "user", content: "Weather?" },
+      { role: "assistant", content: "It rains " },
+    ],
+  };
+  const sent = jsonOf(
+    translation({ from: "chat", to: "messages" }, request, { model: "claude-sonnet-4-5" }).body,
+  );
+  expect(sent).toMatchObject({
+    messages: [{}, { role: "assistant", content: [{ type: "text", text: "It rains" }] }],
+  });
+  expect(sent).not.toHaveProperty("thinking");
+});
+
+test("an error in place of an answer keeps its status and its sentence", () => {
+  const error = { code: 429, message: "Rate limited upstream." };
+  const translated = translation(
+    { from: "messages", to: "chat" },
+    {
+      max_tokens: 9,
+      messages: [{ role: "user", content: "Hi" }],
+    },
+  );
+  const fault = translated.fault(bytesOf({ error, user_id: "u" }));
+  expect([fault?.status, jsonOf(fault?.body ?? null)]).toEqual([
+    429,
+    { type: "error", error: { type: "rate_limit_error", message: "Rate limited upstream." } },
+  ]);
+  expect(translated.fault(bytesOf({ choices: [] }))).toBeNull();
+});

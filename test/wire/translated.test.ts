@@ -56,6 +56,8 @@ beforeAll(async () => {
       }
       case "nonsense":
         return reply.json({ hello: "world" });
+      case "limited":
+        return reply.json({ error: { code: 429, message: "Rate limited upstream." } });
       case "page": {
         const page = "<html>Bad gateway</html>";
         return reply.raw(
@@ -181,6 +183,18 @@ describe("what comes back", () => {
     const session = newId();
     expect((await ask("nonsense", { session })).status).toBe(502);
     expect(await gateway.records(session)).toMatchObject([{ state: "upstream_broken", unpriced: true }]);
+  });
+
+  test("an error in place of an answer keeps its status and sentence", async () => {
+    const session = newId();
+    const answer = await ask("limited", { session });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      429,
+      { error: { message: "Rate limited upstream.", code: "rate_limit_exceeded" } },
+    ]);
+    expect(await gateway.records(session)).toMatchObject([
+      { state: "upstream_error", error_type: "upstream_429" },
+    ]);
   });
 
   test("a stream that breaks is never given a clean end", async () => {

@@ -6,6 +6,8 @@ export type ClaudeFacts = {
   budgeted: boolean;
   /** Takes a JSON schema for its answer. */
   schemas: boolean;
+  /** Continues an answer that the client began. */
+  prefill?: false;
 };
 
 /** By the beginning of the name; the first that fits counts. Source: the vendor's model overview. */
@@ -16,7 +18,7 @@ const MODELS: readonly [name: RegExp, facts: ClaudeFacts][] = [
   [/^claude-opus-4(-[01])?(-20\d{6})?$/, { outputTokensMax: 32_000, budgeted: true, schemas: false }],
   [/^claude-sonnet-4(-0)?(-20\d{6})?$/, { outputTokensMax: 64_000, budgeted: true, schemas: false }],
   [/^claude-(sonnet|haiku|opus)-4-5(-20\d{6})?$/, { outputTokensMax: 64_000, budgeted: true, schemas: true }],
-  [/^claude-/, { outputTokensMax: 64_000, budgeted: false, schemas: true }],
+  [/^claude-/, { outputTokensMax: 64_000, budgeted: false, schemas: true, prefill: false }],
 ];
 
 /** Every model with this format accepts that much. */

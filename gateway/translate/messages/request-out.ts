@@ -14,7 +14,10 @@ export function writeMessagesRequest(prompt: Prompt, model: string): object {
     model,
     max_tokens: maxTokens,
     ...systemMember(system),
-    messages: conversation(prompt.turns.filter(({ role }) => role !== "system")),
+    messages: conversation(
+      prompt.turns.filter(({ role }) => role !== "system"),
+      model,
+    ),
     ...temperatures(prompt, reasoning),
     ...stopSequences(prompt),
     ...(reasoning.thinking ? { thinking: reasoning.thinking } : {}),
@@ -31,12 +34,14 @@ function systemMember(turns: readonly PromptTurn[]): object {
   return system.length > 0 ? { system } : {};
 }
 
+type Message = { role: string; content: object[] };
+
 /**
  * The turns with those of one side joined, because results of several calls must come in one message. An answer to
- * continue has another meaning in each format, so it is refused.
+ * continue is refused where the model does not continue it.
  */
-function conversation(turns: readonly PromptTurn[]): object[] {
-  const joined: { role: string; content: object[] }[] = [];
+function conversation(turns: readonly PromptTurn[], model: string): object[] {
+  const joined: Message[] = [];
   for (const turn of turns) {
     const content = blocksOf(turn);
     if (content.length === 0) continue;
@@ -45,8 +50,20 @@ function conversation(turns: readonly PromptTurn[]): object[] {
     else joined.push({ role: turn.role, content });
   }
   const last = turns.at(-1);
-  if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
+  if (last?.role === "assistant") {
+    if (claudeFacts(model).prefill === false)
+      throw inexpressible(last.at, "the last message must be the user's");
+    joined.push(...begunAnswer(joined.pop()));
+  }
   return joined;
+}
+
+/** The vendor refuses white space at the end of an answer to continue. */
+function begunAnswer(message: Message | undefined): Message[] {
+  const last = message?.content.at(-1);
+  if (!message || !last || !("text" in last)) return message ? [message] : [];
+  const text = String(last.text).trimEnd();
+  return [{ ...message, content: [...message.content.slice(0, -1), { ...last, text }] }];
 }
 
 /**
@@ -124,7 +141,8 @@ const NONE: Reasoning = { thinking: null, effort: null };
 function reasoningOf(prompt: Prompt, model: string, maxTokens: number): Reasoning {
   const { effort } = prompt.reasoning;
   if (!effort || effort.value === "none" || effort.value === "minimal") return NONE;
-  const thinks = !isForced(prompt) && !hasUnsignedCalls(prompt.turns);
+  const thinks =
+    !isForced(prompt) && !hasUnsignedCalls(prompt.turns) && prompt.turns.at(-1)?.role !== "assistant";
   if (!claudeFacts(model).budgeted) {
     return { thinking: thinks ? { type: "adaptive" } : null, effort: effort.value };
   }
