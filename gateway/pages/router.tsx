@@ -78,6 +78,7 @@ const pages = [
   ),
   page("/requests", () => import("./requests/requests-page.tsx"), "RequestsPage"),
   page("/requests/$id", () => import("./requests/request-page.tsx"), "RequestPage"),
+  page("/sessions/$session", () => import("./sessions/session-page.tsx"), "SessionPage"),
   page("/tool-calls", () => import("./tool-calls/tool-calls-page.tsx"), "ToolCallsPage"),
   page("/set-up", () => import("./set-up/set-up-page.tsx"), "SetUpPage"),
   page("/me", () => import("./me/me-page.tsx"), "MePage"),

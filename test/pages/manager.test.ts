@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import type { RequestView } from "#shared/admin/records.ts";
+import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { linkFor } from "#test/identity/browser.ts";
 import { BROWSER, downloaded, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
@@ -81,9 +82,56 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     expect(new URL(page.url()).searchParams.get("link")).toBe("no_stamp");
   });
 
+  test.each([1440, 390])("the cost of requests is in sight at %d pixels", async (width) => {
+    const page = await open("/requests");
+    await page.setViewportSize({ width, height: 900 });
+    const box = await page.locator("tbody tr").first().locator("[data-exact^='$']").boundingBox();
+    expect((box?.x ?? width) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  test("a request leads to its session, and that to its pull request; its cost adds up to the pull request's", async () => {
+    const { data } = await gateway.admin<{ data: PullRequestView[] }>(
+      "GET",
+      "/pull-requests?link=joined&limit=1",
+    );
+    const [merged] = data;
+    const page = await open(`/requests?session=${merged?.session}`);
+    await page.locator("tbody tr").first().getByRole("link").first().click();
+    await page.getByRole("region", { name: "Session, pull request" }).getByRole("link").first().click();
+    await page.waitForURL(/\/sessions\//);
+    await reader.settled();
+    const cost = `$${formatDecimal(parseDecimal(merged?.session_cost_usd ?? "0"))}`;
+    const exact = (name: string) =>
+      page
+        .getByRole("region", { name, exact: true })
+        .locator("[data-exact]")
+        .first()
+        .getAttribute("data-exact");
+    expect(await exact("Cost")).toBe(cost);
+    const last = page.getByRole("region", { name: "Calls, one after the other" }).locator("tbody tr").last();
+    expect(await last.locator("td").nth(2).locator("[data-exact]").getAttribute("data-exact")).toBe(cost);
+    await expectFit(reader);
+    await page.getByRole("region", { name: "Pull requests" }).getByRole("link").first().click();
+    await page.getByRole("heading", { level: 1, name: `${merged?.repository} #${merged?.number}` }).waitFor();
+    await page.getByRole("link", { name: /…/ }).first().click();
+    await page.waitForURL(/\/sessions\//);
+  });
+
+  test("a filter suggests the values that there are, those that begin with what is typed first", async () => {
+    const page = await open("/requests");
+    await page.getByRole("combobox", { name: "Value of Model" }).fill("claude");
+    const options = page.getByRole("listbox").getByRole("option");
+    await options.first().waitFor();
+    expect((await options.allTextContents()).every((text) => text.startsWith("claude"))).toBe(true);
+    await options.first().click();
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.waitForURL(/model=claude/);
+  });
+
   test("requests can be narrowed to a team and the teams below it", async () => {
     const page = await open("/requests?team=commerce");
-    const teams = await page.locator("tbody tr td:nth-child(3) small").allTextContents();
+    const teams = await page.locator("tbody tr td:nth-child(4) small").allTextContents();
     expect(teams.length).toBeGreaterThan(0);
     expect(teams.every((text) => /^(payments|growth|risk) /.test(text))).toBe(true);
   });
@@ -99,7 +147,7 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
 
   test("hostile names are inert text, and stay within the page", async () => {
     const page = await open(`/requests/${await hostileRecord()}`);
-    expect(await page.title()).toBe("Requests · Tallygate");
+    expect(await page.title()).toMatch(/^Request [0-9a-f]{8}…[0-9a-f]{4} · Tallygate$/);
     expect(await page.locator("main img").count()).toBe(0);
     expect(await page.locator("main").textContent()).not.toContain(HOSTILE.client);
     await expectFit(reader);

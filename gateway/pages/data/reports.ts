@@ -12,7 +12,7 @@ const CATALOGUE_QUERY = {
   staleTime: Number.POSITIVE_INFINITY,
 } as const;
 
-export const useCatalogue = () => useQuery(CATALOGUE_QUERY);
+export const useCatalogue = (enabled = true) => useQuery({ ...CATALOGUE_QUERY, enabled });
 
 export const REPORTS_QUERY = {
   queryKey: ["reports", "saved"],

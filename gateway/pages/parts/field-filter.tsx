@@ -1,20 +1,37 @@
-import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { Autocomplete, Button, NativeSelect, type OptionsFilter } from "@mantine/core";
 import { type FormEvent, useState } from "react";
+import type { SourceName } from "#shared/report.ts";
+import { useSuggestions } from "./suggestions.ts";
 
 type FieldFilterProps = {
   words: Readonly<Record<string, string>>;
   choose: (name: string, value: string) => void;
+  /** Where values to suggest are from. */
+  source: SourceName;
   /** Opens the page of an id that is typed. */
   open?: (id: string) => void;
 };
 
+const SUGGESTED_MAX = 20;
+
+/** Those that begin with the text, and then those that contain it. */
+const startingFirst: OptionsFilter = ({ options, search, limit }) => {
+  const text = search.trim().toLowerCase();
+  const at = (option: (typeof options)[number]) =>
+    "label" in option ? option.label.toLowerCase().indexOf(text) : -1;
+  const begins = options.filter((option) => at(option) === 0);
+  return [...begins, ...options.filter((option) => at(option) > 0)].slice(0, limit);
+};
+
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Narrows a list by a field and its exact value. */
-export function FieldFilter({ words, choose, open }: FieldFilterProps) {
+/** Narrows a list by a field and its exact value, which can be chosen by its beginning. */
+export function FieldFilter({ words, choose, source, open }: FieldFilterProps) {
   const [first = ""] = Object.keys(words).filter((name) => name !== "from" && name !== "to");
   const [name, setName] = useState(first);
   const [value, setValue] = useState("");
+  const [isUsed, setUsed] = useState(false);
+  const suggestions = useSuggestions(source, name, isUsed);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const text = value.trim();
@@ -32,13 +49,17 @@ export function FieldFilter({ words, choose, open }: FieldFilterProps) {
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <TextInput
+      <Autocomplete
         size="xs"
         data-search
         aria-label={`Value of ${words[name] ?? name}`}
-        placeholder={open ? "Exact value, or a record's id" : "Exact value"}
+        placeholder={open ? "Value, or a record's id" : "Value"}
+        limit={SUGGESTED_MAX}
+        data={suggestions}
+        filter={startingFirst}
+        onFocus={() => setUsed(true)}
         value={value}
-        onChange={(event) => setValue(event.currentTarget.value)}
+        onChange={setValue}
       />
       <Button size="xs" variant="default" type="submit">
         Filter

@@ -6,9 +6,9 @@ import { getJson, queryOf } from "../data/api.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { isoDay } from "../parts/dates.ts";
 import { count, counted } from "../parts/format.ts";
+import { linkRemedy, linkTone, linkWord } from "../parts/link-words.ts";
 import { Panel } from "../parts/page-head.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
-import { linkRemedy, linkTone, linkWord } from "./link-words.ts";
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;

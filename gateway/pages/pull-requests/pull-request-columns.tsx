@@ -1,10 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import type { Column } from "../parts/data-table.tsx";
+import { linkRemedy, linkTone, linkWord } from "../parts/link-words.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
+import { PullRequestName } from "../parts/pull-request-name.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
-import { linkRemedy, linkTone, linkWord } from "./link-words.ts";
+import { SessionLink } from "../sessions/session-link.tsx";
 
 type Narrow = (name: string, value: string) => void;
 
@@ -20,7 +22,7 @@ const nameColumns = (narrow: Narrow): Column<PullRequestView>[] => [
     head: "Pull request",
     cell: ({ repository, number, author }) => (
       <>
-        <Name repository={repository} number={number} />
+        <PullRequestName repository={repository} number={number} />
         <small>
           <ValueLink
             text={author}
@@ -68,13 +70,7 @@ const costColumns = (narrow: Narrow): Column<PullRequestView>[] => [
           <span className={`tag ${linkTone(link)}`}>{linkWord(link)}</span>
         </button>
         <small>
-          {linkRemedy(link) ?? (
-            <ValueLink
-              text={session}
-              choose={(value) => narrow("session", value)}
-              none="Its body names no session."
-            />
-          )}
+          {linkRemedy(link) ?? <SessionLink session={session} none="Its body names no session." />}
         </small>
       </>
     ),
@@ -107,19 +103,3 @@ const costColumns = (narrow: Narrow): Column<PullRequestView>[] => [
     ),
   },
 ];
-
-function Name({ repository, number }: { repository: string | null; number: number }) {
-  const [owner = "", repo = ""] = repository?.split("/") ?? [];
-  if (repo === "") return <>#{number}</>;
-  return (
-    <Link
-      to="/pull-requests/$owner/$repo/$n"
-      params={{ owner, repo, n: String(number) }}
-      className="row-link"
-    >
-      <b>
-        <bdi>{repo}</bdi> #{number}
-      </b>
-    </Link>
-  );
-}

@@ -2,10 +2,11 @@ import { Link } from "@tanstack/react-router";
 import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, counted } from "../parts/format.ts";
+import { linkTone, linkWord } from "../parts/link-words.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { Fact } from "../parts/page-head.tsx";
-import { linkTone, linkWord } from "./link-words.ts";
+import { SessionLink } from "../sessions/session-link.tsx";
 
 /** What is known of it at a glance. */
 export function PullRequestFacts({ details }: { details: PullRequestPage }) {
@@ -62,13 +63,7 @@ export function PullRequestFacts({ details }: { details: PullRequestPage }) {
         </dd>
         <dt>Session</dt>
         <dd>
-          {session === null ? (
-            "–"
-          ) : (
-            <Link to="/requests" search={{ session }}>
-              <Foreign text={session} />
-            </Link>
-          )}
+          <SessionLink session={session} none="Its body names no session." />
         </dd>
         {details.session_owners.length > 0 && (
           <>

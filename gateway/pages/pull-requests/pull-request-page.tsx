@@ -8,12 +8,13 @@ import { mayAs, useMe } from "../data/me.ts";
 import { longTimeGroup } from "../parts/dates.ts";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { counted } from "../parts/format.ts";
+import { githubUrl } from "../parts/link-words.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { dayTimes } from "../parts/records-link.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
-import { githubUrl } from "./link-words.ts";
+import { SessionLink } from "../sessions/session-link.tsx";
 import { PullRequestFacts } from "./pull-request-facts.tsx";
 import { Timeline } from "./timeline.tsx";
 
@@ -41,14 +42,13 @@ export function PullRequestPage() {
   return (
     <>
       <PageHead
-        title="Pull requests"
+        title={`${plainName(repository)} #${plainName(n)}`}
         sub={
           <>
-            <Link to="/pull-requests">All</Link> ·{" "}
+            <Link to="/pull-requests">All pull requests</Link> ·{" "}
             <Link to="/pull-requests" search={{ repository }}>
-              <bdi>{plainName(repository)}</bdi>
-            </Link>{" "}
-            · #{plainName(n)}
+              those of <bdi>{plainName(repository)}</bdi>
+            </Link>
           </>
         }
       >
@@ -142,9 +142,7 @@ function SessionCosts({ details }: { details: Details }) {
         {sessions.map(({ session: name, declarer, link, ...part }) => (
           <div className="bar-row" key={`${name} ${declarer}`}>
             <span>
-              <Link to="/requests" search={{ session: name }}>
-                <Foreign text={name} />
-              </Link>
+              <SessionLink session={name} />
               <span className="small mute">
                 {declarer === null ? " named by the pull request" : " linked by "}
                 {declarer !== null && <Foreign text={declarer} />}

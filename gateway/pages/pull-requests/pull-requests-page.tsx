@@ -40,7 +40,7 @@ export function PullRequestsPage() {
   return (
     <>
       <PageHead title="Pull requests">
-        <FieldFilter words={FILTERS} choose={narrow} />
+        <FieldFilter words={FILTERS} source="outcomes" choose={narrow} />
       </PageHead>
       <ListNote />
       <ValueChips words={FILTERS} values={filters} remove={(name) => change({ [name]: undefined })} />

@@ -5,6 +5,7 @@ import { count, duration } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
+import { SessionLink } from "../sessions/session-link.tsx";
 import { RequestState } from "./request-state.tsx";
 
 const tokens = ({ input_tokens: input, output_tokens: output }: RequestView) =>
@@ -14,20 +15,40 @@ type Narrow = (name: string, value: string) => void;
 
 /** Columns of the list; each value narrows it. */
 export const requestColumns = (narrow: Narrow): Column<RequestView>[] => [
+  TIME,
+  // Second, so that it is in sight however narrow the window is.
+  COST,
   ...labelColumns(narrow),
   ...figureColumns(narrow),
 ];
 
+const TIME: Column<RequestView> = {
+  id: "time",
+  head: "Time",
+  cell: ({ id, started_at: at }) => (
+    <Link to="/requests/$id" params={{ id }} className="row-link">
+      <Moment at={at} />
+    </Link>
+  ),
+};
+
+const COST: Column<RequestView> = {
+  id: "cost",
+  head: "Cost",
+  isNumber: true,
+  cell: (row) => (
+    <Money
+      value={row.cost_usd}
+      floor={row.partial}
+      ceiling={row.ceiling}
+      unknown={
+        row.unpriced ? "No price is known for it, or the provider reported no usage." : "Nothing was billed."
+      }
+    />
+  ),
+};
+
 const labelColumns = (narrow: Narrow): Column<RequestView>[] => [
-  {
-    id: "time",
-    head: "Time",
-    cell: ({ id, started_at: at }) => (
-      <Link to="/requests/$id" params={{ id }} className="row-link">
-        <Moment at={at} />
-      </Link>
-    ),
-  },
   {
     id: "model",
     head: "Model",
@@ -72,11 +93,7 @@ const labelColumns = (narrow: Narrow): Column<RequestView>[] => [
       <>
         <ValueLink text={client} choose={(value) => narrow("client", value)} />
         <small>
-          <ValueLink
-            text={session}
-            choose={(value) => narrow("session", value)}
-            none="The client sent no session."
-          />
+          <SessionLink session={session} />
         </small>
       </>
     ),
@@ -91,22 +108,5 @@ const figureColumns = (narrow: Narrow): Column<RequestView>[] => [
     head: "Latency",
     isNumber: true,
     cell: ({ latency_ms: ms }) => (ms === null ? "–" : duration(ms)),
-  },
-  {
-    id: "cost",
-    head: "Cost",
-    isNumber: true,
-    cell: (row) => (
-      <Money
-        value={row.cost_usd}
-        floor={row.partial}
-        ceiling={row.ceiling}
-        unknown={
-          row.unpriced
-            ? "No price is known for it, or the provider reported no usage."
-            : "Nothing was billed."
-        }
-      />
-    ),
   },
 ];

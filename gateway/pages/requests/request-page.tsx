@@ -3,13 +3,15 @@ import { Link, useParams } from "@tanstack/react-router";
 import type { RequestPage as RecordPage } from "#shared/admin/records.ts";
 import { getJson } from "../data/api.ts";
 import { OF_RECORDS } from "../data/follow-records.ts";
-import { CopyButton } from "../parts/copy.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, duration } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { Fact, PageHead, Panel } from "../parts/page-head.tsx";
+import { CopyId, shortId } from "../parts/short-id.tsx";
 import { Answered } from "../parts/states.tsx";
+import { PullRequestsOf } from "../sessions/pull-requests-of.tsx";
+import { SessionLink } from "../sessions/session-link.tsx";
 import { CostLines } from "./cost-lines.tsx";
 import { RequestState } from "./request-state.tsx";
 
@@ -23,9 +25,14 @@ export function RequestPage() {
   });
   return (
     <>
-      <PageHead title="Requests" sub={<Link to="/requests">All requests</Link>}>
-        <CopyButton text={id} label="Copy the record's id" />
-      </PageHead>
+      <PageHead
+        title={`Request ${shortId(id)}`}
+        sub={
+          <>
+            <Link to="/requests">All requests</Link> · {id} <CopyId id={id} what="record's id" />
+          </>
+        }
+      />
       <Answered query={record} height={600}>
         {(row) => <Whole row={row} />}
       </Answered>
@@ -48,8 +55,11 @@ function Whole({ row }: { row: RecordPage }) {
         <Fact name="Started">
           <Moment at={row.started_at} form="long" />
         </Fact>
-        <Fact name="Attempts">
-          <strong>{row.attempts}</strong>
+        <Fact name="Session, pull request">
+          <span>
+            <SessionLink session={row.session} />
+            {row.session !== null && <PullRequestsOf session={row.session} />}
+          </span>
         </Fact>
       </div>
       <Panel title="Why it cost this" sub={row.cost.reason}>
@@ -164,6 +174,7 @@ const LABELS = [
   ["error_cause", "error_cause", "Cause"],
   ["provider_request_id", "provider_request_id", "Provider's request id"],
   ["usage_source", null, "Usage from"],
+  ["attempts", null, "Attempts"],
 ] as const satisfies readonly (readonly [keyof RecordPage, string | null, string])[];
 
 /** The labels of a record; each links to the records that share it. */
@@ -178,10 +189,10 @@ const Labels = ({ row }: { row: RecordPage }) => (
             <dd key={name}>
               {filter ? (
                 <Link to="/requests" search={{ [filter]: value }}>
-                  <Foreign text={value} />
+                  <Foreign text={String(value)} />
                 </Link>
               ) : (
-                <Foreign text={value} />
+                <Foreign text={String(value)} />
               )}
             </dd>,
           ];

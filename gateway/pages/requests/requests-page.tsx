@@ -54,6 +54,7 @@ export function RequestsPage() {
       <PageHead title="Requests">
         <FieldFilter
           words={FILTERS}
+          source="requests"
           choose={narrow}
           open={(id) => void navigate({ to: "/requests/$id", params: { id } })}
         />

@@ -44,7 +44,7 @@ export function ToolCallsPage() {
   return (
     <>
       <PageHead title="Tool calls">
-        <FieldFilter words={FILTERS} choose={narrow} />
+        <FieldFilter words={FILTERS} source="tool_calls" choose={narrow} />
         <Switch
           size="sm"
           label="Live"

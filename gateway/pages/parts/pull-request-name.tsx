@@ -1,0 +1,20 @@
+import { Link } from "@tanstack/react-router";
+
+type PullRequestNameProps = { repository: string | null; number: number };
+
+/** A pull request by its repository and number, which leads to its page. */
+export function PullRequestName({ repository, number }: PullRequestNameProps) {
+  const [owner = "", repo = ""] = repository?.split("/") ?? [];
+  if (repo === "") return <>#{number}</>;
+  return (
+    <Link
+      to="/pull-requests/$owner/$repo/$n"
+      params={{ owner, repo, n: String(number) }}
+      className="row-link"
+    >
+      <b>
+        <bdi>{repo}</bdi> #{number}
+      </b>
+    </Link>
+  );
+}

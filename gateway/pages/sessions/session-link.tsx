@@ -1,0 +1,18 @@
+import { Link } from "@tanstack/react-router";
+import { Unknown } from "../parts/money.tsx";
+import { CopyId, ShortId } from "../parts/short-id.tsx";
+
+type SessionLinkProps = { session: string | null; none?: string };
+
+/** A session's short id, which leads to its page, and a way to copy it whole. */
+export const SessionLink = ({ session, none = "The client sent no session." }: SessionLinkProps) =>
+  session === null ? (
+    <Unknown reason={none} />
+  ) : (
+    <span className="nowrap">
+      <Link to="/sessions/$session" params={{ session }} className="value-link">
+        <ShortId id={session} />
+      </Link>
+      <CopyId id={session} what="session's id" />
+    </span>
+  );

@@ -1,0 +1,193 @@
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import type { RequestView } from "#shared/admin/records.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Foreign } from "../parts/foreign.tsx";
+import { count, counted, inUnit } from "../parts/format.ts";
+import { linkTone, linkWord } from "../parts/link-words.ts";
+import { Moment } from "../parts/moment.tsx";
+import { Money } from "../parts/money.tsx";
+import { Fact, PageHead, Panel } from "../parts/page-head.tsx";
+import { PullRequestName } from "../parts/pull-request-name.tsx";
+import { ListNote } from "../parts/scope-note.tsx";
+import { CopyId, shortId } from "../parts/short-id.tsx";
+import { Answered, Empty } from "../parts/states.tsx";
+import { usePullRequestsOf } from "./pull-requests-of.tsx";
+import { cumulative, dearestFirst, sumsBy, useCallsOf } from "./session-calls.ts";
+import { Sums } from "./sums.tsx";
+
+/** One session: its pull requests, what its calls cost one after the other, by model and by sub-agent. */
+export function SessionPage() {
+  const { session = "" } = useParams({ strict: false });
+  const calls = useCallsOf(session);
+  return (
+    <>
+      <PageHead
+        title={`Session ${shortId(session)}`}
+        sub={
+          <>
+            <Link to="/requests" search={{ session }}>
+              Its requests
+            </Link>{" "}
+            · <Foreign text={session} whole /> <CopyId id={session} what="session's id" />
+          </>
+        }
+      />
+      <ListNote />
+      <Answered query={calls} height={480}>
+        {({ data, has_more: isCut }) =>
+          data.length === 0 ? <NoCalls /> : <Whole session={session} calls={data} isCut={isCut} />
+        }
+      </Answered>
+    </>
+  );
+}
+
+const NoCalls = () => (
+  <div className="panel">
+    <Empty title="No calls of this session">
+      None was recorded here, or they are someone else's, or older than records are kept.
+    </Empty>
+  </div>
+);
+
+type WholeProps = { session: string; calls: readonly RequestView[]; isCut: boolean };
+
+function Whole({ session, calls, isCut }: WholeProps) {
+  const steps = cumulative(calls);
+  const [first] = steps;
+  const last = steps.at(-1);
+  const sum = (name: "input_tokens" | "cache_read_tokens" | "output_tokens") =>
+    calls.reduce((total, call) => total + (call[name] ?? 0), 0);
+  const tokens = (name: Parameters<typeof sum>[0]) => (
+    <span title={count(sum(name))} data-exact={sum(name)}>
+      {inUnit("tokens", sum(name))}
+    </span>
+  );
+  return (
+    <>
+      <div className="tiles">
+        <Fact name="Cost">
+          <strong>
+            <Money value={last?.usd ?? null} floor={isCut || (last?.isFloor ?? false)} />
+          </strong>
+        </Fact>
+        <Fact name="Calls">
+          <strong>{isCut ? `${count(calls.length)}+` : count(calls.length)}</strong>
+        </Fact>
+        <Fact name="Tokens">
+          <span>
+            {tokens("input_tokens")} in, {tokens("cache_read_tokens")} of them from cache,{" "}
+            {tokens("output_tokens")} out
+          </span>
+        </Fact>
+        <Fact name="From, to">
+          <span>
+            <Moment at={first?.call.started_at ?? null} /> – <Moment at={last?.call.started_at ?? null} />
+          </span>
+        </Fact>
+      </div>
+      <PullRequests session={session} />
+      <div className="two">
+        <Sums
+          title="Cost by model"
+          sums={dearestFirst(sumsBy(calls, ({ model }) => model ?? "no model"))}
+          filter={(model) => ({ session, model })}
+        />
+        <Sums
+          title="Cost by agent"
+          sums={dearestFirst(sumsBy(calls, agentOf))}
+          filter={() => null}
+          word={(agent) => (agent === MAIN ? "Main agent" : `Sub-agent ${agent}`)}
+        />
+      </div>
+      <Calls steps={steps} />
+      {isCut && (
+        <p className="mute small">
+          Of the latest {counted(calls.length, "call")}; earlier ones are not counted.
+        </p>
+      )}
+    </>
+  );
+}
+
+const MAIN = "";
+const agentOf = ({ agent_id: agent }: RequestView): string => agent ?? MAIN;
+
+/** The pull requests whose bodies name it. */
+function PullRequests({ session }: { session: string }) {
+  const { data } = usePullRequestsOf(session);
+  return (
+    <Panel title="Pull requests">
+      {data?.data.map(({ id, repository, number, link, merged_at: merged }) => (
+        <div className="bar-row" key={id}>
+          <PullRequestName repository={repository} number={number} />
+          <span className={`tag ${linkTone(link)}`}>{linkWord(link)}</span>
+          <span className="mute small">
+            <Moment at={merged} form="day" unknown="It is not merged." />
+          </span>
+        </div>
+      ))}
+      {data?.data.length === 0 && <p className="mute">No pull request names this session.</p>}
+    </Panel>
+  );
+}
+
+type Step = ReturnType<typeof cumulative>[number];
+
+const COLUMNS: readonly Column<Step>[] = [
+  {
+    id: "time",
+    head: "Time",
+    cell: ({ call }) => (
+      <Link to="/requests/$id" params={{ id: call.id }} className="row-link">
+        <Moment at={call.started_at} />
+      </Link>
+    ),
+  },
+  {
+    id: "cost",
+    head: "Cost",
+    isNumber: true,
+    cell: ({ call }) => <Money value={call.cost_usd} floor={call.partial} ceiling={call.ceiling} />,
+  },
+  {
+    id: "together",
+    head: "So far",
+    isNumber: true,
+    cell: ({ usd, isFloor }) => <Money value={usd} floor={isFloor} />,
+  },
+  {
+    id: "model",
+    head: "Model",
+    cell: ({ call }) => (
+      <>
+        {call.model === null ? "–" : <Foreign text={call.model} />}
+        {call.agent_id !== null && (
+          <small className="mute">
+            sub-agent <Foreign text={call.agent_id} />
+          </small>
+        )}
+      </>
+    ),
+  },
+  {
+    id: "tokens",
+    head: "Tokens",
+    isNumber: true,
+    cell: ({ call }) => `${count(call.input_tokens ?? 0)} in, ${count(call.output_tokens ?? 0)} out`,
+  },
+];
+
+function Calls({ steps }: { steps: readonly Step[] }) {
+  const navigate = useNavigate();
+  return (
+    <DataTable
+      label="Calls, one after the other"
+      columns={COLUMNS}
+      rows={steps}
+      rowKey={({ call }) => call.id}
+      open={({ call }) => void navigate({ to: "/requests/$id", params: { id: call.id } })}
+      rowHeight={54}
+    />
+  );
+}
