@@ -102,7 +102,9 @@ describe.skipIf(claude === null)("Claude Code", () => {
 
   test("is answered and warned of its budget, and its calls are recorded with its person, session, tokens and cost", async () => {
     const { id } = (await (await ada.send("GET", "/v1/me/keys")).json()).data[0];
-    await gateway.sql`insert into key_spend (key_id, day, usd) values (${id}, (now() at time zone 'utc')::date, 800)`;
+    // A person's own keys share their template's budget.
+    await gateway.sql`insert into key_spend (key_id, day, usd)
+      values (md5(${`person ${EMAIL}`})::uuid, (now() at time zone 'utc')::date, 800)`;
     const ran = await runAgent(
       [...program, "-p", "Say hello.", "--output-format", "stream-json", "--verbose"],
       {
