@@ -33,9 +33,9 @@ export async function livedIn(): Promise<{ gateway: string; githubApp: string }>
   await admin("PUT", "/providers/vendor", { ...provider, models: ["priced", "fails"] });
   await admin("PUT", "/providers/narrow", { ...provider, models: ["waits"], in_flight_max: 1 });
   await admin("POST", "/prices", { model: "priced", ...PRICED });
-  await admin("PUT", "/teams/web", { budget_usd: "100" });
+  await admin("PUT", "/teams/web", { budget_usd: "100", unpriced: "allow" });
   await admin("PUT", "/guardrails/stop", { match: { pattern: "forbidden words" } });
-  const limits = { budget_usd: "50", budget_period: "day" };
+  const limits = { budget_usd: "50", budget_period: "day", unpriced: "allow" };
   const { secret } = await admin<{ secret: string }>("POST", "/keys", { name: "ada", team: "web", limits });
   await calls(gateway, secret, waits.promise);
   const metrics = await until(async () => {
