@@ -16,6 +16,7 @@ const PAGES = [
   "/explore",
   "/pull-requests",
   "/requests",
+  "/sessions",
   "/tool-calls",
   "/me",
   "/device",

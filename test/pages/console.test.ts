@@ -42,6 +42,18 @@ describe("the console's addresses", () => {
     expect(answer.headers.get("cache-control")).toBe("no-cache");
   });
 
+  test("every page that the console has opens by its address", async () => {
+    const router = await Bun.file(`${import.meta.dir}/../../gateway/pages/router.tsx`).text();
+    const paths = [...router.matchAll(/\bpage\(\s*"([^"]+)"/g)].map(([, path = ""]) =>
+      path.replaceAll("$", ""),
+    );
+    expect(paths).toContain("/sessions/session");
+    const kinds = await Promise.all(
+      paths.map(async (path) => (await page(path)).headers.get("content-type")),
+    );
+    expect(kinds).toEqual(paths.map(() => "text/html; charset=utf-8"));
+  });
+
   test("a client of the API gets JSON at / as before, and at addresses that no page has", async () => {
     for (const [path, accept] of [
       ["/", "*/*"],
