@@ -1,5 +1,6 @@
 import type { Digest, DigestFigures, NotJoined } from "./digest.ts";
 import { keysOf } from "./keys-of.ts";
+import { USD } from "./usd-text.ts";
 
 type Sides = { current: DigestFigures | null; previous: DigestFigures | null };
 
@@ -117,13 +118,6 @@ function change({ current, previous }: Sides, name: Money): string {
   const percent = Math.round((100 * Math.abs(now - before)) / before);
   return `; ${now < before ? "−" : "+"}${percent} %`;
 }
-
-const USD = new Intl.NumberFormat("en-US", {
-  style: "currency",
-  currency: "USD",
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 4,
-});
 
 const money = (value: number): string => USD.format(value);
 

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { ConfigurationError, type Environment, readEnv } from "./env.ts";
 import { flag, listenHost, oneWord, optional, port, postgresUrl, secret, text } from "./env-forms.ts";
-import { LOG_LEVELS, type LogLevel } from "./log.ts";
+import { LOG_LEVELS } from "./log.ts";
 import { githubAppKey, parseMasterKey } from "./master-key.ts";
-import { type TrustedProxies, trustedProxies, trustedProxiesSetting } from "./proxies.ts";
+import { trustedProxies, trustedProxiesSetting } from "./proxies.ts";
 import { isWeakSecret } from "./secret-strength.ts";
 
 const OWN_PATHS = ["/", "/healthz", "/readyz", "/metrics"];
@@ -53,34 +53,10 @@ const GithubAppEnv = Type.Object({
   GITHUB_APP_KEY: optional(secret("64 hexadecimal digits", (value) => HEX_256.test(value))),
 });
 
-export type GithubAppConfig = {
-  port: number;
-  host: string;
-  databaseUrl: string;
-  logLevel: LogLevel;
-  /** Null: the App does not call GitHub. `privateKey` is PEM. */
-  app: { id: number; privateKey: string } | null;
-  /** The current secret first, then the previous one during a rotation; empty: no webhook is accepted. */
-  webhookSecrets: readonly string[];
-  webhookPath: string;
-  /** The REST API's root, e.g. `https://api.github.com`. */
-  apiUrl: string;
-  /** Where people use GitHub, e.g. `https://github.com`. */
-  webUrl: string;
-  metricsPublic: boolean;
-  /** Proxies in front that name the client's address. */
-  trustedProxies: TrustedProxies;
-  /** Where people reach the gateway, without a trailing slash; null: at this host, at `gatewayPort`. */
-  publicUrl: string | null;
-  gatewayPort: number;
-  /** SHA-256 of the admin key, hexadecimal; null: the set-up page is disabled. */
-  adminKeyDigest: string | null;
-  /** The 32-byte key that seals credentials; null: none are stored. */
-  sealKey: Uint8Array | null;
-};
+export type GithubAppConfig = ReturnType<typeof readGithubAppConfig>;
 
 /** The GitHub App's settings, under Probot's names. @throws ConfigurationError naming every fault. */
-export function readGithubAppConfig(env?: Environment): GithubAppConfig {
+export function readGithubAppConfig(env?: Environment) {
   const values = readEnv(GithubAppEnv, env, missing);
   const pem =
     values.PRIVATE_KEY === undefined
@@ -91,19 +67,23 @@ export function readGithubAppConfig(env?: Environment): GithubAppConfig {
     host: values.HOST,
     databaseUrl: values.DATABASE_URL,
     logLevel: values.LOG_LEVEL,
+    /** Null: the App does not call GitHub. `privateKey` is PEM. */
     app: values.APP_ID === undefined || pem === null ? null : { id: values.APP_ID, privateKey: pem },
+    /** The current secret first, then the previous one during a rotation; empty: no webhook is accepted. */
     webhookSecrets: [values.WEBHOOK_SECRET, values.WEBHOOK_SECRET_PREVIOUS].filter((it) => it !== undefined),
     webhookPath: values.WEBHOOK_PATH,
     ...githubAddresses(values),
     metricsPublic: values.METRICS_PUBLIC,
+    /** Proxies in front that name the client's address. */
     trustedProxies: trustedProxies(values.TRUSTED_PROXIES),
+    /** Where people reach the gateway, without a trailing slash; null: at this host, at `gatewayPort`. */
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, "") ?? null,
     gatewayPort: values.PORT,
     ...keysOf(values),
   };
 }
 
-/** Of the REST API and of the pages. */
+/** The REST API's root, e.g. `https://api.github.com`, and where people use GitHub, e.g. `https://github.com`. */
 export function githubAddresses({ GHE_HOST, GHE_PROTOCOL }: Static<typeof GithubAddressEnv>) {
   if (GHE_HOST === undefined) return { apiUrl: "https://api.github.com", webUrl: "https://github.com" };
   const webUrl = `${GHE_PROTOCOL}://${GHE_HOST}`;
@@ -115,9 +95,11 @@ function keysOf(values: Static<typeof GithubAppEnv>) {
   const masterKey = values.MASTER_KEY === undefined ? null : parseMasterKey(values.MASTER_KEY);
   const given = values.ADMIN_KEY;
   return {
+    /** SHA-256 of the admin key, hexadecimal; null: the set-up page is disabled. */
     adminKeyDigest:
       values.ADMIN_KEY_SHA256 ??
       (given === undefined ? null : createHash("sha256").update(given).digest("hex")),
+    /** The 32-byte key that seals credentials; null: none are stored. */
     sealKey:
       values.GITHUB_APP_KEY === undefined
         ? masterKey && githubAppKey(masterKey)

@@ -13,17 +13,18 @@ const Session = (description: string) =>
     (value) => typeof value === "string" && parseSessionId(value) !== null,
   );
 
+const TaskLine = (description: string) =>
+  checked<string>(
+    { type: "string", maxLength: TASK_MAX, description },
+    `a line of 1 to ${TASK_MAX} characters`,
+    (value) => typeof value === "string" && isSingleLine(value, TASK_MAX),
+  );
+
 /** `POST /v1/sessions/links`. */
 export const SessionLinkBody = closed({
   session: Session("The agent's own session."),
   of: Session("The session of the task that it worked on: the one that the task's pull request names."),
-  task: Type.Optional(
-    checked<string>(
-      { type: "string", maxLength: TASK_MAX, description: "The task, such as its branch. Kept as evidence." },
-      `a line of 1 to ${TASK_MAX} characters`,
-      (value) => typeof value === "string" && isSingleLine(value, TASK_MAX),
-    ),
-  ),
+  task: Type.Optional(TaskLine("The task, such as its branch. Kept as evidence.")),
   repository: Type.Optional(
     checked<string>(
       {
@@ -37,15 +38,8 @@ export const SessionLinkBody = closed({
     ),
   ),
   branch: Type.Optional(
-    checked<string>(
-      {
-        type: "string",
-        maxLength: TASK_MAX,
-        description:
-          "The branch checked out there. With the same repository and branch as the task's owner declared, the link counts for another person's task.",
-      },
-      `a line of 1 to ${TASK_MAX} characters`,
-      (value) => typeof value === "string" && isSingleLine(value, TASK_MAX),
+    TaskLine(
+      "The branch checked out there. With the same repository and branch as the task's owner declared, the link counts for another person's task.",
     ),
   ),
   clone: Type.Optional(

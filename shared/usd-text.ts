@@ -1,4 +1,5 @@
-const USD = new Intl.NumberFormat("en-US", {
+/** Dollars to a hundredth of a cent. */
+export const USD = new Intl.NumberFormat("en-US", {
   style: "currency",
   currency: "USD",
   minimumFractionDigits: 2,
