@@ -1,3 +1,4 @@
+import { pause } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
 import { waitMsOfAnswer } from "./wait.ts";
 
@@ -32,7 +33,8 @@ export const CALLS_AT_ONCE = 8;
 export function createGate({ clock, writeMs, closed }: GateOptions): Gate {
   const budget = createBudget();
   const queue = createQueue();
-  const writers = new Set<() => void>();
+  /** Aborts when the gate closes, which ends the waits of all writers. */
+  let closing = new AbortController();
   let untilMs = Number.NEGATIVE_INFINITY;
   let nextWriteMs = Number.NEGATIVE_INFINITY;
 
@@ -43,14 +45,15 @@ export function createGate({ clock, writeMs, closed }: GateOptions): Gate {
     if (until <= untilMs) return;
     untilMs = until;
     queue.refuse();
-    for (const wake of writers) wake();
+    closing.abort();
+    closing = new AbortController();
     nextWriteMs = Number.NEGATIVE_INFINITY;
   };
   const turnToWrite = async () => {
     const now = clock.monotonicMs();
     const at = Math.max(now, nextWriteMs);
     nextWriteMs = at + writeMs;
-    if (at > now) await pauseOf(at - now, writers);
+    if (at > now) await pause(at - now, closing.signal);
   };
   return {
     waitMs,
@@ -104,17 +107,6 @@ function createQueue() {
     },
   };
 }
-
-const pauseOf = (ms: number, pauses: Set<() => void>): Promise<void> =>
-  new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      pauses.delete(end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    pauses.add(end);
-  });
 
 /** As GitHub refuses, so that a caller need not tell the two apart. */
 const refusal = (waitMs: number): Response =>

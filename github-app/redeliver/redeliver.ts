@@ -8,8 +8,7 @@ import type { Clients } from "../github/clients.ts";
 import { type FailedDelivery, listFailedDeliveries } from "../github/deliveries.ts";
 import type { Github } from "../github/octokit.ts";
 import { statusOf, waitMsOf } from "../github/wait.ts";
-import { storedDeliveries } from "../stores/inbox-store.ts";
-import { noteRefusedRedelivery, refusedAmong } from "../stores/refused-redeliveries.ts";
+import { deliveriesIn, noteRefusedRedelivery } from "../stores/inbox-store.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { takeTask } from "../stores/task-store.ts";
 
@@ -151,8 +150,8 @@ async function missingDeliveries(
 ): Promise<FailedDelivery[]> {
   const failed = await listFailedDeliveries(github, since);
   const ids = failed.map(({ deliveryId }) => deliveryId);
-  const stored = await storedDeliveries(database, ids);
-  const refused = await refusedAmong(database, ids);
+  const stored = await deliveriesIn("webhook_inbox", database, ids);
+  const refused = await deliveriesIn("refused_redeliveries", database, ids);
   return failed.filter(
     ({ deliveryId, attempts, at }) =>
       attempts < ATTEMPTS_MAX && at >= since && !stored.has(deliveryId) && !refused.has(deliveryId),
