@@ -1,4 +1,5 @@
-import { Counter, Gauge, Registry } from "prom-client";
+import { Counter, Registry } from "prom-client";
+import { readGauge } from "#shared/metrics.ts";
 
 /** The App's counters since its start, and the waits that GitHub asked for. `waits`: those not over, in milliseconds. */
 export function createMetrics(waits: () => number[]) {
@@ -6,14 +7,7 @@ export function createMetrics(waits: () => number[]) {
   const counter = <L extends string>(name: string, help: string, labelNames: L[] = []) =>
     new Counter({ name: `tallygate_github_${name}`, help, labelNames, registers: [registry] });
   const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name: `tallygate_github_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
+    readGauge(registry, { name: `tallygate_github_${name}`, help }, read);
   const counts = {
     pulls: counter("reconciled_pull_requests_total", "Pull requests read from GitHub."),
     reviews: counter("reconciled_reviews_total", "Reviews read from GitHub."),

@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { readGauge } from "#shared/metrics.ts";
 import { GatewayError } from "../errors.ts";
 
 /** One call's share of the memory for bodies. */
@@ -62,14 +63,7 @@ export async function holding<T>(budget: BodyBudget, work: (hold: BodyHold) => P
 /** A budget whose use is a metric. */
 export function meteredBodyBudget(bytesMax: number, registry: Registry): BodyBudget {
   const budget = bodyBudget(bytesMax);
-  new Gauge({
-    name: "tallygate_body_bytes_in_flight",
-    help: "Memory that the bodies of calls in flight take.",
-    aggregator: "sum",
-    registers: [registry],
-    collect() {
-      this.set(budget.used());
-    },
-  });
+  const help = "Memory that the bodies of calls in flight take.";
+  readGauge(registry, { name: "tallygate_body_bytes_in_flight", help, aggregator: "sum" }, budget.used);
   return budget;
 }

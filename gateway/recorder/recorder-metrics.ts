@@ -1,6 +1,8 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Histogram, type Registry } from "prom-client";
 import type { RequestRow } from "#drizzle/schema/records.ts";
+import { type MetricSample, readCounter, readGauge } from "#shared/metrics.ts";
 import type { Recorder } from "./recorder.ts";
+import type { DamageTotals } from "./recovery/recoveries.ts";
 import { spendMetrics } from "./spend-metrics.ts";
 
 /** Seconds; from a cached answer to a long chain of thought. */
@@ -81,33 +83,22 @@ function memoized<T>(make: (name: string) => T): (name: string) => T {
 function counters(all: readonly Series[], registry: Registry): void {
   const counter = (
     facts: { name: string; help: string; labelNames: string[] },
-    addSeries: (series: Series, add: (by: number, ...labels: string[]) => void) => void,
-  ) =>
-    new Counter({
-      ...facts,
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const series of all)
-          addSeries(series, (by, ...labels) => {
-            if (by > 0) this.labels(...labels).inc(by);
-          });
-      },
-    });
+    samplesOf: (series: Series) => readonly MetricSample[],
+  ) => readCounter(registry, facts, () => all.flatMap(samplesOf).filter(([by]) => by > 0));
   counter(
     {
       name: "tallygate_calls_total",
       help: "Recorded calls.",
       labelNames: ["surface", "state", "channel", "provider"],
     },
-    ({ calls, surface, state, channel, provider }, add) => add(calls, surface, state, channel, provider),
+    ({ calls, surface, state, channel, provider }) => [[calls, surface, state, channel, provider]],
   );
   counter(
     { name: "tallygate_tokens_total", help: "Tokens of recorded calls.", labelNames: ["surface", "kind"] },
-    ({ input, output, surface }, add) => {
-      add(input, surface, "input");
-      add(output, surface, "output");
-    },
+    ({ input, output, surface }) => [
+      [input, surface, "input"],
+      [output, surface, "output"],
+    ],
   );
   counter(
     {
@@ -115,72 +106,48 @@ function counters(all: readonly Series[], registry: Registry): void {
       help: "Recorded calls whose cost is unknown.",
       labelNames: [],
     },
-    ({ unpriced }, add) => add(unpriced),
+    ({ unpriced }) => [[unpriced]],
   );
 }
 
-function backlogGauges(recorder: Recorder, registry: Registry): void {
-  const gauge = (
-    facts: { name: string; help: string; aggregator: "sum" | "max" },
-    read: (stats: ReturnType<Recorder["stats"]>) => number,
-  ) =>
-    new Gauge({
-      ...facts,
-      registers: [registry],
-      collect() {
-        this.set(read(recorder.stats()));
-      },
-    });
-  gauge(
-    { name: "tallygate_spool_records", help: "Records not yet in Postgres.", aggregator: "sum" },
-    ({ backlog }) => backlog,
-  );
-  gauge(
-    { name: "tallygate_spool_bytes", help: "Size of the local spool.", aggregator: "sum" },
-    ({ bytes }) => bytes,
-  );
-  gauge(
-    { name: "tallygate_spool_open_calls", help: "Calls under way.", aggregator: "sum" },
-    ({ open }) => open,
-  );
-  gauge(
-    {
-      name: "tallygate_parked_records",
-      help: "Records that Postgres refused because of their content.",
-      aggregator: "sum",
-    },
+type Stats = ReturnType<Recorder["stats"]>;
+
+const GAUGES: readonly [
+  name: string,
+  help: string,
+  aggregator: "sum" | "max",
+  read: (of: Stats) => number,
+][] = [
+  ["tallygate_spool_records", "Records not yet in Postgres.", "sum", ({ backlog }) => backlog],
+  ["tallygate_spool_bytes", "Size of the local spool.", "sum", ({ bytes }) => bytes],
+  ["tallygate_spool_open_calls", "Calls under way.", "sum", ({ open }) => open],
+  [
+    "tallygate_parked_records",
+    "Records that Postgres refused because of their content.",
+    "sum",
     ({ parked }) => parked,
-  );
-  gauge(
-    {
-      name: "tallygate_spool_oldest_seconds",
-      help: "Age of the oldest record not yet in Postgres.",
-      aggregator: "max",
-    },
+  ],
+  [
+    "tallygate_spool_oldest_seconds",
+    "Age of the oldest record not yet in Postgres.",
+    "max",
     ({ oldestMs }) => (oldestMs ?? 0) / 1000,
-  );
+  ],
+];
+
+function backlogGauges(recorder: Recorder, registry: Registry): void {
+  for (const [name, help, aggregator, read] of GAUGES)
+    readGauge(registry, { name, help, aggregator }, () => read(recorder.stats()));
 }
 
 function damageCounters(recorder: Recorder, registry: Registry): void {
-  const counter = (name: string, help: string, read: () => number) =>
-    new Counter({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.reset();
-        this.inc(read());
-      },
-    });
+  const counter = (name: string, help: string, of: keyof DamageTotals) =>
+    readCounter(registry, { name, help }, () => [[recorder.stats().damage[of]]]);
   counter(
     "tallygate_records_lost_total",
     "Records lost in damaged spool files; an unknown number counts as 1.",
-    () => recorder.stats().damage.lost,
+    "lost",
   );
-  counter(
-    "tallygate_records_recovered_total",
-    "Records recovered from damaged spool files.",
-    () => recorder.stats().damage.recovered,
-  );
-  counter("tallygate_spool_damaged_files_total", "Damaged spool files.", () => recorder.stats().damage.files);
+  counter("tallygate_records_recovered_total", "Records recovered from damaged spool files.", "recovered");
+  counter("tallygate_spool_damaged_files_total", "Damaged spool files.", "files");
 }

@@ -1,5 +1,6 @@
-import { Counter, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { RequestRow } from "#drizzle/schema/records.ts";
+import { type MetricSample, readCounter } from "#shared/metrics.ts";
 import { type Pico, parsePico } from "../limits/money.ts";
 
 /** Combinations of provider, model and team that get series of their own in one process. */
@@ -39,29 +40,28 @@ export function spendMetrics(registry: Registry): (row: RequestRow) => void {
 }
 
 function counters(registry: Registry, series: ReadonlyMap<string, Series>): void {
-  new Counter({
-    name: "tallygate_cost_usd_total",
-    help: "Cost of recorded calls in USD, as far as it was known when they were recorded. Reports are exact.",
-    labelNames: LABELS,
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { labels, usd } of series.values()) this.labels(...labels).inc(toUsd(usd));
+  readCounter(
+    registry,
+    {
+      name: "tallygate_cost_usd_total",
+      help: "Cost of recorded calls in USD, as far as it was known when they were recorded. Reports are exact.",
+      labelNames: LABELS,
     },
-  });
-  new Counter({
-    name: "tallygate_model_tokens_total",
-    help: "Tokens of recorded calls by provider, model and team.",
-    labelNames: [...LABELS, "kind"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { labels, input, output } of series.values()) {
-        this.labels(...labels, "input").inc(input);
-        this.labels(...labels, "output").inc(output);
-      }
+    () => series.values().map(({ labels, usd }): MetricSample => [toUsd(usd), ...labels]),
+  );
+  readCounter(
+    registry,
+    {
+      name: "tallygate_model_tokens_total",
+      help: "Tokens of recorded calls by provider, model and team.",
+      labelNames: [...LABELS, "kind"],
     },
-  });
+    () =>
+      series.values().flatMap(({ labels, input, output }): MetricSample[] => [
+        [input, ...labels, "input"],
+        [output, ...labels, "output"],
+      ]),
+  );
 }
 
 /** A metric is a floating-point number; nothing is added up or decided with it. */

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
+import { readGauge } from "#shared/metrics.ts";
 import type { Places, Target } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 
@@ -25,15 +26,8 @@ export function openInFlight(max: InFlightMax, metrics: Registry): InFlight {
   const keys = createCounts();
   const providers = createCounts();
   let calls = 0;
-  new Gauge({
-    name: "tallygate_calls_in_flight",
-    help: "Model calls in flight.",
-    aggregator: "sum",
-    registers: [metrics],
-    collect() {
-      this.set(calls);
-    },
-  });
+  const facts = { name: "tallygate_calls_in_flight", help: "Model calls in flight." };
+  readGauge(metrics, { ...facts, aggregator: "sum" }, () => calls);
   const refused = new Counter({
     name: "tallygate_calls_overloaded_total",
     help: "Model calls refused because of the limit on calls in flight of the gateway, a key or a provider.",
