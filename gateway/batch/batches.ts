@@ -2,9 +2,9 @@ import type { BatchKind } from "#drizzle/schema/batches.ts";
 import { GatewayError } from "../errors.ts";
 import { type BatchRow, findBatch, listBatches, markBatchDeleted } from "../stores/batches.ts";
 import { answerInFull, batchAnswer, listedBatch, relayedAnswer, relayedFile } from "./answers.ts";
-import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
+import { type BatchDeps, notFoundAtVendor, requireProviderId } from "./deps.ts";
 import {
-  batchEndpoint,
+  askAboutBatch,
   type ClientRequest,
   fetchBatch,
   reconcileInPassing,
@@ -39,39 +39,17 @@ async function relayBatch(deps: BatchDeps, it: BatchQuestion, verb: "" | "/cance
 /** Streams the results of a message batch from the provider. */
 export async function batchResults(deps: BatchDeps, it: BatchQuestion): Promise<Response> {
   const row = await own(deps, it);
-  const { path, wire } = batchEndpoint(row.kind);
   const { headers, signal } = it;
-  const provider = providerNamed(deps, row.provider);
-  const answer = await deps.providerApi({
-    method: "GET",
-    provider,
-    wire,
-    path: `${path}/${row.id}/results`,
-    headers,
-    signal,
-  });
-  return relayedFile(answer);
+  return relayedFile(await askAboutBatch(deps, row, { method: "GET", verb: "/results", headers, signal }));
 }
 
 /** Deletes an ended batch. Its cost is recorded first, because the results are deleted with it. */
 export async function deleteBatch(deps: BatchDeps, it: BatchQuestion): Promise<Response> {
   const { headers, signal } = it;
-  const {
-    answer: state,
-    bytes: stateBytes,
-    row,
-  } = await fetchBatch(deps, await own(deps, it), { headers, signal });
-  if (!state.ok) return relayedAnswer(state, stateBytes);
+  const { row, ...state } = await fetchBatch(deps, await own(deps, it), { headers, signal });
+  if (!state.answer.ok) return relayedAnswer(state.answer, state.bytes);
   if (isEnded(row.kind, row.status)) await reconcileOnce(deps, row);
-  const { path, wire } = batchEndpoint(row.kind);
-  const provider = providerNamed(deps, row.provider);
-  const answer = await deps.providerApi({
-    method: "DELETE",
-    provider,
-    wire,
-    path: `${path}/${row.id}`,
-    headers,
-  });
+  const answer = await askAboutBatch(deps, row, { method: "DELETE", headers });
   const bytes = await answerInFull(answer);
   if (answer.ok) await markBatchDeleted(deps.database, row.id, deps.clock.now().toISOString());
   return relayedAnswer(answer, bytes);

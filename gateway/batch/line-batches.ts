@@ -7,11 +7,10 @@ import { isBudgeted } from "../limits/key-budgets.ts";
 import { parsePico } from "../limits/money.ts";
 import { refuseBatchInLane } from "../routing/subscription-lane.ts";
 import { type FileRow, findFile } from "../stores/batches.ts";
-import { answerInFull, batchAnswer, relayedAnswer } from "./answers.ts";
 import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
 import { singleMember } from "./request-lines.ts";
 import { requireScopeStill } from "./resolve.ts";
-import { type BatchBound, saveBatch, withReserved } from "./save-batch.ts";
+import { type BatchBound, createBatch } from "./save-batch.ts";
 
 /** The only window that providers accept. */
 const PROVIDERS_WINDOW = "24h";
@@ -40,31 +39,16 @@ export async function createLineBatch(
   }
   requireScopeStill(key, file);
   const provider = providerNamed(deps, file.provider);
-  return withReserved(deps, boundOf(key, file), async (recordId) => {
-    const answer = await deps.providerApi({
-      method: "POST",
-      provider,
-      wire: "chat",
-      path: "/batches",
-      headers,
-      body: withProvidersWindow(body),
-    });
-    const answerBytes = await answerInFull(answer);
-    if (!answer.ok) return { answer: relayedAnswer(answer, answerBytes), created: false };
-    const facts = { endpoint, inputFileId, completionWindow: PROVIDERS_WINDOW, routes, models, direct };
-    const row = await saveBatch(
-      deps,
-      { recordId, kind: "lines", key, headers, provider, labelled: body, facts },
-      answerBytes,
-    );
-    return { answer: batchAnswer(answer, answerBytes, { row, origin }), created: true };
-  });
+  const facts = { endpoint, inputFileId, completionWindow: PROVIDERS_WINDOW, routes, models, direct };
+  const bodies = { body: withProvidersWindow(body), labelled: body };
+  const batch = { kind: "lines", key, headers, provider, ...bodies, facts, origin } as const;
+  return await createBatch(deps, boundOf(key, file), batch);
 }
 
 /** @throws GatewayError invalid_request if the file was uploaded while no budget counted it. */
 function boundOf(key: ClientKey, { boundUsd, unpriced }: FileRow): BatchBound {
-  if (boundUsd !== null) return { key, usd: parsePico(boundUsd), unpriced };
-  if (!isBudgeted(key)) return { key, usd: 0n, unpriced };
+  if (boundUsd !== null) return { usd: parsePico(boundUsd), unpriced };
+  if (!isBudgeted(key)) return { usd: 0n, unpriced };
   throw new GatewayError(
     "invalid_request",
     "The key had no budget when this file was uploaded, so what its requests may cost is not known. Upload it again.",

@@ -3,12 +3,11 @@ import { BATCH } from "../http/deciding-names.ts";
 import { OPEN_BRACE, skipObject, skipWhitespace } from "../http/json-grammar.ts";
 import { scanJson } from "../http/scan.ts";
 import { refuseBatchInLane } from "../routing/subscription-lane.ts";
-import { answerInFull, batchAnswer, relayedAnswer } from "./answers.ts";
 import type { BatchDeps } from "./deps.ts";
 import type { BatchRequest } from "./line-batches.ts";
 import { singleMember } from "./request-lines.ts";
 import { batchResolver, type Resolver } from "./resolve.ts";
-import { saveBatch, withReserved } from "./save-batch.ts";
+import { createBatch } from "./save-batch.ts";
 
 const ENDPOINT = "/v1/messages";
 const WINDOW = "24h";
@@ -28,33 +27,17 @@ export async function createMessageBatch(
   await resolver.evaluate();
   const { provider, routes, models, direct, bound, unpriced } = resolver.summary;
   if (!provider) throw new GatewayError("invalid_request", "`requests` must hold at least one request.");
-  return withReserved(deps, { key, usd: bound ?? 0n, unpriced }, async (recordId) => {
-    const answer = await deps.providerApi({
-      method: "POST",
-      provider,
-      wire: "messages",
-      path: "/v1/messages/batches",
-      headers,
-      body,
-    });
-    const answerBytes = await answerInFull(answer);
-    if (!answer.ok) return { answer: relayedAnswer(answer, answerBytes), created: false };
-    const facts = {
-      endpoint: ENDPOINT,
-      inputFileId: null,
-      completionWindow: WINDOW,
-      routes: [...routes],
-      models: [...models],
-      direct,
-    };
-    const labelled = scanJson(bytes);
-    const row = await saveBatch(
-      deps,
-      { recordId, kind: "messages", key, headers, provider, labelled, facts },
-      answerBytes,
-    );
-    return { answer: batchAnswer(answer, answerBytes, { row, origin }), created: true };
-  });
+  const facts = {
+    endpoint: ENDPOINT,
+    inputFileId: null,
+    completionWindow: WINDOW,
+    routes: [...routes],
+    models: [...models],
+    direct,
+  };
+  const bodies = { body, labelled: scanJson(bytes) };
+  const batch = { kind: "messages", key, headers, provider, ...bodies, facts, origin } as const;
+  return await createBatch(deps, { usd: bound ?? 0n, unpriced }, batch);
 }
 
 /** The body with every request's model resolved; all other bytes unchanged. */

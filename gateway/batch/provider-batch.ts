@@ -27,19 +27,36 @@ const WIRES = { lines: "chat", messages: "messages" } as const satisfies Record<
 
 export const batchEndpoint = (kind: BatchRow["kind"]) => ({ path: PATHS[kind], wire: WIRES[kind] });
 
+type Asked = Partial<ClientRequest> & {
+  method: "GET" | "POST" | "DELETE";
+  verb?: "" | "/cancel" | "/results" | undefined;
+};
+
+/** A provider's answer about one of its batches. */
+export function askAboutBatch(
+  deps: BatchDeps,
+  { kind, id, provider }: BatchRow,
+  { verb = "", ...request }: Asked,
+): Promise<Response> {
+  const { path, wire } = batchEndpoint(kind);
+  return deps.providerApi({
+    ...request,
+    provider: providerNamed(deps, provider),
+    wire,
+    path: `${path}/${id}${verb}`,
+  });
+}
+
 /** Reads a batch at its provider, or cancels it, and stores the reported state. */
 export async function fetchBatch(
   deps: BatchDeps,
   row: BatchRow,
-  { verb = "", headers, signal }: Partial<ClientRequest> & { verb?: "" | "/cancel" } = {},
+  { verb = "", signal, ...headers }: Partial<ClientRequest> & { verb?: "" | "/cancel" } = {},
 ): Promise<BatchAnswer> {
-  const { path, wire } = batchEndpoint(row.kind);
-  const answer = await deps.providerApi({
+  const answer = await askAboutBatch(deps, row, {
+    ...headers,
+    verb,
     method: verb === "" ? "GET" : "POST",
-    provider: providerNamed(deps, row.provider),
-    wire,
-    path: `${path}/${row.id}${verb}`,
-    ...(headers && { headers }),
     signal: signal ?? AbortSignal.timeout(ANSWER_MAX_MS),
   });
   const bytes = await answerInFull(answer);

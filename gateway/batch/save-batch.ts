@@ -8,6 +8,7 @@ import { readLabels } from "../http/labels.ts";
 import { refusesUnpriced } from "../limits/key-budgets.ts";
 import { formatPico, type Pico } from "../limits/money.ts";
 import { type BatchRow, findBatch, insertBatch, type NewBatch } from "../stores/batches.ts";
+import { answerInFull, batchAnswer, relayedAnswer } from "./answers.ts";
 import type { BatchDeps } from "./deps.ts";
 import { batchEndpoint } from "./provider-batch.ts";
 import { batchUpdate, objectWithId } from "./read-answer.ts";
@@ -15,20 +16,65 @@ import { batchUpdate, objectWithId } from "./read-answer.ts";
 /** Delay before the background reconciler's first poll. */
 const FIRST_CHECK_MS = 60_000;
 
-export type Creation = {
-  /** Id of its record. */
-  recordId: string;
+type Creation = {
   kind: BatchKind;
   key: ClientKey;
   headers: Headers;
   provider: Provider;
+  /** For the provider. */
+  body: Uint8Array;
   /** The client's body, which may carry labels. */
   labelled: JsonBody;
   facts: Pick<NewBatch, "endpoint" | "inputFileId" | "completionWindow" | "routes" | "models" | "direct">;
+  origin: string;
 };
 
+/** What the requests of a batch may cost together, and whether some are for models without a price. */
+export type BatchBound = { usd: Pico; unpriced: boolean };
+
+/**
+ * Creates a batch at its provider and stores whose it is. The most that it may cost is reserved until its cost is
+ * recorded; a batch that is not created reserves nothing.
+ * @throws GatewayError rate_limited, budget_exhausted, unpriced_model
+ */
+export async function createBatch(
+  deps: BatchDeps,
+  { usd, unpriced }: BatchBound,
+  it: Creation,
+): Promise<Response> {
+  const { key, headers, provider, body, origin } = it;
+  if (unpriced && refusesUnpriced(key)) throw new GatewayError("unpriced_model");
+  const recordId = newId();
+  const call = { id: recordId, key, admittedAt: deps.clock.now(), recorded: true };
+  // At least the smallest amount, so that it needs a budget with something left.
+  const most = usd > 1n ? usd : 1n;
+  const grant = await deps.limiter.reserve(call, () => ({ tokens: 0, usd: most, minimumUsd: most }));
+  if (grant instanceof GatewayError) throw grant;
+  try {
+    const request = { method: "POST", provider, headers, body } as const;
+    const answer = await deps.providerApi({ ...request, ...batchEndpoint(it.kind) });
+    const bytes = await answerInFull(answer);
+    if (!answer.ok) {
+      await grant.release();
+      return relayedAnswer(answer, bytes);
+    }
+    const row = await saveBatch(deps, { ...it, recordId }, bytes);
+    const created = batchAnswer(answer, bytes, { row, origin });
+    // It counts as spent until its record says what it cost.
+    await grant.settle({ costUsd: formatPico(most), tokens: null });
+    return created;
+  } catch (error) {
+    await grant.release();
+    throw error;
+  }
+}
+
 /** Stores the owner of a batch just created. If that fails, the batch is cancelled: no one would be billed for it. */
-export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array): Promise<BatchRow> {
+async function saveBatch(
+  deps: BatchDeps,
+  it: Creation & { recordId: string },
+  bytes: Uint8Array,
+): Promise<BatchRow> {
   const { object, id } = objectWithId(bytes);
   const { kind, key } = it;
   const now = deps.clock.now();
@@ -56,38 +102,6 @@ export async function saveBatch(deps: BatchDeps, it: Creation, bytes: Uint8Array
   } catch (error) {
     deps.log.error({ batch: id, ...errorFields(error) }, "a batch could not be stored and is cancelled");
     await endBatch(deps, it, id).catch(() => undefined);
-    throw error;
-  }
-}
-
-/** What the requests of a key's batch may cost together, and whether some are for models without a price. */
-export type BatchBound = { key: ClientKey; usd: Pico; unpriced: boolean };
-
-/**
- * Reserves the most that a batch may cost, until its cost is recorded, and lets `create` create it. A batch that is not
- * created reserves nothing. `recordId` is its record's id.
- * @throws GatewayError rate_limited, budget_exhausted, unpriced_model
- */
-export async function withReserved(
-  deps: Pick<BatchDeps, "clock" | "limiter">,
-  { key, usd, unpriced }: BatchBound,
-  create: (recordId: string) => Promise<{ answer: Response; created: boolean }>,
-): Promise<Response> {
-  if (unpriced && refusesUnpriced(key)) throw new GatewayError("unpriced_model");
-  const recordId = newId();
-  const call = { id: recordId, key, admittedAt: deps.clock.now(), recorded: true };
-  // At least the smallest amount, so that it needs a budget with something left.
-  const most = usd > 1n ? usd : 1n;
-  const grant = await deps.limiter.reserve(call, () => ({ tokens: 0, usd: most, minimumUsd: most }));
-  if (grant instanceof GatewayError) throw grant;
-  try {
-    const { answer, created } = await create(recordId);
-    // It counts as spent until its record says what it cost.
-    if (created) await grant.settle({ costUsd: formatPico(most), tokens: null });
-    else await grant.release();
-    return answer;
-  } catch (error) {
-    await grant.release();
     throw error;
   }
 }
