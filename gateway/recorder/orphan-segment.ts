@@ -1,7 +1,7 @@
 import { type MarkFile, missingFrom, openMark, readMark } from "./mark-file.ts";
 import type { Source } from "./postgres-writer.ts";
 import { DamagedSegment } from "./row-sum.ts";
-import { openSegment, type Segment, type SegmentOptions, type Settlement } from "./segment.ts";
+import { OF_THE_DEAD, openSegment, type Segment, type SegmentOptions, type Settlement } from "./segment.ts";
 
 /** The segment of a process that died. Calls that it never ended follow its settlements, as their intents hold them. */
 export type OrphanSegment = Pick<
@@ -11,23 +11,12 @@ export type OrphanSegment = Pick<
 
 type OrphanOptions = Pick<SegmentOptions, "path"> & { now: () => number };
 
-/** The cap limits what a process writes: a full segment must still be readable after its death. */
-const NO_CAP_BYTES = 2 ** 40;
-/** No flush worker serves this file. */
-const CHECKPOINT_PAGES = 1000;
-
 /**
  * Opens the segment. The caller holds its lock (segment-lock.ts).
  * @throws SQLite's error, or `DamagedSegment` if rows are missing.
  */
 export function openOrphanSegment({ path, now }: OrphanOptions): OrphanSegment {
-  const segment = openSegment({
-    path,
-    sync: "normal",
-    bytesMax: NO_CAP_BYTES,
-    checkpointPages: CHECKPOINT_PAGES,
-    create: false,
-  });
+  const segment = openSegment({ ...OF_THE_DEAD, path, create: false });
   try {
     checkAgainstMark(segment, path);
     const mark = openMark(path);

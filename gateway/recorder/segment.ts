@@ -49,6 +49,12 @@ export type Segment = {
   destroy(): Promise<void>;
 };
 
+/**
+ * Of the segment of a process that died: the cap limits what a process writes, so a full segment must still be readable
+ * after its death; no flush worker serves the file.
+ */
+export const OF_THE_DEAD = { sync: "normal", bytesMax: 2 ** 40, checkpointPages: 1000 } as const;
+
 /** Newest parked rows that a file keeps. */
 const PARKED_MAX = 10_000;
 /** A commit writes whole pages: of 1 to 8 KiB this size took the least time at two to eight records a commit. */

@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readMark } from "../mark-file.ts";
 import { segmentNames } from "../orphans.ts";
 import { takeLock } from "../segment-lock.ts";
 import { type DamageReport, readReport } from "./damage-report.ts";
-import { silentDamage } from "./examine.ts";
+import { silentDamage, sizeOf } from "./examine.ts";
 import { copyRows, lossOf, type RowSink } from "./recover.ts";
 
 /** A file of the spool, as far as it can be read without changing it. */
@@ -63,5 +63,3 @@ function contentsOf(path: string): Contents {
   const { seqs, intents } = copyRows(sink, path, { mark, running: new Set() });
   return { settled: seqs.size, running: intents, parked, ...lossOf(mark, seqs, intents) };
 }
-
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;

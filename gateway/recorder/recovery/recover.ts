@@ -1,6 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { type Mark, readMark } from "../mark-file.ts";
-import { openSegment, type Segment } from "../segment.ts";
+import { type Mark, missingFrom, readMark } from "../mark-file.ts";
+import { OF_THE_DEAD, openSegment, type Segment } from "../segment.ts";
 import { type DamageReport, filesOf } from "./damage-report.ts";
 import { foundRows } from "./found-rows.ts";
 import { idOf } from "./row-of.ts";
@@ -19,9 +19,6 @@ export type RecoveryOrder = {
 /** `intents` are those of calls that are still under way. */
 export type RecoveryResult = { report: DamageReport; intents: { id: string; text: string }[] };
 
-const NO_CAP_BYTES = 2 ** 40;
-const CHECKPOINT_PAGES = 1000;
-
 /**
  * Writes every whole row of a damaged segment into a new one beside it, `<stem>.recovered`, with a report. Can be
  * repeated after a crash. No one else may use the segment, and SQLite must not have it open in this process.
@@ -29,13 +26,7 @@ const CHECKPOINT_PAGES = 1000;
 export function recoverSegment({ stem, from = stem, running, now }: RecoveryOrder): RecoveryResult {
   const { unfinished, recovered, report: reportFile } = filesOf(stem);
   for (const suffix of ["", "-wal", "-shm"]) rmSync(unfinished + suffix, { force: true });
-  const segment = openSegment({
-    path: unfinished,
-    sync: "normal",
-    bytesMax: NO_CAP_BYTES,
-    checkpointPages: CHECKPOINT_PAGES,
-    create: true,
-  });
+  const segment = openSegment({ ...OF_THE_DEAD, path: unfinished, create: true });
   const path = `${from}.db`;
   const mark = readMark(path);
   let found: Found = { seqs: new Set(), intents: 0, stillRunning: [] };
@@ -101,16 +92,14 @@ function copySettlements(segment: RowSink, path: string, sent: number) {
   return { seqs, ended };
 }
 
-/** The lost records of a segment in which these were found. */
-export const lossOf = (mark: Mark | null, seqs: ReadonlySet<number>, intents: number) =>
-  mark === null ? { lost: gapsIn(seqs), lost_known: false } : lossByMark(mark, seqs, intents);
-
-/** A record that the mark promises and that was not found is lost, also if its call's intent was. */
-function lossByMark(mark: Mark, seqs: ReadonlySet<number>, intents: number) {
-  const last = lastOf(seqs);
-  const newer = Math.max(0, last - mark.settled);
-  const settlements = Math.max(mark.settled, last) - mark.sent - seqs.size;
-  return { lost: Math.max(0, settlements) + Math.max(0, mark.running - newer - intents), lost_known: true };
+/**
+ * The lost records of a segment in which these were found. A record that the mark promises and that was not found is lost,
+ * also if its call's intent was.
+ */
+export function lossOf(mark: Mark | null, seqs: ReadonlySet<number>, intents: number) {
+  if (mark === null) return { lost: gapsIn(seqs), lost_known: false };
+  const missing = missingFrom(mark, { settlements: seqs.size, last: lastOf(seqs), intents });
+  return { lost: missing.settlements + missing.intents, lost_known: true };
 }
 
 function gapsIn(seqs: ReadonlySet<number>): number {

@@ -1,3 +1,4 @@
+import { isRecord, parsedJson } from "#shared/json.ts";
 import { rowSum } from "../row-sum.ts";
 import { varintAt } from "./leaf-page.ts";
 
@@ -18,33 +19,20 @@ export function rowOf(seq: number, payload: Buffer): FoundRow | null {
   if (typeof a === "string" && typeof b !== "string" && c === undefined)
     return isWhole({ seq, text: a, sum: b ?? null }) ? { table: "intents", seq, text: a } : null;
   if (typeof a !== "number" || typeof b !== "string") return null;
-  if (typeof c === "string") return isRecord(c) ? { table: "parked", seq, at: a, code: b, text: c } : null;
+  if (typeof c === "string") return isObject(c) ? { table: "parked", seq, at: a, code: b, text: c } : null;
   return isWhole({ seq, text: b, sum: c ?? null }) ? { table: "settlements", seq, at: a, text: b } : null;
 }
 
 /** By its sum, or, as rows of before 0.3 have none, by its form. */
 const isWhole = (row: { seq: number; text: string; sum: number | null }): boolean =>
-  row.sum === null ? isRecord(row.text) : row.sum === rowSum(row);
+  row.sum === null ? isObject(row.text) : row.sum === rowSum(row);
 
-const isRecord = (text: string): boolean => idOf(text) !== null || isObject(text);
-
-function isObject(text: string): boolean {
-  try {
-    return typeof JSON.parse(text) === "object";
-  } catch {
-    return false;
-  }
-}
+const isObject = (text: string): boolean => isRecord(parsedJson(text));
 
 /** The id of the call that a text is about; null if it has none. */
 export function idOf(text: string): string | null {
-  try {
-    const record: unknown = JSON.parse(text);
-    if (typeof record !== "object" || record === null || !("id" in record)) return null;
-    return typeof record.id === "string" ? record.id : null;
-  } catch {
-    return null;
-  }
+  const record = parsedJson(text);
+  return isRecord(record) && typeof record["id"] === "string" ? record["id"] : null;
 }
 
 /** The columns of a record (file format, section 2.1). */
