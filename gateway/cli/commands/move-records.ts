@@ -1,12 +1,10 @@
-import { resolve } from "node:path";
 import { Type } from "@sinclair/typebox";
 import type { Command } from "commander";
 import { connect } from "#drizzle/database.ts";
-import { runningDatabase } from "#drizzle/embedded/supervisor.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { systemClock } from "#shared/clock.ts";
 import { readEnv, settingsOrExit } from "#shared/env.ts";
-import { clickhouseUrl, optional, postgresUrl, text } from "#shared/env-forms.ts";
+import { clickhouseUrl, optional, text } from "#shared/env-forms.ts";
 import { createLog } from "#shared/log.ts";
 import { endMarking } from "../../stores/clickhouse/begin.ts";
 import { openClickHouse } from "../../stores/clickhouse/client.ts";
@@ -14,6 +12,7 @@ import { moveRecords } from "../../stores/clickhouse/move.ts";
 import { START_COMMAND } from "../own-program.ts";
 import { countText, progressDisplay } from "../print/progress.ts";
 import { print } from "./common.ts";
+import { databaseHere, WHERE } from "./database-here.ts";
 
 export const addMoveRecords = (program: Command) =>
   program
@@ -34,8 +33,7 @@ Run it before you set CLICKHOUSE_URL for the gateway, so that reports are comple
 Run it with --end after you have removed CLICKHOUSE_URL from every gateway.`;
 
 const Where = Type.Object({
-  DATABASE_URL: optional(postgresUrl()),
-  DATA_DIR: text("a directory", () => true, ".tallygate"),
+  ...WHERE,
   CLICKHOUSE_URL: optional(clickhouseUrl()),
   CLICKHOUSE_CLUSTER: optional(text("the name of a cluster", () => true)),
 });
@@ -44,12 +42,8 @@ const Where = Type.Object({
 const TIMEOUT_MS = 5 * 60_000;
 
 async function move({ again, end }: { again?: true; end?: true }): Promise<void> {
-  const { DATABASE_URL, DATA_DIR, CLICKHOUSE_URL, CLICKHOUSE_CLUSTER } = settingsOrExit(
-    () => readEnv(Where),
-    1,
-  );
-  const databaseUrl = DATABASE_URL ?? runningDatabase(resolve(DATA_DIR));
-  if (!databaseUrl) throw new Error("No database is running here. Start the gateway, or set DATABASE_URL.");
+  const { CLICKHOUSE_URL, CLICKHOUSE_CLUSTER, ...where } = settingsOrExit(() => readEnv(Where), 1);
+  const databaseUrl = databaseHere(where);
   const sql = connect(databaseUrl, { name: "move", max: 3, statementTimeoutMs: 0 });
   try {
     await migrate(databaseUrl);

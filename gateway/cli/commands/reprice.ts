@@ -85,14 +85,6 @@ async function newest(api: Api): Promise<string> {
   return job.id;
 }
 
-const followed = (api: Api, id: string, silent: boolean): Promise<RepriceJobView> =>
-  follow({
-    read: async () => expectShape(RepriceJobView, await api.call("GET", at(id)), "The job"),
-    isDone: ({ state }) => state !== "running",
-    progressOf,
-    silent,
-  });
-
 const progressOf = (job: RepriceJobView): ProgressState => {
   const { checked_records: done, unpriced_records: of, repriced_records: priced, failure } = job;
   const waiting = failure === null ? "" : ` (waiting after a failure: ${failure})`;
@@ -117,36 +109,29 @@ function resultText(result: RepriceView | RepriceJobView): string {
   ].join("\n");
 }
 
-type Following<State> = {
-  read(): Promise<State>;
-  isDone(state: State): boolean;
-  progressOf(state: State): ProgressState;
-  /** Show nothing. */
-  silent: boolean;
-};
-
 const POLL_MS = 1000;
 /** A gateway that restarts is back before then, and its work continues. */
 const AWAY_POLLS_MAX = 300;
 
 /**
- * Shows work of the gateway until it is done. While the gateway is away, it waits for five minutes.
+ * Shows a job until it is done; shows nothing if `silent`. While the gateway is away, it waits for five minutes.
  * @throws ApiError
  */
-async function follow<State>({ read, isDone, progressOf, silent }: Following<State>): Promise<State> {
+async function followed(api: Api, id: string, silent: boolean): Promise<RepriceJobView> {
   const display = progressDisplay({ silent });
   let away = 0;
   try {
     for (;;) {
-      const state = await read().catch((error: unknown) => {
+      const answer = await api.call("GET", at(id)).catch((error: unknown) => {
         away += 1;
         if (!isAway(error) || away > AWAY_POLLS_MAX) throw error;
         return null;
       });
-      if (state !== null) {
+      if (answer !== null) {
         away = 0;
-        display.show(progressOf(state));
-        if (isDone(state)) return state;
+        const job = expectShape(RepriceJobView, answer, "The job");
+        display.show(progressOf(job));
+        if (job.state !== "running") return job;
       }
       await Bun.sleep(POLL_MS);
     }

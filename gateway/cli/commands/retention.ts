@@ -1,13 +1,12 @@
-import { resolve } from "node:path";
+import { Type } from "@sinclair/typebox";
 import type { Command } from "commander";
 import { openDatabase } from "#drizzle/database.ts";
-import { runningDatabase } from "#drizzle/embedded/supervisor.ts";
 import { monthsDue, retainDays } from "#drizzle/retention.ts";
 import { readEnv } from "#shared/env.ts";
 import { readSettings } from "../../stores/settings.ts";
 import { START_COMMAND } from "../own-program.ts";
 import { print } from "./common.ts";
-import { Where } from "./rollups.ts";
+import { databaseHere, WHERE } from "./database-here.ts";
 
 export const addRetention = (program: Command) =>
   program
@@ -22,9 +21,7 @@ The gateway drops the oldest of them once a day, and writes each to the audit lo
 that \`${START_COMMAND}\` runs here. Reports over dropped months stay.`;
 
 async function retention({ confirm = false }: { confirm?: boolean }): Promise<void> {
-  const { DATABASE_URL, DATA_DIR } = readEnv(Where);
-  const url = DATABASE_URL ?? runningDatabase(resolve(DATA_DIR));
-  if (!url) throw new Error("No database is running here. Start the gateway, or set DATABASE_URL.");
+  const url = databaseHere(readEnv(Type.Object(WHERE)));
   const days = await retentionDays(url);
   const due = await monthsDue(url, days);
   const named = (tables: readonly string[]) =>
