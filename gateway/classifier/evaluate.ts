@@ -1,3 +1,4 @@
+import { isRecord, parsedJson } from "#shared/json.ts";
 import { decide, scoreText } from "./decide.ts";
 import type { Model } from "./model.ts";
 
@@ -23,8 +24,9 @@ const CURVE = [0.01, 0.02, 0.05, 0.1, 0.2];
 
 type Outcome = { expected: string | null; best: string | null; score: number; kept: boolean };
 
-const share = (part: readonly unknown[], whole: readonly unknown[]) =>
-  whole.length === 0 ? null : part.length / whole.length;
+/** The share of outcomes for which `holds`; null if there are none. */
+const share = (whole: readonly Outcome[], holds: (one: Outcome) => boolean) =>
+  whole.length === 0 ? null : whole.filter(holds).length / whole.length;
 
 function outcomeOf(model: Model, { text, route }: LabelledText): Outcome {
   const { best, score } = decide(model, scoreText(model, text), null);
@@ -57,22 +59,12 @@ export function evaluateRoutes(model: Model, texts: readonly LabelledText[]): Ev
   const outcomes = texts.map((one) => outcomeOf(model, one));
   const fitting = outcomes.filter(({ expected }) => expected !== null);
   const foreign = outcomes.filter(({ expected }) => expected === null);
-  const right = fitting.filter(({ expected, best }) => expected === best);
   return {
     texts: texts.length,
-    accuracy: share(
-      right.filter(({ kept }) => kept),
-      fitting,
-    ),
-    accuracyBest: share(right, fitting),
-    foreignCaught: share(
-      foreign.filter(({ kept }) => !kept),
-      foreign,
-    ),
-    fittingLost: share(
-      fitting.filter(({ kept }) => !kept),
-      fitting,
-    ),
+    accuracy: share(fitting, ({ expected, best, kept }) => kept && expected === best),
+    accuracyBest: share(fitting, ({ expected, best }) => expected === best),
+    foreignCaught: share(foreign, ({ kept }) => !kept),
+    fittingLost: share(fitting, ({ kept }) => !kept),
     confusion: confusionOf(outcomes),
     curve: curveOf(fitting, foreign),
   };
@@ -82,23 +74,15 @@ export function evaluateRoutes(model: Model, texts: readonly LabelledText[]): Ev
 export function readLabelledTexts(lines: string): LabelledText[] {
   return lines.split("\n").flatMap((line, at) => {
     if (line.trim() === "") return [];
-    const value = parsed(line, at + 1);
+    // The parser's own message would quote the text.
+    const value = parsedJson(line);
+    if (!isRecord(value)) throw new Error(`line ${at + 1}: not a JSON object`);
     const route = value["route"] ?? value["label"] ?? null;
     if (typeof value["text"] !== "string" || (route !== null && typeof route !== "string")) {
       throw new Error(`line ${at + 1}: "text" must be a string and "route" a string or null`);
     }
     return [{ text: value["text"], route }];
   });
-}
-
-function parsed(line: string, number: number): { [name: string]: unknown } {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value === "object" && value !== null) return value as { [name: string]: unknown };
-  } catch {
-    // Reported below: the parser's own message would quote the text.
-  }
-  throw new Error(`line ${number}: not a JSON object`);
 }
 
 const percent = (share: number | null) => (share === null ? "–" : `${(100 * share).toFixed(1)} %`);

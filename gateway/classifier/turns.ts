@@ -1,23 +1,23 @@
+import { isRecord } from "#shared/json.ts";
+
 /** A turn this short ("continue", "yes please") is read together with the user's turn before it. */
 const ALONE_MIN_CHARACTERS = 20;
 
 type Json = { readonly [name: string]: unknown };
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Text parts of a message's content; images, audio, tool calls and tool results carry none. */
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
-    .filter(isObject)
+    .filter(isRecord)
     .filter(({ type, text }) => typeof text === "string" && (type === "text" || type === "input_text"))
     .map(({ text }) => String(text))
     .join("\n");
 }
 
 const isUserTurn = (item: unknown): item is Json =>
-  isObject(item) && item["role"] === "user" && (item["type"] === undefined || item["type"] === "message");
+  isRecord(item) && item["role"] === "user" && (item["type"] === undefined || item["type"] === "message");
 
 function textsOf(items: unknown): string[] {
   const turns = Array.isArray(items)
@@ -31,7 +31,7 @@ function textsOf(items: unknown): string[] {
  * list of items), Gemini's (`contents`) or `/v1/classify` (either), oldest first. System text is not among them. Anything malformed is no turn.
  */
 export function turnsOf(body: unknown): string[] {
-  if (!isObject(body)) return [];
+  if (!isRecord(body)) return [];
   const { contents } = body;
   return textsOf(
     body["messages"] ?? body["input"] ?? (Array.isArray(contents) ? contents.map(geminiTurn) : contents),
@@ -40,9 +40,9 @@ export function turnsOf(body: unknown): string[] {
 
 /** A turn of Gemini's as a message. Its role may be absent; a thought is no text of the user's. */
 function geminiTurn(turn: unknown): Json | null {
-  if (!isObject(turn)) return null;
+  if (!isRecord(turn)) return null;
   const { role, parts } = turn;
-  const texts = (Array.isArray(parts) ? parts : [parts]).filter(isObject);
+  const texts = (Array.isArray(parts) ? parts : [parts]).filter(isRecord);
   return { role: role ?? "user", content: texts.map(({ text }) => ({ type: "text", text })) };
 }
 

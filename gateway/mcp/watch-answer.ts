@@ -1,4 +1,4 @@
-import { isRecord } from "#shared/json.ts";
+import { isRecord, parsedJson } from "#shared/json.ts";
 import { type SseEvent, sseSplitter } from "../metering/sse.ts";
 import type { RpcMessage } from "./json-rpc.ts";
 
@@ -6,17 +6,9 @@ type RpcResponse = Record<string, unknown>;
 
 /** The response to the request `id` in a text; null for any other message. */
 export function responseIn(bytes: Uint8Array, id: RpcMessage["id"]): RpcResponse | null {
-  const message = parsed(bytes);
+  const message = parsedJson(new TextDecoder().decode(bytes));
   const isResponse = isRecord(message) && message["id"] === id && ("result" in message || "error" in message);
   return isResponse ? message : null;
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return null;
-  }
 }
 
 export const isEventStream = (headers: Headers): boolean =>
