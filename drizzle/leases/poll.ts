@@ -14,21 +14,31 @@ export type PollOptions = {
   pollMs: number;
   /** Does what is due; true: there may be more to do at once. Should return soon once `stopping()`. */
   round(stopping: () => boolean): Promise<boolean>;
+  /** Says that rounds begin to fail; absent: in general words. */
+  failed?: (error: unknown) => void;
+  /** Says that they succeed again. */
+  resumed?: () => void;
 };
 
 /** Does rounds of work until stopped. Failures are logged once per outage, and never cause a busy loop. */
-export function poll({ log, pollMs, round }: PollOptions): Poller {
+export function poll({
+  log,
+  pollMs,
+  round,
+  failed = (error) => log.warn({ failure: failureClass(error) }, "a round of work failed"),
+  resumed = () => log.info({}, "work resumed"),
+}: PollOptions): Poller {
   const bell = createBell();
   let stopping = false;
   let failing = false;
   const attempt = async (): Promise<boolean> => {
     try {
       const more = await round(() => stopping);
-      if (failing) log.info({}, "work resumed");
+      if (failing) resumed();
       failing = false;
       return more;
     } catch (error) {
-      if (!failing) log.warn({ failure: failureClass(error) }, "a round of work failed");
+      if (!failing) failed(error);
       failing = true;
       return false;
     }

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { connect } from "#drizzle/database.ts";
-import { pause } from "#shared/backoff.ts";
+import { poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
@@ -44,10 +44,8 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
   const { clock, log } = deps;
   const sql = connect(place.databaseUrl, POOL);
   const client = openClickHouse(place.clickhouse.url, CLIENT);
-  const stopping = new AbortController();
   const due = timers(clock);
   let prepared = false;
-  let failing = false;
 
   async function prepare(): Promise<void> {
     const unmoved = await beginMarking(sql);
@@ -59,39 +57,26 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
   }
 
   /** One round; true: more is marked than it takes. Records that keep coming must not keep it from counting and expiring. */
-  async function work(): Promise<boolean> {
+  async function round(stopping: () => boolean): Promise<boolean> {
     if (due("count", COUNT_EVERY_MS)) deps.copies.noteWaiting(await rowsWaiting(sql));
     if (!prepared) await prepare();
     const isMore = await copyMarked({ sql, client, clock, log });
-    if (stopping.signal.aborted || !due("retention", RETENTION_EVERY_MS)) return isMore;
+    if (stopping() || !due("retention", RETENTION_EVERY_MS)) return isMore;
     const ages = await agesIn(sql, deps.directory.current().settings.retention_days);
     await expireCopies(client, { ...ages, cluster: place.clickhouse.cluster });
     return isMore;
   }
 
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const isMore = await work().then(
-        (more) => {
-          if (failing) log.info({}, "ClickHouse gets records again");
-          failing = false;
-          return more;
-        },
-        (error) => {
-          if (!failing) log.warn(errorFields(error), "records wait in Postgres for ClickHouse");
-          failing = true;
-          return false;
-        },
-      );
-      if (!isMore) await pause(EVERY_MS, stopping.signal);
-    }
-  }
-
-  const running = loop();
+  const poller = poll({
+    log,
+    pollMs: EVERY_MS,
+    round,
+    failed: (error) => log.warn(errorFields(error), "records wait in Postgres for ClickHouse"),
+    resumed: () => log.info({}, "ClickHouse gets records again"),
+  });
   return {
     async stop() {
-      stopping.abort();
-      await Promise.race([running, Bun.sleep(5_000)]);
+      await Promise.race([poller.stop(), Bun.sleep(5_000)]);
       await Promise.all([client.close(), sql.end({ timeout: 1 })]);
     },
   };

@@ -1,5 +1,5 @@
+import { poll } from "#drizzle/leases/poll.ts";
 import { retainDays } from "#drizzle/retention.ts";
-import { pause } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Directory } from "../../directory.ts";
@@ -24,13 +24,9 @@ export function keepRollups(
   { directory, clock, log }: KeepRollupsDeps,
 ): { stop(): Promise<void> } {
   const rollups = openRollups({ url: databaseUrl });
-  const stopping = new AbortController();
-  let failing = false;
   let retainedAtMs = Number.NEGATIVE_INFINITY;
 
-  async function work(): Promise<void> {
-    while (!stopping.signal.aborted && (await rollups.turn(clock.now())) === "more");
-    if (stopping.signal.aborted || clock.monotonicMs() - retainedAtMs < RETENTION_EVERY_MS) return;
+  async function retain(): Promise<void> {
     const days = directory.current().settings.retention_days;
     const dropped = await retainDays(databaseUrl, { days, actor: "retention_days", confirmed: false });
     if (dropped.length > 0)
@@ -38,27 +34,21 @@ export function keepRollups(
     retainedAtMs = clock.monotonicMs();
   }
 
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await work().then(
-        () => {
-          failing = false;
-        },
-        (error) => {
-          if (!failing)
-            log.warn(errorFields(error), "rollups are waiting; reports read single records meanwhile");
-          failing = true;
-        },
-      );
-      await pause(EVERY_MS, stopping.signal);
-    }
-  }
-
-  const running = loop();
+  const poller = poll({
+    log,
+    pollMs: EVERY_MS,
+    async round(stopping) {
+      while (!stopping() && (await rollups.turn(clock.now())) === "more");
+      if (!stopping() && clock.monotonicMs() - retainedAtMs >= RETENTION_EVERY_MS) await retain();
+      return false;
+    },
+    failed: (error) =>
+      log.warn(errorFields(error), "rollups are waiting; reports read single records meanwhile"),
+    resumed: () => {},
+  });
   return {
     async stop() {
-      stopping.abort();
-      await Promise.race([running, Bun.sleep(5_000)]);
+      await Promise.race([poller.stop(), Bun.sleep(5_000)]);
       await rollups.close();
     },
   };
