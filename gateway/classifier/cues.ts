@@ -1,17 +1,4 @@
-import ar from "./lexicon/ar.json";
-import de from "./lexicon/de.json";
-import en from "./lexicon/en.json";
-import es from "./lexicon/es.json";
-import fr from "./lexicon/fr.json";
-import hi from "./lexicon/hi.json";
-import it from "./lexicon/it.json";
-import ja from "./lexicon/ja.json";
-import ko from "./lexicon/ko.json";
-import nl from "./lexicon/nl.json";
-import pt from "./lexicon/pt.json";
-import ru from "./lexicon/ru.json";
-import tr from "./lexicon/tr.json";
-import zh from "./lexicon/zh.json";
+import { LANGUAGES, readTexts } from "./languages.ts";
 import { CHARACTER_CLASS, GAP, LETTER, UNSPACED } from "./text.ts";
 import { TUNING } from "./tuning.ts";
 
@@ -122,7 +109,7 @@ function pairs(found: readonly Cue[]): Cue[] {
 }
 
 /** The cues of all languages, as they are written down. */
-export const CUES = [en, zh, es, fr, de, pt, it, ru, ja, ko, ar, hi, nl, tr];
+export const CUES = LANGUAGES.map((language) => readTexts("lexicon", language));
 
 let compiled: Lexicon | null = null;
 

@@ -1,6 +1,6 @@
 import { hashWord } from "./hashing.ts";
 import { SEEDS } from "./kinds.ts";
-import en from "./lexicon/en.json";
+import { readTexts } from "./languages.ts";
 import { rankOf } from "./word-vectors.ts";
 
 /** Shorter words have too many neighbours; in words under seven letters only swapped letters are corrected. */
@@ -22,7 +22,7 @@ function familiarWords(): string[] {
       seen.set(word, (seen.get(word) ?? 0) + times);
   };
   for (const { language, text } of SEEDS) if (language === "en") count(text, 1);
-  for (const cue of Object.values(en).flat()) count(cue, SEEN_MIN);
+  for (const cue of Object.values(readTexts("lexicon", "en")).flat()) count(cue, SEEN_MIN);
   return [...seen]
     .filter(([word, times]) => times >= SEEN_MIN && word.length >= LETTERS_MIN)
     .sort((one, other) => other[1] - one[1])
