@@ -3,16 +3,9 @@ import { type CallToolResult, createMcpHandler, ProtocolError, Server } from "@m
 import { VERSION } from "#shared/version.ts";
 import type { ToolServer } from "../directory.ts";
 import { type CallToolDeps, callTool } from "./call-tool.ts";
-import {
-  offeredPrompts,
-  offeredResources,
-  offeredTemplates,
-  offeredTools,
-  pageAt,
-  serversFor,
-  type ToolCatalog,
-} from "./catalog.ts";
+import { offered, pageAt, serversFor, type ToolCatalog } from "./catalog.ts";
 import { RPC, type RpcMessage } from "./json-rpc.ts";
+import type { ListKind, ServerItems } from "./lists.ts";
 import { JOINED, ownNames } from "./naming.ts";
 import { mayUseAll } from "./permission.ts";
 import {
@@ -79,29 +72,27 @@ function serverFor(deps: AggregateDeps, call: AggregateCall): Server {
 }
 
 function serveLists(server: Server, offer: ToolCatalog): void {
-  server.setRequestHandler("tools/list", async ({ params }) => {
-    const { items, next } = paged(await offeredTools(offer), params?.cursor);
-    return { tools: items, ...next };
-  });
-  server.setRequestHandler("prompts/list", async ({ params }) => {
-    const { items, next } = paged(await offeredPrompts(offer), params?.cursor);
-    return { prompts: items, ...next };
-  });
-  server.setRequestHandler("resources/list", async ({ params }) => {
-    const { items, next } = paged(await offeredResources(offer), params?.cursor);
-    return { resources: items, ...next };
-  });
-  server.setRequestHandler("resources/templates/list", async ({ params }) => {
-    const { items, next } = paged(await offeredTemplates(offer), params?.cursor);
-    return { resourceTemplates: items, ...next };
-  });
+  server.setRequestHandler("tools/list", ({ params }) => listed(offer, "tools", params));
+  server.setRequestHandler("prompts/list", ({ params }) => listed(offer, "prompts", params));
+  server.setRequestHandler("resources/list", ({ params }) => listed(offer, "resources", params));
+  server.setRequestHandler("resources/templates/list", ({ params }) =>
+    listed(offer, "resourceTemplates", params),
+  );
 }
 
-function paged<T>(items: readonly T[], cursor: string | undefined) {
-  const page = pageAt(items, cursor);
+type Listed<Kind extends ListKind> = Record<Kind, ServerItems[Kind][]> & { nextCursor?: string };
+
+/** The page at the cursor, in the protocol's form. */
+async function listed<Kind extends ListKind>(
+  offer: ToolCatalog,
+  kind: Kind,
+  params: { cursor?: string | undefined } | undefined,
+): Promise<Listed<Kind>> {
+  const page = pageAt(await offered(offer, kind), params?.cursor);
   if (!page)
     throw new ProtocolError(RPC.invalidParams, "Unknown cursor. Use the nextCursor of an earlier page.");
-  return page;
+  // The protocol names the member after the kind.
+  return { [kind]: page.items, ...page.next } as Listed<Kind>;
 }
 
 type Serving = { call: AggregateCall; offer: ToolCatalog };

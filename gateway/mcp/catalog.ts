@@ -15,41 +15,35 @@ export const serversFor = (
   key: ClientKey,
 ): readonly ToolServer[] => [...toolServers.values()].filter((server) => mayUseServer(key, server));
 
-/** All servers' items under the names that clients use; a server that fails is left out. */
-async function all<Kind extends ListKind>(
-  { lists, servers }: ToolCatalog,
+type Shown<Item> = (offer: ToolCatalog, server: ToolServer, item: Item) => Item | null;
+
+/** Items under the names that clients use; null: the key may not use it. */
+const SHOWN: { [Kind in ListKind]: Shown<ServerItems[Kind]> } = {
+  tools: ({ key, naming }, server, tool) =>
+    mayCall(key, server, tool.name) ? { ...tool, name: naming.name(server, tool.name) } : null,
+  prompts: ({ key, naming }, server, prompt) =>
+    mayUseAll(key, server) ? { ...prompt, name: naming.name(server, prompt.name) } : null,
+  resources: ({ key, naming }, server, resource) =>
+    mayUseAll(key, server) ? { ...resource, uri: naming.uri(server, resource.uri) } : null,
+  resourceTemplates: ({ key, naming }, server, template) =>
+    mayUseAll(key, server) ? { ...template, uriTemplate: naming.uri(server, template.uriTemplate) } : null,
+};
+
+/** All servers' items of a kind; a server that fails is left out. */
+export async function offered<Kind extends ListKind>(
+  offer: ToolCatalog,
   kind: Kind,
-  shown: (server: ToolServer, item: ServerItems[Kind]) => ServerItems[Kind] | null,
 ): Promise<ServerItems[Kind][]> {
+  const shown: Shown<ServerItems[Kind]> = SHOWN[kind];
   const found = await Promise.all(
-    servers.map(async (server) =>
-      (await lists.of(server, kind)).map((item) => shown(server, item)).filter((item) => item !== null),
+    offer.servers.map(async (server) =>
+      (await offer.lists.of(server, kind))
+        .map((item) => shown(offer, server, item))
+        .filter((item) => item !== null),
     ),
   );
   return found.flat();
 }
-
-export const offeredTools = (offer: ToolCatalog) =>
-  all(offer, "tools", (server, tool) =>
-    mayCall(offer.key, server, tool.name) ? { ...tool, name: offer.naming.name(server, tool.name) } : null,
-  );
-
-export const offeredPrompts = (offer: ToolCatalog) =>
-  all(offer, "prompts", (server, prompt) =>
-    mayUseAll(offer.key, server) ? { ...prompt, name: offer.naming.name(server, prompt.name) } : null,
-  );
-
-export const offeredResources = (offer: ToolCatalog) =>
-  all(offer, "resources", (server, resource) =>
-    mayUseAll(offer.key, server) ? { ...resource, uri: offer.naming.uri(server, resource.uri) } : null,
-  );
-
-export const offeredTemplates = (offer: ToolCatalog) =>
-  all(offer, "resourceTemplates", (server, template) =>
-    mayUseAll(offer.key, server)
-      ? { ...template, uriTemplate: offer.naming.uri(server, template.uriTemplate) }
-      : null,
-  );
 
 /** One page of a list and the next cursor; null for an invalid cursor. */
 export function pageAt<T>(
