@@ -81,13 +81,3 @@ function reject({ model, stored }: Waiting, why: string): void {
   model.reject(error);
   stored.reject(error);
 }
-
-/** Trains once, in a thread of its own. */
-export async function trainInWorker(input: TrainInput, starter: Starter | null = null): Promise<Model> {
-  const trainer = startTrainer();
-  try {
-    return (await trainer.train(input, starter)).model;
-  } finally {
-    trainer.close();
-  }
-}

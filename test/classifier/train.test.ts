@@ -3,8 +3,8 @@ import { classify } from "#gateway/classifier/classify.ts";
 import { foldsOf } from "#gateway/classifier/cross-validation.ts";
 import { deserialiseModel, serialiseModel } from "#gateway/classifier/model-file.ts";
 import { trainModel } from "#gateway/classifier/train.ts";
-import { trainInWorker } from "#gateway/classifier/trainer.ts";
 import { trainingSetOf } from "#gateway/classifier/training-set.ts";
+import { trainInWorker } from "#test/classifier/train-in-worker.ts";
 import { cpuMs } from "#test/support/cpu-time.ts";
 import { HOTEL, hotel, route, sharedStarter, train } from "./models.ts";
 

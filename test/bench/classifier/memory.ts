@@ -3,7 +3,7 @@
  * Run in a process of its own by the speed part: only there the figure means something. Prints megabytes.
  */
 import { routeOf } from "#gateway/classifier/classify.ts";
-import { trainInWorker } from "#gateway/classifier/trainer.ts";
+import { trainInWorker } from "#test/classifier/train-in-worker.ts";
 import { readLines } from "./data.ts";
 import { route } from "./measure.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { classify, routeOf } from "#gateway/classifier/classify.ts";
 import { seededRandom } from "#gateway/classifier/linear.ts";
 import { trainModel } from "#gateway/classifier/train.ts";
-import { trainInWorker } from "#gateway/classifier/trainer.ts";
+import { trainInWorker } from "#test/classifier/train-in-worker.ts";
 import { longestPause } from "#test/support/longest-pause.ts";
 import { draw, readLines } from "./data.ts";
 import { route, sharedStarter } from "./measure.ts";
