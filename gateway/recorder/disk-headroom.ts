@@ -9,21 +9,9 @@ const SETTLEMENT_BYTES = 1024;
 const ROW_OVERHEAD_BYTES = 64;
 const DISK_EVERY_MEASUREMENTS = 10;
 
-export type DiskHeadroom = {
-  /** Whether another call fits beside the reserve, under the spool's cap and on the disk. */
-  left(): boolean;
-  usedBytes(): number;
-  /** Counts an entry written since the last measurement. */
-  count(entry: Entry): void;
-  /** Reads the true size. Cheap enough for ten times a second. */
-  measure(): void;
-  /** Reads the disk's free space now: a write failed, and the last reading may be a second old. */
-  measureDisk(): void;
-};
-
 type HeadroomOptions = { segment: OwnSegment; directory: string; bytesMax: number };
 
-export function diskHeadroom({ segment, directory, bytesMax }: HeadroomOptions): DiskHeadroom {
+export function diskHeadroom({ segment, directory, bytesMax }: HeadroomOptions) {
   const reserveBytes = Math.min(RESERVE_BYTES, bytesMax / 2);
   let usedBytes = 0;
   let diskFreeBytes = 0;
@@ -41,15 +29,19 @@ export function diskHeadroom({ segment, directory, bytesMax }: HeadroomOptions):
   measure();
 
   return {
+    /** Whether another call fits beside the reserve, under the spool's cap and on the disk. */
     left: () =>
       usedBytes + segment.running() * SETTLEMENT_BYTES < bytesMax - reserveBytes &&
       diskFreeBytes >= reserveBytes,
     usedBytes: () => usedBytes,
-    count: (entry) => {
+    /** Counts an entry written since the last measurement. */
+    count: (entry: Entry) => {
       if (entry.kind === "intent" || entry.kind === "settlement")
         usedBytes += entry.text.length + ROW_OVERHEAD_BYTES;
     },
+    /** Reads the true size. Cheap enough for ten times a second. */
     measure,
+    /** Reads the disk's free space now: a write failed, and the last reading may be a second old. */
     measureDisk,
   };
 }

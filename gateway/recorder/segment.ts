@@ -19,35 +19,7 @@ export type SegmentOptions = {
   create: boolean;
 };
 
-/**
- * A SQLite file of the spool: the records that one process wrote. Every call throws SQLite's error, and then nothing
- * has changed. Writes belong inside `transaction`. Reading settlements and intents throws `DamagedSegment` when they are
- * not what was written.
- */
-export type Segment = {
-  transaction(work: () => void): void;
-  /** The record of a call that is about to start, as it is to be stored if the process dies. */
-  addIntent(seq: number, text: string): void;
-  addSettlement(row: Settlement, at: number): void;
-  park(row: ParkedRow): void;
-  removeIntent(seq: number): void;
-  removeIntents(through: number): void;
-  removeSettlements(through: number): void;
-  intentsAfter(seq: number, rowsMax: number): Settlement[];
-  settlementsAfter(seq: number, rowsMax: number): Settlement[];
-  /** When the first settlement after `seq` was settled, in milliseconds since 1970. */
-  settledAtAfter(seq: number): number | null;
-  /** The numbers of the first and the last settlement; zeros when there is none. */
-  settlementRange(): { first: number; last: number };
-  intentCount(): number;
-  parkedRows(): ParkedRow[];
-  parkedCount(): number;
-  /** Bytes in use, without pages that are free for new rows. */
-  usedBytes(): number;
-  close(): void;
-  /** Closes the file and deletes it off the event loop: a gigabyte takes a moment. */
-  destroy(): Promise<void>;
-};
+export type Segment = ReturnType<typeof openSegment>;
 
 /**
  * Of the segment of a process that died: the cap limits what a process writes, so a full segment must still be readable
@@ -68,8 +40,12 @@ const SCHEMA = [
 /** Tables whose rows have sums; those of files of before 0.3 get the column when they are opened. */
 const SUMMED = ["intents", "settlements"];
 
-/** Opens or makes a segment. The caller holds its lock (segment-lock.ts). */
-export function openSegment(options: SegmentOptions): Segment {
+/**
+ * Opens or makes a SQLite file of the spool: the records that one process wrote. The caller holds its lock (`takeLock`).
+ * Every call throws SQLite's error, and then nothing has changed. Writes belong inside `transaction`. Reading settlements
+ * and intents throws `DamagedSegment` when they are not what was written.
+ */
+export function openSegment(options: SegmentOptions) {
   const db = openDatabase(options);
   const sql = statements(db);
   const pages = sql.one("SELECT page_count AS n FROM pragma_page_count");
@@ -86,9 +62,11 @@ export function openSegment(options: SegmentOptions): Segment {
     ...settlementTable(sql),
     ...parkedTable(sql),
     transaction: transactions(db, sql),
+    /** Bytes in use, without pages that are free for new rows. */
     usedBytes: () => ((pages() ?? 0) - (freePages() ?? 0)) * PAGE_BYTES,
     close,
-    async destroy() {
+    /** Closes the file and deletes it off the event loop: a gigabyte takes a moment. */
+    async destroy(): Promise<void> {
       // Closing copies the log into the file once more: what is deleted next need not reach the disk.
       db.run("PRAGMA synchronous = OFF");
       close();
@@ -118,9 +96,10 @@ function intentTable(sql: Statements) {
   const after = sql.read<SummedRow>(selectAfter("intents"));
   const count = sql.one("SELECT count(*) AS n FROM intents");
   return {
-    addIntent: (seq: number, text: string) => void add.run(seq, text, rowSum({ seq, text })),
-    removeIntent: (seq: number) => void remove.run(seq),
-    removeIntents: (through: number) => void removeThrough.run(through),
+    /** The record of a call that is about to start, as it is to be stored if the process dies. */
+    addIntent: (seq: number, text: string): void => void add.run(seq, text, rowSum({ seq, text })),
+    removeIntent: (seq: number): void => void remove.run(seq),
+    removeIntents: (through: number): void => void removeThrough.run(through),
     intentsAfter: (seq: number, rowsMax: number) => checked(after.all(seq, rowsMax)),
     intentCount: () => count() ?? 0,
   };
@@ -133,16 +112,18 @@ function settlementTable(sql: Statements) {
   const first = sql.one("SELECT min(seq) AS n FROM settlements");
   const last = sql.one("SELECT max(seq) AS n FROM settlements");
   return {
-    addSettlement: ({ seq, text }: Settlement, at: number) =>
+    addSettlement: ({ seq, text }: Settlement, at: number): void =>
       void add.run(seq, at, text, rowSum({ seq, text })),
-    removeSettlements: (through: number) => void removeThrough.run(through),
+    removeSettlements: (through: number): void => void removeThrough.run(through),
     settlementsAfter: (seq: number, rowsMax: number) => {
       const rows = after.all(seq, rowsMax);
       checkDense(rows, seq);
       if (rows.length === 0 && seq < (last() ?? 0)) throw new DamagedSegment("settlements are missing");
       return checked(rows);
     },
+    /** When the first settlement after a number was settled, in milliseconds since 1970. */
     settledAtAfter: sql.one("SELECT at AS n FROM settlements WHERE seq > ? ORDER BY seq LIMIT 1"),
+    /** The numbers of the first and the last settlement; zeros when there is none. */
     settlementRange: () => ({ first: first() ?? 0, last: last() ?? 0 }),
   };
 }
@@ -153,7 +134,7 @@ function parkedTable(sql: Statements) {
   const all = sql.read<ParkedRow>("SELECT body AS text, code, at FROM parked ORDER BY seq");
   const count = sql.one("SELECT count(*) AS n FROM parked");
   return {
-    park: ({ at, code, text }: ParkedRow) => {
+    park: ({ at, code, text }: ParkedRow): void => {
       add.run(at, code, text);
       prune.run();
     },
@@ -162,7 +143,7 @@ function parkedTable(sql: Statements) {
   };
 }
 
-function transactions(db: Database, sql: Statements): Segment["transaction"] {
+function transactions(db: Database, sql: Statements): (work: () => void) => void {
   const begin = sql.write("BEGIN IMMEDIATE");
   const commit = sql.write("COMMIT");
   return (work) => {
