@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { codeOf } from "#shared/error-code.ts";
 import { connect, type PoolOptions, within } from "./database.ts";
 
 /** Rejects after the deadline if Postgres does not answer; whether it did what was asked is then unknown. */
@@ -18,7 +19,7 @@ export function deadlinePool(url: string, { deadlineMs, ...options }: PoolOption
       return await within(deadlineMs, answer);
     } catch (error) {
       answer.catch(() => undefined);
-      if (client === used && error instanceof Error && "code" in error && error.code === "DEADLINE") {
+      if (client === used && codeOf(error) === "DEADLINE") {
         client = null;
         used.end({ timeout: 0 }).catch(() => undefined);
       }

@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { codeOf } from "#shared/error-code.ts";
 import { newId } from "#shared/ids.ts";
 import { connect } from "./database.ts";
 import { addMonth, type Month, monthOf } from "./partitions.ts";
@@ -70,7 +71,7 @@ async function drop(client: postgres.Sql, plan: Plan, triesMax = TRIES): Promise
   await houseStrays(client, plan.cutoff);
   for (let tries = 0; tries < triesMax; tries++) {
     const detached = await detachMonths(client, plan).catch((error) => {
-      if (error instanceof Error && "code" in error && error.code === LOCK_NOT_AVAILABLE) return null;
+      if (codeOf(error) === LOCK_NOT_AVAILABLE) return null;
       throw error;
     });
     if (detached) return await dropDetached(client, plan.cutoff);

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
+import { codeOf } from "./error-code.ts";
 import { plural } from "./plural.ts";
 import { fits } from "./schema.ts";
 import { JOINS, PROCESSES, SUPERVISED, TAKES_OVER } from "./stop-signal.ts";
@@ -104,15 +105,13 @@ export function takeSecretFiles(env: Record<string, string | undefined>): void {
         env[name] = readFileSync(path.trim(), "utf8").trim();
         delete env[variable];
       } catch (error) {
-        faults.push(`${variable} names a file that cannot be read: ${reasonOf(error)}`);
+        faults.push(`${variable} names a file that cannot be read: ${codeOf(error) || "an error"}`);
       }
     }
   }
   if (faults.length > 0) throw new ConfigurationError(faults);
 }
 
-const reasonOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "an error";
 /** Whether this process joins others of its program that already serve. */
 export const joins = (env: Environment = process.env): boolean => env[JOINS] === "1";
 

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { codeOf } from "#shared/error-code.ts";
 import { fits } from "#shared/schema.ts";
 import { asUser, type SystemUser } from "./system-user.ts";
 
@@ -123,7 +124,7 @@ function probe(directory: string, account: SystemUser | null): Probe {
       reason: `${file} ends with ${run.exitCode}: ${run.stderr.toString().trim().slice(0, 200)}`,
     };
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "an error";
+    const code = codeOf(error) || "an error";
     const kind = code === "EACCES" ? "unreadable" : "broken";
     // A binary for another C library fails with "no such file" although it exists: its loader is missing.
     const hint = code === "ENOENT" && existsSync(file) ? " (made for another C library)" : "";

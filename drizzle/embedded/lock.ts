@@ -1,32 +1,25 @@
-import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-
-export type Lock = { release(): void };
+import { type FileLock, takeLock } from "#shared/file-lock.ts";
 
 /**
  * Holds `directory` for this process until it ends, however it ends: the lock is the kernel's. Throws when another
  * process holds it, naming that process and since when.
  */
-export function holdLock(directory: string): Lock {
+export function holdLock(directory: string): FileLock {
   const pidFile = join(directory, "launcher.pid");
   const file = join(directory, "launcher.lock");
   // Whoever can open it could lock it, and so keep us from starting.
   closeSync(openSync(file, "a", 0o600));
   chmodSync(file, 0o600);
-  const lock = new Database(file);
-  try {
-    lock.run("pragma locking_mode = exclusive");
-    lock.run("begin exclusive");
-  } catch (error) {
-    lock.close();
-    if (!(error instanceof Error && "code" in error && error.code === "SQLITE_BUSY")) throw error;
+  const lock = takeLock(file);
+  if (lock === null) {
     throw new Error(
       `Another launcher${holderIn(pidFile)} is already running with the database in ${directory}. Stop it, or choose another DATA_DIR.`,
     );
   }
   writeFileSync(pidFile, `${process.pid}\n${new Date().toISOString()}\n`, { mode: 0o600 });
-  return { release: () => lock.close() };
+  return lock;
 }
 
 /** The process that wrote the file, and since when it holds the lock. */

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "#shared/error-code.ts";
 import type { Address } from "./address.ts";
 
 /** A server's own entry in `postmaster.pid` of its data directory. */
@@ -47,7 +48,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return codeOf(error) === "EPERM";
   }
 }
 

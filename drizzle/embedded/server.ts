@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } f
 import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
 import { readPresent } from "#shared/env.ts";
+import { codeOf } from "#shared/error-code.ts";
 import { connect, within } from "../database.ts";
 import { type Address, listenFlags, superuserUrlOf } from "./address.ts";
 import { type Binaries, postgresOf } from "./binaries.ts";
@@ -133,7 +134,7 @@ async function ask(address: Address, password: string): Promise<string | null> {
     await within(2_500, client`select 1`);
     return null;
   } catch (error) {
-    return error instanceof Error && "code" in error ? String(error.code) : "no answer";
+    return codeOf(error) || "no answer";
   } finally {
     await client.end({ timeout: 0 });
   }

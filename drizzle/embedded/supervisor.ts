@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pause, restartDelayMs } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
+import { codeOf } from "#shared/error-code.ts";
 import type { Log } from "#shared/log.ts";
 import { connect, within } from "../database.ts";
 import { type Address, chooseAddress, ownership, superuserUrlOf, urlOf } from "./address.ts";
@@ -102,8 +103,7 @@ async function openServer(spec: ServerSpec): Promise<{ server: Server; adopted: 
 }
 
 /** Whether a server that shuts down, or has just gone, can give this error. */
-const isEnding = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && /^(57P0|CONNECTION_|ECONN|ENOENT)/.test(String(error.code));
+const isEnding = (error: unknown): boolean => /^(57P0|CONNECTION_|ECONN|ENOENT)/.test(codeOf(error));
 
 const endsSoon = (server: Server): Promise<boolean> =>
   within(

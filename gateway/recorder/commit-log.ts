@@ -1,10 +1,10 @@
 import type { Clock } from "#shared/clock.ts";
+import { isBusy } from "#shared/file-lock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
 import { diskHeadroom } from "./disk-headroom.ts";
 import type { Entry, OwnSegment } from "./own-segment.ts";
 import type { Source } from "./postgres-writer.ts";
-import { isBusy } from "./segment-lock.ts";
 import { createUnwritten, type Waiting } from "./unwritten.ts";
 
 const TICK_MS = 100;

@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
+import { codeOf } from "#shared/error-code.ts";
 
 export type FlushOrder = { kind: "start"; path: string; everyMs: number } | { kind: "stop" };
 /** `code` is SQLite's or the system's; null says that a fault is over. */
@@ -64,7 +65,7 @@ function faultOf(work: () => void): string | null {
     work();
     return null;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    const code = codeOf(error) || "unknown";
     // The gateway's own writes may hold the lock; the next round tries again.
     return code.startsWith("SQLITE_BUSY") ? null : code;
   }

@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
+import { isDamage } from "#shared/file-lock.ts";
 import {
   type AbandonedSegment,
   createOwnSegment,
@@ -6,7 +7,7 @@ import {
   type OwnSegment,
   type OwnSegmentOptions,
 } from "./own-segment.ts";
-import { isDamage, isUnreadable } from "./segment-lock.ts";
+import { isUnreadable } from "./segment-faults.ts";
 
 type LastingOptions = OwnSegmentOptions & {
   clock: Clock;

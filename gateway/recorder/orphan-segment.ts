@@ -12,7 +12,7 @@ export type OrphanSegment = Pick<
 type OrphanOptions = Pick<SegmentOptions, "path"> & { now: () => number };
 
 /**
- * Opens the segment. The caller holds its lock (segment-lock.ts).
+ * Opens the segment. The caller holds its lock (`takeLock`).
  * @throws SQLite's error, or `DamagedSegment` if rows are missing.
  */
 export function openOrphanSegment({ path, now }: OrphanOptions): OrphanSegment {

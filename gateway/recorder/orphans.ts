@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "#shared/clock.ts";
+import { type FileLock, takeLock } from "#shared/file-lock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { type OrphanSegment, openOrphanSegment } from "./orphan-segment.ts";
 import type { Source } from "./postgres-writer.ts";
@@ -9,7 +10,7 @@ import { silentDamage } from "./recovery/examine.ts";
 import type { Recoveries } from "./recovery/recoveries.ts";
 import { DamagedSegment } from "./row-sum.ts";
 import type { ParkedRow } from "./segment.ts";
-import { isUnreadable, type SegmentLock, takeLock } from "./segment-lock.ts";
+import { isUnreadable } from "./segment-faults.ts";
 
 export type OrphansOptions = {
   directory: string;
@@ -20,7 +21,7 @@ export type OrphansOptions = {
   keepParked: (row: ParkedRow) => Promise<void>;
 };
 
-type Orphan = { stem: string; lock: SegmentLock; segment: OrphanSegment; source: Source };
+type Orphan = { stem: string; lock: FileLock; segment: OrphanSegment; source: Source };
 
 const NAME = /^segment-[0-9a-f-]{36}$/;
 

@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { type FileLock, takeLock } from "#shared/file-lock.ts";
 import { newId } from "#shared/ids.ts";
 import { type Mark, markPathOf, openMark } from "./mark-file.ts";
 import type { Source } from "./postgres-writer.ts";
 import { type RunningCalls, runningCalls } from "./running-calls.ts";
 import { openSegment, type ParkedRow, type Segment, type SegmentOptions } from "./segment.ts";
-import { type SegmentLock, takeLock } from "./segment-lock.ts";
 
 /** A change to the own segment. `text` is a record as JSON; `at` is in milliseconds since 1970. */
 export type Entry =
@@ -37,7 +37,7 @@ export type OwnSegment = Pick<Segment, "parkedCount" | "usedBytes"> & {
 };
 
 /** A segment that could not be read any more. `running`: its calls that were under way. */
-export type AbandonedSegment = { stem: string; lock: SegmentLock; running: string[] };
+export type AbandonedSegment = { stem: string; lock: FileLock; running: string[] };
 
 export type OwnSegmentOptions = Pick<SegmentOptions, "sync" | "bytesMax"> & { directory: string };
 

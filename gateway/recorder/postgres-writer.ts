@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { type RecordStore, refusedForData } from "../stores/records.ts";
 import type { Settlement } from "./segment.ts";
-import { isSpoolFault } from "./segment-lock.ts";
+import { isSpoolFault } from "./segment-faults.ts";
 
 /** A place where settlements wait for Postgres: the own segment, a dead process's, or memory. */
 export type Source = {

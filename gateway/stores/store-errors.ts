@@ -1,4 +1,5 @@
 import { within } from "#drizzle/database.ts";
+import { codeOf } from "#shared/error-code.ts";
 import { GatewayError } from "../errors.ts";
 
 /** An administrator's page or change that takes longer is given up. */
@@ -27,9 +28,6 @@ export const isAway = (error: unknown): boolean => AWAY.test(codeOf(driverError(
 // Drizzle's own error quotes the values of the query; the driver's below it does not.
 const driverError = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? error.cause : error;
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "";
 
 function meaningOf(error: unknown): GatewayError {
   const cause = driverError(error);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { type FileLock, takeLock } from "#shared/file-lock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { type SegmentLock, takeLock } from "../recorder/segment-lock.ts";
 
 /** How soon another worker goes on with the rounds of one that died. */
 const LOOK_EVERY_MS = 2000;
@@ -13,7 +13,7 @@ type Rounds = { stop(): Promise<void> };
  */
 export function whenElected(dataDirectory: string, start: () => Rounds, log: Log): Rounds {
   const path = join(dataDirectory, "rounds.lock");
-  let held: { lock: SegmentLock; rounds: Rounds } | null = null;
+  let held: { lock: FileLock; rounds: Rounds } | null = null;
   const look = () => {
     try {
       const lock = takeLock(path);

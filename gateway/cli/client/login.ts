@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { readPresent } from "#shared/env.ts";
+import { parsedJson } from "#shared/json.ts";
 import { closed, fits } from "#shared/schema.ts";
 import { readSecretFile, writeSecretFile } from "#shared/secret-file.ts";
 import { isClientKeyForm } from "../../stores/client-secret.ts";
@@ -36,17 +37,9 @@ export const loginFile = (): string => join(directory(), "login.json");
 export function readLogin(): Login | null {
   const text = readSecretFile(loginFile());
   if (text === null) return null;
-  const login = parsed(text);
+  const login = parsedJson(text);
   if (fits(Login, login) && isClientKeyForm(login.key)) return login;
   throw new Error(`${loginFile()} is damaged. Delete it, then run \`tallygate login\` again.`);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Keeps a login for this user alone, in place of the one before. */

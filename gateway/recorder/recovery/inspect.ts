@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { takeLock } from "#shared/file-lock.ts";
 import { readMark } from "../mark-file.ts";
 import { segmentNames } from "../orphans.ts";
-import { takeLock } from "../segment-lock.ts";
 import { type DamageReport, readReport } from "./damage-report.ts";
 import { silentDamage, sizeOf } from "./examine.ts";
 import { copyRows, lossOf, type RowSink } from "./recover.ts";

@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
+import { takeLock } from "#shared/file-lock.ts";
 import { newId } from "#shared/ids.ts";
 import { segmentNames } from "../orphans.ts";
-import { takeLock } from "../segment-lock.ts";
 import { type DamageReport, filesOf, finishRecovery } from "./damage-report.ts";
 import { recoverSegment } from "./recover.ts";
 

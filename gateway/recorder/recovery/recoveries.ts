@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "#shared/clock.ts";
+import type { FileLock } from "#shared/file-lock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { DamagedSegment } from "../row-sum.ts";
-import type { SegmentLock } from "../segment-lock.ts";
 import { type DamageReport, filesOf, finishRecovery, lostText } from "./damage-report.ts";
 import type { RecoveryOrder, RecoveryResult } from "./recover.ts";
 import type { RecoveryAnswer } from "./recover-worker.ts";
@@ -11,7 +11,7 @@ import type { RecoveryAnswer } from "./recover-worker.ts";
 type DamagedSegmentFiles = {
   /** Path without extension. */
   stem: string;
-  lock: SegmentLock;
+  lock: FileLock;
   /** Its calls that are still under way in this process. */
   running: readonly string[];
 };
@@ -43,7 +43,7 @@ const reasonOf = (why: unknown) => (why instanceof DamagedSegment ? { reason: wh
 
 /** Recovers damaged segments, one thread each, and reports the result. */
 export function createRecoveries({ log, clock, onRecovered }: Options): Recoveries {
-  const locks = new Map<string, SegmentLock>();
+  const locks = new Map<string, FileLock>();
   const totals: DamageTotals = { files: 0, recovered: 0, lost: 0 };
   let closed = false;
 

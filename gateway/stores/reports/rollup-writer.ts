@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import { codeOf } from "#shared/error-code.ts";
 
 export type Sql = postgres.TransactionSql;
 export type RollupState = { rolledToMs: number; rawFromMs: number | null };
@@ -29,7 +30,7 @@ export async function asWriter(
     });
   } catch (error) {
     // Another one's turn ended between this one's snapshot and its lock.
-    if (error instanceof Error && "code" in error && error.code === "40001") return "busy";
+    if (codeOf(error) === "40001") return "busy";
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { createSign } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Clock } from "#shared/clock.ts";
+import { parsedJson } from "#shared/json.ts";
 import type { Provider } from "../../directory.ts";
 import { GatewayError } from "../../errors.ts";
 import type { OutboundFetch } from "../outbound-fetch.ts";
@@ -95,17 +96,9 @@ export function googleSigner({ clock, reach }: GoogleDeps): GoogleHeaders {
 }
 
 function accountOf(credential: string): ServiceAccount {
-  const account: unknown = parsed(credential);
+  const account: unknown = parsedJson(credential);
   if (!Value.Check(ServiceAccount, account)) throw new GatewayError("provider_unconfigured");
   return account;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** The signed JWT assertion (RFC 7523, section 3). */
