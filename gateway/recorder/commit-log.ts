@@ -4,7 +4,6 @@ import { errorFields, type Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
 import { diskHeadroom } from "./disk-headroom.ts";
 import type { Entry, OwnSegment } from "./own-segment.ts";
-import type { Source } from "./postgres-writer.ts";
 import { createUnwritten, type Waiting } from "./unwritten.ts";
 
 const TICK_MS = 100;
@@ -22,32 +21,13 @@ export type CommitLogOptions = {
   onSettled: (rows: number) => void;
 };
 
-export type CommitLog = {
-  /**
-   * Resolves when the entry is committed. An intent that the disk refuses rejects with `cannot_record`; any other
-   * entry is then held in memory, and its promise resolves after 2 s at the latest.
-   */
-  append(entry: Entry): Promise<void>;
-  /** False while the spool is full or failing, and after `refuse`. */
-  accepting(): boolean;
-  usedBytes(): number;
-  /** Resolves when everything appended so far is committed or held in memory. */
-  appended(): Promise<void>;
-  /** Settlements that the disk refused: Postgres may take them straight from memory. */
-  unwritten: Source;
-  /** Whether the file's changes reach the disk (flusher.ts). */
-  syncFailing(failing: boolean): void;
-  /** Refuses intents from now on. */
-  refuse(): void;
-  /** Ends the timer, after one more try to write what is held in memory. */
-  stop(): void;
-};
+export type CommitLog = ReturnType<typeof startCommitLog>;
 
 /**
  * Commits the entries of one turn of the event loop in one transaction. While the disk refuses them, intents are
  * rejected and everything else is held in memory and tried again every 100 ms; a success ends that state.
  */
-export function startCommitLog(options: CommitLogOptions): CommitLog {
+export function startCommitLog(options: CommitLogOptions) {
   const { segment } = options;
   const headroom = diskHeadroom(options);
   const unwritten = createUnwritten(segment.forget);
@@ -94,17 +74,27 @@ export function startCommitLog(options: CommitLogOptions): CommitLog {
   timer.unref();
 
   return {
+    /**
+     * Resolves when the entry is committed. An intent that the disk refuses rejects with `cannot_record`; any other
+     * entry is then held in memory, and its promise resolves after 2 s at the latest.
+     */
     append: turns.append,
+    /** False while the spool is full or failing, and after `refuse`. */
     accepting: () => !refusing && !syncFailing && !health.failing() && headroom.left(),
     usedBytes: headroom.usedBytes,
+    /** Resolves when everything appended so far is committed or held in memory. */
     appended: turns.appended,
+    /** Settlements that the disk refused: Postgres may take them straight from memory. */
     unwritten: unwritten.source,
-    syncFailing: (failing) => {
+    /** Whether the file's changes reach the disk (flusher.ts). */
+    syncFailing: (failing: boolean) => {
       syncFailing = failing;
     },
+    /** Refuses intents from now on. */
     refuse: () => {
       refusing = true;
     },
+    /** Ends the timer, after one more try to write what is held in memory. */
     stop: () => {
       clearInterval(timer);
       unwritten.retry(commit);

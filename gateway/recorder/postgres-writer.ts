@@ -32,22 +32,13 @@ export type PostgresWriterOptions = {
   clock: Clock;
 };
 
-export type PostgresWriter = {
-  /** More rows wait in a source. */
-  wake(rows: number): void;
-  /** Writes the waiting rows without waiting for a fuller batch. */
-  hurry(): void;
-  /** Resolves after the next pass over the sources, or after `timeoutMs`. */
-  pass(timeoutMs: number): Promise<void>;
-  /** Ends the loop after the batch in flight, or after `timeoutMs`, and closes the connection. */
-  stop(timeoutMs: number): Promise<void>;
-};
+export type PostgresWriter = ReturnType<typeof startPostgresWriter>;
 
 /** How a pass ended: with full batches, with fewer rows, with Postgres failing, or with a file that cannot be read. */
 type Outcome = "more" | "idle" | "failed" | "unreadable";
 
 /** Moves settlements to Postgres in batches, and retries forever. */
-export function startPostgresWriter(options: PostgresWriterOptions): PostgresWriter {
+export function startPostgresWriter(options: PostgresWriterOptions) {
   const move = batchMover(options);
   const rest = createGate();
   const passed = createGate();
@@ -81,17 +72,21 @@ export function startPostgresWriter(options: PostgresWriterOptions): PostgresWri
 
   const running = loop();
   return {
-    wake(rows) {
+    /** More rows wait in a source. */
+    wake(rows: number): void {
       const idle = waiting === 0;
       waiting += rows;
       if (idle || waiting >= BATCH_ROWS) rest.open();
     },
-    hurry() {
+    /** Writes the waiting rows without waiting for a fuller batch. */
+    hurry(): void {
       hurried = true;
       rest.open();
     },
-    pass: (timeoutMs) => passed.wait(timeoutMs),
-    async stop(timeoutMs) {
+    /** Resolves after the next pass over the sources, or after `timeoutMs`. */
+    pass: (timeoutMs: number) => passed.wait(timeoutMs),
+    /** Ends the loop after the batch in flight, or after `timeoutMs`, and closes the connection. */
+    async stop(timeoutMs: number): Promise<void> {
       stopped = true;
       rest.open();
       const limit = createGate();

@@ -4,15 +4,6 @@ import type { Source } from "./postgres-writer.ts";
 /** An entry and its callback for when it is written. Calling `done` twice is harmless. */
 export type Waiting = { entry: Entry; done: () => void; failed: (error: Error) => void };
 
-export type Unwritten = {
-  /** The settlements among the entries: Postgres may take them before the disk does. */
-  source: Source;
-  hold(waiting: Waiting): void;
-  /** Tries to write all entries; `write` returns null when it did. */
-  retry(write: (waiting: readonly Waiting[]) => unknown): void;
-  count(): number;
-};
-
 /** Longest time that a client waits for the end of its answer while the disk fails. */
 const HELD_MS = 2000;
 
@@ -22,7 +13,7 @@ const nobody = { done: () => {}, failed: () => {} };
  * Entries that the disk refused, in memory. `onSent` gets the id of each call whose settlement went from here to
  * Postgres. If the process dies, such a call is not lost: its intent is on disk and is stored as interrupted.
  */
-export function createUnwritten(onSent: (id: string) => void): Unwritten {
+export function createUnwritten(onSent: (id: string) => void) {
   const held = new Map<number, Waiting>();
   let lastSeq = 0;
 
@@ -65,9 +56,11 @@ export function createUnwritten(onSent: (id: string) => void): Unwritten {
   };
 
   return {
+    /** The settlements among the entries: Postgres may take them before the disk does. */
     source,
     hold,
-    retry(write) {
+    /** Tries to write all entries; `write` returns null when it did. */
+    retry(write: (waiting: readonly Waiting[]) => unknown): void {
       const all = [...held];
       if (all.length === 0 || write(all.map(([, waiting]) => waiting)) !== null) return;
       for (const [seq] of all) held.delete(seq);

@@ -3,20 +3,7 @@ import { createGate, type Gate } from "./gate.ts";
 import { type AppIdentity, appGithub, type Github, installationGithub } from "./octokit.ts";
 import { createTokenCache, type TokenCache } from "./tokens.ts";
 
-/** GitHub as the App and as each of its installations sees it. Created once each: they keep tokens and queues. */
-export type Clients = {
-  appId: number;
-  app: Github;
-  installation: (id: number) => Github;
-  /** How long GitHub asked not to be called for this installation, in milliseconds; 0: it may be called. */
-  waitMs: (installationId: number) => number;
-  /** The waits that are not over, in milliseconds: one for each installation, and one for the App's own calls. */
-  waits: () => number[];
-  /** Until when GitHub asked to wait (Unix milliseconds), as another process or an earlier one was asked. */
-  waitUntil: (installationId: number, untilMs: number) => void;
-  /** Makes every installation ask for a new token, because what it may do may have changed. */
-  forgetTokens: () => void;
-};
+export type Clients = ReturnType<typeof clientsOf>;
 
 export type ClientOptions = {
   clock: Clock;
@@ -53,7 +40,8 @@ export function createClients(
 
 type Installation = { gate: Gate; tokens: TokenCache; github: Github };
 
-export function clientsOf(identity: AppIdentity, options: ClientOptions): Clients {
+/** GitHub as the App and as each of its installations sees it. Created once each: they keep tokens and queues. */
+export function clientsOf(identity: AppIdentity, options: ClientOptions) {
   const { clock, signal, closed, writeMs = WRITE_MS } = options;
   const gateOf = (id: number) => createGate({ clock, writeMs, closed: (untilMs) => closed?.(id, untilMs) });
   const appGate = gateOf(APP_ITSELF);
@@ -70,13 +58,18 @@ export function clientsOf(identity: AppIdentity, options: ClientOptions): Client
   return {
     appId: identity.app.id,
     app: appGithub(identity, parts),
-    installation: (id) => installation(id).github,
-    waitMs: (id) => (id === APP_ITSELF ? appGate : installation(id).gate).waitMs(),
+    installation: (id: number): Github => installation(id).github,
+    /** How long GitHub asked not to be called for this installation, in milliseconds; 0: it may be called. */
+    waitMs: (id: number): number => (id === APP_ITSELF ? appGate : installation(id).gate).waitMs(),
+    /** The waits that are not over, in milliseconds: one for each installation, and one for the App's own calls. */
     waits: () =>
       [appGate, ...[...installations.values()].map(({ gate }) => gate)]
         .map((gate) => gate.waitMs())
         .filter((ms) => ms > 0),
-    waitUntil: (id, untilMs) => (id === APP_ITSELF ? appGate : installation(id).gate).closeUntil(untilMs),
+    /** Until when GitHub asked to wait (Unix milliseconds), as another process or an earlier one was asked. */
+    waitUntil: (id: number, untilMs: number): void =>
+      (id === APP_ITSELF ? appGate : installation(id).gate).closeUntil(untilMs),
+    /** Makes every installation ask for a new token, because what it may do may have changed. */
     forgetTokens: () => {
       for (const { tokens } of installations.values()) tokens.forget();
     },
