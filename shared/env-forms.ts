@@ -57,18 +57,17 @@ export const clickhouseUrl = () =>
     isClickhouseUrl,
   );
 
+/** An http or https URL without a query and a fragment; null for anything else. */
+function plainUrl(value: string): URL | null {
+  const url = URL.parse(value);
+  return url && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" ? url : null;
+}
+
 /** An http or https URL that may name a user and a database, and nothing else. */
 function isClickhouseUrl(value: string): boolean {
-  const url = URL.parse(value);
+  const url = plainUrl(value);
   // A second @ belongs to the user name or the password and is not percent-encoded.
-  return (
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    url.search === "" &&
-    url.hash === "" &&
-    /^\/\w*$/.test(url.pathname) &&
-    value.split("@").length <= 2
-  );
+  return url !== null && /^\/\w*$/.test(url.pathname) && value.split("@").length <= 2;
 }
 
 /** Where clients reach the gateway. */
@@ -76,13 +75,4 @@ export const publicUrl = () =>
   text("an http or https URL without a query, as clients reach the gateway", isPublicUrl);
 
 /** An http or https URL without a query, a fragment or a user. */
-export function isPublicUrl(value: string): boolean {
-  const url = URL.parse(value);
-  return (
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    url.search === "" &&
-    url.hash === "" &&
-    url.username === ""
-  );
-}
+export const isPublicUrl = (value: string): boolean => plainUrl(value)?.username === "";

@@ -6,6 +6,9 @@ const PROXIES = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"];
 export const namesProxy = (env: Environment = process.env): boolean =>
   PROXIES.some((name) => env[name]?.trim());
 
+/** Whether a host, as in an address or alone, is this machine. */
+export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host);
+
 /** This machine's names for itself. */
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 

@@ -39,12 +39,10 @@ export function relayedFile({ body, status, headers }: Response): Response {
   return new Response(body, { status, headers: { ...others, "content-disposition": disposition } });
 }
 
+type Shown = { row: BatchRow; origin: string };
+
 /** A provider's batch object with a `gateway` member added and `results_url` rewritten; all other bytes unchanged. */
-export function batchAnswer(
-  answer: Response,
-  bytes: Uint8Array,
-  it: { row: BatchRow; origin: string },
-): Response {
+export function batchAnswer(answer: Response, bytes: Uint8Array, it: Shown): Response {
   const body = scanJson(bytes);
   const [url] = body.members.get("results_url") ?? [];
   const end = bytes.lastIndexOf(CLOSE_BRACE);
@@ -55,14 +53,14 @@ export function batchAnswer(
   return relayedAnswer(answer, Buffer.concat([...parts, gateway, bytes.subarray(end)]));
 }
 
-const resultsUrlText = (it: { row: BatchRow; origin: string }) => Buffer.from(JSON.stringify(resultsUrl(it)));
+const resultsUrlText = (it: Shown) => Buffer.from(JSON.stringify(resultsUrl(it)));
 
 /** Points at the gateway: a vendor's client would otherwise send its gateway key to the provider. */
-const resultsUrl = ({ row, origin }: { row: BatchRow; origin: string }): string | null =>
+const resultsUrl = ({ row, origin }: Shown): string | null =>
   row.status === "ended" ? `${origin}/v1/messages/batches/${row.id}/results` : null;
 
 /** A list entry in the vendor's format, built from the stored batch. */
-export const listedBatch = (it: { row: BatchRow; origin: string }) =>
+export const listedBatch = (it: Shown) =>
   it.row.kind === "lines" ? listedLines(it.row) : listedMessages(it);
 
 const listedLines = (row: BatchRow) => ({
@@ -75,7 +73,7 @@ const listedLines = (row: BatchRow) => ({
   status: row.status,
   output_file_id: row.outputFileId,
   error_file_id: row.errorFileId,
-  created_at: Math.floor(Date.parse(row.createdAt) / 1000),
+  created_at: seconds(row.createdAt),
   ...row.facts,
   metadata: null,
   gateway: gatewayMember(row),
@@ -83,7 +81,7 @@ const listedLines = (row: BatchRow) => ({
 
 const NO_COUNTS = { processing: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0 };
 
-const listedMessages = (it: { row: BatchRow; origin: string }) => ({
+const listedMessages = (it: Shown) => ({
   id: it.row.id,
   type: "message_batch",
   processing_status: it.row.status,

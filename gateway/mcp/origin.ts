@@ -1,6 +1,5 @@
+import { isLoopback } from "#shared/loopback.ts";
 import { RPC, RpcError } from "./json-rpc.ts";
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Refuses requests from foreign pages: after DNS rebinding, such a page could reach this machine through the user's
@@ -15,6 +14,6 @@ export function requireOwnOrigin(
   if (origin === null) return;
   const host = URL.parse(origin)?.hostname.toLowerCase() ?? "";
   const own = publicUrl === null ? null : URL.parse(publicUrl)?.hostname.toLowerCase();
-  if (LOOPBACK.test(host) || (host !== "" && host === own) || allowedHosts?.includes(host)) return;
+  if (isLoopback(host) || (host !== "" && host === own) || allowedHosts?.includes(host)) return;
   throw new RpcError(RPC.invalidRequest, "Pages of another origin may not call tools here.", 403);
 }

@@ -1,5 +1,6 @@
 import type { Reading, StreamReader } from "../reading.ts";
 import { type SseEvent, sseSplitter } from "./sse.ts";
+import { CR, LF, NOTHING } from "./sse-line.ts";
 
 /** Meters one stream on its way to the client. */
 export type Meter = {
@@ -24,10 +25,6 @@ type StreamWire<Facts> = {
 
 /** A larger event cannot be the usage chunk, so no more than this is ever withheld. */
 const USAGE_EVENT_BYTES_MAX = 16 * 1024;
-
-const CR = 0x0d;
-const LF = 0x0a;
-const NOTHING = new Uint8Array();
 
 /**
  * The meter of a stream. With `withholdUsage`, usage-only events, which exist because the gateway requested them, are

@@ -6,6 +6,7 @@ import { pause } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
 import { portFault } from "#shared/listen.ts";
 import type { Log } from "#shared/log.ts";
+import { isLoopback } from "#shared/loopback.ts";
 import { githubAppKey, parseMasterKey } from "#shared/master-key.ts";
 import { fits } from "#shared/schema.ts";
 import { newSetupLink } from "#shared/setup-link.ts";
@@ -200,11 +201,9 @@ async function untilReady(url: string, signal: AbortSignal): Promise<boolean> {
   return false;
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
-
 /** Whether others on the network can send keys and prompts unencrypted. */
 const isOpen = ({ host, publicUrl }: LauncherConfig): boolean =>
-  !LOOPBACK.test(host) && !publicUrl?.startsWith("https://");
+  !isLoopback(host) && !publicUrl?.startsWith("https://");
 
 /** A path that opens the App's set-up page once. */
 const setupPath = ({ masterKey }: InstallationSecrets, clock: Clock): string =>

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type postgres from "postgres";
 import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { type DatedTable, TIMES } from "./rows.ts";
+import { type DatedTable, instantIn, TIMES } from "./rows.ts";
 
 /** Half-open: `from` ≤ time < `to`. */
 export type DaySpan = { from: Date; to: Date };
@@ -34,7 +34,7 @@ const inPostgres = (table: DatedTable): Dialect => ({
 
 const inClickHouse = (table: DatedTable): Dialect => ({
   rows: `${table} final`,
-  at: (instant) => `toDateTime64('${instant.toISOString().slice(0, -1).replace("T", " ")}', 3, 'UTC')`,
+  at: instantIn,
 });
 
 /** By name: the rows and the sums, as one text. */

@@ -10,7 +10,7 @@ import { openClickHouse } from "./client.ts";
 import { onCluster, storedIn } from "./cluster.ts";
 import type { Copies } from "./copies.ts";
 import { copyMarked } from "./marks.ts";
-import { TIMES } from "./rows.ts";
+import { instantIn, TIMES } from "./rows.ts";
 import { createTables } from "./schema.ts";
 
 /** Between rounds: marks gather meanwhile, so that ClickHouse gets few large insertions. */
@@ -112,8 +112,7 @@ export async function expireCopies(
   for (const { name, time, byMonth } of AGEING) {
     const end = byMonth ? dropped : before;
     if (end === null) continue;
-    const until = end.toISOString().replace("Z", "").replace("T", " ");
-    const aged = `${time} < toDateTime64('${until}', 3, 'UTC')`;
+    const aged = `${time} < ${instantIn(end)}`;
     const [row] = await (
       await client.query({ query: `select 1 from ${name} where ${aged} limit 1`, format: "JSONEachRow" })
     ).json();

@@ -10,6 +10,10 @@ export const TIMES = {
 export type DatedTable = keyof typeof TIMES;
 export const DATED_TABLES = Object.keys(TIMES) as DatedTable[];
 
+/** An instant as ClickHouse's SQL writes it. */
+export const instantIn = (instant: Date): string =>
+  `toDateTime64('${instant.toISOString().slice(0, -1).replace("T", " ")}', 3, 'UTC')`;
+
 const quoted = (name: string): string => `"${name}"`;
 
 /** As ClickHouse reads it: a decimal of any length as text, and what it stores as text. */
