@@ -1,6 +1,13 @@
 import { and, eq, getTableColumns, getTableName, type SQL, sql } from "drizzle-orm";
-import { getTableConfig, type PgColumn, type PgTable, type PgUpdateSetSource } from "drizzle-orm/pg-core";
+import {
+  getTableConfig,
+  type PgColumn,
+  type PgInsertValue,
+  type PgTable,
+  type PgUpdateSetSource,
+} from "drizzle-orm/pg-core";
 import type { Clock } from "#shared/clock.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Database, Transaction } from "../database.ts";
 import type { leaseColumns } from "../schema/columns.ts";
 import { failureClass } from "./failure-class.ts";
@@ -92,6 +99,17 @@ export async function takeLease<T extends WorkTable>(
       await giveBack({ attempts: attempts + 1, failure: failureClass(error), nextAttemptAt });
     },
   };
+}
+
+/** Like `takeLease`, for the row with the key of `row`, which is made if there is none. */
+export async function takeRowLease<T extends WorkTable>(
+  deps: LeaseDeps,
+  table: T,
+  { row, where, leaseMs }: { row: PgInsertValue<T>; where?: SQL; leaseMs: number },
+): Promise<Lease<T["$inferSelect"]> | null> {
+  await deps.database.db.insert(table).values(row).onConflictDoNothing();
+  const key = keyOf(table, { orgId: DEFAULT_ORG, ...row });
+  return takeLease(deps, table, { where: and(key, where), leaseMs });
 }
 
 /** Condition on the row's primary key. */

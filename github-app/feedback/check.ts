@@ -1,8 +1,7 @@
-import { and, eq, sql } from "drizzle-orm";
-import { takeLease } from "#drizzle/leases/lease.ts";
+import { sql } from "drizzle-orm";
+import { takeRowLease } from "#drizzle/leases/lease.ts";
 import { githubFeedback } from "#drizzle/schema/feedback.ts";
 import type { LinkEvidence } from "#drizzle/schema/github.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Settings } from "#shared/settings.ts";
 import { checkText } from "./check-text.ts";
 import { type Job, type JobDeps, LEASE_MS, ONCE, unlessGone, type Work } from "./job.ts";
@@ -45,20 +44,8 @@ export const checks = (deps: JobDeps): Job<CheckDue, FeedbackRow> => ({
   run: showCheck,
 });
 
-export async function takeFeedback(
-  deps: JobDeps,
-  kind: FeedbackRow["kind"],
-  { repositoryId, number }: Place,
-) {
-  await deps.database.db.insert(githubFeedback).values({ kind, repositoryId, number }).onConflictDoNothing();
-  const where = and(
-    eq(githubFeedback.orgId, DEFAULT_ORG),
-    eq(githubFeedback.kind, kind),
-    eq(githubFeedback.repositoryId, repositoryId),
-    eq(githubFeedback.number, number),
-  );
-  return takeLease(deps, githubFeedback, { where, leaseMs: LEASE_MS });
-}
+export const takeFeedback = (deps: JobDeps, kind: FeedbackRow["kind"], { repositoryId, number }: Place) =>
+  takeRowLease(deps, githubFeedback, { row: { kind, repositoryId, number }, leaseMs: LEASE_MS });
 
 type CheckRow = PlaceRow & {
   session_ids: string[];

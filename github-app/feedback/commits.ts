@@ -1,7 +1,6 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
-import { takeLease } from "#drizzle/leases/lease.ts";
+import { isNull, sql } from "drizzle-orm";
+import { takeRowLease } from "#drizzle/leases/lease.ts";
 import { pullRequestCommits } from "#drizzle/schema/feedback.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import { readCommitClaims } from "../facts/revert.ts";
 import { type Job, type JobDeps, LEASE_MS, unlessGone, type Work } from "./job.ts";
 import { INSTALLED, isDueOf, type Place, type PlaceRow, placeOf } from "./place.ts";
@@ -15,7 +14,11 @@ export const commits = (deps: JobDeps): Job<Place, CommitsRow> => ({
   kind: "commits",
   isWanted: () => true,
   due: (now) => commitsDue(deps, now),
-  take: (due) => takeCommits(deps, due),
+  take: ({ repositoryId, number }) => {
+    const row = { repositoryId, number, claims: [] };
+    const where = isNull(pullRequestCommits.readAt);
+    return takeRowLease(deps, pullRequestCommits, { row, where, leaseMs: LEASE_MS });
+  },
   run: readCommits,
 });
 
@@ -30,20 +33,6 @@ async function commitsDue({ database }: JobDeps, now: Date): Promise<Place[]> {
     order by p.merged_at desc, p.repository_id, p.number
     limit ${BATCH}`);
   return rows.map(placeOf);
-}
-
-async function takeCommits(deps: JobDeps, { repositoryId, number }: Place) {
-  await deps.database.db
-    .insert(pullRequestCommits)
-    .values({ repositoryId, number, claims: [] })
-    .onConflictDoNothing();
-  const where = and(
-    eq(pullRequestCommits.orgId, DEFAULT_ORG),
-    eq(pullRequestCommits.repositoryId, repositoryId),
-    eq(pullRequestCommits.number, number),
-    isNull(pullRequestCommits.readAt),
-  );
-  return takeLease(deps, pullRequestCommits, { where, leaseMs: LEASE_MS });
 }
 
 /** GitHub lists 250 commits; none where the pull request is gone. */

@@ -1,6 +1,8 @@
 import type { Database } from "#drizzle/database.ts";
 import { failureClass } from "#drizzle/leases/failure-class.ts";
+import { takeRowLease } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
+import { githubTasks } from "#drizzle/schema/github-app.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { Settings } from "#shared/settings.ts";
@@ -8,7 +10,6 @@ import type { Clients } from "../github/clients.ts";
 import { statusOf, waitMsOf } from "../github/wait.ts";
 import { type DuePass, nextPass, postponePasses, savePass } from "../stores/pass-store.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
-import { takeTask } from "../stores/task-store.ts";
 import { readInstallations } from "./installations.ts";
 import { createRepositoryLists, type RepositoryLists } from "./repository-lists.ts";
 import { type StepResult, step } from "./step.ts";
@@ -63,7 +64,10 @@ export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING)
       const clients = deps.clients();
       const settings = await readAppSettings(deps.database);
       if (!clients || !settings.pull_request_stamping) return false;
-      const lease = await takeTask(deps, "reconcile", timing.leaseMs);
+      const lease = await takeRowLease(deps, githubTasks, {
+        row: { name: "reconcile" },
+        leaseMs: timing.leaseMs,
+      });
       if (!lease) return false;
       const asked = refreshSoon;
       refreshSoon = false;

@@ -1,7 +1,8 @@
 import type { Database } from "#drizzle/database.ts";
 import { failureClass } from "#drizzle/leases/failure-class.ts";
-import { whileHeld } from "#drizzle/leases/lease.ts";
+import { takeRowLease, whileHeld } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
+import { githubTasks } from "#drizzle/schema/github-app.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { Clients } from "../github/clients.ts";
@@ -10,7 +11,6 @@ import type { Github } from "../github/octokit.ts";
 import { statusOf, waitMsOf } from "../github/wait.ts";
 import { deliveriesIn, noteRefusedRedelivery } from "../stores/inbox-store.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
-import { takeTask } from "../stores/task-store.ts";
 
 export type RedeliverDeps = {
   database: Database;
@@ -53,7 +53,10 @@ export function startRedelivery(deps: RedeliverDeps, timing = REDELIVER_TIMING):
     round: async (stopping) => {
       const clients = deps.clients();
       if (!clients || !(await readAppSettings(database)).pull_request_stamping) return false;
-      const lease = await takeTask(deps, "redeliver", timing.leaseMs);
+      const lease = await takeRowLease(deps, githubTasks, {
+        row: { name: "redeliver" },
+        leaseMs: timing.leaseMs,
+      });
       if (!lease) return false;
       const now = clock.now();
       const after = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
