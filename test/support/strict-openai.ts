@@ -96,7 +96,7 @@ export function strictOpenAi(): StrictOpenAi {
             type: "function_call",
             id: `fc_${made}_${index}`,
             call_id: `call_${made}_${index}`,
-            name: "weather",
+            name: weatherIn(request),
             arguments: JSON.stringify({ city }),
           }));
     const output = [{ type: "reasoning", id: `rs_${made}`, summary, encrypted_content }, ...said];
@@ -168,6 +168,11 @@ export function strictOpenAi(): StrictOpenAi {
     },
   };
 }
+
+/** The tool that tells the weather, whatever its server is called. */
+const weatherIn = ({ tools = [] }: Request): string =>
+  tools.flatMap((tool) => (tool.type === "function" && tool.name.endsWith("weather") ? tool.name : []))[0] ??
+  "weather";
 
 type Output = {
   type: string;

@@ -31,6 +31,10 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
     why: "starts Claude Code, Codex and Gemini CLI",
     guardedBy: "surfaces/recorded-exports, surfaces/otel",
   },
+  "agents/other-models.test.ts": {
+    why: "starts Claude Code and Codex",
+    guardedBy: "translate/tool-table, clients/sdk-wires, clients/recorded-agents",
+  },
   "agents/plain.test.ts": {
     why: "starts Claude Code, Codex and opencode",
     guardedBy: "clients/agents, cli/agents, clients/linked-sessions",

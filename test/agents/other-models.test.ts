@@ -1,0 +1,100 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { agentProgram, runAgent } from "#test/support/agents.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { type StrictClaude, strictClaude } from "#test/support/strict-claude.ts";
+import { type StrictOpenAi, strictOpenAi } from "#test/support/strict-openai.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+
+// Coding agents as they are published, at a model of another vendor, with the tools of a server of their own.
+
+const claude = await agentProgram("claude-code");
+const codex = await agentProgram("codex");
+
+/** A server of tools on standard input, with a tool of the weather. */
+const TOOL_SERVER = `
+const answer = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+const tool = { name: "weather", description: "Tells the weather.", inputSchema: { type: "object", properties: { city: { type: "string" } } } };
+for await (const line of console) {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize")
+    answer(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "sky", version: "1" } });
+  else if (method === "tools/list") answer(id, { tools: [tool] });
+  else if (method === "tools/call") answer(id, { content: [{ type: "text", text: "rain over " + params.arguments.city }] });
+  else if (id !== undefined) answer(id, {});
+}
+`;
+
+let vendor: StrictOpenAi;
+let anthropic: StrictClaude;
+let gateway: WiredGateway;
+
+beforeAll(async () => {
+  vendor = strictOpenAi();
+  anthropic = strictClaude();
+  gateway = await wiredGateway({ chat: `${vendor.url}/v1`, messages: anthropic.url });
+});
+
+async function homeWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const home = join(scratch().path, "agent");
+  await mkdir(home, { recursive: true });
+  for (const [name, text] of Object.entries({ "sky.ts": TOOL_SERVER, ...files }))
+    await Bun.write(join(home, name), text);
+  return home;
+}
+
+describe.skipIf(codex === null)("codex", () => {
+  test("calls tools of its servers at a Claude, which reach it as functions", async () => {
+    anthropic.play(({ messages, tools = [] }) => {
+      if (JSON.stringify(messages.at(-1)).includes("tool_result")) return [{ text: "It rains." }];
+      const found = tools.find((tool) => "name" in tool && tool.name.endsWith("weather"));
+      return found && "name" in found
+        ? [{ call: found.name, id: "toolu_1", input: { city: "Oslo" } }]
+        : [{ text: "No tools." }];
+    });
+    const home = await homeWith({
+      ".codex/config.toml": `model_provider = "gateway"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[model_providers.gateway]
+name = "gateway"
+base_url = "${gateway.url}/v1"
+wire_api = "responses"
+env_key = "GATEWAY_KEY"
+[mcp_servers.sky]
+command = "${process.execPath}"
+args = ["sky.ts"]
+required = true
+`,
+    });
+    const asking = ["exec", "--json", "--skip-git-repo-check", "-m", "claude-opus-4-6", "Weather?"];
+    const ran = await runAgent([...(codex ?? []), ...asking], { home, env: { GATEWAY_KEY: gateway.secret } });
+    expect([anthropic.refused, ran.stdout]).toEqual([[], expect.stringContaining("It rains.")]);
+    expect(JSON.stringify(anthropic.seen.at(-1)?.messages)).toContain("rain over Oslo");
+  });
+});
+
+describe.skipIf(claude === null)("claude code", () => {
+  test("calls tools of its servers at a reasoning model of OpenAI's", async () => {
+    const mcpServers = { sky: { command: process.execPath, args: ["sky.ts"] } };
+    const home = await homeWith({ "servers.json": JSON.stringify({ mcpServers }) });
+    const asking = ["-p", "Weather?", "--output-format", "json", "--model", "gpt-5.6-terra"];
+    const servers = ["--mcp-config", "servers.json", "--strict-mcp-config", "--allowedTools", "mcp__sky"];
+    const ran = await runAgent([...(claude ?? []), ...asking, ...servers], {
+      home,
+      env: {
+        ANTHROPIC_BASE_URL: gateway.url,
+        ANTHROPIC_AUTH_TOKEN: gateway.secret,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        DISABLE_AUTOUPDATER: "1",
+        ENABLE_TOOL_SEARCH: "false",
+        MCP_CONNECT_TIMEOUT_MS: "120000",
+      },
+    });
+    expect([vendor.refused, ran.stdout]).toEqual([[], expect.stringContaining("It rains.")]);
+    const sent = JSON.stringify(vendor.requests.at(-1)?.input);
+    expect([sent.includes("rain over Bergen"), sent.includes('"type":"reasoning"')]).toEqual([true, true]);
+  });
+});
