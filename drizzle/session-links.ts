@@ -20,11 +20,12 @@ export const ownerOf = (session: string, org: string): string => {
  * Whether a link `l` may count for its task: the task is its declarer's own, its owner declared the same repository and
  * branch for it, or the declarer is the author of a pull request that names it.
  */
-export const isAllowed = (org: string): string => `(l.declarer = ${ownerOf("l.of_session", org)}
+export const isAllowed = (org: string): string => `exists (
+    select from (select ${ownerOf("l.of_session", org)} as name) owner where owner.name = l.declarer
     or l.branch is not null and exists (
       select from session_links e
       where e.org_id = ${org} and e.of_session = l.of_session and e.repository = l.repository and e.branch = l.branch
-        and e.removed_at is null and e.declarer = ${ownerOf("e.of_session", org)})
+        and e.removed_at is null and e.declarer = owner.name)
     or exists (
       select from pull_requests p join people m on m.org_id = p.org_id and lower(m.github_login) = lower(p.author_login)
       where p.org_id = ${org} and p.session = l.of_session and m.email = l.declarer))`;
