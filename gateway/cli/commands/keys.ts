@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type Command, Option } from "commander";
-import { BUDGET_PERIODS, KeyBody, RotateBody, WHEN_AWAY } from "#shared/admin/keys.ts";
+import { BUDGET_PERIODS, KeyBody, RotateBody, UNPRICED_WORDS, WHEN_AWAY } from "#shared/admin/keys.ts";
 import { faultsOf, nullable, open } from "#shared/schema.ts";
 import { type Api, adminApi, expectShape, listAll } from "../client/api.ts";
 import { tableText } from "../print/table.ts";
@@ -35,6 +35,7 @@ type CreateOptions = Common & {
   concurrency?: number;
   budgetUsd?: string;
   budgetPeriod?: string;
+  unpriced?: string;
   whenAway?: string;
 };
 
@@ -101,6 +102,12 @@ const addCreate = (keys: Command) =>
       ]),
     )
     .addOption(
+      new Option(
+        "--unpriced <mode>",
+        "what the budget does with models without a price (default: refuse)",
+      ).choices([...UNPRICED_WORDS]),
+    )
+    .addOption(
       new Option("--when-away <mode>", "while the database is unavailable: count locally, or refuse").choices(
         [...WHEN_AWAY],
       ),
@@ -144,6 +151,7 @@ function bodyOf(name: string, options: CreateOptions): object {
     concurrency: options.concurrency,
     budget_usd: options.budgetUsd,
     budget_period: options.budgetPeriod,
+    unpriced: options.unpriced,
     when_away: options.whenAway,
   });
   return {
