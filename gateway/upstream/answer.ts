@@ -77,13 +77,17 @@ function meteringOf(story: AnswerStory): Metering {
     endsWithBody: wire.endsWithBody === true,
     noLastEvent: wire.noLastEvent === true,
     drainable: true,
-    ...(attempt.translation && { ping: story.surface === "messages" ? MESSAGES_PING : COMMENT }),
+    ...(attempt.translation && { ping: PINGS[story.surface] ?? COMMENT }),
   };
 }
 
-/** Only the messages format has an event for it. */
-const MESSAGES_PING = new TextEncoder().encode('event: ping\ndata: {"type":"ping"}\n\n');
-const COMMENT = new TextEncoder().encode(": ping\n\n");
+const encoder = new TextEncoder();
+const COMMENT = encoder.encode(": ping\n\n");
+/** The messages format has an event for it, and Google's clients take a comment for half an event. */
+const PINGS: Readonly<Partial<Record<SurfaceName, Uint8Array>>> = {
+  messages: encoder.encode('event: ping\ndata: {"type":"ping"}\n\n'),
+  generate_content: encoder.encode("\n"),
+};
 
 function streamMeterOf(story: AnswerStory): Meter {
   const { target, translation } = story.attempt;

@@ -11,6 +11,7 @@ import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts"
 
 const claude = await agentProgram("claude-code");
 const codex = await agentProgram("codex");
+const gemini = await agentProgram("gemini-cli");
 
 /** A server of tools on standard input, with a tool of the weather. */
 const TOOL_SERVER = `
@@ -96,5 +97,47 @@ describe.skipIf(claude === null)("claude code", () => {
     expect([vendor.refused, ran.stdout]).toEqual([[], expect.stringContaining("It rains.")]);
     const sent = JSON.stringify(vendor.requests.at(-1)?.input);
     expect([sent.includes("rain over Bergen"), sent.includes('"type":"reasoning"')]).toEqual([true, true]);
+  });
+});
+
+describe.skipIf(gemini === null)("gemini cli", () => {
+  test("returns the thoughts of a Claude before the text and the call that followed them", async () => {
+    anthropic.play(({ messages }) =>
+      JSON.stringify(messages.at(-1)).includes("tool_result")
+        ? [{ text: "It rains." }]
+        : [{ text: "I look." }, { call: "read_file", id: "toolu_1", input: { file_path: "here.txt" } }],
+    );
+    const home = await homeWith({
+      "here.txt": "rain over Oslo",
+      ".gemini/settings.json": JSON.stringify({
+        security: { auth: { selectedType: "gemini-api-key" } },
+        privacy: { usageStatisticsEnabled: false },
+        general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+        modelConfigs: {
+          customOverrides: [
+            {
+              match: { model: "claude-sonnet-4-5" },
+              modelConfig: {
+                generateContentConfig: { thinkingConfig: { thinkingBudget: 2048, includeThoughts: true } },
+              },
+            },
+          ],
+        },
+      }),
+    });
+    const asking = ["-m", "claude-sonnet-4-5", "-p", "Read here.txt.", "--approval-mode", "yolo"];
+    const ran = await runAgent([...(gemini ?? []), ...asking], {
+      home,
+      env: {
+        GEMINI_API_KEY: gateway.secret,
+        GOOGLE_GEMINI_BASE_URL: gateway.url,
+        GEMINI_CLI_TRUST_WORKSPACE: "true",
+      },
+    });
+    expect(ran.stdout, ran.stderr.slice(-2000)).toContain("It rains.");
+    expect(anthropic.refused).toEqual([]);
+    const { content = [] } =
+      anthropic.seen.at(-1)?.messages.findLast(({ role }) => role === "assistant") ?? {};
+    expect((content as { type: string }[]).map(({ type }) => type)).toEqual(["thinking", "text", "tool_use"]);
   });
 });

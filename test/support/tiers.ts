@@ -32,8 +32,8 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
     guardedBy: "surfaces/recorded-exports, surfaces/otel",
   },
   "agents/other-models.test.ts": {
-    why: "starts Claude Code and Codex",
-    guardedBy: "translate/tool-table, clients/sdk-wires, clients/recorded-agents",
+    why: "starts Claude Code, Codex and Gemini CLI",
+    guardedBy: "translate/tool-table, clients/sdk-wires, clients/sdk-carried-thoughts, upstream/pings",
   },
   "agents/plain.test.ts": {
     why: "starts Claude Code, Codex and opencode",

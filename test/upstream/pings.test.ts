@@ -26,5 +26,5 @@ test("a client that waited gets a ping where its provider sends what has no coun
     onContent() {},
     settle: async () => undefined,
   } as never);
-  expect(await new Response(stream).text()).toBe(": ok\n\n: ping\n\n");
+  expect(await new Response(stream).text()).toBe("\n: ping\n\n");
 });
