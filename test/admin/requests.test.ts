@@ -174,6 +174,7 @@ describe("a record's own page", () => {
       entry: "list:anthropic/claude",
       repriced_at: null,
       usage_source: "provider",
+      savings_usd: null,
       rows: [
         { unit: "input", count: 200, usd_per_unit: "0.000003", usd: "0.0006" },
         { unit: "cache_read", count: 1000, usd_per_unit: "0.0000003", usd: "0.0003" },
