@@ -1,46 +1,78 @@
-import { Button, SegmentedControl } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-import type { Me, OwnSession } from "#shared/admin/me.ts";
-import type { MeasureName, RangeName, Result, Unit } from "#shared/report.ts";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { Page } from "#shared/admin/fields.ts";
+import type { Me } from "#shared/admin/me.ts";
+import type { PullRequestView } from "#shared/admin/pull-requests.ts";
+import type { RangeName, Result } from "#shared/report.ts";
 import { useAddress } from "../data/address.ts";
-import { getJson, sendJson } from "../data/api.ts";
+import { getJson } from "../data/api.ts";
+import { type RoleName, useMe } from "../data/me.ts";
 import { oneNameOf } from "../data/search.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { BudgetBar } from "../parts/budget-bar.tsx";
+import { utcDay } from "../parts/dates.ts";
 import { plainName } from "../parts/foreign.tsx";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
-import { ReportTable } from "../parts/report-table.tsx";
-import { Answered, Empty, Fault } from "../parts/states.tsx";
-import { momentColumn, textColumn } from "../settings/cells.tsx";
+import { Answered } from "../parts/states.tsx";
 import { ConnectAgent } from "./connect-agent.tsx";
 import { OwnKeys } from "./own-keys.tsx";
+import { OwnPullRequests } from "./own-pull-requests.tsx";
+import { OwnSignIns } from "./own-sign-ins.tsx";
+import { GROUPS, OwnUsage, RANGES } from "./own-usage.tsx";
 
-const OWN = {
-  queryKey: ["own"],
-  queryFn: () => getJson<Me>("/v1/me"),
+const readSearch = (raw: Record<string, unknown>) => ({
+  by: oneNameOf(GROUPS, raw["by"]) ?? "session",
+  range: oneNameOf(RANGES, raw["range"]) ?? "mtd",
+});
+
+const PULL_REQUESTS_MAX = 10;
+
+/** All figures of the page are asked for together, so that none is older than another. */
+const ownQuery = (by: string, range: RangeName, role: RoleName) => ({
+  queryKey: ["own", by, range],
+  queryFn: async ({ signal }: { signal: AbortSignal }) => {
+    const usage = (group: string) => getJson<Result>(`/v1/me/usage?by=${group}&range=${range}`, signal);
+    const pulls = `/admin/v1/pull-requests?limit=${PULL_REQUESTS_MAX}`;
+    const [me, days, groups, pullRequests] = await Promise.all([
+      getJson<Me>("/v1/me", signal),
+      usage("day"),
+      usage(by),
+      // A manager's list is that of others, too.
+      role === "member" ? getJson<Page<PullRequestView>>(pulls, signal) : null,
+    ]);
+    const zone = { time_zone: me.report_time_zone };
+    return { me, pullRequests, days: { ...days, ...zone }, groups: { ...groups, ...zone } };
+  },
   refetchInterval: 10_000,
-} as const;
+  placeholderData: keepPreviousData,
+});
 
-/** A person's own spend this month, keys and sessions, and how to connect an agent. */
+/** A person's own spend, budget, sessions and pull requests, keys, and how to connect an agent. */
 export function MePage() {
-  const query = useQuery(OWN);
+  const [{ by, range }, change] = useAddress(readSearch);
+  const { role } = useMe();
+  const query = useQuery(ownQuery(by, range, role));
   return (
     <>
       <PageHead title="My usage" />
       <Answered query={query}>
-        {(me) => (
+        {({ me, days, groups, pullRequests }) => (
           <>
             <Month me={me} />
-            <OwnUsage />
+            <OwnUsage days={days} groups={groups} by={by} range={range} change={change} />
+            {pullRequests && <OwnPullRequests items={pullRequests.data} />}
             <OwnKeys keys={me.keys} />
             <ConnectAgent />
-            <OwnSessions sessions={me.sessions} />
+            <OwnSignIns sessions={me.sessions} />
           </>
         )}
       </Answered>
     </>
   );
+}
+
+/** When budgets of a month are full again: the first of the next one, of UTC. */
+function nextMonth(now = new Date()): string {
+  return utcDay(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1));
 }
 
 const Month = ({ me: { month, email, team, role } }: { me: Me }) => (
@@ -53,15 +85,13 @@ const Month = ({ me: { month, email, team, role } }: { me: Me }) => (
       <dd>
         <Money value={month.cost_usd} floor={month.floor} />
       </dd>
-      {month.budget_usd !== undefined && (
+      {month.budget_usd !== undefined && month.budget_left_usd !== undefined && (
         <>
           <dt>Budget</dt>
           <dd>
-            <Money value={month.budget_usd} />
-          </dd>
-          <dt>Left</dt>
-          <dd>
-            <Money value={month.budget_left_usd} />
+            <Money value={month.budget_left_usd} /> of <Money value={month.budget_usd} /> left; it renews on{" "}
+            {nextMonth()} (UTC).
+            <BudgetBar share={usedShare(month.budget_usd, month.budget_left_usd)} />
           </dd>
         </>
       )}
@@ -69,88 +99,6 @@ const Month = ({ me: { month, email, team, role } }: { me: Me }) => (
   </Panel>
 );
 
-const columns = (end: (id: string) => void): Column<OwnSession>[] => [
-  textColumn("browser", "Browser", { of: ({ user_agent: agent }) => agent, none: "unknown" }),
-  textColumn("address", "Address", { of: ({ address }) => address, none: "unknown" }),
-  momentColumn("since", "Since", { of: ({ created_at: at }) => at, none: "" }),
-  momentColumn("until", "Ends", { of: ({ expires_at: at }) => at, none: "" }),
-  {
-    id: "end",
-    head: "",
-    cell: ({ id, current }) =>
-      current ? (
-        <span className="mute">this one</span>
-      ) : (
-        <Button size="compact-sm" variant="default" onClick={() => end(id)}>
-          End
-        </Button>
-      ),
-  },
-];
-
-/** Where one is signed in, and a way to end it. */
-function OwnSessions({ sessions }: { sessions: readonly OwnSession[] }) {
-  const client = useQueryClient();
-  const [error, setError] = useState<unknown>(null);
-  const end = (id: string) =>
-    void sendJson(`/v1/me/sessions/${encodeURIComponent(id)}`, { method: "DELETE" })
-      .then(() => client.invalidateQueries({ queryKey: ["own"] }))
-      .catch(setError);
-  return (
-    <Panel title="Signed in" sub="End any session that you do not recognise or no longer need.">
-      {error !== null && <Fault error={error} />}
-      <DataTable label="Sessions" columns={columns(end)} rows={sessions} rowKey={({ id }) => id} />
-    </Panel>
-  );
-}
-
-const GROUPS = ["day", "model", "client", "session"] as const;
-const RANGES = ["mtd", "7d", "30d", "last_month"] as const satisfies readonly RangeName[];
-const RANGE_WORDS = {
-  mtd: "This month",
-  "7d": "7 days",
-  "30d": "30 days",
-  last_month: "Last month",
-} as const;
-const UNITS: Readonly<Partial<Record<MeasureName, Unit>>> = { cost_usd: "USD" };
-
-const readSearch = (raw: Record<string, unknown>) => ({
-  by: oneNameOf(GROUPS, raw["by"]) ?? "day",
-  range: oneNameOf(RANGES, raw["range"]) ?? "mtd",
-});
-
-/** Own calls by day, model, client or session. */
-function OwnUsage() {
-  const [{ by, range }, change] = useAddress(readSearch);
-  const query = useQuery({
-    queryKey: ["own", "usage", by, range],
-    queryFn: ({ signal }) => getJson<Result>(`/v1/me/usage?by=${by}&range=${range}`, signal),
-  });
-  return (
-    <Panel title="My calls">
-      <div className="controls">
-        <SegmentedControl
-          aria-label="Group by"
-          value={by}
-          onChange={(value) => change({ by: oneNameOf(GROUPS, value) })}
-          data={[...GROUPS]}
-        />
-        <SegmentedControl
-          aria-label="Range"
-          value={range}
-          onChange={(value) => change({ range: oneNameOf(RANGES, value) })}
-          data={RANGES.map((value) => ({ value, label: RANGE_WORDS[value] }))}
-        />
-      </div>
-      <Answered query={query}>
-        {(result) =>
-          result.rows.length === 0 ? (
-            <Empty title="No calls in this range">Connect an agent below, or choose a longer range.</Empty>
-          ) : (
-            <ReportTable result={result} title="My calls" units={UNITS} />
-          )
-        }
-      </Answered>
-    </Panel>
-  );
-}
+// For the bar only; the amounts are shown as they are.
+const usedShare = (budget: string, left: string): number =>
+  Number(budget) > 0 ? 1 - Number(left) / Number(budget) : 1;

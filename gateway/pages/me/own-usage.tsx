@@ -1,0 +1,113 @@
+import { SegmentedControl } from "@mantine/core";
+import type { MeasureName, RangeName, Result, Row, Unit } from "#shared/report.ts";
+import { dimensionWord } from "#shared/report-words.ts";
+import { oneNameOf } from "../data/search.ts";
+import { Bars } from "../parts/charts/bars.tsx";
+import { ChartPanel } from "../parts/charts/chart.tsx";
+import { singleSeries } from "../parts/charts/data.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { count } from "../parts/format.ts";
+import { Money } from "../parts/money.tsx";
+import { Panel } from "../parts/page-head.tsx";
+import { ReportTable } from "../parts/report-table.tsx";
+import { Empty } from "../parts/states.tsx";
+import { windowWords } from "../parts/window-words.ts";
+import { SessionLink } from "../sessions/session-link.tsx";
+
+export const GROUPS = ["session", "model", "client"] as const;
+export const RANGES = ["mtd", "7d", "30d", "last_month"] as const satisfies readonly RangeName[];
+const RANGE_WORDS = {
+  mtd: "This month",
+  "7d": "7 days",
+  "30d": "30 days",
+  last_month: "Last month",
+} as const;
+const UNITS: Readonly<Partial<Record<MeasureName, Unit>>> = { cost_usd: "USD" };
+
+type Zoned = Result & { time_zone: string };
+type Chosen = { by: (typeof GROUPS)[number]; range: (typeof RANGES)[number] };
+type OwnUsageProps = Chosen & {
+  days: Zoned;
+  groups: Zoned;
+  change: (change: { [K in keyof Chosen]?: Chosen[K] | undefined }) => void;
+};
+
+/** Own spend by day, and by session, model or client. */
+export function OwnUsage({ days, groups, by, range, change }: OwnUsageProps) {
+  const data = singleSeries({ result: days, measure: "cost_usd", unit: "USD" });
+  return (
+    <>
+      <SegmentedControl
+        aria-label="Range"
+        value={range}
+        onChange={(value) => change({ range: oneNameOf(RANGES, value) })}
+        data={RANGES.map((value) => ({ value, label: RANGE_WORDS[value] }))}
+        mb="sm"
+      />
+      {days.rows.length === 0 ? (
+        <Panel title="My calls">
+          <Empty title="No calls in this range">Connect an agent below, or choose a longer range.</Empty>
+        </Panel>
+      ) : (
+        <>
+          <ChartPanel
+            title="Spend by day"
+            sub={`${windowWords(days)}, in days of ${days.time_zone}.`}
+            data={data}
+            label={() => "spend"}
+          >
+            <Bars data={data} title="Spend by day" label={() => "spend"} />
+          </ChartPanel>
+          <Panel
+            title={`My calls by ${dimensionWord(by).toLowerCase()}`}
+            aside={
+              <SegmentedControl
+                size="xs"
+                aria-label="Group by"
+                value={by}
+                onChange={(value) => change({ by: oneNameOf(GROUPS, value) })}
+                data={[...GROUPS]}
+              />
+            }
+          >
+            <Groups result={groups} />
+          </Panel>
+        </>
+      )}
+    </>
+  );
+}
+
+const Groups = ({ result }: { result: Result }) =>
+  result.spec.dimensions[0] === "session" ? (
+    <DataTable
+      label="My sessions"
+      columns={SESSION_COLUMNS}
+      rows={result.rows}
+      rowKey={({ groups: [session = ""] }) => session}
+    />
+  ) : (
+    <ReportTable result={result} title="My calls" units={UNITS} />
+  );
+
+const SESSION_COLUMNS: readonly Column<Row>[] = [
+  {
+    id: "session",
+    head: "Session",
+    cell: ({ groups: [session = null] }) => <SessionLink session={session === "(none)" ? null : session} />,
+  },
+  {
+    id: "cost",
+    head: "Cost",
+    isNumber: true,
+    sort: ({ current }) => current?.cost_usd ?? null,
+    cell: ({ current, floor }) => <Money value={current?.cost_usd} floor={floor} />,
+  },
+  {
+    id: "calls",
+    head: "Calls",
+    isNumber: true,
+    sort: ({ current }) => current?.requests ?? null,
+    cell: ({ current }) => count(current?.requests ?? 0),
+  },
+];

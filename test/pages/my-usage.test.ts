@@ -1,0 +1,69 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import type postgres from "postgres";
+import { linkFor } from "#test/identity/browser.ts";
+import { seed } from "#test/reports/world.ts";
+import { BROWSER, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { localGateway } from "#test/support/local-gateway.ts";
+import { testSql } from "#test/support/postgres.ts";
+import { expectFit, openByName } from "./fit.ts";
+
+const ADA = "ada@example.com";
+
+describe.skipIf(!BROWSER)("My usage", () => {
+  let ada: Visit;
+  let sql: postgres.Sql;
+
+  const call = (session: string, cost: string) =>
+    seed(sql, "default", { requests: [{ at: new Date().toISOString(), owner: ADA, session, cost }] });
+
+  beforeAll(async () => {
+    const gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
+    sql = testSql(gateway.databaseUrl);
+    await gateway.admin("POST", "/people", {
+      email: ADA,
+      role: "member",
+      budget_usd: "10",
+      budget_period: "month",
+    });
+    ada = await visit(await launchBrowser(), { origin: gateway.url });
+    await followLink(ada, await linkFor(gateway, ADA));
+    await call("task-1", "0.18");
+    await seed(sql, "default", {
+      repositories: [{ id: 1, fullName: "acme/shop" }],
+      pullRequests: [
+        { repository: 1, number: 7, mergedAt: new Date().toISOString(), link: "joined", session: "task-1" },
+      ],
+    });
+    await openByName(ada, "My usage");
+  });
+
+  const region = (name: string) => ada.page.getByRole("region", { name, exact: true });
+
+  test("shows spend by day, the budget with its bar and when it renews, sessions and pull requests with cost", async () => {
+    const month = region("This month");
+    await month.getByText("$0.1800").waitFor();
+    expect(await month.textContent()).toMatch(/left; it renews on \w+ 1 \(UTC\)/);
+    expect(await month.locator(".track.budget").count()).toBe(1);
+    await region("Spend by day").getByRole("img").waitFor();
+    const session = region("My sessions").locator("tbody tr").first();
+    expect(await session.textContent()).toContain("task-1");
+    expect(await session.textContent()).toContain("$0.1800");
+    expect(await region("My pull requests").textContent()).toContain("shop #7");
+    expect(await region("My pull requests").textContent()).toContain("$0.1800");
+    await expectFit(ada);
+  });
+
+  test("its figures change together when a call ends", async () => {
+    await call("task-2", "0.32");
+    await region("This month").getByText("$0.5000").waitFor();
+    expect(await region("My sessions").textContent()).toContain("task-2");
+  });
+
+  test("a session leads to its page", async () => {
+    await region("My sessions").getByRole("link", { name: "task-1" }).click();
+    await ada.page.getByRole("heading", { level: 1, name: "Session task-1" }).waitFor();
+    await ada.settled();
+    await expectFit(ada);
+  });
+});
