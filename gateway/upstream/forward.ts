@@ -15,7 +15,7 @@ import { answerFault, failureCauseOf, failureOf, ProviderFailure } from "./failu
 import type { LearnedWires } from "./learned-wires.ts";
 import { nativeBody } from "./native-body.ts";
 import type { Send } from "./send.ts";
-import { ownRefusal, sentAgain, type Try } from "./sent-again.ts";
+import { isRefused, ownRefusal, sentAgain, type Try } from "./sent-again.ts";
 import { translatedHeaders, translationOf } from "./translation.ts";
 import type { Watchdog, Watched } from "./watchdog.ts";
 
@@ -95,10 +95,11 @@ const factsOf = (call: Call, { routeName }: Choice, { target, attempts }: Attemp
 /** Fails with a line in the log, which names the cause. */
 async function attemptOne(deps: UpstreamDeps, it: Try): Promise<Attempt> {
   deps.deployments.began(it.target);
-  const attempt = await sentAgain(deps, it, {
-    refused: await sendTo(deps, it),
-    send: (next) => sendTo(deps, next),
-  });
+  const first = await sendTo(deps, it);
+  const refused = isRefused(first, it.call) ? first : null;
+  const attempt = refused
+    ? await sentAgain(deps, it, { refused, send: (next) => sendTo(deps, next) })
+    : first;
   deps.deployments.ended(attempt);
   if (attempt.kind === "failed" && !attempt.left) {
     const { type, reason, cause } = attempt;

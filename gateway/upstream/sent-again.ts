@@ -13,14 +13,17 @@ import { readUpTo, SHORT_BYTES_MAX } from "./whole-body.ts";
 export type Try = { call: Call; choice: Choice; target: Target; attempts: number };
 
 type Deps = { clock: Clock; watchdog: Watchdog; log: Log; learnedWires: LearnedWires };
-type Refused = { refused: Attempt; send(it: Try): Promise<Attempt> };
+type Refused = { refused: AnsweredAttempt; send(it: Try): Promise<Attempt> };
+
+/** Whether a provider refused a call whose client still waits. */
+export const isRefused = (attempt: Attempt, { signal }: Call): attempt is AnsweredAttempt =>
+  attempt.kind === "answer" && !attempt.answer.ok && !signal.aborted;
 
 /**
  * A refused call, sent once more where that helps: on the provider's other wire, if the refusal says that the model lacks this one,
- * which is remembered; or without thoughts of other vendors. Any other attempt is the same. No byte has reached the client yet.
+ * which is remembered; or without thoughts of other vendors. Any other refusal is the same. No byte has reached the client yet.
  */
 export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused): Promise<Attempt> {
-  if (refused.kind !== "answer" || refused.answer.ok || it.call.signal.aborted) return refused;
   const own = withoutForeignThoughts(refused, it.call);
   if (own) {
     await refused.answer.body?.cancel();
@@ -31,11 +34,7 @@ export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused)
   return await onOtherWire(deps, { ...it, target: { ...it.target, wire } }, { refused, send });
 }
 
-async function onOtherWire(
-  deps: Deps,
-  it: Try,
-  { refused, send }: Refused & { refused: AnsweredAttempt },
-): Promise<Attempt> {
+async function onOtherWire(deps: Deps, it: Try, { refused, send }: Refused): Promise<Attempt> {
   const { whole, longer } = await readUpTo(deps, refused, { bytesMax: SHORT_BYTES_MAX });
   if (!whole) return unread(refused, longer);
   if (!teaches(refused, textOfRefusal(refused, whole))) return unread(refused, whole);

@@ -48,7 +48,16 @@ const translatedWire = (lacks: Lacks) => (provider: Provider, surface: SurfaceNa
 };
 
 /** The wires of models, by the catalogue and by what refusals taught. */
-export function wireLookups(learned: Pick<LearnedWires, "lacks"> | null): WireLookups {
+export function wireLookups(learned: LearnedWires | null): WireLookups {
+  if (learned === null) return CATALOGUE_ONLY;
+  if (known?.learned !== learned) known = { learned, lookups: lookupsOf(learned) };
+  return known.lookups;
+}
+
+/** Made once: each call asks for them. */
+let known: { learned: LearnedWires; lookups: WireLookups } | null = null;
+
+function lookupsOf(learned: LearnedWires | null): WireLookups {
   const lacks: Lacks = (provider, model, wire) =>
     lacksWire(provider.kind, model, wire) || learned?.lacks(provider, model, wire) === true;
   const translatableWire = translatedWire(lacks);
@@ -63,6 +72,8 @@ export function wireLookups(learned: Pick<LearnedWires, "lacks"> | null): WireLo
 }
 
 type WireLookups = Pick<RoutingLookups, "supports" | "translatableWire">;
+
+const CATALOGUE_ONLY = lookupsOf(null);
 
 /** A translated call: the provider's surface, the body, and the translation of the answer. */
 export type Translation = Translated & { surface: SurfaceName };
