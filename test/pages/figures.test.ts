@@ -105,6 +105,17 @@ describe.skipIf(!BROWSER)("what the pages say about money", () => {
     await mia.context.close();
   });
 
+  test("ranges of today, 90 days and the quarter are chosen by name, and are days in the address", async () => {
+    const page = await open("/explore?by=none&measure=cost_usd&view=table");
+    for (const name of ["Today", "Last 90 days", "This quarter"]) {
+      await page.getByRole("button", { name: /^Range: / }).click();
+      await page.getByRole("menuitem", { name }).click();
+      await page.waitForURL(/from=\d{4}-\d\d-\d\d/);
+      await reader.settled();
+      await page.getByRole("region", { name: "Figures" }).getByText("$0.18").first().waitFor();
+    }
+  });
+
   test("days are those of the time zone that the settings name", async () => {
     // Behind that line a day is never the one of UTC all day long; at any time one of the two differs.
     for (const zone of ["Pacific/Kiritimati", "Pacific/Pago_Pago"]) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { inWords } from "#gateway/pages/parts/charts/causes.ts";
+import { daysUntilNow } from "#gateway/pages/parts/frame-controls.tsx";
 import { previousWords, windowWords } from "#gateway/pages/parts/window-words.ts";
 import type { Decomposition, Range } from "#shared/report.ts";
 
@@ -34,6 +35,18 @@ describe("a window reads as what it is", () => {
     const previousWindow = { from: "2026-10-01T00:00:00.000Z", to: "2026-10-27T12:06:00.000Z" };
     expect(plain(previousWords({ previousWindow }, NOW))).toBe("Oct 1 – Oct 27, 12:06 PM UTC");
     expect(previousWords({ previousWindow: null }, NOW)).toBe("the period before");
+  });
+});
+
+test.each([
+  ["2026-11-27T12:00:00Z", "UTC", "2026-11-27", "2026-08-30", "2026-10-01"],
+  ["2026-12-31T16:00:00Z", "Asia/Tokyo", "2027-01-01", "2026-10-04", "2027-01-01"],
+  ["2026-03-31T23:00:00Z", "UTC", "2026-03-31", "2026-01-01", "2026-01-01"],
+])("at %s in %s it is %s, 90 days begin on %s and the quarter on %s", (now, zone, today, days, quarter) => {
+  expect(daysUntilNow(zone, Date.parse(now))).toEqual({
+    Today: { from: today, to: today },
+    "Last 90 days": { from: days },
+    "This quarter": { from: quarter },
   });
 });
 

@@ -1,7 +1,10 @@
 import { Button, Menu, Popover, Skeleton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
 import type { Compare, RangeName, Result } from "#shared/report.ts";
+import { dayIn } from "#shared/time-zone.ts";
+import { useMe } from "../data/me.ts";
 import type { FrameSearch } from "../data/search.ts";
+import { isoDay } from "./dates.ts";
 import { previousWords, windowWords } from "./window-words.ts";
 
 const CustomRange = lazy(() => import("./custom-range.tsx").then((it) => ({ default: it.CustomRange })));
@@ -30,9 +33,25 @@ function rangeWords({ range, ...own }: FrameSearch, fallback: RangeName): string
   return windowWords({ spec: { range: { from, to } }, window: { from: first, to: end } });
 }
 
+/** Ranges that an address has as days: those of the zone, so that a shared one stays what it was. */
+export function daysUntilNow(
+  zone: string,
+  nowMs = Date.now(),
+): Record<string, { from: string; to?: string }> {
+  const today = dayIn(nowMs, zone);
+  const [year = "", month = ""] = today.split("-");
+  const firstOfQuarter = String(Number(month) - ((Number(month) - 1) % 3)).padStart(2, "0");
+  return {
+    Today: { from: today, to: today },
+    "Last 90 days": { from: isoDay(Date.parse(today) - 89 * DAY_MS) },
+    "This quarter": { from: `${year}-${firstOfQuarter}-01` },
+  };
+}
+
 /** Chooses the range. */
 export function RangePicker({ search, fallback, change }: ControlProps) {
   const [isCustom, setCustom] = useState(false);
+  const { report_time_zone: zone } = useMe();
   const choose = (range: RangeName) => change({ range, from: undefined, to: undefined });
   return (
     <Popover opened={isCustom} onChange={setCustom} position="bottom-end" trapFocus returnFocus>
@@ -48,6 +67,11 @@ export function RangePicker({ search, fallback, change }: ControlProps) {
           {Object.entries(RANGE_WORDS).map(([name, words]) => (
             // The table's names are ranges.
             <Menu.Item key={name} onClick={() => choose(name as RangeName)}>
+              {words}
+            </Menu.Item>
+          ))}
+          {Object.entries(daysUntilNow(zone)).map(([words, days]) => (
+            <Menu.Item key={words} onClick={() => change({ range: undefined, to: undefined, ...days })}>
               {words}
             </Menu.Item>
           ))}
