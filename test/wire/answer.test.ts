@@ -325,6 +325,7 @@ describe("answer headers:", () => {
         "content-type",
         "date",
         "x-content-type-options",
+        "x-gateway-request-id",
         "content-length",
         "transfer-encoding",
         "connection",
