@@ -21,8 +21,8 @@ export const filesSurface = (deps: BatchSurfaceDeps) =>
     .post(
       "/v1/files",
       ({ request, caller }) => {
-        // Anthropic's files have no purpose, so that their content would be read as requests.
-        if (request.headers.has("anthropic-version"))
+        // Files of Anthropic's API have no purpose, so that their content would be read as requests.
+        if (request.headers.get("anthropic-beta")?.includes("files-api"))
           throw new GatewayError("invalid_request", PURPOSE_FAULT);
         return uploadFile(deps, { key: caller.key, request });
       },
