@@ -129,6 +129,16 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await page.waitForURL(/model=claude/);
   });
 
+  test("a narrowed list of merges says once what to do, and adds up what is shown", async () => {
+    const page = await open("/pull-requests?state=merged");
+    const remedies = page.getByText("Add a Gateway-Session line to its body", { exact: false });
+    await remedies.first().waitFor();
+    expect(await remedies.count()).toBe(1);
+    const total = page.getByRole("region", { name: "Pull requests" }).locator("tfoot");
+    expect(await total.textContent()).toMatch(/\d+ pull requests shown.*\$[\d.,]+/);
+    await expectFit(reader);
+  });
+
   test("requests can be narrowed to a team and the teams below it", async () => {
     const page = await open("/requests?team=commerce");
     const teams = await page.locator("tbody tr td:nth-child(4) small").allTextContents();

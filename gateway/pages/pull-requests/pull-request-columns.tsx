@@ -1,6 +1,9 @@
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
+import { formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
 import type { Column } from "../parts/data-table.tsx";
+import { counted } from "../parts/format.ts";
 import { linkRemedy, linkTone, linkWord } from "../parts/link-words.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
@@ -11,10 +14,40 @@ import { SessionLink } from "../sessions/session-link.tsx";
 type Narrow = (name: string, value: string) => void;
 
 /** Columns of the list; each value narrows it. */
-export const pullRequestColumns = (narrow: Narrow): Column<PullRequestView>[] => [
-  ...nameColumns(narrow),
-  ...costColumns(narrow),
+export const pullRequestColumns = (
+  narrow: Narrow,
+  rows: readonly PullRequestView[],
+): Column<PullRequestView>[] => [
+  ...withFoot(nameColumns(narrow), "name", `${counted(rows.length, "pull request")} shown`),
+  ...withFoot(costColumns(narrow), "cost", <Total rows={rows} />),
 ];
+
+const withFoot = (columns: Column<PullRequestView>[], id: string, foot: ReactNode) =>
+  columns.map((column) => (column.id === id ? { ...column, foot } : column));
+
+/** The known cost of a session counts once, however many pull requests name it. */
+export function totalOf(rows: readonly PullRequestView[]): { usd: string; isFloor: boolean } {
+  const merged = rows.filter(({ state }) => state === "merged");
+  const once = new Map(
+    merged.flatMap(({ id, session, session_cost_usd: usd }) =>
+      usd === null ? [] : [[session ?? id, parseDecimal(usd)] as const],
+    ),
+  );
+  return {
+    usd: formatDecimal([...once.values()].reduce(plus, ZERO)),
+    isFloor: merged.some((row) => row.session_cost_usd === null || row.session_cost_is_lower_bound),
+  };
+}
+
+function Total({ rows }: { rows: readonly PullRequestView[] }) {
+  const { usd, isFloor } = totalOf(rows);
+  return (
+    <>
+      <Money value={usd} floor={isFloor && "At least this: some merges have no known cost."} />
+      <small className="mute">of merges</small>
+    </>
+  );
+}
 
 const nameColumns = (narrow: Narrow): Column<PullRequestView>[] => [
   {
@@ -46,7 +79,8 @@ const nameColumns = (narrow: Narrow): Column<PullRequestView>[] => [
   },
   {
     id: "state",
-    head: "State",
+    head: "State, date",
+    sort: ({ merged_at: merged, opened_at: opened }) => merged ?? opened,
     cell: ({ state, merged_at: merged, opened_at: opened }) => (
       <>
         <button type="button" className="value-link" onClick={() => narrow("state", state)}>
@@ -69,9 +103,11 @@ const costColumns = (narrow: Narrow): Column<PullRequestView>[] => [
         <button type="button" className="value-link" onClick={() => narrow("link", link)}>
           <span className={`tag ${linkTone(link)}`}>{linkWord(link)}</span>
         </button>
-        <small>
-          {linkRemedy(link) ?? <SessionLink session={session} none="Its body names no session." />}
-        </small>
+        {linkRemedy(link) === null && (
+          <small>
+            <SessionLink session={session} none="Its body names no session." />
+          </small>
+        )}
       </>
     ),
   },
@@ -98,7 +134,7 @@ const costColumns = (narrow: Narrow): Column<PullRequestView>[] => [
       <Money
         value={cost}
         floor={floor}
-        unknown={linkRemedy(link) ?? "No call of its session has a known cost."}
+        unknown={linkRemedy(link) === null ? "No call of its session has a known cost." : "It is not joined."}
       />
     ),
   },

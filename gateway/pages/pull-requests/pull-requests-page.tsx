@@ -5,6 +5,8 @@ import { listSearch } from "../data/list-search.ts";
 import { LIVE_MS, useList } from "../data/records.ts";
 import { DataTable } from "../parts/data-table.tsx";
 import { FieldFilter } from "../parts/field-filter.tsx";
+import { counted } from "../parts/format.ts";
+import { linkRemedy, linkWord } from "../parts/link-words.ts";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
@@ -25,6 +27,17 @@ const FILTERS = {
 } as const;
 
 const readFilters = listSearch(Object.keys(FILTERS));
+/** What to do about those without a cost: once for each cause. */
+function Remedies({ items }: { items: readonly PullRequestView[] }) {
+  const causes = [...new Set(items.map(({ link }) => link))].filter((link) => linkRemedy(link) !== null);
+  return causes.map((link) => (
+    <p className="note" key={link}>
+      <b>{counted(items.filter((it) => it.link === link).length, linkWord(link), linkWord(link))}:</b>{" "}
+      {linkRemedy(link)}
+    </p>
+  ));
+}
+
 const LIST = "/admin/v1/pull-requests";
 
 /** Pull requests by their last merge, what each cost, and what to do if the cost is unknown. */
@@ -57,14 +70,17 @@ export function PullRequestsPage() {
         }
       >
         {(items) => (
-          <DataTable
-            label="Pull requests"
-            columns={pullRequestColumns(narrow)}
-            rows={items}
-            rowKey={({ id }) => id}
-            open={open}
-            rowHeight={54}
-          />
+          <>
+            {Object.keys(filters).length > 0 && <Remedies items={items} />}
+            <DataTable
+              label="Pull requests"
+              columns={pullRequestColumns(narrow, items)}
+              rows={items}
+              rowKey={({ id }) => id}
+              open={open}
+              rowHeight={54}
+            />
+          </>
         )}
       </ListPage>
     </>

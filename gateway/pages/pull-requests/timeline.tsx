@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
 import type { RequestView } from "#shared/admin/records.ts";
 import type { ToolCallView } from "#shared/admin/tool-calls.ts";
-import { Foreign } from "../parts/foreign.tsx";
+import { Foreign, plainName } from "../parts/foreign.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
@@ -62,6 +62,17 @@ const ofTool = ({ id, started_at: at, server, tool, status }: ToolCallView): Hap
   aside: <span className="tag">{status}</span>,
 });
 
+/** What decided about its session, in words. */
+const RULE_WORDS: Readonly<Record<string, string>> = {
+  body_none: "Its body names no session",
+  body_one: "Its body names one session",
+  body_conflict: "Its body names several sessions",
+  request_known: "First call of its session",
+  merged: "GitHub reported the merge",
+  edited_after_merge: "Its body was edited after the merge",
+  claim_accepted: "An administrator accepted its session",
+};
+
 function ofPullRequest({ opened_at: opened, merged_at: merged, evidence }: PullRequestPage): Happening[] {
   return [
     ...(opened ? [{ key: "opened", at: opened, what: <b>Opened on GitHub</b> }] : []),
@@ -69,7 +80,7 @@ function ofPullRequest({ opened_at: opened, merged_at: merged, evidence }: PullR
     ...evidence.map(({ rule, at }, i) => ({
       key: `evidence ${i}`,
       at,
-      what: <span className="mute">Link decided: {rule.replaceAll("_", " ")}</span>,
+      what: <span className="mute">{RULE_WORDS[rule] ?? plainName(rule.replaceAll("_", " "))}</span>,
     })),
   ];
 }
