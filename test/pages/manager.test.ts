@@ -82,8 +82,12 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     expect(new URL(page.url()).searchParams.get("link")).toBe("no_stamp");
   });
 
-  test.each([1440, 390])("the cost of requests is in sight at %d pixels", async (width) => {
-    const page = await open("/requests");
+  test.each([
+    ["/requests", 1440],
+    ["/requests", 390],
+    ["/pull-requests?link=joined", 390],
+  ])("the cost in %s is in sight at %d pixels", async (path, width) => {
+    const page = await open(path);
     await page.setViewportSize({ width, height: 900 });
     const box = await page.locator("tbody tr").first().locator("[data-exact^='$']").boundingBox();
     expect((box?.x ?? width) + (box?.width ?? 0)).toBeLessThanOrEqual(width);

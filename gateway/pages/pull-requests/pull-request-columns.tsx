@@ -17,10 +17,17 @@ type Narrow = (name: string, value: string) => void;
 export const pullRequestColumns = (
   narrow: Narrow,
   rows: readonly PullRequestView[],
-): Column<PullRequestView>[] => [
-  ...withFoot(nameColumns(narrow), "name", `${counted(rows.length, "pull request")} shown`),
-  ...withFoot(costColumns(narrow), "cost", <Total rows={rows} />),
-];
+): Column<PullRequestView>[] => {
+  const [name, ...labels] = withFoot(
+    nameColumns(narrow),
+    "name",
+    `${counted(rows.length, "pull request")} shown`,
+  );
+  const costs = withFoot(costColumns(narrow), "cost", <Total rows={rows} />);
+  const isCost = ({ id }: Column<PullRequestView>) => id === "cost";
+  // The cost is second, so that it is in sight however narrow the window is.
+  return [...(name ? [name] : []), ...costs.filter(isCost), ...labels, ...costs.filter((it) => !isCost(it))];
+};
 
 const withFoot = (columns: Column<PullRequestView>[], id: string, foot: ReactNode) =>
   columns.map((column) => (column.id === id ? { ...column, foot } : column));
