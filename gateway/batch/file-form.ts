@@ -73,6 +73,7 @@ export function fileForm(arrival: RequestBody, boundary: string, { lines, evalua
         return [];
       case "end":
         if (!names.has("file")) throw invalid("The form must contain one `file`.");
+        if (!names.has("purpose")) throw invalid(PURPOSE_FAULT);
         return [];
     }
   }

@@ -11,7 +11,6 @@ import type { WireName } from "../surface-facts.ts";
 const SHAPES: readonly { prefix: string; method?: string; needsHeader?: string; wire: WireName }[] = [
   { prefix: "/v1/messages", wire: "messages" },
   { prefix: "/v1/models", needsHeader: "anthropic-version", wire: "messages" },
-  { prefix: "/v1/files", needsHeader: "anthropic-version", wire: "messages" },
   { prefix: "/managed/settings", wire: "messages" },
   { prefix: "/api/oauth/", wire: "messages" },
   { prefix: "/v1/files", needsHeader: "anthropic-version", wire: "messages" },

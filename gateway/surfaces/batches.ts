@@ -20,12 +20,12 @@ export const filesSurface = (deps: BatchSurfaceDeps) =>
   keyed(deps, "files")
     .post(
       "/v1/files",
-      ({ request, caller }) => {
-        // Files of Anthropic's API have no purpose, so that their content would be read as requests.
-        if (request.headers.get("anthropic-beta")?.includes("files-api"))
-          throw new GatewayError("invalid_request", PURPOSE_FAULT);
-        return uploadFile(deps, { key: caller.key, request });
-      },
+      ({ request, caller }) =>
+        uploadFile(deps, { key: caller.key, request }).catch((error) => {
+          // Anthropic's files have no purpose, so that a file for a prompt is read as requests.
+          const isPrompts = request.headers.has("anthropic-version") && /^Line 1: /.test(error?.message);
+          throw isPrompts ? new GatewayError("invalid_request", PURPOSE_FAULT) : error;
+        }),
       batchRoute(
         "Upload a file of requests",
         "`multipart/form-data` with `purpose` `batch` and a `file` with one JSON request per line. Every line is checked against the key's scope; names of routes become their models.",
