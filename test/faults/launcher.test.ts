@@ -172,7 +172,7 @@ describe("the launcher", () => {
     const ready = events("gateway").findLast((event) => event.startsWith("ready"));
     it.process.kill("SIGHUP");
     await it.saying("Not everything was restarted");
-    expect(it.said()).toContain("the successor did not become ready");
+    expect(it.said()).toContain("the new process did not become ready");
     const answer = await fetch(`http://127.0.0.1:${ports.PORT}/`, { keepalive: false });
     expect(`ready ${await answer.text()}`).toBe(ready ?? "");
   });
