@@ -2,19 +2,13 @@ import { GatewayError } from "../errors.ts";
 
 const LF = 0x0a;
 
-export type LineSplitter = {
-  /** The lines completed by `bytes`, each with its line feed. */
-  push(bytes: Uint8Array): Uint8Array[];
-  /** The rest after the last line feed; may be empty. */
-  end(): Uint8Array;
-};
-
 /** Splits a byte stream into lines. @throws GatewayError too_large for a line over `bytesMax`. */
-export function lineSplitter(bytesMax: number): LineSplitter {
+export function lineSplitter(bytesMax: number) {
   let pending: Uint8Array[] = [];
   let size = 0;
   return {
-    push(bytes) {
+    /** The lines completed by `bytes`, each with its line feed. */
+    push(bytes: Uint8Array): Uint8Array[] {
       const lines: Uint8Array[] = [];
       let from = 0;
       for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, from)) {
@@ -29,7 +23,8 @@ export function lineSplitter(bytesMax: number): LineSplitter {
       if (size > bytesMax) throw new GatewayError("too_large", "A line of the file is too long.");
       return lines;
     },
-    end() {
+    /** The rest after the last line feed; may be empty. */
+    end(): Uint8Array {
       const last = Buffer.concat(pending);
       pending = [];
       return last;

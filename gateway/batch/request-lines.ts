@@ -6,20 +6,14 @@ import { scanJson } from "../http/scan.ts";
 import { isBlankLine, lineSplitter } from "./line-splitter.ts";
 import { lineEndpoints, lineSurface, type Resolver } from "./resolve.ts";
 
-export type RequestLines = {
-  /** The lines completed by `bytes`, rewritten for the provider. */
-  push(bytes: Uint8Array): Uint8Array[];
-  end(): Uint8Array[];
-  /** The `url` shared by all lines; null before the first line. */
-  readonly endpoint: string | null;
-};
+export type RequestLines = ReturnType<typeof requestLines>;
 
 /**
  * Rewrites a file of requests, one JSON object per line. Only `model` and `route` in each line's `body` change; all
  * other bytes are kept.
  * @throws GatewayError naming the line.
  */
-export function requestLines(resolver: Resolver, lineBytesMax: number): RequestLines {
+export function requestLines(resolver: Resolver, lineBytesMax: number) {
   const splitter = lineSplitter(lineBytesMax);
   let number = 0;
   let endpoint: string | null = null;
@@ -50,12 +44,14 @@ export function requestLines(resolver: Resolver, lineBytesMax: number): RequestL
   }
 
   return {
-    push: (bytes) => splitter.push(bytes).map(resolved),
-    end: () => {
+    /** The lines completed by `bytes`, rewritten for the provider. */
+    push: (bytes: Uint8Array): Uint8Array[] => splitter.push(bytes).map(resolved),
+    end: (): Uint8Array[] => {
       const last = splitter.end();
       return last.length === 0 ? [] : [resolved(last)];
     },
-    get endpoint() {
+    /** The `url` shared by all lines; null before the first line. */
+    get endpoint(): string | null {
       return endpoint;
     },
   };

@@ -14,11 +14,6 @@ type BatchAnswer = {
   another?: boolean;
 };
 
-export type BatchTally = {
-  add(answer: BatchAnswer): void;
-  done(): BatchTotals;
-};
-
 export type BatchTotals = {
   answers: number;
   reading: Reading;
@@ -31,7 +26,7 @@ export type BatchTotals = {
 };
 
 /** Sums usage and exact cost over the answers of a batch. A batch without answers costs nothing. */
-export function batchTally(): BatchTally {
+export function batchTally() {
   let usage: Usage = NO_USAGE;
   let answers = 0;
   let mismatch = false;
@@ -41,7 +36,7 @@ export function batchTally(): BatchTally {
   const discounted = costTally();
   const models = new Set<string | null>();
   return {
-    add({ reading, priced, discounted: inBatchTier, another = false }) {
+    add({ reading, priced, discounted: inBatchTier, another = false }: BatchAnswer): void {
       mismatch ||= another;
       answers += 1;
       models.add(reading.responseModel);
@@ -53,7 +48,7 @@ export function batchTally(): BatchTally {
       interactive.add(priced);
       discounted.add(inBatchTier);
     },
-    done() {
+    done(): BatchTotals {
       const [model = null, another] = models;
       const usageSource = meteredAnswers === 0 ? "none" : completeAnswers < answers ? "partial" : "provider";
       const responseModel = another === undefined ? model : null;

@@ -4,22 +4,18 @@ import { lacksPermission } from "../github/wait.ts";
 /** A person may grant a permission at any time. */
 const PERMISSION_MS = 300_000;
 
-/** Kinds of work in an installation for which a permission is missing. */
-export type Pauses = {
-  isPaused(kind: string, installationId: number): boolean;
-  /** Pauses if the failure of a call was a missing permission. */
-  add(error: unknown, kind: string, installationId: number): void;
-  /** Ends all pauses. */
-  clear(): void;
-};
+export type Pauses = ReturnType<typeof createPauses>;
 
-export function createPauses(clock: Clock): Pauses {
+/** Kinds of work in an installation for which a permission is missing. */
+export function createPauses(clock: Clock) {
   const untilMs = new Map<string, number>();
   return {
-    isPaused: (kind, installationId) =>
+    isPaused: (kind: string, installationId: number): boolean =>
       (untilMs.get(`${installationId} ${kind}`) ?? Number.NEGATIVE_INFINITY) > clock.monotonicMs(),
+    /** Ends all pauses. */
     clear: () => untilMs.clear(),
-    add: (error, kind, installationId) => {
+    /** Pauses if the failure of a call was a missing permission. */
+    add: (error: unknown, kind: string, installationId: number): void => {
       if (!lacksPermission(error)) return;
       untilMs.set(`${installationId} ${kind}`, clock.monotonicMs() + PERMISSION_MS);
     },

@@ -4,19 +4,10 @@ import { stopAsker } from "#shared/stop-signal.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
-export type StopRequests = {
-  /** The first signal to stop. */
-  first: Promise<NodeJS.Signals>;
-  /** A SIGINT a second or more later, from an impatient user. */
-  second: Promise<void>;
-  /** Aborted by the first signal. */
-  signal: AbortSignal;
-  /** Calls `restart` at each SIGHUP, which asks for new processes. That of a terminal that closes is a signal to stop. */
-  onRestart(restart: () => void): void;
-};
+export type StopRequests = ReturnType<typeof stopRequests>;
 
 /** Handles signals from now on, so that none kills this process. The runner's end counts as one. */
-export function stopRequests(): StopRequests {
+export function stopRequests() {
   const first = Promise.withResolvers<NodeJS.Signals>();
   const second = Promise.withResolvers<void>();
   const stopping = new AbortController();
@@ -34,10 +25,14 @@ export function stopRequests(): StopRequests {
   });
   onRunnerExit(() => ask("SIGTERM"));
   return {
+    /** The first signal to stop. */
     first: first.promise,
+    /** A SIGINT a second or more later, from an impatient user. */
     second: second.promise,
+    /** Aborted by the first signal. */
     signal: stopping.signal,
-    onRestart: (listener) => {
+    /** Calls `listener` at each SIGHUP, which asks for new processes. That of a terminal that closes is a signal to stop. */
+    onRestart: (listener: () => void): void => {
       restart = listener;
     },
   };

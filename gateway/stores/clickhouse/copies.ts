@@ -4,22 +4,14 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { asker } from "../asker.ts";
 import { openClickHouse } from "./client.ts";
 
-/** What the gateway asks about the copies in ClickHouse. */
-export type Copies = {
-  /** Whether ClickHouse answers its user now; false where it takes longer than 500 ms. Never rejects. */
-  reachable(): Promise<boolean>;
-  /** Waits until what Postgres has now is in ClickHouse, a second at most; false: it is not. Never rejects. */
-  caughtUp(): Promise<boolean>;
-  /** Says how many rows are not copied yet; the process that copies does so. */
-  noteWaiting(rows: number): void;
-  close(): Promise<void>;
-};
+export type Copies = ReturnType<typeof openCopies>;
 
 const REACH_DEADLINE_MS = 500;
 const CAUGHT_UP_MAX_MS = 1000;
 const LOOK_EVERY_MS = 50;
 
-export function openCopies(url: string, { sql, metrics }: { sql: postgres.Sql; metrics: Registry }): Copies {
+/** What the gateway asks about the copies in ClickHouse. */
+export function openCopies(url: string, { sql, metrics }: { sql: postgres.Sql; metrics: Registry }) {
   const client = openClickHouse(url, { name: "health", timeoutMs: REACH_DEADLINE_MS, connectionsMax: 1 });
   const waiting = new Gauge({
     name: "tallygate_clickhouse_waiting_rows",
@@ -28,13 +20,16 @@ export function openCopies(url: string, { sql, metrics }: { sql: postgres.Sql; m
     registers: [metrics],
   });
   return {
+    /** Whether ClickHouse answers its user now; false where it takes longer than 500 ms. Never rejects. */
     reachable: asker(async () => {
       const { success } = await client.ping({ select: true });
       if (!success) throw new Error("ClickHouse does not answer");
     }),
-    caughtUp: () => untilCopied(sql).catch(() => false),
-    noteWaiting: (rows) => waiting.set(rows),
-    close: () => client.close(),
+    /** Waits until what Postgres has now is in ClickHouse, a second at most; false: it is not. Never rejects. */
+    caughtUp: (): Promise<boolean> => untilCopied(sql).catch(() => false),
+    /** Says how many rows are not copied yet; the process that copies does so. */
+    noteWaiting: (rows: number): void => waiting.set(rows),
+    close: (): Promise<void> => client.close(),
   };
 }
 
