@@ -10,6 +10,7 @@ import { type UsageBound, usageBound } from "../limits/usage-bound.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { priceBound } from "../pricing/price-bound.ts";
 import { isPricedFor } from "../pricing/priced-for.ts";
+import type { PriceEntry } from "../pricing/rate.ts";
 import { askedTier, isPricedApart, STANDARD } from "../pricing/tier.ts";
 import type { CallUsage, Grant } from "../stores/limits/grants.ts";
 import type { Limiter } from "../stores/limits/limiter.ts";
@@ -84,32 +85,46 @@ export function demandOf(
   const size = { surface, bytes: body.bytes.length, uploaded, member };
   const demand: LimitDemand = { tokens: 0, usd: 0n, minimumUsd: 0n };
   const option = tiers ? optionIn(member) : null;
+  const fallbacks = costs && surface === "messages" ? member("fallbacks") : undefined;
   for (const { provider, model } of targets) {
     const bound = usageBound(size, model === null ? null : prices.limits(provider.kind, model).contextTokens);
     demand.tokens = Math.max(demand.tokens, bound.inputTokens + bound.outputTokens);
     if (!costs) continue;
-    const priceIn = (tier: string) =>
-      model === null ? null : prices.priceOf({ ...provider, tier }, model, atMs);
-    const standard = priceIn(STANDARD);
-    const asked = option && priceIn(option.tier);
-    const least = bound.outputBounded ? bound : { ...bound, outputTokens: 0 };
-    const fallbacks = surface === "messages" ? member("fallbacks") : undefined;
-    const besides = (counts: UsageBound) =>
-      fallbacksBound(fallbacks, counts, (one, tier) => prices.priceOf({ ...provider, tier }, one, atMs));
-    const [most, leastOfThem] = [besides(bound), besides(least)];
-    const unpriced = most === null ? "fallbacks" : option && !asked ? option.text : null;
-    if (standard && unpriced !== null) {
-      demand.unpricedOption = unpriced;
-      demand.usd = demand.minimumUsd = UNBOUNDED;
-      continue;
-    }
-    // A tier that has no room may answer at the standard price.
-    for (const price of [standard, asked]) {
-      demand.usd = larger(demand.usd, picoOf(priceBound(price, bound), most));
-      demand.minimumUsd = larger(demand.minimumUsd, picoOf(priceBound(price, least), leastOfThem));
-    }
+    const priceOf = (name: string | null, tier: string) =>
+      name === null ? null : prices.priceOf({ ...provider, tier }, name, atMs);
+    addCost(demand, bound, { standard: priceOf(model, STANDARD), model, option, fallbacks, priceOf });
   }
   return demand;
+}
+
+type Payable = {
+  standard: PriceEntry | null;
+  model: string | null;
+  option: { tier: string; text: string } | null;
+  fallbacks: unknown;
+  priceOf(model: string | null, tier: string): PriceEntry | null;
+};
+
+/** Raises the demand to what one target may cost. */
+function addCost(
+  demand: LimitDemand,
+  bound: UsageBound,
+  { standard, model, option, fallbacks, priceOf }: Payable,
+): void {
+  const asked = option && priceOf(model, option.tier);
+  const least = bound.outputBounded ? bound : { ...bound, outputTokens: 0 };
+  const [most, leastOfThem] = [bound, least].map((counts) => fallbacksBound(fallbacks, counts, priceOf));
+  const unpriced = most === null ? "fallbacks" : option && !asked ? option.text : null;
+  if (standard && unpriced !== null) {
+    demand.unpricedOption = unpriced;
+    demand.usd = demand.minimumUsd = UNBOUNDED;
+    return;
+  }
+  // A tier that has no room may answer at the standard price.
+  for (const price of [standard, asked]) {
+    demand.usd = larger(demand.usd, picoOf(priceBound(price, bound), most ?? null));
+    demand.minimumUsd = larger(demand.minimumUsd, picoOf(priceBound(price, least), leastOfThem ?? null));
+  }
 }
 
 const picoOf = (usd: Exact | null, besides: Exact | null): Pico =>

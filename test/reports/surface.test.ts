@@ -217,7 +217,14 @@ describe("POST /v1/reports/query", () => {
 
   test("says beside it what it covers, and the payload of GET and POST /v1/reports does not", async () => {
     const { json } = await call("/v1/reports/query", { body: { spec: SPEC } });
-    const facts = { scope: null, empty: false, ceiling: false, complete: true, time_zone: "UTC", as_of: NOW.toISOString() };
+    const facts = {
+      scope: null,
+      empty: false,
+      ceiling: false,
+      complete: true,
+      time_zone: "UTC",
+      as_of: NOW.toISOString(),
+    };
     expect(json()).toMatchObject(facts);
     const payload = (await call("/v1/reports?id=spend-by-model")).json();
     expect(faultsOf(ReportPayload, payload)).toEqual([]);

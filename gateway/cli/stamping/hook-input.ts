@@ -15,7 +15,7 @@ export type StampHookCall = {
   ranMs: number | null;
 };
 
-export type PullRequestAddress = { host: string; owner: string; repository: string; number: number };
+type PullRequestAddress = { host: string; owner: string; repository: string; number: number };
 
 const SHELL_COMMAND =
   /\b(?:gh|hub)(?:\.exe)?["']?\s[\s\S]{0,200}?\bpr\s+(?:create|new|edit|ready|reopen|merge)\b/;

@@ -38,7 +38,7 @@ export function limitedKeys({ limits, person, ...key }: ClientKey): LimitedKey[]
 export const isLimited = ({ limits, person, teamBudgets }: ClientKey): boolean =>
   isLimiting(limits) || (person?.budget ?? null) !== null || teamBudgets.length > 0;
 
-export const isLimiting = (limits: KeyLimits | null): limits is KeyLimits =>
+const isLimiting = (limits: KeyLimits | null): limits is KeyLimits =>
   limits !== null && Object.keys(limits).length > 0;
 
 /** An account in one period: this process's figures of it, and the queue of its calls. */

@@ -89,12 +89,18 @@ function blockChunk(
         : chunk({ [memberOf(block)]: step.text });
     case "sign":
       return "";
-    case "close": {
+    case "close":
       if (block?.kind === "call") return block.text === "" ? call({ function: { arguments: "{}" } }) : "";
-      const details = block ? detailOf(block, { index: blocks.length - 1, seal }) : [];
-      return details.length > 0 ? chunk({ reasoning_details: details }) : "";
-    }
+      return detailsChunk(block, { index: blocks.length - 1, seal, chunk });
   }
+}
+
+function detailsChunk(
+  block: Block | undefined,
+  { index, seal, chunk }: { index: number; seal: Seal; chunk: Chunk },
+): string {
+  const details = block ? detailOf(block, { index, seal }) : [];
+  return details.length > 0 ? chunk({ reasoning_details: details }) : "";
 }
 
 /** `reasoning_content` is DeepSeek's name, which most clients that show reasoning know. */
