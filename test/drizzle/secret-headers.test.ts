@@ -1,28 +1,13 @@
 import { expect, test } from "bun:test";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { MIGRATIONS_DIRECTORY, migrate } from "#drizzle/migrate.ts";
-import { scratch } from "#test/support/embedded.ts";
+import { migrate } from "#drizzle/migrate.ts";
+import { migrationsUntil } from "#test/support/earlier-migrations.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
-
-const place = scratch();
-
-/** The migrations before the one that has this name. */
-function before(name: string): string {
-  const older = join(place.path, "migrations");
-  cpSync(MIGRATIONS_DIRECTORY, older, { recursive: true });
-  const file = join(older, "meta/_journal.json");
-  const journal = JSON.parse(readFileSync(file, "utf8"));
-  const at = journal.entries.findIndex(({ tag }: { tag: string }) => tag.endsWith(name));
-  writeFileSync(file, JSON.stringify({ ...journal, entries: journal.entries.slice(0, at) }));
-  return older;
-}
 
 test("headers that the audit log had whole keep their ends, and its other entries stay as they were", async () => {
   const { url } = await testDatabase();
   const sql = testSql(url);
   await sql.unsafe("drop schema public, drizzle cascade; create schema public");
-  await migrate(url, before("secret_headers"));
+  await migrate(url, migrationsUntil("0002_record_changes"));
   const headers = { "x-secret": "Bearer 0123456789", "x-short": "abc", "X-Title": "whole" };
   const state = { name: "p", headers, enabled: true };
   const insert = (action: string, one: object | null, other: object | null) => sql`

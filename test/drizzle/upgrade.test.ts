@@ -1,21 +1,8 @@
 import { expect, test } from "bun:test";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { connect } from "#drizzle/database.ts";
-import { MIGRATIONS_DIRECTORY, migrate } from "#drizzle/migrate.ts";
-import { scratch } from "#test/support/embedded.ts";
+import { migrate } from "#drizzle/migrate.ts";
+import { migrationsUntil } from "#test/support/earlier-migrations.ts";
 import { testDatabase } from "#test/support/postgres.ts";
-
-/** The migrations of an earlier version, up to and including `last`. */
-function migrationsUntil(last: string): string {
-  const place = join(scratch().path, "migrations");
-  cpSync(MIGRATIONS_DIRECTORY, place, { recursive: true });
-  const path = join(place, "meta/_journal.json");
-  const journal = JSON.parse(readFileSync(path, "utf8"));
-  const end = journal.entries.findIndex(({ tag }: { tag: string }) => tag === last);
-  writeFileSync(path, JSON.stringify({ ...journal, entries: journal.entries.slice(0, end + 1) }));
-  return place;
-}
 
 test("rows of an earlier version keep their meaning", async () => {
   const home = await testDatabase();

@@ -1,1 +1,0 @@
-ALTER TABLE "session_links" ADD COLUMN "clone" text COLLATE "C";
