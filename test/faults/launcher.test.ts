@@ -209,7 +209,7 @@ describe("the launcher", () => {
     const pressCtrlC = () => process.kill(-it.process.pid, "SIGINT");
     const gateway = lastPid("gateway");
     pressCtrlC();
-    await it.saying("Press Ctrl-C again to stop at once.");
+    await it.saying("Press Ctrl-C again to stop now.");
     await until(() => events("gateway").at(-1) === "stop SIGINT" || !isAlive(gateway));
     await Bun.sleep(A_REQUEST_MS);
     expect([isAlive(gateway), existsSync(pidFile)]).toEqual([true, true]);
