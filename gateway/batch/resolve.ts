@@ -131,10 +131,7 @@ const requestBound =
     const { provider, model } = target;
     const atMs = clock.now().getTime();
     const costs = !surfaceFacts(surface).free;
-    const { usd } = demandOf(
-      { surface, body, uploaded: false, targets: [target] },
-      { prices, atMs, costs, tiers: false },
-    );
+    const { usd } = demandOf({ surface, body, targets: [target] }, { prices, atMs, costs, tiers: false });
     const price = model === null ? null : prices.priceOf(provider, model, atMs);
     return { usd, unpriced: costs && !isPricedFor(surface, price) };
   };

@@ -7,6 +7,8 @@ export type RequestSize = {
   bytes: number;
   /** A file is attached. */
   uploaded: boolean;
+  /** Bytes of the form with the file, as declared; null: unknown. */
+  uploadBytes?: number | null;
   /** A top-level member's value. */
   member(name: string): unknown;
 };
@@ -18,6 +20,7 @@ export type UsageBound = {
   images: number;
   characters: number;
   documents: number;
+  soundSeconds: number;
   /** False: nothing limits the answer, and `outputTokens` is the most that any current model writes. */
   outputBounded: boolean;
 };
@@ -100,8 +103,19 @@ export function usageBound(size: RequestSize, contextTokens: number | null): Usa
     images: size.surface.startsWith("images.") ? wholeOr(size.member("n"), 1) : 0,
     characters: size.surface === "audio.speech" ? textLength(size.member("input")) : 0,
     documents: Math.max(1, countOf(size.member("documents"))),
+    soundSeconds: soundSecondsOf(size),
   };
 }
+
+/** The lowest bit rate of Opus (RFC 6716, 2.1.1), so that a file holds no more sound than this. */
+const SOUND_BYTES_PER_SECOND = 6000 / 8;
+/** Assumed for a file of unknown size: the largest that OpenAI transcribes. */
+const SOUND_UNKNOWN_BYTES = 25 * 1024 * 1024;
+
+const soundSecondsOf = ({ surface, uploaded, uploadBytes }: RequestSize): number =>
+  uploaded && surface.startsWith("audio.trans")
+    ? Math.ceil((uploadBytes ?? SOUND_UNKNOWN_BYTES) / SOUND_BYTES_PER_SECOND)
+    : 0;
 
 const countOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
 const textLength = (text: unknown): number => (typeof text === "string" ? text.length : 0);

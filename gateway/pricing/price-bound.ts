@@ -1,4 +1,4 @@
-import { type Exact, isOver, plus, times, ZERO } from "#shared/decimal.ts";
+import { decimalQuotient, type Exact, isOver, parseDecimal, plus, times, ZERO } from "#shared/decimal.ts";
 import { amountAt, type PriceEntry, type PriceUnit, type Rates } from "./rate.ts";
 
 /** Upper bounds of a call's usage. */
@@ -8,7 +8,11 @@ export type CountBound = {
   images: number;
   characters: number;
   documents: number;
+  /** Length of the sound to transcribe. */
+  soundSeconds: number;
 };
+
+const HOUR_SECONDS = parseDecimal("3600");
 
 /** Any input token may be charged as any input unit, and any output token as any output unit. */
 const INPUT_UNITS = [
@@ -38,9 +42,10 @@ export function priceBound(entry: PriceEntry | null, bound: CountBound): Exact |
   ];
   const { rates, characterEstimate: character = rates.character } = entry;
   const known = character ? { ...rates, character } : rates;
+  const sound = decimalQuotient(times(entry.audioHour ?? ZERO, bound.soundSeconds), HOUR_SECONDS);
   return lines.reduce(
     (sum, [units, count]) => plus(sum, times(highestPrice(known, units, bound.inputTokens), count)),
-    ZERO,
+    sound,
   );
 }
 

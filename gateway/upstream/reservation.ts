@@ -64,17 +64,20 @@ export function reserved(
 /** Maximum usage of a call, whichever target answers (decision: Unknown costs under a budget). */
 const limitDemandOf = (call: Call, choice: Choice, prices: PriceBook): LimitDemand =>
   demandOf(
-    { surface: call.surface, body: call.body, uploaded: call.upload !== undefined, targets: choice.targets },
+    { surface: call.surface, body: call.body, upload: call.upload, targets: choice.targets },
     { prices, atMs: call.admittedAt.getTime(), costs: isBilled(call, choice), tiers: true },
   );
 
-type Bounded = Pick<Call, "surface" | "body"> & { uploaded: boolean; targets: readonly Target[] };
+type Bounded = Pick<Call, "surface" | "body"> & {
+  upload?: Call["upload"] | undefined;
+  targets: readonly Target[];
+};
 /** `costs`: it is billed. `tiers`: at the service tier that it asks for, or at the standard price. */
 type Pricing = { prices: PriceBook; atMs: number; costs: boolean; tiers: boolean };
 
 /** Maximum usage of a request, whichever of the targets answers. */
 export function demandOf(
-  { surface, body, uploaded, targets }: Bounded,
+  { surface, body, upload, targets }: Bounded,
   { prices, atMs, costs, tiers }: Pricing,
 ): LimitDemand {
   const members = new Map<string, unknown>();
@@ -82,7 +85,8 @@ export function demandOf(
     if (!members.has(name)) members.set(name, memberValue(body, name));
     return members.get(name);
   };
-  const size = { surface, bytes: body.bytes.length, uploaded, member };
+  const file = { uploaded: upload !== undefined, uploadBytes: upload?.contentLength ?? null };
+  const size = { surface, bytes: body.bytes.length, ...file, member };
   const demand: LimitDemand = { tokens: 0, usd: 0n, minimumUsd: 0n };
   const option = tiers ? optionIn(member) : null;
   const fallbacks = costs && surface === "messages" ? member("fallbacks") : undefined;
@@ -112,7 +116,7 @@ function addCost(
   { standard, model, option, fallbacks, priceOf }: Payable,
 ): void {
   const asked = option && priceOf(model, option.tier);
-  const least = bound.outputBounded ? bound : { ...bound, outputTokens: 0 };
+  const least = { ...bound, outputTokens: bound.outputBounded ? bound.outputTokens : 0, soundSeconds: 0 };
   const [most, leastOfThem] = [bound, least].map((counts) => fallbacksBound(fallbacks, counts, priceOf));
   const unpriced = most === null ? "fallbacks" : option && !asked ? option.text : null;
   if (standard && unpriced !== null) {

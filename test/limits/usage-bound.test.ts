@@ -82,3 +82,11 @@ test("images asked for and characters to be spoken are counted", () => {
   expect(bound("images.generations", { prompt: "a" }).images).toBe(1);
   expect(bound("audio.speech", { input: "abc" }).characters).toBe(3);
 });
+
+test("a file to transcribe holds no more sound than its size allows at Opus's lowest rate", () => {
+  const sound = (uploadBytes: number | null, surface: SurfaceName = "audio.transcriptions") =>
+    usageBound({ ...asked(surface, { model: "whisper-1" }, true), uploadBytes }, null).soundSeconds;
+  expect([sound(750_000), sound(751), sound(null), sound(750_000, "images.edits")]).toEqual([
+    1000, 2, 34_953, 0,
+  ]);
+});

@@ -50,6 +50,7 @@ test.each(MODELS)("no call of %s/%s within the counts costs more than the bound"
         images: 0,
         characters: 0,
         documents: 1,
+        soundSeconds: 0,
       };
       const { costUsd } = priceCall(entry, usage);
       const most = priceBound(entry, bound);
@@ -67,11 +68,22 @@ test("the bound of a model that costs more in its place is higher", () => {
       images: 0,
       characters: 0,
       documents: 1,
+      soundSeconds: 0,
     });
   expect([most(null), most("eu")].map((usd) => usd && formatDecimal(usd))).toEqual(["5", "5.5"]);
 });
 
 test("without a price there is no bound", () => {
-  const bound = { inputTokens: 1, outputTokens: 1, images: 0, characters: 0, documents: 1 };
+  const bound = { inputTokens: 1, outputTokens: 1, images: 0, characters: 0, documents: 1, soundSeconds: 0 };
   expect(priceBound(null, bound)).toBeNull();
+});
+
+test("sound is bounded by its seconds at the price of an hour", () => {
+  const counts = { inputTokens: 0, outputTokens: 0, images: 0, characters: 0, documents: 1 };
+  const most = priceBound(book.priceOf({ kind: "openai", name: "openai" }, "whisper-1", AT), {
+    ...counts,
+    soundSeconds: 600,
+  });
+  // USD 0.006 a minute.
+  expect(most && formatDecimal(most)).toBe("0.06");
 });

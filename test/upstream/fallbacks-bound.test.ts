@@ -3,7 +3,14 @@ import { PLACES, type PriceEntry, ratePer } from "#gateway/pricing/rate.ts";
 import { fallbacksBound } from "#gateway/upstream/fallbacks-bound.ts";
 import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
 
-const BOUND = { inputTokens: 1000, outputTokens: 100, images: 0, characters: 0, documents: 1 };
+const BOUND = {
+  inputTokens: 1000,
+  outputTokens: 100,
+  images: 0,
+  characters: 0,
+  documents: 1,
+  soundSeconds: 0,
+};
 const entry = (input: string, output: string): PriceEntry => ({
   entry: "list:test",
   rates: {
