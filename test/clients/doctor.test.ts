@@ -63,7 +63,7 @@ test("outside a checkout of a repository at GitHub, no access to GitHub is neede
     TALLYGATE_KEY: gateway.secret,
   });
   expect(code, out).toBe(0);
-  expect(out).toContain(`– This is no checkout of a repository at ${github.host}.`);
+  expect(out).toContain(`– This directory is not a checkout of a repository on ${github.host}.`);
 });
 
 test("a key for a few routes is fine without a call", async () => {

@@ -148,7 +148,7 @@ describe.if(HAS_PROC)("what a release has for an ordinary user in a bare directo
       expect(await printed([program, "-e", load], opencode)).toContain("stamping");
       const doctor = Bun.spawnSync(asUser([program, "doctor", "--url", url], user), { env: user.env });
       expect(doctor.stdout.toString()).toContain("✓ Claude Code has the hook that stamps pull requests.");
-      expect(doctor.stdout.toString()).toContain("✓ opencode has the hook that stamps.");
+      expect(doctor.stdout.toString()).toContain("✓ opencode has the hook that stamps pull requests.");
       expect(readdirSync(join(cache, "tallygate"))).toHaveLength(1);
     });
     expect(await child.exited).toBe(0);

@@ -100,8 +100,8 @@ async function* githubFindings(
     const host = githubHost();
     if (number === null && (await remotesOn(git, host)).length === 0) {
       return yield skipped(
-        `This is no checkout of a repository at ${host}.`,
-        "No pull request was looked at.",
+        `This directory is not a checkout of a repository on ${host}.`,
+        "No pull request was checked.",
       );
     }
     yield* pullRequestFindings({ git, github: openGithub(directory, null), number, url, admin });
