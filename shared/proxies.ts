@@ -78,7 +78,7 @@ const forwardedIn = (header: string | null): (string | null)[] =>
     ? []
     : header.split(",").map((hop) => plainAddress(/(?:^|;)\s*for=([^;]*)/i.exec(hop)?.[1] ?? ""));
 
-/** An IP address without quotes, brackets, port and the form of IPv4 in IPv6; null: it is none. */
+/** An IP address without quotes, brackets, port and the form of IPv4 in IPv6; null: not an address. */
 function plainAddress(written: string): string | null {
   const bare = written.trim().replace(/^"(.*)"$/, "$1");
   const [, inBrackets] = /^\[([^\]]*)\](?::\w+)?$/.exec(bare) ?? [];

@@ -17,7 +17,7 @@ const TAG_BYTES = 16;
 export const isSealedText = (text: string): boolean =>
   /^1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{22,}$/.test(text);
 
-/** Names a key in what it sealed, and tells nothing else of it: eight hexadecimal digits. */
+/** Identifies a key in what it sealed, without revealing it: eight hexadecimal digits. */
 export const keyIdOf = (key: Uint8Array): string =>
   createHash("sha256").update("tallygate key id").update(key).digest("hex").slice(0, 8);
 

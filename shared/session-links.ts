@@ -43,7 +43,7 @@ export const SessionLinkBody = closed({
     ),
   ),
   clone: Type.Optional(
-    Session("An opaque id of the clone, of the form of a session id; it tells clones apart."),
+    Session("An opaque id of the clone, in the form of a session id; it distinguishes clones."),
   ),
 });
 export type SessionLinkBody = Static<typeof SessionLinkBody>;

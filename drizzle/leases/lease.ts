@@ -101,7 +101,7 @@ export async function takeLease<T extends WorkTable>(
   };
 }
 
-/** Like `takeLease`, for the row with the key of `row`, which is made if there is none. */
+/** Like `takeLease`, for the row with the key of `row`, which is created if missing. */
 export async function takeRowLease<T extends WorkTable>(
   deps: LeaseDeps,
   table: T,

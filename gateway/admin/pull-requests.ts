@@ -50,7 +50,7 @@ export const adminPullRequests = (deps: AdminDeps) =>
         const shareOf = await readDatabase(deps, (db) => pullRequestShares(db, scope, rows));
         const view = (row: PullRequestRow) => pullRequestView(row, shareOf(row));
         const page = pageFrom(rows, limit, { view, cursor: cursorOf });
-        // A filter does not tell what a row hides.
+        // A filter does not reveal what a row hides.
         const isTold = ({ whole }: PullRequestRowView) => whole || query.equal.author === undefined;
         return { ...page, data: page.data.filter(isTold) };
       },

@@ -75,7 +75,7 @@ const UNDERSTAND: readonly Row[] = [
   ["ask-for-a-report", "Ask for a report", "Query any figure with curl or from a shell.", README, "Reports"],
   ["reports", "Reports", "Built-in and saved reports, dimensions, measures and retention.", REPORTS],
   ["accuracy", "How accurate figures are", "Where a figure is exact, a lower bound, or unknown.", REPORTS, "Accuracy"],
-  ["how-a-price-is-found", "How a price is found", "Which price a call gets, and what to do if there is none or it is wrong.", "gateway/pricing/README.md"],
+  ["how-a-price-is-found", "How a price is found", "Which price a call gets, and what to do if it is missing or wrong.", "gateway/pricing/README.md"],
   ["prices", "Prices", "Enter prices, and price records later.", PROVIDERS, "Prices"],
   ["console", "Console", "The pages in the browser, and the question each one answers.", "gateway/pages/README.md"],
   ["glossary", "Glossary", "The words of these pages, each in a line.", "gateway/GLOSSARY.md"],

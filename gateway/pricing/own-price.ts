@@ -75,7 +75,7 @@ export function enteredPrice(override: PriceOverride): EnteredPrice {
 
 /**
  * What an administrator's price charges beside the list's price for the same tier: what it does not name comes from the
- * list, and a named unit has the list's steps in proportion. Null: a multiple of a price that nobody knows.
+ * list, and a named unit has the list's steps in proportion. Null: a multiple of an unknown price.
  */
 export function ownEntry(
   { override, rates, factor }: EnteredPrice,

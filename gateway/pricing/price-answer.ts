@@ -131,7 +131,7 @@ const bareName = (name: string): string =>
     .replace(ADDED, "")
     .replace(/-latest$/, "");
 
-/** Whether the answer names the asked model itself, or that of a host (`us.anthropic.…`), where the asked id tells more. */
+/** Whether the answer names the asked model itself, or that of a host (`us.anthropic.…`), where the asked id says more. */
 const isSameButForHost = (asked: string, answered: string): boolean =>
   bareName(asked) === bareName(answered) || HOSTED.test(asked);
 

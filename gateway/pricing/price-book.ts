@@ -100,7 +100,7 @@ export function priceBook(
     return tierEntry({ tier, published, standard, own: entered(seller, names.own, atMs) });
   };
 
-  /** The list price where the model runs. If nobody published whether it costs more there, a sum is a lower bound. */
+  /** The list price where the model runs. If no one has published whether it costs more there, a sum is a lower bound. */
   const atPlace = (price: PriceEntry, { kind, location, withinUs }: Seller, bare: string): PriceEntry => {
     const { dearer, unsure } = catalog[kind].places ?? {};
     if (withinUs) return inPlace(price, "US");

@@ -56,7 +56,7 @@ const IRRELEVANT = new Set([
   "input_annotated_document_kpages",
 ]);
 
-/** What a key prices a part of, if no usage tells that part; `call` for a key that is not known. */
+/** What a key prices a part of, if no usage reports that part; `call` for a key that is not known. */
 function uncountedIn(key: string): PriceUnit {
   const [, of] = /^(input|output|cache)_[a-z_]+_mtok$/.exec(key) ?? [];
   return of === "cache" ? "cache_read" : of === "input" || of === "output" ? of : "call";

@@ -152,16 +152,16 @@ function isSufficient(rates: Rates, counts: Counts): boolean {
 
 /**
  * Audio in the cache costs less than fresh audio, so that as much of it as possible is taken to be cached if the usage
- * does not tell: then the cost is a lower bound.
+ * does not report: then the cost is a lower bound.
  */
 const cachedAudioIn = ({ cache_audio_read }: Rates, usage: Usage): number =>
   usage.cacheReadAudioTokens ??
   (cache_audio_read ? Math.min(usage.audioInputTokens ?? 0, usage.cacheReadTokens ?? 0) : 0);
 
-/** Whether more is billed than the counts tell. An administrator's price has a fee for each search or none. */
+/** Whether more is billed than the counts show. An administrator's price either has a fee for each search or has no such fee. */
 function isLowerBound({ entry, rates, uncounted = [] }: PriceEntry, usage: Usage, counts: Counts): boolean {
   const some = (unit: PriceUnit) => (counts[unit] ?? 0) > 0;
-  // Tokens of images cost more than those of text, and are counted as text if the usage does not tell them.
+  // Tokens of images cost more than those of text, and are counted as text if the usage does not report them.
   const unsplit =
     (rates.image_input !== undefined && usage.imageInputTokens === null && some("input")) ||
     (rates.image_output !== undefined && usage.imageOutputTokens === null && some("output")) ||

@@ -53,7 +53,7 @@ export type PriceEntry = {
   previewSearch?: Rate;
   /** USD per hour of sound that was transcribed. */
   audioHour?: Exact;
-  /** Units with parts that the list prices apart and that no usage tells; `call`: something else that no usage tells. */
+  /** Units with parts that the list prices separately and no usage reports; `call`: something else that no usage reports. */
   uncounted?: readonly PriceUnit[];
 };
 
@@ -80,7 +80,7 @@ export function rateTimes(one: Rate, factor: Exact): Rate {
   );
 }
 
-/** The rate whose relation to `target` is that of `one` to `base`: steps included. Without a base, there is none. */
+/** The rate whose relation to `target` is that of `one` to `base`: steps included. Null without a base. */
 export function inProportion(one: Amount, base: Amount, target: Rate): Rate {
   if (isZero(base.exact)) return rate(one, target.tiers);
   const related = ({ exact }: Amount): Amount =>

@@ -29,7 +29,7 @@ const STANDARD_NAMES = new Set([
 /** A tier as requests name it; Google's names are also in capitals, with a prefix (`SERVICE_TIER_FLEX`). */
 export const askedTier = (text: string): string => text.toLowerCase().replace(/^service_tier_/, "");
 
-/** Any other tier has prices of its own: without one, its calls have no price, because its name tells none. */
+/** Any other tier has prices of its own: without one, its calls have no price, because its name does not give one. */
 export const isPricedApart = (tier: string): boolean => !STANDARD_NAMES.has(tier);
 
 /** A tier as prices name it, and whether the model ran in the US alone. */

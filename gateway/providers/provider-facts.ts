@@ -67,7 +67,7 @@ export type ProviderFacts = {
   searchPrice?: string;
   /**
    * USD per search by the older tool of Responses (`web_search_preview`), for models where it costs more, and models of
-   * which nobody knows whether usage has the tokens that searches by the newer one are billed.
+   * it is unknown whether usage has the tokens that searches by the newer one are billed.
    */
   previewSearch?: { models: RegExp; price: string; contentUnsure: RegExp };
   /** Prices of models missing from public lists. */

@@ -18,7 +18,7 @@ export type RoutingLookups = {
   isVendors(provider: Provider): boolean;
   /** Whether the provider's vendor invented the surface's format. */
   invented(provider: Provider, surface: SurfaceName): boolean;
-  /** The provider's wire for the model that a call of the surface can be translated into; null if there is none. */
+  /** The provider's wire for the model that a call of the surface can be translated into; null if no wire fits. */
   translatableWire(provider: Provider, surface: SurfaceName, model: string | null): WireName | null;
   /** Chooses for `auto`; null without a classifier: the default route is used. */
   classify: Classify | null;

@@ -18,7 +18,7 @@ export async function readSettings(reader: Reader): Promise<Settings> {
 
 /**
  * Sets the members given and keeps the others.
- * @throws GatewayError invalid_request for a time zone that is none; conflict when `default_route` names no route of the chat surface.
+ * @throws GatewayError invalid_request for an unknown time zone; conflict when `default_route` names no route of the chat surface.
  */
 export async function patchSettings(tx: Transaction, patch: Partial<Settings>, now: Date): Promise<Settings> {
   const value = { ...(await readSettings(tx)), ...patch };

@@ -90,7 +90,7 @@ export function clientErrorBody(
   return SHAPES[wire](byStatus(it.status), message, it.requestId);
 }
 
-/** An error in place of an answer with a good status, as OpenRouter sends it: its own status and sentence; null if it is none. */
+/** An error in place of an answer with a good status, as OpenRouter sends it: its own status and sentence; null if it is a normal answer. */
 export function faultInAnswer(wire: ClientWire, body: Json | null): { status: number; body: object } | null {
   if (!body || !isJson(body["error"])) return null;
   const { type, message } = readProviderError(body);

@@ -7,7 +7,7 @@ export const SEAL = "tallygate.1.";
 /** Whose they are where a pack does not say. */
 const USUAL = { extra: "google", thought: "anthropic" };
 
-/** Packs the thoughts of one vendor. Null for a block that is none, or that its vendor would not take back. */
+/** Packs the thoughts of one vendor. Null for a block that is not a thought, or that its vendor would not take back. */
 export type Seal = (block: Block) => string | null;
 
 /**

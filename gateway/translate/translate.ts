@@ -78,7 +78,7 @@ export type Translated = {
   dropped: Dropped;
   /** A whole answer in the client's format; null when it is no answer of the provider's format. */
   answer(bytes: Uint8Array, usage: Usage): Uint8Array<ArrayBuffer> | null;
-  /** An error in place of an answer with a good status, in the client's shape; null if it is none. */
+  /** An error in place of an answer with a good status, in the client's shape; null if it is not an error. */
   fault(bytes: Uint8Array): { status: number; body: Uint8Array<ArrayBuffer> } | null;
   /** A refusal of the provider's, in the client's shape. */
   refusal(bytes: Uint8Array, response: { status: number; requestId: string | null }): Uint8Array<ArrayBuffer>;

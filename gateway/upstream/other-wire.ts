@@ -10,7 +10,7 @@ import type { AnswerPart } from "./whole-body.ts";
 /** Statuses of a refusal that may say that the provider lacks the wire for the model. */
 const TEACHING = new Set([400, 404, 405, 501]);
 
-/** Refusals of the chat wire name the other one, or say that the model is none of this wire. */
+/** Refusals of the chat wire name the other one, or say that the model does not use this wire. */
 const NOT_BY_CHAT =
   /\/?v1\/responses|responses api|not a chat model|via the \/chat\/completions endpoint|unsupported_api_for_model|chatCompletion operation/i;
 /** Refusals of the responses wire, where they say more than that nothing is there. */

@@ -22,7 +22,7 @@ export const BudgetView = closed({
   projected_usd: nullable(
     Type.String({
       description:
-        "Exact decimal: `used_usd` at the end of the period at the current pace. Null in the first tenth of a period, which is too early to tell.",
+        "Exact decimal: `used_usd` at the end of the period at the current pace. Null in the first tenth of a period, when it is too early to project.",
     }),
   ),
   at_risk: Type.Boolean({

@@ -9,7 +9,8 @@ export const SIGN_IN_LINK_MINUTES = 15;
 export const SignInLinkBody = closed({
   email: Type.Optional({
     ...Email,
-    description: "Who may sign in. Absent: the first administrator, only while there is none.",
+    description:
+      "Who may sign in. Absent: the first administrator, and only while there is no administrator.",
   }),
   role: Type.Optional({
     ...oneOf(["member"]),

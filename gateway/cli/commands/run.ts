@@ -82,7 +82,7 @@ async function run(directory: string, words: readonly string[], options: Options
   return status;
 }
 
-/** Keeps the branch's session, and tells the gateway where its task is, so that other clones of the branch can join it. */
+/** Keeps the branch's session, and reports to the gateway where its task is, so that other clones of the branch can join it. */
 async function keepAndDeclare(git: Git, session: SessionId, gateway: Gateway | null): Promise<void> {
   const kept = await keepTask(git, session);
   if (kept !== null) await linkSession(git, kept, gateway);

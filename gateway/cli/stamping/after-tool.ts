@@ -10,7 +10,7 @@ import type { Stamped } from "./stamp-target.ts";
 import { endFinishedTask } from "./task.ts";
 import type { Effects } from "./tool-effects.ts";
 
-/** What the agent's user is told; `done` is false if somebody has to act. */
+/** The message for the agent's user; `done` is false if someone has to act. */
 type Note = { done: boolean; text: string };
 
 /** Between this machine's clock and GitHub's. */

@@ -55,7 +55,7 @@ export type PullRequestChoice = {
 
 /**
  * The pull request with that number in the base repository, or of a branch: the open one, else the one updated last.
- * Null if there is none.
+ * Null if it is missing.
  * @throws Error if the checkout has no GitHub remote, or GitHub refuses.
  */
 export async function locatePullRequest(

@@ -27,7 +27,7 @@ export type Task = { session: SessionId; branch: string | null; isDefault: boole
  */
 export async function openTask(git: Git, github: () => GithubApi): Promise<Task> {
   const branch = await currentBranch(git);
-  // Without an answer of GitHub's, the task goes on.
+  // If GitHub does not answer, the task continues.
   if (branch !== null) await endFinishedTask(git, github, { branch, before: Date.now() }).catch(() => false);
   const isDefault = branch !== null && (await isDefaultBranch(git, branch));
   const offered = wrappersSession() ?? newSession();

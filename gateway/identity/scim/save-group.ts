@@ -43,7 +43,7 @@ export async function saveGroup(
       const after = next(before);
       return row && after === null ? await removed(it, row) : await written(it, after ?? before);
     } catch (error) {
-      // The store's own errors are translated on the way out, and this is none.
+      // The store's own errors are translated on the way out; this is a different one.
       if (error instanceof ScimError) faults.push(error);
       throw error;
     }

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 
 type PullRequestNameProps = { repository: string | null; number: number };
 
-/** A pull request by its repository and number, which leads to its page. */
+/** A pull request's repository and number, linked to its page. */
 export function PullRequestName({ repository, number }: PullRequestNameProps) {
   const [owner = "", repo = ""] = repository?.split("/") ?? [];
   if (repo === "") return <>#{number}</>;

@@ -41,7 +41,7 @@ function timesOf({ window: { from, to }, spec: { range } }: QueryAnswer): Record
   const last = to === null ? null : isDay(to) ? isoDay(Date.parse(to) - 1) : to;
   return {
     ...(from !== null && { from: isDay(from) ? isoDay(Date.parse(from)) : from }),
-    // What has no end goes on.
+    // A window without an end is still open.
     ...(last !== null && !isOpen(range) && { to: last }),
   };
 }

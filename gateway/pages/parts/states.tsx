@@ -58,7 +58,7 @@ type AnsweredProps<T> = {
 };
 
 /**
- * A query's data, or why there is none. Data stays visible while newer is asked for; what answers another question is marked
+ * A query's data, or why it is missing. Data stays visible while newer is asked for; what answers another question is marked
  * as on its way out, and gives way to the failure of the new one.
  */
 export function Answered<T>({ query, height = 240, children }: AnsweredProps<T>) {

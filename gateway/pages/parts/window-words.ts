@@ -73,7 +73,7 @@ function spanWords(fromMs: number | null, toMs: number, at: In): string {
   return `${first.format(fromMs)} – ${momentFormat([toMs], at).format(toMs)}`;
 }
 
-/** The year is told where it is not this one. */
+/** Shows the year unless it is the current one. */
 const yearIfOther = (instants: readonly number[], { zone, nowMs }: In) =>
   instants.some((ms) => yearOf(ms, zone) !== yearOf(nowMs, zone)) ? ({ year: "numeric" } as const) : {};
 

@@ -4,7 +4,7 @@ import { CopyId, ShortId } from "../parts/short-id.tsx";
 
 type SessionLinkProps = { session: string | null; none?: string };
 
-/** A session's short id, which leads to its page, and a way to copy it whole. */
+/** A session's short id, linked to its page, with a button that copies the whole id. */
 export const SessionLink = ({ session, none = "The client sent no session." }: SessionLinkProps) =>
   session === null ? (
     <Unknown reason={none} />

@@ -2,7 +2,7 @@ import { readProviderError } from "../error-shapes.ts";
 import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
 import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
 
-/** The steps of a complete answer; empty if it is none. */
+/** The steps of a complete answer; empty for anything else. */
 export function geminiSteps(answer: Json): ReplyStep[] {
   const reader = geminiStream();
   return [...reader.event(answer), ...reader.rest()];

@@ -30,7 +30,7 @@ const BUDGET_MAX = 24_576;
 /** The least of a model that cannot answer without thinking. */
 const PRO_BUDGET_MIN = 128;
 
-/** How much to think, and whether to tell; null where the client asks for neither, or the model cannot think. */
+/** How much to think, and whether to show the thoughts; null where the client asks for neither, or the model cannot think. */
 export function thinkingConfig({ reasoning }: Prompt, model: string): object | null {
   const { effort, budgetTokens, shown } = reasoning;
   if (IMAGES.test(model) || !(BY_LEVEL.test(model) || BY_BUDGET.test(model))) {

@@ -43,7 +43,7 @@ const isShown = (kind: Block["kind"], { thinking }: AnswerOptions): boolean =>
 
 type Writing = Pick<WriterContext, "options" | "seal">;
 
-/** A thought whose text is omitted, and which nobody takes back. */
+/** A thought whose text is omitted, and which no vendor takes back. */
 const isNothing = (block: Block, { options, seal }: Writing): boolean =>
   block.kind === "thinking" && options.omitted === true && seal(block) === null;
 

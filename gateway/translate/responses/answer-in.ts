@@ -20,7 +20,7 @@ const nothingSeen = (): Seen => ({
   refused: "",
 });
 
-/** The steps of a complete response; empty if it is none. */
+/** The steps of a complete response; empty for anything else. */
 export function responseSteps(response: Json): ReplyStep[] {
   if (!Array.isArray(response["output"])) return [];
   const seen = nothingSeen();

@@ -4,7 +4,7 @@ import { previousWords, windowWords } from "../window-words.ts";
 import { inWords } from "./causes.ts";
 import { Waterfall } from "./waterfall.tsx";
 
-/** Why the cost is not what it was, in words and bars; words alone where there was no cost before or is none now. */
+/** Why the cost is not what it was, in words and bars; words alone if there was no cost before, or there is no cost now. */
 export function CostCauses({ result }: { result: Result }) {
   const { decomposition } = result;
   if (!decomposition) return null;
