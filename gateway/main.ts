@@ -1,10 +1,11 @@
-import { settingsOrExit } from "#shared/env.ts";
+import { CONFIGURATION_EXIT_CODE, settingsOrExit } from "#shared/env.ts";
 import { createLog, errorFields } from "#shared/log.ts";
 import { reachDirectly } from "#shared/loopback.ts";
 import { startRequestThread } from "#shared/request-thread.ts";
 import { mayProceed, onStopSignal, REPLACED, sayPrepared, sayReady } from "#shared/stop-signal.ts";
 import { readGatewayConfig } from "./config.ts";
 import { openGateway } from "./gateway.ts";
+import { WrongMasterKey } from "./stores/master-key-check.ts";
 
 const config = settingsOrExit(readGatewayConfig);
 reachDirectly();
@@ -45,6 +46,6 @@ gateway.startJobs();
 function giveUp(what: string) {
   return (error: unknown): never => {
     process.stderr.write(`${what}: ${error instanceof Error ? error.message : error}\n`);
-    process.exit(1);
+    process.exit(error instanceof WrongMasterKey ? CONFIGURATION_EXIT_CODE : 1);
   };
 }

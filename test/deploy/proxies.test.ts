@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { type RequestOptions, request } from "node:http";
 import { join } from "node:path";
 import { atEnd } from "#test/support/at-end.ts";
 import { startChild } from "#test/support/child.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { startGateway } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { freePort } from "#test/support/ports.ts";
 import { scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
@@ -54,7 +55,17 @@ const proxies = {
 const frame = (content: string) =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", model: "gpt-x", choices: [{ index: 0, delta: { content } }] })}\n\n`;
 
+/** `fetch` cannot choose its own address. */
+function status(url: string, options: RequestOptions, body: string): Promise<number | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  request(url, options, (answer) => resolve(answer.resume().statusCode))
+    .on("error", reject)
+    .end(body);
+  return promise;
+}
+
 let gateway = "";
+let gatewayAdmin: GatewayProcess["admin"];
 let secret = "";
 let goOn = Promise.withResolvers<void>();
 
@@ -67,7 +78,9 @@ beforeAll(async () => {
     reply.chunk("data: [DONE]\n\n");
     reply.end();
   });
-  const started = await startGateway({ dataDir: scratch().path });
+  const env = { TRUSTED_PROXIES: "127.0.0.1/32" };
+  const started = await startGateway({ dataDir: scratch().path, env });
+  gatewayAdmin = started.admin;
   await started.admin("PUT", "/providers/vendor", {
     kind: "openai-compatible",
     base_url: `${upstream.url}/v1`,
@@ -82,18 +95,17 @@ describe.each(Object.entries(proxies))("the sample for %s", (name, prepare) => {
   const program = Bun.which(name, { PATH: `${Bun.env["PATH"]}:${PROGRAMS}` });
   if (program === null) console.error(`${name} is not installed, so its sample is not run`);
 
-  test.if(program !== null)("passes a stream's first event on before the last one is sent", async () => {
+  let url = "";
+  beforeAll(async () => {
+    if (program === null) return;
     const { path: place } = scratch();
     chmodSync(place, 0o755);
     mkdirSync(join(place, "home"));
     const port = freePort();
+    url = `http://127.0.0.1:${port}`;
     const words = await prepare({ port, gateway }, place);
-    const proxy = await startChild([program ?? "", ...words], {
-      HOME: join(place, "home"),
-      PATH: "/usr/bin:/bin",
-    });
+    const proxy = await startChild([program, ...words], { HOME: join(place, "home"), PATH: "/usr/bin:/bin" });
     atEnd(() => proxy.end("SIGTERM"));
-    const url = `http://127.0.0.1:${port}`;
     await until(async () => {
       if (proxy.hasExited()) throw new Error(proxy.log());
       return fetch(`${url}/healthz`).then(
@@ -101,6 +113,22 @@ describe.each(Object.entries(proxies))("the sample for %s", (name, prepare) => {
         () => false,
       );
     });
+  });
+
+  test.if(program !== null)("hands the client's own address on, not one that the client wrote", async () => {
+    const headers = {
+      authorization: `Bearer ${ADMIN_KEY}`,
+      "content-type": "application/json",
+      "x-forwarded-for": "198.51.100.7",
+      forwarded: "for=198.51.100.8",
+    };
+    const from = { localAddress: "127.0.0.2", method: "PATCH", headers };
+    expect(await status(`${url}/admin/v1/settings`, from, '{"hooks":true}')).toBe(200);
+    const { data } = await gatewayAdmin<{ data: object[] }>("GET", "/audit?action=settings.changed&limit=1");
+    expect(data).toMatchObject([{ address: "127.0.0.2" }]);
+  });
+
+  test.if(program !== null)("passes a stream's first event on before the last one is sent", async () => {
     goOn = Promise.withResolvers();
     const answer = await fetch(`${url}/v1/chat/completions`, {
       method: "POST",

@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ask, scratch } from "#test/support/embedded.ts";
+import { migrate } from "#drizzle/migrate.ts";
+import { requireMasterKey } from "#gateway/stores/master-key-check.ts";
+import { systemClock } from "#shared/clock.ts";
+import { ask, keptLog, scratch } from "#test/support/embedded.ts";
 import { freePort } from "#test/support/ports.ts";
 import { testDatabase } from "#test/support/postgres.ts";
 import { isAlive } from "#test/support/processes.ts";
@@ -318,6 +321,23 @@ describe("bun run start", () => {
       ].join("\n"),
     );
   });
+
+  test("another installation's master key ends everything with status 1 and the remedy, without restarts", async () => {
+    const database = await testDatabase();
+    await migrate(database.url);
+    const key = (byte: number) => new Uint8Array(32).fill(byte);
+    const check = { databaseUrl: database.url, masterKeyReplaces: null, clock: systemClock, log: keptLog() };
+    await requireMasterKey({ ...check, masterKey: key(1) });
+    const it = launcher(START, {
+      DATA_DIR: join(space.path, "another"),
+      DATABASE_URL: database.url,
+      MASTER_KEY: "02".repeat(32),
+    });
+    expect(await it.process.exited).toBe(1);
+    expect(it.said()).toContain("is not the key that this installation was sealed with");
+    expect(it.said()).not.toContain("restarting it");
+    await database.close();
+  }, 60_000);
 
   test("--help tells the settings and starts nothing", async () => {
     const run = Bun.spawnSync([process.execPath, START, "--help"], {
