@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { ClaudeSettings } from "./admin/claude-settings.ts";
+import { ROUTE_NAME } from "./admin/fields.ts";
 import { KeyTemplate } from "./admin/keys.ts";
 import { Group } from "./admin/role-mappings.ts";
 import { closed, fits, nullable, oneOf } from "./schema.ts";
@@ -28,7 +29,7 @@ export const Settings = closed({
   hooks: Type.Boolean({ default: true, description: "Accept events at /hooks/v1/events." }),
   default_route: Type.String({
     default: "echo",
-    pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",
+    pattern: ROUTE_NAME.source,
     description: "Route that answers `auto` if no other is confident enough.",
   }),
   retention_days: Type.Integer({

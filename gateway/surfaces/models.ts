@@ -50,13 +50,7 @@ export const models = (deps: ModelsDeps) =>
     )
     .get(
       "/v1/models/:id",
-      ({ request, caller, params }) => {
-        const model = modelOf(deps, caller.key, params.id);
-        // What is outside the key's scope is answered as what does not exist.
-        if (!model) throw new GatewayError("model_not_found");
-        if (asksForGoogle(request)) return googleModel(model);
-        return asksForAnthropic(request) ? anthropicModel(model) : openaiModel(model);
-      },
+      ({ request, caller, params }) => inForm(request, modelOf(deps, caller.key, params.id)),
       {
         clientKey: true,
         detail: {
@@ -65,7 +59,18 @@ export const models = (deps: ModelsDeps) =>
           responses: { ...RESPONSES, ...MISSING },
         },
       },
+    )
+    // A name whose slashes are not encoded.
+    .get(
+      "/v1/models/*",
+      ({ request, caller, params }) => inForm(request, modelOf(deps, caller.key, params["*"])),
+      { clientKey: true, detail: { hide: true } },
     );
+
+function inForm(request: Request, model: Model) {
+  if (asksForGoogle(request)) return googleModel(model);
+  return asksForAnthropic(request) ? anthropicModel(model) : openaiModel(model);
+}
 
 /** Google's own address for the same, which its other clients call. */
 function googleModels(deps: ModelsDeps) {
@@ -83,16 +88,16 @@ function googleModels(deps: ModelsDeps) {
     )
     .get(
       "/v1beta/models/:model",
-      ({ caller, params }) => {
-        const model = modelOf(deps, caller.key, params.model);
-        if (!model) throw new GatewayError("model_not_found");
-        return googleModel(model);
-      },
+      ({ caller, params }) => googleModel(modelOf(deps, caller.key, params.model)),
       {
         clientKey: true,
         detail: { summary: "One of Google's models", ...DOCS, responses: { ...RESPONSES, ...MISSING } },
       },
-    );
+    )
+    .get("/v1beta/models/*", ({ caller, params }) => googleModel(modelOf(deps, caller.key, params["*"])), {
+      clientKey: true,
+      detail: { hide: true },
+    });
   return app;
 }
 
@@ -105,12 +110,13 @@ type Model = Pick<Route, "name" | "provider" | "createdAtMs" | "bodyCapture"> & 
   surface?: Route["surface"];
 };
 
-function modelOf(deps: ModelsDeps, key: ClientKey, name: string): Model | null {
+/** @throws GatewayError model_not_found, also for what is outside the key's scope. */
+function modelOf(deps: ModelsDeps, key: ClientKey, name: string): Model {
   const directory = deps.directory.current();
   const route = usableRoutes(directory, key).find((it) => it.name === name);
   if (route) return route;
   const served = servedModel({ directory, key, model: name, knowledge: routingLookups(deps.prices()) });
-  if (!served) return null;
+  if (!served) throw new GatewayError("model_not_found");
   const bodyCapture = served.route?.bodyCapture ?? false;
   return { name, provider: served.provider.name, createdAtMs: 0, bodyCapture };
 }

@@ -1,10 +1,14 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { boundedText, checked, closed, nullable } from "../schema.ts";
 
-/** Name of a provider or a route, as in addresses and in `model`. */
-export const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+/** Name of a provider, a guardrail and the like, as in addresses. */
+export const Name = Type.String({
+  pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",
+  description: "1 to 64 of a-z, 0-9, _ and -.",
+});
 
-export const Name = Type.String({ pattern: NAME.source, description: "1 to 64 of a-z, 0-9, _ and -." });
+/** Name of a route, as in `model`: vendors' own model names fit. Percent-encoded in addresses. */
+export const ROUTE_NAME = /^[a-z0-9][a-z0-9._/-]{0,63}$/;
 
 /** One line of 1 to `maxLength` characters: no control characters. */
 export const SingleLine = (maxLength: number, description?: string) =>

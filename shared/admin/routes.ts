@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { checked, closed, nullable, oneOf } from "../schema.ts";
-import { NAME, Name, Prose, SingleLine } from "./fields.ts";
+import { Name, Prose, ROUTE_NAME, SingleLine } from "./fields.ts";
 
 /** What a route can answer; `chat` is chat completions, messages and responses. */
 export const ROUTE_SURFACES = ["chat", "embeddings", "image_generation", "tts", "rerank"] as const;
@@ -11,9 +11,9 @@ const INEXPRESSIBLE = ["refuse", "drop"] as const;
 
 /** `auto` is not a route's name: it asks the gateway to choose one. */
 export const RouteName = checked<string>(
-  { type: "string", pattern: NAME.source },
-  'a name of 1 to 64 of a-z, 0-9, _ and -, other than "auto"',
-  (value) => typeof value === "string" && NAME.test(value) && value !== "auto",
+  { type: "string", pattern: ROUTE_NAME.source },
+  'a name of 1 to 64 of a-z, 0-9, ., _, / and -, other than "auto"',
+  (value) => typeof value === "string" && ROUTE_NAME.test(value) && value !== "auto",
 );
 const Model = SingleLine(256, "Model to ask the provider for.");
 const Weight = Type.Integer({
@@ -88,7 +88,7 @@ export const RoutePatch = Type.Partial(closed({ ...required, ...optional }));
 export type RoutePatch = Static<typeof RoutePatch>;
 
 export const RouteView = closed({
-  name: Name,
+  name: RouteName,
   ...required,
   ...optional,
   created_at: Type.String(),

@@ -69,6 +69,8 @@ describe("routes", () => {
   test.each([
     [{ name: "auto" }, "/name: Expected a name of 1 to 64"],
     [{ name: "Big" }, "/name: Expected a name of 1 to 64"],
+    [{ name: "/gpt" }, "/name: Expected a name of 1 to 64"],
+    [{ name: "a/".repeat(33) }, "/name: Expected a name of 1 to 64"],
     [{ surface: "chats" }, "/surface: Expected one of chat, embeddings, image_generation, tts, rerank"],
     [{ model: "" }, "/model: Expected text of 1 to 256 characters"],
     [{ models: ["x"] }, "/models: Unexpected property"],
@@ -92,7 +94,7 @@ describe("routes", () => {
 
   test("auto cannot be put either", async () => {
     expect(await fault(it.call("PUT", "/routes/auto", SUMMARY))).toStartWith(
-      '400 /name: Expected a name of 1 to 64 of a-z, 0-9, _ and -, other than "auto"',
+      '400 /name: Expected a name of 1 to 64 of a-z, 0-9, ., _, / and -, other than "auto"',
     );
   });
 

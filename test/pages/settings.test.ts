@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { GoogleGenAI } from "@google/genai";
+import OpenAI from "openai";
 import type { Page } from "playwright-core";
 import { connect } from "#drizzle/database.ts";
 import { ensurePartitions } from "#drizzle/partitions.ts";
@@ -138,6 +140,43 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     expect(sent.at(-1)).toBe(JSON.stringify({ fallbacks: [target] }));
     const after = await gateway.admin<Record<string, unknown>>("GET", "/routes/docs");
     expect(after).toEqual({ ...before, fallbacks: [target], updated_at: after["updated_at"] });
+  });
+
+  test("a route named like a vendor's model is created, read, called by each SDK, opened, changed and deleted", async () => {
+    const name = "openai/gpt-5.4";
+    const address = `/routes/${encodeURIComponent(name)}`;
+    await gateway.admin("PUT", address, { surface: "chat", provider: "echo", model: "echo" });
+    expect(await gateway.admin("GET", address)).toMatchObject({ name, model: "echo" });
+    await gateway.admin("PATCH", "/settings", { default_route: name });
+    await gateway.admin("PATCH", "/settings", { default_route: "echo" });
+    const scopes = { routes: [name] };
+    const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "aliased", scopes });
+    const openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: secret });
+    const google = new GoogleGenAI({ apiKey: secret, httpOptions: { baseUrl: gateway.url } });
+    const question = { model: name, messages: [{ role: "user" as const, content: "Hi" }] };
+    await openai.chat.completions.create(question);
+    await openai.chat.completions.create(
+      { ...question, model: "echo" },
+      { headers: { "x-task-type": name } },
+    );
+    await google.models.generateContent({ model: name, contents: "Hi" });
+    expect((await openai.models.retrieve(name)).id).toBe(name);
+    const hinted = { headers: { authorization: `Bearer ${secret}` } };
+    expect(await (await fetch(`${gateway.url}/v1/models/${name}`, hinted)).json()).toMatchObject({
+      id: name,
+    });
+    expect((await google.models.get({ model: name })).name).toBe(`models/${name}`);
+    await open(`/settings/routes?edit=${encodeURIComponent(`route:${name}`)}`, "Routes");
+    await dialog().getByLabel("Model").first().fill("other");
+    await dialog().getByRole("button", { name: "Save" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    expect(await gateway.admin("GET", address)).toMatchObject({ name, model: "other" });
+    await page.goto(`/requests?route=${encodeURIComponent(name)}`);
+    await page.locator("tbody tr").nth(2).waitFor();
+    expect(await page.locator("tbody tr").count()).toBe(3);
+    await gateway.admin("DELETE", address);
+    const { data } = await gateway.admin<{ data: { name: string }[] }>("GET", "/routes");
+    expect(data.map((route) => route.name)).not.toContain(name);
   });
 
   test("a group is there only while it is switched on, and a form fits each reader", async () => {

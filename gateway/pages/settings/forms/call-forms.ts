@@ -53,7 +53,10 @@ export const PROVIDER = formOf(ProviderBody, ProviderPatch, {
 });
 
 export const ROUTE = formOf(RouteBody, RoutePatch, {
-  name: { label: "Name", help: "What callers send as `model`: 1 to 64 of a-z, 0-9, _ and -." },
+  name: {
+    label: "Name",
+    help: "What callers send as `model`: 1 to 64 of a-z, 0-9, ., _, / and -, such as gpt-5.4.",
+  },
   surface: "Surface",
   provider: { label: "Provider", help: "" },
   model: { label: "Model", help: "" },
