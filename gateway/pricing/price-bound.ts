@@ -42,7 +42,8 @@ export function priceBound(entry: PriceEntry | null, bound: CountBound): Exact |
   ];
   const { rates, characterEstimate: character = rates.character } = entry;
   const known = character ? { ...rates, character } : rates;
-  const sound = decimalQuotient(times(entry.audioHour ?? ZERO, bound.soundSeconds), HOUR_SECONDS);
+  const seconds = Math.max(bound.soundSeconds, entry.audioSecondsMin ?? 0);
+  const sound = decimalQuotient(times(entry.audioHour ?? ZERO, seconds), HOUR_SECONDS);
   return lines.reduce(
     (sum, [units, count]) => plus(sum, times(highestPrice(known, units, bound.inputTokens), count)),
     sound,

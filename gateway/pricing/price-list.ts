@@ -44,6 +44,9 @@ const LIST_KEYS = {
 /** What an hour of transcribed sound costs. */
 const AUDIO_HOURS = "input_audio_hours";
 
+/** The shortest sound a vendor bills, in seconds (console.groq.com/docs/speech-to-text, 2026-11-28). */
+const AUDIO_SECONDS_MIN: Readonly<Record<string, number>> = { groq: 10 };
+
 /**
  * Keys that repeat others (`audio_hours`), or of surfaces that the gateway does not have: speech in real time, documents
  * that are read by the page.
@@ -112,8 +115,9 @@ function entryOf(entry: string, prices: ModelPrice): PriceEntry | null {
     rates[unit] = listRate(price, places);
   }
   const hour = prices[AUDIO_HOURS];
-  const audioHour = typeof hour === "number" ? { audioHour: decimalOfNumber(hour) } : {};
-  return { entry, rates, ...audioHour, ...(uncounted.length > 0 && { uncounted }) };
+  const audioSecondsMin = AUDIO_SECONDS_MIN[entry.slice(LIST_PREFIX.length).split("/", 1)[0] ?? ""] ?? 0;
+  const sound = typeof hour === "number" ? { audioHour: decimalOfNumber(hour), audioSecondsMin } : {};
+  return { entry, rates, ...sound, ...(uncounted.length > 0 && { uncounted }) };
 }
 
 const isListKey = (key: string): key is keyof typeof LIST_KEYS => Object.hasOwn(LIST_KEYS, key);

@@ -73,9 +73,11 @@ export function priceCall(
 const HOUR_SECONDS = parseDecimal("3600");
 
 /** The cost of transcribed sound as one row, because its length is not recorded. */
-function soundRows({ audioHour }: PriceEntry, seconds: number | null): { rows: PriceRow[]; cost: Exact } {
+function soundRows(entry: PriceEntry, seconds: number | null): { rows: PriceRow[]; cost: Exact } {
+  const { audioHour, audioSecondsMin = 0 } = entry;
   if (seconds === null || !audioHour) return { rows: [], cost: ZERO };
-  const cost = decimalQuotient(product(audioHour, decimalOfNumber(seconds)), HOUR_SECONDS);
+  const length = decimalOfNumber(Math.max(seconds, audioSecondsMin));
+  const cost = decimalQuotient(product(audioHour, length), HOUR_SECONDS);
   return { rows: [{ unit: "audio", count: 1, usdPerUnit: formatDecimal(cost) }], cost };
 }
 

@@ -53,6 +53,8 @@ export type PriceEntry = {
   previewSearch?: Rate;
   /** USD per hour of sound that was transcribed. */
   audioHour?: Exact;
+  /** Shorter sound is billed as this many seconds. */
+  audioSecondsMin?: number;
   /** Units with parts that the list prices separately and no usage reports; `call`: something else that no usage reports. */
   uncounted?: readonly PriceUnit[];
 };

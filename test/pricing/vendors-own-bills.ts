@@ -498,6 +498,15 @@ const UNITS: readonly VendorsBill[] = [
     bill: [[100, "0.04", 3600]],
   },
   {
+    what: "sound that is shorter than the vendor's minimum of 10 seconds",
+    source: "console.groq.com/docs/speech-to-text, 2026-11-28",
+    kind: "groq",
+    wire: "transcriptions",
+    model: "whisper-large-v3",
+    answer: { text: "Rain.", usage: { type: "duration", seconds: 3 } },
+    bill: [[10, "0.111", 3600]],
+  },
+  {
     what: "seconds of sound",
     source: "mistral.ai/pricing, 2026-11-27",
     kind: "mistral",
