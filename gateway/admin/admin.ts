@@ -21,6 +21,7 @@ import { adminRoleMappings } from "./role-mappings.ts";
 import { adminRoutes } from "./routes.ts";
 import { adminReports } from "./saved-reports.ts";
 import { adminSettings } from "./settings.ts";
+import { adminSpend } from "./spend.ts";
 import { adminTeams } from "./teams.ts";
 import { adminTokenRoutes } from "./tokens.ts";
 import { adminToolCalls } from "./tool-calls.ts";
@@ -36,6 +37,7 @@ export const admin = (deps: AdminDeps) =>
     .use(adminClassifier(deps))
     .use(adminTeams(deps))
     .use(adminBudgets(deps))
+    .use(adminSpend(deps))
     .use(adminKeys(deps))
     .use(adminPrices(deps))
     .use(adminGuardrailTry(deps))

@@ -45,3 +45,18 @@ describe("budgets", () => {
     expect(await fault(it.call("GET", "/budgets?at_risk=yes"))).toBe("400 at_risk: Expected true or false.");
   });
 });
+
+describe("the spend of the month", () => {
+  test("is by key, person, team, route or provider, with the latest use, and a lower bound where a cost is unknown", async () => {
+    const of = async (by: string) => (await it.call("GET", `/spend?by=${by}`)).body.data;
+    const known = { requests: 2, cost_usd: "4.000000000001", floor: true };
+    const teams = await of("team");
+    expect(teams.map(({ name }: { name: string }) => name).toSorted()).toEqual(["search", "web"]);
+    expect(teams).toMatchObject([known, known]);
+    const [key] = await of("key");
+    expect(key).toMatchObject(known);
+    expect(Date.now() - Date.parse(key.last_used_at)).toBeLessThan(86_400_000);
+    expect(await of("route")).toMatchObject([known]);
+    expect(await fault(it.call("GET", "/spend?by=model"))).toStartWith("400 by: Expected one of key, person");
+  });
+});

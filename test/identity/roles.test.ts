@@ -21,6 +21,7 @@ const LEAST: Record<string, Role> = {
   "POST /admin/v1/guardrails/try": "administrator",
   "POST /admin/v1/providers/{name}/test": "administrator",
   "GET /admin/v1/budgets": "manager",
+  "GET /admin/v1/spend": "administrator",
   "GET /admin/v1/keys": "administrator",
   "POST /admin/v1/keys": "administrator",
   "GET /admin/v1/keys/{id}": "administrator",

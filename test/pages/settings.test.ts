@@ -75,7 +75,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
       .check();
     await dialog().getByRole("button", { name: "Add provider" }).click();
     await dialog().waitFor({ state: "hidden" });
-    await page.getByRole("button", { name: "local" }).click();
+    await page.getByRole("link", { name: "local" }).click();
     await dialog().getByRole("button", { name: "Test the connection" }).click();
     await dialog().getByText("It does not work.").waitFor();
     expect(new URL(page.url()).searchParams.get("edit")).toBe("provider:local");
@@ -87,13 +87,13 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
       enabled: true,
       credential_count: 1,
     });
-    await page.getByRole("button", { name: "local" }).click();
+    await page.getByRole("link", { name: "local" }).click();
     await dialog().getByRole("button", { name: "Delete" }).click();
     const confirm = page.getByRole("dialog", { name: /Delete local/ });
     expect(await confirm.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
     await confirm.getByLabel(/Type local/).fill("local");
     await confirm.getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("button", { name: "local" }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "local" }).waitFor({ state: "detached" });
   });
 
   test("a key's secret is shown once, and limits that are emptied are gone", async () => {
@@ -105,7 +105,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     const secret = (await dialog().locator("[data-secret]").textContent()) ?? "";
     expect(secret).toMatch(/^tg_[0-9A-Za-z]{43}$/);
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "ci", exact: true }).click();
+    await page.getByRole("link", { name: "ci", exact: true }).click();
     expect(await dialog().locator("[data-secret]").count()).toBe(0);
     await dialog().getByLabel("Budget, USD").fill("");
     await dialog().getByLabel("Budget period").selectOption("");
@@ -113,6 +113,61 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await dialog().waitFor({ state: "hidden" });
     const { data } = await gateway.admin<{ data: { name: string; limits: unknown }[] }>("GET", "/keys");
     expect(data.find(({ name }) => name === "ci")?.limits ?? {}).toEqual({});
+  });
+
+  test("of 200 keys one is found by a text, sorted by what it cost, and opened by a click on its row", async () => {
+    const sql = connect(gateway.databaseUrl, { name: "seed", max: 1, statementTimeoutMs: 60_000 });
+    await sql`insert into keys (id, name, owner, scopes, created_at)
+      select gen_random_uuid(), 'key-' || n, 'dev-' || n || '@example.com', '{}', now() from generate_series(1, 200) n`;
+    await ensurePartitions(gateway.databaseUrl, new Date());
+    const [used] = await sql<{ id: string }[]>`select id from keys where name = 'key-7'`;
+    await storeUnpriced(sql, 1, new Date().toISOString());
+    await sql`update requests set key_id = ${used?.id ?? ""}, cost_usd = 1.25, unpriced = false`;
+    await open("/settings/keys", "Keys");
+    const rows = page.getByRole("region", { name: "Keys" }).locator("tbody tr[data-row]");
+    await page.getByRole("button", { name: "This month" }).click();
+    await rows.first().getByText("$1.25").waitFor();
+    await rows.first().getByText("key-7", { exact: true }).waitFor();
+    expect(new URL(page.url()).searchParams.get("key.sort")).toBe("-month");
+    await page.getByRole("searchbox", { name: "Find a key" }).fill("DEV-42@");
+    await rows.nth(1).waitFor({ state: "detached" });
+    expect(await rows.first().textContent()).toContain("key-42");
+    expect(new URL(page.url()).searchParams.get("key.find")).toBe("DEV-42@");
+    await rows
+      .first()
+      .locator("td")
+      .last()
+      .click({ position: { x: 4, y: 4 } });
+    await page.getByRole("dialog", { name: "key-42" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    expect(await page.getByRole("searchbox", { name: "Find a key" }).inputValue()).toBe("DEV-42@");
+    await sql`truncate requests`;
+    await sql`delete from keys where name like 'key-%'`;
+    await sql.end({ timeout: 1 });
+  });
+
+  test("limits that exist come before keys without, and guardrails in the order that they apply in", async () => {
+    await gateway.admin("POST", "/keys", { name: "limited", limits: { requests_per_minute: 60 } });
+    await gateway.admin("POST", "/keys", { name: "newer" });
+    await open("/settings/limits", "Limits and budgets");
+    const first = page.getByRole("region", { name: "Limits of keys" }).locator("tbody tr").first();
+    await first.getByText("limited", { exact: true }).waitFor();
+    await gateway.admin("PUT", "/guardrails/a-later", {
+      position: 20,
+      enabled: false,
+      match: { models: ["*"] },
+    });
+    await gateway.admin("PUT", "/guardrails/z-first", {
+      position: 10,
+      enabled: false,
+      match: { models: ["*"] },
+    });
+    await open("/settings/guardrails", "Guardrails");
+    const names = page.getByRole("region", { name: "Guardrails" }).locator("tbody .row-link");
+    await names.first().waitFor();
+    const shown = await names.allTextContents();
+    expect(shown.indexOf("z-first")).toBeLessThan(shown.indexOf("a-later"));
   });
 
   test("a wrong entry is found before it is sent, and a refused one is shown at its field", async () => {
@@ -191,7 +246,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     const callout = { url: "https://guard.example.com", timeout_ms: 1000, on_failure: "open" };
     const stored = { match: { detect: ["email"] }, mode: "observe", callout };
     expect(await gateway.admin("GET", "/guardrails/asked")).toMatchObject(stored);
-    await page.getByRole("button", { name: "asked" }).click();
+    await page.getByRole("link", { name: "asked" }).click();
     await dialog().getByRole("switch", { name: "Ask another service" }).uncheck();
     await dialog().getByRole("button", { name: "Save" }).click();
     await dialog().waitFor({ state: "hidden" });
@@ -306,7 +361,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     });
     await gateway.admin("PUT", "/teams/platform", {});
     await open("/settings/people", "People and teams");
-    await page.getByRole("button", { name: "platform" }).click();
+    await page.getByRole("link", { name: "platform" }).click();
     await dialog().getByLabel("Claude Code's managed settings").fill('{"model": "opus"}');
     await dialog().getByRole("button", { name: "Save" }).click();
     await dialog().waitFor({ state: "hidden" });
@@ -314,7 +369,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
       claude_settings: { model: "opus" },
       key_template: null,
     });
-    await page.getByRole("button", { name: "platform" }).click();
+    await page.getByRole("link", { name: "platform" }).click();
     expect(await dialog().getByLabel("Claude Code's managed settings").inputValue()).toBe(
       '{\n  "model": "opus"\n}',
     );
@@ -338,7 +393,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     }
     await sql.end({ timeout: 1 });
     await open("/settings/people", "People and teams");
-    await page.getByRole("button", { name: "ada@example.com" }).click();
+    await page.getByRole("link", { name: "ada@example.com" }).click();
     await dialog().getByRole("link", { name: "Linked accounts, budgets and keys" }).click();
     await page.getByRole("heading", { level: 1, name: "Person" }).waitFor();
     const region = (name: string) => page.getByRole("region", { name, exact: true }).first();

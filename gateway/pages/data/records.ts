@@ -1,5 +1,5 @@
 import { type InfiniteData, useInfiniteQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import type { Page } from "#shared/admin/fields.ts";
 import { getJson, queryOf } from "./api.ts";
 
@@ -10,6 +10,8 @@ type ListOptions = {
   /** How often newer items appear by themselves; false: never. */
   refreshMs?: number | false;
   pageItems?: number;
+  /** All pages are read, one after the other: what is shown is searched. */
+  isWhole?: boolean;
 };
 /** For lists that are watched as calls end. */
 export const LIVE_MS = 2_000;
@@ -18,7 +20,8 @@ export const LIVE_MS = 2_000;
 export const listKey = (path: string) => ["list", path] as const;
 
 /** A list, page by page. It is asked again while only its first page is shown. */
-export function useList<Item>({ path, filters = {}, refreshMs = false, pageItems = 100 }: ListOptions) {
+export function useList<Item>(options: ListOptions) {
+  const { path, filters = {}, refreshMs = false, pageItems = 100, isWhole = false } = options;
   const query = useInfiniteQuery({
     queryKey: [...listKey(path), filters],
     queryFn: ({ pageParam, signal }) =>
@@ -27,6 +30,10 @@ export function useList<Item>({ path, filters = {}, refreshMs = false, pageItems
     getNextPageParam: ({ next }) => next ?? undefined,
     refetchInterval: ({ state: { data } }) => (pagesIn(data) <= 1 ? refreshMs : false),
   });
+  const { hasNextPage, isFetching, isError, fetchNextPage } = query;
+  useEffect(() => {
+    if (isWhole && hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [isWhole, hasNextPage, isFetching, isError, fetchNextPage]);
   const items = useMemo(() => query.data?.pages.flatMap(({ data }) => data), [query.data]);
   return { ...query, items };
 }

@@ -51,13 +51,7 @@ export function OwnKeys({ keys }: { keys: readonly KeyView[] }) {
       {keys.length === 0 ? (
         <Empty title="No key yet">Make one, then connect an agent with it.</Empty>
       ) : (
-        <DataTable
-          label="My keys"
-          columns={columns(setChosen)}
-          rows={keys}
-          rowKey={({ id }) => id}
-          open={setChosen}
-        />
+        <DataTable label="My keys" columns={columns(setChosen)} rows={keys} rowKey={({ id }) => id} />
       )}
       <Modal opened={isNew} onClose={() => setNew(false)} title="Make a key">
         <NewKey renew={renew} />

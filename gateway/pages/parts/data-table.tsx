@@ -2,14 +2,19 @@ import { useHotkeys } from "@mantine/hooks";
 import {
   type ColumnDef,
   createSortedRowModel,
+  functionalUpdate,
   type RowData,
   rowSortingFeature,
+  type SortingState,
   sortFns,
   tableFeatures,
+  type Updater,
   useTable,
 } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useRef, useState } from "react";
+import { type MouseEvent, type ReactNode, useRef, useState } from "react";
+import { useAddress } from "../data/address.ts";
+import { oneText } from "../data/search.ts";
 
 const FEATURES = tableFeatures({
   rowSortingFeature,
@@ -34,22 +39,26 @@ type DataTableProps<Row extends RowData> = {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   rowKey: (row: Row) => string;
-  /** Enter on the row chosen with `j` and `k`, and a click beside its links. */
-  open?: (row: Row) => void;
+  /** The parameter of the address that names the sorting, such as `-cost`. Absent: it is not in the address. */
+  sortName?: string;
   rowHeight?: number;
 };
 
 const VIRTUAL_FROM = 100;
 
-/** A table that sorts by its heads, moves with `j` and `k`, and draws only the rows in view. */
+/**
+ * A table that sorts by its heads, moves with `j` and `k`, and draws only the rows in view. A row with a link of the class
+ * `row-link` is that link: a click anywhere beside its controls follows it, and so does Enter.
+ */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowKey, open, rowHeight = 35 } = props;
+  const { label, columns, rows, rowKey, sortName, rowHeight = 35 } = props;
   const scroll = useRef<HTMLDivElement>(null);
   const table = useTable({
     features: FEATURES,
     columns: columns.map(definitionOf),
     data: rows,
     getRowId: rowKey,
+    ...useSorting(sortName),
   });
   const sorted = table.getRowModel().rows;
   const virtual = useVirtualizer({
@@ -63,11 +72,11 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   });
   const active = useRowKeys({
     count: sorted.length,
-    open: (i) => {
-      const row = sorted[i]?.original;
-      if (row !== undefined) open?.(row);
-    },
-    show: (i) => (sorted.length > VIRTUAL_FROM ? virtual.scrollToIndex(i) : scrollTo(scroll.current, i)),
+    open: (i) => rowAt(scroll.current, i)?.querySelector<HTMLElement>(".row-link, .value-link")?.click(),
+    show: (i) =>
+      sorted.length > VIRTUAL_FROM
+        ? virtual.scrollToIndex(i)
+        : rowAt(scroll.current, i)?.scrollIntoView({ block: "nearest" }),
   });
   const items = sorted.length > VIRTUAL_FROM ? virtual.getVirtualItems() : null;
   const shown = items ? items.map(({ index }) => index) : sorted.map((_, i) => i);
@@ -89,7 +98,8 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
           {shown.map((i) => {
             const row = sorted[i];
             return row === undefined ? null : (
-              <tr key={row.id} data-active={i === active} data-row={i}>
+              // biome-ignore lint/a11y/useKeyWithClickEvents: its link has the keyboard.
+              <tr key={row.id} data-active={i === active} data-row={i} onClick={followRow}>
                 {columns.map(({ id, isNumber, cell }) => (
                   <td key={id} className={isNumber ? "number" : undefined}>
                     {cell(row.original)}
@@ -106,8 +116,35 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   );
 }
 
-const scrollTo = (place: HTMLElement | null, i: number) =>
-  place?.querySelector(`[data-row="${i}"]`)?.scrollIntoView({ block: "nearest" });
+const rowAt = (place: HTMLElement | null, i: number) => place?.querySelector(`[data-row="${i}"]`);
+
+/** A click in a row, in a new tab where a link's would be. What was selected or has its own control is left alone. */
+function followRow(event: MouseEvent<HTMLTableRowElement>): void {
+  const { target, currentTarget: row, ctrlKey, metaKey, shiftKey } = event;
+  if (!(target instanceof Element) || !row.contains(target)) return;
+  if (target.closest("a, button, input, label") || getSelection()?.type === "Range") return;
+  const keys = { ctrlKey, metaKey, shiftKey, bubbles: true, cancelable: true };
+  row.querySelector(".row-link")?.dispatchEvent(new window.MouseEvent("click", keys));
+}
+
+const asItIs = (raw: Record<string, unknown>) => raw;
+
+/** The sorting, kept in the address if it has a name there: `cost`, or `-cost` for the greatest first. */
+function useSorting(name: string | undefined) {
+  const [local, setLocal] = useState<string>();
+  const [address, change] = useAddress(asItIs);
+  const text = name === undefined ? local : oneText(address[name]);
+  const sorting = text === undefined ? [] : [{ id: text.replace(/^-/, ""), desc: text.startsWith("-") }];
+  return {
+    state: { sorting },
+    onSortingChange: (update: Updater<SortingState>) => {
+      const [next] = functionalUpdate(update, sorting);
+      const sorted = next && `${next.desc ? "-" : ""}${next.id}`;
+      if (name === undefined) setLocal(sorted);
+      else change({ [name]: sorted }, { replace: true });
+    },
+  };
+}
 
 const definitionOf = <Row extends RowData>({ id, sort }: Column<Row>): ColumnDef<Features, Row> => ({
   id,

@@ -30,10 +30,6 @@ export function ReportTable({ result, title, units, choose }: ReportTableProps) 
       columns={columns}
       rows={dimensions.length === 0 ? [result.total] : result.rows}
       rowKey={({ groups }) => JSON.stringify(groups)}
-      open={({ groups }) => {
-        const [name] = dimensions;
-        if (name !== undefined && groups[0] !== undefined) choose?.(name, groups[0]);
-      }}
       rowHeight={result.previousWindow ? 54 : 35}
     />
   );

@@ -1,4 +1,3 @@
-import { useNavigate } from "@tanstack/react-router";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { useAddress } from "../data/address.ts";
 import { listSearch } from "../data/list-search.ts";
@@ -43,13 +42,8 @@ const LIST = "/admin/v1/pull-requests";
 /** Pull requests by their last merge, what each cost, and what to do if the cost is unknown. */
 export function PullRequestsPage() {
   const [filters, change] = useAddress(readFilters);
-  const navigate = useNavigate();
   const list = useList<PullRequestView>({ path: LIST, filters, refreshMs: LIVE_MS });
   const narrow = (name: string, value: string) => change({ [name]: value });
-  const open = ({ repository, number }: PullRequestView) => {
-    const [owner = "", repo = ""] = repository?.split("/") ?? [];
-    void navigate({ to: "/pull-requests/$owner/$repo/$n", params: { owner, repo, n: String(number) } });
-  };
   return (
     <>
       <PageHead title="Pull requests">
@@ -77,7 +71,7 @@ export function PullRequestsPage() {
               columns={pullRequestColumns(narrow, items)}
               rows={items}
               rowKey={({ id }) => id}
-              open={open}
+              sortName="sort"
               rowHeight={54}
             />
           </>

@@ -83,7 +83,6 @@ export function RequestsPage() {
             columns={requestColumns(narrow)}
             rows={items}
             rowKey={({ id }) => id}
-            open={({ id }) => void navigate({ to: "/requests/$id", params: { id } })}
             rowHeight={54}
           />
         )}

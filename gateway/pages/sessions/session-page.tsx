@@ -1,4 +1,4 @@
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import type { RequestView } from "#shared/admin/records.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
@@ -178,16 +178,12 @@ const COLUMNS: readonly Column<Step>[] = [
   },
 ];
 
-function Calls({ steps }: { steps: readonly Step[] }) {
-  const navigate = useNavigate();
-  return (
-    <DataTable
-      label="Calls, one after the other"
-      columns={COLUMNS}
-      rows={steps}
-      rowKey={({ call }) => call.id}
-      open={({ call }) => void navigate({ to: "/requests/$id", params: { id: call.id } })}
-      rowHeight={54}
-    />
-  );
-}
+const Calls = ({ steps }: { steps: readonly Step[] }) => (
+  <DataTable
+    label="Calls, one after the other"
+    columns={COLUMNS}
+    rows={steps}
+    rowKey={({ call }) => call.id}
+    rowHeight={54}
+  />
+);

@@ -33,6 +33,7 @@ export const KEYS: ResourceFacts<KeyView> = {
     textColumn("status", "Status", { of: ({ status }) => status }),
     momentColumn("expires", "Expires", { of: ({ expires_at: at }) => at, none: "It does not expire." }),
   ],
+  spend: { by: "key", nameOf: ({ id }) => id },
   form: KEY,
   empty: "A key identifies a caller. Add one and give its secret to a person or a service.",
   removal: {

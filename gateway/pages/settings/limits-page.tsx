@@ -35,6 +35,15 @@ const budgetColumn = <View,>(of: (view: View) => Budgeted | null) =>
     none: NO_LIMIT,
   });
 
+/** Those with a limit first. */
+const limitedFirst =
+  <Limited,>(isLimited: (view: Limited) => boolean) =>
+  <View extends Limited>(views: readonly View[]): View[] => [
+    ...views.filter(isLimited),
+    ...views.filter((it) => !isLimited(it)),
+  ];
+const hasBudget = ({ budget_usd: usd }: Budgeted) => usd != null;
+
 const LIMITS_OF_KEYS: ResourceFacts<KeyView> = {
   ...KEYS,
   title: "Limits of keys",
@@ -48,6 +57,9 @@ const LIMITS_OF_KEYS: ResourceFacts<KeyView> = {
     rateColumn("concurrency", "At once"),
     budgetColumn(({ limits }) => limits),
   ],
+  pick: limitedFirst(
+    ({ limits, status }: KeyView) => status === "active" && Object.keys(limits ?? {}).length > 0,
+  ),
   form: KEY_LIMITS,
 };
 
@@ -59,6 +71,7 @@ const TEAM_BUDGETS: ResourceFacts<TeamView> = {
     textColumn("parent", "Below", { of: ({ parent }) => parent, none: "no team" }),
     budgetColumn((team) => team),
   ],
+  pick: limitedFirst(hasBudget),
 };
 
 const BUDGETS_OF_PEOPLE: ResourceFacts<PersonView> = {
@@ -70,6 +83,7 @@ const BUDGETS_OF_PEOPLE: ResourceFacts<PersonView> = {
     textColumn("team", "Team", { of: ({ team }) => team, none: "no team" }),
     budgetColumn((person) => person),
   ],
+  pick: limitedFirst(hasBudget),
 };
 
 /** What keys, people and teams may use and spend. */

@@ -25,6 +25,7 @@ export const PEOPLE: ResourceFacts<PersonView> = {
     textColumn("github", "GitHub", { of: ({ github_login: login }) => login, none: "not linked" }),
     textColumn("state", "State", { of: ({ disabled }) => (disabled ? "disabled" : "active") }),
   ],
+  spend: { by: "person", nameOf: ({ email }) => email.toLowerCase() },
   form: PERSON,
   empty: "People appear at their first sign-in, or when you add them.",
   removal: {

@@ -30,6 +30,7 @@ const FACTS: ResourceFacts<ProviderView> = {
     },
     switchColumn(({ enabled }) => enabled),
   ],
+  spend: { by: "provider", nameOf: ({ name }) => name },
   form: PROVIDER,
   empty: "A provider answers your calls. Add one with its kind and a credential.",
   removal: { verb: "Delete", effect: "Its credential is deleted too. Records keep its name." },

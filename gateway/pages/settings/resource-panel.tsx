@@ -1,10 +1,12 @@
-import { Button, Group, Modal } from "@mantine/core";
+import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useAddress } from "../data/address.ts";
 import { useList } from "../data/records.ts";
 import { oneText } from "../data/search.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { plainName } from "../parts/foreign.tsx";
+import { count } from "../parts/format.ts";
 import { ListPage } from "../parts/list-page.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Empty } from "../parts/states.tsx";
@@ -12,6 +14,7 @@ import { DeleteButton } from "./delete-button.tsx";
 import type { Form } from "./forms/field.ts";
 import { ResourceForm } from "./forms/resource-form.tsx";
 import { SETTINGS_LIST, useChange } from "./resources.ts";
+import { type SpendFacts, useSpendColumns } from "./spend.tsx";
 
 /** A resource of the admin API: how it is listed, entered and deleted. */
 export type ResourceFacts<View> = {
@@ -26,7 +29,9 @@ export type ResourceFacts<View> = {
   nameOf: (view: View) => string;
   columns: readonly Column<View>[];
   form: Form;
-  /** Which of the loaded ones are shown. Default: all. */
+  /** The cost of the month is beside the first column, the latest use at the end. */
+  spend?: SpendFacts<View>;
+  /** Which of the loaded ones are shown, in which order. Default: all, as the API lists them. */
   pick?: (views: readonly View[]) => readonly View[];
   /** Controls above the list. */
   controls?: ReactNode;
@@ -50,8 +55,7 @@ export function ResourcePanel<View extends object>({ facts }: { facts: ResourceF
   const list = useList<View>({ path: facts.path, ...SETTINGS_LIST });
   const [{ edit, add }, change] = useAddress(readSearch);
   const edited = list.items?.find((view) => edit === `${facts.noun}:${facts.idOf(view)}`);
-  const open = (view: View) => change({ edit: `${facts.noun}:${facts.idOf(view)}`, add: undefined });
-  const close = () => change({ edit: undefined, add: undefined });
+  const close = () => change({ edit: undefined, add: undefined }, { replace: true });
   return (
     <Panel
       title={facts.title}
@@ -64,37 +68,78 @@ export function ResourcePanel<View extends object>({ facts }: { facts: ResourceF
     >
       {facts.controls}
       <ListPage list={list} none={<Empty title={`No ${facts.title.toLowerCase()} yet`}>{facts.empty}</Empty>}>
-        {(rows) => (
-          <DataTable
-            label={facts.title}
-            columns={withOpener(facts, open)}
-            rows={facts.pick?.(rows) ?? rows}
-            rowKey={facts.idOf}
-            open={open}
-          />
-        )}
+        {(rows) => <Rows facts={facts} rows={facts.pick?.(rows) ?? rows} />}
       </ListPage>
       <Dialogue facts={facts} view={edited ?? null} isNew={add === facts.noun} close={close} />
     </Panel>
   );
 }
 
-/** The first column opens the row's dialogue, with the keyboard too. */
-function withOpener<View>(facts: ResourceFacts<View>, open: (view: View) => void): Column<View>[] {
-  const [first, ...others] = facts.columns;
-  if (!first) return [];
-  return [
-    {
-      ...first,
-      cell: (view) => (
-        <button type="button" className="row-link plain-button" onClick={() => open(view)}>
-          {first.cell(view)}
-        </button>
-      ),
-    },
-    ...others,
-  ];
+/** So many rows are found at a glance. */
+const SEARCHED_FROM = 10;
+
+/** The rows that contain a text, each of which leads to its dialogue. Text and sorting are in the address. */
+function Rows<View extends object>({ facts, rows }: { facts: ResourceFacts<View>; rows: readonly View[] }) {
+  const {
+    noun,
+    columns: [first, ...others],
+    idOf,
+  } = facts;
+  const [address, change] = useAddress(asItIs);
+  const [month, used] = useSpendColumns(facts.spend);
+  const name = noun.replaceAll(" ", "-");
+  const text = oneText(address[`${name}.find`]) ?? "";
+  if (!first) return null;
+  const isFound = (view: View) =>
+    [first, ...others].some(({ sort }) => `${sort?.(view) ?? ""}`.toLowerCase().includes(text.toLowerCase()));
+  const shown = text === "" ? rows : rows.filter(isFound);
+  return (
+    <>
+      {(rows.length >= SEARCHED_FROM || text !== "") && (
+        <TextInput
+          className="find"
+          size="xs"
+          type="search"
+          data-search
+          aria-label={`Find a ${noun}`}
+          placeholder={`Find among ${count(rows.length)}`}
+          value={text}
+          onChange={(event) =>
+            change({ [`${name}.find`]: event.currentTarget.value || undefined }, { replace: true })
+          }
+        />
+      )}
+      {shown.length === 0 ? (
+        <p className="mute">None of these matches.</p>
+      ) : (
+        <DataTable
+          label={facts.title}
+          columns={[opening(first, facts), ...(month ? [month] : []), ...others, ...(used ? [used] : [])]}
+          rows={shown}
+          rowKey={idOf}
+          sortName={`${name}.sort`}
+        />
+      )}
+    </>
+  );
 }
+
+const asItIs = (raw: Record<string, unknown>) => raw;
+
+/** The first column opens the row's dialogue. */
+const opening = <View,>(first: Column<View>, { noun, idOf }: ResourceFacts<View>): Column<View> => ({
+  ...first,
+  cell: (view) => (
+    <Link
+      to="."
+      search={(before) => ({ ...before, edit: `${noun}:${idOf(view)}`, add: undefined })}
+      className="row-link"
+      resetScroll={false}
+    >
+      {first.cell(view)}
+    </Link>
+  ),
+});
 
 type DialogueProps<View> = {
   facts: ResourceFacts<View>;

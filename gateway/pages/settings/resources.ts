@@ -3,7 +3,7 @@ import { sendJson } from "../data/api.ts";
 import { listKey } from "../data/records.ts";
 
 /** Lists of settings are short, and change when an administrator changes them, here or elsewhere. */
-export const SETTINGS_LIST = { refreshMs: 10_000, pageItems: 200 } as const;
+export const SETTINGS_LIST = { refreshMs: 10_000, pageItems: 500, isWhole: true } as const;
 
 /** Changes a resource, and reads its list again. */
 export function useChange(path: string) {

@@ -25,6 +25,7 @@ const FACTS: ResourceFacts<RouteView> = {
     }),
     switchColumn(({ enabled }) => enabled),
   ],
+  spend: { by: "route", nameOf: ({ name }) => name },
   form: ROUTE,
   empty: "A route is a name for a kind of task, and the model that does it.",
   removal: {

@@ -15,6 +15,7 @@ export const TEAMS: ResourceFacts<TeamView> = {
     textColumn("parent", "Below", { of: ({ parent }) => parent, none: "no team" }),
     textColumn("cost_center", "Cost centre", { of: ({ cost_center: center }) => center, none: "as above" }),
   ],
+  spend: { by: "team", nameOf: ({ name }) => name },
   form: TEAM,
   empty: "A team groups keys and people in reports and budgets.",
   removal: { verb: "Delete", effect: "Refused while teams or keys belong to it. Records keep its name." },
