@@ -45,6 +45,20 @@ export const SURFACES = {
     upstreamPath: "/responses",
     backgroundMember: "background",
   },
+  "responses.input_tokens": {
+    path: "/v1/responses/input_tokens",
+    wire: "responses",
+    routeSurface: "chat",
+    upstreamPath: "/responses/input_tokens",
+    unrecorded: true,
+    estimated: true,
+  },
+  "responses.compact": {
+    path: "/v1/responses/compact",
+    wire: "responses",
+    routeSurface: "chat",
+    upstreamPath: "/responses/compact",
+  },
   completions: {
     path: "/v1/completions",
     wire: "completions",

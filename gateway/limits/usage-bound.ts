@@ -70,6 +70,8 @@ const ANSWERS = {
   messages: "text",
   "messages.count_tokens": "nothing",
   responses: "text",
+  "responses.input_tokens": "nothing",
+  "responses.compact": "text",
   completions: "text",
   embeddings: "nothing",
   moderations: "nothing",

@@ -34,6 +34,7 @@ export const PROVIDERS = {
     vendorHosts: ["api.openai.com"],
     modelNames:
       /^(?:(?:gpt|chatgpt|codex|computer-use|omni-moderation|text-embedding|dall-e|tts|whisper|sora)-|o\d)/,
+    allResponses: true,
     responsesModels: OPENAI_REASONING,
     withoutChat: OPENAI_WITHOUT_CHAT,
     inventorOf: [
@@ -64,6 +65,7 @@ export const PROVIDERS = {
     auth: "api-key",
     otherWires: without("moderations", "rerank"),
     lacks: ["images.variations"],
+    allResponses: true,
     responsesModels: OPENAI_REASONING,
     withoutChat: OPENAI_WITHOUT_CHAT,
     outputLimitMember: "max_completion_tokens",
@@ -235,6 +237,7 @@ export const PROVIDERS = {
     ...OPENAI_LIKE,
     otherWires: ["messages", ...OPENAI_LIKE.otherWires, "gemini", "gemini-embeddings"],
     baseUrl: "http://echo.invalid/v1",
+    allResponses: true,
     auth: "none",
     prices: {
       echo: { input: "1", output: "2", image: "0.01", character: "0.00001", searchUnit: "0.001" },

@@ -27,7 +27,8 @@ export function supportsSurface(
   surface: SurfaceName,
 ): boolean {
   const { wire } = SURFACES[surface];
-  const { lacks }: ProviderFacts = PROVIDERS[provider.kind];
+  const { lacks, allResponses }: ProviderFacts = PROVIDERS[provider.kind];
+  if (surface.startsWith("responses.") && allResponses !== true) return false;
   return wireFor(provider, wire) === wire && lacks?.includes(surface) !== true;
 }
 

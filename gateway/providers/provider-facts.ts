@@ -25,6 +25,8 @@ export type ProviderFacts = {
   geminiRoot?: { instead: string; put: string; models: RegExp };
   /** Deviations from a surface's `upstreamPath`. */
   paths?: Readonly<Partial<Record<SurfaceName, string>>>;
+  /** Has OpenAI's addresses below `/responses` as well: token counts and compaction. */
+  allResponses?: boolean;
   /** Models that calls of other formats reach by responses: chat completions have neither their thoughts nor, for some, tools. */
   responsesModels?: RegExp;
   /** Models that have no chat completions. */

@@ -43,6 +43,18 @@ const MODEL_DOCS = {
     description: `OpenAI's responses format. ${NAMED}`,
     example: { model: "echo", input: "Hello" },
   },
+  "responses.input_tokens": {
+    summary: "Token count of a response's input",
+    description:
+      "OpenAI's token count. Forwarded to the provider of the route if it counts tokens, else estimated. Not recorded.",
+    example: { model: "echo", input: "Hello" },
+  },
+  "responses.compact": {
+    summary: "Compaction of a conversation",
+    description:
+      "OpenAI's compaction. Forwarded, or written by the route's model as a summary that later calls of any format's models understand.",
+    example: { model: "echo", input: "Hello" },
+  },
   completions: {
     summary: "Completion of a text",
     description:

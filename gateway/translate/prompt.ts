@@ -147,4 +147,9 @@ export type AnswerOptions = {
   echo: Json;
   /** Responses: later calls may refer to the answer. */
   kept: boolean;
+  /** Responses: the answer is a summary, written as a compaction. */
+  compacts?: Compacts;
 };
+
+/** `messages`: those that the client gets beside the compaction; absent: the compaction is an item of a response. */
+export type Compacts = { messages?: readonly Json[] };

@@ -5,6 +5,7 @@ import { writeChatAnswer } from "./chat/answer-out.ts";
 import { readChatRequest } from "./chat/request-in.ts";
 import { type ChatDialect, writeChatRequest } from "./chat/request-out.ts";
 import { chatWriter } from "./chat/stream-out.ts";
+import { askForSummary, compactsIn } from "./compaction.ts";
 import { type ClientWire, clientErrorBody, faultInAnswer } from "./error-shapes.ts";
 import { errorInBytes, type Json, jsonBytes, objectInBytes, type StepReader } from "./exact-json.ts";
 import { geminiSteps, geminiStream } from "./gemini/answer-in.ts";
@@ -69,7 +70,8 @@ const PROVIDER_FORMATS: Readonly<Record<ProviderWire, ProviderFormat>> = {
   responses: { write: writeResponsesRequest, whole: responseSteps, stream: responseStream },
 };
 
-export type Pair = { from: ClientWire; to: ProviderWire };
+/** `compacts`: the client asks for a compaction of its conversation instead of an answer. */
+export type Pair = { from: ClientWire; to: ProviderWire; compacts?: boolean };
 
 export type Translated = {
   /** The request in the provider's format. */
@@ -187,9 +189,19 @@ export function requestIn(bytes: Uint8Array): Json {
 }
 
 /** @throws GatewayError invalid_request */
-export function readRequest(request: Json, { from }: Pair, losses: Losses): ReturnType<ClientFormat["read"]> {
-  const read = CLIENT_FORMATS[from].read({ object: request, at: BodyPlace.body(losses) });
+export function readRequest(
+  request: Json,
+  { from, compacts: whole = false }: Pair,
+  losses: Losses,
+): ReturnType<ClientFormat["read"]> {
+  const body = { object: request, at: BodyPlace.body(losses) };
+  const read = CLIENT_FORMATS[from].read(body);
   const { prompt, options } = read;
+  const compacts = from === "responses" ? compactsIn(request, whole) : null;
+  if (compacts) {
+    askForSummary(prompt, body);
+    Object.assign(options, { compacts, thinking: false, signed: false, kept: options.kept && !whole });
+  }
   prompt.reasoning.shown = options.thinking && options.omitted !== true;
   requireChosenTool(prompt);
   const forms = prompt.tools.flatMap(({ name, form }) => (form ? [[name, form] as const] : []));

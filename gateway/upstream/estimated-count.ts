@@ -2,7 +2,7 @@ import { textsOf } from "../guardrail/text.ts";
 import { allMembers } from "../http/members.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { supportsSurface } from "../providers/endpoint.ts";
-import { SURFACES, surfaceFacts } from "../surface-facts.ts";
+import { SURFACES, surfaceFacts, type WireName } from "../surface-facts.ts";
 import type { Send } from "./send.ts";
 
 /** A token of English text has about 4 bytes, of code and other scripts fewer: an estimate should rather be high. */
@@ -21,27 +21,25 @@ export const estimatingSender =
     const isEstimated =
       surfaceFacts(surface).estimated === true && !supportsSurface(target.provider, surface);
     return isEstimated
-      ? Promise.resolve(
-          Response.json(
-            ANSWERS[SURFACES[surface].wire === "gemini" ? "gemini" : "messages"](estimatedCount(body)),
-          ),
-        )
+      ? Promise.resolve(Response.json(ANSWERS[SURFACES[surface].wire]?.(estimatedCount(body))))
       : send(sending);
   };
 
 const encoder = new TextEncoder();
 
 /** Each vendor's answer to a count. */
-const ANSWERS = {
-  messages: (input_tokens: number) => ({ input_tokens }),
-  gemini: (totalTokens: number) => ({ totalTokens }),
-} as const;
+const ANSWERS: Readonly<Partial<Record<WireName, (tokens: number) => object>>> = {
+  messages: (input_tokens) => ({ input_tokens }),
+  responses: (input_tokens) => ({ object: "response.input_tokens", input_tokens }),
+  gemini: (totalTokens) => ({ totalTokens }),
+};
 
 /** Tokens of the texts of the call. Images, and documents that are not text, do not count. */
 function estimatedCount(bytes: Uint8Array): number {
   const body = scanJson(bytes);
-  const messages = memberValue(body, "messages") ?? memberValue(body, "contents");
+  const messages = ["messages", "contents", "input"]
+    .map((name) => memberValue(body, name))
+    .find(Array.isArray);
   const size = textsOf(allMembers(body)).reduce((sum, text) => sum + encoder.encode(text).byteLength, 0);
-  const turns = Array.isArray(messages) ? messages.length : 0;
-  return Math.ceil(size / BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * turns;
+  return Math.ceil(size / BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * (messages?.length ?? 0);
 }

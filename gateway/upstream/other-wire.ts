@@ -34,7 +34,7 @@ export function otherWire(
   const { target } = attempt;
   const { provider, model } = target;
   const other = OTHERS[target.wire];
-  if (!other || model === null || !isTranslatable(surface)) return null;
+  if (!other || model === null || !isTranslatable(surface) || surface === "responses.compact") return null;
   const isKnown = lacksWire(provider.kind, model, other) || learned.lacks(provider, model, other);
   return targetWires(provider, model).includes(other) && !isKnown ? other : null;
 }

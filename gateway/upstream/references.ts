@@ -2,6 +2,7 @@ import type { Call, Choice } from "../call.ts";
 import { scanJson } from "../http/scan.ts";
 import type { KeptAnswers } from "../stores/kept-answers.ts";
 import { SURFACES } from "../surface-facts.ts";
+import { COMPACTED, withSummaries } from "../translate/compaction.ts";
 import { isJson, jsonBytes, objectInBytes } from "../translate/exact-json.ts";
 import {
   answersReferredTo,
@@ -24,13 +25,13 @@ export async function resolveReferences(
   choice: Choice,
 ): Promise<Call> {
   const { surface, key } = call;
-  if (surface !== "responses" || !isMarked(call.body.bytes)) return call;
+  if (SURFACES[surface].wire !== "responses" || !isMarked(call.body.bytes)) return call;
   const request = objectInBytes(call.body.bytes);
   if (!request) return call;
   const ids = answersReferredTo(request);
   const { body, own } = withReferences(request, ids.length > 0 ? await store.find(key.id, ids) : new Map());
   const native = choice.targets[0].wire === SURFACES[surface].wire;
-  const input = native ? body.input.filter((item) => !isOurs(item)) : body.input;
+  const input = withSummaries(native ? body.input.filter((item) => !isOurs(item)) : body.input);
   return {
     ...call,
     body: scanJson(jsonBytes({ ...body, input })),
@@ -38,8 +39,10 @@ export async function resolveReferences(
   };
 }
 
-const isMarked = (bytes: Uint8Array): boolean =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(ID_MARK);
+function isMarked(bytes: Uint8Array): boolean {
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return body.includes(ID_MARK) || body.includes(COMPACTED);
+}
 
 /** Reasoning of another vendor, which the format's own vendor cannot read. */
 const isOurs = (item: unknown): boolean => isJson(item) && isSealed(item["encrypted_content"]);

@@ -19,6 +19,7 @@ const CLIENT_FORMATS: Readonly<Partial<Record<string, Pair["from"]>>> = {
   "chat.completions": "chat",
   messages: "messages",
   responses: "responses",
+  "responses.compact": "responses",
   generate_content: "gemini",
 };
 
@@ -114,7 +115,7 @@ function expressedFor({ surface }: Pick<Call, "surface">, { target, route }: Tar
     return null;
   }
   return {
-    pair: { from, to: wire },
+    pair: { from, to: wire, compacts: surface === "responses.compact" },
     model,
     dialect: { ...PROVIDERS[provider.kind], thoughts: thoughtsOf(provider.kind, model) },
     onInexpressible: route?.inexpressible ?? "refuse",

@@ -155,6 +155,8 @@ export function strictOpenAi(): StrictOpenAi {
       if (request.model.endsWith("-missing"))
         return refuse(`The model '${request.model}' does not exist.`, 404, "model_not_found");
       if (pathname === "/v1/responses") return respond(request);
+      if (pathname === "/v1/responses/input_tokens")
+        return Response.json({ object: "response.input_tokens", input_tokens: 11 });
       if (pathname.endsWith("/chat/completions")) return complete(request, pathname.startsWith("/plain"));
       return new Response("404 page not found", { status: 404 });
     },

@@ -1,3 +1,4 @@
+import { packedSummary } from "../compaction.ts";
 import { responsesCounts } from "../counts.ts";
 import { errorCode } from "../error-shapes.ts";
 import type { Json } from "../exact-json.ts";
@@ -11,6 +12,18 @@ export type ItemStatus = "in_progress" | "completed";
 
 /** A whole answer as a response. */
 export function writeResponse(reply: Reply, writing: WriterContext): object {
+  const { messages } = writing.options.compacts ?? {};
+  if (messages) {
+    const { createdSeconds: created_at, token, usage } = writing;
+    const output = [...messages, ...outputItems(reply, writing)];
+    return {
+      id: `resp_${token}`,
+      object: "response.compaction",
+      created_at,
+      output,
+      usage: responsesCounts(usage()),
+    };
+  }
   keepItems(reply, writing);
   return responseObject(reply, writing, responseStatus(reply));
 }
@@ -45,8 +58,12 @@ const incompleteReason = ({ stop }: Reply) =>
   stop?.reason === "max_tokens" ? "max_output_tokens" : "content_filter";
 
 /** Reasoning is an item where its summary or its packed form was requested. */
-export const isItem = (kind: Block["kind"], { thinking, signed }: AnswerOptions): boolean =>
-  kind === "thinking" ? thinking || signed : (kind !== "redacted" && kind !== "extra") || signed;
+export const isItem = (kind: Block["kind"], { thinking, signed, compacts }: AnswerOptions): boolean =>
+  compacts
+    ? kind === "text"
+    : kind === "thinking"
+      ? thinking || signed
+      : (kind !== "redacted" && kind !== "extra") || signed;
 
 export const shownBlocks = ({ blocks }: Reply, options: AnswerOptions): Block[] =>
   blocks.filter(({ kind }) => isItem(kind, options));
@@ -88,6 +105,9 @@ export function itemOf(
 ): Json {
   const whole = status === "completed";
   const named = id === undefined ? {} : { id };
+  if (options.compacts && block.kind === "text") {
+    return { ...named, type: "compaction", encrypted_content: packedSummary(block.text) };
+  }
   switch (block.kind) {
     case "text":
     case "refusal":
@@ -138,8 +158,9 @@ function callItem(
   }
 }
 
-/** Whether a call is written only when it is whole, because its item has no text to stream. */
-export const isWrittenWhole = (block: Block, { forms }: AnswerOptions): boolean => {
+/** Whether a block is written only when it is whole, because its item has no text to stream. */
+export const isWrittenWhole = (block: Block, { forms, compacts }: AnswerOptions): boolean => {
+  if (compacts) return true;
   const form = block.kind === "call" ? forms?.get(block.name) : undefined;
   return form !== undefined && form.as !== "namespaced";
 };

@@ -58,6 +58,11 @@ function itemTurn(item: Json, at: BodyPlace): PromptTurn[] {
       return [{ role: "user", parts: [callOutput(item, at)], at }];
     case "reasoning":
       return reasoningTurn(item, at);
+    // Asks for a compaction (compaction.ts).
+    case "compaction_trigger":
+      return [];
+    case "compaction":
+      throw inexpressible(at.member("type"), "only the vendor that compacted the conversation can read it");
     default:
       return toolTurn(item, at);
   }

@@ -71,6 +71,8 @@ const LEFT_OUT: MemberReaders = {
   store: ignored,
   // Bounds the calls of tools that the vendor runs itself.
   max_tool_calls: dropped,
+  // A wish: the conversation stays as long as it is.
+  context_management: dropped,
   background: neutral(false),
   truncation: neutral("disabled"),
   top_logprobs: neutral(0),

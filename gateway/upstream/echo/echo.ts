@@ -14,7 +14,7 @@ import { echoImageEdits, echoImages } from "./images.ts";
 import { echoModerations } from "./moderations.ts";
 import { echoRerank, echoRerankV2 } from "./rerank.ts";
 import { echoSpeech } from "./speech.ts";
-import { echoInputTokens, echoModel, echoReply, echoTexts, jsonAnswer } from "./text.ts";
+import { echoInputTokens, echoModel, echoReply, echoTexts, echoTokens, jsonAnswer } from "./text.ts";
 
 /** How the built-in provider answers a surface. `id` is a hash of the request's bytes. */
 type Echo = {
@@ -95,6 +95,14 @@ const ECHOES = {
     answer: (body) => jsonAnswer({ input_tokens: echoInputTokens(body) }),
   },
   responses: { needs: TEXTS, answer: echoResponses },
+  "responses.input_tokens": {
+    needs: TEXTS,
+    answer: (body) => {
+      const input_tokens = echoInputTokens(conversationOf(body));
+      return jsonAnswer({ object: "response.input_tokens", input_tokens });
+    },
+  },
+  "responses.compact": { needs: TEXTS, answer: echoCompaction },
   completions: { needs: PROMPTS, answer: echoCompletions },
   embeddings: { needs: TEXTS, answer: echoEmbeddings },
   moderations: { needs: TEXTS, answer: echoModerations },
@@ -172,6 +180,21 @@ function conversationOf(body: ProviderObject): ProviderObject {
   const input = body["input"];
   const messages = typeof input === "string" ? [{ role: "user", content: input }] : listOf(input);
   return { system: body["instructions"], messages: messages.filter((item) => objectOf(item)?.["role"]) };
+}
+
+/** What users said, and then everything, packed as a vendor would encrypt it. */
+function echoCompaction(body: ProviderObject, id: string): Response {
+  const { messages } = conversationOf(body);
+  const packed = Buffer.from(JSON.stringify(body["input"])).toString("base64");
+  const [input_tokens, output_tokens] = [echoInputTokens(conversationOf(body)), echoTokens(packed)];
+  const item = { id: `cmp_echo_${id}`, type: "compaction", encrypted_content: packed };
+  return jsonAnswer({
+    id: `resp_echo_${id}`,
+    object: "response.compaction",
+    created_at: 0,
+    output: [...listOf(messages).filter((message) => objectOf(message)?.["role"] === "user"), item],
+    usage: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens },
+  });
 }
 
 /** The built-in provider transcribes nothing: no text, and no tokens. */
