@@ -77,6 +77,10 @@ export const pullRequests = pgTable(
     authorAssociation: label("author_association"),
     /** Whether it comes from a fork; null: not known. */
     fromFork: boolean("from_fork"),
+    /** The branch that it merges; null: not known yet. */
+    headBranch: label("head_branch"),
+    /** `owner/name` of that branch's repository; null: not known, or a fork that was deleted. */
+    headRepository: label("head_repository"),
     openedAt: instant("opened_at"),
     /** Set once, never unset: a merge is final. */
     mergedAt: instant("merged_at"),

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant, label, org } from "./columns.ts";
+import { boolean, index, integer, pgTable, primaryKey, unique, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { exact, instant, label, labels, org } from "./columns.ts";
+import type { Channel } from "./records.ts";
 
 /**
  * Declarations that an agent's session worked on a task: the cost of its declarer's calls then counts for that task's
@@ -50,5 +51,63 @@ export const sessionAgents = pgTable(
   (table) => [
     primaryKey({ columns: [table.orgId, table.session, table.agentSession] }),
     index("session_agents_agent").on(table.orgId, table.agentSession),
+  ],
+);
+
+/**
+ * Declarations that an agent's session works on a branch from then on. Each covers the calls that its declarer made under the
+ * agent's own id until that pair's next context; the first one covers earlier calls, too.
+ */
+export const sessionContexts = pgTable(
+  "session_contexts",
+  {
+    orgId: org(),
+    id: uuid("id").notNull().defaultRandom(),
+    /** The agent's own session. */
+    session: label("session").notNull(),
+    /** As in `session_links`. */
+    declarer: label("declarer").notNull(),
+    /** `owner/name` in lower case. */
+    repository: label("repository").notNull(),
+    branch: label("branch").notNull(),
+    keyId: uuid("key_id").notNull(),
+    client: label("client").notNull(),
+    /** By the gateway's clock. */
+    declaredAt: instant("declared_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    uniqueIndex("session_contexts_pair").on(table.orgId, table.session, table.declarer, table.declaredAt),
+  ],
+);
+
+/**
+ * Sums of the calls that a context covers, by hour. `session` is the one that counts for them. Triggers of `requests` and
+ * `session_contexts` keep them; sums of hours whose single records have been dropped stay.
+ */
+export const sessionStretches = pgTable(
+  "session_stretches",
+  {
+    orgId: org(),
+    context: uuid("context").notNull(),
+    session: label("session").notNull(),
+    hour: instant("hour").notNull(),
+    keyId: uuid("key_id").notNull(),
+    owner: label("owner"),
+    teams: labels("teams"),
+    model: label("model"),
+    channel: label("channel").$type<Channel>().notNull(),
+    records: integer("records").notNull(),
+    /** Records whose cost is known. */
+    known: integer("known").notNull(),
+    /** Records whose cost is unknown or a lower bound. */
+    uncertain: integer("uncertain").notNull(),
+    /** The known cost. */
+    costUsd: exact("cost_usd").notNull(),
+  },
+  ({ orgId, context, session, hour, keyId, owner, teams, model, channel }) => [
+    unique("session_stretches_cell")
+      .on(orgId, session, context, hour, keyId, owner, teams, model, channel)
+      .nullsNotDistinct(),
   ],
 );

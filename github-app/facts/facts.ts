@@ -55,6 +55,9 @@ export const PullRequestFacts = closed({
   authorIsBot: Type.Boolean(),
   authorAssociation: nullable(Type.String()),
   fromFork: nullable(Type.Boolean()),
+  /** Missing from deliveries that an earlier version stored. */
+  headBranch: Type.Optional(nullable(Type.String())),
+  headRepository: Type.Optional(nullable(Type.String())),
   revertsByBranch: nullable(Id),
   body: closed({
     ...bodyFacts,

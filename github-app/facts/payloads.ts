@@ -54,7 +54,10 @@ export const PullRequestPayload = open({
     body: Body,
     author_association: Type.Optional(Type.String()),
     // The repository of a fork that was deleted is null.
-    head: open({ ref: Type.String(), repo: Type.Optional(nullable(open({ id: Id }))) }),
+    head: open({
+      ref: Type.String(),
+      repo: Type.Optional(nullable(open({ id: Id, full_name: Type.Optional(FullName) }))),
+    }),
   }),
 });
 

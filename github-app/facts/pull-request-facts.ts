@@ -1,5 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 import { readSessionLine } from "#shared/session-line.ts";
+import { isSingleLine } from "#shared/text-length.ts";
 import type { PullRequestFacts, ReviewFacts } from "./facts.ts";
 import type { PullRequestPayload, ReviewPayload } from "./payloads.ts";
 import { readRevertBranch, readRevertClaims } from "./revert.ts";
@@ -31,6 +32,8 @@ export function pullRequestFacts(payload: Static<typeof PullRequestPayload>): Pu
     authorIsBot: it.user?.type === "Bot",
     authorAssociation: it.author_association ?? null,
     fromFork: it.head.repo === undefined ? null : it.head.repo?.id !== payload.repository.id,
+    headBranch: isSingleLine(it.head.ref, 255) ? it.head.ref : null,
+    headRepository: it.head.repo?.full_name?.toLowerCase() ?? null,
     revertsByBranch: readRevertBranch(it.head.ref),
     body: {
       ...bodyFacts(it.body, at, edited),

@@ -32,6 +32,8 @@ function stateOf({ deliveryId, facts }: Reported<PullRequestFacts>): PullRequest
     authorIsBot: facts.authorIsBot,
     authorAssociation: facts.authorAssociation,
     fromFork: facts.fromFork,
+    headBranch: facts.headBranch ?? null,
+    headRepository: facts.headRepository ?? null,
     acceptedSession: null,
     openedAt: facts.openedAt,
     mergedAt: facts.merged?.at ?? null,
@@ -96,6 +98,7 @@ const reportKey = (it: PullRequestState) => [
   // Only to break ties between reports with the same body.
   JSON.stringify([it.sessionIds, it.revertsByBody, it.revertsBySha]),
   JSON.stringify([it.authorLogin, it.authorIsBot, it.authorAssociation, it.fromFork, it.revertsByBranch]),
+  JSON.stringify([it.headBranch, it.headRepository]),
 ];
 
 function stateWithoutMerge(a: PullRequestState, b: PullRequestState): PullRequestState["state"] {

@@ -54,6 +54,8 @@ describe("a pull request", () => {
       authorIsBot: false,
       authorAssociation: "MEMBER",
       fromFork: false,
+      headBranch: "changes",
+      headRepository: "codertocat/hello-world",
       revertsByBranch: null,
       body: {
         at: "2026-11-01T10:00:00.000Z",

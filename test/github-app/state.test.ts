@@ -32,6 +32,8 @@ const body = fc.record({
   revertsBySha: nothing,
 });
 
+const head: fc.Arbitrary<string | null> = fc.option(fc.constantFrom("one", "two"));
+
 const pullRequestFacts: fc.Arbitrary<PullRequestFacts> = fc.record({
   action: fc.constant<string>("edited"),
   installation: fc.constant(null),
@@ -46,6 +48,8 @@ const pullRequestFacts: fc.Arbitrary<PullRequestFacts> = fc.record({
   authorIsBot: fc.boolean(),
   authorAssociation: fc.option(fc.constantFrom("MEMBER", "NONE")),
   fromFork: fc.option(fc.boolean()),
+  headBranch: head,
+  headRepository: head,
   revertsByBranch: fc.option(fc.constant(1)),
   body,
 });

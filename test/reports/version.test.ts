@@ -65,7 +65,7 @@ describe("the version of the records", () => {
     await database.close();
   });
 
-  test("moves for every team with a merge that is joined, a review and a linked session", async () => {
+  test("moves for every team with a merge that is joined, a review, a linked session and a context", async () => {
     const everyone = ["all", "alpha", "beta"];
     await write({ repositories: [{ id: 1, fullName: "acme/shop" }] });
     const merge = { repository: 1, number: 1, mergedAt: AT, link: "unknown_session", session: "s" };
@@ -79,6 +79,8 @@ describe("the version of the records", () => {
       values ('default', 't', 's', 'ann', true, gen_random_uuid(), 'cli', now())`;
     expect(await moved(async () => await link())).toEqual(everyone);
     expect(await moved(async () => await sql`delete from session_links`)).toEqual(everyone);
+    const contexts = [{ session: "s", owner: "ann", at: AT, branch: "b" }];
+    expect(await moved(() => write({ contexts }))).toEqual(everyone);
   });
 
   test("moves with what administrators set, such as prices and teams", async () => {

@@ -14,6 +14,7 @@ export type RequestFacts = {
   teams?: string[] | null;
   costCenter?: string | null;
   session?: string | null;
+  agentSession?: string | null;
   tags?: string[];
   latencyMs?: number | null;
   ttftMs?: number | null;
@@ -33,6 +34,8 @@ export type PullRequestFacts = {
   mergedAt: string | null;
   link: string;
   session?: string | null;
+  headBranch?: string | null;
+  headRepository?: string | null;
   sha?: string;
   revertsByBranch?: number | null;
   revertsByBody?: { repository: string | null; number: number }[];
@@ -47,8 +50,17 @@ type ReviewFacts = {
   dismissed?: boolean;
 };
 
+export type ContextFacts = {
+  session: string;
+  owner: string;
+  at: string;
+  branch: string;
+  repository?: string;
+};
+
 export type World = {
   keys?: Record<string, string>;
+  contexts?: ContextFacts[];
   requests?: RequestFacts[];
   repositories?: { id: number; fullName: string; formerNames?: string[] }[];
   pullRequests?: PullRequestFacts[];
@@ -76,6 +88,13 @@ export async function seed(sql: postgres.Sql, orgId: string, world: World): Prom
   );
   await put("requests", (world.requests ?? []).map(requestRow));
   await put(
+    "session_contexts",
+    (world.contexts ?? []).map(({ session, owner, at, branch, repository = "acme/app" }) => ({
+      ...{ session, declarer: owner, repository, branch, declared_at: at },
+      ...{ key_id: keyId("a"), client: "cli" },
+    })),
+  );
+  await put(
     "repositories",
     (world.repositories ?? []).map(({ id, fullName, formerNames = [] }) => ({
       id,
@@ -89,12 +108,14 @@ export async function seed(sql: postgres.Sql, orgId: string, world: World): Prom
     (world.pullRequests ?? []).map((pr) => ({
       repository_id: pr.repository,
       number: pr.number,
-      state: pr.mergedAt ? "merged" : "open",
+      state: pr.mergedAt ? "merged" : pr.link === "not_merged" ? "closed" : "open",
       merged_at: pr.mergedAt,
       merge_commit_sha: pr.sha ?? null,
       link: pr.link,
       session_ids: pr.session ? [pr.session] : [],
       session: pr.session ?? null,
+      head_branch: pr.headBranch ?? null,
+      head_repository: pr.headRepository ?? null,
       reverts_by_branch: pr.revertsByBranch ?? null,
       reverts_by_body: sql.json(pr.revertsByBody ?? []),
       reverts_by_sha: pr.revertsBySha ?? [],
@@ -134,6 +155,7 @@ function requestRow(facts: RequestFacts): Record<string, unknown> {
     teams: facts.teams ?? null,
     cost_center: facts.costCenter ?? null,
     session: facts.session ?? null,
+    agent_session: facts.agentSession ?? null,
     client: facts.client ?? "unknown",
     tags: facts.tags ?? [],
     latency_ms: facts.latencyMs ?? null,

@@ -77,6 +77,8 @@ const MANY = new Set([
   "external_id",
   "full_name",
   "merge_commit_sha",
+  "head_branch",
+  "head_repository",
   "body_sha256",
 ]);
 

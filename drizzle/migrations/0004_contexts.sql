@@ -1,0 +1,95 @@
+CREATE TABLE "session_contexts" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"id" uuid DEFAULT gen_random_uuid() NOT NULL,
+	"session" text COLLATE "C" NOT NULL,
+	"declarer" text COLLATE "C" NOT NULL,
+	"repository" text COLLATE "C" NOT NULL,
+	"branch" text COLLATE "C" NOT NULL,
+	"key_id" uuid NOT NULL,
+	"client" text COLLATE "C" NOT NULL,
+	"declared_at" timestamptz(3) NOT NULL,
+	CONSTRAINT "session_contexts_org_id_id_pk" PRIMARY KEY("org_id","id")
+);
+--> statement-breakpoint
+CREATE TABLE "session_stretches" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"context" uuid NOT NULL,
+	"session" text COLLATE "C" NOT NULL,
+	"hour" timestamptz(3) NOT NULL,
+	"key_id" uuid NOT NULL,
+	"owner" text COLLATE "C",
+	"teams" text[] COLLATE "C",
+	"model" text COLLATE "C",
+	"channel" text COLLATE "C" NOT NULL,
+	"records" integer NOT NULL,
+	"known" integer NOT NULL,
+	"uncertain" integer NOT NULL,
+	"cost_usd" numeric NOT NULL,
+	CONSTRAINT "session_stretches_cell" UNIQUE NULLS NOT DISTINCT("org_id","session","context","hour","key_id","owner","teams","model","channel")
+);
+--> statement-breakpoint
+ALTER TABLE "pull_requests" ADD COLUMN "head_branch" text COLLATE "C";--> statement-breakpoint
+ALTER TABLE "pull_requests" ADD COLUMN "head_repository" text COLLATE "C";--> statement-breakpoint
+CREATE UNIQUE INDEX "session_contexts_pair" ON "session_contexts" USING btree ("org_id","session","declarer","declared_at");--> statement-breakpoint
+-- By hand: records are written under a shared lock, taken before any other, and contexts alone: so each call is stored before
+-- the context that covers it, which then counts it, or sees that context.
+CREATE FUNCTION "lock_contexts"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF TG_TABLE_NAME = 'session_contexts' THEN
+		PERFORM pg_advisory_xact_lock(hashtext('session_contexts'));
+	ELSE
+		PERFORM pg_advisory_xact_lock_shared(hashtext('session_contexts'));
+	END IF;
+	RETURN NULL;
+END $$;--> statement-breakpoint
+-- A call belongs to the first of its ids that its maker declared contexts for: there to the last one before it, else to the first.
+CREATE FUNCTION "keep_stretches"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+	"calls" text := 'SELECT *, 1 AS "sign" FROM "written"';
+	"declared" text := '(SELECT DISTINCT "org_id", "counting", "declarer" FROM "written", LATERAL (
+		SELECT "written"."session" UNION ALL SELECT "it"."session" FROM "session_agents" "it"
+		WHERE "it"."org_id" = "written"."org_id" AND "it"."agent_session" = "written"."session") "of" ("counting")) "new"';
+BEGIN
+	IF TG_TABLE_NAME = 'session_contexts' THEN
+		EXECUTE 'DELETE FROM "session_stretches" "old" USING ' || "declared" || '
+			WHERE "old"."org_id" = "new"."org_id" AND "old"."session" = "new"."counting"
+				AND lower(coalesce("old"."owner", "old"."key_id"::text)) = "new"."declarer" AND "old"."hour" >= coalesce(
+					(SELECT "raw_from" FROM "rollup_state" "it" WHERE "it"."org_id" = "new"."org_id"), ''-infinity'')';
+		"calls" := 'SELECT "r".*, 1 AS "sign" FROM "requests" "r" JOIN ' || "declared" || ' ON "r"."org_id" = "new"."org_id"
+			AND "r"."session" = "counting" AND lower(coalesce("owner", "key_id"::text)) = "declarer"';
+	ELSIF NOT EXISTS (SELECT FROM "session_contexts") THEN
+		RETURN NULL;
+	ELSIF TG_OP = 'UPDATE' THEN
+		"calls" := "calls" || ' UNION ALL SELECT *, -1 FROM "before"';
+	END IF;
+	EXECUTE format('
+		INSERT INTO "session_stretches" AS "sum" ("org_id", "session", "context", "hour", "key_id", "owner", "teams", "model", "channel",
+			"records", "known", "uncertain", "cost_usd")
+		SELECT "org_id", "session", "context", date_trunc(''hour'', "started_at", ''UTC''), "key_id", "owner", "teams", "model",
+			"channel", sum("sign"), coalesce(sum("sign") FILTER (WHERE "cost_usd" IS NOT NULL), 0),
+			coalesce(sum("sign") FILTER (WHERE "unpriced" OR "partial" OR "cost_usd" IS NULL), 0), coalesce(sum("sign" * "cost_usd"), 0)
+		FROM (%s) "call" CROSS JOIN LATERAL (
+			SELECT "id" AS "context" FROM "session_contexts" "it"
+			WHERE "it"."org_id" = "call"."org_id" AND "it"."declarer" = lower(coalesce("call"."owner", "call"."key_id"::text))
+				AND "it"."session" IN ("call"."agent_session", "call"."parent_session", "call"."session")
+			ORDER BY array_position(ARRAY["call"."agent_session", "call"."parent_session", "call"."session"], "it"."session"),
+				"declared_at" <= "started_at" DESC, CASE WHEN "declared_at" <= "started_at" THEN "declared_at" END DESC, "declared_at"
+			LIMIT 1) "covering"
+		WHERE "session" IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+		ON CONFLICT ON CONSTRAINT "session_stretches_cell" DO UPDATE SET "records" = "sum"."records" + excluded."records",
+			"known" = "sum"."known" + excluded."known", "uncertain" = "sum"."uncertain" + excluded."uncertain",
+			"cost_usd" = "sum"."cost_usd" + excluded."cost_usd"', "calls");
+	RETURN NULL;
+END $$;--> statement-breakpoint
+CREATE TRIGGER "requests_lock_contexts" BEFORE INSERT OR UPDATE ON "requests"
+	FOR EACH STATEMENT EXECUTE FUNCTION "lock_contexts"();--> statement-breakpoint
+CREATE TRIGGER "requests_stretch_new" AFTER INSERT ON "requests" REFERENCING NEW TABLE AS "written"
+	FOR EACH STATEMENT EXECUTE FUNCTION "keep_stretches"();--> statement-breakpoint
+CREATE TRIGGER "requests_stretch_changed" AFTER UPDATE ON "requests" REFERENCING OLD TABLE AS "before" NEW TABLE AS "written"
+	FOR EACH STATEMENT EXECUTE FUNCTION "keep_stretches"();--> statement-breakpoint
+CREATE TRIGGER "session_contexts_lock" BEFORE INSERT ON "session_contexts"
+	FOR EACH STATEMENT EXECUTE FUNCTION "lock_contexts"();--> statement-breakpoint
+CREATE TRIGGER "session_contexts_stretch" AFTER INSERT ON "session_contexts" REFERENCING NEW TABLE AS "written"
+	FOR EACH STATEMENT EXECUTE FUNCTION "keep_stretches"();--> statement-breakpoint
+CREATE TRIGGER "session_contexts_count" AFTER INSERT ON "session_contexts" REFERENCING NEW TABLE AS "written"
+	FOR EACH STATEMENT EXECUTE FUNCTION "count_changed_joins"();
