@@ -57,6 +57,7 @@ export const COMMON = {
   CALLS_MAX: optional(calls()),
   CALLS_PER_KEY_MAX: optional(calls()),
   CALLS_PER_PROVIDER_MAX: optional(calls()),
+  LIMITS_AWAY_AFTER_MS: whole("milliseconds", [50, 5000], 250),
   STOP_GRACE_SECONDS: whole("seconds", [0, 300], 0),
   MASTER_KEY_REPLACES: optional(
     text("the 8 hexadecimal digits that the message named", (value) => /^[0-9a-f]{8}$/.test(value)),

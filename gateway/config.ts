@@ -89,6 +89,8 @@ export type GatewayConfig = {
   stopGraceSeconds: number;
   /** Calls in flight at once: in this process, of one key, and at a provider without a limit of its own. */
   inFlightMax: InFlightMax;
+  /** The limits' database is away once calls wait for it and it has answered nothing for this time. */
+  limitsAwayAfterMs: number;
   /** How old the snapshot may be that a start without the database begins with; 0: none is written or used. */
   snapshotSecondsMax: number;
   /** Poll interval for batches that have not been reconciled. */
@@ -153,6 +155,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
       },
       share,
     ),
+    limitsAwayAfterMs: values.LIMITS_AWAY_AFTER_MS,
     snapshotSecondsMax: values.SNAPSHOT_SECONDS_MAX,
     batchCheckSeconds: values.BATCH_CHECK_SECONDS,
     refusalsPerMinute: share(values.REFUSALS_PER_MINUTE),

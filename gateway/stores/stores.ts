@@ -23,6 +23,7 @@ export type StoresOptions = {
   databaseUrl: string;
   dataDirectory: string;
   snapshotSecondsMax: number;
+  limitsAwayAfterMs: number;
   /** 32 bytes. */
   masterKey: Uint8Array;
   /** Id of a lost master key that this one replaces. */

@@ -8,6 +8,7 @@ import { ask, askUntilAnswered, scratch, start } from "#test/support/embedded.ts
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { postgresGate } from "#test/support/postgres-gate.ts";
+import { HAS_PROC, postmasterOf, signalFamily } from "#test/support/processes.ts";
 import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 
@@ -110,6 +111,72 @@ describe("with Postgres stopped", () => {
       ),
     );
     expect(metrics).toContain(true);
+  });
+});
+
+describe.if(HAS_PROC)("with Postgres frozen", () => {
+  const place = scratch();
+  let postgres: Embedded;
+  let gateway: GatewayProcess;
+
+  beforeAll(async () => {
+    postgres = await start(join(place.path, "data"));
+    const { url } = postgres;
+    await migrate(url);
+    const env = { LIMITS_AWAY_AFTER_MS: "250" };
+    gateway = await startGateway({ dataDir: join(place.path, "gateway"), databaseUrl: url, env });
+    await offerCent(gateway, upstream.url);
+  });
+
+  test("calls of keys with limits wait a moment once, and are answered by the figures here", async () => {
+    const limits = {
+      concurrency: { concurrency: 4 },
+      budget: { budget_usd: "5" },
+      rate: { requests_per_minute: 600 },
+      tokens: { tokens_per_minute: 100_000 },
+      // A fiftieth of what is left is a dime.
+      share: { budget_usd: "5.02", when_away: "refuse" },
+      none: {},
+    } as const;
+    const made = Object.entries(limits).map(
+      async ([name, limit]) => [name, await limitedKey(gateway, limit)] as const,
+    );
+    const keys = await Promise.all(made);
+    // After a refusal, the first call of each may still wait for what the one before it has booked.
+    for (const [, { secret }] of keys) expect(await statuses(gateway, secret, 2)).toEqual([200, 200]);
+    const postmaster = await postmasterOf(postgres.data);
+    signalFamily(postmaster, "SIGSTOP");
+    try {
+      const found = new Map<string, { status: number; ms: number }[]>(keys.map(([name]) => [name, []]));
+      const callers = keys.flatMap(([name, { secret }]) =>
+        Array.from({ length: 4 }, async () => {
+          for (let n = 0; n < 10; n++) {
+            const startedMs = performance.now();
+            const { status } = await call(gateway, secret);
+            found.get(name)?.push({ status, ms: performance.now() - startedMs });
+          }
+        }),
+      );
+      await Promise.all(callers);
+      const statusesOf = (name: string) => found.get(name)?.map(({ status }) => status) ?? [];
+      for (const name of ["concurrency", "budget", "rate", "tokens", "none"])
+        expect([name, statusesOf(name)]).toEqual([name, all(200, 40)]);
+      expect(statusesOf("share").toSorted()).toEqual([...all(200, 10), ...all(503, 30)]);
+      // The same machine at the same time answers the key without limits.
+      const late = (name: string) =>
+        found
+          .get(name)
+          ?.map(({ ms }) => ms)
+          .toSorted((a, b) => a - b)[37] ?? 0;
+      for (const [name] of keys) expect([name, late(name) < 400 + 2 * late("none")]).toEqual([name, true]);
+    } finally {
+      signalFamily(postmaster, "SIGCONT");
+    }
+    await until(async () => {
+      const [, budgeted] = keys.find(([name]) => name === "budget") ?? [];
+      const view = await awayOf(gateway, budgeted?.id ?? "");
+      return view?.requests === 40 && view.usd === "0.4" && view.over["budget_usd"] === "0";
+    });
   });
 });
 

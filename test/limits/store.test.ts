@@ -29,6 +29,7 @@ async function begunLimiter(): Promise<Limiter> {
     clock: systemClock,
     log: keptLog(),
     metrics: new Registry(),
+    limitsAwayAfterMs: 5000,
     recorded: async () => undefined,
   });
   await opened.begun;

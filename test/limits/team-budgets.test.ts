@@ -67,6 +67,7 @@ async function reserved(limits: KeyLimits | null, budgetUsd: string, known = "2"
     clock: systemClock,
     log: keptLog(),
     metrics: new Registry(),
+    limitsAwayAfterMs: 5000,
     recorded: async () => undefined,
   });
   await limiter.begun;

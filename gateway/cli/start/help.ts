@@ -57,6 +57,8 @@ Settings are environment variables (a .env file works too):
                     collector for traces and metrics of calls by OTLP over HTTP (none)
   BATCH_CHECK_SECONDS
                     how often to check batches that no client polls (30)
+  LIMITS_AWAY_AFTER_MS
+                    milliseconds without an answer after which keys' limits count Postgres as away (250)
   OPENAI_API_KEY, ANTHROPIC_API_KEY, ...   each creates that provider
   ADMIN_KEY_FILE, MASTER_KEY_FILE, DATABASE_URL_FILE, ...
                     a file with that secret, instead of the variable

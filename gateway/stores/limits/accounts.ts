@@ -3,6 +3,7 @@ import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ClientKey } from "../../directory.ts";
 import { Account, type Admission, type AskingCall } from "../../limits/account.ts";
+import type { LimitState } from "../../limits/decide.ts";
 import type { Pico } from "../../limits/money.ts";
 import { type BudgetPeriod, budgetPeriodAt } from "../../limits/window.ts";
 import { book } from "./booking.ts";
@@ -143,10 +144,16 @@ async function admitBatch(
 ): Promise<Admission[]> {
   if (contact.reachable()) {
     const place = { accountId: id, spendId, period: figures.period, holder };
+    let isGivenUp = false;
+    const plan = (found: LimitState) => {
+      // An answer that comes too late must not count calls a second time.
+      if (isGivenUp) throw new Error("the calls were decided without it");
+      return figures.plan(calls, found);
+    };
     try {
-      const booking = query((sql) => book(sql, place, (found) => figures.plan(calls, found)));
-      return figures.booked(await contact.whileReachable(booking));
+      return figures.booked(await contact.whileReachable(query((sql) => book(sql, place, plan))));
     } catch (error) {
+      isGivenUp = true;
       contact.failed(error);
     }
   }

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 
@@ -15,19 +16,26 @@ type Heartbeat = {
   afterwards(isSteady: boolean): Promise<void>;
 };
 
+type ContactDeps = {
+  clock: Clock;
+  log: Log;
+  /** The database is away once calls wait for it and it has answered nothing for this time. */
+  awayAfterMs: number;
+};
+
 export type Contact = ReturnType<typeof openContact>;
 
 /**
  * A circuit breaker between calls and the database: the first failure opens it, and only a heartbeat closes it. While it is
  * open no call asks the database, and calls that were asking stop waiting.
  */
-export function openContact(clock: Clock, log: Log) {
+export function openContact({ clock, log, awayAfterMs }: ContactDeps) {
   let state: "starting" | "reachable" | "away" = "starting";
   let beatenMs = Number.NEGATIVE_INFINITY;
   let steadySinceMs: number | null = null;
+  const waiters = openWaiters({ clock, awayAfterMs, failed });
   /** Ends the wait for the next heartbeat. */
   let probe = (): void => undefined;
-  const waiting = new Set<(reason: Error) => void>();
 
   /** The database has been up for `upMs`. */
   function answered(upMs: number): void {
@@ -45,7 +53,7 @@ export function openContact(clock: Clock, log: Log) {
     log.warn(errorFields(error), "the limits' database cannot be reached; limits are counted here");
     state = "away";
     steadySinceMs = null;
-    for (const give of waiting) give(new Error("the limits' database went away"));
+    waiters.giveUp();
     probe();
   }
 
@@ -56,16 +64,7 @@ export function openContact(clock: Clock, log: Log) {
     /** How long ago the last heartbeat succeeded. */
     silentMs: () => clock.monotonicMs() - beatenMs,
     /** `work`, or a rejection as soon as the database is known to be away. */
-    async whileReachable<T>(work: Promise<T>): Promise<T> {
-      const away = Promise.withResolvers<never>();
-      waiting.add(away.reject);
-      work.catch(() => undefined);
-      try {
-        return await Promise.race([work, away.promise]);
-      } finally {
-        waiting.delete(away.reject);
-      }
-    },
+    whileReachable: waiters.wait,
     /** Begins to beat; `begun` is the end of the first beat. */
     keep({ beat, afterwards }: Heartbeat): { begun: Promise<void>; stop(): void } {
       let isStopped = false;
@@ -94,6 +93,49 @@ export function openContact(clock: Clock, log: Log) {
         isStopped = true;
       };
       return { begun, stop };
+    },
+  };
+}
+
+type WaitersDeps = Omit<ContactDeps, "log"> & { failed(error: Error): void };
+
+/** The calls that ask the database. A busy one that answers others is not away. */
+function openWaiters({ clock, awayAfterMs, failed }: WaitersDeps) {
+  /** Ends the wait of each call; in their order, with the time of asking. */
+  const waiting = new Map<(reason: Error) => void, number>();
+  let heardMs = Number.NEGATIVE_INFINITY;
+  let isWatched = false;
+
+  async function watch(ms: number): Promise<void> {
+    if (isWatched) return;
+    isWatched = true;
+    await pause(ms);
+    // Answers that came while this process was busy are read first.
+    await setImmediate();
+    isWatched = false;
+    const [askedMs] = waiting.values();
+    if (askedMs === undefined) return;
+    const leftMs = Math.max(askedMs, heardMs) + awayAfterMs - clock.monotonicMs();
+    if (leftMs > 0) return watch(leftMs);
+    failed(new Error(`the limits' database did not answer within ${awayAfterMs} ms`));
+  }
+
+  return {
+    async wait<T>(work: Promise<T>): Promise<T> {
+      const away = Promise.withResolvers<never>();
+      waiting.set(away.reject, clock.monotonicMs());
+      void watch(awayAfterMs);
+      work.catch(() => undefined);
+      try {
+        const answer = await Promise.race([work, away.promise]);
+        heardMs = clock.monotonicMs();
+        return answer;
+      } finally {
+        waiting.delete(away.reject);
+      }
+    },
+    giveUp(): void {
+      for (const give of waiting.keys()) give(new Error("the limits' database went away"));
     },
   };
 }

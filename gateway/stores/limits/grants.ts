@@ -83,7 +83,10 @@ export type Settlements = ReturnType<typeof openSettlements>;
 const END_MS = 500;
 
 /** The calls that this process has reserved, and what is to be written of those that have ended. */
-export function openSettlements(query: BoundedQuery, contact: Pick<Contact, "reachable" | "failed">) {
+export function openSettlements(
+  query: BoundedQuery,
+  contact: Pick<Contact, "reachable" | "failed" | "whileReachable">,
+) {
   /** Null: not ended. */
   const open = new Map<string, CallSettlement | null>();
 
@@ -101,7 +104,7 @@ export function openSettlements(query: BoundedQuery, contact: Pick<Contact, "rea
       // If written late, the minute whose tokens it corrects is over.
       open.set(settlement.callId, { ...settlement, correction: null });
       if (!contact.reachable()) return;
-      const writing = write(settlement).catch(contact.failed);
+      const writing = contact.whileReachable(write(settlement)).catch(contact.failed);
       let timer: Timer | undefined;
       const timeout = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, END_MS);

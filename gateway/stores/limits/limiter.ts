@@ -35,6 +35,8 @@ export type LimiterOptions = {
   clock: Clock;
   log: Log;
   metrics: Registry;
+  /** The database is away once calls wait for it and it has answered nothing for this time. */
+  limitsAwayAfterMs: number;
   /** Resolves when the records of all calls that have ended are stored. */
   recorded: () => Promise<void>;
   /** The last known spend of keys. */
@@ -47,7 +49,7 @@ const POOL = {
   max: 4,
   statementTimeoutMs: 4000,
   lockTimeoutMs: 4000,
-  /** Long enough for a busy server: a slow one is asked, so that gateways count together. */
+  /** Long enough for a busy server that answers other queries: it is asked, so that gateways count together. */
   deadlineMs: 5000,
 };
 
@@ -58,7 +60,7 @@ export function openLimiter(options: LimiterOptions): Limiter {
   const { clock, log } = options;
   const holder = newId();
   const { query, close } = deadlinePool(options.databaseUrl, POOL);
-  const contact = openContact(clock, log);
+  const contact = openContact({ clock, log, awayAfterMs: options.limitsAwayAfterMs });
   const metrics = outageMetrics(options.metrics, () => !contact.reachable());
   const settlements = openSettlements(query, contact);
   const learned = { replicas: 1, spend: options.spend ?? NOTHING_SPENT };
