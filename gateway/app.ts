@@ -8,7 +8,9 @@ import { crossOrigin } from "./plugins/cross-origin.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
 import { hostGuard, refusePath } from "./plugins/host-guard.ts";
 import { API_DOCUMENT, apiPage } from "./surfaces/api-page.ts";
+import { azureObjects } from "./surfaces/azure-objects.ts";
 import { batchesSurface, filesSurface, messageBatches } from "./surfaces/batches.ts";
+import { bedrock } from "./surfaces/bedrock.ts";
 import { classifySurface } from "./surfaces/classify.ts";
 import { agentTelemetry, claudeUsage, managedSettingsSurface } from "./surfaces/claude-code.ts";
 import { consolePages } from "./surfaces/console.ts";
@@ -49,8 +51,8 @@ const answerHeaders = ({ lifecycle }: { lifecycle: { stopping: boolean } }) =>
 
 /** All addresses, in the order in which the OpenAPI document has them. */
 const ADDRESSES = [
-  ...[consolePages, health, metrics, models, gemini, modelSurfaces, keptResponses],
-  ...[filesSurface, batchesSurface, messageBatches, classifySurface, sessionLinksSurface],
+  ...[consolePages, health, metrics, models, gemini, bedrock, modelSurfaces, keptResponses],
+  ...[filesSurface, batchesSurface, messageBatches, classifySurface, sessionLinksSurface, azureObjects],
   ...[otel, hookEvents, mcp, reports, version],
   // What people, their devices and directories ask about people.
   ...[

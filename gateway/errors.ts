@@ -25,7 +25,7 @@ export const ERRORS = {
     openai: "authentication_error",
     anthropic: "authentication_error",
     public:
-      "No valid client key was presented. Send it in x-gateway-key, Authorization: Bearer, x-api-key, or x-goog-api-key.",
+      "No valid client key was presented. Send it in x-gateway-key, Authorization: Bearer, x-api-key, x-goog-api-key, or api-key.",
   },
   too_many_refusals: {
     status: 429,

@@ -9,6 +9,8 @@ export type PresentedCredentials = {
   apiKey: string | null;
   /** From `x-goog-api-key`. */
   googleKey: string | null;
+  /** From `api-key`, Azure's. */
+  azureKey: string | null;
 };
 
 const BEARER = /^bearer[ \t]+(.+)$/i;
@@ -24,6 +26,7 @@ export function readCredentials(headers: HeaderView): PresentedCredentials {
     bearer: single(BEARER.exec(present(headers.get("authorization")) ?? "")?.[1]),
     apiKey: single(headers.get("x-api-key")),
     googleKey: single(headers.get("x-goog-api-key")),
+    azureKey: single(headers.get("api-key")),
   };
 }
 

@@ -88,7 +88,9 @@ export function withScope(viewer: Viewer, scopes: readonly TokenScope[]): Viewer
 
 /** Whether a request carries a credential other than a cookie, in whatever form. */
 export const hasKey = (headers: Headers): boolean =>
-  ["authorization", "x-gateway-key", "x-api-key", "x-goog-api-key"].some((name) => headers.has(name));
+  ["authorization", "x-gateway-key", "x-api-key", "x-goog-api-key", "api-key"].some((name) =>
+    headers.has(name),
+  );
 
 async function viewerByKey(
   { database, isAdminKey, refusals, clock }: ViewerDeps,

@@ -36,7 +36,7 @@ function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]>
 
 /**
  * Identifies the caller of a request. If `x-gateway-key` is present, it alone decides; otherwise the first of
- * `Authorization: Bearer`, `x-api-key` and `x-goog-api-key` that is a known key.
+ * `Authorization: Bearer`, `x-api-key`, `x-goog-api-key` and `api-key` that is a known key.
  * @throws GatewayError unauthenticated; too_many_refusals; key_unverifiable if the key store cannot be read.
  */
 export async function authenticate(
@@ -44,17 +44,18 @@ export async function authenticate(
   request: Request,
   headers: HeaderView = request.headers,
 ): Promise<Known> {
-  const { gatewayKey, bearer, apiKey, googleKey } = readCredentials(headers);
+  const { gatewayKey, bearer, apiKey, googleKey, azureKey } = readCredentials(headers);
   if (gatewayKey !== null) {
     const key = await lookUp(callers, gatewayKey);
     if (!key) throw callers.refusals.refused("client_key", request);
     return { key, passthroughCredential: passthroughCredential(callers, bearer, apiKey) };
   }
-  for (const secret of [bearer, apiKey, googleKey]) {
-    const key = secret === null ? null : await lookUp(callers, secret);
+  const presented = [bearer, apiKey, googleKey, azureKey].filter((secret) => secret !== null);
+  for (const secret of presented) {
+    const key = await lookUp(callers, secret);
     if (key) return { key, passthroughCredential: null };
   }
-  if (bearer === null && apiKey === null && googleKey === null) throw new GatewayError("unauthenticated");
+  if (presented.length === 0) throw new GatewayError("unauthenticated");
   throw callers.refusals.refused("client_key", request);
 }
 

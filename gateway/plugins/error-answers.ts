@@ -3,12 +3,26 @@ import { newId } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { PRIVATE_ANSWER } from "#shared/private-answers.ts";
 import { ERRORS, type ErrorType, GatewayError } from "../errors.ts";
-import type { ErrorContext } from "../providers/wire.ts";
+import { bedrockError } from "../providers/bedrock-error.ts";
+import type { ErrorContext, Wire } from "../providers/wire.ts";
 import { WIRES } from "../providers/wires.ts";
 import type { WireName } from "../surface-facts.ts";
 
+type Errors = Pick<Wire, "errorBody" | "requestIdHeader">;
+
+const BEDROCK: Errors = {
+  errorBody: (type, message) => JSON.stringify(bedrockError(ERRORS[type].status, message)),
+  requestIdHeader: "x-amzn-requestid",
+};
+
 /** Which error format an address uses; the first match counts. This affects wording only, never access. */
-const SHAPES: readonly { prefix: string; method?: string; needsHeader?: string; wire: WireName }[] = [
+const SHAPES: readonly {
+  prefix: string;
+  method?: string;
+  needsHeader?: string;
+  wire: WireName | "bedrock";
+}[] = [
+  { prefix: "/model/", wire: "bedrock" },
   { prefix: "/v1/messages", wire: "messages" },
   { prefix: "/v1/models", needsHeader: "anthropic-version", wire: "messages" },
   { prefix: "/managed/settings", wire: "messages" },
@@ -42,7 +56,8 @@ function shaped(request: Request, it: Shaped): Response {
       method === request.method &&
       (!needsHeader || request.headers.has(needsHeader)),
   );
-  const wire = WIRES[shape?.wire ?? "chat"];
+  const name = shape?.wire ?? "chat";
+  const wire: Errors = name === "bedrock" ? BEDROCK : WIRES[name];
   const headers = new Headers({
     ...PRIVATE_ANSWER,
     "content-type": "application/json",

@@ -11,6 +11,7 @@ import { forwardedQuery } from "../http/query.ts";
 import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan.ts";
 import { readBody } from "../plugins/body.ts";
 import { type Caller, type CallerCheck, keyed } from "../plugins/client-key.ts";
+import { supportsSurface } from "../providers/endpoint.ts";
 import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import { CALL_ID_HEADER } from "../upstream/answer-headers.ts";
 import type { InFlight } from "../upstream/in-flight.ts";
@@ -37,6 +38,7 @@ export function modelSurfaces(deps: SurfaceDeps) {
     // The paths of Google's methods name the model (gemini.ts).
     if (methods) continue;
     for (const address of [path, ...aliases]) all.use(at(deps, surface, address));
+    for (const address of azureAddresses(surface)) all.use(azureAt(deps, surface, address));
   }
   return all;
 }
@@ -49,6 +51,23 @@ const at = (deps: SurfaceDeps, surface: SurfaceName, address: string) =>
     parse: "none",
     detail: modelDocs(surface),
   });
+
+/** Where `AzureOpenAI` and clients of Azure's v1 API call a surface; none of other vendors' surfaces. */
+const azureAddresses = (surface: SurfaceName): string[] =>
+  supportsSurface({ kind: "azure", responses: true }, surface)
+    ? ["/openai/v1", "/openai", "/openai/deployments/:deployment"].map(
+        (root) => root + surfaceFacts(surface).path.slice("/v1".length),
+      )
+    : [];
+
+/** The deployment in the path is the model, as on Azure, whatever the body names. */
+const azureAt = (deps: SurfaceDeps, surface: SurfaceName, address: string) =>
+  keyed(deps, address).post(
+    address,
+    ({ request, caller, params }: { request: Request; caller: Caller; params?: Record<string, string> }) =>
+      serve(deps, { surface, caller, request, named: { model: params?.["deployment"] ?? null } }),
+    { clientKey: true, parse: "none", detail: { hide: true } },
+  );
 
 /** Runs one call through the exchange. An error gets the id of the call. */
 export async function serve(
@@ -94,8 +113,10 @@ type Arrival = {
   surface: SurfaceName;
   caller: Caller;
   request: Request;
-  /** The model and stream flag in the path, if it names the model. */
-  named?: { model: string; streamed: boolean };
+  /** What a path that is not the surface's own says: the model, and in Google's format whether to stream. */
+  named?: { model: string | null; streamed?: boolean };
+  /** Makes the surface's body of one in another form. */
+  bodyOf?(bytes: Uint8Array): Uint8Array;
 };
 
 /** The call as a value, once its body is whole. */
@@ -106,8 +127,11 @@ async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
   const limits = { bytesMax: bytesMax.json, hold, headers: caller.headers };
-  const bytes = await readBody(deps, request, limits);
-  if (named) return arrived(arrival, { body: scanJson(bytes, GEMINI_CALL), streamed: named.streamed }, deps);
+  const received = await readBody(deps, request, limits);
+  const bytes = arrival.bodyOf?.(received) ?? received;
+  if (named?.streamed !== undefined) {
+    return arrived(arrival, { body: scanJson(bytes, GEMINI_CALL), streamed: named.streamed }, deps);
+  }
   const body = scanJson(bytes, CALL);
   const streamed = streamMember
     ? memberValue(body, streamMember.name) === streamMember.value
@@ -139,7 +163,11 @@ async function admitForm(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
     clock,
     signal: request.signal,
   });
-  const { stream, n } = Object.fromEntries(fields);
+  const { stream, n, model } = Object.fromEntries(fields);
+  const { named } = arrival;
+  if (named?.model && model !== undefined && model !== named.model) {
+    throw new GatewayError("invalid_request", "`model` differs from the deployment in the address.");
+  }
   const streamed = stream === "true";
   const body = fieldsAsJson(fields, {
     ...(stream !== undefined && { stream: streamed }),
@@ -158,7 +186,7 @@ const arrived = (
   key: caller.key,
   passthroughCredential: caller.passthroughCredential,
   headers: caller.headers,
-  // In Google's format it says how a stream is framed, which the gateway decides.
+  // It says how a stream is framed, which the gateway decides, or which version of another vendor's address this is.
   query: named ? "" : forwardedQuery(request.url),
   body,
   model: named?.model ?? stringMember(body, "model"),

@@ -17,7 +17,7 @@ const RESPONSES = {
 };
 const MISSING = { "404": { description: "No call of the key with that model would be served." } };
 
-type ModelsDeps = { callers: CallerCheck; directory: { current(): Directory }; prices(): PriceBook };
+export type ModelsDeps = { callers: CallerCheck; directory: { current(): Directory }; prices(): PriceBook };
 
 /** Most models on one page of the Anthropic form; the default is that vendor's. */
 const PAGE_MAX = 1000;

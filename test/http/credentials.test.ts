@@ -1,14 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { readCredentials } from "#gateway/http/credentials.ts";
 
-const NONE = { gatewayKey: null, bearer: null, apiKey: null, googleKey: null };
+const NONE = { gatewayKey: null, bearer: null, apiKey: null, googleKey: null, azureKey: null };
 
 describe("readCredentials", () => {
   test.each([
     [
-      "all four are read, trimmed",
-      { "x-gateway-key": " g ", authorization: " Bearer  b ", "x-api-key": "a\t", "x-goog-api-key": " k" },
-      { gatewayKey: "g", bearer: "b", apiKey: "a", googleKey: "k" },
+      "all of them are read, trimmed",
+      {
+        "x-gateway-key": " g ",
+        authorization: " Bearer  b ",
+        "x-api-key": "a\t",
+        "x-goog-api-key": " k",
+        "api-key": "z ",
+      },
+      { gatewayKey: "g", bearer: "b", apiKey: "a", googleKey: "k", azureKey: "z" },
     ],
     ["the scheme's case does not matter", { authorization: "bEARER b" }, { ...NONE, bearer: "b" }],
     ["another scheme is no bearer", { authorization: "Basic dTpw" }, NONE],

@@ -73,3 +73,21 @@ function headersOf(bytes: Buffer): Map<string, string> {
   }
   return headers;
 }
+
+/** A message of the stream with text headers, such as an event with its payload. */
+export function frameOfEvent(headers: Readonly<Record<string, string>>, payload: Uint8Array): Uint8Array {
+  const named = Object.entries(headers).flatMap(([name, value]) => {
+    const text = Buffer.from(value);
+    const head = Buffer.from([name.length, ...Buffer.from(name), TEXT_TYPE, 0, 0]);
+    head.writeUInt16BE(text.length, head.length - 2);
+    return [head, text];
+  });
+  const prelude = Buffer.alloc(PRELUDE);
+  const headersLength = named.reduce((sum, part) => sum + part.length, 0);
+  prelude.writeUInt32BE(PRELUDE + headersLength + payload.length + TRAILER, 0);
+  prelude.writeUInt32BE(headersLength, 4);
+  prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8);
+  const frame = Buffer.concat([prelude, ...named, payload, Buffer.alloc(TRAILER)]);
+  frame.writeUInt32BE(crc32(frame.subarray(0, -TRAILER)), frame.length - TRAILER);
+  return frame;
+}
