@@ -12,6 +12,7 @@ import { createMetrics } from "./metrics.ts";
 import { type RECONCILE_TIMING, startReconciler } from "./reconcile/reconciler.ts";
 import { type REDELIVER_TIMING, startRedelivery } from "./redeliver/redeliver.ts";
 import { createServer } from "./server.ts";
+import { startReporter } from "./setup/reporter.ts";
 import { createStore } from "./stores/inbox-store.ts";
 import { createAnswerNotes } from "./stores/webhook-answers.ts";
 
@@ -41,25 +42,25 @@ export async function startGithubApp({ config, clock, log, timing = {}, ...pace 
   const ending = new AbortController();
   const shared = { database, clock, log };
   const metrics = createMetrics(() => clients()?.waits() ?? []);
-  const asked = () => metrics.count("waits", 1);
-  const access = await openGithubAccess({ ...shared, credentials, signal: ending.signal, asked, ...pace });
+  const asks = { signal: ending.signal, asked: () => metrics.count("waits", 1) };
+  const access = await openGithubAccess({ ...shared, credentials, ...asks, ...pace });
   const { clients } = access;
 
-  const probotConfig = { ...config, app: credentials.current().identity?.app ?? null };
-  const probot = await startProbot(probotConfig, log, outcomes({ database, clock }));
+  const app = credentials.current().identity?.app ?? null;
+  const probot = await startProbot({ ...config, app }, log, outcomes({ database, clock }));
   let unanswered = 0;
-  const receive = receiveBy(probot);
-  const worker = startWorker({ ...shared, receive, unanswered: () => unanswered }, timing.worker);
+  const inbox = { receive: receiveBy(probot), unanswered: () => unanswered };
+  const worker = startWorker({ ...shared, ...inbox }, timing.worker);
   const feedback = startFeedback({ ...shared, clients }, timing.feedback);
   const reading = { ...shared, clients, count: metrics.count };
   const reconciler = startReconciler(reading, timing.reconcile);
   const redelivery = startRedelivery(reading, timing.redeliver);
   const watch = access.watch();
+  const reporter = startReporter({ ...reading, config, credentials, spreadMs: timing.spreadMs ?? SPREAD_MS });
 
-  const note = createAnswerNotes(database, clock);
-  const noted = (answer: string) => void note(answer).catch(() => undefined);
+  const noted = createAnswerNotes(database, clock);
   const server = createServer({
-    ...{ ...shared, config, credentials, clients, registry: metrics.registry },
+    ...{ ...shared, config, credentials, registry: metrics.registry },
     ...{ secrets: credentials.webhookSecrets, readsMetrics: metricsReader(database, clock) },
     store: createStore(database),
     stored: (event) => {
@@ -83,16 +84,16 @@ export async function startGithubApp({ config, clock, log, timing = {}, ...pace 
     changed: () => {
       watch.wake();
       reconciler.wake();
+      reporter.changed();
     },
     ping: () => database.sql`select 1`,
-    spreadMs: timing.spreadMs ?? SPREAD_MS,
   });
   const stop = async () => {
     await stopPart(log, async () => void (await server.stop()));
     // What is being created on GitHub may finish; all other calls are repeated after a restart.
     for (const part of [worker, feedback]) await stopPart(log, part.stop);
     ending.abort();
-    for (const part of [reconciler, redelivery, watch]) await stopPart(log, part.stop);
+    for (const part of [reconciler, redelivery, watch, reporter]) await stopPart(log, part.stop);
     await database.close(1);
   };
   return { server, stop, credentials: credentials.current };

@@ -9,8 +9,8 @@ import { callerAddress } from "#shared/proxies.ts";
 import { type RefusedCredentials, refusedCredentials } from "#shared/refused-credentials.ts";
 import { createInbox, type InboxDeps } from "./inbox/inbox.ts";
 import { isAdministrator, unauthorized } from "./setup/administrator.ts";
-import { setupEntry } from "./setup/entry.ts";
-import { publicPage } from "./setup/public-page.ts";
+import { consoleUrl, setupEntry } from "./setup/entry.ts";
+import { publicPage } from "./setup/pages.ts";
 import { type SetupDeps, setupRoutes } from "./setup/routes.ts";
 
 export type ServerDeps = InboxDeps &
@@ -57,7 +57,7 @@ export function createServer(deps: ServerDeps) {
         deps.log.error(errorFields(error), "request failed");
         return failure(500, "internal", "The GitHub App failed.");
       })
-      .get("/", () => firstPage(deps))
+      .get("/", ({ request }) => firstPage(deps, request))
       .get("/healthz", () => Response.json({ status: "ok" }))
       .get("/readyz", () => readiness(deps))
       .get("/metrics", ({ request, server }) =>
@@ -70,13 +70,12 @@ export function createServer(deps: ServerDeps) {
   );
 }
 
-function firstPage({ config, credentials }: ServerDeps): Response {
+function firstPage({ config, credentials }: ServerDeps, request: Request): Response {
   const { identity, webhookSecrets } = credentials.current();
   return publicPage({
-    webhookPath: config.webhookPath,
-    appId: identity?.app.id ?? null,
-    receivesWebhooks: webhookSecrets.length > 0,
-    canRegister: credentials.register !== null && config.adminKeyDigest !== null,
+    app: identity?.app.id ?? null,
+    receives: webhookSecrets.length > 0,
+    consoleUrl: consoleUrl(config, request),
   });
 }
 

@@ -46,6 +46,7 @@ const GithubAppEnv = Type.Object({
   METRICS_PUBLIC: flag(false),
   TRUSTED_PROXIES: optional(trustedProxiesSetting()),
   PORT: port(8787),
+  GITHUB_APP_URL: optional(text("the App's http or https address", (value) => URL.canParse(value))),
   PUBLIC_URL: optional(text("the gateway's http or https address", (value) => URL.canParse(value))),
   ADMIN_KEY: optional(secret("the gateway's admin key", (value) => /^[!-~]{16,200}$/.test(value))),
   ADMIN_KEY_SHA256: optional(secret("64 hexadecimal digits", (value) => HEX_256.test(value))),
@@ -79,6 +80,8 @@ export function readGithubAppConfig(env?: Environment) {
     /** Where people reach the gateway, without a trailing slash; null: at this host, at `gatewayPort`. */
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, "") ?? null,
     gatewayPort: values.PORT,
+    /** Where GitHub and browsers reach the App, without a trailing slash; null: at the gateway's host, at `port`. */
+    ownUrl: values.GITHUB_APP_URL?.replace(/\/+$/, "") ?? null,
     ...keysOf(values),
   };
 }

@@ -1,5 +1,6 @@
 import { bigint, index, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
-import { instant, label, leaseColumns, org } from "./columns.ts";
+import type { GithubAppReport } from "#shared/admin/github-app.ts";
+import { instant, json, label, leaseColumns, org } from "./columns.ts";
 
 const githubId = (name: string) => bigint(name, { mode: "number" });
 
@@ -122,4 +123,38 @@ export const usedSetupLinks = pgTable(
     expiresAt: instant("expires_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.tokenSha256] })],
+);
+
+/** The App's state as its processes report it, and what an administrator asked of them in the console. */
+export const githubAppReports = pgTable(
+  "github_app_reports",
+  {
+    orgId: org(),
+    report: json<GithubAppReport>("report").notNull(),
+    /** When a process of the App last ran. */
+    seenAt: instant("seen_at").notNull(),
+    reportedAt: instant("reported_at").notNull(),
+    /** When the console last asked for a new report; null: never. */
+    askedAt: instant("asked_at"),
+    /** When a new webhook secret was asked for; null: no change is due. */
+    secretAskedAt: instant("secret_asked_at"),
+  },
+  (table) => [primaryKey({ columns: [table.orgId] })],
+);
+
+/**
+ * Merged pull requests that named a session while `pull_request_stamping` was off: enough to join them once it is on.
+ * Deleted 30 days after the merge.
+ */
+export const waitingMerges = pgTable(
+  "waiting_merges",
+  {
+    orgId: org(),
+    repositoryId: githubId("repository_id").notNull(),
+    number: integer("number").notNull(),
+    authorLogin: label("author_login"),
+    session: label("session").notNull(),
+    mergedAt: instant("merged_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.repositoryId, table.number] })],
 );

@@ -5,6 +5,7 @@ import { adminAudit } from "./audit.ts";
 import { adminBudgets } from "./budgets.ts";
 import { adminClassifier } from "./classifier.ts";
 import type { AdminDeps } from "./deps.ts";
+import { adminGithubApp } from "./github-app.ts";
 import { adminGuardrails, adminGuardrailTry } from "./guardrails.ts";
 import { adminHookPolicies } from "./hook-policies.ts";
 import { adminKeys } from "./keys.ts";
@@ -54,6 +55,7 @@ export const admin = (deps: AdminDeps) =>
     .use(adminPullRequests(deps))
     .use(adminRepositories(deps))
     .use(adminSetupLinks(deps))
+    .use(adminGithubApp(deps))
     .use(adminPeople(deps))
     .use(adminAccounts(deps))
     .use(adminTokenRoutes(deps))

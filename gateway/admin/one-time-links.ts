@@ -4,10 +4,12 @@ import { newSetupLink } from "#shared/setup-link.ts";
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import { audited } from "../stores/change.ts";
+import { readGithubApp } from "../stores/github-app.ts";
 import { findPersonByEmail, hasAdministrator } from "../stores/identity/people.ts";
 import { insertSignInLink } from "../stores/identity/sign-in-links.ts";
-import { type AdminDeps, adminPart } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
+import { appAddress } from "./github-app.ts";
 
 const docs = adminRoute("people");
 
@@ -58,7 +60,8 @@ const setupDocs = adminRoute("records");
 export const adminSetupLinks = (deps: AdminDeps) =>
   adminPart(deps, "setup-links").post(
     "",
-    async ({ origin, set }): Promise<SetupLink> => {
+    async ({ request, origin, set }): Promise<SetupLink> => {
+      const app = await readDatabase(deps, readGithubApp);
       const { path, expiresAt } = newSetupLink(deps.setupKey, deps.clock.now());
       await audited(deps.database, origin, async (_, audit) => {
         await audit({
@@ -68,7 +71,7 @@ export const adminSetupLinks = (deps: AdminDeps) =>
         });
       });
       set.status = 201;
-      return { path, expires_at: expiresAt };
+      return { path, url: `${appAddress(deps, request, app)}${path}`, expires_at: expiresAt };
     },
     setupDocs({
       summary: "Make a one-time link to the GitHub App's set-up page",

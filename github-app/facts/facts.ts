@@ -48,7 +48,8 @@ export const PullRequestFacts = closed({
   repositoryId: Id,
   number: Id,
   open: Type.Boolean(),
-  openedAt: Type.String(),
+  /** Null: not known. */
+  openedAt: nullable(Type.String()),
   merged: nullable(closed({ at: Type.String(), sha: nullable(Type.String()) })),
   editedAfterMerge: Type.Boolean(),
   authorLogin: nullable(Type.String()),

@@ -8,8 +8,6 @@ export type SecretChange = {
   updateGithub(secret: string): Promise<void>;
   /** After this time every process of the App has read what one of them stored. */
   spreadMs: number;
-  /** Who changes it, from where. */
-  address: string | null;
   clock: Clock;
 };
 
@@ -25,7 +23,6 @@ export async function changeWebhookSecret({
   edit,
   updateGithub,
   spreadMs,
-  address,
   clock,
 }: SecretChange): Promise<void> {
   const secret = randomBytes(32).toString("hex");
@@ -35,12 +32,8 @@ export async function changeWebhookSecret({
   }));
   await Bun.sleep(spreadMs);
   await updateGithub(next);
-  const now = clock.now();
-  const until = new Date(now.getTime() + FORMER_VALID_MS).toISOString();
-  await edit((secrets) => (secrets.nextWebhookSecret === next ? confirmed(secrets, next, until) : secrets), {
-    address,
-    now,
-  });
+  const until = new Date(clock.now().getTime() + FORMER_VALID_MS).toISOString();
+  await edit((secrets) => (secrets.nextWebhookSecret === next ? confirmed(secrets, next, until) : secrets));
 }
 
 const confirmed = (

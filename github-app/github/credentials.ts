@@ -62,11 +62,10 @@ export type CredentialStore = {
   /** Stores a registration, encrypted, with an entry in the audit log; null: there is no key to encrypt it with. */
   register: ((registration: NewRegistration, by: SetupOrigin) => Promise<void>) | null;
   /**
-   * Changes the secrets of the registration, one change at a time; `by` makes an entry in the audit log. @returns the
-   * changed ones. Null where `register` is.
+   * Changes the secrets of the registration, one change at a time. @returns the changed ones. Null where `register` is.
    * @throws Error if there is none, or it cannot be decrypted.
    */
-  edit: ((change: (secrets: Secrets) => Secrets, by?: SetupOrigin) => Promise<Secrets>) | null;
+  edit: ((change: (secrets: Secrets) => Secrets) => Promise<Secrets>) | null;
 };
 
 type Deps = {
@@ -123,8 +122,8 @@ export function createCredentials({ database, config, clock, log }: Deps): Crede
     edit:
       fixed || !box
         ? null
-        : async (change, by) => {
-            const changed = await edit({ database, box }, change, by);
+        : async (change) => {
+            const changed = await edit({ database, box }, change);
             await refresh();
             return changed;
           },
@@ -190,7 +189,6 @@ const stateOf = ({ appId, slug, ownerLogin, htmlUrl }: Omit<typeof githubApps.$i
 const edit = (
   { database: { db }, box }: { database: Database; box: SecretBox },
   change: (secrets: Secrets) => Secrets,
-  by?: SetupOrigin,
 ): Promise<Secrets> =>
   db.transaction(async (tx) => {
     const [row] = await tx.select().from(githubApps).for("update");
@@ -199,6 +197,5 @@ const edit = (
     const changed = change(opened.secrets);
     const sealed = box.seal(JSON.stringify(changed), sealedFor(row.appId));
     await tx.update(githubApps).set({ sealed });
-    if (by) await noteOnPage(tx, by, { action: "github_app.webhook_secret_changed", subject: row.slug });
     return changed;
   });

@@ -5,6 +5,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import { type DueDelivery, dueDeliveries, purgeApplied, retryDelivery } from "../stores/inbox-store.ts";
 import { linkAgain, type PullRequestKey, unlinkedPullRequests } from "../stores/outcome-store.ts";
+import { joinWaitingMerges, purgeWaitingMerges } from "../stores/waiting-merges.ts";
 
 export type WorkerDeps = {
   database: Database;
@@ -85,6 +86,8 @@ function createSweep({ database, log }: WorkerDeps): () => Promise<void> {
   const first: PullRequestKey = { repositoryId: 0, number: 0 };
   let after = first;
   return async () => {
+    const waited = await joinWaitingMerges(database);
+    if (waited > 0) log.info({ waited }, "merges that waited for joining were stored");
     const slice = await unlinkedPullRequests(database, after, SWEEP_ROWS);
     after = slice.length < SWEEP_ROWS ? first : (slice.at(-1) ?? first);
     let joined = 0;
@@ -96,6 +99,7 @@ function createSweep({ database, log }: WorkerDeps): () => Promise<void> {
 }
 
 async function purgeOld({ database, clock, log }: WorkerDeps): Promise<void> {
+  await purgeWaitingMerges(database, clock.now());
   const removed = await purgeApplied(database, new Date(clock.now().getTime() - KEEP_APPLIED_MS));
   if (removed > 0) log.info({ removed }, "old applied deliveries were removed");
 }

@@ -7,7 +7,7 @@ const LOCAL = /^(127\.|0\.|::1$)/;
 const LOCAL_NAMES = /\.(local|localdomain|internal|lan|home|corp|intranet|home\.arpa)$/i;
 const LOOKUP_MS = 2_000;
 
-/** Why GitHub may not reach a URL; `refused`: nothing may be sent there either. */
+/** Why GitHub may not reach a URL; `refused`: no App may be registered with it. */
 type ReachFault = { text: string; refused?: true };
 
 /** Null: no known reason. `isEnterprise`: a server of one's own network calls. */
@@ -39,20 +39,4 @@ async function addressesOf(host: string): Promise<string[]> {
     Bun.sleep(LOOKUP_MS).then(() => []),
   ]);
   return found.map(({ address }) => address);
-}
-
-const ANSWER_MS = 3_000;
-
-/** Whether this server itself answers at an address, seen from here. `answerOf`: how it would answer a question. */
-export async function reachesItself(url: string, answerOf: (question: string) => string): Promise<boolean> {
-  const question = crypto.randomUUID();
-  try {
-    const answer = await fetch(`${url}/setup/reach?question=${question}`, {
-      signal: AbortSignal.timeout(ANSWER_MS),
-      redirect: "error",
-    });
-    return (await answer.text()) === answerOf(question);
-  } catch {
-    return false;
-  }
 }

@@ -10,11 +10,13 @@ import { useSetupLink } from "../stores/setup-store.ts";
 import { isAdministrator, isVisitor, unauthorized, visitCookie } from "./administrator.ts";
 import { enterPage, faultPage, linkPage } from "./pages.ts";
 import { readForm } from "./read-form.ts";
-import { answerReach, newVisit } from "./state.ts";
-import { FONT_PATH } from "./style.ts";
+import { newVisit } from "./state.ts";
 
 type EntryDeps = {
-  config: Pick<GithubAppConfig, "adminKeyDigest" | "sealKey" | "trustedProxies">;
+  config: Pick<
+    GithubAppConfig,
+    "adminKeyDigest" | "sealKey" | "trustedProxies" | "publicUrl" | "gatewayPort"
+  >;
   database: Database;
   guesses: RefusedCredentials;
   clock: Clock;
@@ -23,9 +25,16 @@ type EntryDeps = {
 
 const NO_ADMINISTRATOR = "Start the App with the launcher, or with ADMIN_KEY, to use this page.";
 const USED = "This link was used before, is over 15 minutes old, or is not of this server.";
-const QUESTION = /^[A-Za-z0-9-]{1,64}$/;
 
-/** Public addresses below `/setup`: sign-in by a one-time link, and the server's answer to itself. */
+/** Where the console has the steps: at the gateway's address, else at its port of the host that the browser names. */
+export function consoleUrl(
+  { publicUrl, gatewayPort }: Pick<GithubAppConfig, "publicUrl" | "gatewayPort">,
+  { url }: Request,
+): string {
+  return `${publicUrl ?? `http://${new URL(url).hostname}:${gatewayPort}`}/set-up`;
+}
+
+/** Public addresses below `/setup`: the one-time link. */
 export const setupEntry = (deps: EntryDeps) =>
   new Elysia({ name: "github-app.setup-entry", prefix: "/setup" })
     .get("/enter", ({ request }) => enterPage(new URL(request.url).searchParams.get("token") ?? ""))
@@ -34,14 +43,7 @@ export const setupEntry = (deps: EntryDeps) =>
       ({ request, server }) =>
         enter(deps, request, callerAddress(server, request, deps.config.trustedProxies) ?? "unknown"),
       { parse: "none" },
-    )
-    .get(FONT_PATH, () => fontFile())
-    .get("/reach", ({ request }) => {
-      const question = new URL(request.url).searchParams.get("question") ?? "";
-      const { sealKey } = deps.config;
-      if (sealKey === null || !QUESTION.test(question)) return new Response(null, { status: 404 });
-      return new Response(answerReach(sealKey, question));
-    });
+    );
 
 async function enter(
   { config, database, guesses, clock, log }: EntryDeps,
@@ -58,7 +60,7 @@ async function enter(
   const link = readSetupLink(sealKey, { text: form.get("token") ?? "", now });
   if (link === null || !(await useSetupLink(database, link, { address, now }))) {
     guesses.note(address);
-    return linkPage(USED);
+    return linkPage(USED, consoleUrl(config, request));
   }
   log.info({ address }, "the set-up page was opened by a one-time link");
   const isSecure =
@@ -87,20 +89,8 @@ export function admit(
   const slowed = slowDown(guesses, address);
   if (slowed) return slowed;
   if (isAdministrator(request, config.adminKeyDigest)) return undefined;
-  if (!request.headers.has("authorization")) return linkPage(null);
+  if (!request.headers.has("authorization")) return linkPage(null, consoleUrl(config, request));
   guesses.note(address);
   log.warn({ address }, "a wrong admin key was presented");
   return unauthorized();
 }
-
-const FONT = import.meta.resolve("@fontsource-variable/inter/files/inter-latin-wght-normal.woff2");
-
-/** The pages' typeface. The address does not name its content, so browsers ask again after a day. */
-const fontFile = (): Response =>
-  new Response(Bun.file(Bun.fileURLToPath(FONT)), {
-    headers: {
-      "content-type": "font/woff2",
-      "cache-control": "public, max-age=86400",
-      "x-content-type-options": "nosniff",
-    },
-  });

@@ -1,5 +1,3 @@
-import { STYLE } from "./style.ts";
-
 const ESCAPES: Record<string, string> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -24,25 +22,23 @@ export const html = (parts: TemplateStringsArray, ...values: unknown[]): Html =>
   html: parts.map((part, index) => part + shown(values[index])).join(""),
 });
 
-const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+/** The look of the console: its colours are those of shared/tokens.css. */
+export const STYLE = `
+:root { color-scheme: light dark; --bg: #fff; --soft: #f6f7f9; --line: #e4e7ec; --ink: #101828; --accent: #3b4cca; --on-accent: #fff; --bad: #b42318; }
+@media (prefers-color-scheme: dark) { :root { --bg: #0d1117; --soft: #161c26; --line: #262d3a; --ink: #e6e9ef; --accent: #9aa6ff; --on-accent: #0d1117; --bad: #f97066; } }
+* { box-sizing: border-box; }
+body { font: 14px/1.45 ui-sans-serif, system-ui, sans-serif; color: var(--ink); background: var(--bg); margin: 24px auto; max-width: 40rem; padding: 0 16px; }
+h1 { font-size: 20px; font-weight: 600; } a { color: var(--accent); }
+code { background: var(--soft); border-radius: 4px; padding: 0.1em 0.3em; font-size: 13px; overflow-wrap: anywhere; }
+.fault { border-left: 3px solid var(--bad); padding: 2px 12px; }
+label { display: block; margin: 16px 0; font-size: 13px; font-weight: 500; }
+input, button { font: inherit; min-height: 36px; padding: 4px 10px; border: 1px solid var(--line); border-radius: 6px; }
+input { width: 100%; margin-top: 2px; color: inherit; background: var(--bg); }
+button { font-weight: 600; padding: 4px 18px; color: var(--on-accent); background: var(--accent); cursor: pointer; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }`;
 
-/** An instant for people, e.g. `24 Nov 2026, 07:00 UTC`. */
-export const timeText = (instant: string): Html =>
-  html`<time datetime="${instant}">${TIME.format(new Date(instant))} UTC</time>`;
-
-/** A table that becomes a list of cards on a phone. */
-export const table = (heads: readonly string[], rows: readonly unknown[][]): Html => html`<table>
-<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
-<tbody>${rows.map((cells) => html`<tr>${cells.map((cell, at) => html`<td data-label="${heads[at]}"><span>${cell}</span></td>`)}</tr>\n`)}</tbody>
-</table>`;
-
-const BRAND = `<svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#3b4cca"/><path d="M9 9v14M14 9v14M19 9v14M24 9v14M6 21 27 11" stroke="#fff" stroke-width="2.4" stroke-linecap="round"/></svg>`;
-
-/**
- * A page without scripts. `formTarget`: another origin to which its form may be sent; `againSeconds`: when a browser
- * loads it again; 0: it does not.
- */
-export function page(content: Html, { status = 200, formTarget = "", againSeconds = 0 } = {}): Response {
+/** A page without scripts. `formTarget`: another origin to which its form may be sent. */
+export function page(content: Html, { status = 200, formTarget = "" } = {}): Response {
   const text = `<!doctype html>
 <html lang="en">
 <head>
@@ -52,9 +48,10 @@ export function page(content: Html, { status = 200, formTarget = "", againSecond
 <style>${STYLE}</style>
 </head>
 <body>
-<p class="brand">${BRAND} Tallygate</p>
-<h1>GitHub App</h1>
+<main>
+<h1>Tallygate GitHub App</h1>
 ${content.html}
+</main>
 </body>
 </html>
 `;
@@ -63,11 +60,10 @@ ${content.html}
     status,
     headers: {
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": `default-src 'none'; style-src 'unsafe-inline'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; ${formAction}`,
+      "content-security-policy": `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; ${formAction}`,
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
       "cache-control": "no-store",
-      ...(againSeconds > 0 ? { refresh: String(againSeconds) } : {}),
     },
   });
 }

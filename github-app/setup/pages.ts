@@ -6,7 +6,9 @@ export type Asked = { url: string; organization: string; replaces: string };
 export type Present = { id: number; name: string };
 
 /** The form for data that GitHub cannot know. `present`: the App that a new one would replace. */
-export const askForm = (given: Asked, fault: string | null, present: Present | null): Html => html`
+export const askPage = (given: Asked, fault: string | null, present: Present | null): Response =>
+  page(
+    html`<p>GitHub registers an App from a prepared form. This server stores its credentials, encrypted with the master key.</p>
 ${fault !== null && html`<p class="fault">${fault}</p>`}
 <form action="/setup/new" method="get">
 <label>Address at which GitHub reaches this server
@@ -20,28 +22,16 @@ ${
 <input name="replaces" value="${given.replaces}" autocomplete="off" required></label>`
 }
 <button>Continue</button>
-</form>`;
-
-export const askPage = (given: Asked, fault: string | null, present: Present | null): Response =>
-  page(
-    html`<p>GitHub registers an App from a prepared form. This server stores its credentials, encrypted with the master key.</p>
-${askForm(given, fault, present)}
-<p><a href="/setup">Back</a></p>`,
+</form>`,
     { status: fault === null ? 200 : 400 },
   );
 
 type Manifest = { default_permissions: Record<string, string>; hook_attributes: { url: string } };
-type Checked = { manifest: Manifest; warnings: readonly string[]; reached: boolean };
 
-/** The form that goes to GitHub, with objections to the address. */
-export const confirmPage = (action: string, { manifest, warnings, reached }: Checked): Response =>
+/** The form that goes to GitHub, with an objection to the address; null: there is none. */
+export const confirmPage = (action: string, manifest: Manifest, warning: string | null): Response =>
   page(
-    html`${warnings.map((warning) => html`<p class="fault">${warning}</p>`)}
-${
-  reached
-    ? html`<p>This server answers at the address.</p>`
-    : html`<p class="fault">This server did not answer at the address, seen from here. If GitHub comes by another way, continue.</p>`
-}
+    html`${warning !== null && html`<p class="fault">${warning}</p>`}
 <p>GitHub will ask you to confirm an App that:</p>
 <ul>
 <li>may ${Object.entries(manifest.default_permissions).map(([name, access], index) => html`${index > 0 && ", "}<strong>${access}</strong> ${name.replaceAll("_", " ")}`)} of the repositories on which you install it, and nothing else;</li>
@@ -49,7 +39,7 @@ ${
 </ul>
 <form action="${action}" method="post">
 <input type="hidden" name="manifest" value="${JSON.stringify(manifest)}">
-<button>${warnings.length === 0 && reached ? "Go to GitHub" : "Continue to GitHub in spite of it"}</button>
+<button>${warning === null ? "Go to GitHub" : "Continue to GitHub in spite of it"}</button>
 </form>
 <p>Complete all steps within one hour. <a href="/setup">Back</a></p>`,
     { formTarget: new URL(action).origin },
@@ -59,22 +49,29 @@ export const faultPage = (fault: string, status: number): Response =>
   page(html`<p class="fault">${fault}</p><p><a href="/setup">Back to the set-up</a></p>`, { status });
 
 /** For a browser that did not come by a one-time link. */
-export const linkPage = (fault: string | null): Response =>
+export const linkPage = (fault: string | null, consoleUrl: string): Response =>
   page(
     html`${fault !== null && html`<p class="fault">${fault}</p>`}
-<p>This page opens by a one-time link. Get one, valid for ${SETUP_LINK_MINUTES} minutes, where the admin key is:</p>
-<ul>
-<li>the start prints one while no App is set up;</li>
-<li><code>tallygate setup-link</code> makes one at any time.</li>
-</ul>
+<p>This page opens by a one-time link, valid for ${SETUP_LINK_MINUTES} minutes. <a href="${consoleUrl}">Set up in the console</a> opens one, <code>tallygate setup-link</code> prints one, and so does the start while no App is set up.</p>
 <p>Do not enter the admin key here: GitHub reaches this port, and so may others.</p>`,
     { status: 401 },
   );
 
 /** Asks for a click, so that programs that preview links do not use it up. */
 export const enterPage = (token: string): Response =>
-  page(html`<p>This link opens the set-up page once.</p>
+  page(html`<p>This link registers the GitHub App, and works once.</p>
 <form action="/setup/enter" method="post">
 <input type="hidden" name="token" value="${token}">
-<button>Open the set-up page</button>
+<button>Continue</button>
 </form>`);
+
+/** The public page at `/`: whether the App is set up, and where to do it. `app`: its id on GitHub. It names no repository. */
+export const publicPage = (state: { app: number | null; receives: boolean; consoleUrl: string }): Response =>
+  page(html`<p>${stateText(state)}</p>
+<p>Administrators set it up, and see its state, in <a href="${state.consoleUrl}">the gateway's console</a>. Without a gateway, open the one-time link that the start prints, or set <code>WEBHOOK_SECRET</code>, <code>APP_ID</code> and <code>PRIVATE_KEY</code>.</p>`);
+
+const stateText = ({ app, receives }: { app: number | null; receives: boolean }): Html => {
+  if (!receives) return html`The App is <strong>not configured</strong>: it accepts no webhooks.`;
+  if (app !== null) return html`It is the GitHub App <strong>${app}</strong>.`;
+  return html`The App is <strong>receive-only</strong>: it processes webhooks, but does not call GitHub.`;
+};

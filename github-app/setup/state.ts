@@ -4,18 +4,14 @@ import { readSigned, signed } from "#shared/setup-link.ts";
 const VALID_MS = 3_600_000;
 const STATE = "setup state";
 const VISIT = "setup visit";
-const REACH = "setup reach";
 
 /**
- * A signed state for the round trip to GitHub, and for this page's own forms, so that only what was started here ends
- * here. `replaces`: the id of the App that the administrator agreed to replace; 0: there was none. It is valid for an
- * hour, at every process and after a restart, because nothing is stored.
+ * A signed state for the round trip to GitHub, so that only what was started here ends here. `replaces`: the id of the
+ * App that the administrator agreed to replace; 0: there was none. It is valid for an hour, at every process and after a
+ * restart, because nothing is stored.
  */
 export const newState = (key: Uint8Array, now: Date, replaces = 0): string =>
   signed(key, STATE, { about: `${crypto.randomUUID()}:${replaces}`, untilMs: now.getTime() + VALID_MS });
-
-export const isState = (key: Uint8Array, text: string, now: Date): boolean =>
-  readSigned(key, STATE, { text, now }) !== null;
 
 /** The App that a state agrees to replace; null: no valid state. */
 export function replacedBy(key: Uint8Array, text: string, now: Date): number | null {
@@ -31,7 +27,3 @@ export const newVisit = (key: Uint8Array, now: Date): { value: string; seconds: 
 
 export const isVisit = (key: Uint8Array, text: string, now: Date): boolean =>
   readSigned(key, VISIT, { text, now }) !== null;
-
-/** How this server answers a question of its own, by which it recognises itself at an address. */
-export const answerReach = (key: Uint8Array, question: string): string =>
-  signed(key, REACH, { about: question, untilMs: 0 });

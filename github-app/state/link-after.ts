@@ -40,7 +40,11 @@ export function linkAfter(
 /** GitHub's words for an author who may not write to the repository. */
 const OUTSIDE = ["NONE", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "CONTRIBUTOR"];
 
-const isFromOutside = ({ fromFork, authorAssociation }: PullRequestState): boolean =>
+/** From a fork, by an author who may not write to the repository. */
+export const isFromOutside = ({
+  fromFork,
+  authorAssociation,
+}: Pick<PullRequestState, "fromFork" | "authorAssociation">): boolean =>
   fromFork === true && authorAssociation !== null && OUTSIDE.includes(authorAssociation);
 
 const isAccepted = ({ acceptedSession, session }: PullRequestState): boolean =>

@@ -3,9 +3,9 @@ import type { Database, Transaction } from "#drizzle/database.ts";
 import { backOffMs } from "#drizzle/leases/lease.ts";
 import { webhookInbox } from "#drizzle/schema/github.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import type { ReducedDelivery } from "../facts/reduce.ts";
 import { inBatches } from "./in-batches.ts";
+import { isStamping, keepWaitingMerges } from "./waiting-merges.ts";
 
 export type Delivery = { deliveryId: string; receivedAt: Date; reduced: ReducedDelivery };
 
@@ -23,7 +23,8 @@ export const createStore = (database: Database): ((delivery: Delivery) => Promis
  * Writes deliveries to the inbox, once per delivery id, if `pull_request_stamping` is on at this moment. One statement,
  * so that the answers to GitHub wait for a single round trip.
  */
-async function storeDeliveries({ sql }: Database, deliveries: readonly Delivery[]): Promise<StoreOutcome[]> {
+async function storeDeliveries(database: Database, deliveries: readonly Delivery[]): Promise<StoreOutcome[]> {
+  const { sql } = database;
   const rows = deliveries.map(({ deliveryId, receivedAt, reduced }) => ({
     delivery_id: deliveryId,
     event: reduced.event,
@@ -37,13 +38,15 @@ async function storeDeliveries({ sql }: Database, deliveries: readonly Delivery[
     select ${DEFAULT_ORG}, d.delivery_id, d.event, d.action, d.occurred_at, d.received_at, d.facts
     from jsonb_to_recordset(${sql.json(rows)}::jsonb) as d(delivery_id text, event text, action text,
       occurred_at timestamptz, received_at timestamptz, facts jsonb)
-    where coalesce(
-      (select value -> 'pull_request_stamping' from settings where org_id = ${DEFAULT_ORG}),
-      to_jsonb(${DEFAULT_SETTINGS.pull_request_stamping}::boolean)
-    ) = 'true'::jsonb
+    where ${isStamping(database)}
     on conflict do nothing
     returning delivery_id`;
   const stored = new Set(written.map((row) => row.delivery_id));
+  const passed = deliveries.filter(({ deliveryId }) => !stored.has(deliveryId));
+  await keepWaitingMerges(
+    database,
+    passed.flatMap(({ reduced: it }) => (it.event === "pull_request" ? it.facts : [])),
+  );
   // Of two with one id, the first is the one that was written.
   return deliveries.map(({ deliveryId }) => (stored.delete(deliveryId) ? "stored" : "passed"));
 }

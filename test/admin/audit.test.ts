@@ -87,6 +87,7 @@ const ELSEWHERE = new Set([
   "POST /prices/reprice",
   "POST /prices/reprice/:id/cancel",
   "POST /pull-requests/:id/accept",
+  "POST /github-app/webhook-secret",
   "PATCH /people/:id/accounts/:account",
   "DELETE /people/:id/accounts/:account",
   "POST /reports",

@@ -230,6 +230,7 @@ describe("GitHub App settings", () => {
       trustedProxies: expect.anything(),
       publicUrl: null,
       gatewayPort: 8787,
+      ownUrl: null,
       adminKeyDigest: null,
       sealKey: null,
     });

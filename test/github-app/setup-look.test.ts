@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { STYLE } from "#github-app/setup/style.ts";
+import { STYLE } from "#github-app/setup/html.ts";
 
 const TOKENS = await Bun.file(join(import.meta.dir, "../../shared/tokens.css")).text();
 
-const SHARED = ["bg", "panel", "soft", "line", "ink", "mute", "accent", "bad", "good"] as const;
+const SHARED = ["bg", "soft", "line", "ink", "accent", "bad"] as const;
 
 /** The values of the shared colours in each block that sets them: first light, then dark. */
 const coloursIn = (css: string) =>

@@ -60,6 +60,8 @@ const LEAST: Record<string, Role> = {
   "GET /admin/v1/repositories": "administrator",
   "POST /admin/v1/repositories/backfill": "administrator",
   "POST /admin/v1/setup-links": "administrator",
+  "GET /admin/v1/github-app": "administrator",
+  "POST /admin/v1/github-app/webhook-secret": "administrator",
   "GET /admin/v1/people": "administrator",
   "POST /admin/v1/people": "administrator",
   "GET /admin/v1/people/{id}": "administrator",

@@ -10,21 +10,14 @@ export const addSetupLink = (program: Command) =>
   program
     .command("setup-link")
     .description("Print a one-time link to the GitHub App's set-up page, valid for 15 minutes.")
-    .option("--app <url>", "the GitHub App (the gateway's host at GITHUB_APP_PORT)", parseUrl)
+    .option("--app <url>", "the GitHub App (default: the address that it reports)", parseUrl)
     .option(...URL_OPTION)
     .action(setupLink);
 
 async function setupLink(options: { app?: string; url?: string }): Promise<void> {
   const api = adminApi(options.url);
   const link = expectShape(SetupLink, await api.call("POST", "/admin/v1/setup-links"), "The link");
-  print(`${(options.app ?? appUrl(api.url)).replace(/\/+$/, "")}${link.path}`);
-}
-
-/** The App at its default port beside the gateway. */
-function appUrl(gatewayUrl: string): string {
-  const url = new URL(gatewayUrl);
-  url.port = "8788";
-  return url.origin;
+  print(options.app === undefined ? link.url : `${options.app.replace(/\/+$/, "")}${link.path}`);
 }
 
 export const addSignInLink = (program: Command) =>

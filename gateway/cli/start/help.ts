@@ -63,7 +63,8 @@ Settings are environment variables (a .env file works too):
   ADMIN_KEY_FILE, MASTER_KEY_FILE, DATABASE_URL_FILE, ...
                     a file with that secret, instead of the variable
 
-  GITHUB_APP_PORT   port of the GitHub App (8788)
+  GITHUB_APP_PORT, GITHUB_APP_URL
+                    port of the GitHub App (8788), and where GitHub and browsers reach it (this host at that port)
   APP_ID, PRIVATE_KEY or PRIVATE_KEY_PATH, WEBHOOK_SECRET, WEBHOOK_PATH, GHE_HOST, GHE_PROTOCOL
                     the App's id, private key and webhook secret; where webhooks arrive (/api/github/webhooks);
                     a GitHub Enterprise Server and its scheme (none, https)

@@ -1,15 +1,11 @@
-import { Button, Group, TextInput } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import type { RepositoryView } from "#shared/admin/repositories.ts";
-import type { SetupLink } from "#shared/admin/setup-link.ts";
-import { sendJson } from "../data/api.ts";
 import { useList } from "../data/records.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { count } from "../parts/format.ts";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
-import { Empty, Fault } from "../parts/states.tsx";
+import { Empty } from "../parts/states.tsx";
+import { GithubAppPanel } from "../set-up/github-app.tsx";
 import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
 import { APP_SETTINGS, FEEDBACK_SETTINGS } from "./forms/people-forms.ts";
 import { SETTINGS_LIST } from "./resources.ts";
@@ -31,36 +27,6 @@ const COLUMNS: readonly Column<RepositoryView>[] = [
   }),
 ];
 
-/** The App's address, as far as the page can know: the same host, on the App's default port. */
-const appAddress = (): string => `${location.protocol}//${location.hostname}:8788`;
-
-/** Opens the App's own set-up pages by a link that works once, so that no one types the admin key there. */
-function SetUpApp() {
-  const [address, setAddress] = useState(appAddress);
-  const link = useMutation({
-    mutationFn: () => sendJson<SetupLink>("/admin/v1/setup-links", { method: "POST" }),
-    onSuccess: ({ path }) => window.open(`${address.replace(/\/+$/, "")}${path}`, "_blank", "noopener"),
-  });
-  return (
-    <Panel
-      title="The App"
-      sub="Its set-up pages create the App on GitHub, show its deliveries, and rotate its secret."
-    >
-      <Group align="end">
-        <TextInput
-          label="Address of the App"
-          value={address}
-          onChange={(event) => setAddress(event.currentTarget.value)}
-        />
-        <Button loading={link.isPending} onClick={() => link.mutate()}>
-          Open the set-up page
-        </Button>
-      </Group>
-      {link.error && <Fault error={link.error} />}
-    </Panel>
-  );
-}
-
 function Repositories() {
   const list = useList<RepositoryView>({ path: "/admin/v1/repositories", ...SETTINGS_LIST });
   return (
@@ -79,7 +45,7 @@ function Repositories() {
 export const GithubPage = () => (
   <>
     <PageHead title="GitHub" />
-    <SetUpApp />
+    <GithubAppPanel />
     <Repositories />
     <SettingsForm title="What the App does" form={APP_SETTINGS} />
     <SettingsForm title="What it shows on GitHub" form={FEEDBACK_SETTINGS} />

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Database, openDatabase } from "#drizzle/database.ts";
+import { requests } from "#drizzle/schema/records.ts";
+import { askForReport, readArrivals, readGithubApp, readWaitingMerges } from "#gateway/stores/github-app.ts";
 import { startGithubApp } from "#github-app/app.ts";
 import { systemClock } from "#shared/clock.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
 import { githubAppKey, parseMasterKey } from "#shared/master-key.ts";
 import { newSetupLink } from "#shared/setup-link.ts";
+import { recordAt } from "#test/admin/records.ts";
 import { BROWSER, faultsOfAccess, launchBrowser, visit } from "#test/support/browser.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import { deliver, keptLog } from "#test/support/github-app.ts";
@@ -45,10 +49,11 @@ afterAll(async () => {
 
 const unescaped = (text: string) => text.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
 const attribute = (text: string, pattern: RegExp) => unescaped(pattern.exec(text)?.[1] ?? "");
-const ticks = (text: string) =>
-  [...text.matchAll(/<strong>([^<]+)<\/strong> <span class="mute">([^<]+)</g)].map(
-    ([, name, state]) => `${name}: ${state}`,
-  );
+/** What the console shows: the gateway's view of the database that both share. */
+async function view() {
+  await askForReport(database);
+  return { ...(await readGithubApp(database.db)), ...(await readArrivals(database.db)) };
+}
 
 let cookie = "";
 const get = (path: string) => fetch(`${url}${path}`, { headers: { cookie }, redirect: "manual" });
@@ -56,7 +61,6 @@ const post = (path: string, form: Record<string, string>) =>
   fetch(`${url}${path}`, {
     ...{ method: "POST", headers: { cookie }, body: new URLSearchParams(form), redirect: "manual" },
   });
-const page = async () => await (await get("/setup")).text();
 
 test("a one-time link opens the page once, and the admin key is not asked for", async () => {
   const { path } = newSetupLink(KEY, new Date());
@@ -85,53 +89,32 @@ async function make(query: string): Promise<{ form: string; back: string }> {
   return { form, back: (answer.headers.get("location") ?? "").replace(url, "") };
 }
 
-test("four steps tick themselves, with measuring last", async () => {
-  const steps = (reachable: string, made: string, installed: string, measuring: string) => [
-    `GitHub reaches this server: ${reachable}`,
-    `The App is made: ${made}`,
-    `It is installed: ${installed}`,
-    `Measuring: ${measuring}`,
-  ];
-  const start = await get("/setup");
-  expect(start.headers.get("refresh")).toBeNull();
-  expect(ticks(await start.text())).toEqual(steps("to do", "next", "to do", "to do"));
-  expect(await (await post("/setup/measure", { state: "" })).text()).toContain("did not come from this page");
+test("what the console shows of it follows from GitHub's answers, and the way ends in the console", async () => {
+  await until(async () => (await view()).report?.port === Number(new URL(url).port));
+  expect((await view()).report).toMatchObject({ can_register: true, receives: false, app: null });
   const { form, back } = await make(`organization=octo-org&url=${encodeURIComponent(url)}`);
   expect(form).toContain("This address is the server itself");
-  expect(form).toContain("This server answers at the address.");
-  expect((await get(back)).headers.get("location")).toBe("/setup");
-  const waiting = await get("/setup");
-  // It ticks without a click, but never while somebody fills in a form.
-  expect(waiting.headers.get("refresh")).toBe("10");
-  expect(ticks(await waiting.text())).toEqual(steps("next", "done", "to do", "to do"));
+  const installing = (await get(back)).headers.get("location");
+  await until(async () => (await view()).report?.app?.id === github.app.id);
+  expect(installing).toBe(`${(await view()).report?.app?.html_url}/installations/new`);
 
+  expect((await view()).reached_at).toBeNull();
   const secret = github.app.webhookSecret;
   expect((await deliver(`${url}/api/github/webhooks`, "ping", { zen: "x" }, { secret })).status).toBe(202);
-  await until(async () => ticks(await page())[0] === "GitHub reaches this server: done");
-  expect(await page()).toMatch(/<time datetime="[^"]+">\d+ \w+ 20\d\d, \d\d:\d\d UTC<\/time>/);
+  await until(async () => (await view()).reached_at !== null);
 
-  expect(ticks(await page())).toEqual(steps("done", "done", "next", "to do"));
   github.deliverTo(`${url}/api/github/webhooks`);
   const repository = github.story.addRepository("octo-org/app");
   await github.story.install({ repositories: [repository] });
+  expect((await get("/setup/installed")).headers.get("location")).toBe("https://gateway.example.com/set-up");
   // Seen though nothing is stored yet.
-  expect((await get("/setup/installed")).headers.get("location")).toBe("/setup");
-  expect(ticks(await page())).toEqual(steps("done", "done", "done", "next"));
-
-  const state = attribute(await page(), /action="\/setup\/measure"[\s\S]*?name="state" value="([^"]+)"/);
-  expect((await post("/setup/measure", { state })).headers.get("location")).toBe("/setup");
-  const complete = await page();
-  expect(ticks(complete)).toEqual(steps("done", "done", "done", "done"));
-  expect(complete).toContain('<a href="https://gateway.example.com">See the reports</a>');
+  await until(async () => (await view()).report?.installations[0]?.account === "octo-org");
+  expect(await database.sql`select 1 from installations`).toHaveLength(0);
+  expect((await view()).report).toMatchObject({ missing: [], fault: null, installations: [{ missing: [] }] });
   const entries =
-    await database.sql`select action, address, after from audit_entries where actor = 'set-up page' order by id`;
-  expect(entries.map(({ action }) => action)).toEqual([
-    "setup_link.used",
-    "github_app.registered",
-    "settings.changed",
-  ]);
+    await database.sql`select action, address from audit_entries where actor = 'set-up page' order by id`;
+  expect(entries.map(({ action }) => action)).toEqual(["setup_link.used", "github_app.registered"]);
   expect(entries.every(({ address }) => address === "127.0.0.1")).toBe(true);
-  expect(entries.at(-1)).toMatchObject({ after: { pull_request_stamping: true } });
 });
 
 test("a second registration replaces no App that works, unless its name is entered", async () => {
@@ -145,7 +128,7 @@ test("a second registration replaces no App that works, unless its name is enter
   ]);
   // Two administrators began at once: the later one may not replace what the other has just made.
   const { back } = await make(`${there}&replaces=${slug}`);
-  expect((await get(back)).headers.get("location")).toBe("/setup");
+  expect((await get(back)).headers.get("location")).toEndWith("/installations/new");
   const [first] = await database.sql`select app_id from github_apps`;
   expect(Number(first?.["app_id"])).not.toBe(id);
   const late = await get(back);
@@ -159,10 +142,42 @@ test("deliveries that fail and deliveries that are refused are shown", async () 
   await deliver(`${url}/api/github/webhooks`, "ping", {}, { secret: "another secret of some length" });
   const repository = github.story.addRepository("octo-org/lost");
   await github.story.openPullRequest({ repository }, { lost: true });
-  await until(async () => (await page()).includes("its signature is not that of the webhook secret"));
-  expect(await page()).toMatch(
-    /Of GitHub&#39;s last \d+ deliveries 1 failed|Of GitHub's last \d+ deliveries \d+ failed/,
-  );
+  await until(async () => (await view()).refused.some(({ answer }) => answer === "unsigned"));
+  await until(async () => ((await view()).report?.failed_deliveries?.failed ?? 0) > 0);
+});
+
+test("a stamped merge that arrives while joining is off waits, alone, and is joined once it is on", async () => {
+  const repository = github.story.addRepository("octo-org/waits");
+  await github.story.install({ repositories: [repository] });
+  const merge = async (body: string) => {
+    const pull = await github.story.openPullRequest({ repository, body });
+    await github.story.merge(pull);
+    return pull.number;
+  };
+  const number = await merge("Gateway-Session: s-waits");
+  await merge("No line.");
+  await merge("Gateway-Session: s-one\nGateway-Session: s-two");
+  const waiting = () => readWaitingMerges(database.db);
+  await until(async () => (await waiting()).length > 0);
+  expect(await waiting()).toEqual([
+    {
+      ...{ repository_id: repository.id, repository: null, number, author: expect.any(String) },
+      ...{ session: "s-waits", merged_at: expect.stringMatching(/Z$/) },
+    },
+  ]);
+  for (const table of ["pull_requests", "webhook_inbox", "repositories", "installations"]) {
+    const rows = await database.sql`select 1 from ${database.sql(table)}`;
+    expect([table, rows.length]).toEqual([table, 0]);
+  }
+  await database.sql`
+    insert into settings (org_id, value, updated_at) values (${DEFAULT_ORG}, '{"pull_request_stamping": true}', now())`;
+  const facts = { owner: "ada@example.com", session: "s-waits" };
+  await database.db.insert(requests).values([recordAt(new Date().toISOString(), facts)]);
+  await until(async () => {
+    const [row] = await database.sql`select link from pull_requests where session = 's-waits'`;
+    return row?.["link"] === "joined";
+  });
+  expect(await waiting()).toEqual([]);
 });
 
 test.skipIf(!BROWSER)("the page reads well on a phone in the dark, as on a desk by day", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Database, openDatabase } from "#drizzle/database.ts";
+import { askForSecret, readGithubApp } from "#gateway/stores/github-app.ts";
 import { startGithubApp } from "#github-app/app.ts";
 import { systemClock } from "#shared/clock.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
@@ -61,7 +62,7 @@ const attribute = (text: string, pattern: RegExp) => unescaped(pattern.exec(text
 test("from nothing to an App that takes webhooks and shows what it sees, without a restart", async () => {
   const first = await start();
   const second = await start();
-  expect(await (await fetch(first.url)).text()).toContain('<a href="/setup">');
+  expect(await (await fetch(first.url)).text()).toContain('<a href="http://127.0.0.1:8787/set-up">');
   const webhooks = `${first.url}/api/github/webhooks`;
   expect((await deliver(webhooks, "pull_request", pullRequestPayload())).status).toBe(404);
 
@@ -105,12 +106,12 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
     forged.searchParams.set("state", state);
     expect((await asAdmin(String(forged))).status).toBe(400);
   }
-  expect((await asAdmin(returned)).headers.get("location")).toBe("/setup");
+  expect((await asAdmin(returned)).headers.get("location")).toEndWith("/installations/new");
   // A second time it would replace the App that works now.
   expect((await asAdmin(returned)).status).toBe(409);
 
   // Both processes take webhooks now, and only with the secret that GitHub made.
-  const { story, app } = github;
+  const { app } = github;
   const secret = app.webhookSecret;
   expect((await deliver(webhooks, "pull_request", pullRequestPayload(), { secret })).status).toBe(202);
   expect((await deliver(webhooks, "pull_request", pullRequestPayload())).status).toBe(401);
@@ -119,40 +120,23 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
     async () => (await deliver(other, "pull_request", pullRequestPayload(), { secret })).status === 202,
   );
 
-  // Installed: what it sees is shown, past merges with it.
-  const repository = story.addRepository("octo-org/<shop>");
-  const pull = await story.openPullRequest({ repository, body: "Gateway-Session: s1" }, { silent: true });
-  await story.merge(pull, { silent: true });
-  await story.install({ repositories: [repository, story.addRepository("octo-org/empty")] });
-  let page = "";
-  await until(async () => {
-    page = await (await asAdmin(`${first.url}/setup`)).text();
-    return page.includes("read up to") && page.includes("read, none found");
-  });
-  expect(page).toContain(`<strong>${app.slug}</strong>`);
-  expect(page).toContain("octo-org/&lt;shop&gt;");
-  expect(page).toContain("<span>read, none found</span>");
-  expect(page).toContain("now<br>since ");
-  expect(page).toContain(`/apps/${app.slug}/installations/new`);
-  expect(page).not.toContain("does not grant");
-
   // The webhook secret is changed without a delivery being refused, by any process, also when GitHub fails on the way.
-  const change = (state: string, headers: Record<string, string> = { authorization }) =>
-    fetch(`${first.url}/setup/secret`, {
-      method: "POST",
-      headers,
-      body: new URLSearchParams({ state }),
-      redirect: "manual",
-    });
-  const state = attribute(page, /name="state" value="([^"]+)"/);
-  expect([(await change(state, {})).status, (await change("")).status]).toEqual([401, 400]);
+  const change = async () => {
+    await database.db.transaction(askForSecret);
+    await until(
+      async () =>
+        (await database.sql`select 1 from github_app_reports where secret_asked_at is null`).length > 0,
+    );
+  };
+  const report = async () => (await readGithubApp(database.db))?.report;
   github.fail({ operation: "PATCH /app/hook/config", status: 422 });
   const taken = async (url: string, secret: string) =>
     (await deliver(url, "pull_request", pullRequestPayload(), { secret })).status;
-  expect((await change(state)).status).toBe(502);
-  expect(await (await asAdmin(`${first.url}/setup`)).text()).toContain("has not confirmed the new webhook");
+  await change();
+  await until(async () => (await report())?.secret_pending === true);
   expect([app.webhookSecret, await taken(webhooks, secret)]).toEqual([secret, 202]);
-  expect((await change(state)).headers.get("location")).toBe("/setup");
+  await change();
+  await until(async () => (await report())?.secret_pending === false);
   const changed = app.webhookSecret;
   expect(changed).toMatch(/^[0-9a-f]{64}$/);
   for (const url of [webhooks, other]) {
@@ -162,19 +146,17 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
     await database.sql`select action, subject, address, before, after from audit_entries order by id`;
   expect(entries.map(({ action, address }) => [action, address])).toEqual([
     ["github_app.registered", "127.0.0.1"],
-    ["github_app.webhook_secret_changed", "127.0.0.1"],
   ]);
   expect(entries[0]).toMatchObject({ before: null, after: { app_id: app.id, slug: app.slug } });
-  page = (await (await asAdmin(`${first.url}/setup`)).text()) + JSON.stringify(entries);
-  expect(page).toContain("the former one is accepted until ");
+  expect((await report())?.former_secret_until).not.toBeNull();
   // What an hour later starts, or runs, takes the new one alone.
   const later = await start(undefined, { ...systemClock, now: () => new Date(Date.now() + 3_700_000) });
   const there = `${later.url}/api/github/webhooks`;
   expect([await taken(there, changed), await taken(there, secret)]).toEqual([202, 401]);
 
-  // Nothing of the credentials is in the database, on a page or in the log as it is.
+  // Nothing of the credentials is in the database or in the log as it is.
   const [row] = await database.sql`select * from github_apps`;
-  const seen = JSON.stringify(row) + page + first.lines.join() + second.lines.join();
+  const seen = JSON.stringify([row, entries, await report()]) + first.lines.join() + second.lines.join();
   for (const text of [secret, changed, app.clientSecret, "PRIVATE KEY", ADMIN_KEY, MASTER_KEY])
     expect(seen).not.toContain(text);
   expect(github.faults()).toEqual([]);
@@ -213,14 +195,8 @@ test("plain environment variables come first, and without the keys there is no p
   const byHand = await start({ ADMIN_KEY, WEBHOOK_SECRET: "a secret of more than sixteen characters" });
   const answer = await deliver(`${byHand.url}/api/github/webhooks`, "pull_request", pullRequestPayload());
   expect(answer.status).toBe(202);
-  const shown = await (await asAdmin(`${byHand.url}/setup`)).text();
-  expect(shown).toContain("receive-only");
-  expect(shown).not.toContain("/setup/secret");
-  const change = await fetch(`${byHand.url}/setup/secret`, { method: "POST", headers: { authorization } });
-  expect([change.status, await change.text()]).toEqual([
-    404,
-    expect.stringContaining("WEBHOOK_SECRET_PREVIOUS"),
-  ]);
+  expect(await (await fetch(byHand.url)).text()).toContain("receive-only");
+  expect((await asAdmin(`${byHand.url}/setup`)).status).toBe(404);
   const bare = await start({});
   expect((await asAdmin(`${bare.url}/setup`)).status).toBe(404);
   expect((await fetch(`${bare.url}/metrics`)).status).toBe(401);
