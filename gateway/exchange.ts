@@ -79,7 +79,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
   const verdict = await evaluate(deps, call, { labels, choice });
   for (const rule of verdict.observed) deps.guardrailTriggered(rule, "observed");
   const late = judgeLateFields(deps, call, { labels, choice, observed: verdict.observed });
-  const recorder = surfaceFacts(call.surface).unrecorded ? UNRECORDED : deps.recorder;
+  const recorder = surfaceFacts(call.surface).unrecorded ? unrecorded(deps.telemetry) : deps.recorder;
   const entry = openEntry(call, choice, { labels, guardrail: verdict.rule });
   const closed = (facts: Facts) => {
     call.memory?.release();
@@ -94,7 +94,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
   }
 
   // Limits: the most that the call may cost is reserved until its record is stored.
-  const grant = await reserved(deps.limiter, call, { choice, prices, recorded: recorder !== UNRECORDED });
+  const grant = await reserved(deps.limiter, call, { choice, prices, recorded: recorder === deps.recorder });
   if (grant instanceof GatewayError) {
     await recorder.settle(closed(deniedFacts(grant.type)));
     throw grant;
@@ -225,8 +225,11 @@ function judgeLateFields(
 const withRule = (entry: RequestRow, rule: string | null): RequestRow =>
   rule === null ? entry : { ...entry, guardrail: rule };
 
-/** For calls that produce nothing billable. */
-const UNRECORDED: ExchangeDeps["recorder"] = { open: async () => undefined, settle: async () => undefined };
+/** For calls that produce nothing billable: they have a span, and no record. */
+const unrecorded = (telemetry: ExchangeDeps["telemetry"]): ExchangeDeps["recorder"] => ({
+  open: async () => undefined,
+  settle: async (row) => telemetry.ended(row),
+});
 
 /** Milliseconds since the request was complete; for an unfinished upload, since its headers arrived. */
 const sinceAdmission = (deps: { clock: Clock }, { upload, admittedMonotonicMs }: Call) =>

@@ -20,7 +20,7 @@ import {
   type UnpricedRecord,
 } from "../repricing/unpriced-records.ts";
 import type { Origin } from "../stores/audit.ts";
-import { audited } from "../stores/change.ts";
+import { audited, type Reader } from "../stores/change.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 import { idParameter } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";
@@ -57,34 +57,37 @@ async function repriceAtOnce(
   { window, dryRun, before }: Asked,
 ): Promise<RepriceView> {
   const price = pricing(deps.directory.current(), deps.clock.now());
+  const oldCostUsd = formatDecimal(parseDecimal(before.costUsd));
   let repriced = 0;
   let cost = parseDecimal(before.costUsd);
-  for await (const records of unpricedIn(deps, window)) {
-    const priced = records.flatMap(price);
-    const kept = dryRun || priced.length === 0 ? priced : await applyPrices(deps.database.db, priced);
-    repriced += kept.length;
-    cost = kept.reduce((sum, { costUsd }) => plus(sum, parseDecimal(costUsd)), cost);
-  }
-  const oldCostUsd = formatDecimal(parseDecimal(before.costUsd));
-  const newCostUsd = formatDecimal(cost);
-  if (!dryRun && repriced > 0) {
-    await auditRepricing(deps.database, origin, { sums: { ...window, repriced, oldCostUsd, newCostUsd } });
-  }
+  const sums = () => ({ ...window, repriced, oldCostUsd, newCostUsd: formatDecimal(cost) });
+  await auditRepricing(deps.database, origin, {
+    sums,
+    work: async (tx) => {
+      for await (const records of unpricedIn(tx, window)) {
+        const priced = records.flatMap(price);
+        const kept = dryRun || priced.length === 0 ? priced : await applyPrices(tx, priced);
+        repriced += kept.length;
+        cost = kept.reduce((sum, { costUsd }) => plus(sum, parseDecimal(costUsd)), cost);
+      }
+      return !dryRun && repriced > 0;
+    },
+  });
   return {
     dry_run: dryRun,
     ...window,
     unpriced_records: before.unpriced,
     repriced_records: repriced,
     old_cost_usd: oldCostUsd,
-    new_cost_usd: newCostUsd,
+    new_cost_usd: formatDecimal(cost),
   };
 }
 
-async function* unpricedIn(deps: AdminDeps, window: RecordWindow): AsyncGenerator<UnpricedRecord[]> {
+async function* unpricedIn(reader: Reader, window: RecordWindow): AsyncGenerator<UnpricedRecord[]> {
   let after: UnpricedRecord | undefined;
   do {
     const slice = { after: after ?? null, limit: RECORDS_AT_ONCE };
-    const records: UnpricedRecord[] = await readDatabase(deps, (db) => listUnpriced(db, window, slice));
+    const records: UnpricedRecord[] = await listUnpriced(reader, window, slice);
     yield records;
     after = records.length === RECORDS_AT_ONCE ? records.at(-1) : undefined;
   } while (after);

@@ -17,22 +17,28 @@ export type BatchReconciler = { round(): Promise<void>; stop(): void };
 
 /**
  * Polls batches, so that their cost is recorded even if no client ever fetches them. Any number of gateways may run
- * this: each batch is taken by one at a time, and recording is idempotent.
+ * this: each batch is taken by one at a time, and recording is idempotent. A provider that does not answer delays its own
+ * batches only.
  */
 export function startBatchReconciler(deps: BatchDeps, everyMs: number): BatchReconciler {
-  let running = false;
+  /** Providers whose batches are being polled, one after the other. */
+  const polled = new Set<string>();
+  const pollAll = async (provider: string, rows: readonly BatchRow[]) => {
+    polled.add(provider);
+    try {
+      for (const row of rows) await poll(deps, row, everyMs);
+    } finally {
+      polled.delete(provider);
+    }
+  };
   const round = async () => {
-    const due = await takeDueBatches(deps.database, deps.clock.now(), ROUND_MAX);
-    for (const row of due) await poll(deps, row, everyMs);
+    const slice = { limit: ROUND_MAX, without: [...polled] };
+    const due = await takeDueBatches(deps.database, deps.clock.now(), slice);
+    const lanes = Object.entries(Object.groupBy(due, ({ provider }) => provider));
+    await Promise.all(lanes.map(([provider, rows = []]) => pollAll(provider, rows)));
   };
   const timer = setInterval(() => {
-    if (running) return;
-    running = true;
-    void round()
-      .catch((error) => deps.log.warn(errorFields(error), "batches could not be reconciled"))
-      .finally(() => {
-        running = false;
-      });
+    void round().catch((error) => deps.log.warn(errorFields(error), "batches could not be reconciled"));
   }, everyMs);
   timer.unref();
   return { round, stop: () => clearInterval(timer) };

@@ -122,20 +122,22 @@ type RepricedSums = {
 };
 
 export type RepricedAudit = {
-  sums: RepricedSums;
-  /** What is written together with the entry, or not at all; false: another process did it, so there is no entry. */
-  finish?: (tx: Transaction) => Promise<boolean>;
+  /** Read once the work is done. */
+  sums: () => RepricedSums;
+  /** What is written together with the entry, or not at all; false: there is nothing to audit. */
+  work: (tx: Transaction) => Promise<boolean>;
 };
 
 /** The old sum and the new one are kept in the audit log. */
 export const auditRepricing = (
   { db }: Pick<Database, "db">,
   origin: Origin,
-  { sums: { from, to, repriced, oldCostUsd, newCostUsd }, finish = async () => true }: RepricedAudit,
+  { sums, work }: RepricedAudit,
 ): Promise<void> =>
   withStoreErrors(() =>
     db.transaction(async (tx) => {
-      if (!(await finish(tx))) return;
+      if (!(await work(tx))) return;
+      const { from, to, repriced, oldCostUsd, newCostUsd } = sums();
       const write = auditIn(tx, origin);
       await write({
         action: "prices.repriced",
@@ -203,7 +205,7 @@ async function finish(deps: RepriceJobsDeps, lease: Lease<RepriceJobRow>, job: R
   if (job.dryRun || repriced === 0) return void (await lease.finish(done));
   const sums = { from, to, repriced, oldCostUsd, newCostUsd: newCostOf(job) };
   const origin = { actor, address, requestId, at };
-  await auditRepricing(deps.database, origin, { sums, finish: (tx) => lease.finish(done, tx) });
+  await auditRepricing(deps.database, origin, { sums: () => sums, work: (tx) => lease.finish(done, tx) });
 }
 
 /** The known cost of the window's records so far, as an exact decimal. */

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, lt, notInArray, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { type BatchFacts, type BatchKind, batches, files } from "#drizzle/schema/batches.ts";
 import { limitHolds } from "#drizzle/schema/limits.ts";
@@ -183,8 +183,12 @@ export const markReconciled = (database: Db, id: string, { at, ...cost }: Reconc
 /** How long a batch that one process checks is reserved for it. */
 const LEASE_MS = 2_400_000;
 
-/** Batches that are due for a check, each given to one caller at a time; an unfinished one is due again later. */
-export const takeDueBatches = (database: Db, now: Date, limit: number): Promise<BatchRow[]> =>
+/** Batches that are due for a check, each given to one caller at a time; an unfinished one is due again later. `without`: providers. */
+export const takeDueBatches = (
+  database: Db,
+  now: Date,
+  { limit, without }: { limit: number; without: readonly string[] },
+): Promise<BatchRow[]> =>
   withStoreErrors(async () => {
     const due = database.db
       .select({ id: batches.id })
@@ -194,19 +198,23 @@ export const takeDueBatches = (database: Db, now: Date, limit: number): Promise<
           eq(batches.orgId, DEFAULT_ORG),
           isNull(batches.reconciledAt),
           lt(batches.nextCheckAt, now.toISOString()),
+          notInArray(batches.provider, [...without]),
         ),
       )
       .orderBy(asc(batches.nextCheckAt))
       .limit(limit)
       .for("update", { skipLocked: true });
-    return database.db
-      .update(batches)
-      .set({
-        nextCheckAt: new Date(now.getTime() + LEASE_MS).toISOString(),
-        checks: sql`${batches.checks} + 1`,
-      })
-      .where(and(eq(batches.orgId, DEFAULT_ORG), sql`${batches.id} in ${due}`))
-      .returning();
+    return (
+      database.db
+        .update(batches)
+        .set({
+          nextCheckAt: new Date(now.getTime() + LEASE_MS).toISOString(),
+          checks: sql`${batches.checks} + 1`,
+        })
+        // As an array it is read once: as a subquery, each row may lock its own ones.
+        .where(and(eq(batches.orgId, DEFAULT_ORG), sql`${batches.id} = any(array(${due}))`))
+        .returning()
+    );
   });
 
 export const checkBatchAgain = (database: Db, id: string, at: string) =>

@@ -37,7 +37,7 @@ export type UpstreamDeps = {
   log: Log;
   drains: DrainPool;
   deployments: Pick<Deployments, "began" | "ended" | "finished">;
-  telemetry: Pick<Telemetry, "carry">;
+  telemetry: Pick<Telemetry, "carry" | "ended">;
   learnedWires: LearnedWires;
 };
 

@@ -2,10 +2,10 @@ import { sql } from "drizzle-orm";
 import { takeRowLease } from "#drizzle/leases/lease.ts";
 import { githubFeedback } from "#drizzle/schema/feedback.ts";
 import type { LinkEvidence } from "#drizzle/schema/github.ts";
-import type { Settings } from "#shared/settings.ts";
 import { checkText } from "./check-text.ts";
 import { type Job, type JobDeps, LEASE_MS, ONCE, unlessGone, type Work } from "./job.ts";
 import {
+  type DueIn,
   hoursAgo,
   INSTALLED,
   isConfidential,
@@ -39,7 +39,7 @@ type CheckDue = Place & {
 export const checks = (deps: JobDeps): Job<CheckDue, FeedbackRow> => ({
   kind: "check",
   isWanted: ({ pull_request_check: on }) => on,
-  due: (now, settings) => checksDue(deps, now, settings),
+  due: (now, settings, waiting) => checksDue(deps, { settings, waiting }, now),
   take: (due) => takeFeedback(deps, "check", due),
   run: showCheck,
 });
@@ -60,7 +60,11 @@ const IS_CLAIM = sql`(p.link = 'claimed' or (p.link = 'open' and r.is_private is
   and p.author_association in ('NONE', 'FIRST_TIMER', 'FIRST_TIME_CONTRIBUTOR', 'CONTRIBUTOR')))`;
 
 /** Pull requests whose check run is missing or outdated. */
-async function checksDue({ database }: JobDeps, now: Date, settings: Settings): Promise<CheckDue[]> {
+async function checksDue(
+  { database }: JobDeps,
+  { settings, waiting }: DueIn,
+  now: Date,
+): Promise<CheckDue[]> {
   const rows = await database.db.execute<CheckRow>(sql`
     select p.repository_id, p.number, r.full_name, r.installation_id, p.session_ids, p.evidence, k.known, p.body_at,
       w.wanted
@@ -73,7 +77,7 @@ async function checksDue({ database }: JobDeps, now: Date, settings: Settings): 
           select from requests q where q.org_id = p.org_id and q.session = p.session)) end as known
     ) k
     cross join lateral (select coalesce(k.known::text, 'unsaid') || ' ' || coalesce(p.body_sha256, '') as wanted) w
-    where ${isDueOf(now)} and ${isShown(settings)} and p.body_at is not null
+    where ${isDueOf(now, waiting)} and ${isShown(settings)} and p.body_at is not null
       and (${settings.not_stamped_bots} or not p.author_is_bot or cardinality(p.session_ids) > 0)
       and (p.state = 'open' or p.merged_at > ${hoursAgo(now, DAYS * 24)})
       and (f.shown is distinct from w.wanted or f.seen_at is distinct from p.body_at)

@@ -2,11 +2,19 @@ import { sql } from "drizzle-orm";
 import type { LinkState } from "#drizzle/schema/github.ts";
 import { sessionCost } from "#drizzle/session-cost.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { Settings } from "#shared/settings.ts";
 import { type FeedbackRow, takeFeedback } from "./check.ts";
 import { COMMENT_MARKER, commentText } from "./comment-text.ts";
 import { type Job, type JobDeps, ONCE, unlessGone, type Work } from "./job.ts";
-import { hoursAgo, INSTALLED, isConfidential, isDueOf, type Place, type PlaceRow, placeOf } from "./place.ts";
+import {
+  type DueIn,
+  hoursAgo,
+  INSTALLED,
+  isConfidential,
+  isDueOf,
+  type Place,
+  type PlaceRow,
+  placeOf,
+} from "./place.ts";
 
 type CommentDue = Place & { link: LinkState; session: string | null; sharedBy: number };
 type CommentWork = Work<CommentDue, FeedbackRow>;
@@ -23,9 +31,9 @@ const BATCH = 20;
 export const comments = (deps: JobDeps): Job<CommentDue, FeedbackRow> => ({
   kind: "comment",
   isWanted: ({ pull_request_comment: on }) => on,
-  due: async (now, settings) => {
+  due: async (now, settings, waiting) => {
     await expectComments(deps, now);
-    return commentsDue(deps, now, settings);
+    return commentsDue(deps, { settings, waiting }, now);
   },
   take: (due) => takeFeedback(deps, "comment", due),
   run: (work) => showComment(deps, work),
@@ -42,7 +50,11 @@ async function expectComments({ database }: JobDeps, now: Date): Promise<void> {
 }
 
 /** Merged pull requests whose comment is missing or may be outdated. */
-async function commentsDue({ database }: JobDeps, now: Date, settings: Settings): Promise<CommentDue[]> {
+async function commentsDue(
+  { database }: JobDeps,
+  { settings, waiting }: DueIn,
+  now: Date,
+): Promise<CommentDue[]> {
   const seenAt = sql`coalesce(f.seen_at, '-infinity')`;
   type Row = PlaceRow & { link: LinkState; session: string | null; shared_by: number };
   const rows = await database.db.execute<Row>(sql`
@@ -52,7 +64,7 @@ async function commentsDue({ database }: JobDeps, now: Date, settings: Settings)
     from github_feedback f
     join pull_requests p on p.org_id = f.org_id and p.repository_id = f.repository_id and p.number = f.number
     ${INSTALLED}
-    where ${isDueOf(now)} and ${isConfidential(settings)} and f.kind = 'comment' and p.merged_at > ${hoursAgo(now, DAYS * 24)}
+    where ${isDueOf(now, waiting)} and ${isConfidential(settings)} and f.kind = 'comment' and p.merged_at > ${hoursAgo(now, DAYS * 24)}
       and case when f.shown is null then p.link = 'joined'
         when split_part(f.shown, ' ', 1) <> p.link || ':' || coalesce(p.session, '') then true
         else ${seenAt} < ${hoursAgo(now, AGAIN_HOURS)} or (

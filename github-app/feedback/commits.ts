@@ -13,7 +13,7 @@ const BATCH = 50;
 export const commits = (deps: JobDeps): Job<Place, CommitsRow> => ({
   kind: "commits",
   isWanted: () => true,
-  due: (now) => commitsDue(deps, now),
+  due: (now, _settings, waiting) => commitsDue(deps, now, waiting),
   take: ({ repositoryId, number }) => {
     const row = { repositoryId, number, claims: [] };
     const where = isNull(pullRequestCommits.readAt);
@@ -23,13 +23,13 @@ export const commits = (deps: JobDeps): Job<Place, CommitsRow> => ({
 });
 
 /** Merged pull requests whose commits are unread, latest merge first. */
-async function commitsDue({ database }: JobDeps, now: Date): Promise<Place[]> {
+async function commitsDue({ database }: JobDeps, now: Date, waiting: readonly number[]): Promise<Place[]> {
   const rows = await database.db.execute<PlaceRow>(sql`
     select p.repository_id, p.number, r.full_name, r.installation_id
     from pull_requests p ${INSTALLED}
     left join pull_request_commits f on f.org_id = p.org_id and f.repository_id = p.repository_id
       and f.number = p.number
-    where ${isDueOf(now)} and p.merged_at is not null and f.read_at is null
+    where ${isDueOf(now, waiting)} and p.merged_at is not null and f.read_at is null
     order by p.merged_at desc, p.repository_id, p.number
     limit ${BATCH}`);
   return rows.map(placeOf);

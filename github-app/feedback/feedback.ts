@@ -67,10 +67,10 @@ export function createFeedbackRound(
   let commitsMs = Number.NEGATIVE_INFINITY;
   const throttledCommits = {
     ...commits(deps),
-    due: async (now: Date, settings: Settings) => {
+    due: async (now: Date, settings: Settings, waiting: readonly number[]) => {
       if (clock.monotonicMs() < commitsMs) return [];
-      const unread = await commits(deps).due(now, settings);
-      if (unread.length === 0) commitsMs = clock.monotonicMs() + COMMITS_AGAIN_MS;
+      const unread = await commits(deps).due(now, settings, waiting);
+      if (unread.length === 0 && waiting.length === 0) commitsMs = clock.monotonicMs() + COMMITS_AGAIN_MS;
       return unread.filter(mayRead);
     },
   };
@@ -90,37 +90,54 @@ export function createFeedbackRound(
 
 type Round = FeedbackDeps & { github: Clients; pauses: Pauses; stopping: () => boolean };
 
-/** Does the due work of one kind. Reads the settings before each item, so that switching off takes effect at once. */
+/**
+ * Does the due work of one kind. Lists are short, so another one without the installations that have to wait follows one
+ * that names any.
+ */
 async function doJob<Due extends Place, Row extends LeaseState>(
   round: Round,
   job: Job<Due, Row>,
 ): Promise<void> {
-  const { database, clock, log, github, pauses, stopping } = round;
-  const settings = await readAppSettings(database);
+  const { database, clock, github, pauses, stopping } = round;
   const isWanted = (now: Settings) => now.pull_request_stamping && job.isWanted(now);
-  if (!isWanted(settings)) return;
-  for (const due of await job.due(clock.now(), settings)) {
-    const { installationId, repositoryId, number } = due;
-    if (pauses.isPaused(job.kind, installationId) || github.waitMs(installationId) > 0) continue;
-    if (stopping() || !isWanted(await readAppSettings(database))) return;
-    const lease = await job.take(due);
-    if (lease === null) continue;
-    const octokit = github.installation(installationId);
-    const work = { due, lease, octokit, appId: github.appId, now: clock.now() };
-    await runLeased(lease, async () => {
-      try {
-        return await job.run(work);
-      } catch (error) {
-        pauses.add(error, job.kind, installationId);
-        const putOff = putOffOf(error, clock.now());
-        const failure = putOff?.failure ?? failureClass(error);
-        const fields = { job: job.kind, installationId, repositoryId, number, failure };
-        log.warn({ ...fields, status: statusOf(error) }, "a request to GitHub failed");
-        if (putOff === null) throw error;
-        return laterOf(lease, putOff);
-      }
-    });
+  const hasToWait = (it: number) => pauses.isPaused(job.kind, it) || github.waitMs(it) > 0;
+  const waiting = new Set<number>();
+  for (let known = -1; known < waiting.size; ) {
+    known = waiting.size;
+    const settings = await readAppSettings(database);
+    if (!isWanted(settings)) return;
+    for (const due of await job.due(clock.now(), settings, [...waiting])) {
+      // Read before each item, so that switching off takes effect at once.
+      if (hasToWait(due.installationId)) waiting.add(due.installationId);
+      else if (stopping() || !isWanted(await readAppSettings(database))) return;
+      else await doOne(round, job, due);
+    }
   }
+}
+
+async function doOne<Due extends Place, Row extends LeaseState>(
+  { clock, log, github, pauses }: Round,
+  job: Job<Due, Row>,
+  due: Due,
+): Promise<void> {
+  const { installationId, repositoryId, number } = due;
+  const lease = await job.take(due);
+  if (lease === null) return;
+  const octokit = github.installation(installationId);
+  const work = { due, lease, octokit, appId: github.appId, now: clock.now() };
+  await runLeased(lease, async () => {
+    try {
+      return await job.run(work);
+    } catch (error) {
+      pauses.add(error, job.kind, installationId);
+      const putOff = putOffOf(error, clock.now());
+      const failure = putOff?.failure ?? failureClass(error);
+      const fields = { job: job.kind, installationId, repositoryId, number, failure };
+      log.warn({ ...fields, status: statusOf(error) }, "a request to GitHub failed");
+      if (putOff === null) throw error;
+      return laterOf(lease, putOff);
+    }
+  });
 }
 
 /** `until` null: whenever its kind of work continues. */

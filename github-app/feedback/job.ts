@@ -11,7 +11,8 @@ export type JobDeps = { database: Database; clock: Clock };
 /** A kind of work on GitHub: how due items are found, leased and done. */
 export type Job<Due extends Place, Row> = {
   kind: "check" | "comment" | "digest" | "commits";
-  due(now: Date, settings: Settings): Promise<Due[]>;
+  /** `waiting`: installations whose work is left out, so that it takes no other's place in the list. */
+  due(now: Date, settings: Settings, waiting: readonly number[]): Promise<Due[]>;
   /** Null: another process has it. */
   take(due: Due): Promise<Lease<Row> | null>;
   /** Whether the settings ask for it at this moment. */

@@ -31,6 +31,9 @@ export const INSTALLED = sql`
     and r.installation_id is not null and not exists (
       select from installations i where i.org_id = r.org_id and i.id = r.installation_id and i.state <> 'active')`;
 
+/** What limits a list of due work. */
+export type DueIn = { settings: Settings; waiting: readonly number[] };
+
 type Lists = Pick<Settings, "feedback_include" | "feedback_exclude">;
 
 const isIn = (names: readonly string[]): SQL => {
@@ -45,8 +48,10 @@ export const isShown = ({ feedback_exclude: names }: Lists): SQL => sql`not ${is
 export const isConfidential = (lists: Lists): SQL =>
   sql`(${isShown(lists)} and (r.is_private is true or ${isIn(lists.feedback_include)}))`;
 
-/** Condition on work `f` of pull request `p` that may be taken at `now`. */
-export const isDueOf = (now: Date): SQL => sql`p.org_id = ${DEFAULT_ORG} and ${isDue("f", now)}`;
+/** Condition on work `f` of pull request `p` in repository `r` that may be taken at `now`, outside `waiting` installations. */
+export const isDueOf = (now: Date, waiting: readonly number[]): SQL =>
+  sql`p.org_id = ${DEFAULT_ORG} and ${isDue("f", now)}
+    and r.installation_id <> all(${`{${waiting.join()}}`}::text::bigint[])`;
 
 export const hoursAgo = (now: Date, hours: number): SQL =>
   sql`${new Date(now.getTime() - hours * 3_600_000).toISOString()}::timestamptz`;

@@ -324,6 +324,39 @@ describe("a batch of lines", () => {
     expect(record).toMatchObject({ cost_usd: "0.003" });
   });
 
+  test("is recorded while another provider's answer about its own batch does not come", async () => {
+    const asked = Promise.withResolvers<void>();
+    const hung = Bun.serve({
+      port: 0,
+      idleTimeout: 0,
+      fetch: () => {
+        asked.resolve();
+        return new Promise<Response>(() => undefined);
+      },
+    });
+    await gateway.admin("PUT", "/providers/hung", {
+      kind: "openai",
+      base_url: `http://127.0.0.1:${hung.port}/v1`,
+      credential: "credential-of-a-hung-provider",
+      allow_private_network: true,
+      models: ["hung-*"],
+      enabled: true,
+    });
+    const session = newId();
+    const batch = await started([line("chat")], session);
+    await gateway.sql`update batches set next_check_at = now() + interval '1 day' where id = ${batch.id}`;
+    vendor.finish(batch.id);
+    await gateway.sql`insert into batches select (jsonb_populate_record(b, jsonb_build_object('id', 'batch_hung',
+      'provider', 'hung', 'record_id', gen_random_uuid(), 'next_check_at', now() - interval '1 day'))).*
+      from batches b where id = ${batch.id}`;
+    await asked.promise;
+    await gateway.sql`update batches set next_check_at = now() - interval '1 minute' where id = ${batch.id}`;
+    const [record] = await gateway.records(session);
+    expect(record).toMatchObject({ cost_usd: "0.003" });
+    await hung.stop(true);
+    await gateway.admin("DELETE", "/providers/hung");
+  });
+
   test("is recorded once by two gateways, by polls of both and in the background, and again after a crash", async () => {
     const place = scratch();
     const second = await localGateway({

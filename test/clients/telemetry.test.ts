@@ -101,6 +101,19 @@ test("a call continues its caller's trace, and the provider gets its span as the
   expect(passed.map(({ traceparent }) => traceparent)).toEqual([`00-${TRACE}-${span.spanId}-01`]);
 });
 
+test("a call that leaves no record ends its span, too", async () => {
+  const traceId = "1".repeat(32);
+  await fetch(`${gateway.url}/v1/messages/count_tokens`, {
+    method: "POST",
+    headers: { "x-api-key": gateway.secret, traceparent: `00-${traceId}-${CALLER}-01` },
+    body: JSON.stringify({ model: "claude-opus-4-6", messages: [{ role: "user", content: PROMPT }] }),
+  });
+  await until(() => spans().some((span) => span.traceId === traceId));
+  expect(spans().find((span) => span.traceId === traceId)?.name).toBe(
+    "messages.count_tokens claude-opus-4-6",
+  );
+});
+
 test("a span has the record's facts, its cost to the last digit, and no text", async () => {
   const span = await call("gpt-4o");
   const id = factOf(span, "tallygate.request_id");

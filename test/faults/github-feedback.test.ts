@@ -489,6 +489,20 @@ test("a permission that is missing is said once, and left alone for a while", as
   installation.permissions = PERMISSIONS;
 });
 
+test("an account that withholds a permission does not keep others from their feedback", async () => {
+  await set({ pull_request_check: true });
+  const withheld = github.story.addRepository("withheld/api", { private: true });
+  const permissions = { metadata: "read", pull_requests: "read" };
+  await github.story.install({ repositories: [withheld], permissions });
+  const it = await open("a");
+  for (let n = 0; n < 21; n++) await github.story.openPullRequest({ repository: withheld, body: "b" });
+  await app.applied();
+  await app.database.sql`update pull_requests set body_at = now() + interval '1 minute'
+    where repository_id = ${withheld.id}`;
+  await round();
+  expect(checksOf(it)).toHaveLength(1);
+});
+
 test("reverts that only commits tell of are found, once the commits are read", async () => {
   await set({});
   const original = await merged("No stamp.");

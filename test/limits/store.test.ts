@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { Registry } from "prom-client";
+import type { BoundedQuery } from "#drizzle/deadline-pool.ts";
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { parsePico } from "#gateway/limits/money.ts";
+import { openAccounts } from "#gateway/stores/limits/accounts.ts";
+import { openContact } from "#gateway/stores/limits/contact.ts";
 import type { Grant } from "#gateway/stores/limits/grants.ts";
 import { heartbeat, sweep } from "#gateway/stores/limits/holders.ts";
 import { type Limiter, openLimiter } from "#gateway/stores/limits/limiter.ts";
@@ -12,6 +15,7 @@ import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import { keptLog } from "#test/support/embedded.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
+import { movableClock } from "../stores/movable-clock.ts";
 
 let database: TestDatabase;
 let sql: postgres.Sql;
@@ -96,6 +100,33 @@ test.each([
     expect(isRefused(await reserve(key, "0.7", new Date(first)))).toBe(true);
   },
 );
+
+test("what a key has of a new period stays when its figures of the one before are dropped", async () => {
+  const clock = movableClock();
+  const contact = openContact({ clock, log: keptLog(), awayAfterMs: 60_000 });
+  await contact.keep({ beat: async () => 1e9, afterwards: async () => undefined }).begun;
+  const holder = newId();
+  const query: BoundedQuery = async (work) => work(sql);
+  const accounts = openAccounts({ query, holder, clock, contact, replicas: () => 1, spentIn: () => 0n });
+  const key = {
+    ...keyWith({ budget_usd: "100", budget_period: "day", when_away: "refuse" }),
+    of: "key" as const,
+  };
+  const limits = key.limits ?? {};
+  const demand = { tokens: 1, usd: parsePico("1"), minimumUsd: parsePico("1") };
+  const call = async (startedAt: string) => {
+    const account = accounts.of({ ...key, spendId: key.id, limits }, new Date(startedAt));
+    const admitted = await account.admit({ callId: newId(), startedAt, limits, demand });
+    if (admitted === null || "refusal" in admitted) throw new Error("not admitted");
+    account.figures.end(admitted, { usd: "1", tokens: 1 });
+  };
+  await call("2026-11-20T23:59:59.000Z");
+  clock.advance(91_000);
+  await call("2026-11-21T00:01:30.000Z");
+  await accounts.releaseIdle();
+  const leases = await sql`select period::text as period from limit_leases where holder = ${holder}`;
+  expect([...leases] as object[]).toEqual([{ period: "2026-11-21" }]);
+});
 
 test("what is spent is the sum of the records, however often and by whom they are written or priced anew", async () => {
   const [keyId, id] = [newId(), newId()];

@@ -77,6 +77,18 @@ describe("what changes is marked", () => {
     expect(await figures(it.rolled)).toEqual([["2026-11", 4, 0.000369, 2, 2, 2]]);
   });
 
+  test("the day that was marked first is made anew first, be it the later one", async () => {
+    const own = await ledger();
+    await own.write([call("2026-11-18T10:10:00Z"), call("2026-11-19T10:10:00Z")]);
+    await own.rollups.catchUp(NOW);
+    await own.write([call("2026-11-19T10:20:00Z")]);
+    await Bun.sleep(2);
+    await own.write([call("2026-11-18T10:20:00Z")]);
+    expect(await own.rollups.turn(NOW, false)).toBe("more");
+    expect(await own.marks()).toEqual(["2026-11-18T10:15:00.000Z"]);
+    await own.close();
+  });
+
   test("pricing again marks what it changed", async () => {
     const database = openDatabase(it.database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
     const price = {

@@ -73,6 +73,21 @@ test("the oldest month goes, and the next one a day later, unless it is confirme
   ]);
 });
 
+test("the oldest month goes also while records come faster than they are summed", async () => {
+  const it = await threeOldMonths();
+  const hour = `${named(0)}-01T00:00:00Z`;
+  await it.sql.unsafe(`
+    create function mark_again() returns trigger language plpgsql as $$ begin
+      insert into rollup_marks (org_id, hour, id) select distinct org_id, hour, id from gone; return null; end $$;
+    create trigger again after delete on rollup_marks referencing old table as gone
+      for each statement execute function mark_again();
+    insert into rollup_marks (org_id, hour, id) select org_id, '${hour}', '018f0000-0000-7000-8000-000000000000' from rollup_state`);
+  const directory = { current: () => ({ settings: { ...DEFAULT_SETTINGS, retention_days: 1 } }) };
+  const kept = keepRollups(it.database.url, { directory, clock: movableClock(), log: keptLog() });
+  atEnd(kept.stop);
+  await until(async () => !(await it.there()).includes(named(3)));
+});
+
 test("a gateway whose clock is 520 days ahead drops nothing, and says that its clock differs", async () => {
   const it = await threeOldMonths();
   const clock = movableClock();

@@ -82,11 +82,13 @@ export function openAccounts(deps: AccountsDeps) {
     all: (): OpenAccount[] => [...opened.values()],
     /** Drops idle accounts, and returns their leases. */
     async releaseIdle(): Promise<void> {
-      for (const [name, { id, isIdle }] of [...opened]) {
+      for (const [name, { id, figures, isIdle }] of [...opened]) {
         if (!isIdle()) continue;
         opened.delete(name);
+        // The lease may be of the next period already.
         await deps.query(
-          (sql) => sql`delete from limit_leases where key_id = ${id} and holder = ${deps.holder}`,
+          (sql) => sql`delete from limit_leases where key_id = ${id} and holder = ${deps.holder}
+            and period = ${figures.period.from}::text::date`,
         );
       }
     },

@@ -38,9 +38,9 @@ export function keepRollups(
     log,
     pollMs: EVERY_MS,
     async round(stopping) {
-      while (!stopping() && (await rollups.turn(clock.now())) === "more");
+      const turn = stopping() ? "idle" : await rollups.turn(clock.now());
       if (!stopping() && clock.monotonicMs() - retainedAtMs >= RETENTION_EVERY_MS) await retain();
-      return false;
+      return turn === "more";
     },
     failed: (error) =>
       log.warn(errorFields(error), "rollups are waiting; reports read single records meanwhile"),

@@ -133,7 +133,7 @@ async function remakeMarkedDay(
       and date_trunc('day', hour, 'UTC') = (
         select date_trunc('day', hour, 'UTC') from rollup_marks
         where org_id = $1::text and hour < $2::timestamptz
-        group by 1 having ${ripe} order by 1 limit 1)
+        group by 1 having ${ripe} order by min(id::text) limit 1)
     group by date_trunc('hour', hour, 'UTC') order by 1`,
     [orgId, iso(state.rolledToMs), ...(beforeMs === null ? [] : [idsFrom(beforeMs)])],
   );
