@@ -1,6 +1,7 @@
 import type postgres from "postgres";
 import { codeOf } from "#shared/error-code.ts";
 import { newId } from "#shared/ids.ts";
+import { FORGET_AGENTS } from "./ages.ts";
 import { connect } from "./database.ts";
 import { addMonth, type Month, monthOf } from "./partitions.ts";
 
@@ -155,6 +156,7 @@ async function dropDetached(client: postgres.Sql, cutoff: string): Promise<strin
     await client.unsafe(`drop table if exists ${name}`);
     dropped.push(name);
   }
+  if (dropped.length > 0) await client.unsafe(FORGET_AGENTS);
   return dropped;
 }
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { AGES, ageText } from "#drizzle/ages.ts";
 import { DEFAULT_SETTINGS, Settings } from "#shared/settings.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { dimensionTable, markdownTable, measureTable } from "../reports/reference.ts";
@@ -10,6 +11,7 @@ const PARTS = {
   kinds: { page: "gateway/providers/README.md", make: kindTable },
   settings: { page: "gateway/README.md", make: settingTable },
   dimensions: { page: "gateway/reports/README.md", make: dimensionTable },
+  ages: { page: "gateway/reports/README.md", make: ageTable },
   measures: { page: "gateway/reports/README.md", make: measureTable },
 } as const;
 
@@ -43,6 +45,13 @@ function settingTable(): string {
     return [`\`${name}\``, `\`${shown}\``, meaningOf(schema)];
   });
   return markdownTable(["Switch", "Default", "Meaning"], rows);
+}
+
+/** Every table of the database, and how long its rows stay. Tables with the same answer share a line. */
+function ageTable(): string {
+  const tables = Map.groupBy(Object.keys(AGES), (table) => ageText(AGES[table] ?? { kept: "" }));
+  const rows = [...tables].map(([text, names]) => [text, names.map((name) => `\`${name}\``).join(", ")]);
+  return markdownTable(["How long rows stay", "Tables"], rows);
 }
 
 type Described = { description?: string; anyOf?: readonly { description?: string }[] };

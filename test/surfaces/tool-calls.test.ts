@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Database, openDatabase } from "#drizzle/database.ts";
-import { expire } from "#drizzle/expire.ts";
 import type { ReportRunner } from "#gateway/reporting.ts";
 import { SOURCE } from "#gateway/reports/sources.ts";
 import { openRecordStore, type RecordStore } from "#gateway/stores/records.ts";
@@ -15,7 +14,6 @@ import {
 } from "#gateway/stores/tools/tool-calls.ts";
 import { newId } from "#shared/ids.ts";
 import type { DimensionName, Spec } from "#shared/report.ts";
-import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import { keptLog } from "#test/support/embedded.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { reportEngines } from "#test/support/report-engines.ts";
@@ -109,7 +107,6 @@ async function rowOf(batches: readonly (readonly Told[])[]): Promise<unknown> {
   await expireToolCalls({
     database,
     clock: { now: () => new Date(START + 25 * 3_600_000), monotonicMs: () => 0 },
-    directory: { current: () => ({ settings: DEFAULT_SETTINGS }) },
     log: keptLog(),
   });
   const [row] = await database.sql`select * from tool_calls where external_id = ${call}`;
@@ -180,18 +177,6 @@ test("a call of another person with the same id is another call", async () => {
     observationText(toolObservation(seen({ key: { ...HOOK_KEY, owner }, externalId: "shared" })));
   await store.insert([of("ann"), of("eve")]);
   expect(await database.sql`select owner from tool_calls where external_id = 'shared'`).toHaveLength(2);
-});
-
-test("what is older than retention_days goes, a few rows at a time", async () => {
-  await database.sql`
-    insert into tool_calls (origin, external_id, id, started_at, channel, status, rank, decided_at, key_id, client, tags)
-    select 'old', i::text, gen_random_uuid(), '2020-01-01', 'hook', 'ok', 2, '2020-01-01', gen_random_uuid(), 'x', '{}'
-    from generate_series(1, 12000) i`;
-  const ageing = { table: "tool_calls", column: "started_at" };
-  const rows = await Promise.all([1, 2].map(() => expire(database.sql, ageing, 400)));
-  expect(rows.reduce((sum, count) => sum + count, 0)).toBe(12_000);
-  const left = await database.sql`select origin from tool_calls where origin = 'old'`;
-  expect(left).toHaveLength(0);
 });
 
 describe("reports of tool calls", () => {

@@ -1,0 +1,141 @@
+/**
+ * How long rows of a table stay: `days`, by the database's clock, after `since`. `retention`: until the month of single
+ * records that `since` lies in is dropped, so that a wrong setting takes one month of them a day, too. `since` and `only`
+ * are SQL over the row `it`; it stays while `since` is null or `only` is false.
+ */
+export type Age = { days: number | "retention"; since: string; only?: Condition };
+type Condition = { sql: string; words: string };
+/** Why rows are not deleted by age, or what else deletes them. */
+export type Reason = { kept: string };
+
+const after = (days: Age["days"], since: string, only?: Condition): Age => ({
+  days,
+  since: `it.${since}`,
+  ...(only && { only }),
+});
+const kept = (reason: string): Reason => ({ kept: reason });
+
+const SET = kept("Administrators, people or directories make and delete it");
+const SUMS = kept("Sums, which reports about any time read");
+const MERGES = kept("Reports about merges reach back to the first one");
+const FEW = kept("One small row for each thing that it names");
+const LIMITS = kept("Deleted when it no longer counts, within minutes");
+const COPIES = kept("Deleted when ClickHouse has the rows");
+
+/** Hashed once for all rows. */
+const UNNAMED = `not exists (
+  select 1 from (select org_id, unnest(session_ids) as session from pull_requests) named
+  where named.org_id = it.org_id and named.session = `;
+
+/** Every table, with its age or the reason why it has none. */
+export const AGES: Readonly<Record<string, Age | Reason>> = {
+  requests: kept("Dropped by the month, as described above"),
+  agent_points: after("retention", "ended_at"),
+  batches: after("retention", "started_at", {
+    sql: "it.reconciled_at is not null",
+    words: "once its cost is recorded",
+  }),
+  dead_records: after("retention", "parked_at"),
+  dropped_names: after("retention", "first_at"),
+  session_links: after("retention", "declared_at", {
+    sql: `${UNNAMED} it.of_session)`,
+    words: "unless a pull request names the task",
+  }),
+  session_agents: kept("Deleted with the last single record of its session, unless a pull request counts it"),
+  tool_calls: after("retention", "started_at"),
+  // A vendor's copy keeps its owner here until the vendor has deleted it.
+  files: { days: 30, since: "least(it.deleted_at, it.expires_at)" },
+
+  audit_entries: after(400, "at"),
+  digests: after(400, "due_at", { sql: "it.state <> 'waiting'", words: "once it is sent" }),
+  github_feedback: {
+    days: 90,
+    since: `(select coalesce(p.merged_at, p.body_at) from pull_requests p where p.org_id = it.org_id
+      and p.repository_id = it.repository_id and p.number = it.number and p.state <> 'open')`,
+  },
+  // Longer than any period of a budget.
+  key_spend: after(92, "day"),
+  reprice_jobs: after(90, "finished_at"),
+  refresh_tokens: after(30, "key_expires_at"),
+  device_sign_ins: after(1, "expires_at"),
+  key_secrets: after(1, "expires_at"),
+  person_sessions: after(1, "expires_at"),
+  sign_in_verifications: after(1, "expires_at"),
+  used_setup_links: after(1, "expires_at"),
+  captured_bodies: kept("Deleted when the body expires, after 7 days"),
+  kept_answers: kept("Deleted an hour after its last use"),
+  refused_redeliveries: kept("The GitHub App deletes it once GitHub no longer lists the delivery"),
+  waiting_merges: kept("The GitHub App deletes it 30 days after the merge"),
+  webhook_inbox: kept("The GitHub App deletes it some days after it was applied"),
+
+  coverage_changes: MERGES,
+  pull_request_commits: MERGES,
+  pull_requests: MERGES,
+  repositories: MERGES,
+  reviews: MERGES,
+  session_contexts: MERGES,
+  session_stretches: MERGES,
+  rollup_active_days: SUMS,
+  rollup_distinct_deltas: SUMS,
+  rollup_hours: SUMS,
+  rollup_sessions: SUMS,
+  rollup_sums: SUMS,
+  rollup_state: FEW,
+  rollup_marks: kept("Deleted when its hour is summed"),
+  limit_away: kept("Deleted after 30 days"),
+  limit_holders: LIMITS,
+  limit_holds: LIMITS,
+  limit_leases: LIMITS,
+  limit_rates: LIMITS,
+  limit_turns: FEW,
+  clickhouse_marks: COPIES,
+  clickhouse_moves: COPIES,
+  clickhouse_state: FEW,
+  directory_versions: FEW,
+  github_app_reports: FEW,
+  github_apps: FEW,
+  github_passes: FEW,
+  github_tasks: FEW,
+  github_waits: FEW,
+  installations: FEW,
+  master_key_checks: FEW,
+  record_changes: FEW,
+  route_models: kept("The latest ones only"),
+  webhook_answers: FEW,
+
+  admin_tokens: SET,
+  digest_webhooks: SET,
+  guardrails: SET,
+  hook_policies: SET,
+  keys: kept("Records name it; a revoked one has no secrets"),
+  mcp_servers: SET,
+  people: kept("Records name them"),
+  prices: kept("Records of its time are priced by it"),
+  providers: SET,
+  role_mappings: SET,
+  routes: SET,
+  saved_reports: SET,
+  scim_group_members: SET,
+  scim_groups: SET,
+  settings: SET,
+  sign_in_accounts: SET,
+  teams: SET,
+};
+
+/** Forgets under which ids agents made the calls of sessions without a single record. */
+export const FORGET_AGENTS = `delete from session_agents it where ${UNNAMED} it.session) and not exists (
+    select 1 from requests r where r.org_id = it.org_id and r.session = it.session)
+  and not exists (select 1 from session_links l where l.org_id = it.org_id and l.session = it.session)
+  and not exists (select 1 from session_links l where l.org_id = it.org_id and l.of_session = it.session)`;
+
+/** How long rows stay, for readers. */
+export function ageText(age: Age | Reason): string {
+  if ("kept" in age) return age.kept;
+  const term =
+    age.days === "retention"
+      ? "As long as the single records of its month"
+      : age.days === 1
+        ? "1 day"
+        : `${age.days} days`;
+  return age.only === undefined ? term : `${term}, ${age.only.words}`;
+}
