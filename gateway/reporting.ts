@@ -8,6 +8,7 @@ import { type Ask, isZoned } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
 import { UTC } from "./reports/dimensions.ts";
 import { CLICKHOUSE, type Engine, POSTGRES } from "./reports/engines.ts";
+import { asksForExplanation, declaredOf, declaredQuery } from "./reports/explained.ts";
 import { planReport } from "./reports/plan.ts";
 import { tasksOf, tasksQuery } from "./reports/relations.ts";
 import { revertedOf, revertsQuery } from "./reports/reverts.ts";
@@ -172,10 +173,12 @@ async function knownIn(
   { engine, postgres }: Databases,
   asked: Asked,
   rollupsFrom: number,
-): Promise<Pick<Ask, "reach" | "tasks">> {
-  if (engine === POSTGRES) return { reach: await reachIn(postgres, asked, rollupsFrom), tasks: null };
+): Promise<Pick<Ask, "reach" | "tasks" | "declared">> {
+  if (engine === POSTGRES)
+    return { reach: await reachIn(postgres, asked, rollupsFrom), tasks: null, declared: null };
   return {
     reach: null,
+    declared: asksForExplanation(asked.spec) ? declaredOf(await postgres(declaredQuery(asked.orgId))) : null,
     tasks: asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : null,
   };
 }
@@ -207,7 +210,7 @@ const FIRST_MS = Date.UTC(2020, 0);
 async function coverageIn(databases: Databases, ask: Ask, rollupsFrom: number): Promise<Coverage | null> {
   if (lateLabels(ask.spec).length === 0) return null;
   const known = ask.reach ? ask : await knownIn(databases, { ...ask, periods: ALL_TIME }, rollupsFrom);
-  const everything: Ask = { ...ask, reach: known.reach, tasks: known.tasks };
+  const everything: Ask = { ...ask, ...known };
   const since = sinceOf(ask.spec, await databases.records(firstsQuery(everything)));
   if (!since) return null;
   return coverageOf(ask, since, await databases.records(planReport(olderRecords(everything, since))));

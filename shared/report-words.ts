@@ -19,6 +19,7 @@ const DIMENSION_WORDS: Readonly<Record<DimensionName, string>> = {
   day: "Day",
   week: "Week",
   month: "Month",
+  explanation: "Explanation",
 };
 
 export const dimensionWord = (name: DimensionName): string => DIMENSION_WORDS[name];

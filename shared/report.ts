@@ -5,7 +5,8 @@ import { boundedText, closed, nullable, oneOf } from "./schema.ts";
 export const SOURCES = ["requests", "tool_calls", "agent_metrics", "outcomes"] as const;
 export type SourceName = (typeof SOURCES)[number];
 
-export const DIMENSIONS = [
+/** The dimensions of the payload (report-payload.ts), whose schema is closed. */
+export const PAYLOAD_DIMENSIONS = [
   "client",
   "model",
   "route",
@@ -23,6 +24,8 @@ export const DIMENSIONS = [
   "week",
   "month",
 ] as const;
+/** With those that only `POST /v1/reports/query` takes. */
+export const DIMENSIONS = [...PAYLOAD_DIMENSIONS, "explanation"] as const;
 export type DimensionName = (typeof DIMENSIONS)[number];
 
 export type Unit = "count" | "tokens" | "USD" | "ms" | "hours" | "fraction";
@@ -99,10 +102,9 @@ const someOf = <N extends string, T extends TSchema>(names: readonly N[], member
 
 const Instant = Type.String({ description: "RFC 3339 in UTC, with milliseconds and Z." });
 
-export const Filters = someOf(
-  DIMENSIONS,
-  Type.Array(boundedText({ minLength: 1, maxLength: 200 }), { maxItems: 50 }),
-);
+export const filtersBy = <N extends DimensionName>(names: readonly N[]) =>
+  someOf(names, Type.Array(boundedText({ minLength: 1, maxLength: 200 }), { maxItems: 50 }));
+export const Filters = filtersBy(DIMENSIONS);
 export type Filters = Static<typeof Filters>;
 
 export const Range = Type.Union([
@@ -214,29 +216,6 @@ export const QUERY_JSON_SCHEMA = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "Answer of a report query",
   anyOf: [QueryAnswer, QueryAnswers],
-};
-
-export const Report = closed({
-  id: Type.String(),
-  title: Type.String(),
-  description: Type.String(),
-  result: nullable(Result),
-});
-export type Report = Static<typeof Report>;
-
-/** The reporting payload (spec, Report result). */
-export const ReportPayload = closed({
-  reports: Type.Array(Report),
-  subscription: Result,
-  agentEstimate: Result,
-});
-export type ReportPayload = Static<typeof ReportPayload>;
-
-/** The payload's JSON Schema, draft 2020-12, as `GET /v1/reports/schema.json` answers it. */
-export const REPORT_JSON_SCHEMA = {
-  $schema: "https://json-schema.org/draft/2020-12/schema",
-  title: "Report payload",
-  ...ReportPayload,
 };
 
 /** Pages that show reports poll this, and reload the reports when it changes. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { AGES, ageText } from "#drizzle/ages.ts";
 import { DEFAULT_SETTINGS, Settings } from "#shared/settings.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import { dimensionTable, markdownTable, measureTable } from "../reports/reference.ts";
+import { dimensionTable, explanationTable, markdownTable, measureTable } from "../reports/reference.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -12,6 +12,7 @@ const PARTS = {
   settings: { page: "gateway/README.md", make: settingTable },
   dimensions: { page: "gateway/reports/README.md", make: dimensionTable },
   ages: { page: "gateway/reports/README.md", make: ageTable },
+  explanations: { page: "gateway/reports/README.md", make: explanationTable },
   measures: { page: "gateway/reports/README.md", make: measureTable },
 } as const;
 

@@ -1,6 +1,7 @@
 import type { DimensionName, Spec } from "#shared/report.ts";
 import { isFilteredByText, isTime, NONE, UTC } from "./dimensions.ts";
 import type { Engine } from "./engines.ts";
+import type { Declared } from "./explained.ts";
 import { AGGREGATES, type AggregateName, aggregateOf, aggregatesOf, type DistinctName } from "./measures.ts";
 import { type Parameters, parameters } from "./parameters.ts";
 import { type Cover, coverOf, type Reach } from "./rollup/cover.ts";
@@ -16,6 +17,8 @@ export type Ask = {
   engine: Engine;
   /** What is known of outcomes' sessions beforehand; null: the statement looks it up. */
   tasks: Tasks | null;
+  /** Likewise of sessions whose calls are asked for by explanation. */
+  declared: Declared | null;
   orgId: string;
   spec: Spec;
   periods: Periods;

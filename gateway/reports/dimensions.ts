@@ -1,5 +1,6 @@
 import type { DimensionName } from "#shared/report.ts";
 import { CLICKHOUSE, type Engine, POSTGRES } from "./engines.ts";
+import { EXPLANATION } from "./explained.ts";
 
 export const UTC = "UTC";
 
@@ -104,6 +105,7 @@ const dimensionsIn = (engine: Engine) =>
     server: { records: label("server") },
     tool: { records: label("tool") },
     repository: { records: label("repository") },
+    explanation: { records: EXPLANATION, columns: ["session", "owner", "key_id"] },
     ...timesIn(engine, UTC, dayColumn(UTC)),
   }) satisfies Record<DimensionName, Dimension>;
 

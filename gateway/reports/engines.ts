@@ -181,6 +181,11 @@ export const listedTasks = (lists: {
   uncovered: `select distinct arrayJoin(${lists.uncovered}) as task`,
 });
 
+/** What Postgres looked up of sessions by declaration (explained.ts), as a relation of ClickHouse. */
+export const listedDeclared = (lists: Record<"session" | "declarer" | "place", string>): string => `
+  select row.1 as session, row.2 as declarer, toInt32(row.3) as place
+  from (select arrayJoin(arrayZip(${lists.session}, ${lists.declarer}, ${lists.place})) as row)`;
+
 /** Aggregates of ClickHouse in the place of Postgres's sets of members. */
 export const CLICKHOUSE_COUNTS = {
   distinct: (columns: string, where = "") => `uniqExact(${columns})${where && ` filter (where ${where})`}`,

@@ -1,5 +1,6 @@
 import { type Context, distinctNames, type Section } from "./context.ts";
 import { dimensionOf, filterSql, tagRows } from "./dimensions.ts";
+import { asksForExplanation, EXPLANATION_ROWS } from "./explained.ts";
 import { aggregateOf, namedIn } from "./measures.ts";
 import { relationOf } from "./relations.ts";
 import { withinSql } from "./rollup/spans.ts";
@@ -63,6 +64,6 @@ export function recordFacts(context: Context, { dimensions }: Section): string {
   select ${current} as current, ${d1} as d1, ${d2} as d2,
     ${billed} as billed, ${["r.uncertain", ...columns].join(", ")}
   from ${relationOf(ask, params, within)} r
-  left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? `\n  ${tagRows(engine)}` : ""}
+  left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? `\n  ${tagRows(engine)}` : ""}${asksForExplanation(spec) ? EXPLANATION_ROWS : ""}
   where ${[`r.org_id = ${org}`, within, ...filters].join("\n    and ")}`;
 }

@@ -1,7 +1,7 @@
 import type { Spec } from "#shared/report.ts";
 import { forcedTeam, type TeamScope } from "./forced-team.ts";
 import { agentEstimateSpec, type Frame, type Item, subscriptionSpec } from "./request.ts";
-import { checkSpec } from "./spec.ts";
+import { checkPayloadSpec } from "./spec.ts";
 
 /** What one call asks for: reports, each with its own spec, and the frame of the two results that every payload has. */
 export type PayloadRequest = {
@@ -32,7 +32,7 @@ export async function payloadOf(
   const member = async ({ id, title, description, spec }: Item): Promise<string> => {
     const about = JSON.stringify({ id, title, description }).slice(0, -1);
     try {
-      return `${about},"result":${await write(forcedTeam(checkSpec(spec), scope))}}`;
+      return `${about},"result":${await write(forcedTeam(checkPayloadSpec(spec), scope))}}`;
     } catch (error) {
       failed(error);
       return `${about},"result":null}`;

@@ -1,6 +1,7 @@
 import { type Ask, type Context, contextOf, distinctNames, distinctOf, type Section } from "./context.ts";
 import { isTime } from "./dimensions.ts";
 import { POSTGRES } from "./engines.ts";
+import { asksForExplanation, explanationTables } from "./explained.ts";
 import { recordFacts } from "./facts.ts";
 import { atOnceSql, summedNames, sumSql } from "./figures.ts";
 import { type AggregateName, DISTINCT, type DistinctName } from "./measures.ts";
@@ -32,6 +33,7 @@ export function planReport(ask: Ask): Query {
   const tables = sections.flatMap((section) =>
     section.isOwn ? [...factsTables(context, section), ...membersTables(context, section)] : [],
   );
+  if (asksForExplanation(ask.spec)) tables.unshift(...explanationTables(ask, context.params));
   const parts = sections.flatMap((section) => partsOf(context, section));
   const text = `with ${tables.join(",\n")},
 parts as (${parts.map((part, i) => partSql(context, part, i === 0)).join("\n  union all")}
@@ -44,7 +46,7 @@ ${shownSql(context)}`;
   return { text, params: context.params.values, isLong: isLong(context) };
 }
 
-/** `isOwn`: it has tables of its own; else it is made of those of the groups, each of whose facts is in one group. */
+/** `isOwn`: it has tables of its own; else it is made of those of the groups. */
 type Place = Section & { isOwn: boolean };
 
 function sectionsOf(context: Context): Place[] {
@@ -68,10 +70,9 @@ const onePass = ({ ask: { engine, spec } }: Context) =>
 function factsTables(context: Context, section: Section): string[] {
   if (section.total && section.facts === "every_fact") return [];
   const facts = context.facts === "cells" ? cellFacts(context, section) : recordFacts(context, section);
-  const isFew = !isLong(context);
   return !section.total && isChosen(context)
     ? [`every_fact as materialized (${facts}\n)`, ...chosenTables(context, section.facts)]
-    : [`${section.facts} as ${context.ask.engine.table(isFew)}(${facts}\n)`];
+    : [`${section.facts} as ${context.ask.engine.table(!isLong(context))}(${facts}\n)`];
 }
 
 /** Whether cells are read where no sums answer: these may be millions. */
@@ -180,7 +181,7 @@ function partsOf(context: Context, section: Place): PartOf[] {
   ];
   return parts.flatMap((part) => (part ? [{ ...part, total: section.total }] : []));
 }
-/** `isAdded`: its rows are added up already. */
+/** `isAdded`: rows added up. */
 type PartOf = SumsPart & { total: boolean; isAdded?: boolean };
 
 function sumsPart(context: Context, section: Place): Omit<PartOf, "total"> {
@@ -196,7 +197,7 @@ function sumsPart(context: Context, section: Place): Omit<PartOf, "total"> {
   };
 }
 
-/** What sums by one dimension count of all values together is read once more for a total. */
+/** What sums by one dimension count of all values is read again for a total. */
 const togetherPart = (context: Context, section: Place): SumsPart | null =>
   section.isOwn || context.kind === "total"
     ? null

@@ -1,3 +1,4 @@
+import { EXPLANATION_MEANING, EXPLANATIONS } from "#shared/explanation.ts";
 import { DIMENSIONS, MEASURE_MEANING, MEASURES, SOURCES } from "#shared/report.ts";
 import { sourceOf } from "./sources.ts";
 
@@ -20,6 +21,12 @@ export function dimensionTable(): string {
     code(DIMENSIONS.filter((name) => sourceOf(source).dimensions.includes(name))),
   ]);
   return markdownTable(["Source", "Dimensions"], rows);
+}
+
+/** Why a pull request does not explain spend, in the order in which the first counts. */
+export function explanationTable(): string {
+  const rows = EXPLANATIONS.map((name) => [`\`${name}\``, ...EXPLANATION_MEANING[name]]);
+  return markdownTable(["Explanation", "In the console", "Meaning"], rows);
 }
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");

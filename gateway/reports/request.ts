@@ -2,9 +2,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import {
   COMPARES,
   type Compare,
-  DIMENSIONS,
   type DimensionName,
   type Filters,
+  PAYLOAD_DIMENSIONS,
   RANGES,
   Range,
   type Spec,
@@ -185,8 +185,8 @@ function readFilters(query: URLSearchParams): Filters {
   for (const [name, value] of query) {
     const written = FILTER.exec(name)?.[1];
     if (written === undefined) continue;
-    const dimension = DIMENSIONS.find((known) => known === written);
-    if (!dimension) return refuse("filter", `must name one of ${DIMENSIONS.join(", ")}`);
+    const dimension = PAYLOAD_DIMENSIONS.find((known) => known === written);
+    if (!dimension) return refuse("filter", `must name one of ${PAYLOAD_DIMENSIONS.join(", ")}`);
     const values = [...(filters[dimension] ?? []), ...value.split(",")];
     checkValues(dimension, values);
     filters[dimension] = values;

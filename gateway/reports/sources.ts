@@ -67,7 +67,7 @@ export const SOURCE = {
       "cache_hit_rate",
       "cost_decomposition",
     ],
-    dimensions: ["client", "model", "route", ...RECORDED, ...TIMES],
+    dimensions: ["client", "model", "route", ...RECORDED, ...TIMES, "explanation"],
     labels: { session: known("session"), tag: some("tags"), ...TEAM },
   },
   tool_calls: {

@@ -1,5 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type DimensionName, type Filters, Spec } from "#shared/report.ts";
+import { PayloadSpec } from "#shared/report-payload.ts";
 import { faultsOf, fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { dateFault } from "./dates.ts";
@@ -32,12 +33,16 @@ function memberOf(name: string, pointer: string): string {
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /**
- * A spec that its source can answer; `name` is what refusals call it.
+ * A spec that its source can answer; `name` is what refusals call it. `schema`: of a query's specs, or of the payload's.
  * @throws GatewayError invalid_request, naming the member and the reason.
  */
-export function checkSpec(value: unknown, name = "spec"): Spec {
-  checkBody(Spec, value, name);
-  if (!fits(Spec, value)) return refuse(name, "is not a report spec");
+export function checkSpec(
+  value: unknown,
+  name = "spec",
+  schema: typeof PayloadSpec | typeof Spec = Spec,
+): Spec {
+  checkBody(schema, value, name);
+  if (!fits(schema, value)) return refuse(name, "is not a report spec");
   const source = sourceOf(value.source);
   value.measures.forEach((measure, i) => {
     if (!source.measures.includes(measure)) {
@@ -66,6 +71,9 @@ export function checkSpec(value: unknown, name = "spec"): Spec {
   }
   return value;
 }
+
+/** A spec of the payload. @throws GatewayError as `checkSpec` */
+export const checkPayloadSpec = (value: unknown): Spec => checkSpec(value, "spec", PayloadSpec);
 
 /** The filters, in the order sent. */
 export const filtersOf = (filters: Filters): [DimensionName, string[]][] =>

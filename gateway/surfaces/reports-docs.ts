@@ -2,15 +2,15 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import {
   COMPARES,
-  DIMENSIONS,
+  PAYLOAD_DIMENSIONS,
   QueryAnswer,
   QueryAnswers,
   RANGES,
   RecordsVersion,
-  ReportPayload,
   Spec,
 } from "#shared/report.ts";
 import { ReportCatalogue } from "#shared/report-catalogue.ts";
+import { PayloadSpec, ReportPayload } from "#shared/report-payload.ts";
 import { dimensionTable, measureTable } from "../reports/reference.ts";
 import { FORMATS, ReportsBody } from "../reports/request.ts";
 import { plainSchema } from "./model-docs.ts";
@@ -47,7 +47,7 @@ const specs = ReportsBody.properties.specs.items;
 const SEVERAL = { ...ReportsBody, properties: { ...ReportsBody.properties, specs: Type.Array(withSpec()) } };
 
 function withSpec(): TSchema {
-  return { ...specs, properties: { ...specs.properties, spec: Spec } };
+  return { ...specs, properties: { ...specs.properties, spec: PayloadSpec } };
 }
 
 /** The reporting API's documentation; its measures and dimensions come from the tables that the code uses. */
@@ -85,7 +85,7 @@ export const REPORTS_DOCS = {
       parameter("compare", "none if absent.", { type: "string", enum: [...COMPARES] }),
       parameter(
         "filter",
-        `\`filter[dimension]=a,b\`: AND across dimensions, OR within one. Dimensions: ${DIMENSIONS.join(", ")}.`,
+        `\`filter[dimension]=a,b\`: AND across dimensions, OR within one. Dimensions: ${PAYLOAD_DIMENSIONS.join(", ")}.`,
         { type: "object", additionalProperties: text },
       ),
       FORMAT,

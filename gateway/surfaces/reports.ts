@@ -1,7 +1,8 @@
 import { Elysia, type HTTPHeaders } from "elysia";
 import { within } from "#drizzle/database.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { QUERY_JSON_SCHEMA, REPORT_JSON_SCHEMA, type Spec } from "#shared/report.ts";
+import { QUERY_JSON_SCHEMA, type Spec } from "#shared/report.ts";
+import { REPORT_JSON_SCHEMA } from "#shared/report-payload.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { takesGzip } from "../http/headers.ts";
@@ -24,7 +25,7 @@ import {
   readQuery,
 } from "../reports/request.ts";
 import { ASKABLE } from "../reports/sources.ts";
-import { checkBody, checkSpec } from "../reports/spec.ts";
+import { checkBody, checkPayloadSpec } from "../reports/spec.ts";
 import { periodsOf } from "../reports/window.ts";
 import type { Made, ReportQuery, ReportWriter } from "../stores/reports/report-writer.ts";
 import type { SavedScope } from "../stores/reports/saved-reports.ts";
@@ -166,7 +167,7 @@ async function answered(deps: Heard, format: Format, asked: PayloadRequest): Pro
   if (!item || others.length > 0) {
     throw new GatewayError("invalid_request", ONE_AS_CSV);
   }
-  return await csv(deps, { id: item.id, spec: forcedTeam(checkSpec(item.spec), asked.scope ?? null) });
+  return await csv(deps, { id: item.id, spec: forcedTeam(checkPayloadSpec(item.spec), asked.scope ?? null) });
 }
 
 async function queried(

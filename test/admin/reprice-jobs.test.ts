@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
 import { ensurePartitions } from "#drizzle/partitions.ts";
-import type { ReportPayload } from "#shared/report.ts";
+import type { ReportPayload } from "#shared/report-payload.ts";
 import { TALLYGATE } from "../support/checkout.ts";
 import { scratch } from "../support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "../support/gateway-process.ts";

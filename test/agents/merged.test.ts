@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
-import type { ReportPayload } from "#shared/report.ts";
+import type { ReportPayload } from "#shared/report-payload.ts";
 import { agentProgram } from "#test/support/agents.ts";
 import { type Developer, developer, TALLYGATE } from "#test/support/checkout.ts";
 import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ChatCompletionRequest, LLMock } from "@copilotkit/aimock";
-import type { ReportPayload } from "#shared/report.ts";
+import type { ReportPayload } from "#shared/report-payload.ts";
 import { agentProgram } from "#test/support/agents.ts";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { LLMock } from "@copilotkit/aimock";
-import type { ReportPayload } from "#shared/report.ts";
+import type { ReportPayload } from "#shared/report-payload.ts";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest } from "#test/support/fake-github/world.ts";

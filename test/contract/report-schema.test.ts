@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import Ajv2020 from "ajv/dist/2020.js";
-import { REPORT_JSON_SCHEMA, ReportPayload, type Result, type Row } from "#shared/report.ts";
+import type { Result, Row } from "#shared/report.ts";
+import { REPORT_JSON_SCHEMA, ReportPayload } from "#shared/report-payload.ts";
 import { fits } from "#shared/schema.ts";
 
 // As a client would take it: the text of the answer, compiled strictly as draft 2020-12.

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import type { RequestView } from "#shared/admin/records.ts";
-import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
+import { formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
 import { linkFor } from "#test/identity/browser.ts";
 import { BROWSER, downloaded, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
@@ -119,6 +119,22 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await page.getByRole("region", { name: "Pull requests" }).getByRole("link").first().click();
     await page.getByRole("heading", { level: 1, name: `${merged?.repository} #${merged?.number}` }).waitFor();
     await page.getByRole("link", { name: /…/ }).first().click();
+    await page.waitForURL(/\/sessions\//);
+  });
+
+  test("the parts of explained spend are all spend, and each shows its sessions", async () => {
+    const page = await open("/pull-requests/explained?range=30d");
+    const parts = page.getByRole("region", { name: "What explains spend" });
+    const shown = await parts
+      .locator(".number [data-exact]")
+      .evaluateAll((all) => all.map((one) => one.getAttribute("data-exact")?.slice(1) ?? ""));
+    const total = await parts.locator(".panel-head [data-exact]").getAttribute("data-exact");
+    const sum = shown.map(parseDecimal).reduce(plus, ZERO);
+    expect(Number(formatDecimal(sum))).toBeCloseTo(Number(total?.slice(1)), 9);
+    await expectFit(reader);
+    await parts.getByRole("button", { name: "No pull request" }).click();
+    const sessions = page.getByRole("region", { name: "No pull request" }).first();
+    await sessions.locator("tbody button").first().click();
     await page.waitForURL(/\/sessions\//);
   });
 

@@ -51,7 +51,9 @@ const pullRequest = fc.record({
   repository: fc.constantFrom(1, 2),
   number: fc.integer({ min: 1, max: 6 }),
   mergedAt: maybe(edges),
-  link: fc.constantFrom("joined", "joined", "unknown_session", "no_stamp", "conflict"),
+  link: fc.constantFrom(
+    ...["joined", "joined", "unknown_session", "no_stamp", "conflict", "claimed", "open", "not_merged"],
+  ),
   session: session,
   sha: fc.constantFrom("aa", "bb", "cc", "dd"),
   revertsByBranch: maybe(fc.integer({ min: 1, max: 6 })),
@@ -97,6 +99,7 @@ const VALUES: Partial<Record<string, string[]>> = {
   repository: ["acme/app"],
   day: ["2026-03-25"],
   month: ["2026-02", "2026-03"],
+  explanation: ["joined", "open", "no_session"],
 };
 
 type Legal = {

@@ -55,6 +55,24 @@ function times(at: string, dimension: DimensionName): string[] {
   return [date.toISOString().slice(0, 10)];
 }
 
+const LINKS: Readonly<Record<string, string>> = {
+  joined: "joined",
+  unknown_session: "joined",
+  claimed: "claimed_or_conflict",
+  conflict: "claimed_or_conflict",
+  open: "open",
+  not_merged: "closed_unmerged",
+};
+
+/** The first of the explanations that the pull requests of a session give. */
+function explanation(session: string | null, { pullRequests = [] }: World): string {
+  if (session === null) return "no_session";
+  const found = pullRequests
+    .filter((pr) => pr.session === session && (LINKS[pr.link] !== "joined" || pr.mergedAt !== null))
+    .map((pr) => LINKS[pr.link]);
+  return Object.values(LINKS).find((name) => found.includes(name)) ?? "no_pull_request";
+}
+
 function requestItem(request: RequestFacts, world: World): Item {
   const key = world.keys?.[request.key ?? "a"] ?? keyId(request.key ?? "a");
   const tags = request.tags?.length ? request.tags : ["(none)"];
@@ -81,6 +99,8 @@ function requestItem(request: RequestFacts, world: World): Item {
         return [request.costCenter ?? "(none)"];
       case "subject":
         return [whole];
+      case "explanation":
+        return [explanation(request.session ?? null, world)];
       default:
         return times(request.at, dimension);
     }

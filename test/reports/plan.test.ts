@@ -13,6 +13,7 @@ const DAY_MS = 86_400_000;
 const ask = (spec: Spec, over: Partial<Ask> = {}): Ask => ({
   engine: POSTGRES,
   tasks: null,
+  declared: null,
   orgId: "default",
   spec,
   reverted: ["1#1"],

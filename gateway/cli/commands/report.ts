@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { COMPARES, type Report, ReportPayload, type Result } from "#shared/report.ts";
+import { COMPARES, type Result } from "#shared/report.ts";
+import { type Report, ReportPayload } from "#shared/report-payload.ts";
 import { GatewayError } from "../../errors.ts";
 import { readQuery } from "../../reports/request.ts";
 import { periodsOf } from "../../reports/window.ts";

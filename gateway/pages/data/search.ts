@@ -52,6 +52,7 @@ export const FILTER_NAMES = [
   "day",
   "week",
   "month",
+  "explanation",
 ] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
 

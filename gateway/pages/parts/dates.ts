@@ -1,3 +1,4 @@
+import { EXPLANATION_MEANING, EXPLANATIONS } from "#shared/explanation.ts";
 import type { DimensionName } from "#shared/report.ts";
 import { localMs } from "#shared/time-zone.ts";
 
@@ -27,7 +28,10 @@ export function timeGroup(name: DimensionName, group: string): string {
   return name === "month" ? MONTH.format(at) : DAY.format(at);
 }
 
+/** A group as people read it: explanations in words, times at length. */
 export const longTimeGroup = (name: DimensionName, group: string): string => {
+  const explained = EXPLANATIONS.find((it) => name === "explanation" && it === group);
+  if (explained) return EXPLANATION_MEANING[explained][0];
   const at = isTimeDimension(name) ? Date.parse(group) : Number.NaN;
   if (Number.isNaN(at) || name === "month") return timeGroup(name, group);
   return name === "week" ? `Week of ${LONG_DAY.format(at)}` : LONG_DAY.format(at);

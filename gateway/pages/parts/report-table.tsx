@@ -3,7 +3,7 @@ import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { Change } from "./change.tsx";
 import { GroupName } from "./charts/chart.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
-import { isTimeDimension, longTimeGroup } from "./dates.ts";
+import { longTimeGroup } from "./dates.ts";
 import { Measured } from "./money.tsx";
 import { directionOf } from "./words.ts";
 
@@ -41,8 +41,7 @@ const groupColumn = (name: DimensionName, i: number, choose: ReportTableProps["c
   sort: ({ groups }) => groups[i] ?? "",
   cell: ({ groups }) => {
     const value = groups[i] ?? "";
-    const text = isTimeDimension(name) ? longTimeGroup(name, value) : value;
-    return <GroupName text={text} choose={choose && (() => choose(name, value))} />;
+    return <GroupName text={longTimeGroup(name, value)} choose={choose && (() => choose(name, value))} />;
   },
   foot: i === 0 ? "Total" : "",
 });

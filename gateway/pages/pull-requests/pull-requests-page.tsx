@@ -1,6 +1,8 @@
+import { Link } from "@tanstack/react-router";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { useAddress } from "../data/address.ts";
 import { listSearch } from "../data/list-search.ts";
+import { mayAs, useMe } from "../data/me.ts";
 import { LIVE_MS, useList } from "../data/records.ts";
 import { DataTable } from "../parts/data-table.tsx";
 import { FieldFilter } from "../parts/field-filter.tsx";
@@ -42,11 +44,19 @@ const LIST = "/admin/v1/pull-requests";
 /** Pull requests by their last merge, what each cost, and what to do if the cost is unknown. */
 export function PullRequestsPage() {
   const [filters, change] = useAddress(readFilters);
+  const { role } = useMe();
   const list = useList<PullRequestView>({ path: LIST, filters, refreshMs: LIVE_MS });
   const narrow = (name: string, value: string) => change({ [name]: value });
   return (
     <>
-      <PageHead title="Pull requests">
+      <PageHead
+        title="Pull requests"
+        sub={
+          mayAs(role, "manager") && (
+            <Link to="/pull-requests/explained">What pull requests explain of all spend</Link>
+          )
+        }
+      >
         <FieldFilter words={FILTERS} source="outcomes" choose={narrow} />
       </PageHead>
       <ListNote />

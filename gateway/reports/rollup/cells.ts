@@ -10,6 +10,7 @@ import {
   tagRows,
 } from "../dimensions.ts";
 import { POSTGRES } from "../engines.ts";
+import { asksForExplanation, EXPLANATION_ROWS } from "../explained.ts";
 import { aggregateOf, namedIn } from "../measures.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import type { Span } from "./cover.ts";
@@ -51,7 +52,7 @@ export function cellFacts(context: Context, { dimensions }: Pick<Section, "dimen
   return `
   select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${factColumns(context, dimensions).join(", ")}
   from (select u.*, true as attributed from (${rowsOf(context, asked)}
-  ) u) r${keys}${dimensions.includes("tag") ? `\n  ${tagRows(POSTGRES)}` : ""}
+  ) u) r${keys}${dimensions.includes("tag") ? `\n  ${tagRows(POSTGRES)}` : ""}${asksForExplanation(ask.spec) ? EXPLANATION_ROWS : ""}
   where true${conditions.join("")}`;
 }
 

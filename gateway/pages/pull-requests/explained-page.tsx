@@ -1,0 +1,133 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { EXPLANATION_MEANING, EXPLANATIONS, type Explanation } from "#shared/explanation.ts";
+import type { DimensionName, MeasureName, QueryAnswer, Spec } from "#shared/report.ts";
+import { useAddress } from "../data/address.ts";
+import { useReport } from "../data/reports.ts";
+import { type FrameSearch, filtersFor, frameSearch, oneNameOf, rangeOf } from "../data/search.ts";
+import { RankedBars } from "../parts/charts/ranked-bars.tsx";
+import { CsvButton } from "../parts/csv-button.tsx";
+import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
+import { counted, percent } from "../parts/format.ts";
+import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
+import { Money } from "../parts/money.tsx";
+import { PageHead, Panel } from "../parts/page-head.tsx";
+import { ReportTable } from "../parts/report-table.tsx";
+import { AnswerNote } from "../parts/scope-note.tsx";
+import { Answered, Empty } from "../parts/states.tsx";
+
+const RANGE = "mtd";
+/** What calls can be narrowed by here. */
+const NARROWED_BY = ["team", "cost_center", "client", "model", "route", "subject", "key"] as const;
+const MEASURES: MeasureName[] = ["cost_usd", "cost_share", "requests", "sessions"];
+const UNITS = { cost_usd: "USD", cost_share: "fraction", requests: "count", sessions: "count" } as const;
+
+const specOf = (search: FrameSearch, dimensions: DimensionName[], explanation?: Explanation): Spec => ({
+  source: "requests",
+  dimensions,
+  measures: MEASURES,
+  filters: { ...filtersFor(search, NARROWED_BY), ...(explanation && { explanation: [explanation] }) },
+  range: rangeOf(search, RANGE),
+  compare: search.compare ?? "none",
+  view: "table",
+});
+
+/** All spend by the pull request that explains it, or why none does; each part shows its sessions. */
+export function ExplainedPage() {
+  const [search, change] = useAddress(frameSearch);
+  const chosen = oneNameOf(EXPLANATIONS, search.explanation);
+  const parts = useReport(specOf(search, ["explanation"]));
+  return (
+    <>
+      <PageHead
+        title="Explained spend"
+        sub={
+          <>
+            <Link to="/pull-requests">Pull requests</Link> · What was spent, by the pull request that explains
+            it. The parts add up to all spend.
+          </>
+        }
+      >
+        <RangePicker search={search} fallback={RANGE} change={change} />
+        <ComparePicker result={parts.data} compare={search.compare ?? "none"} change={change} />
+        <CsvButton spec={specOf(search, ["explanation"])} />
+      </PageHead>
+      <AnswerNote answer={parts.data} />
+      <FilterChips search={search} change={change} />
+      <Answered query={parts} height={420}>
+        {(answer) => <Parts answer={answer} choose={(name) => change({ explanation: [name] })} />}
+      </Answered>
+      {chosen && <Sessions search={search} explanation={chosen} change={change} />}
+    </>
+  );
+}
+
+function Parts({ answer, choose }: { answer: QueryAnswer; choose: (name: string) => void }) {
+  const { total, rows, ceiling } = answer;
+  if (answer.empty) {
+    return (
+      <div className="panel">
+        <Empty title="No calls in this period">Choose another range, or remove a filter.</Empty>
+      </div>
+    );
+  }
+  return (
+    <Panel
+      title="What explains spend"
+      sub={
+        <>
+          <Money value={total.current?.cost_usd} floor={total.floor} ceiling={ceiling} /> in all. Choose a
+          part to see its sessions. Of several explanations, the first in the order of the docs counts.
+        </>
+      }
+    >
+      <RankedBars
+        result={answer}
+        measure="cost_usd"
+        unit="USD"
+        shownMax={EXPLANATIONS.length}
+        choose={choose}
+        small={({ groups: [name], current }) => {
+          const share = current?.cost_share ?? null;
+          const known = oneNameOf(EXPLANATIONS, name);
+          return (
+            <>
+              {share !== null && `${percent(share)}, `}
+              {counted(current?.requests ?? 0, "call")}. {known && EXPLANATION_MEANING[known][1]}
+            </>
+          );
+        }}
+      />
+      {rows.every(({ groups: [name] }) => name === "no_session") && (
+        <p className="note">
+          No call has a session. Agents send one once they are set up with <code>tallygate install</code>.
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+type SessionsProps = {
+  search: FrameSearch;
+  explanation: Explanation;
+  change: (change: FrameSearch) => void;
+};
+
+/** The sessions of a part; calls without one by who made them, and with what. */
+function Sessions({ search, explanation, change }: SessionsProps) {
+  const navigate = useNavigate();
+  const dimensions: DimensionName[] =
+    explanation === "no_session" ? ["subject", "client"] : ["session", "subject"];
+  const sessions = useReport(specOf(search, dimensions, explanation));
+  const choose = (dimension: DimensionName, value: string) => {
+    if (dimension === "session") void navigate({ to: "/sessions/$session", params: { session: value } });
+    else if (dimension === "subject" || dimension === "client") change(narrowed(search, dimension, value));
+  };
+  const [word, meaning] = EXPLANATION_MEANING[explanation];
+  return (
+    <Panel title={word} sub={meaning}>
+      <Answered query={sessions} height={320}>
+        {(answer) => <ReportTable result={answer} title={word} units={UNITS} choose={choose} />}
+      </Answered>
+    </Panel>
+  );
+}

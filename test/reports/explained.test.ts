@@ -1,0 +1,84 @@
+import { beforeAll, expect, test } from "bun:test";
+import type postgres from "postgres";
+import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
+import { checkPayloadSpec, checkSpec } from "#gateway/reports/spec.ts";
+import { openRollups } from "#gateway/stores/reports/rollups.ts";
+import { EXPLANATIONS } from "#shared/explanation.ts";
+import { REPORT_JSON_SCHEMA } from "#shared/report-payload.ts";
+import { atEnd } from "#test/support/at-end.ts";
+import { testDatabase, testSql } from "#test/support/postgres.ts";
+import { reportEngines } from "#test/support/report-engines.ts";
+import { ALL } from "#test/support/tiers.ts";
+import { explainedByLoops, explainedWorld, NOW, seedExplained, usdNumber } from "./explained-world.ts";
+
+const [PULL_REQUESTS, SESSIONS] = process.env[ALL] ? [5_000, 60_000] : [80, 900];
+const world = explainedWorld(PULL_REQUESTS, SESSIONS);
+const ORG = "explained";
+const SPEC = {
+  source: "requests",
+  dimensions: ["explanation"],
+  measures: ["cost_usd", "requests"],
+  filters: {},
+  range: { from: null, to: null },
+  compare: "none",
+  view: "table",
+};
+
+let sql: postgres.Sql;
+let runners: Record<"engines" | "rolled", ReportRunner>;
+beforeAll(async () => {
+  const { url } = await testDatabase();
+  sql = testSql(url);
+  await seedExplained(sql, ORG, world);
+  const engines = await reportEngines(url);
+  await engines.wrote(ORG);
+  const rollups = openRollups({ url, orgId: ORG });
+  await rollups.catchUp(NOW);
+  await rollups.close();
+  const rolled = reportRunner({ url, orgId: ORG, rollupsFrom: 0 });
+  atEnd(() => rolled.close());
+  runners = { engines: engines.runner(ORG), rolled };
+}, 600_000);
+
+test("what explains spend adds up to all spend to the last digit, from records and from sums", async () => {
+  const parts = explainedByLoops(world);
+  expect([...parts.keys()].sort()).toEqual([...EXPLANATIONS].sort());
+  const rows = [...parts].map(([name, { picos, calls, uncertain }]) => [
+    name,
+    usdNumber(picos),
+    calls,
+    uncertain,
+  ]);
+  for (const runner of Object.values(runners)) {
+    const report = await runner.run(checkSpec(SPEC), NOW);
+    const found = report.rows.map(({ groups, current, floor }) => [
+      ...[groups[0], current?.cost_usd, current?.requests, floor],
+    ]);
+    expect(found.toSorted()).toEqual(rows.toSorted());
+    const all = world.calls.reduce((sum, { lane, picos }) => sum + (lane ? 0n : (picos ?? 0n)), 0n);
+    expect([...parts.values()].reduce((sum, { picos }) => sum + picos, 0n)).toBe(all);
+    expect(report.total.current).toEqual({ cost_usd: usdNumber(all), requests: world.calls.length });
+  }
+}, 600_000);
+
+test("merged spend is what the merges cost, and each part names its sessions", async () => {
+  const { joined } = Object.fromEntries(explainedByLoops(world));
+  const merges = { ...SPEC, source: "outcomes", dimensions: [], measures: ["cost_usd"] };
+  const { total } = await runners.rolled.run(checkSpec(merges), NOW);
+  expect(total.current?.cost_usd).toBe(usdNumber(joined?.picos ?? 0n));
+  const sessions = { ...SPEC, dimensions: ["session"], filters: { explanation: ["joined"] } };
+  const named = await runners.engines.run(checkSpec(sessions), NOW);
+  expect(named.total.current).toEqual({
+    cost_usd: usdNumber(joined?.picos ?? 0n),
+    requests: joined?.calls ?? 0,
+  });
+  expect(named.rows[0]?.groups[0]).toMatch(/^s\d+/);
+}, 600_000);
+
+test("the payload does not know the word: only queries take it", () => {
+  expect(() => checkPayloadSpec(SPEC)).toThrow("spec.dimensions[0]: expected one of client, model");
+  expect(() => checkPayloadSpec({ ...SPEC, dimensions: [], filters: { explanation: ["open"] } })).toThrow(
+    "spec.filters.explanation: unexpected property",
+  );
+  expect(JSON.stringify(REPORT_JSON_SCHEMA)).not.toContain("explanation");
+});
