@@ -27,6 +27,7 @@ import { modelSurfaces } from "./surfaces/model-surface.ts";
 import { models } from "./surfaces/models.ts";
 import { oauth } from "./surfaces/oauth.ts";
 import { otel } from "./surfaces/otel.ts";
+import { passThrough } from "./surfaces/pass-through.ts";
 import { reports } from "./surfaces/reports.ts";
 import { scim } from "./surfaces/scim.ts";
 import { directoryGroups } from "./surfaces/scim-groups.ts";
@@ -51,7 +52,7 @@ const answerHeaders = ({ lifecycle }: { lifecycle: { stopping: boolean } }) =>
 
 /** All addresses, in the order in which the OpenAPI document has them. */
 const ADDRESSES = [
-  ...[consolePages, health, metrics, models, gemini, bedrock, modelSurfaces, keptResponses],
+  ...[consolePages, health, metrics, models, gemini, bedrock, modelSurfaces, passThrough, keptResponses],
   ...[filesSurface, batchesSurface, messageBatches, classifySurface, sessionLinksSurface, azureObjects],
   ...[otel, hookEvents, mcp, reports, version],
   // What people, their devices and directories ask about people.

@@ -59,6 +59,20 @@ export type Places = {
   release(): void;
 };
 
+/** A vendor's own address, which a call names itself (pass-through). */
+export type VendorAddress = {
+  method: string;
+  provider: Provider;
+  /** Below the vendor's host. */
+  path: string;
+  /** The format of its usage. */
+  wire: WireName;
+  /** Ids in the address and the body of things that the vendor keeps. */
+  ids: readonly string[];
+  /** The request has no body; the call's is then an empty object. */
+  empty: boolean;
+};
+
 /** One model call as received: the input to every step of `exchange.ts`. */
 export type Call = {
   /** uuidv7, made at admission; also the record's id. */
@@ -73,6 +87,8 @@ export type Call = {
   /** For an upload: the text fields before its first file. */
   body: JsonBody;
   upload?: Upload;
+  /** Absent: the surface's own address. */
+  vendor?: VendorAddress;
   /** The body's `model` and `route` members, and whether it asks for a stream. */
   model: string | null;
   routeMember: string | null;

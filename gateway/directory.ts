@@ -98,6 +98,8 @@ export type Provider = {
   idleMs: number;
   /** Calls that this process has in flight there at most; null or absent: the gateway's own setting. */
   inFlightMax?: number | null;
+  /** Globs of the vendor's own paths that callers may use; absent or empty: none. */
+  passThrough?: readonly string[];
   enabled: boolean;
 };
 

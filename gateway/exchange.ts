@@ -14,7 +14,7 @@ import { lateRules, withLateFields } from "./guardrail/late-fields.ts";
 import { pace } from "./guardrail/pace.ts";
 import { additionalModels } from "./http/additional-models.ts";
 import { readLabels } from "./http/labels.ts";
-import { isNone, type References, referencesIn } from "./http/references.ts";
+import { isNone, type References, referencesIn, withIds } from "./http/references.ts";
 import { ownLimitHeaders } from "./limits/claude-limit-headers.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
@@ -164,7 +164,7 @@ async function routed(
   const chosen = chooseRoute(deps.directory.current(), received, routingLookups(prices, deps));
   requireScope(received.key, chosen, () => additionalModels(received.body));
   const resolved = await resolveReferences(deps.keptAnswers, received, chosen);
-  const references = referencesIn(resolved.body);
+  const references = withIds(referencesIn(resolved.body), received.vendor?.ids);
   await requireOwnReferences(deps, resolved.key.id, references);
   const call = references.kept.length > 0 ? { ...resolved, refersTo: references.kept } : resolved;
   const lane = withLane(call, withExpressibleTargets(call, chosen), vendorHosts);
@@ -184,23 +184,22 @@ export const routingLookups = (
 
 function evaluate(
   { clock, consult, directory }: ExchangeDeps,
-  { key, body }: Call,
+  { key, body, vendor }: Call,
   it: Pick<ModelCallInput, "labels" | "choice">,
 ): GuardrailVerdict | Promise<GuardrailVerdict> {
   const rules = directory.current().guardrails;
   if (rules.length === 0) return { kind: "pass", rule: null, observed: [] };
-  return evaluateGuardrails(rules, { ...it, key, ...bodyTexts(body) }, { pace: pace(clock), consult });
+  const input = { ...it, key, ...bodyTexts(body), passedThrough: vendor !== undefined };
+  return evaluateGuardrails(rules, input, { pace: pace(clock), consult });
 }
-
-type LateVerdict = { rule: string | null };
 
 /** Judges the fields after a form's first file as they come; `rule` is then the one that matched. */
 function judgeLateFields(
   deps: ExchangeDeps,
   { key, body, upload }: Call,
   it: Pick<ModelCallInput, "labels" | "choice"> & { observed: readonly string[] },
-): LateVerdict {
-  const late: LateVerdict = { rule: null };
+): { rule: string | null } {
+  const late: { rule: string | null } = { rule: null };
   const { guardrails } = deps.directory.current();
   if (guardrails.length === 0) return late;
   const observed = new Set(it.observed);

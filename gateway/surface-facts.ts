@@ -13,6 +13,8 @@ export const WIRE_NAMES = [
   "rerank",
   "gemini",
   "gemini-embeddings",
+  "cohere",
+  "vendor",
 ] as const;
 /** A wire format: of bodies, streams and errors. */
 export type WireName = (typeof WIRE_NAMES)[number];
@@ -178,6 +180,14 @@ export const SURFACES = {
     routeSurface: "embeddings",
     upstreamPath: "/models",
     methods: { whole: "batchEmbedContents" },
+  },
+  pass_through: {
+    path: "/providers/{name}/{path}",
+    wire: "vendor",
+    routeSurface: null,
+    upstreamPath: "",
+    form: "too",
+    sentOnce: true,
   },
 } as const satisfies Record<string, SurfaceFacts>;
 

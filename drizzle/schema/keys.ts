@@ -2,8 +2,14 @@ import { boolean, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-
 import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
 import { bytes, instant, json, label, org } from "./columns.ts";
 
-/** What a key may use. An absent list does not limit; a call must satisfy all lists. */
-export type KeyScopes = { routes?: string[]; models?: string[]; mcp?: string[]; reports?: boolean };
+/** What a key may use. An absent list does not limit, but one of providers, which opens them; a call must satisfy all lists. */
+export type KeyScopes = {
+  routes?: string[];
+  models?: string[];
+  mcp?: string[];
+  providers?: string[];
+  reports?: boolean;
+};
 
 export type KeyLimits = {
   requests_per_minute?: number;

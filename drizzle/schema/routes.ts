@@ -35,6 +35,8 @@ export const providers = pgTable(
     idleSeconds: integer("idle_timeout_seconds"),
     /** Maximum calls in flight from one gateway; null: the gateway's own setting. */
     inFlightMax: integer("in_flight_max"),
+    /** Addresses of the vendor's that callers may use through the gateway; null: none. */
+    passThrough: json<{ paths: string[] }>("pass_through"),
     enabled: boolean("enabled").notNull().default(true),
     createdAt: instant("created_at").notNull(),
     updatedAt: instant("updated_at").notNull(),

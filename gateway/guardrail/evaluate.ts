@@ -10,6 +10,8 @@ export type GuardrailInput = {
   choice: Pick<Choice, "route" | "routeName" | "targets"> | null;
   /** The tool that is called, if one is. */
   tool?: { server: string; name: string };
+  /** The call goes to an address of a vendor's whose body no rule can read; absent: no. */
+  passedThrough?: boolean;
   /** Models that the body names besides `model`; null: the provider chooses. Called only if a rule matches models. */
   additionalModels(): readonly (string | null)[];
   /** The request's decoded texts. Called only if a rule reads them. */
@@ -62,9 +64,9 @@ export async function evaluateGuardrails(
       observed.push(rule.name);
       continue;
     }
-    const soft = rule.action === "soft_deny" || input.choice?.route?.refuseWith === "soft_deny";
+    const isSoft = rule.action === "soft_deny" || input.choice?.route?.refuseWith === "soft_deny";
     return {
-      kind: soft ? "soft_deny" : "block",
+      kind: isSoft && !input.passedThrough ? "soft_deny" : "block",
       message: objection.message ?? rule.message,
       rule: rule.name,
       observed,
@@ -79,19 +81,26 @@ const UNREADABLE: Objection = {
   message: "The text is given as token ids, which a guardrail cannot read. Send it as text.",
 };
 
+const PASSED_THROUGH: Objection = {
+  message: "A guardrail applies, which cannot read calls of a vendor's own addresses.",
+};
+
 async function objectionOf(
   rule: Guardrail,
   input: GuardrailInput,
   tools: GuardrailTools,
 ): Promise<Objection | null> {
   if (!matchesCall(rule, input)) return null;
+  if (input.passedThrough && rule.mode === "enforce") return PASSED_THROUGH;
   const found = await matchesText(rule, input, tools.pace);
   if (!found && !input.tokenIds?.()) return null;
   if (rule.callout) return await tools.consult(rule, input);
   return found ? OBJECTION : UNREADABLE;
 }
 
-function matchesCall(rule: Guardrail, { key, labels, choice, additionalModels }: GuardrailInput): boolean {
+function matchesCall(rule: Guardrail, input: GuardrailInput): boolean {
+  const { key, labels, choice, additionalModels, passedThrough } = input;
+  const models = choice?.targets.map(({ model }) => model) ?? [];
   if (isUnconditional(rule)) return choice?.route?.guardrails.includes(rule.name) ?? false;
   return (
     hasOne(rule.tags, labels.tags) &&
@@ -99,7 +108,8 @@ function matchesCall(rule: Guardrail, { key, labels, choice, additionalModels }:
     hasOne(rule.routes, choice ? [choice.routeName] : []) &&
     hasOne(rule.clients, [labels.client]) &&
     (rule.fitsModel === null ||
-      isOne(rule.fitsModel, [...(choice?.targets ?? []).map(({ model }) => model), ...additionalModels()]))
+      (passedThrough === true && models.includes(null)) ||
+      isOne(rule.fitsModel, [...models, ...additionalModels()]))
   );
 }
 

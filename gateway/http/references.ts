@@ -21,13 +21,20 @@ const NONE: References = { kept: [], items: [], files: [] };
  * long s of some servers' folding, or with an ASCII letter or such an i written as an escape. A container that is an
  * object has its id in a name of its own.
  */
-const MAY_NAME =
-  /"(?:f(?:i|\xc4[\xb0\xb1])le_(?:i|\xc4[\xb0\xb1])d(?:s|\xc5\xbf)?|conta(?:i|\xc4[\xb0\xb1])ner(?:_(?:i|\xc4[\xb0\xb1])d)?)"(?!:\s?\{)|\\u0[01]/i;
+const NAMES = ["file_ids?", "vector_store_ids?", "(?:container|conversation)(?:_id)?"]
+  .join("|")
+  .replaceAll("i", "(?:i|\\xc4[\\xb0\\xb1])")
+  .replaceAll("s", "(?:s|\\xc5\\xbf)");
+const MAY_NAME = new RegExp(`"(?:${NAMES})"(?!:\\s?\\{)|\\\\u0[01]`, "i");
 
 /** By its name, which list an id belongs to. */
 const LISTS: ReadonlyMap<string, "kept" | "files"> = new Map([
   ["file_id", "files"],
   ["file_ids", "files"],
+  ["vector_store_id", "kept"],
+  ["vector_store_ids", "kept"],
+  ["conversation", "kept"],
+  ["conversation_id", "kept"],
   ["container", "kept"],
   ["container_id", "kept"],
 ]);
@@ -42,19 +49,37 @@ const REFERENCES_MAX = 10_000;
  */
 export function referencesIn(body: JsonBody): References {
   const named = mayContain(body.bytes, MAY_NAME) ? namedIn(body.bytes) : NONE;
-  const kept = [textOf(memberValue(body, "previous_response_id")), containerIn(body)].filter(
-    (id) => id !== null,
-  );
+  const objects = ["container", "conversation"].map((name) => idWithin(body, name));
+  const kept = [textOf(memberValue(body, "previous_response_id")), ...objects].filter((id) => id !== null);
   const items = itemsReferredTo(body);
   const all = { kept: [...kept, ...named.kept], items, files: named.files };
   if (countOf(all) > REFERENCES_MAX) {
-    throw new GatewayError(
-      "invalid_request",
-      `A call may refer to ${REFERENCES_MAX} files and items at most.`,
-    );
+    throw tooMany();
   }
   return all;
 }
+
+/** With ids of any kind that an address or a body of a vendor's own names. */
+export function withIds(references: References, ids: readonly string[] = []): References {
+  if (ids.length > REFERENCES_MAX) throw tooMany();
+  return ids.length === 0 ? references : allOf([references, { kept: ids, items: [], files: ids }]);
+}
+
+/** As vendors write ids: a word, a separator and a name. */
+const ID = /^[A-Za-z]{2,24}[-_/][A-Za-z0-9_-]{1,100}$/;
+
+/** Every text of a body that may be an id, whatever its member's name: which ones count, only its vendor knows. */
+export function idsAnywhere({ bytes }: Pick<JsonBody, "bytes">): string[] {
+  const found: string[] = [];
+  JSON.parse(new TextDecoder().decode(bytes), (_name, value: unknown) => {
+    if (typeof value === "string" && ID.test(value)) found.push(value);
+    return null;
+  });
+  return found;
+}
+
+const tooMany = () =>
+  new GatewayError("invalid_request", `A call may refer to ${REFERENCES_MAX} files and items at most.`);
 
 /** The references of several calls. */
 export const allOf = (references: readonly References[]): References => ({
@@ -67,12 +92,10 @@ const countOf = ({ kept, items, files }: References): number => kept.length + it
 
 export const isNone = (references: References): boolean => countOf(references) === 0;
 
-/** The id of Anthropic's container, where it is an object. */
-function containerIn(body: JsonBody): string | null {
-  const container = memberValue(body, "container");
-  return typeof container === "object" && container !== null && "id" in container
-    ? textOf(container.id)
-    : null;
+/** The id of Anthropic's container or OpenAI's conversation, where it is an object. */
+function idWithin(body: JsonBody, name: string): string | null {
+  const value = memberValue(body, name);
+  return typeof value === "object" && value !== null && "id" in value ? textOf(value.id) : null;
 }
 
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);

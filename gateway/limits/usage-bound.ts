@@ -87,6 +87,7 @@ const ANSWERS = {
   "generate_content.count_tokens": "nothing",
   embed_content: "nothing",
   "embed_content.batch": "nothing",
+  pass_through: "text",
 } as const satisfies Record<SurfaceName, "text" | "pieces" | "nothing">;
 
 /**

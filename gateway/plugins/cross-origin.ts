@@ -3,7 +3,7 @@ import type { Directory } from "../directory.ts";
 
 /** Addresses that a client key alone decides. A browser's cookies count on all others, which stay closed to other origins. */
 const KEYED =
-  /^\/(?:v1beta|v1alpha|mcp|hooks|otel|rerank|v2\/rerank|v1\/(?:models|chat|messages|responses|completions|embeddings|moderations|images|audio|rerank|files|batches|classify|sessions))(?=[/:]|$)/;
+  /^\/(?:v1beta|v1alpha|providers|openai|model|mcp|hooks|otel|rerank|v2\/rerank|v1\/(?:models|chat|messages|responses|completions|embeddings|moderations|images|audio|rerank|files|batches|classify|sessions))(?=[/:]|$)/;
 
 /** How long a browser may remember that it may call. */
 const MAX_AGE_SECONDS = "600";
@@ -26,7 +26,7 @@ export const crossOrigin = ({ directory }: { directory: { current(): Pick<Direct
         status: 204,
         headers: {
           ...headers,
-          "access-control-allow-methods": "GET, HEAD, POST, DELETE",
+          "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
           "access-control-allow-headers": request.headers.get("access-control-request-headers") ?? "",
           "access-control-max-age": MAX_AGE_SECONDS,
         },

@@ -97,13 +97,21 @@ export function providerUrl({ kind, baseUrl }: Provider, path: string): string {
   return (bare ? new URL(baseUrl).origin + rootPath : baseUrl) + path;
 }
 
+/** A path of the vendor's own: below its API root without what its kind always has there, such as `/v1`. */
+export function vendorUrl({ kind, baseUrl }: Provider, path: string): string {
+  const { baseUrl: own, rootPath }: ProviderFacts = PROVIDERS[kind];
+  const root = rootPath ?? (own === null ? "/v1" : new URL(own).pathname);
+  return (baseUrl.endsWith(root) ? baseUrl.slice(0, -root.length) : baseUrl) + path;
+}
+
 /** The header that carries the provider's credential; null where none is set, or it signs calls and is never sent. */
 export function credentialHeader(provider: Provider, wire: WireName): [name: string, value: string] | null {
   if (!provider.credential) return null;
   const secret = provider.credential.reveal();
   const { auth }: ProviderFacts = PROVIDERS[provider.kind];
   if (auth === "aws" || auth === "google") return null;
-  if (wire === "gemini" || wire === "gemini-embeddings") return ["x-goog-api-key", secret];
+  const isGoogles = wire === "vendor" && provider.kind === "gemini";
+  if (isGoogles || wire === "gemini" || wire === "gemini-embeddings") return ["x-goog-api-key", secret];
   return auth === "x-api-key" || auth === "api-key" ? [auth, secret] : ["authorization", `Bearer ${secret}`];
 }
 

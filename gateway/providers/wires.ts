@@ -7,6 +7,7 @@ import { MESSAGES_WIRE } from "./messages-wire.ts";
 import { RESPONSES_WIRE } from "./responses-wire.ts";
 import { SPEECH_WIRE } from "./speech-wire.ts";
 import { TRANSCRIPTIONS_WIRE } from "./transcriptions-wire.ts";
+import { VENDOR_WIRE } from "./vendor-wire.ts";
 import type { Wire } from "./wire.ts";
 
 export const WIRES = {
@@ -22,4 +23,6 @@ export const WIRES = {
   rerank: RERANK_WIRE,
   gemini: GEMINI_WIRE,
   "gemini-embeddings": GEMINI_EMBEDDINGS_WIRE,
+  cohere: VENDOR_WIRE,
+  vendor: VENDOR_WIRE,
 } as const satisfies Record<WireName, Wire>;

@@ -1,5 +1,5 @@
 import { isModelName } from "#shared/labels.ts";
-import type { Choice, RouteSource } from "../call.ts";
+import type { Choice, RouteSource, VendorAddress } from "../call.ts";
 import type { Directory, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { surfaceFacts } from "../surface-facts.ts";
@@ -24,6 +24,7 @@ const DIRECT = "(direct)";
  * surface's format and the call cannot be translated.
  */
 export function chooseRoute(directory: Directory, call: RoutedCall, knowledge: RoutingLookups): Choice {
+  if (call.vendor) return vendorChoice(call.vendor, call.model);
   const { route, targets, source, version } = destination(directory, call, knowledge);
   return {
     route,
@@ -34,6 +35,15 @@ export function chooseRoute(directory: Directory, call: RoutedCall, knowledge: R
     channel: "api",
   };
 }
+
+/** The address names its provider itself. */
+const vendorChoice = ({ provider, wire }: VendorAddress, model: string | null): Choice => ({
+  route: null,
+  routeName: DIRECT,
+  source: "direct",
+  targets: [{ provider, model, wire }],
+  channel: "api",
+});
 
 type Sourced = Destination & { source: RouteSource; version?: string | null };
 

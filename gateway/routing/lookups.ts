@@ -4,7 +4,10 @@ import type { SurfaceName, WireName } from "../surface-facts.ts";
 import type { AutoCandidates, AutoChoice } from "./auto.ts";
 
 /** The part of a call that routing reads. */
-export type RoutedCall = Pick<Call, "surface" | "key" | "headers" | "body" | "model" | "routeMember">;
+export type RoutedCall = Pick<
+  Call,
+  "surface" | "key" | "headers" | "body" | "model" | "routeMember" | "vendor"
+>;
 
 export type RoutingLookups = {
   /** Whether the price list has the model for the provider's kind. */

@@ -61,6 +61,7 @@ export function editedProvider({ name, current, body, merge, sealer, now }: Prov
     firstByteSeconds: given(body.first_byte_seconds, base?.firstByteSeconds),
     idleSeconds: given(body.idle_seconds, base?.idleSeconds),
     inFlightMax: given(body.in_flight_max, base?.inFlightMax),
+    passThrough: given(body.pass_through, base?.passThrough),
     enabled: body.enabled ?? base?.enabled ?? true,
     createdAt: current?.createdAt ?? now.toISOString(),
     updatedAt: now.toISOString(),

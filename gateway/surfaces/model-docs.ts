@@ -130,6 +130,12 @@ const MODEL_DOCS = {
     description: "Google's batchEmbedContents.",
     example: { requests: [CONTENT] },
   },
+  pass_through: {
+    summary: "A vendor's own address",
+    description:
+      "Passed on unchanged with any method, as far as the provider's `pass_through` opens it and the key's scope lists the provider. Usage is read where its form is known; else the record is unpriced.",
+    example: {},
+  },
 } as const satisfies Record<SurfaceName, Described>;
 
 const LABELS = {

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { newId } from "#shared/ids.ts";
-import type { Call, HeaderView, JsonBody, Places } from "../call.ts";
+import type { Call, HeaderView, JsonBody, Places, VendorAddress } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { type ExchangeDeps, exchange } from "../exchange.ts";
 import type { BodyBudget, BodyHold } from "../http/body-budget.ts";
@@ -8,6 +8,7 @@ import { boundaryOf, requireUtf8 } from "../http/content-type.ts";
 import { CALL, GEMINI_CALL } from "../http/deciding-names.ts";
 import { fieldsAsJson } from "../http/form-fields.ts";
 import { forwardedQuery } from "../http/query.ts";
+import { idsAnywhere } from "../http/references.ts";
 import { booleanMember, memberValue, scanJson, stringMember } from "../http/scan.ts";
 import { readBody } from "../plugins/body.ts";
 import { type Caller, type CallerCheck, keyed } from "../plugins/client-key.ts";
@@ -34,9 +35,9 @@ export function modelSurfaces(deps: SurfaceDeps) {
   const all = new Elysia({ name: "surfaces.models" });
   // Not chained: the routes' types would only make the app's type too deep.
   for (const surface of SURFACE_NAMES) {
-    const { path, aliases = [], methods } = surfaceFacts(surface);
-    // The paths of Google's methods name the model (gemini.ts).
-    if (methods) continue;
+    const { path, aliases = [] } = surfaceFacts(surface);
+    // The paths of Google's methods name the model (gemini.ts), those of a vendor are its own (pass-through.ts).
+    if (path.includes("{")) continue;
     for (const address of [path, ...aliases]) all.use(at(deps, surface, address));
     for (const address of azureAddresses(surface)) all.use(azureAt(deps, surface, address));
   }
@@ -115,6 +116,8 @@ type Arrival = {
   request: Request;
   /** What a path that is not the surface's own says: the model, and in Google's format whether to stream. */
   named?: { model: string | null; streamed?: boolean };
+  /** A vendor's own address. */
+  vendor?: VendorAddress;
   /** Makes the surface's body of one in another form. */
   bodyOf?(bytes: Uint8Array): Uint8Array;
 };
@@ -127,7 +130,7 @@ async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
   const limits = { bytesMax: bytesMax.json, hold, headers: caller.headers };
-  const received = await readBody(deps, request, limits);
+  const received = arrival.vendor?.empty ? NOTHING : await readBody(deps, request, limits);
   const bytes = arrival.bodyOf?.(received) ?? received;
   if (named?.streamed !== undefined) {
     return arrived(arrival, { body: scanJson(bytes, GEMINI_CALL), streamed: named.streamed }, deps);
@@ -145,6 +148,7 @@ async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
   return arrived(arrival, { body, streamed }, deps);
 }
 
+const NOTHING = new TextEncoder().encode("{}");
 const EXPECTS_FORM = "This surface accepts multipart/form-data.";
 
 /** The call, once the form has arrived up to its first file; the rest is streamed. */
@@ -177,7 +181,7 @@ async function admitForm(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
 }
 
 const arrived = (
-  { id, hold, places, closed, surface, caller, request, named }: Arrival,
+  { id, hold, places, closed, surface, caller, request, named, vendor }: Arrival,
   { body, streamed }: { body: JsonBody; streamed: boolean },
   { clock, closeConnection }: Pick<AdmitDeps, "clock" | "closeConnection">,
 ): Call => ({
@@ -190,7 +194,8 @@ const arrived = (
   query: named ? "" : forwardedQuery(request.url),
   body,
   model: named?.model ?? stringMember(body, "model"),
-  routeMember: stringMember(body, "route"),
+  routeMember: vendor ? null : stringMember(body, "route"),
+  ...(vendor && { vendor: { ...vendor, ids: [...vendor.ids, ...idsAnywhere(body)] } }),
   streamed,
   signal: request.signal,
   closeConnection: () => closeConnection(request),

@@ -84,12 +84,16 @@ export function answeredFacts(
 }
 
 /** A container that a call names, it did not make. If it was made elsewhere, other keys may name it, too. */
-const withoutReferred = (reading: Reading, { refersTo = [] }: Call): Reading =>
-  refersTo.length === 0
+const withoutReferred = (reading: Reading, { refersTo = [], vendor }: Call): Reading =>
+  refersTo.length === 0 && !vendor
     ? reading
     : {
         ...reading,
-        keptId: refersTo.includes(reading.keptId ?? "") ? null : (reading.keptId ?? null),
+        // Reading a thing makes none.
+        keptId:
+          vendor?.method === "GET" || refersTo.includes(reading.keptId ?? "")
+            ? null
+            : (reading.keptId ?? null),
         keptIds: reading.keptIds?.filter((id) => !refersTo.includes(id)) ?? [],
       };
 

@@ -5,8 +5,8 @@ import type { ErrorType, FailureCause } from "../errors.ts";
 import { cachedHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import { asksForUsage } from "../http/splice.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import { credentialHeader, upstreamUrl } from "../providers/endpoint.ts";
-import { SURFACES, surfaceFacts, type WireName } from "../surface-facts.ts";
+import { credentialHeader, upstreamUrl, vendorUrl } from "../providers/endpoint.ts";
+import { SURFACES, type SurfaceName, surfaceFacts, type WireName } from "../surface-facts.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Deployments } from "./deployments.ts";
@@ -132,9 +132,8 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
     const answer = await deps.send({
       target: target,
       surface,
-      url:
-        upstreamUrl(target.provider, { surface, model: target.model, streamed: call.streamed }) +
-        (translation ? "" : call.query),
+      url: urlOf(call, { target, surface }) + (translation ? "" : call.query),
+      vendor: call.vendor,
       headers: { ...deps.telemetry.carry(call), ...headersFor(call, choice, target) },
       streamed: call.streamed,
       body: translation?.body ?? nativeBody(call, target, usageRequested),
@@ -165,6 +164,11 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
     deps.watchdog.release(watched);
     wait?.end();
   }
+}
+
+function urlOf(call: Call, { target, surface }: { target: Target; surface: SurfaceName }): string {
+  if (call.vendor) return vendorUrl(target.provider, call.vendor.path);
+  return upstreamUrl(target.provider, { surface, model: target.model, streamed: call.streamed });
 }
 
 type Failure = { cause: unknown; sent: boolean; late: boolean };
@@ -224,9 +228,9 @@ function asksUpstreamForUsage(call: Call, { provider, wire }: Target): boolean {
 const isNative = ({ surface }: Call, wire: WireName): boolean => SURFACES[surface].wire === wire;
 
 function headersFor(call: Call, choice: Choice, { provider, wire }: Target): HeaderTable {
-  const headers = isNative(call, wire)
-    ? upstreamHeaders(call.headers, wire)
-    : translatedHeaders(call.headers, wire);
+  const native = call.vendor ? PROVIDERS[provider.kind].wire : isNative(call, wire) ? wire : null;
+  const headers = native ? upstreamHeaders(call.headers, native) : translatedHeaders(call.headers, wire);
+  if (call.vendor?.empty) delete headers["content-type"];
   for (const [name, value] of Object.entries(provider.headers)) headers[name.toLowerCase()] = value.reveal();
   if (choice.channel === "subscription" && call.passthroughCredential) {
     headers[call.passthroughCredential.header] = call.passthroughCredential.value;

@@ -10,6 +10,8 @@ const GEMINI_REQUESTS = ["requests", "generateContentRequest"];
  * be the same.
  */
 export function nativeBody({ body, surface }: Call, { model }: Target, askForUsage: boolean): Uint8Array {
+  // What a vendor's own address reads in a body is not known here.
+  if (surface === "pass_through") return body.bytes;
   if (!surfaceFacts(surface).methods) {
     return splice(body, { ...(model === null ? {} : { model }), askForUsage });
   }

@@ -33,8 +33,11 @@ export function withPricedTargets(call: Call, choice: Choice, prices: PriceBook)
   return first ? { ...choice, targets: [first, ...others] } : choice;
 }
 
-const isPriced = ({ surface, admittedAt }: Call, { provider, model }: Target, prices: PriceBook): boolean =>
-  model !== null && isPricedFor(surface, prices.priceOf(provider, model, admittedAt.getTime()));
+/** Of an address whose usage is not known, nothing is. */
+const isPriced = ({ surface, admittedAt }: Call, { provider, model, wire }: Target, prices: PriceBook) =>
+  wire !== "vendor" &&
+  model !== null &&
+  isPricedFor(surface, prices.priceOf(provider, model, admittedAt.getTime()));
 
 const isBilled = ({ surface }: Call, { channel }: Choice): boolean =>
   !surfaceFacts(surface).free && !surfaceFacts(surface).unrecorded && channel !== "subscription";

@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Target, Upload } from "../call.ts";
+import type { Target, Upload, VendorAddress } from "../call.ts";
 import type { HeaderTable } from "../http/headers.ts";
 import type { SurfaceName } from "../surface-facts.ts";
 import { echoFetch } from "./echo/echo.ts";
@@ -10,6 +10,8 @@ export type Sending = {
   target: Target;
   surface: SurfaceName;
   url: string;
+  /** Its own address and method; absent: `POST` to the surface's. */
+  vendor?: VendorAddress | undefined;
   headers: HeaderTable;
   /** Whether the client asked for a stream. */
   streamed: boolean;
@@ -49,7 +51,7 @@ export function createSender(reach: OutboundFetch, clock: Clock): Send {
       const answer = await reach(
         { url, allowPrivateNetwork: target.provider.allowPrivateNetwork },
         {
-          method: "POST",
+          method: sending.vendor?.method ?? "POST",
           headers,
           body: requestBody,
           signal,
@@ -69,10 +71,10 @@ export function createSender(reach: OutboundFetch, clock: Clock): Send {
  * A streamed body reveals when the connection is established, but costs more than the rest of a call. It is used only
  * for a provider that has not answered lately. For a plain body Bun sets the length itself.
  */
-function bodyOf({ headers, body, upload, onSent }: Sending, plain: boolean) {
-  if (plain) {
+function bodyOf({ headers, body, upload, vendor, onSent }: Sending, plain: boolean) {
+  if (plain || vendor?.empty) {
     onSent();
-    return body;
+    return vendor?.empty ? null : body;
   }
   const length = upload ? upload.contentLength : body.byteLength;
   if (length !== null) headers["content-length"] = String(length);

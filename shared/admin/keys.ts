@@ -12,6 +12,10 @@ const scopes = <T extends TSchema>(tool: T) =>
     routes: listOf(SingleLine(256), "Names of routes. Absent: all."),
     models: listOf(SingleLine(256), "Concrete models, fallbacks included. Absent: all."),
     mcp: listOf(tool, "Tool servers, or single tools as `server__tool`. Absent: all."),
+    providers: listOf(
+      Name,
+      "Providers whose own addresses the key may call below `/providers/{name}/`, as far as their `pass_through` opens them. Absent: none.",
+    ),
     reports: Type.Optional(Type.Boolean({ description: "Whether the key may read reports. Absent: no." })),
   });
 

@@ -51,6 +51,14 @@ const DefaultFor = Type.Array(oneOf(UNROUTED_SURFACES), {
     "Surfaces without routes whose calls go to it, unless another provider is known for their model.",
 });
 
+const PassThrough = closed({
+  paths: Type.Array(SingleLine(256), {
+    maxItems: 100,
+    description:
+      "Globs of the vendor's own paths, such as `/v1/vector_stores*`, that `/providers/{name}/…` passes on for keys whose scope lists this provider. Never the vendor's administration.",
+  }),
+});
+
 /** API keys of one provider. */
 const CREDENTIALS_MAX = 16;
 
@@ -137,6 +145,7 @@ const members = {
       }),
     ),
   ),
+  pass_through: Type.Optional(nullable(PassThrough)),
   enabled: Type.Optional(Type.Boolean({ default: true })),
 };
 
@@ -191,6 +200,7 @@ export const ProviderView = closed({
   first_byte_seconds: nullable(Type.Integer()),
   idle_seconds: nullable(Type.Integer()),
   in_flight_max: nullable(Type.Integer()),
+  pass_through: nullable(PassThrough),
   enabled: Type.Boolean(),
   health: Type.Array(TargetHealth, {
     description: "Its targets that failed and have not answered since, as this gateway process sees them.",

@@ -41,6 +41,7 @@ describe("providers are made and changed", () => {
       first_byte_seconds: null,
       idle_seconds: null,
       in_flight_max: null,
+      pass_through: null,
       enabled: true,
       created_at: expect.any(String),
       updated_at: expect.any(String),

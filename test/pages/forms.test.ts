@@ -81,7 +81,13 @@ describe("what an administrator may set", () => {
 });
 
 const TARGET = { provider: "openai", model: "gpt-5.2", weight: 3 };
-const SCOPES = { routes: [], models: ["gpt-5.2"], mcp: ["jira__search"], reports: true };
+const SCOPES = {
+  routes: [],
+  models: ["gpt-5.2"],
+  mcp: ["jira__search"],
+  providers: ["openai"],
+  reports: true,
+};
 const LIMITS = {
   requests_per_minute: 60,
   tokens_per_minute: 100_000,
@@ -116,6 +122,7 @@ const WHOLE: readonly (readonly [name: string, form: Form, body: Record<string, 
       first_byte_seconds: 60,
       idle_seconds: 30,
       in_flight_max: 5,
+      pass_through: { paths: ["/v1/vector_stores*"] },
       stream_options: false,
       responses: false,
       subscription_passthrough: true,
@@ -332,7 +339,7 @@ describe("what was emptied is sent as the schema means it", () => {
       "a group without the member, and with the empty list beside it",
       people.KEY,
       { scopes },
-      { scopes: { routes: null, models: "", mcp: "", reports: false } },
+      { scopes: { routes: null, models: "", mcp: "", providers: "", reports: false } },
       { scopes: { routes: [] } },
     ],
     [

@@ -28,6 +28,7 @@ type CreateOptions = Common & {
   routes?: string[];
   models?: string[];
   mcp?: string[];
+  providers?: string[];
   reports?: true;
   expires?: string;
   requestsPerMinute?: number;
@@ -90,6 +91,7 @@ const addCreate = (keys: Command) =>
     .option("--routes <names>", "allow only these routes, separated by commas", parseNames)
     .option("--models <globs>", "allow only these models, separated by commas", parseNames)
     .option("--mcp <names>", "allow only these tool servers, separated by commas", parseNames)
+    .option("--providers <names>", "allow these providers' own addresses, separated by commas", parseNames)
     .option("--reports", "allow reading reports")
     .option("--expires <time>", "when the key expires: a date or an RFC 3339 time")
     .option("--requests-per-minute <n>", "limit calls per minute", parseCount)
@@ -143,6 +145,7 @@ function bodyOf(name: string, options: CreateOptions): object {
     routes: options.routes,
     models: options.models,
     mcp: options.mcp,
+    providers: options.providers,
     reports: options.reports,
   });
   const limits = present({

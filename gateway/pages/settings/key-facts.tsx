@@ -9,10 +9,13 @@ import { SecretOnce, secretOf } from "./secret-once.tsx";
 const listed = (list: readonly string[] | undefined, none: string): readonly string[] =>
   list?.length === 0 ? [none] : (list ?? []);
 
-export const scopeText = ({ scopes: { routes, models, mcp } }: KeyView): string =>
-  [...listed(routes, "no route"), ...listed(models, "no concrete model"), ...listed(mcp, "no tool")].join(
-    ", ",
-  );
+export const scopeText = ({ scopes: { routes, models, mcp, providers = [] } }: KeyView): string =>
+  [
+    ...listed(routes, "no route"),
+    ...listed(models, "no concrete model"),
+    ...listed(mcp, "no tool"),
+    ...providers.map((name) => `/providers/${name}`),
+  ].join(", ");
 
 /** `Keys`: who may call, and what. */
 export const KEYS: ResourceFacts<KeyView> = {

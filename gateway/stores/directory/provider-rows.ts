@@ -44,6 +44,7 @@ export function providerOf(row: ProviderRow, sources: CredentialSources): Provid
     firstByteMs: (row.firstByteSeconds ?? PROVIDER_TIMEOUTS.firstByteSeconds) * 1000,
     inFlightMax: row.inFlightMax,
     idleMs: (row.idleSeconds ?? PROVIDER_TIMEOUTS.idleSeconds) * 1000,
+    passThrough: row.passThrough?.paths ?? [],
     enabled: row.enabled,
     ...credentialsOf({ ...row, kind }, sources),
     ...headersOf(row, sources),

@@ -118,6 +118,8 @@ const ECHOES = {
   "generate_content.count_tokens": { needs: CONTENTS, answer: echoCountTokens },
   embed_content: { needs: CONTENT, answer: echoGeminiEmbeddings },
   "embed_content.batch": { needs: REQUESTS, answer: echoGeminiEmbeddings },
+  // It has no addresses of its own.
+  pass_through: { needs: MODEL, answer: () => jsonAnswer({}, 404) },
 } as const satisfies Record<SurfaceName, Echo>;
 
 const IS_KIND = {

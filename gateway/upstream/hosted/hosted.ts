@@ -18,14 +18,15 @@ export type HostedDeps = { clock: Clock; reach: OutboundFetch };
 export function hostedSender(send: Send, deps: HostedDeps): Send {
   const google = googleSigner(deps);
   const sendHosted = async (sending: Sending, { auth, hostedBy }: ProviderFacts) => {
-    const placed = hostedBy ? { ...sending, ...HOSTS[hostedBy](sending) } : sending;
+    const isOwn = sending.vendor !== undefined;
+    const placed = hostedBy && !isOwn ? { ...sending, ...HOSTS[hostedBy](sending) } : sending;
     for (const [name, value] of Object.entries(
       await authHeaders(placed, auth, { google, clock: deps.clock }),
     )) {
       placed.headers[name] = value;
     }
     const answer = await send(placed);
-    return hostedBy === "bedrock" ? bedrockAnswer(answer, sending.target.provider.idleMs) : answer;
+    return hostedBy === "bedrock" && !isOwn ? bedrockAnswer(answer, sending.target.provider.idleMs) : answer;
   };
   return estimatingSender((sending) => {
     const facts: ProviderFacts = PROVIDERS[sending.target.provider.kind];
@@ -60,7 +61,7 @@ const REGION_ELSE = "us-east-1";
  */
 async function awsHeaders(
   credential: string,
-  { url, body }: Pick<Sending, "url" | "body">,
+  { url, body, vendor }: Pick<Sending, "url" | "body" | "vendor">,
   clock: Clock,
 ): Promise<Record<string, string>> {
   const [, accessKeyId, secretAccessKey, sessionToken] = ACCESS_KEY.exec(credential) ?? [];
@@ -69,9 +70,9 @@ async function awsHeaders(
   }
   const { hostname } = new URL(url);
   const signer = new AwsV4Signer({
-    method: "POST",
+    method: vendor?.method ?? "POST",
     url,
-    body: body as Uint8Array<ArrayBuffer>,
+    ...(!vendor?.empty && { body: body as Uint8Array<ArrayBuffer> }),
     accessKeyId,
     secretAccessKey,
     ...(sessionToken === undefined ? {} : { sessionToken }),

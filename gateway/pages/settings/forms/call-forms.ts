@@ -40,6 +40,10 @@ export const PROVIDER = formOf(ProviderBody, ProviderPatch, {
   first_byte_seconds: FIRST_BYTE,
   idle_seconds: IDLE,
   in_flight_max: "Calls in flight, at most",
+  pass_through: {
+    label: "Pass-through",
+    members: { paths: { label: "Paths", placeholder: "/v1/vector_stores*" } },
+  },
   stream_options: { label: "Accepts stream_options", none: "as its kind does" },
   responses: "Serves /v1/responses itself",
   subscription_passthrough: SUBSCRIPTIONS,

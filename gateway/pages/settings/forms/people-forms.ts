@@ -41,6 +41,7 @@ const KEY_RIGHTS = {
       routes: { label: "Routes", nothing: "No route" },
       models: { label: "Models", nothing: "No concrete model" },
       mcp: { label: "Tool servers", nothing: "No tool" },
+      providers: { label: "Providers' own addresses", help: "Empty: none." },
       reports: "May read reports",
     },
   },
