@@ -9,6 +9,7 @@ import {
   UnpricedModels,
   PriceView as View,
 } from "#shared/admin/prices.ts";
+import { PricesInForce } from "#shared/admin/prices-in-force.ts";
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import { STANDARD } from "../pricing/tier.ts";
@@ -28,6 +29,7 @@ import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
+import { pricesInForce } from "./prices-in-force.ts";
 import { cancelReprice, jobView, reprice } from "./reprice.ts";
 import { unpricedModels } from "./unpriced-models.ts";
 import { viewAs } from "./view-as.ts";
@@ -43,6 +45,7 @@ export const adminPrices = (deps: AdminDeps) =>
       ...CANCEL,
     })
     .get("/unpriced", () => unpricedModels(deps), { ...UNPRICED_MODELS })
+    .get("/in-force", ({ request }) => pricesInForce(deps, request), { ...IN_FORCE })
     .get("/:id", async ({ params }) => viewOf(await readDatabase(deps, (db) => existing(db, params.id))), {
       ...READ,
     })
@@ -95,6 +98,14 @@ const UNPRICED_MODELS = docs({
   summary: "List models without a price, and how to give them one",
   description: "Of the last 7 days, those with the most calls first.",
   answers: { 200: UnpricedModels },
+});
+
+const IN_FORCE = docs({
+  summary: "List the prices in force on a day",
+  description:
+    "Standard prices of models that were called in the last 30 days, are targets of routes, or have a price of your own for their provider.",
+  query: { on: "A date: prices at its end (UTC). Default: now." },
+  answers: { 200: PricesInForce },
 });
 
 async function list(deps: AdminDeps, request: Request): Promise<Page<PriceView>> {

@@ -13,6 +13,13 @@ import {
   TOKEN_UNITS,
 } from "./rate.ts";
 
+/** The built-in list; a test compares the version with `package.json`, and the date is that of its publication. */
+export const PRICE_LIST = {
+  name: "@pydantic/genai-prices",
+  version: "0.1.8",
+  published: "2026-09-23",
+} as const;
+
 /** A model's entry in the built-in list at a point in time. */
 export type ListedModel = {
   /** Null if the list lacks the price of sound that every call is charged for. */

@@ -40,3 +40,16 @@ export async function listSpend(
     last_used_at: new Date(last).toISOString(),
   }));
 }
+
+/** Models that providers were called with since `from`, by provider and name. */
+export async function listCalledModels(
+  reader: Pick<Transaction, "execute">,
+  from: string,
+): Promise<{ provider: string; model: string }[]> {
+  return [
+    ...(await reader.execute<{ provider: string; model: string }>(sql`
+      select distinct provider, model from requests
+      where org_id = ${DEFAULT_ORG} and started_at >= ${from}::timestamptz and provider is not null and model is not null
+      order by provider, model limit 1000`)),
+  ];
+}

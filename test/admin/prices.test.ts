@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { requests } from "#drizzle/schema/records.ts";
+import { PRICE_LIST } from "#gateway/pricing/price-list.ts";
 import { recordAt } from "./records.ts";
 import { fault, type World, world } from "./world.ts";
 
@@ -9,6 +10,11 @@ beforeAll(async () => {
   it = await world();
 });
 const PRICE = { model: "own-model", effective_from: "2026-11-01", input: 2.5, output: "10" };
+
+test("the version of the built-in list is the installed one", async () => {
+  const { dependencies } = await Bun.file("package.json").json();
+  expect(dependencies[PRICE_LIST.name]).toBe(PRICE_LIST.version);
+});
 
 describe("prices", () => {
   test("amounts are exact decimals, whether given as a number or as digits", async () => {

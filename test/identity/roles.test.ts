@@ -31,6 +31,7 @@ const LEAST: Record<string, Role> = {
   "GET /admin/v1/keys/{id}/batches": "administrator",
   "GET /admin/v1/prices": "administrator",
   "POST /admin/v1/prices": "administrator",
+  "GET /admin/v1/prices/in-force": "administrator",
   "GET /admin/v1/prices/reprice": "administrator",
   "POST /admin/v1/prices/reprice": "administrator",
   "GET /admin/v1/prices/reprice/{id}": "administrator",

@@ -1,12 +1,16 @@
 import { TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { PriceView, UnpricedModels } from "#shared/admin/prices.ts";
+import type { PricesInForce } from "#shared/admin/prices-in-force.ts";
 import { useAddress } from "../data/address.ts";
-import { getJson } from "../data/api.ts";
+import { getJson, queryOf } from "../data/api.ts";
 import { oneText } from "../data/search.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
+import { isoDay } from "../parts/dates.ts";
+import { Foreign } from "../parts/foreign.tsx";
 import { count } from "../parts/format.ts";
 import { PageHead, Panel } from "../parts/page-head.tsx";
+import { Answered, Empty } from "../parts/states.tsx";
 import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
 import { PRICE } from "./forms/call-forms.ts";
 import { Reprice } from "./reprice.tsx";
@@ -47,7 +51,7 @@ const COLUMNS: readonly Column<Row>[] = [
 
 const FACTS: ResourceFacts<Row> = {
   path: "/admin/v1/prices",
-  title: "Prices",
+  title: "Own prices",
   noun: "price",
   sub: "Your own prices override the built-in price list for calls from their date on. What a price does not name comes from the list.",
   idOf: ({ id }) => id,
@@ -59,28 +63,97 @@ const FACTS: ResourceFacts<Row> = {
   removal: { verb: "Delete", effect: "New calls get the list's price. Existing records keep theirs." },
 };
 
+type InForce = PricesInForce["data"][number];
+type Listed = "input" | "output" | "cached_input" | "cache_write" | "per_call";
+
+const listedColumn = (name: Listed, head: string) =>
+  numberColumn<InForce>(name, head, {
+    of: (price) => (price[name] === null ? null : `$${price[name]}`),
+    by: (price) => (price[name] === null ? null : Number(price[name])),
+  });
+
+const IN_FORCE_COLUMNS: readonly Column<InForce>[] = [
+  textColumn("model", "Model", { of: ({ model }) => model }),
+  listedColumn("input", "Input, per million"),
+  listedColumn("output", "Output, per million"),
+  textColumn("provider", "Provider", { of: ({ provider }) => provider }),
+  listedColumn("cached_input", "From the cache"),
+  listedColumn("cache_write", "Cache write"),
+  listedColumn("per_call", "Per call"),
+  {
+    id: "source",
+    head: "Source",
+    sort: ({ source }) => source,
+    cell: ({ source, entry, since, url }) => {
+      if (source === null) return <span className="tag warn">no price</span>;
+      if (source === "own") return <>your own, since {isoDay(Date.parse(since ?? ""))}</>;
+      return url === null ? (
+        <Foreign text={entry ?? ""} />
+      ) : (
+        <a href={url} rel="noreferrer">
+          <Foreign text={entry ?? ""} />
+        </a>
+      );
+    },
+  },
+];
+
+/** The prices that calls of a day get, by the list or the administrator's own. */
+function PricesOfDay() {
+  const [{ on }, change] = useAddress(readSearch);
+  const query = useQuery({
+    queryKey: ["settings", "prices-in-force", on],
+    queryFn: ({ signal }) => getJson<PricesInForce>(`/admin/v1/prices/in-force${queryOf({ on })}`, signal),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Panel title="Prices in force" sub="Standard prices of the models that are in use, in USD.">
+      <TextInput
+        type="date"
+        label="In force on"
+        description="Empty: now."
+        value={on ?? ""}
+        onChange={(event) => change({ on: event.currentTarget.value || undefined }, { replace: true })}
+        mb="sm"
+        maw={280}
+      />
+      <Answered query={query}>
+        {({ list, data }) =>
+          data.length === 0 ? (
+            <Empty title="No model in use">
+              Models appear here with a route, a call or a price of your own.
+            </Empty>
+          ) : (
+            <>
+              <DataTable
+                label="Prices in force"
+                columns={IN_FORCE_COLUMNS}
+                rows={data}
+                rowKey={({ provider, model }) => `${provider} ${model}`}
+                sortName="in-force.sort"
+              />
+              <p className="mute small">
+                The built-in list is {list.name} {list.version} of {list.published}.
+              </p>
+            </>
+          )
+        }
+      </Answered>
+    </Panel>
+  );
+}
+
 const readSearch = (raw: Record<string, unknown>) => ({ on: oneText(raw["on"]) });
 
 /** Own prices: all of them as of now, or those in force at the end of a day. */
 function OwnPrices() {
-  const [{ on }, change] = useAddress(readSearch);
+  const [{ on }] = useAddress(readSearch);
   const atMs = on === undefined ? Date.now() : Date.parse(on) + DAY_MS - 1;
   const pick = (prices: readonly Row[]): Row[] => {
     const rows = prices.map((price) => ({ ...price, state: priceState(price, prices, atMs) }));
     return on === undefined ? rows : rows.filter(({ state }) => state === "in force");
   };
-  const controls = (
-    <TextInput
-      type="date"
-      label="In force on"
-      description="Empty: all prices, with their state today."
-      value={on ?? ""}
-      onChange={(event) => change({ on: event.currentTarget.value || undefined }, { replace: true })}
-      mb="sm"
-      maw={280}
-    />
-  );
-  return <ResourcePanel facts={{ ...FACTS, pick, controls }} />;
+  return <ResourcePanel facts={{ ...FACTS, pick }} />;
 }
 
 /** Own prices, models without one, and pricing what had none. */
@@ -88,6 +161,7 @@ export const PricesPage = () => (
   <>
     <PageHead title="Prices" />
     <Unpriced />
+    <PricesOfDay />
     <OwnPrices />
     <Reprice />
   </>

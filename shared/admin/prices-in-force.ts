@@ -1,0 +1,32 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+
+const Money = nullable(Type.String({ description: "Exact decimal, USD." }));
+
+/** `GET /admin/v1/prices/in-force`: what models that are used or routed to cost at a point in time. */
+export const PricesInForce = closed({
+  at: Type.String({ description: "The end of the day that was asked for, or now. RFC 3339." }),
+  list: closed({
+    name: Type.String(),
+    version: Type.String(),
+    published: Type.String({ description: "The date of that version." }),
+  }),
+  data: Type.Array(
+    closed({
+      provider: Type.String(),
+      model: Type.String(),
+      source: nullable(oneOf(["own", "list"], "Null: no price is known.")),
+      entry: nullable(Type.String({ description: "The list's entry, or the id of your own price." })),
+      since: nullable(
+        Type.String({ description: "Of your own price: since when. Null: as long as the list." }),
+      ),
+      url: nullable(Type.String({ description: "Where the vendor publishes the list's price." })),
+      input: Money,
+      output: Money,
+      cached_input: Money,
+      cache_write: Money,
+      per_call: Money,
+    }),
+  ),
+});
+export type PricesInForce = Static<typeof PricesInForce>;
