@@ -1,3 +1,4 @@
+import type { PROVIDER_KINDS } from "#shared/admin/providers.ts";
 import {
   ANTHROPIC_LIKE,
   IMAGE_UPLOADS,
@@ -243,6 +244,6 @@ export const PROVIDERS = {
       echo: { input: "1", output: "2", image: "0.01", character: "0.00001", searchUnit: "0.001" },
     },
   },
-} as const satisfies Record<string, ProviderFacts>;
+} as const satisfies Record<(typeof PROVIDER_KINDS)[number], ProviderFacts>;
 
 export type ProviderKind = keyof typeof PROVIDERS;

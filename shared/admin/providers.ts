@@ -2,6 +2,33 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
 import { Name, SingleLine } from "./fields.ts";
 
+/** Rows of the provider catalogue. */
+export const PROVIDER_KINDS = [
+  ...[
+    "openai",
+    "anthropic",
+    "azure",
+    "bedrock",
+    "bedrock-mantle",
+    "bedrock-openai",
+    "vertex",
+    "vertex-openai",
+  ],
+  ...["gemini", "mistral", "groq", "together", "openrouter", "deepseek", "xai", "fireworks", "cerebras"],
+  ...[
+    "perplexity",
+    "moonshot",
+    "cohere",
+    "deepinfra",
+    "minimax",
+    "zai",
+    "ollama",
+    "vllm",
+    "openai-compatible",
+  ],
+  ...["anthropic-compatible", "echo"],
+] as const;
+
 const Models = nullable(
   Type.Array(SingleLine(256), {
     maxItems: 1000,
@@ -72,10 +99,7 @@ const Location = Type.String({
 });
 
 const members = {
-  kind: SingleLine(
-    64,
-    "A row of the provider catalogue, such as `openai`, `anthropic` or `openai-compatible`.",
-  ),
+  kind: oneOf(PROVIDER_KINDS, "Who sells or serves the models, and how they are spoken to."),
   base_url: Type.Optional(
     nullable(
       SingleLine(

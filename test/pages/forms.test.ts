@@ -3,7 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { ApiError } from "#gateway/pages/data/api.ts";
 import * as calls from "#gateway/pages/settings/forms/call-forms.ts";
 import { bodyOf, type Drafts, draftsOf } from "#gateway/pages/settings/forms/draft.ts";
-import { faultAt, faultsIn } from "#gateway/pages/settings/forms/faults.ts";
+import { faultAt, faultsIn, inWords } from "#gateway/pages/settings/forms/faults.ts";
 import { type Field, type Form, fieldsFor } from "#gateway/pages/settings/forms/field.ts";
 import * as people from "#gateway/pages/settings/forms/people-forms.ts";
 import { faultsOf } from "#shared/schema.ts";
@@ -406,6 +406,25 @@ describe("a refusal", () => {
     expect(faultAt(faults, "/limits")).toBe("wrong");
     expect(faultAt(faults, "/limits", ["/limits/budget_usd"])).toBeUndefined();
     expect(faultAt(faults, "/limit")).toBeUndefined();
+  });
+
+  test("is said in the words of the form: no member's name, and no pattern", () => {
+    const senseless = (field: Field): Drafts[string] => {
+      if (field.kind === "group")
+        return Object.fromEntries(field.members.map((it) => [it.name, senseless(it)]));
+      if (field.entry) return [senseless(field.entry)];
+      return field.kind === "switch" ? false : "\u0001 !";
+    };
+    for (const { fields, create, change } of FORMS) {
+      const drafts = Object.fromEntries(fields.map((field) => [field.name, senseless(field)]));
+      const faults = faultsOf(change ?? create, bodyOf(fields, drafts, null)).filter(({ path }) =>
+        fields.some(({ name }) => path.startsWith(`/${name}`)),
+      );
+      const words = inWords(fields, faults);
+      expect(words.length).toBe(faults.length);
+      for (const { label, message } of words)
+        expect(`${label}: ${message}`).not.toMatch(/[a-z]_[a-z]|\^|Expected/);
+    }
   });
 
   test("of the schema is found before anything is sent", () => {

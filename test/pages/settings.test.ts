@@ -60,12 +60,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await open("/settings/providers", "Providers");
     await page.getByRole("button", { name: "Add provider" }).click();
     await dialog().getByLabel("Name").fill("local");
-    await dialog().getByLabel("Kind").fill("nobody-has-this");
-    await dialog().getByRole("button", { name: "Add provider" }).click();
-    await dialog()
-      .getByText(/Expected one of .*openai/)
-      .waitFor();
-    await dialog().getByLabel("Kind").fill("openai-compatible");
+    await dialog().getByLabel("Kind").selectOption("openai-compatible");
     await dialog().getByRole("textbox", { name: "Address" }).fill("http://nobody.invalid/v1");
     await dialog()
       .getByLabel(/^Credential/)
@@ -79,8 +74,12 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await dialog().getByRole("button", { name: "Test the connection" }).click();
     await dialog().getByText("It does not work.").waitFor();
     expect(new URL(page.url()).searchParams.get("edit")).toBe("provider:local");
-    await dialog().getByLabel("Models", { exact: true }).fill("qwen*\nllama*");
+    const models = dialog().getByLabel("Models", { exact: true });
+    await models.fill("qwen*");
+    await models.press("Enter");
+    await models.fill("llama*");
     await dialog().getByRole("button", { name: "Save" }).click();
+    await page.getByRole("status").getByText("local was saved.").waitFor();
     await dialog().waitFor({ state: "hidden" });
     expect(await gateway.admin("GET", "/providers/local")).toMatchObject({
       models: ["qwen*", "llama*"],
@@ -99,7 +98,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
   test("a key's secret is shown once, and limits that are emptied are gone", async () => {
     await open("/settings/keys?add=key", "Keys");
     await dialog().getByLabel("Name").fill("ci");
-    await dialog().getByRole("textbox", { name: "Owner" }).fill("ada@example.com");
+    await dialog().getByRole("combobox", { name: "Owner" }).fill("ada@example.com");
     await dialog().getByLabel("Budget, USD").fill("25.00");
     await dialog().getByRole("button", { name: "Add key" }).click();
     const secret = (await dialog().locator("[data-secret]").textContent()) ?? "";
@@ -183,7 +182,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await fallbacks.getByLabel("Model").fill("gpt-5.2");
     await fallbacks.getByLabel("Weight").fill("0");
     await dialog().getByRole("button", { name: "Save" }).click();
-    await fallbacks.getByText(/greater or equal to 1/).waitFor();
+    await fallbacks.getByText("Enter 1 or more.").waitFor();
     expect(sent).toEqual([]);
     await fallbacks.getByLabel("Weight").fill("");
     await dialog().getByRole("button", { name: "Save" }).click();
@@ -232,6 +231,30 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await gateway.admin("DELETE", address);
     const { data } = await gateway.admin<{ data: { name: string }[] }>("GET", "/routes");
     expect(data.map((route) => route.name)).not.toContain(name);
+  });
+
+  test("a refused form shows every fault in its own words, also at the button, and focuses the first", async () => {
+    await gateway.admin("PUT", "/teams/platform", {});
+    await open("/settings/keys?add=key", "Keys");
+    await dialog().getByLabel("Requests per minute").fill("none");
+    await dialog().getByLabel("Budget, USD").fill("much");
+    await dialog().getByRole("button", { name: "Add key" }).click();
+    const said = dialog().getByRole("alert");
+    await said.getByText("Name: This is needed.").waitFor();
+    await said.getByText("Requests per minute: Enter a whole number.").waitFor();
+    await said.getByText("Budget, USD: Enter an amount of 0 or more, such as 12.50.").waitFor();
+    expect(await page.evaluate("document.activeElement.labels[0].textContent")).toContain("Name");
+    await dialog().getByRole("combobox", { name: "Team" }).fill("plat");
+    await page.getByRole("option", { name: "platform" }).click();
+    await open("/settings/providers?add=provider", "Providers");
+    await dialog().getByLabel("Name").fill("Not A Name");
+    await dialog().getByLabel("Kind").selectOption("ollama");
+    await dialog().getByRole("textbox", { name: "Address" }).fill("http://127.0.0.1:11434");
+    await dialog().getByRole("button", { name: "Add provider" }).click();
+    await said.getByText("Name: Use 1 to 64 of a-z, 0-9, _ and -").waitFor();
+    await dialog().getByLabel("Name").fill("a-name");
+    await dialog().getByRole("button", { name: "Add provider" }).click();
+    await said.getByText("“Allow plain http, loopback and private addresses”").waitFor();
   });
 
   test("a group is there only while it is switched on, and a form fits each reader", async () => {
@@ -291,6 +314,27 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await row("4").waitFor({ state: "detached" });
     expect(await row("5").textContent()).toContain("in force");
     expect(new URL(page.url()).searchParams.get("on")).toBe("2020-12-31");
+
+    await gateway.admin("PUT", "/providers/priced", { kind: "openai" });
+    await gateway.admin("PUT", "/routes/priced", { surface: "chat", provider: "priced", model: "gpt-4o" });
+    const own = {
+      model: "gpt-4o",
+      provider: "priced",
+      effective_from: "2026-11-02",
+      input: "7",
+      output: "8",
+    };
+    await gateway.admin("POST", "/prices", own);
+    await open("/settings/prices?on=2026-11-01", "Prices");
+    const inForce = page
+      .getByRole("region", { name: "Prices in force" })
+      .locator("tbody tr")
+      .filter({ hasText: "gpt-4o" });
+    await inForce.getByRole("link", { name: "openai/gpt-4o" }).waitFor();
+    await page.getByText(/The built-in list is .* of \d{4}-\d\d-\d\d\./).waitFor();
+    await page.getByLabel("In force on").fill("2026-11-02");
+    await inForce.getByText("your own, since 2026-11-02").waitFor();
+    expect(await inForce.textContent()).toContain("$7");
   });
 
   test("calls are priced later, and a job that runs is found again and cancelled", async () => {
@@ -333,7 +377,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
       .getByRole("region", { name: "Calls and records" })
       .getByRole("button", { name: "Save" })
       .click();
-    await page.getByText(/greater or equal to 1/).waitFor();
+    await page.getByText("Enter 1 or more.").first().waitFor();
     await days.fill("200");
     await page
       .getByRole("region", { name: "Calls and records" })
@@ -352,10 +396,10 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     const ofAll = region.getByLabel("Claude Code's managed settings");
     await ofAll.fill('{"permissions": ');
     await region.getByRole("button", { name: "Save" }).click();
-    await region.getByText(/[Ee]xpected/).waitFor();
+    await region.getByRole("alert").waitFor();
     await ofAll.fill('{"permissions": {"deny": ["WebFetch"]}}');
     await region.getByRole("button", { name: "Save" }).click();
-    await region.getByText(/Saved/).waitFor();
+    await page.getByText(/Saved/).waitFor();
     expect(await gateway.admin("GET", "/settings")).toMatchObject({
       claude_settings: { permissions: { deny: ["WebFetch"] } },
     });

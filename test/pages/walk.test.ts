@@ -93,7 +93,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     await openByName(admin, "Providers");
     await page.getByRole("button", { name: "Add provider" }).click();
     await dialog().getByLabel("Name").fill("openai");
-    await dialog().getByLabel("Kind").fill("openai");
+    await dialog().getByLabel("Kind").selectOption("openai");
     await dialog().getByRole("textbox", { name: "Address" }).fill(`${vendor.url}/v1`);
     await dialog()
       .getByLabel(/^Credential/)

@@ -203,7 +203,7 @@ describe("while Postgres is away", () => {
 
 test("a credential sealed with another master key is not used, and the log names the provider", async () => {
   const edit = { name: "sealed", current: null, merge: false, now: systemClock.now() };
-  const body = { kind: "groq", credential: "sk-CANARY" };
+  const body = { kind: "groq", credential: "sk-CANARY" } as const;
   await ownChange(admin, (tx) =>
     providerRows.write(tx, editedProvider({ ...edit, body, sealer: createSealer(MASTER_KEY) })),
   );

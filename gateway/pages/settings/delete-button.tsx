@@ -1,6 +1,7 @@
 import { Button, Group, Modal, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { announce } from "../parts/announce.tsx";
 import { plainName } from "../parts/foreign.tsx";
 import { Fault } from "../parts/states.tsx";
 
@@ -14,11 +15,20 @@ type DeleteButtonProps = {
   remove: () => Promise<void>;
 };
 
+/** `deleted`, `unlinked`. */
+const done = (verb: string) => `${verb.toLowerCase()}${verb.endsWith("e") ? "d" : "ed"}`;
+
 /** Asks for the name before it deletes, because nothing here can be undone. */
 export function DeleteButton({ name, verb, effect, size = "sm", remove }: DeleteButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState("");
-  const removal = useMutation({ mutationFn: remove, onSuccess: () => setOpen(false) });
+  const removal = useMutation({
+    mutationFn: remove,
+    onSuccess: () => {
+      setOpen(false);
+      announce(`${plainName(name)} was ${done(verb)}.`);
+    },
+  });
   return (
     <>
       <Button variant="outline" color="red" size={size} onClick={() => setOpen(true)}>

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { useAddress } from "../data/address.ts";
 import { useList } from "../data/records.ts";
 import { oneText } from "../data/search.ts";
+import { announce } from "../parts/announce.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { plainName } from "../parts/foreign.tsx";
 import { count } from "../parts/format.ts";
@@ -33,8 +34,6 @@ export type ResourceFacts<View> = {
   spend?: SpendFacts<View>;
   /** Which of the loaded ones are shown, in which order. Default: all, as the API lists them. */
   pick?: (views: readonly View[]) => readonly View[];
-  /** Controls above the list. */
-  controls?: ReactNode;
   /** What an empty list says. */
   empty: string;
   removal: { verb: string; effect: string };
@@ -66,7 +65,6 @@ export function ResourcePanel<View extends object>({ facts }: { facts: ResourceF
         </Button>
       }
     >
-      {facts.controls}
       <ListPage list={list} none={<Empty title={`No ${facts.title.toLowerCase()} yet`}>{facts.empty}</Empty>}>
         {(rows) => <Rows facts={facts} rows={facts.pick?.(rows) ?? rows} />}
       </ListPage>
@@ -162,8 +160,9 @@ function Dialogue<View extends object>({ facts, view, isNew, close }: DialoguePr
     const method = view ? (facts.form.replaces ? "PUT" : "PATCH") : "POST";
     const answer = await change<Record<string, unknown>>(place, { method, body });
     const once = facts.shown?.(answer);
-    if (once) setShown(once);
-    else end();
+    if (once) return setShown(once);
+    end();
+    announce(view ? `${plainName(facts.nameOf(view))} was saved.` : `The ${facts.noun} was added.`);
   };
   const remove = async () => {
     await change(place, { method: "DELETE" });

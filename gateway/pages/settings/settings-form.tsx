@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import type { Settings } from "#shared/settings.ts";
 import { getJson, sendJson } from "../data/api.ts";
+import { announce } from "../parts/announce.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Answered } from "../parts/states.tsx";
 import type { Form } from "./forms/field.ts";
@@ -22,21 +22,16 @@ type SettingsFormProps = {
 export function SettingsForm({ title, sub, form }: SettingsFormProps) {
   const client = useQueryClient();
   const query = useQuery(SETTINGS_QUERY);
-  const [isSaved, setSaved] = useState(false);
   const save = async (body: Record<string, unknown>) => {
-    setSaved(false);
     const settings = await sendJson<Settings>("/admin/v1/settings", { method: "PATCH", body });
     client.setQueryData(SETTINGS_QUERY.queryKey, settings);
-    setSaved(true);
+    announce("Saved. In force here now, and within five seconds everywhere.");
   };
   return (
     <Panel title={title} sub={sub}>
       <Answered query={query}>
         {(settings) => <ResourceForm form={form} view={settings} action="Save" save={save} />}
       </Answered>
-      <p role="status" className="mute">
-        {isSaved ? "Saved. In force here now, and within five seconds everywhere." : ""}
-      </p>
     </Panel>
   );
 }

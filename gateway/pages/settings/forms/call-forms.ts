@@ -4,7 +4,7 @@ import { McpServerBody, McpServerPatch } from "#shared/admin/mcp-servers.ts";
 import { PriceBody, PricePatch } from "#shared/admin/prices.ts";
 import { ProviderBody, ProviderPatch } from "#shared/admin/providers.ts";
 import { RouteBody, RoutePatch } from "#shared/admin/routes.ts";
-import { formOf } from "./field.ts";
+import { formOf, type Words } from "./field.ts";
 
 /** How what calls go through is entered: labels in the order of the forms, and where the schemas' words do not fit, others. */
 
@@ -19,9 +19,12 @@ const SECRET = {
   help: "Stored encrypted and never shown again. Leave it empty to keep the current one.",
 } as const;
 
+const PROVIDER_NAME: Words = { label: "Provider", help: "", suggest: "provider" };
+const MODEL_NAME: Words = { label: "Model", help: "", suggest: "model" };
+
 export const PROVIDER = formOf(ProviderBody, ProviderPatch, {
   name: "Name",
-  kind: { label: "Kind", placeholder: "openai" },
+  kind: "Kind",
   credential: {
     ...SECRET,
     help: `The vendor's API key; for Bedrock also \`AKID:SECRET\` or \`AKID:SECRET:TOKEN\`, for Vertex a service account's key file on one line. ${SECRET.help}`,
@@ -34,7 +37,7 @@ export const PROVIDER = formOf(ProviderBody, ProviderPatch, {
   },
   base_url: "Address",
   location: { label: "Location", placeholder: "as the address says" },
-  models: { label: "Models", placeholder: "gpt-*" },
+  models: { label: "Models", placeholder: "gpt-*", suggest: "model" },
   default_for: "Default for",
   headers: { label: "Headers", item: "header" },
   first_byte_seconds: FIRST_BYTE,
@@ -49,7 +52,8 @@ export const PROVIDER = formOf(ProviderBody, ProviderPatch, {
   subscription_passthrough: SUBSCRIPTIONS,
   subscription_models: {
     label: "Models that subscriptions may pay for",
-    help: "Globs, one a line: where the switch above is off.",
+    help: "Globs: where the switch above is off.",
+    suggest: "model",
   },
   trusted_for_passthrough: "Callers' own credentials may be passed to it",
   allow_private_network: PRIVATE,
@@ -62,22 +66,22 @@ export const ROUTE = formOf(RouteBody, RoutePatch, {
     help: "What callers send as `model`: 1 to 64 of a-z, 0-9, ., _, / and -, such as gpt-5.4.",
   },
   surface: "Surface",
-  provider: { label: "Provider", help: "" },
-  model: { label: "Model", help: "" },
+  provider: PROVIDER_NAME,
+  model: MODEL_NAME,
   weight: { label: "Weight", help: "Share of the calls, if fallbacks have weights too." },
   fallbacks: {
     label: "Fallbacks",
     item: "fallback",
     members: {
-      provider: { label: "Provider", help: "" },
-      model: { label: "Model", help: "" },
+      provider: PROVIDER_NAME,
+      model: MODEL_NAME,
       weight: { label: "Weight", help: "" },
     },
   },
   description: "Description",
   examples: { label: "Examples", item: "example" },
   keywords: "Keywords",
-  guardrails: "Guardrails",
+  guardrails: { label: "Guardrails", suggest: "guardrail" },
   first_byte_seconds: FIRST_BYTE,
   idle_seconds: IDLE,
   refuse_with: "Refuse with",
@@ -103,11 +107,11 @@ export const GUARDRAIL = formOf(GuardrailBody, GuardrailPatch, {
     members: {
       pattern: "Pattern",
       detect: "Detectors",
-      models: "Models",
-      routes: "Routes",
-      tags: "Tags",
-      keys: "Keys",
-      clients: "Clients",
+      models: { label: "Models", suggest: "model" },
+      routes: { label: "Routes", suggest: "route" },
+      tags: { label: "Tags", suggest: "tag" },
+      keys: { label: "Keys", suggest: "key" },
+      clients: { label: "Clients", suggest: "client" },
     },
   },
   callout: {
@@ -125,8 +129,8 @@ export const GUARDRAIL = formOf(GuardrailBody, GuardrailPatch, {
 });
 
 export const PRICE = formOf(PriceBody, PricePatch, {
-  model: "Model",
-  provider: "Provider",
+  model: { label: "Model", suggest: "model" },
+  provider: { label: "Provider", suggest: "provider" },
   effective_from: { label: "In force from", placeholder: "2026-01-01" },
   tier: { label: "Service tier", placeholder: "standard" },
   multiplier: "Times the list's price",
@@ -164,9 +168,9 @@ export const TOOL_SERVER = formOf(McpServerBody, McpServerPatch, {
 
 export const HOOK_POLICY = formOf(HookPolicyBody, HookPolicyPatch, {
   name: "Name",
-  tool: { label: "Tool", placeholder: "Bash" },
-  server: "Server",
-  client: { label: "Agent", placeholder: "claude-code" },
+  tool: { label: "Tool", placeholder: "Bash", suggest: "tool" },
+  server: { label: "Server", suggest: "tool_server" },
+  client: { label: "Agent", placeholder: "claude-code", suggest: "client" },
   action: "Action",
   reason: "Reason",
   enabled: "Enabled",

@@ -1,9 +1,20 @@
-import { Checkbox, Group, NativeSelect, PasswordInput, Switch, Textarea, TextInput } from "@mantine/core";
-import type { ReactNode } from "react";
+import {
+  Autocomplete,
+  Checkbox,
+  Group,
+  NativeSelect,
+  PasswordInput,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
+import { type ReactNode, useState } from "react";
 import type { Fault } from "#shared/schema.ts";
 import { type Draft, isOptionalChoice, listIn } from "./draft.ts";
 import { faultAt } from "./faults.ts";
 import type { Field } from "./field.ts";
+import { useSuggested } from "./suggested.ts";
 
 export type EntryProps = {
   field: Field;
@@ -96,8 +107,13 @@ const INPUT_MODES: Partial<Record<Field["kind"], "numeric" | "decimal">> = {
   decimal: "decimal",
 };
 
+/** How many are shown at once, of those that contain what is typed. */
+const SUGGESTED_MAX = 50;
+
 function TextEntry(props: EntryProps) {
-  const { kind, placeholder, isRequired } = props.field;
+  const { kind, placeholder, isRequired, suggest } = props.field;
+  const [isUsed, setUsed] = useState(false);
+  const data = useSuggested(suggest, isUsed);
   const entry = {
     ...labelled(props),
     ...(placeholder && { placeholder }),
@@ -107,6 +123,14 @@ function TextEntry(props: EntryProps) {
     autoComplete: "off",
     spellCheck: false,
   };
+  const chosen = { data, limit: SUGGESTED_MAX, onFocus: () => setUsed(true) };
+  if (suggest && kind === "lines") {
+    const lines = entry.value.split("\n").filter((line) => line !== "");
+    return (
+      <TagsInput {...entry} {...chosen} value={lines} onChange={(all) => props.change(all.join("\n"))} />
+    );
+  }
+  if (suggest) return <Autocomplete {...entry} {...chosen} onChange={props.change} />;
   if (kind === "secret") return <PasswordInput {...entry} />;
   if (kind === "area" || kind === "lines" || kind === "json") {
     return <Textarea {...entry} autosize minRows={2} maxRows={12} />;

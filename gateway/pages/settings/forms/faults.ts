@@ -1,5 +1,7 @@
+import { Name } from "#shared/admin/fields.ts";
 import type { Fault } from "#shared/schema.ts";
 import { ApiError } from "../../data/api.ts";
+import type { Field } from "./field.ts";
 
 export const isWithin = (path: string, place: string): boolean =>
   path === place || path.startsWith(`${place}/`);
@@ -20,3 +22,84 @@ export const faultAt = (faults: readonly Fault[], place: string, parts: readonly
 
 export const partOf = (place: string, name: string): string =>
   `${place}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+
+const namesIn = (path: string): string[] =>
+  path
+    .split("/")
+    .slice(1)
+    .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+type Named = { label: string; field: Field | null };
+
+/** The field that a path is of, and what it is called: `Fallbacks 2: Weight`. A group's name says nothing more. */
+function named(fields: readonly Field[], [name = "", ...rest]: readonly string[]): Named | null {
+  const field = fields.find((it) => it.name === name);
+  if (!field) return null;
+  const inner = field.entry ? namedIn(field, field.entry, rest) : named(field.members, rest);
+  return inner ?? { label: field.label, field };
+}
+
+function namedIn({ label }: Field, entry: Field, [at, ...rest]: readonly string[]): Named | null {
+  if (at === undefined) return null;
+  const place = `${label} ${/^\d+$/.test(at) ? Number(at) + 1 : at}`;
+  const inner = named(entry.members, rest);
+  return { label: inner ? `${place}: ${inner.label}` : place, field: inner?.field ?? entry };
+}
+
+/** What the schemas say of a value, and what a form says instead. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^Expected required property$/, "This is needed."],
+  [/^Expected integer$/, "Enter a whole number."],
+  [/^Expected \w+ to be greater or equal to (\S+)$/, "Enter $1 or more."],
+  [/^Expected \w+ to be less or equal to (\S+)$/, "Enter $1 or less."],
+  [/^Expected array length to be less or equal to (\d+)$/, "Enter at most $1."],
+  [/^Expected array elements to be unique$/, "Each may be listed once."],
+  [/^Expected string length less or equal to (\d+)$/, "Enter at most $1 characters."],
+  [/^Expected an RFC 3339 date-time or a date$/, "Enter a date, such as 2027-01-31."],
+  [/^Expected a decimal number.*$/, "Enter an amount of 0 or more, such as 12.50."],
+  [/^Expected (one of .*)$/, "Choose $1."],
+  [/^Expected (text of .*)$/, "Enter $1."],
+  [/^Expected only with budget_usd\.?$/, "Set a budget first."],
+  [/^Expected (.*?)\.?$/, "Enter $1."],
+];
+
+function worded({ message }: Fault, field: Field | null, labels: ReadonlyMap<string, string>): string {
+  if (/^Expected string to match /.test(message)) return formOf(field);
+  const [rule, instead] = WORDS.find(([form]) => form.test(message)) ?? [];
+  const text = rule && instead ? message.replace(rule, instead) : message;
+  return text.replaceAll(/\b[a-z]+(?:_[a-z0-9]+)+\b/g, (name) => {
+    const label = labels.get(name);
+    return label === undefined ? name.replaceAll("_", " ") : `“${label}”`;
+  });
+}
+
+/** In words what a pattern means. */
+function formOf(field: Field | null): string {
+  const { schema, placeholder } = field ?? {};
+  const pattern = schema?.["pattern"] ?? schema?.["items"]?.pattern;
+  if (pattern === Name.pattern)
+    return "Use 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or a digit.";
+  return placeholder
+    ? `Enter it in the form of ${placeholder}.`
+    : "It has a character that is not allowed here.";
+}
+
+const labelsIn = (fields: readonly Field[]): [name: string, label: string][] =>
+  fields.flatMap(({ name, label, members, entry }) => [
+    [name, label],
+    ...labelsIn(members),
+    ...labelsIn(entry?.members ?? []),
+  ]);
+
+/** A fault in the words of the form, with what its field is called there. */
+export type WordedFault = Fault & { label: string };
+
+/** Faults of members that the form has fields for, in its words. */
+export function inWords(fields: readonly Field[], faults: readonly Fault[]): WordedFault[] {
+  const labels = new Map(labelsIn(fields));
+  return faults.flatMap((fault) => {
+    const found = named(fields, namesIn(fault.path));
+    if (!found) return [];
+    return [{ path: fault.path, label: found.label, message: worded(fault, found.field, labels) }];
+  });
+}

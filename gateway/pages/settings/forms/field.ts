@@ -1,5 +1,6 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { fits } from "#shared/schema.ts";
+import type { SuggestedFrom } from "./suggested.ts";
 
 /** What a form says about a member of a schema. A text is its label. */
 export type Words = string | FieldWords;
@@ -15,6 +16,8 @@ type FieldWords = {
   /** Label of the box that sends an empty list, or deletes a secret: to enter nothing means something else. */
   nothing?: string;
   isSecret?: true;
+  /** Of a text or of lines: where values to choose come from. Others can be typed. */
+  suggest?: SuggestedFrom;
   /** Of a list: what one entry is called. */
   item?: string;
   /** Of a group for which null and empty differ: label of the switch without which it is null. */
@@ -86,7 +89,7 @@ function fieldOf(name: string, given: TSchema, said: Words): Field {
   const schema = forms.find(({ type }) => type !== "null") ?? given;
   const plain = kindOf(schema);
   const kind = (words.isSecret && AS_SECRET[plain]) || (isNullable && AS_NULLABLE[plain]) || plain;
-  const help = helpOf(kind, schema.description ?? given.description ?? "");
+  const help = helpOf(kind, schema.description ?? given.description ?? "", words.suggest !== undefined);
   const field = { help, ...words, name, kind, schema, isNullable };
   return {
     ...field,
@@ -97,10 +100,10 @@ function fieldOf(name: string, given: TSchema, said: Words): Field {
 }
 
 /** The schema's description, in the words of a form. The label of a switch says it all. */
-function helpOf(kind: Kind, description: string): string {
+function helpOf(kind: Kind, description: string, isChosen: boolean): string {
   if (kind === "switch") return "";
   const help = description.replace(/\b(Null|Absent|Default):/, "Empty:");
-  return kind === "lines" ? `${help} One a line.`.trim() : help;
+  return kind === "lines" && !isChosen ? `${help} One a line.`.trim() : help;
 }
 
 const isNeeded = ({ kind, schema, isNullable }: Pick<Field, "kind" | "schema" | "isNullable">): boolean =>

@@ -38,10 +38,10 @@ const KEY_RIGHTS = {
   scopes: {
     label: "May use",
     members: {
-      routes: { label: "Routes", nothing: "No route" },
-      models: { label: "Models", nothing: "No concrete model" },
-      mcp: { label: "Tool servers", nothing: "No tool" },
-      providers: { label: "Providers' own addresses", help: "Empty: none." },
+      routes: { label: "Routes", nothing: "No route", suggest: "route" },
+      models: { label: "Models", nothing: "No concrete model", suggest: "model" },
+      mcp: { label: "Tool servers", nothing: "No tool", suggest: "tool_server" },
+      providers: { label: "Providers' own addresses", help: "Empty: none.", suggest: "provider" },
       reports: "May read reports",
     },
   },
@@ -50,9 +50,9 @@ const KEY_RIGHTS = {
 
 export const KEY = formOf(KeyBody, KeyPatch, {
   name: "Name",
-  owner: { label: "Owner", placeholder: "ada@example.com" },
+  owner: { label: "Owner", placeholder: "ada@example.com", suggest: "person" },
   service: "For a program, such as CI: it does not open My usage",
-  team: "Team",
+  team: { label: "Team", suggest: "team" },
   ...KEY_RIGHTS,
   expires_at: EXPIRES,
 });
@@ -67,7 +67,7 @@ export const PERSON = formOf(PersonBody, PersonPatch, {
   name: "Name",
   github_login: "GitHub login",
   role: ROLE,
-  team: { label: "Team", help: "" },
+  team: { label: "Team", help: "", suggest: "team" },
   budget_usd: { label: "Budget, USD", help: "For all keys of the person together." },
   budget_period: BUDGET_PERIOD,
   unpriced: UNPRICED,
@@ -76,7 +76,7 @@ export const PERSON = formOf(PersonBody, PersonPatch, {
 
 export const TEAM = formOf(TeamBody, TeamPatch, {
   name: "Name",
-  parent: { label: "Team above", help: "" },
+  parent: { label: "Team above", help: "", suggest: "team" },
   cost_center: { label: "Cost centre", placeholder: "CC-100" },
   budget_usd: { label: "Budget, USD", help: "For the team and the teams below it together." },
   budget_period: BUDGET_PERIOD,
@@ -89,8 +89,8 @@ export const TOKEN = formOf(TokenBody, null, {
   name: "Name",
   scopes: { label: "Only for", help: "Or choose a role." },
   role: { ...(ROLE as object), label: "Role", none: "none: only the above" },
-  team: "Team",
-  repository: { label: "Repository", placeholder: "owner/name" },
+  team: { label: "Team", suggest: "team" },
+  repository: { label: "Repository", placeholder: "owner/name", suggest: "repository" },
   expires_at: { ...EXPIRES, label: "Ends" },
 });
 
@@ -99,7 +99,7 @@ export const ROLE_MAPPING = {
   ...formOf(RoleMappingBody, Type.Omit(RoleMappingPut, ["group"]), {
     group: "Group",
     role: ROLE,
-    team: { label: "Team", help: "" },
+    team: { label: "Team", help: "", suggest: "team" },
   }),
   replaces: true as const,
 };
@@ -108,9 +108,9 @@ const settings = (words: { [M in keyof Settings]?: Words }) =>
   formOf(Settings, Type.Partial(Settings), words);
 
 export const CALL_SETTINGS = settings({
-  default_route: "Default route",
+  default_route: { label: "Default route", suggest: "route" },
   retention_days: "Keep single records for, days",
-  report_time_zone: { label: "Time zone of reports", placeholder: "Europe/Berlin" },
+  report_time_zone: { label: "Time zone of reports", placeholder: "Europe/Berlin", suggest: "time_zone" },
   batch_basis: "Price batches at",
   cors_origins: { label: "Web pages that may call, by origin", placeholder: "https://app.example.com" },
 });
@@ -130,7 +130,7 @@ export const SIGN_IN_SETTINGS = settings({
   },
 });
 export const DIGEST_SETTINGS = settings({
-  digest_repository: { label: "Repository", placeholder: "owner/name" },
+  digest_repository: { label: "Repository", placeholder: "owner/name", suggest: "repository" },
   digest_day: "Day",
   digest_hour: "Hour, UTC",
 });
@@ -148,6 +148,10 @@ export const FEEDBACK_SETTINGS = settings({
     label: "A comment with the cost on merged pull requests",
     help: "Needs the permission pull_requests: write.",
   },
-  feedback_include: { label: "Public repositories to include", placeholder: "owner/name" },
-  feedback_exclude: "Repositories to leave out",
+  feedback_include: {
+    label: "Public repositories to include",
+    placeholder: "owner/name",
+    suggest: "repository",
+  },
+  feedback_exclude: { label: "Repositories to leave out", suggest: "repository" },
 });

@@ -1,11 +1,11 @@
-import { Button, Group } from "@mantine/core";
+import { Alert, Button, Group } from "@mantine/core";
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { faultsOf, type Fault as SchemaFault } from "#shared/schema.ts";
+import { faultsOf } from "#shared/schema.ts";
 import { Fault } from "../../parts/states.tsx";
 import { bodyOf, draftsOf } from "./draft.ts";
 import { Fields } from "./entry.tsx";
-import { faultsIn, isWithin, partOf } from "./faults.ts";
-import { type Form, fieldsFor } from "./field.ts";
+import { faultsIn, inWords, type WordedFault } from "./faults.ts";
+import { type Field, type Form, fieldsFor } from "./field.ts";
 
 type ResourceFormProps = {
   form: Form;
@@ -17,26 +17,39 @@ type ResourceFormProps = {
   cancel?: () => void;
 };
 
-/** A form for the members of a resource. What the schema or the gateway refuses is shown at its field. */
+/** What a refusal says of fields; and all of it, unless every part is said at one. */
+function saidOf(fields: readonly Field[], refusal: unknown): { said: WordedFault[]; rest: unknown } {
+  const named = faultsIn(refusal);
+  const said = inWords(fields, named);
+  return { said, rest: named.length > 0 && said.length === named.length ? null : refusal };
+}
+
+/** The first control with a fault, or of the fields that have one together. */
+function firstFaulty(form: HTMLFormElement | null): HTMLElement | null | undefined {
+  const place = form?.querySelector<HTMLElement>("[aria-invalid=true], .mantine-Input-error");
+  if (!place || place.matches("input, textarea, select")) return place;
+  return place.closest("fieldset, .form-row")?.querySelector<HTMLElement>("input, textarea, select, button");
+}
+
+/** A form for the members of a resource. What the schema or the gateway refuses is shown at its field and at the button. */
 export function ResourceForm({ form, view, action, save, cancel }: ResourceFormProps) {
   const fields = fieldsFor(form, view === null);
   const [before, setBefore] = useState(() => draftsOf(fields, view));
   const [drafts, setDrafts] = useState(before);
-  const [faults, setFaults] = useState<readonly SchemaFault[]>([]);
+  const [faults, setFaults] = useState<readonly WordedFault[]>([]);
   const [error, setError] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
   const element = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (faults.length === 0) return;
-    const first = element.current?.querySelector<HTMLElement>("[aria-invalid=true], .mantine-Input-error");
+    const first = firstFaulty(element.current);
     first?.scrollIntoView({ block: "center" });
-    first?.focus();
+    first?.focus({ preventScroll: true });
   }, [faults]);
-  const isShown = ({ path }: SchemaFault) => fields.some(({ name }) => isWithin(path, partOf("", name)));
   const send = async () => {
     const schema = view ? form.change : form.create;
     const body = bodyOf(fields, drafts, view && !form.replaces ? before : null);
-    const found = schema ? faultsOf(schema, body).filter(isShown) : [];
+    const found = schema ? inWords(fields, faultsOf(schema, body)) : [];
     setFaults(found);
     setError(null);
     if (found.length > 0) return;
@@ -45,8 +58,9 @@ export function ResourceForm({ form, view, action, save, cancel }: ResourceFormP
       await save(body);
       setBefore(drafts);
     } catch (refusal) {
-      setError(refusal);
-      setFaults(faultsIn(refusal));
+      const { said, rest } = saidOf(fields, refusal);
+      setFaults(said);
+      setError(rest);
     } finally {
       setBusy(false);
     }
@@ -56,9 +70,21 @@ export function ResourceForm({ form, view, action, save, cancel }: ResourceFormP
     void send();
   };
   return (
-    <form onSubmit={submit} ref={element}>
-      {error !== null && !(faults.length > 0 && faults.every(isShown)) && <Fault error={error} />}
+    // The browser's own check would stop at the first fault.
+    <form onSubmit={submit} ref={element} noValidate>
       <Fields fields={fields} drafts={drafts} place="" faults={faults} change={setDrafts} />
+      {error !== null && <Fault error={error} />}
+      {faults.length > 0 && (
+        <Alert color="red" variant="outline" role="alert" title="Not saved">
+          <ul className="plain-faults">
+            {faults.map(({ path, label, message }) => (
+              <li key={path}>
+                <b>{label}:</b> {message}
+              </li>
+            ))}
+          </ul>
+        </Alert>
+      )}
       <Group justify="flex-end" mt="md">
         {cancel && (
           <Button variant="default" onClick={cancel}>

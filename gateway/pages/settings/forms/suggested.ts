@@ -1,0 +1,36 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Page } from "#shared/admin/fields.ts";
+import { getJson } from "../../data/api.ts";
+import { useSuggestions } from "../../parts/suggestions.ts";
+
+/** Lists whose names a form suggests, and the member that has the name. */
+const LISTS = {
+  provider: ["/admin/v1/providers", "name"],
+  team: ["/admin/v1/teams", "name"],
+  person: ["/admin/v1/people", "email"],
+  route: ["/admin/v1/routes", "name"],
+  guardrail: ["/admin/v1/guardrails", "name"],
+  tool_server: ["/admin/v1/mcp-servers", "name"],
+  key: ["/admin/v1/keys", "name"],
+  repository: ["/admin/v1/repositories", "name"],
+} as const;
+
+/** What a field's values are suggested from: a list, a label of the calls of the last 30 days, or the time zones. */
+export type SuggestedFrom = keyof typeof LISTS | "model" | "client" | "tag" | "tool" | "time_zone";
+
+const isList = (from: SuggestedFrom): from is keyof typeof LISTS => Object.hasOwn(LISTS, from);
+
+/** What may be entered; nothing before it is wanted. */
+export function useSuggested(from: SuggestedFrom | undefined, isWanted: boolean): string[] {
+  const [path, member] = from !== undefined && isList(from) ? LISTS[from] : [null, ""];
+  const { data } = useQuery({
+    queryKey: ["suggested", path],
+    queryFn: ({ signal }) => getJson<Page<Record<string, unknown>>>(`${path}?limit=500`, signal),
+    enabled: isWanted && path !== null,
+  });
+  const isLabel = from !== undefined && !isList(from) && from !== "time_zone";
+  const used = useSuggestions(from === "tool" ? "tool_calls" : "requests", from ?? "", isWanted && isLabel);
+  if (from === "time_zone") return isWanted ? Intl.supportedValuesOf("timeZone") : [];
+  const names = data?.data.map((row) => String(row[member])) ?? [];
+  return [...new Set(path === null ? used : names)];
+}
