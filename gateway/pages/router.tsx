@@ -8,10 +8,12 @@ import {
   Outlet,
   type RouteComponent,
   redirect,
+  useRouter,
 } from "@tanstack/react-router";
 import { versionKnown } from "./data/follow-records.ts";
 import { ME, mayAs } from "./data/me.ts";
 import { parseSearch, stringifySearch } from "./data/search.ts";
+import { PageHead } from "./parts/page-head.tsx";
 import { Fault } from "./parts/states.tsx";
 import { NotFound } from "./shell/not-found.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -25,7 +27,20 @@ const root = createRootRouteWithContext<{ client: QueryClient }>()({
   notFoundComponent: NotFound,
 });
 
-const PageFault = ({ error, reset }: ErrorComponentProps) => <Fault error={error} retry={reset} />;
+/** A page that could not be loaded, or the start without an answer. */
+function PageFault({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  const again = () => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <div className="content">
+      <PageHead title="This page could not be loaded" />
+      <Fault error={error} retry={again} />
+    </div>
+  );
+}
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -96,6 +111,7 @@ const pages = [
   page("/settings/people/$id", () => import("./settings/person-page.tsx"), "PersonPage"),
   page("/settings/github", () => import("./settings/github-page.tsx"), "GithubPage"),
   page("/settings", () => import("./settings/settings-page.tsx"), "SettingsPage"),
+  createRoute({ getParentRoute: () => signedIn, path: "$", component: NotFound }),
   page("/settings/audit", () => import("./settings/audit-page.tsx"), "AuditPage"),
 ];
 

@@ -57,7 +57,12 @@ export function consolePages(deps: ConsoleDeps) {
     })
     .get("/assets/:name", ({ params, request }) => asset(deps, params.name, request));
   for (const path of PAGES) app.get(path, page).get(`${path}/*`, page);
-  return app;
+  // A browser gets the page that says so, with its navigation; any other client a 404 as everywhere.
+  return app.get("/*", async ({ request }) => {
+    if (!wantsHtml(request)) throw new GatewayError("not_found");
+    const answer = await page();
+    return new Response(answer.body, { status: 404, headers: answer.headers });
+  });
 }
 
 const SAFE = {

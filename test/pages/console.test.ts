@@ -57,7 +57,7 @@ describe("the console's addresses", () => {
   test("a client of the API gets JSON at / as before, and at addresses that no page has", async () => {
     for (const [path, accept] of [
       ["/", "*/*"],
-      ["/nothing", "text/html"],
+      ["/nothing", "application/json"],
     ] as const) {
       const answer = await page(path, { accept });
       expect(answer.status).toBe(404);

@@ -3,7 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { ApiError } from "#gateway/pages/data/api.ts";
 import * as calls from "#gateway/pages/settings/forms/call-forms.ts";
 import { bodyOf, type Drafts, draftsOf } from "#gateway/pages/settings/forms/draft.ts";
-import { faultAt, faultsIn, inWords } from "#gateway/pages/settings/forms/faults.ts";
+import { faultAt, faultsIn, wordedFaults } from "#gateway/pages/settings/forms/faults.ts";
 import { type Field, type Form, fieldsFor } from "#gateway/pages/settings/forms/field.ts";
 import * as people from "#gateway/pages/settings/forms/people-forms.ts";
 import { faultsOf } from "#shared/schema.ts";
@@ -420,7 +420,7 @@ describe("a refusal", () => {
       const faults = faultsOf(change ?? create, bodyOf(fields, drafts, null)).filter(({ path }) =>
         fields.some(({ name }) => path.startsWith(`/${name}`)),
       );
-      const words = inWords(fields, faults);
+      const words = wordedFaults(fields, faults);
       expect(words.length).toBe(faults.length);
       for (const { label, message } of words)
         expect(`${label}: ${message}`).not.toMatch(/[a-z]_[a-z]|\^|Expected/);

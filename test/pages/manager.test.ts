@@ -159,6 +159,59 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await expectFit(reader);
   });
 
+  test("going back restores the filters, the sorting and the place in the list", async () => {
+    const page = await open("/pull-requests?state=merged");
+    const table = page.getByRole("region", { name: "Pull requests" });
+    await table.getByRole("button", { name: "Cost" }).click();
+    await page.waitForURL(/sort=-cost/);
+    await table.evaluate((it) => it.scrollTo(0, 1200));
+    await reader.settled();
+    const row = table.locator("tbody tr[data-row='28']");
+    const name = await row.locator(".row-link").textContent();
+    await row
+      .locator("td")
+      .last()
+      .click({ position: { x: 3, y: 30 } });
+    await page.getByRole("heading", { level: 1, name: /#\d+$/ }).waitFor();
+    await page.goBack();
+    await row.getByText(name ?? "").waitFor();
+    expect(page.url()).toContain("state=merged");
+    expect(await table.evaluate((it) => it.scrollTop)).toBe(1200);
+  });
+
+  test.each([
+    ["/overview?range=99d", "range=99d: expected one of"],
+    ["/requests?modle=gpt-5.2", "modle: there is no such filter."],
+  ])("%s cannot be asked, says so, and asks nothing else", async (path, fault) => {
+    const asked: string[] = [];
+    const note = (request: { url(): string }) => asked.push(request.url());
+    reader.page.on("request", note);
+    const page = await open(path);
+    await page.getByRole("alert").getByText(fault).waitFor();
+    reader.page.off("request", note);
+    expect(asked.filter((url) => /reports\/query|admin\/v1\/requests/.test(url))).toEqual([]);
+    await expectFit(reader);
+  });
+
+  test("an address that no page has is a page of the console that says so", async () => {
+    const answer = await reader.page.goto("/nothing/here");
+    expect(answer?.status()).toBe(404);
+    await reader.page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
+    await reader.page.getByRole("navigation", { name: "Main" }).waitFor();
+  });
+
+  test("while nothing answers the page says so once, and continues by itself", async () => {
+    const page = await open("/overview");
+    await page.route(/\/v1\//, (route) => route.abort());
+    await page.getByRole("link", { name: "Requests", exact: true }).click();
+    await page.getByText("The gateway does not answer", { exact: true }).waitFor();
+    await page.unroute(/\/v1\//);
+    await page.locator("tbody tr[data-row]").first().waitFor();
+    await page.getByText("The gateway does not answer", { exact: true }).waitFor({ state: "detached" });
+    // What was cut off is said there, too.
+    reader.faults.length = 0;
+  });
+
   test("requests can be narrowed to a team and the teams below it", async () => {
     const page = await open("/requests?team=commerce");
     const teams = await page.locator("tbody tr td:nth-child(4) small").allTextContents();

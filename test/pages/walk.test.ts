@@ -246,7 +246,10 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     await eve.page.getByText("The GitHub App has not seen this pull request").waitFor();
     expect(await eve.page.locator("main").textContent()).not.toContain(SESSION);
     await bob.page.goto(shared);
-    await bob.page.getByText("Your role does not include this").waitFor();
+    await bob.page.getByText("This page is for managers and administrators").waitFor();
+    expect(await bob.page.locator("main").getByRole("button").allTextContents()).toEqual([
+      "Copy a message to an administrator",
+    ]);
     expect(await bob.page.locator("main").textContent()).not.toContain(OTHER_SESSION);
     await openByName(bob, "My usage");
     await expectFit(bob);

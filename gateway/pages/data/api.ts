@@ -1,3 +1,5 @@
+import { newStore } from "./store.ts";
+
 /** A refusal of the gateway, or no answer from it. */
 export class ApiError extends Error {
   override name = "ApiError";
@@ -19,17 +21,22 @@ type ApiErrorFacts = {
 export const statusOf = (error: unknown): number | null =>
   error instanceof ApiError ? error.facts.status : null;
 
+/** Whether the last call had an answer. */
+export const reachable = newStore(true);
+
 /** One call of an address of the API with the session's cookie. @throws ApiError */
 export async function api(path: string, init: RequestInit = {}): Promise<Response> {
   const answer = await fetch(path, { credentials: "same-origin", ...init }).catch((error: unknown) => {
     // What was no longer wanted is no failure.
     if (init.signal?.aborted) throw error;
-    throw new ApiError("The gateway did not answer. Check the connection; nothing was changed.", {
+    reachable.set(false);
+    throw new ApiError("The gateway did not answer.", {
       status: 0,
       type: "unreachable",
       requestId: null,
     });
   });
+  reachable.set(true);
   if (answer.ok) return answer;
   throw await errorOf(answer);
 }

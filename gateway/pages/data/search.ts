@@ -56,7 +56,7 @@ export const FILTER_NAMES = [
 ] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
 
-const RANGE_NAMES = ["7d", "30d", "mtd", "last_month"] as const satisfies readonly RangeName[];
+export const RANGE_NAMES = ["7d", "30d", "mtd", "last_month"] as const satisfies readonly RangeName[];
 
 /** Range, comparison and filters of a report, as an address has them. */
 export type FrameSearch = {

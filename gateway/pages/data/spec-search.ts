@@ -10,8 +10,8 @@ import {
   texts,
 } from "./search.ts";
 
-const VIEWS = ["table", "bar", "line", "stacked", "waterfall"] as const;
-const SOURCES = ["requests", "tool_calls", "agent_metrics", "outcomes"] as const;
+export const VIEWS = ["table", "bar", "line", "stacked", "waterfall"] as const;
+export const SOURCES = ["requests", "tool_calls", "agent_metrics", "outcomes"] as const;
 
 /** A whole report in an address. */
 export type SpecSearch = FrameSearch & {

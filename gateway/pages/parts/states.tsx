@@ -7,9 +7,11 @@ type FaultProps = { error: unknown; retry?: () => void };
 
 /** What to do about a failure, by its status. */
 function adviceOn(status: number): string {
-  if (status === 403) return "Your role does not include this. An administrator can change that.";
+  if (status === 0) return "Nothing was changed.";
+  if (status === 403) return "An administrator can change what your role includes.";
   if (status === 404) return "It may have been deleted, or it may belong to someone else.";
   if (status === 400) return "Change the filters or the range.";
+  if (status === 422) return "Nothing was changed.";
   return "Nothing was changed. Try again. If it keeps failing, give the request id to an administrator.";
 }
 

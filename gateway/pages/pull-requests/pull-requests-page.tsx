@@ -13,6 +13,7 @@ import { PageHead } from "../parts/page-head.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
 import { Empty } from "../parts/states.tsx";
 import { ValueChips } from "../parts/value-chips.tsx";
+import { askable } from "../shell/cannot-ask.tsx";
 import { NotJoined } from "./not-joined.tsx";
 import { pullRequestColumns } from "./pull-request-columns.tsx";
 
@@ -28,6 +29,8 @@ const FILTERS = {
 } as const;
 
 const readFilters = listSearch(Object.keys(FILTERS));
+const NAMES = Object.keys(FILTERS);
+
 /** What to do about those without a cost: once for each cause. */
 function Remedies({ items }: { items: readonly PullRequestView[] }) {
   const causes = [...new Set(items.map(({ link }) => link))].filter((link) => linkRemedy(link) !== null);
@@ -42,7 +45,9 @@ function Remedies({ items }: { items: readonly PullRequestView[] }) {
 const LIST = "/admin/v1/pull-requests";
 
 /** Pull requests by their last merge, what each cost, and what to do if the cost is unknown. */
-export function PullRequestsPage() {
+export const PullRequestsPage = askable("Pull requests", NAMES, PullRequests);
+
+function PullRequests() {
   const [filters, change] = useAddress(readFilters);
   const { role } = useMe();
   const list = useList<PullRequestView>({ path: LIST, filters, refreshMs: LIVE_MS });

@@ -11,6 +11,7 @@ import { PageHead } from "../parts/page-head.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
 import { Empty } from "../parts/states.tsx";
 import { ValueChips } from "../parts/value-chips.tsx";
+import { askable } from "../shell/cannot-ask.tsx";
 import { requestColumns } from "./request-columns.tsx";
 
 const FILTERS = {
@@ -37,13 +38,16 @@ const FILTERS = {
 } as const;
 
 const readFilters = listSearch(Object.keys(FILTERS));
+const NAMES = [...Object.keys(FILTERS), "live"];
 const readSearch = (raw: Record<string, unknown>) => ({
   ...readFilters(raw),
   live: raw["live"] === "off" ? "off" : undefined,
 });
 
 /** Records of calls, newest first; they appear while they are made. */
-export function RequestsPage() {
+export const RequestsPage = askable("Requests", NAMES, Requests);
+
+function Requests() {
   const [{ live, ...filters }, change] = useAddress(readSearch);
   const navigate = useNavigate();
   const isLive = live !== "off";

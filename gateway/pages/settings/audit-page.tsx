@@ -10,6 +10,7 @@ import { Foreign } from "../parts/foreign.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Empty } from "../parts/states.tsx";
+import { askable } from "../shell/cannot-ask.tsx";
 import { momentColumn, textColumn } from "./cells.tsx";
 import { SETTINGS_LIST } from "./resources.ts";
 
@@ -78,7 +79,9 @@ const COLUMNS: readonly Column<AuditView>[] = [
 ];
 
 /** Every change: who, when, from where, and what it was before. */
-export function AuditPage() {
+export const AuditPage = askable("Audit log", FILTERS, AuditLog);
+
+function AuditLog() {
   const [search, change] = useAddress(readSearch);
   const [typed, setTyped] = useState(search);
   const list = useList<AuditView>({ path: "/admin/v1/audit", filters: search, ...SETTINGS_LIST });

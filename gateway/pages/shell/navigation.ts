@@ -64,3 +64,9 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     ],
   },
 ];
+
+/** The page of the navigation that an address is of, or below. */
+export const pageAt = (pathname: string): NavigationPage | undefined =>
+  NAVIGATION.flatMap(({ pages }) => pages)
+    .filter(({ path }) => pathname === path || pathname.startsWith(`${path}/`))
+    .toSorted((a, b) => b.path.length - a.path.length)[0];

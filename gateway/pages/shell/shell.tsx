@@ -1,11 +1,16 @@
 import { Button, Kbd } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
-import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
+import { reportFaults } from "../data/address-faults.ts";
 import { mayAs, useMe } from "../data/me.ts";
+import { Announcements } from "../parts/announce.tsx";
 import { Account } from "./account.tsx";
+import { CannotAsk } from "./cannot-ask.tsx";
 import { ColorSchemeSwitch } from "./color-scheme.tsx";
-import { NAVIGATION, type NavigationPage } from "./navigation.ts";
+import { Denied } from "./denied.tsx";
+import { NAVIGATION, type NavigationPage, pageAt } from "./navigation.ts";
+import { Unreachable } from "./unreachable.tsx";
 
 const KeyHelp = lazy(() => import("./key-help.tsx").then((it) => ({ default: it.KeyHelp })));
 const Palette = lazy(() => import("./palette.tsx").then((it) => ({ default: it.Palette })));
@@ -51,14 +56,27 @@ export function Shell() {
         </div>
       </div>
       <main className="content" id="content" tabIndex={-1}>
-        <Outlet />
+        <Unreachable />
+        <Page />
       </main>
+      <Announcements />
       <Suspense>
         {isHelpOpen && <KeyHelp close={() => setHelpOpen(false)} />}
         {isPaletteOpen && <Palette close={() => setPaletteOpen(false)} />}
       </Suspense>
     </div>
   );
+}
+
+/** The page, if the reader's role has it and its address can be asked. */
+function Page() {
+  const { role } = useMe();
+  const { pathname } = useLocation();
+  const raw: Record<string, unknown> = useSearch({ strict: false });
+  const page = pageAt(pathname);
+  if (page && !mayAs(role, page.role)) return <Denied page={page} />;
+  const faults = reportFaults(pathname, raw);
+  return faults.length > 0 ? <CannotAsk title={page?.name ?? "Tallygate"} faults={faults} /> : <Outlet />;
 }
 
 const SearchButton = ({ open }: { open: () => void }) => (

@@ -14,6 +14,7 @@ import { ListNote } from "../parts/scope-note.tsx";
 import { Empty } from "../parts/states.tsx";
 import { ValueChips } from "../parts/value-chips.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
+import { askable } from "../shell/cannot-ask.tsx";
 
 const FILTERS = {
   from: "From",
@@ -30,13 +31,16 @@ const FILTERS = {
 } as const;
 
 const readFilters = listSearch(Object.keys(FILTERS));
+const NAMES = [...Object.keys(FILTERS), "live"];
 const readSearch = (raw: Record<string, unknown>) => ({
   ...readFilters(raw),
   live: raw["live"] === "off" ? "off" : undefined,
 });
 
 /** Calls of tools, as the tool gateway and agents' hooks saw them. */
-export function ToolCallsPage() {
+export const ToolCallsPage = askable("Tool calls", NAMES, ToolCalls);
+
+function ToolCalls() {
   const [{ live, ...filters }, change] = useAddress(readSearch);
   const isLive = live !== "off";
   const list = useList<ToolCallView>({ path: "/admin/v1/tool-calls", filters, refreshMs: isLive && LIVE_MS });

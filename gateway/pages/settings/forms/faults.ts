@@ -95,7 +95,7 @@ const labelsIn = (fields: readonly Field[]): [name: string, label: string][] =>
 export type WordedFault = Fault & { label: string };
 
 /** Faults of members that the form has fields for, in its words. */
-export function inWords(fields: readonly Field[], faults: readonly Fault[]): WordedFault[] {
+export function wordedFaults(fields: readonly Field[], faults: readonly Fault[]): WordedFault[] {
   const labels = new Map(labelsIn(fields));
   return faults.flatMap((fault) => {
     const found = named(fields, namesIn(fault.path));

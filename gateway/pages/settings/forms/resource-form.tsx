@@ -4,7 +4,7 @@ import { faultsOf } from "#shared/schema.ts";
 import { Fault } from "../../parts/states.tsx";
 import { bodyOf, draftsOf } from "./draft.ts";
 import { Fields } from "./entry.tsx";
-import { faultsIn, inWords, type WordedFault } from "./faults.ts";
+import { faultsIn, type WordedFault, wordedFaults } from "./faults.ts";
 import { type Field, type Form, fieldsFor } from "./field.ts";
 
 type ResourceFormProps = {
@@ -20,7 +20,7 @@ type ResourceFormProps = {
 /** What a refusal says of fields; and all of it, unless every part is said at one. */
 function saidOf(fields: readonly Field[], refusal: unknown): { said: WordedFault[]; rest: unknown } {
   const named = faultsIn(refusal);
-  const said = inWords(fields, named);
+  const said = wordedFaults(fields, named);
   return { said, rest: named.length > 0 && said.length === named.length ? null : refusal };
 }
 
@@ -49,7 +49,7 @@ export function ResourceForm({ form, view, action, save, cancel }: ResourceFormP
   const send = async () => {
     const schema = view ? form.change : form.create;
     const body = bodyOf(fields, drafts, view && !form.replaces ? before : null);
-    const found = schema ? inWords(fields, faultsOf(schema, body)) : [];
+    const found = schema ? wordedFaults(fields, faultsOf(schema, body)) : [];
     setFaults(found);
     setError(null);
     if (found.length > 0) return;
