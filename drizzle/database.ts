@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
+import { codeOf } from "#shared/error-code.ts";
+import { POOL_MAX } from "#shared/postgres-url.ts";
 import { ARRAY_TYPES } from "./array-types.ts";
 
 export type PoolOptions = {
@@ -15,6 +19,8 @@ export type PoolOptions = {
   idleTransactionTimeoutMs?: number;
   /** Refuse every write (`default_transaction_read_only`). */
   readOnly?: boolean;
+  /** Keep connections that are idle: work that comes first must not find the server full. */
+  keepsIdle?: boolean;
 };
 
 /**
@@ -43,17 +49,23 @@ export function openDatabase(url: string, options: PoolOptions): Database {
   };
 }
 
+/** A connection that nobody uses leaves its place to others after this. */
+const IDLE_SECONDS = 60;
+
 /**
  * A postgres.js client with the project's defaults: the same session settings on every server, a server-side statement
  * limit, and quick reconnects (postgres.js waits up to 20 s between attempts while queries wait). It is the only way to
  * open an address: the embedded database's address names a Unix socket in `?host=`, which postgres.js does not read.
  * There is no client-side limit; wrap a query that must not hang in `within`.
+ * @throws Error that says what to correct in the address.
  */
 export function connect(url: string, options: PoolOptions): postgres.Sql {
   const address = readAddress(url);
   return postgres(address.url, {
     ...(address.socketPath === null ? {} : { path: address.socketPath }),
-    max: options.max,
+    ...(address.tls && { ssl: address.tls }),
+    max: Math.min(options.max, address.poolMax ?? options.max),
+    ...(options.keepsIdle ? { max_lifetime: null } : { idle_timeout: IDLE_SECONDS }),
     connect_timeout: 5,
     keep_alive: 30,
     backoff: () => 0.2 + Math.random() * 0.3,
@@ -96,24 +108,61 @@ const CLIENT_WORDS = [
   "sslpassword",
   "pgbouncer",
   "schema",
-  "connection_limit",
+  POOL_MAX,
   "pool_timeout",
 ];
 
-/** An address as postgres.js takes it, and the Unix socket that it names by `?host=/directory`, if it does. */
-export function readAddress(url: string): { url: string; socketPath: string | null } {
+const TLS_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+
+type Address = {
+  url: string;
+  socketPath: string | null;
+  /** The authority of `sslrootcert`, which is checked in every mode; the host's name in `verify-full`. */
+  tls?: ConnectionOptions;
+  /** `connection_limit`: connections of each pool. */
+  poolMax?: number;
+};
+
+/**
+ * An address as postgres.js takes it, and the Unix socket that it names by `?host=/directory`, if it does.
+ * @throws Error that says what to correct.
+ */
+export function readAddress(url: string): Address {
   const [base = "", query = ""] = url.split("?", 2);
   const words = new URLSearchParams(query);
   const directory = words.get("host");
   const port = words.get("port") ?? "5432";
-  // Only `system` means something to postgres.js; a file comes in through NODE_EXTRA_CA_CERTS.
-  if (words.get("sslrootcert") !== "system") words.delete("sslrootcert");
+  const poolMax = Number(words.get(POOL_MAX) ?? 0);
+  const tls = tlsOf(words);
   for (const word of CLIENT_WORDS) words.delete(word);
   const rest = words.toString();
   return {
     url: rest === "" ? base : `${base}?${rest}`,
     socketPath: directory?.startsWith("/") ? `${directory}/.s.PGSQL.${port}` : null,
+    ...(tls && { tls }),
+    ...(poolMax > 0 && { poolMax }),
   };
+}
+
+/** What `sslrootcert` asks for; null: a word that postgres.js understands, or nothing. */
+function tlsOf(words: URLSearchParams): ConnectionOptions | null {
+  const mode = words.get("sslmode");
+  if (mode !== null && !TLS_MODES.includes(mode)) {
+    throw new Error(
+      `sslmode=${mode} in the database's address is unknown. Write one of ${TLS_MODES.join(", ")}.`,
+    );
+  }
+  const file = words.get("sslrootcert");
+  if (file === null || file === "system") return null;
+  words.delete("sslrootcert");
+  if (mode === "disable") return null;
+  words.delete("sslmode");
+  try {
+    const ca = readFileSync(file, "utf8");
+    return mode === "verify-full" ? { ca } : { ca, checkServerIdentity: () => undefined };
+  } catch (error) {
+    throw new Error(`sslrootcert=${file} in the database's address cannot be read (${codeOf(error)}).`);
+  }
 }
 
 /**

@@ -14,10 +14,21 @@ const CAUSES: readonly { code: RegExp; cause: string; hint?: string }[] = [
   { code: /^(EHOST|ENET)/, cause: "there is no network route" },
   { code: /^(ETIMEDOUT|CONNECT_TIMEOUT|DEADLINE)/, cause: "no answer in time" },
   { code: /^(ECONN|EPIPE|CONNECTION)/, cause: "the connection breaks off" },
+  { code: /^25006/, cause: "the server is read-only, as a standby or during a failover" },
   { code: /^57P03/, cause: "the server is starting" },
   { code: /^(57P|08)/, cause: "the server is going down" },
   { code: /^53300/, cause: "the server has no free connection" },
 ];
+
+/** The oldest Postgres whose features the schema needs: unique keys in which nulls are equal. */
+const MAJOR_MIN = 15;
+const OLD = `the server is too old: Tallygate needs Postgres ${MAJOR_MIN} or later.`;
+
+/** A pooler such as PgBouncer refuses settings of a session, or drops them, and then limits of time do not hold. */
+const POOLER =
+  "a pooler in front of it refuses or drops the settings of a session. Write the server's own address, or one with sessions (docs: Poolers and managed Postgres).";
+const isPooler = (error: unknown): boolean =>
+  error instanceof Error && /unsupported startup parameter/i.test(error.message);
 
 /** Refusals that waiting does not resolve. */
 const FINAL: Readonly<Record<string, string>> = {
@@ -41,12 +52,18 @@ function codeOf(error: unknown): string {
   return cause instanceof Error && "code" in cause ? String(cause.code) : "";
 }
 
-/** Why `url` is temporarily unusable, in a sentence without its password; null for any other failure. */
-export function unreachable(url: string, error: unknown): string | null {
+/** Why a query failed that may succeed later, in some words with the code; null for any other failure. */
+export function awayCause(error: unknown): string | null {
   const code = codeOf(error);
   const known = CAUSES.find((it) => it.code.test(code));
-  if (!known) return null;
-  return `The database ${placeOf(url)} cannot be reached: ${known.cause} (${code}).${known.hint ? ` ${known.hint}` : ""}`;
+  return known ? `${known.cause} (${code})` : null;
+}
+
+/** Why `url` is temporarily unusable, in a sentence without its password; null for any other failure. */
+export function unreachable(url: string, error: unknown): string | null {
+  const cause = awayCause(error);
+  const { hint } = CAUSES.find((it) => it.code.test(codeOf(error))) ?? {};
+  return cause && `The database ${placeOf(url)} cannot be reached: ${cause}.${hint ? ` ${hint}` : ""}`;
 }
 
 /** The sentence for a failure that waiting does not resolve. */
@@ -89,12 +106,17 @@ export async function awayReason(url: string): Promise<string | null> {
 }
 
 async function probe(url: string): Promise<unknown> {
-  const client = connect(url, { name: "probe", max: 1, statementTimeoutMs: 5_000 });
+  const client = connect(url, { name: "probe", max: 1, statementTimeoutMs: TRY_MS_MAX });
   try {
-    await within(TRY_MS_MAX, client`select 1`);
-    return null;
+    const [found] = await within(
+      TRY_MS_MAX,
+      client<{ version: number; timeout: string }[]>`
+        select current_setting('server_version_num')::int as version, current_setting('statement_timeout') as timeout`,
+    );
+    if ((found?.version ?? 0) < MAJOR_MIN * 10_000) return new Error(OLD);
+    return found?.timeout === `${TRY_MS_MAX / 1000}s` ? null : new Error(POOLER);
   } catch (error) {
-    return error;
+    return isPooler(error) ? new Error(POOLER) : error;
   } finally {
     await client.end({ timeout: 0 });
   }

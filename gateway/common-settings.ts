@@ -5,6 +5,7 @@ import {
   listenHost,
   oneWord,
   optional,
+  poolMax,
   port,
   postgresUrl,
   publicUrl,
@@ -35,6 +36,7 @@ export const COMMON = {
   ALLOWED_HOSTS: optional(text("host names separated by commas", (value) => HOSTS.test(value))),
   TRUSTED_PROXIES: optional(trustedProxiesSetting()),
   REPORTS_DATABASE_URL: optional(postgresUrl()),
+  DATABASE_POOL_MAX: optional(poolMax()),
   CLICKHOUSE_URL: optional(clickhouseUrl()),
   CLICKHOUSE_CLUSTER: optional(
     text("the name of a cluster: letters, digits, _ and -", (value) => /^[\w-]{1,100}$/.test(value)),

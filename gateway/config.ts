@@ -16,6 +16,7 @@ import { githubAppFaults } from "#shared/github-app-config.ts";
 import type { LogLevel } from "#shared/log.ts";
 import { namesProxy } from "#shared/loopback.ts";
 import { parseMasterKey } from "#shared/master-key.ts";
+import { withPoolMax } from "#shared/postgres-url.ts";
 import { type TrustedProxies, trustedProxies } from "#shared/proxies.ts";
 import { isWeakSecret } from "#shared/secret-strength.ts";
 import { COMMON, MEBIBYTE } from "./common-settings.ts";
@@ -121,7 +122,7 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
   const share = (amount: number) => Math.ceil(amount / workers);
   return {
     ...addressOf(values),
-    databaseUrl: values.DATABASE_URL,
+    databaseUrl: withPoolMax(values.DATABASE_URL, values.DATABASE_POOL_MAX),
     reportsDatabaseUrl: values.REPORTS_DATABASE_URL ?? null,
     clickhouse: clickhouseOf(values),
     proxied: namesProxy(env),

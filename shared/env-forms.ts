@@ -51,6 +51,9 @@ export const postgresUrl = () =>
     isPostgresUrl,
   );
 
+/** Connections of each pool of a process. */
+export const poolMax = () => Type.Integer({ minimum: 1, maximum: 100, accepts: "connections from 1 to 100" });
+
 export const clickhouseUrl = () =>
   secret(
     "a URL such as http://user:password@host:8123/database; write @ : / ? # % of the password percent-encoded, e.g. @ as %40",

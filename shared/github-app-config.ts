@@ -2,9 +2,20 @@ import { createHash, createPrivateKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { ConfigurationError, type Environment, readEnv } from "./env.ts";
-import { flag, listenHost, oneWord, optional, port, postgresUrl, secret, text } from "./env-forms.ts";
+import {
+  flag,
+  listenHost,
+  oneWord,
+  optional,
+  poolMax,
+  port,
+  postgresUrl,
+  secret,
+  text,
+} from "./env-forms.ts";
 import { LOG_LEVELS } from "./log.ts";
 import { githubAppKey, parseMasterKey } from "./master-key.ts";
+import { withPoolMax } from "./postgres-url.ts";
 import { trustedProxies, trustedProxiesSetting } from "./proxies.ts";
 import { isWeakSecret } from "./secret-strength.ts";
 
@@ -28,6 +39,7 @@ const GithubAppEnv = Type.Object({
   GITHUB_APP_PORT: port(8788),
   HOST: listenHost(),
   DATABASE_URL: postgresUrl(),
+  DATABASE_POOL_MAX: optional(poolMax()),
   LOG_LEVEL: oneWord(LOG_LEVELS, "info"),
   APP_ID: optional(Type.Integer({ minimum: 1, accepts: "the App's id, a number" })),
   PRIVATE_KEY: optional(
@@ -66,7 +78,7 @@ export function readGithubAppConfig(env?: Environment) {
   return {
     port: values.GITHUB_APP_PORT,
     host: values.HOST,
-    databaseUrl: values.DATABASE_URL,
+    databaseUrl: withPoolMax(values.DATABASE_URL, values.DATABASE_POOL_MAX),
     logLevel: values.LOG_LEVEL,
     /** Null: the App does not call GitHub. `privateKey` is PEM. */
     app: values.APP_ID === undefined || pem === null ? null : { id: values.APP_ID, privateKey: pem },

@@ -14,3 +14,10 @@ export function isPostgresUrl(value: string): boolean {
     return false;
   }
 }
+
+/** Prisma's word in an address for the connections of a pool. */
+export const POOL_MAX = "connection_limit";
+
+/** An address whose pools have at most `most` connections each; undefined: as many as they ask for. */
+export const withPoolMax = (url: string, most: number | undefined): string =>
+  most === undefined ? url : `${url}${url.includes("?") ? "&" : "?"}${POOL_MAX}=${most}`;

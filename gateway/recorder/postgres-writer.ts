@@ -1,3 +1,4 @@
+import { awayCause } from "#drizzle/reach.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { type RecordStore, refusedForData } from "../stores/records.ts";
@@ -39,7 +40,10 @@ type Outcome = "more" | "idle" | "failed" | "unreadable";
 
 /** Moves settlements to Postgres in batches, and retries forever. */
 export function startPostgresWriter(options: PostgresWriterOptions) {
-  const move = batchMover(options);
+  let cause: string | null = null;
+  const move = batchMover(options, (error) => {
+    cause = error === null ? null : awayCause(error);
+  });
   const rest = createGate();
   const passed = createGate();
   let waiting = 0;
@@ -83,6 +87,8 @@ export function startPostgresWriter(options: PostgresWriterOptions) {
       hurried = true;
       rest.open();
     },
+    /** Why the last batch failed; null: it did not, or for no known reason. */
+    cause: () => cause,
     /** Resolves after the next pass over the sources, or after `timeoutMs`. */
     pass: (timeoutMs: number) => passed.wait(timeoutMs),
     /** Ends the loop after the batch in flight, or after `timeoutMs`, and closes the connection. */
@@ -98,7 +104,7 @@ export function startPostgresWriter(options: PostgresWriterOptions) {
 }
 
 /** A pass takes one batch from every source, so that a large orphan does not hold up fresh rows. */
-function batchMover(options: PostgresWriterOptions): () => Promise<Outcome> {
+function batchMover(options: PostgresWriterOptions, ended: (error: unknown) => void): () => Promise<Outcome> {
   const { sources, log } = options;
   const insertOrPark = inserter(options);
   const failing = new WeakSet<Source>();
@@ -109,10 +115,13 @@ function batchMover(options: PostgresWriterOptions): () => Promise<Outcome> {
       if (rows.length === 0) return "idle";
       await insertOrPark(source, rows);
       source.drop(rows);
+      ended(null);
       if (failing.delete(source)) log.info({}, "records reach Postgres again");
       return rows.length === BATCH_ROWS ? "more" : "idle";
     } catch (error) {
-      if (!failing.has(source)) log.warn(errorFields(error), "records are waiting in the spool");
+      ended(error);
+      const fields = { ...errorFields(error), cause: awayCause(error) ?? undefined };
+      if (!failing.has(source)) log.warn(fields, "records are waiting in the spool");
       failing.add(source);
       // A file that cannot be read holds up no other source; a failing Postgres holds up all.
       return isSpoolFault(error) ? "unreadable" : "failed";

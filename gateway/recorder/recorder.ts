@@ -60,6 +60,8 @@ type RecorderStats = {
   bytes: number;
   /** Age of the oldest settlement that is not yet in Postgres. */
   oldestMs: number | null;
+  /** Why rows do not reach Postgres; null: they do, or it is not known. */
+  cause: string | null;
   /** Calls opened and not yet settled. */
   open: number;
   /** Results of recovering damaged spool files since the start. */
@@ -164,6 +166,7 @@ function startParts(options: RecorderOptions) {
     sources,
     clock,
     flushed,
+    writer,
     /** Refuses new calls, and writes to Postgres what it takes within `timeoutMs`. */
     async drain(timeoutMs: number): Promise<void> {
       commits.refuse();
@@ -194,10 +197,10 @@ const backlogOf = (sources: readonly Source[]) => sources.reduce((sum, source) =
 
 type Parts = Pick<
   ReturnType<typeof startParts>,
-  "sources" | "segment" | "commits" | "orphans" | "recoveries" | "clock"
+  "sources" | "segment" | "commits" | "orphans" | "recoveries" | "clock" | "writer"
 >;
 
-function statsOf({ sources, segment, commits, orphans, recoveries, clock }: Parts): RecorderStats {
+function statsOf({ sources, segment, commits, orphans, recoveries, clock, writer }: Parts): RecorderStats {
   const all = sources();
   const settledAt = all.map((source) => source.oldestAt()).filter((at) => at !== null);
   const nowMs = clock.now().getTime();
@@ -206,6 +209,7 @@ function statsOf({ sources, segment, commits, orphans, recoveries, clock }: Part
     parked: segment.parkedCount() + orphans.parked(),
     bytes: commits.usedBytes() + orphans.usedBytes(),
     oldestMs: settledAt.length === 0 ? null : Math.max(0, nowMs - Math.min(...settledAt)),
+    cause: writer.cause(),
     open: segment.running(),
     damage: recoveries.totals(),
   };

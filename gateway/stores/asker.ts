@@ -1,12 +1,9 @@
-/** Whether `look` succeeds; concurrent callers share one look, so that probes do not pile up. */
-export function asker(look: () => Promise<unknown>): () => Promise<boolean> {
-  let asked: Promise<boolean> | null = null;
+/** What `look` finds; null if it fails. Concurrent callers share one look, so that probes do not pile up. */
+export function asker<T>(look: () => Promise<T>): () => Promise<T | null> {
+  let asked: Promise<T | null> | null = null;
   return () => {
     asked ??= look()
-      .then(
-        () => true,
-        () => false,
-      )
+      .catch(() => null)
       .finally(() => {
         asked = null;
       });

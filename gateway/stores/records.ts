@@ -25,6 +25,7 @@ export type RecordStore = {
 const POOL = {
   name: "recorder",
   max: 1,
+  keepsIdle: true,
   deadlineMs: 5000,
   statementTimeoutMs: 4000,
   lockTimeoutMs: 2000,
@@ -83,9 +84,10 @@ const PARK =
   "VALUES (coalesce($1::text, 'default'), $2::text::uuid, $3::text::uuid, $4::text::timestamptz, $5::text::timestamptz, $6) " +
   "ON CONFLICT DO NOTHING";
 
-/** Opens the recorder's own connection to Postgres; it connects when it is first needed, and again when it must. */
+/** Opens the recorder's own connection to Postgres: at once, before others take the server's last one, and again when it must. */
 export function openRecordStore(databaseUrl: string): RecordStore {
   const { query, close } = deadlinePool(databaseUrl, POOL);
+  query((sql) => sql`select 1`).catch(() => undefined);
 
   /**
    * Runs one statement as an implicit transaction. In an explicit one, postgres.js would write a rollback to a lost

@@ -7,7 +7,11 @@ const DEADLINE_MS = 10_000;
 
 /** SQLSTATE classes and codes, and codes of postgres.js and the system, that mean: not now, but perhaps later. */
 const AWAY =
-  /^(08|53|40|57P|57014|55P03|CONNECT|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|DEADLINE)/;
+  /^(08|53|40|57P|57014|55P03|25006|CONNECT|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|DEADLINE)/;
+/** SQLSTATE of a write at a server that takes none. */
+const READ_ONLY = "25006";
+const READ_ONLY_TEXT =
+  "The database is read-only at the moment, as a standby or during a failover. Nothing was changed.";
 
 /**
  * Runs a query and translates its failure.
@@ -32,7 +36,8 @@ const driverError = (error: unknown): unknown =>
 function meaningOf(error: unknown): GatewayError {
   const cause = driverError(error);
   const code = codeOf(cause);
-  if (AWAY.test(code)) return new GatewayError("store_unavailable", undefined, cause);
+  if (AWAY.test(code))
+    return new GatewayError("store_unavailable", code === READ_ONLY ? READ_ONLY_TEXT : undefined, cause);
   if (code === "23505") return new GatewayError("conflict", undefined, cause);
   if (code.startsWith("22")) {
     return new GatewayError("invalid_request", "A text or a number in the body cannot be stored.", cause);

@@ -1,13 +1,14 @@
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
+import type { Recorder } from "../recorder/recorder.ts";
 import type { Copies } from "../stores/clickhouse/copies.ts";
 import type { ClockCheck } from "../stores/clock-check.ts";
 import type { DirectoryState, DirectoryStore } from "../stores/directory/directory.ts";
 import type { SnapshotFault } from "../stores/directory/snapshot.ts";
 
 export type HealthDeps = {
-  recorder: { accepting(): boolean };
-  directory: Pick<DirectoryStore, "reachable" | "state">;
+  recorder: Pick<Recorder, "accepting" | "stats">;
+  directory: Pick<DirectoryStore, "contact" | "state">;
   clocks: Pick<ClockCheck, "minutesAhead">;
   /** Null: records and reports are in Postgres alone. */
   copies: Copies | null;
@@ -35,7 +36,7 @@ const READY = {
   responses: {
     "200": {
       description:
-        "Ready for model calls. `can` says what else works, `reasons` why something does not; `database` is `reachable` or `away`, and so is `clickhouse` where it is used.",
+        "Ready for model calls. `can` says what else works, `reasons` why something does not; `database` is `reachable`, `read_only` or `away`, and so is `clickhouse` where it is used.",
     },
     "503": { description: "Cannot serve model calls, for the `reasons` given, or is stopping." },
   },
@@ -60,24 +61,38 @@ export const health = (deps: HealthDeps) =>
     .get(
       "/readyz",
       async ({ status }) => {
-        const [isReachable, copied, off = []] = await Promise.all([
-          deps.directory.reachable(),
+        const [contact, copied, off = []] = await Promise.all([
+          deps.directory.contact(),
           deps.copies?.reachable() ?? null,
           deps.ways?.off().catch(() => []),
         ]);
-        const found = readiness(deps, isReachable, copied);
+        const found = readiness(deps, contact, copied);
         const answer = { ...found, reasons: [...found.reasons, ...off.map(({ reason }) => reason)] };
         return answer.can.model_calls ? answer : status(503, answer);
       },
       { detail: READY },
     );
 
+const DATABASE = { writes: "reachable", reads: "read_only" } as const;
+const READ_ONLY =
+  "The database is read-only, as a standby or during a failover: records wait, and the admin API changes nothing.";
+/** A record that waits for longer is a fault. */
+const WAIT_MS = 10_000;
+
+function waitReasons({ backlog, oldestMs, cause }: ReturnType<Recorder["stats"]>): string[] {
+  if (oldestMs === null || oldestMs < WAIT_MS) return [];
+  const why = cause === null ? "" : `: ${cause}`;
+  return [
+    `Records are waiting in the spool: ${backlog}, the oldest for ${Math.floor(oldestMs / 1000)} seconds${why}.`,
+  ];
+}
+
 const WITHOUT_CLICKHOUSE = "ClickHouse is away: reports are not available, and records wait in Postgres.";
 
 /** `isCopied`: whether ClickHouse answers; null where it is not used. */
 function readiness(
   { recorder, directory, lifecycle, clocks }: HealthDeps,
-  isReachable: boolean,
+  contact: "writes" | "reads" | null,
   isCopied: boolean | null,
 ) {
   const { warm, prepared } = lifecycle;
@@ -85,18 +100,25 @@ function readiness(
   const recording = recorder.accepting();
   const state = directory.state();
   const isReady = recording && !stopping && warm && state.source !== "none";
-  const administers = isReachable && prepared;
+  const isReachable = contact !== null;
+  const reports = isReachable && prepared;
   return {
     status: isReady ? "ready" : "not ready",
     recording,
-    database: isReachable ? "reachable" : "away",
+    database: contact === null ? "away" : DATABASE[contact],
     ...(isCopied === null ? {} : { clickhouse: isCopied ? "reachable" : "away" }),
     directory: state.source,
     directory_age_seconds: state.source === "none" ? null : state.ageSeconds,
-    can: { model_calls: isReady, administration: administers, reports: administers && isCopied !== false },
+    can: {
+      model_calls: isReady,
+      administration: reports && contact === "writes",
+      reports: reports && isCopied !== false,
+    },
     reasons: [
       ...clockReasons(clocks.minutesAhead()),
-      ...reasonsOf({ state, recording, stopping, warm, administers, isReachable, isCopied }),
+      ...(contact === "reads" ? [READ_ONLY] : []),
+      ...waitReasons(recorder.stats()),
+      ...reasonsOf({ state, recording, stopping, warm, reports, isReachable, isCopied }),
     ],
   };
 }
@@ -105,7 +127,7 @@ type Found = {
   state: DirectoryState;
   isReachable: boolean;
   isCopied: boolean | null;
-} & Record<"recording" | "stopping" | "warm" | "administers", boolean>;
+} & Record<"recording" | "stopping" | "warm" | "reports", boolean>;
 
 const clockReasons = (minutes: number | null): string[] =>
   minutes === null
@@ -121,7 +143,7 @@ function* reasonsOf(it: Found): Generator<string> {
   if (it.isCopied === false) yield WITHOUT_CLICKHOUSE;
   if (it.state.source === "none") return yield withoutDirectory(it.state.fault, it.isReachable);
   if (!it.warm) yield "The gateway is starting.";
-  if (!it.administers) yield withoutDatabase(it.state, it.isReachable);
+  if (!it.reports) yield withoutDatabase(it.state, it.isReachable);
 }
 
 const withoutDirectory = (fault: SnapshotFault, isReachable: boolean): string =>

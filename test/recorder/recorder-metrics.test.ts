@@ -33,7 +33,7 @@ function silentRecorder(): Recorder {
     settleTool: async () => {},
     endSession: async () => {},
     accepting: () => true,
-    stats: () => ({ backlog: 3, parked: 1, bytes: 4096, oldestMs: 1500, open: 2, damage }),
+    stats: () => ({ backlog: 3, parked: 1, bytes: 4096, cause: null, oldestMs: 1500, open: 2, damage }),
     flushed: async () => {},
     close: async () => {},
   };

@@ -106,8 +106,14 @@ test("a gateway whose clock is 520 days ahead drops nothing, and says that its c
   const app = health({
     clocks: check,
     copies: null,
-    recorder: { accepting: () => true },
-    directory: { reachable: async () => true, state: () => ({ source: "database", ageSeconds: 0 }) },
+    recorder: {
+      accepting: () => true,
+      stats: () => ({
+        ...{ backlog: 0, parked: 0, bytes: 0, oldestMs: null, cause: null, open: 0 },
+        damage: { files: 0, recovered: 0, lost: 0 },
+      }),
+    },
+    directory: { contact: async () => "writes", state: () => ({ source: "database", ageSeconds: 0 }) },
     lifecycle: { stopping: false, replaced: false, warm: true, prepared: true },
   });
   const answer = await app.handle(new Request("http://gateway/readyz"));

@@ -157,12 +157,12 @@ describe("while Postgres is away", () => {
     expect(await store.keyOf(hex(secret))).toMatchObject({ scopes: {} });
     expect(await refusal(store.keyOf(hex("another")))).toBe("key_unverifiable");
     await until(() => log.lines.some((line) => line.includes("the last version stays in use")));
-    expect(await store.reachable()).toBe(false);
+    expect(await store.contact()).toBeNull();
     expect(store.current().providers.has("echo")).toBe(true);
 
     const made = await keyElsewhere();
     await proxy.become("open");
-    await until(() => store.reachable());
+    await until(async () => (await store.contact()) === "writes");
     expect(await store.keyOf(hex(made.secret))).not.toBeNull();
     // Whether it answers is asked at once; the directory looks by itself every two seconds.
     await until(() => log.lines.some((line) => line.includes("directory is current again")));
@@ -184,7 +184,7 @@ describe("while Postgres is away", () => {
     const { secret } = await keyElsewhere();
     const { store, log } = await replica({ url: proxy.url });
     await proxy.become("hung");
-    expect(await Promise.all([store.reachable(), store.reachable()])).toEqual([false, false]);
+    expect(await Promise.all([store.contact(), store.contact()])).toEqual([null, null]);
     expect(await refusal(store.keyOf(hex("another")))).toBe("key_unverifiable");
     expect(store.keyOf(hex(secret))).not.toBeInstanceOf(Promise);
     await until(() => log.lines.some((line) => line.includes("the last version stays in use")));

@@ -59,6 +59,7 @@ Settings are environment variables (a .env file works too):
                     how often to check batches that no client polls (30)
   LIMITS_AWAY_AFTER_MS
                     milliseconds without an answer after which keys' limits count Postgres as away (250)
+  DATABASE_POOL_MAX connections of each pool to Postgres at most (up to 4, by pool)
   OPENAI_API_KEY, ANTHROPIC_API_KEY, ...   each creates that provider
   ADMIN_KEY_FILE, MASTER_KEY_FILE, DATABASE_URL_FILE, ...
                     a file with that secret, instead of the variable

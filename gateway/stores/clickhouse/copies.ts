@@ -19,12 +19,10 @@ export function openCopies(url: string, { sql, metrics }: { sql: postgres.Sql; m
     aggregator: "max",
     registers: [metrics],
   });
+  const ping = asker(() => client.ping({ select: true }));
   return {
     /** Whether ClickHouse answers its user now; false where it takes longer than 500 ms. Never rejects. */
-    reachable: asker(async () => {
-      const { success } = await client.ping({ select: true });
-      if (!success) throw new Error("ClickHouse does not answer");
-    }),
+    reachable: async () => (await ping())?.success === true,
     /** Waits until what Postgres has now is in ClickHouse, a second at most; false: it is not. Never rejects. */
     caughtUp: (): Promise<boolean> => untilCopied(sql).catch(() => false),
     /** Says how many rows are not copied yet; the process that copies does so. */

@@ -43,8 +43,8 @@ export type DirectoryStore = {
   refresh(): Promise<void>;
   /** Calls `listener` with every new directory from now on. */
   subscribe(listener: (directory: Directory) => void): void;
-  /** Whether the database answers now; false where it takes longer than 500 ms. Never rejects. */
-  reachable(): Promise<boolean>;
+  /** What the database takes now; null where it does not answer within 500 ms. Never rejects. */
+  contact(): Promise<"writes" | "reads" | null>;
   close(): Promise<void>;
 };
 
@@ -122,9 +122,16 @@ export function openDirectory(options: DirectoryOptions): DirectoryStore {
     },
     refresh: () => loads.next(),
     subscribe: (listener) => void listeners.push(listener),
-    reachable: asker(() => within(REACH_DEADLINE_MS, readVersion(database))),
+    contact: asker(() => within(REACH_DEADLINE_MS, contactOf(database))),
     close: () => stop(),
   };
+}
+
+async function contactOf({ sql }: Database): Promise<"writes" | "reads"> {
+  const [row] = await sql<
+    { reads: boolean }[]
+  >`select current_setting('transaction_read_only') = 'on' as reads`;
+  return row?.reads ? "reads" : "writes";
 }
 
 type First = { directory: Directory; source: DirectoryState["source"]; ageMs: number; fault: SnapshotFault };
