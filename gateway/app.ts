@@ -29,6 +29,7 @@ import { oauth } from "./surfaces/oauth.ts";
 import { otel } from "./surfaces/otel.ts";
 import { passThrough } from "./surfaces/pass-through.ts";
 import { reports } from "./surfaces/reports.ts";
+import { responsesSocket } from "./surfaces/responses-socket.ts";
 import { scim } from "./surfaces/scim.ts";
 import { directoryGroups } from "./surfaces/scim-groups.ts";
 import { sessionLinksSurface } from "./surfaces/session-links.ts";
@@ -37,6 +38,8 @@ import { version } from "./surfaces/version.ts";
 
 /** Seconds of silence after which Bun closes a connection: Bun's maximum. Model calls have their own deadlines. */
 const IDLE_TIMEOUT_SECONDS = 255;
+/** Bytes of an event on a WebSocket, and of those that its client has yet to read. */
+const SOCKET_BYTES_MAX = 64 * 1024 * 1024;
 /** Above every surface's own limit, so that the surface's proper 413 comes first. */
 const BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
@@ -52,7 +55,18 @@ const answerHeaders = ({ lifecycle }: { lifecycle: { stopping: boolean } }) =>
 
 /** All addresses, in the order in which the OpenAPI document has them. */
 const ADDRESSES = [
-  ...[consolePages, health, metrics, models, gemini, bedrock, modelSurfaces, passThrough, keptResponses],
+  ...[
+    consolePages,
+    health,
+    metrics,
+    models,
+    gemini,
+    bedrock,
+    modelSurfaces,
+    responsesSocket,
+    passThrough,
+    keptResponses,
+  ],
   ...[filesSurface, batchesSurface, messageBatches, classifySurface, sessionLinksSurface, azureObjects],
   ...[otel, hookEvents, mcp, reports, version],
   // What people, their devices and directories ask about people.
@@ -91,6 +105,11 @@ export type GatewayAppDeps = Parameters<typeof modelSurfaces>[0] &
 export function gatewayApp(deps: GatewayAppDeps) {
   const app: Elysia = new Elysia({
     normalize: false,
+    websocket: {
+      maxPayloadLength: deps.bytesMax.json,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      backpressureLimit: SOCKET_BYTES_MAX,
+    },
     serve: {
       routes: pathsAsSent((request) => app.fetch(request), refusePath),
       // Otherwise two gateways on one port would silently share its calls; under the launcher, see listen.ts.

@@ -73,6 +73,29 @@ export type VendorAddress = {
   empty: boolean;
 };
 
+/** A request to a provider that may go over a WebSocket. */
+export type SocketSending = {
+  target: Target;
+  url: string;
+  headers: Record<string, string>;
+  body: Uint8Array;
+  signal: AbortSignal;
+  onSent(): void;
+};
+
+/** A conversation that ends with a response: JSON values, separated by commas. `isOurs`: no provider knows its id. */
+export type Conversation = { items: string; isOurs: boolean };
+
+/** The client's WebSocket, as one of its responses sees it. */
+export type CallSocket = {
+  /** Whether the target's provider takes it over a WebSocket, too. */
+  serves(target: Target): boolean;
+  /** Null: the provider takes no WebSocket. */
+  send(sending: SocketSending): Promise<Response | null>;
+  /** Null: the connection does not know the response. */
+  conversation(responseId: string): Conversation | null;
+};
+
 /** One model call as received: the input to every step of `exchange.ts`. */
 export type Call = {
   /** uuidv7, made at admission; also the record's id. */
@@ -108,6 +131,8 @@ export type Call = {
   memory?: BodyMemory;
   /** Its places among the calls in flight. */
   places?: Places;
+  /** Absent: it came over HTTP. */
+  socket?: CallSocket;
   /** Its record, once it has ended. */
   closed?: { row: RequestRow | null };
   admittedAt: Date;

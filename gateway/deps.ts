@@ -38,6 +38,7 @@ import { hostedSender } from "./upstream/hosted/hosted.ts";
 import { openInFlight } from "./upstream/in-flight.ts";
 import { learnedWires } from "./upstream/learned-wires.ts";
 import { createOutboundFetch, type OutboundFetch } from "./upstream/outbound-fetch.ts";
+import { createOutboundSocket } from "./upstream/outbound-socket.ts";
 import { createProviderApi } from "./upstream/provider-api.ts";
 import { createSender } from "./upstream/send.ts";
 import { addressGuard } from "./upstream/ssrf.ts";
@@ -95,7 +96,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     drains: drainPool(),
     deployments: meteredDeployments(clock, metrics),
     learnedWires: learnedWires(clock),
-    ...{ addressGuard: guard, reach },
+    ...{ addressGuard: guard, reach, openSocket: createOutboundSocket(guard) },
     ...providerClients({ clock, log, watchdog, reach }),
     ...tools,
     guardrailTriggered: guardrailCounter(metrics),

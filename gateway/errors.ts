@@ -4,6 +4,7 @@ const INVALID_REQUEST = {
   anthropic: "invalid_request_error",
 } as const;
 const PERMISSION = { final: true, openai: "permission_error", anthropic: "permission_error" } as const;
+const RATE_LIMIT = { final: false, openai: "rate_limit_error", anthropic: "rate_limit_error" } as const;
 const SERVER_FAULT = { final: false, openai: "server_error", anthropic: "api_error" } as const;
 const OVERLOAD = { final: false, openai: "server_error", anthropic: "overloaded_error" } as const;
 
@@ -19,6 +20,11 @@ export const ERRORS = {
     ...INVALID_REQUEST,
     public: "No route has the name in the hint, or that route does not serve this surface.",
   },
+  upgrade_required: {
+    status: 426,
+    ...INVALID_REQUEST,
+    public: "This address takes WebSockets (`Upgrade: websocket`). Send single requests by POST.",
+  },
   unauthenticated: {
     status: 401,
     final: true,
@@ -29,9 +35,7 @@ export const ERRORS = {
   },
   too_many_refusals: {
     status: 429,
-    final: false,
-    openai: "rate_limit_error",
-    anthropic: "rate_limit_error",
+    ...RATE_LIMIT,
     retryAfterSeconds: 60,
     public: "Too many invalid credentials came from this address. Correct the key, then try again later.",
   },
@@ -110,9 +114,7 @@ export const ERRORS = {
   },
   rate_limited: {
     status: 429,
-    final: false,
-    openai: "rate_limit_error",
-    anthropic: "rate_limit_error",
+    ...RATE_LIMIT,
     retryAfterSeconds: 1,
     public: "The key has reached one of its limits.",
   },

@@ -2,7 +2,7 @@
 const ROLES = "assistant developer function model system tool user";
 
 const TYPES = `
-  apply_patch_call apply_patch_call_output array audio base64 boolean code_interpreter_call compaction compaction_trigger computer_call
+  additional_tools apply_patch_call apply_patch_call_output array audio base64 boolean code_interpreter_call compaction compaction_trigger computer_call
   computer_call_output computer_screenshot content custom custom_tool_call custom_tool_call_output document ephemeral file
   file_search file_search_call function function_call function_call_output grammar image image_generation
   image_generation_call image_url input_audio input_file input_image input_text integer item_reference json_object

@@ -1,10 +1,19 @@
 import { callerAddress, type TrustedProxies } from "#shared/proxies.ts";
 
+/** What the server says of a WebSocket. */
+export type SocketEvents = {
+  open(socket: Bun.ServerWebSocket<SocketEvents>): void;
+  message(socket: Bun.ServerWebSocket<SocketEvents>, message: string | Uint8Array): void;
+  drain(socket: Bun.ServerWebSocket<SocketEvents>): void;
+  close(): void;
+};
+
 /** The server once it listens, which knows the callers' connections. */
 export type Listener = {
   server: {
     requestIP(request: Request): { address: string } | null;
     timeout(request: Request, seconds: number): void;
+    upgrade(request: Request, options: { data: SocketEvents }): boolean;
   } | null;
 };
 

@@ -10,8 +10,10 @@ import {
 import { nameAt, valueAt } from "./json-value.ts";
 import { lastMember, memberValue } from "./scan.ts";
 
-/** Changes that the gateway may make to a body; `route` is always removed (spec, common request inputs). */
+/** Changes that the gateway may make to a body; `route` is removed (spec, common request inputs). */
 export type Edits = {
+  /** The body is not a provider's yet, and keeps its `route`. */
+  keepRoute?: boolean;
   /** Further members to remove. */
   remove?: readonly string[];
   /** Members to add if the body has none of that name. */
@@ -111,7 +113,8 @@ const valueCut = ({ valueStart, valueEnd }: Member, put: string): Cut => ({
   put,
 });
 
-const removed = ({ remove = [] }: Edits): readonly string[] => [...remove, "route"];
+const removed = ({ remove = [], keepRoute }: Edits): readonly string[] =>
+  keepRoute ? remove : [...remove, "route"];
 
 /**
  * Removes every member of the given names, each with one comma. Adjacent members are removed together: the last member

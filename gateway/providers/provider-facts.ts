@@ -27,6 +27,8 @@ export type ProviderFacts = {
   paths?: Readonly<Partial<Record<SurfaceName, string>>>;
   /** Has OpenAI's addresses below `/responses` as well: token counts and compaction. */
   allResponses?: boolean;
+  /** Takes responses over WebSockets (OpenAI's guide "WebSocket mode"; docs.x.ai, "WebSocket Mode"). */
+  responsesSocket?: boolean;
   /** Models that calls of other formats reach by responses: chat completions have neither their thoughts nor, for some, tools. */
   responsesModels?: RegExp;
   /** Models that have no chat completions. */
@@ -100,6 +102,13 @@ export const OPENAI_REASONING = /^(?:gpt-5(?![.\d]*-chat)|gpt-[6-9]|o\d|codex-)/
 /** Source: the vendor's pages of these models, which list responses only. */
 export const OPENAI_WITHOUT_CHAT =
   /^(?:gpt-\d[.\d]*-(?:codex|pro)|codex-|o[13]-pro|o\d(?:-mini)?-deep-research|computer-use-)/;
+
+/** What models of OpenAI's have wherever they run. */
+export const OPENAI_MODELS = {
+  allResponses: true,
+  responsesModels: OPENAI_REASONING,
+  withoutChat: OPENAI_WITHOUT_CHAT,
+} as const satisfies Partial<ProviderFacts>;
 
 /** All of them but those that the vendor has no address for. */
 export const without = (...missing: readonly WireName[]): WireName[] =>

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { newId } from "#shared/ids.ts";
-import type { Call, HeaderView, JsonBody, Places, VendorAddress } from "../call.ts";
+import type { Call, CallSocket, HeaderView, JsonBody, Places, VendorAddress } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { type ExchangeDeps, exchange } from "../exchange.ts";
 import type { BodyBudget, BodyHold } from "../http/body-budget.ts";
@@ -120,6 +120,7 @@ type Arrival = {
   vendor?: VendorAddress;
   /** Makes the surface's body of one in another form. */
   bodyOf?(bytes: Uint8Array): Uint8Array;
+  socket?: CallSocket;
 };
 
 /** The call as a value, once its body is whole. */
@@ -181,7 +182,7 @@ async function admitForm(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
 }
 
 const arrived = (
-  { id, hold, places, closed, surface, caller, request, named, vendor }: Arrival,
+  { id, hold, places, closed, surface, caller, request, named, vendor, socket }: Arrival,
   { body, streamed }: { body: JsonBody; streamed: boolean },
   { clock, closeConnection }: Pick<AdmitDeps, "clock" | "closeConnection">,
 ): Call => ({
@@ -202,6 +203,7 @@ const arrived = (
   memory: hold,
   places,
   closed,
+  ...(socket && { socket }),
   admittedAt: clock.now(),
   admittedMonotonicMs: clock.monotonicMs(),
 });

@@ -42,7 +42,9 @@ export type PromptTurn = { role: "system" | "user" | "assistant"; parts: Part[];
  * defines, or as a function in a namespace.
  */
 export type ToolForm =
-  | { as: "custom" | "local_shell" | "shell" | "apply_patch" | "tool_search" }
+  | { as: "local_shell" | "shell" | "apply_patch" | "tool_search" }
+  /** `own`: its name in a namespace. */
+  | { as: "custom"; own?: { namespace: string; name: string } }
   | { as: "namespaced"; namespace: string; name: string };
 
 export type Tool = {

@@ -138,6 +138,7 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
       streamed: call.streamed,
       body: translation?.body ?? nativeBody(call, target, usageRequested),
       upload: call.upload,
+      socket: call.socket,
       signal: leaveSignal(call, choice, deadline.signal),
       decode: translation !== null,
       onSent,

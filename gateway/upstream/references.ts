@@ -13,6 +13,7 @@ import {
 } from "../translate/responses/references.ts";
 import { isSealed } from "../translate/sealed.ts";
 import type { Attempt } from "./attempt.ts";
+import { withConversation } from "./socket-conversation.ts";
 
 /**
  * The call with everything in place that it refers to of earlier translated answers. Guardrails and limits see it, too.
@@ -21,9 +22,10 @@ import type { Attempt } from "./attempt.ts";
  */
 export async function resolveReferences(
   store: Pick<KeptAnswers, "find">,
-  call: Call,
+  received: Call,
   choice: Choice,
 ): Promise<Call> {
+  const call = withConversation(received, choice);
   const { surface, key } = call;
   if (SURFACES[surface].wire !== "responses" || !isMarked(call.body.bytes)) return call;
   const request = objectInBytes(call.body.bytes);

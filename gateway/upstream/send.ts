@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Target, Upload, VendorAddress } from "../call.ts";
+import type { CallSocket, Target, Upload, VendorAddress } from "../call.ts";
 import type { HeaderTable } from "../http/headers.ts";
 import type { SurfaceName } from "../surface-facts.ts";
 import { echoFetch } from "./echo/echo.ts";
@@ -18,6 +18,8 @@ export type Sending = {
   body: Uint8Array;
   /** Sent instead of `body`. */
   upload?: Upload | undefined;
+  /** The client's WebSocket, whose provider may have one, too. */
+  socket?: CallSocket | undefined;
   signal: AbortSignal;
   /** Decode a compressed answer, for answers that are not passed on unchanged. */
   decode?: boolean;
@@ -46,6 +48,8 @@ export function createSender(reach: OutboundFetch, clock: Clock): Send {
       await upload?.bytes(onSent).pipeTo(new WritableStream());
       return echoFetch({ surface, bytes: body, model: target.model, streamed: sending.streamed });
     }
+    const bySocket = sending.socket?.serves(target) ? await sending.socket.send(sending) : null;
+    if (bySocket) return bySocket;
     const requestBody = bodyOf(sending, !upload && isReached(url));
     try {
       const answer = await reach(

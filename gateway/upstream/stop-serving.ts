@@ -5,7 +5,11 @@ import type { Watchdog } from "./watchdog.ts";
 /** How often to look whether a request is still being answered. */
 const LOOK_MS = 50;
 
-type Server = { stop(closeActiveConnections?: boolean): Promise<void>; readonly pendingRequests: number };
+type Server = {
+  stop(closeActiveConnections?: boolean): Promise<void>;
+  readonly pendingRequests: number;
+  readonly pendingWebSockets: number;
+};
 
 /**
  * Closes the port and lets running calls finish, for `drainMs` at most. Clients that have sent half a body or read nothing
@@ -25,5 +29,5 @@ export async function stopServing(
 }
 
 async function allAnswered(server: Server, over: AbortSignal): Promise<void> {
-  while (server.pendingRequests > 0 && !over.aborted) await Bun.sleep(LOOK_MS);
+  while (server.pendingRequests + server.pendingWebSockets > 0 && !over.aborted) await Bun.sleep(LOOK_MS);
 }

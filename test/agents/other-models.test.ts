@@ -46,6 +46,45 @@ async function homeWith(files: Readonly<Record<string, string>>): Promise<string
 }
 
 describe.skipIf(codex === null)("codex", () => {
+  // Of the last, Codex knows that it is OpenAI's, and the gateway that it is not.
+  test.each(["gpt-5.6-terra", "claude-opus-4-6", "gpt-5.6-luna"])(
+    "speaks over its WebSocket at %s",
+    async (model) => {
+      anthropic.play(({ messages }) =>
+        JSON.stringify(messages).includes("tool_result")
+          ? [{ text: "It rains." }]
+          : [{ call: "functions__exec", id: "toolu_1", input: { input: "text('rain')" } }],
+      );
+      if (model === "claude-opus-4-6") anthropic.play(() => [{ text: "It rains." }]);
+      vendor.forget();
+      const luna = { surface: "chat", provider: "messages-vendor", model: "claude-opus-4-6" };
+      await gateway.admin("PUT", "/routes/gpt-5.6-luna", luna);
+      const home = await homeWith({
+        ".codex/config.toml": `model_provider = "gateway"
+check_for_update_on_startup = false
+[model_providers.gateway]
+name = "gateway"
+base_url = "${gateway.url}/v1"
+wire_api = "responses"
+env_key = "GATEWAY_KEY"
+supports_websockets = true
+`,
+      });
+      const asking = ["exec", "--json", "--skip-git-repo-check", "-m", model, "Weather?"];
+      const ran = await runAgent([...(codex ?? []), ...asking], {
+        home,
+        env: { GATEWAY_KEY: gateway.secret },
+      });
+      expect([anthropic.refused, vendor.refused, ran.stdout]).toEqual([
+        [],
+        [],
+        expect.stringContaining("It rains."),
+      ]);
+      // Only what came over a WebSocket reached OpenAI.
+      expect([vendor.paths, vendor.messages.length > 0]).toEqual([[], model === "gpt-5.6-terra"]);
+    },
+  );
+
   test("calls tools of its servers at a Claude, which reach it as functions", async () => {
     anthropic.play(({ messages, tools = [] }) => {
       if (JSON.stringify(messages.at(-1)).includes("tool_result")) return [{ text: "It rains." }];

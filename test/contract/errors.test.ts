@@ -140,6 +140,7 @@ const report = (deps?: Partial<GatewayAppDeps>) =>
 const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
   invalid_request: ({ path }) => send(path, { body: `{"model":` }),
   unknown_route: (surface) => call(surface, "scripted", { headers: { "x-task-type": "no-such" } }),
+  upgrade_required: () => send("/v1/responses", { method: "GET", ...keyed(secret) }),
   unauthenticated: (surface) => call(surface, "scripted", keyed("nobody")),
   too_many_refusals: (surface) => {
     const { clock, callers } = running.deps;
@@ -324,6 +325,7 @@ test("each kind of error is told in Anthropic's shape wherever a client of messa
   const [, messages] = SURFACES;
   const elsewhere: readonly ErrorType[] = [
     "role_not_allowed",
+    "upgrade_required",
     "foreign_origin",
     "reports_not_allowed",
     "conflict",

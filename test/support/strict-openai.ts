@@ -22,6 +22,13 @@ export type StrictOpenAi = {
   returned: number[];
   /** Why requests were refused since `forget`. */
   refused: string[];
+  /** The handshakes' headers and the messages on WebSockets since `forget`. */
+  handshakes: Headers[];
+  messages: Record<string, unknown>[];
+  /** Every event that went over a WebSocket since `forget`, as it was sent. */
+  sent: string[];
+  /** Whether WebSockets are taken, and how long a response on them takes. */
+  sockets: { served: boolean; delayMs: number };
   forget(): void;
 };
 
@@ -37,7 +44,18 @@ const MEMBERS = new Set([
     "text",
     "include",
   ],
-  ...["max_output_tokens", "store", "stream", "service_tier", "user", "temperature", "top_p", "truncation"],
+  ...[
+    "prompt_cache_key",
+    "client_metadata",
+    "max_output_tokens",
+    "store",
+    "stream",
+    "service_tier",
+    "user",
+    "temperature",
+    "top_p",
+    "truncation",
+  ],
 ]);
 
 /**
@@ -50,7 +68,11 @@ export function strictOpenAi(): StrictOpenAi {
     requests: [] as Request[],
     returned: [] as number[],
     refused: [] as string[],
+    handshakes: [] as Headers[],
+    messages: [] as Record<string, unknown>[],
+    sent: [] as string[],
   };
+  const sockets = { served: true, delayMs: 0 };
   const sealed = new Set<string>();
   let made = 0;
 
@@ -145,11 +167,50 @@ export function strictOpenAi(): StrictOpenAi {
     );
   };
 
-  const server = Bun.serve({
+  /** A message of a WebSocket, on which the vendor keeps what it answered last (guide "WebSocket mode"). */
+  const answerOn = async (socket: Bun.ServerWebSocket<Kept>, text: string) => {
+    const { type, stream_id, ...asked } = JSON.parse(text);
+    seen.messages.push({ type, ...(stream_id && { stream_id }), ...asked });
+    const put = (event: object) => {
+      const sent = JSON.stringify({ ...event, ...(stream_id && { stream_id }) });
+      seen.sent.push(sent);
+      socket.send(sent);
+    };
+    const fail = (code: string | null, message: string) =>
+      put({
+        type: "error",
+        status: 400,
+        error: { type: "invalid_request_error", code, message, param: null },
+      });
+    if (type !== "response.create" || "stream" in asked)
+      return fail("unknown_parameter", "Unknown parameter: 'stream'.");
+    const { previous_response_id: previous, ...request } = asked;
+    const before = previous ? socket.data.get(previous) : [];
+    if (!before)
+      return fail("previous_response_not_found", `Previous response with id '${previous}' not found.`);
+    const input = [...before, ...itemsOf(request)];
+    const answer = respond({ ...request, input, stream: true });
+    if (!answer.ok) return fail(null, (await answer.json()).error.message);
+    await Bun.sleep(sockets.delayMs);
+    for (const line of (await answer.text()).split("\n\n").filter(Boolean)) {
+      const event = JSON.parse(line.slice("data: ".length));
+      if (event.type === "response.completed")
+        socket.data.set(event.response.id, [...input, ...event.response.output]);
+      put(event);
+    }
+  };
+
+  const server = Bun.serve<Kept>({
     hostname: "127.0.0.1",
     port: 0,
-    async fetch(http) {
+    websocket: { message: (socket, text) => void answerOn(socket, String(text)) },
+    async fetch(http, self) {
       const { pathname } = new URL(http.url);
+      if (http.headers.has("upgrade")) {
+        if (!sockets.served || pathname !== "/v1/responses") return new Response(null, { status: 426 });
+        seen.handshakes.push(new Headers(http.headers));
+        return self.upgrade(http, { data: new Map() }) ? undefined : new Response(null, { status: 400 });
+      }
       seen.paths.push(pathname);
       const request = await http.json();
       if (request.model.endsWith("-missing"))
@@ -165,11 +226,18 @@ export function strictOpenAi(): StrictOpenAi {
   return {
     url: `http://127.0.0.1:${server.port}`,
     ...seen,
+    sockets,
     forget() {
       for (const list of Object.values(seen)) list.length = 0;
     },
   };
 }
+
+/** By the id of a response, the conversation that ends with it. */
+type Kept = Map<string, Item[]>;
+
+const itemsOf = ({ input }: { input: string | Item[] }): Item[] =>
+  typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
 
 /** The tool that tells the weather, whatever its server is called. */
 const weatherIn = ({ tools = [] }: Request): string =>

@@ -142,7 +142,12 @@ function callItem(
   const input = whole ? argumentsObject(text) : {};
   switch (form?.as) {
     case "custom":
-      return { type: "custom_tool_call", call_id, name, input: whole ? customInput(text) : "" };
+      return {
+        type: "custom_tool_call",
+        call_id,
+        ...(form.own ?? { name }),
+        input: whole ? customInput(text) : "",
+      };
     case "local_shell":
       return { type: "local_shell_call", call_id, action: { type: "exec", command: [], env: {}, ...input } };
     case "shell":

@@ -58,8 +58,9 @@ function itemTurn(item: Json, at: BodyPlace): PromptTurn[] {
       return [{ role: "user", parts: [callOutput(item, at)], at }];
     case "reasoning":
       return reasoningTurn(item, at);
-    // Asks for a compaction (compaction.ts).
+    // Ask for a compaction (compaction.ts), and offer tools (tools-in.ts).
     case "compaction_trigger":
+    case "additional_tools":
       return [];
     case "compaction":
       throw inexpressible(at.member("type"), "only the vendor that compacted the conversation can read it");

@@ -100,7 +100,8 @@ const readersFor = (prompt: Prompt, shown: Shown): MemberReaders => ({
       ),
       summary: into(shown, "summary", () => true),
       generate_summary: into(shown, "summary", () => true),
-      context: neutral("auto", "current_turn"),
+      // Which of its own earlier thoughts the vendor's model reads.
+      context: dropped,
     }),
   include: (value, at) => {
     for (const [index, name] of listAt(value, at).entries()) {

@@ -2,6 +2,7 @@ import { isJson, type Json, textIn } from "../exact-json.ts";
 import { listAt, malformed, textAt } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
+import { flatName } from "./tools-in.ts";
 
 /** Tools that the vendor runs itself. Their items hold call and result; the model's use of them follows as text. */
 const VENDOR_RAN = new Set([
@@ -37,7 +38,9 @@ export function clientToolPart(item: Json, at: BodyPlace): Part | null {
   }
   const call = Object.hasOwn(CLIENT_RAN, type) ? CLIENT_RAN[type] : undefined;
   if (call) {
-    const name = call.name ?? textAt(item["name"], at.member("name"));
+    const own = call.name ?? textAt(item["name"], at.member("name"));
+    const namespace = textIn(item, "namespace");
+    const name = namespace === null ? own : flatName(namespace, own);
     return { kind: "call", id: callId(item, at), name, input: inputOf(item, call.input), cache: null, at };
   }
   if (!type.endsWith("_output") || !Object.hasOwn(CLIENT_RAN, type.slice(0, -"_output".length))) return null;

@@ -2,7 +2,7 @@ import { chatFunction, customTool } from "../chat/tools-in.ts";
 import { isJson } from "../exact-json.ts";
 import { ignored, type LocatedBody, listAt, malformed, objectsAt, readObject, textAt } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
-import type { Prompt, Tool } from "../prompt.ts";
+import type { Prompt, Tool, ToolForm } from "../prompt.ts";
 import { definedTool, offerFound, type ToolTable, toolsBy } from "../tool-table.ts";
 
 /** OpenAI's tools, by their types in the responses format. */
@@ -46,10 +46,13 @@ function namespaced({ object, at }: LocatedBody): Tool[] {
   const namespace = textAt(object["name"], at.member("name"));
   readObject(object, at, { type: ignored, name: ignored, description: ignored, tools: ignored });
   return objectsAt(object["tools"] ?? [], at.member("tools")).map((inner) => {
-    if (inner.object["type"] !== "function") throw malformed(inner.at.member("type"), "function");
-    const tool = chatFunction(inner);
-    const { name } = tool;
-    return { ...tool, name: flatName(namespace, name), form: { as: "namespaced", namespace, name } };
+    const isCustom = inner.object["type"] === "custom";
+    if (!isCustom && inner.object["type"] !== "function")
+      throw malformed(inner.at.member("type"), "function or custom");
+    const tool = isCustom ? customTool(inner) : chatFunction(inner);
+    const own = { namespace, name: tool.name };
+    const form: ToolForm = isCustom ? { as: "custom", own } : { as: "namespaced", ...own };
+    return { ...tool, name: flatName(namespace, own.name), form };
   });
 }
 
@@ -64,12 +67,15 @@ function searching({ object, at }: LocatedBody): Tool[] | "vendor" {
 const hostedSearch = (tool: unknown): boolean =>
   isJson(tool) && tool["type"] === "tool_search" && tool["execution"] !== "client";
 
-/** Adds the tools that searches of the client's found, and leaves out those that none has found yet. */
+/** Items that offer tools from there on: what a search of the client's found, and what a developer adds. */
+const OFFERS = new Set<unknown>(["tool_search_output", "additional_tools"]);
+
+/** Adds the tools that items of the conversation offer, and leaves out those that none has found yet. */
 export function offerTools(prompt: Prompt, { object: body, at }: LocatedBody): void {
   const items = Array.isArray(body["input"]) ? body["input"] : [];
   const known = new Set(prompt.tools.map(({ name }) => name));
   const found = items.flatMap((item, index) =>
-    isJson(item) && item["type"] === "tool_search_output"
+    isJson(item) && OFFERS.has(item["type"])
       ? responsesTools(item["tools"] ?? [], at.member("input").item(index).member("tools"))
       : [],
   );
