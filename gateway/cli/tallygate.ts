@@ -8,7 +8,9 @@ import { printableText } from "./print/printable.ts";
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unknown>>> = {
   login: async () => (await import("./commands/login.ts")).addLogin,
   logout: async () => (await import("./commands/login.ts")).addLogout,
+  whoami: async () => (await import("./commands/whoami.ts")).addWhoami,
   usage: async () => (await import("./commands/usage.ts")).addOwnUsage,
+  budget: async () => (await import("./commands/whoami.ts")).addBudget,
   session: async () => (await import("./commands/session.ts")).addSession,
   run: async () => (await import("./commands/run.ts")).addRun,
   pr: async () => {
@@ -26,6 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unkn
   apply: async () => (await import("./commands/apply.ts")).addApply,
   keys: async () => (await import("./commands/keys.ts")).addKeys,
   people: async () => (await import("./commands/people.ts")).addPeople,
+  export: async () => (await import("./commands/export.ts")).addExport,
   report: async () => (await import("./commands/report.ts")).addReport,
   backfill: async () => (await import("./commands/backfill.ts")).addBackfill,
   "setup-link": async () => (await import("./commands/links.ts")).addSetupLink,

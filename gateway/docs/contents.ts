@@ -50,8 +50,10 @@ const MERGE: readonly Row[] = [
 
 // biome-ignore format: one row a page
 const ROLL_OUT: readonly Row[] = [
+  ["roll-out", "Roll out to 500", "The steps from one gateway on a laptop to an organization.", "gateway/deploy/ROLL-OUT.md"],
   ["people", "People and sign-in", "One-time links, single sign-on, directories, roles and admin tokens.", "gateway/identity/README.md"],
   ["who-sees-and-pays", "Who sees what, and who pays", "Rights by role, pull requests, budgets that a call counts in, and refusals.", "gateway/identity/RIGHTS.md"],
+  ["people-come-and-go", "People come and go", "Someone joins, moves, leaves, or a key is lost or leaked.", "gateway/identity/COME-AND-GO.md"],
   ["administration", "Administration", "Keys, teams, budgets, limits, guardrails, records and captured bodies.", "gateway/admin/README.md"],
   ["settings-from-a-file", "Settings from a file", "Keep providers, routes, teams and limits in version control.", COMMAND, "Settings from a file"],
   ["routing", "Routing", "Routes, `auto`, fallbacks, and several deployments of one model.", "gateway/routing/README.md"],
@@ -62,6 +64,8 @@ const ROLL_OUT: readonly Row[] = [
 // biome-ignore format: one row a page
 const OPERATE: readonly Row[] = [
   ["operate", "Run it", "Health, metrics, upgrades, all cores, backup, network and the embedded Postgres.", RUNNING],
+  ["upgrade", "Upgrade", "The steps, and what happens to gateways that still run the version before.", "gateway/deploy/UPGRADE.md"],
+  ["troubleshooting", "Troubleshooting", "By symptom: errors, wrong figures, merges without a cost, failed starts.", "gateway/TROUBLESHOOTING.md"],
   ["faults", "What happens when…", "What callers see when something fails, what is recorded, and what to do.", "gateway/FAULTS.md"],
   ["traces", "Traces and metrics out", "Send traces and metrics of calls to a collector.", "gateway/telemetry/README.md"],
   ["recorder", "Recorder", "How a record survives while Postgres is unavailable.", "gateway/recorder/README.md"],
@@ -74,7 +78,7 @@ const OPERATE: readonly Row[] = [
 const UNDERSTAND: readonly Row[] = [
   ["ask-for-a-report", "Ask for a report", "Query any figure with curl or from a shell.", README, "Reports"],
   ["reports", "Reports", "Built-in and saved reports, dimensions, measures and retention.", REPORTS],
-  ["accuracy", "How accurate figures are", "Where a figure is exact, a lower bound, or unknown.", REPORTS, "Accuracy"],
+  ["accuracy", "How accurate figures are", "Where a figure is exact, a lower bound (`≥`), or unknown.", REPORTS, "Accuracy"],
   ["how-a-price-is-found", "How a price is found", "Which price a call gets, and what to do if it is missing or wrong.", "gateway/pricing/README.md"],
   ["prices", "Prices", "Enter prices, and price records later.", PROVIDERS, "Prices"],
   ["console", "Console", "The pages in the browser, and the question each one answers.", "gateway/pages/README.md"],

@@ -100,7 +100,7 @@ export function searchPage(site: Site, query: string, hits: readonly Hit[]): str
   const outcome =
     hits.length > 0
       ? `<ol class="hits">${items.join("\n")}</ol>`
-      : `<p>No page has all these words. Try fewer words, or see the <a href="${BASE}">contents</a>.</p>`;
+      : `<p>No page has any of these words. Try others, or see the <a href="${BASE}">contents</a>.</p>`;
   return framed({ title: "Search", main: `<h1>Search</h1>\n${outcome}`, site, query });
 }
 

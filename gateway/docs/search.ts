@@ -1,5 +1,5 @@
 import type { Token } from "marked";
-import MiniSearch from "minisearch";
+import MiniSearch, { type Query, type SearchResult } from "minisearch";
 import { BASE, type CutPage, type Site } from "./site.ts";
 import { seenText } from "./source.ts";
 
@@ -22,30 +22,90 @@ export type Hit = {
 };
 export type DocsSearch = (query: string) => Hit[];
 
-/** Finds parts of pages by words, by their beginnings, and with small mistakes in long words. */
+/** What readers call things, and what the pages call them; both ways. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["≥", "lower bound"],
+  ["pg_dump", "backup", "dump", "restore"],
+  ["pgbouncer", "pooler", "supabase", "neon"],
+  ["employee", "person", "people", "user", "colleague"],
+  ["leaves", "disable", "disables", "offboarding"],
+  ["troubleshooting", "symptom", "problem", "wrong"],
+  ["roll out", "rollout", "deploy"],
+  ["understand", "meaning", "means", "explain"],
+  ["pr", "pull request"],
+  ["sso", "single sign-on"],
+  ["k8s", "kubernetes", "helm"],
+  ["proxy", "nginx", "caddy"],
+  ["spend", "cost"],
+  ["upgrade", "update"],
+  ["token", "key", "secret"],
+  ["leaked", "revoke"],
+];
+
+/** Words without a meaning of their own in a question. */
+const FILLERS = new Set([
+  "a",
+  "an",
+  "and",
+  "do",
+  "does",
+  "how",
+  "i",
+  "in",
+  "is",
+  "of",
+  "the",
+  "to",
+  "what",
+  "with",
+]);
+
+/** A query whose words may each be another one for the same thing. */
+function widened(query: string, combineWith: "AND" | "OR"): Query {
+  const words = wordsOf(query.toLowerCase());
+  const telling = words.filter((word) => !FILLERS.has(word));
+  const text = ` ${words.join(" ")} `;
+  const queries = (telling.length > 0 ? telling : words).map((word): Query => {
+    const same = SYNONYMS.filter((row) =>
+      row.some((name) => wordsOf(name).includes(word) && text.includes(` ${wordsOf(name).join(" ")} `)),
+    );
+    const others = same.flat().map((name): Query => ({ combineWith: "AND", queries: wordsOf(name) }));
+    return { combineWith: "OR", queries: [word, ...others] };
+  });
+  return { combineWith, queries };
+}
+
+/** The library's own keeps signs such as $ and = in words. */
+const wordsOf = (text: string): string[] => text.split(/[^\p{L}\p{N}≥]+/u).filter(Boolean);
+
+/**
+ * Finds parts of pages by words, by their beginnings, by other words for the same thing, and with small mistakes in long
+ * words: first the parts that have all of them, then those that have some.
+ */
 export async function searchOf({ pages }: Site): Promise<DocsSearch> {
   const parts = pages.flatMap(partsOf).map((part, id) => ({ id, ...part }));
   const index = new MiniSearch<Part>({
     fields: ["page", "heading", "text"],
-    // The library's own keeps signs such as $ and = in words.
-    tokenize: (text) => text.split(/[^\p{L}\p{N}]+/u),
+    tokenize: wordsOf,
     searchOptions: {
       boost: { page: 4, heading: 3 },
       prefix: (term) => term.length > 2,
       fuzzy: (term) => (term.length > 5 ? 1 : false),
-      combineWith: "AND",
     },
   });
   // In pieces, so that calls continue meanwhile.
   await index.addAllAsync(parts, { chunkSize: 10 });
-  return (query) =>
-    index
-      .search(query.slice(0, QUERY_LENGTH_MAX))
+  return (query) => {
+    const found = (["AND", "OR"] as const).flatMap((combineWith) =>
+      index.search(widened(query.slice(0, QUERY_LENGTH_MAX), combineWith)),
+    );
+    return [...new Map(found.map((hit): [number, SearchResult] => [hit.id, hit])).values()]
       .slice(0, HITS_MAX)
       .flatMap(({ id, terms }) => {
         const part = parts[id];
         return part ? [hitOf(part, terms)] : [];
       });
+  };
 }
 
 function partsOf(page: CutPage): Omit<Part, "id">[] {
@@ -59,7 +119,7 @@ function partsOf(page: CutPage): Omit<Part, "id">[] {
     href: `${BASE}/${page.path}${at === 0 ? "" : `#${anchor}`}`,
     page: page.title,
     heading: at === 0 ? page.title : heading,
-    text: seenText(tokens),
+    text: at === 0 ? `${page.summary} ${seenText(tokens)}` : seenText(tokens),
   }));
 }
 

@@ -28,7 +28,7 @@ export function toCsv(result: Result): string {
     ...result.rows.map((row) => line(row.groups.map(textCell), row)),
     line(total, result.total),
   ];
-  return lines.map((cells) => `${cells.map(quoted).join(",")}\r\n`).join("");
+  return lines.map(csvLine).join("");
 }
 
 function figures(row: Row, name: MeasureName, compared: boolean): string[] {
@@ -36,8 +36,12 @@ function figures(row: Row, name: MeasureName, compared: boolean): string[] {
   return compared ? [cell(row.current), cell(row.previous), cell(row.delta)] : [cell(row.current)];
 }
 
+/** One line of CSV. */
+export const csvLine = (cells: readonly string[]): string => `${cells.map(quoted).join(",")}\r\n`;
+
 /** Labels come from clients. What starts like a formula gets an apostrophe, which spreadsheets read as "text follows". */
-const textCell = (text: string): string => (/^\s*[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text);
+export const textCell = (text: string): string =>
+  /^\s*[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
 
 // Where the comma is the decimal sign, spreadsheets part cells at semicolons and tabs as well, unless they are quoted.
 const quoted = (cell: string): string =>

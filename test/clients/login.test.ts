@@ -101,6 +101,12 @@ describe("a person who logs in", () => {
     expect(text).toContain("ada@example.com");
     expect(text).toMatch(/^model +calls +tokens in +tokens out +USD$/m);
     expect(text.split("\n").every((line) => Bun.stringWidth(line) <= 80)).toBe(true);
+    expect((await laptop.run(["whoami"])).out).toMatch(
+      new RegExp(`^ada@example\\.com \\(.+\\), member.*\\ngateway {2}${gateway.url}\\nkey {6}\\S`),
+    );
+    expect((await laptop.run(["budget"])).out).toMatch(
+      /^Spent .*\nThe next month begins on \d{4}-\d\d-01 \(UTC\)\./,
+    );
     const json = JSON.parse((await laptop.run(["usage", "--json"])).out);
     expect(json).toMatchObject({
       me: { email: "ada@example.com" },

@@ -177,6 +177,63 @@ test("a key is made, rotated and revoked by its name; the secret is all that goe
   });
 });
 
+test("every key of a person is revoked at once, and the person and other people's keys stay", async () => {
+  const create = async (name: string, owner: string) =>
+    (await tallygate(["keys", "create", name, "--owner", owner])).out.trim();
+  await gateway.admin("POST", "/people", {
+    email: "leaky@example.com",
+    budget_usd: "7",
+    budget_period: "day",
+  });
+  const secrets = [
+    await create("leaky-laptop", "leaky@example.com"),
+    await create("leaky-ci", "leaky@example.com"),
+    await create("careful-laptop", "careful@example.com"),
+  ];
+  expect(await tallygate(["keys", "revoke", "leaky-ci", "--owner", "leaky@example.com"])).toMatchObject({
+    code: 2,
+  });
+  expect(await tallygate(["keys", "revoke", "--owner", "leaky@example.com"])).toMatchObject({ code: 0 });
+  const found = secrets.map(
+    async (secret) =>
+      (await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } })).status,
+  );
+  expect(await Promise.all(found)).toEqual([401, 401, 200]);
+  expect((await tallygate(["people", "list"])).out).toMatch(/^leaky@example\.com +leaky +member +\$7 a day/m);
+  expect(await tallygate(["keys", "revoke", "--owner", "leaky@example.com"])).toMatchObject({
+    code: 1,
+    error: expect.stringContaining("no key that is not revoked"),
+  });
+});
+
+test("an export has every record of its filter once, however many there are, and no formula", async () => {
+  const call = {
+    method: "POST",
+    headers: { "x-gateway-key": gateway.secret, "x-session-id": "exported", "x-tags": "=1+1,more" },
+    body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "canary" }] }),
+  };
+  expect((await fetch(`${gateway.url}/v1/chat/completions`, call)).status).toBe(200);
+  await gateway.records("exported");
+  await gateway.sql`insert into requests
+    select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid()))).*
+    from requests r, generate_series(1, 1100) where session = 'exported'`;
+  const exported = await tallygate(["export", "--filter", "tag==1+1", "--from", "2026-01-01"]);
+  const records = exported.out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect([records.length, new Set(records.map(({ id }) => id)).size]).toEqual([1101, 1101]);
+  expect(records[0]).toMatchObject({ session: "exported", tags: ["=1+1", "more"], model: "echo" });
+  const csv = (await tallygate(["export", "--format", "csv", "--filter", "session=exported"])).out;
+  expect(csv.split("\r\n")).toHaveLength(1103);
+  expect(csv).toContain(",'=1+1 more,");
+  expect(csv).not.toContain("canary");
+  expect(await tallygate(["export", "--filter", "nonsense=1"])).toMatchObject({
+    code: 1,
+    error: expect.stringContaining("nonsense"),
+  });
+});
+
 test("what cannot be understood has status 2, and help has 0", async () => {
   expect((await tallygate(["--help"])).code).toBe(0);
   expect((await tallygate(["help", "run"])).out).toContain("Claude Code, Codex, Gemini CLI");
@@ -198,6 +255,10 @@ const BAD_OPTIONS = [
   ["pr", "stamp", "--via", "mail"],
   ["review", "stamp", "--review", "latest"],
   ["backfill", "--since", "yesterday"],
+  ["keys", "revoke"],
+  ["export", "--filter", "owner"],
+  ["export", "--from", "yesterday"],
+  ["export", "--format", "xlsx"],
 ];
 
 test("backfill has what the App sees read again, back to a day", async () => {

@@ -79,20 +79,30 @@ function faultText(status: number, said: string): string {
   return fits(Failure, answer) ? `${answer.error.message} (${status})` : `The gateway answered ${status}.`;
 }
 
-/** Every item of a list, page by page. @throws ApiError */
-export async function listAll<T extends TSchema>(api: Api, path: string, item: T): Promise<Static<T>[]> {
-  const Page = pageOf(item);
-  const found: Static<T>[] = [];
+/** A list, page by page; `path` may have a query. @throws ApiError */
+export async function* pagesOf<T extends TSchema>(
+  api: Api,
+  path: string,
+  item: T,
+): AsyncGenerator<Static<T>[]> {
+  const [address = "", given] = path.split("?");
   for (let after: string | null = ""; after !== null; ) {
-    const query = new URLSearchParams({ limit: "500", ...(after && { after }) });
-    const page = await api.call("GET", `${path}?${query}`);
-    if (!fits(Page, page))
-      throw new ApiError(200, `${path} was answered in an unknown format. Is the gateway another version?`);
-    found.push(...page.data);
+    const query = new URLSearchParams(given);
+    query.set("limit", "500");
+    if (after) query.set("after", after);
+    const page: { data: Static<T>[]; next: string | null } = expectShape(
+      pageOf(item),
+      await api.call("GET", `${address}?${query}`),
+      address,
+    );
+    yield page.data;
     after = page.next;
   }
-  return found;
 }
+
+/** Every item of a list. @throws ApiError */
+export const listAll = async <T extends TSchema>(api: Api, path: string, item: T): Promise<Static<T>[]> =>
+  (await Array.fromAsync(pagesOf(api, path, item))).flat();
 
 /** Checks an answer's shape. @throws ApiError for any other shape. */
 export function expectShape<T extends TSchema>(form: T, value: unknown, what: string): Static<T> {

@@ -62,6 +62,15 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError("Expected a whole number.");
 }
 
+export type Filter = { name: string; value: string };
+
+/** Argument parser for `name=value`, which may be given several times. */
+export function parseFilters(text: string, others: Filter[] = []): Filter[] {
+  const [, name, value] = /^([a-z_]+)=(.+)$/s.exec(text) ?? [];
+  if (!name || !value) throw new InvalidArgumentError("Expected name=value.");
+  return [...others, { name, value }];
+}
+
 /** Argument parser for comma-separated names. */
 export const parseNames = (text: string): string[] =>
   text

@@ -69,15 +69,23 @@ export const addKeys = (program: Command) => {
     });
   keys
     .command("revoke")
-    .description("Revoke a key permanently, effective everywhere within five seconds.")
-    .argument("<key>", "the key's name or id")
+    .description(
+      "Revoke a key, or all keys of a person, permanently. Effective everywhere within five seconds.",
+    )
+    .argument("[key]", "the key's name or id")
+    .option("--owner <person>", "instead: all keys of this person, who may sign in and make new ones")
     .option(...URL_OPTION)
-    .action(async (key: string, { url }: Common) => {
-      const api = adminApi(url);
-      const { id, name } = await findKey(api, key);
-      await api.call("DELETE", `${PATH}/${id}`);
-      printNote(`the key ${name} (${id}) is revoked.`);
-    });
+    .action(
+      async (key: string | undefined, { url, owner }: Common & { owner?: string }, command: Command) => {
+        if ((key === undefined) === (owner === undefined)) command.error("error: name a key, or --owner");
+        const api = adminApi(url);
+        const chosen = key === undefined ? await keysOfOwner(api, owner ?? "") : [await findKey(api, key)];
+        for (const { id, name } of chosen) {
+          await api.call("DELETE", `${PATH}/${id}`);
+          printNote(`the key ${name} (${id}) is revoked.`);
+        }
+      },
+    );
 };
 
 const addCreate = (keys: Command) =>
@@ -196,6 +204,14 @@ const scopeText = (scopes: object): string =>
   Object.entries(scopes)
     .map(([name, value]) => (Array.isArray(value) ? `${name}: ${value.join(" ") || "none"}` : name))
     .join("; ") || "everything";
+
+/** @throws Error if there are none to revoke. */
+async function keysOfOwner(api: Api, owner: string): Promise<Key[]> {
+  const found = await listAll(api, `${PATH}?${new URLSearchParams({ owner })}`, Key);
+  const valid = found.filter(({ status }) => status !== "revoked");
+  if (valid.length > 0) return valid;
+  throw new Error(`${owner} has no key that is not revoked. \`tallygate keys list\` shows owners.`);
+}
 
 async function findKey(api: Api, named: string): Promise<Key> {
   const keys = await listAll(api, PATH, Key);

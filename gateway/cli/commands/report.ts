@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { COMPARES, type Result } from "#shared/report.ts";
 import { type Report, ReportPayload } from "#shared/report-payload.ts";
 import { GatewayError } from "../../errors.ts";
@@ -8,7 +8,7 @@ import { type Api, ApiError, adminApi, apiAt, expectShape } from "../client/api.
 import { clientGateway, readAdminKey } from "../client/settings.ts";
 import { shortened } from "../print/printable.ts";
 import { resultText } from "../print/result-text.ts";
-import { print, printData, printJson, URL_OPTION } from "./common.ts";
+import { type Filter, parseFilters, print, printData, printJson, URL_OPTION } from "./common.ts";
 
 type Options = {
   url?: string;
@@ -21,8 +21,6 @@ type Options = {
   json?: true;
 };
 
-type Filter = { dimension: string; values: string };
-
 export const addReport = (program: Command) =>
   program
     .command("report")
@@ -32,7 +30,7 @@ export const addReport = (program: Command) =>
     .option("--from <time>", "start: a date or an RFC 3339 time")
     .option("--to <time>", "end: a date (inclusive) or an RFC 3339 time")
     .option("--compare", "compare with the previous period")
-    .option("--filter <dimension=values...>", "only these values, separated by commas", filtersOf)
+    .option("--filter <dimension=values...>", "only these values, separated by commas", parseFilters)
     .addOption(new Option("--csv", "print CSV (one report only)").conflicts("json"))
     .option("--json", "print the payload as JSON")
     .option(...URL_OPTION)
@@ -52,12 +50,6 @@ money that is a lower bound.
 
   tallygate report cost-per-merged-pr --range mtd --compare
   tallygate report spend-by-model --filter client=claude-code,codex --csv`;
-
-function filtersOf(text: string, others: Filter[] = []): Filter[] {
-  const [, dimension, values] = /^([a-z_]+)=(.+)$/s.exec(text) ?? [];
-  if (!dimension || !values) throw new InvalidArgumentError("Expected dimension=value,value.");
-  return [...others, { dimension, values }];
-}
 
 /** The gateway's refusal of a query that is invalid in any state, in terms of the option it came from; null: valid. */
 function faultOf(query: URLSearchParams): string | null {
@@ -110,7 +102,7 @@ function queryOf(ids: readonly string[], options: Options): URLSearchParams {
     if (value !== undefined) query.set(name, value);
   }
   if (options.compare) query.set("compare", COMPARES[1]);
-  for (const { dimension, values } of options.filter ?? []) query.append(`filter[${dimension}]`, values);
+  for (const { name, value } of options.filter ?? []) query.append(`filter[${name}]`, value);
   return query;
 }
 

@@ -4,7 +4,7 @@ import { Me } from "#shared/admin/me.ts";
 import { Result, type Row } from "#shared/report.ts";
 import { nullable, open } from "#shared/schema.ts";
 import { formatPico, parsePico } from "../../limits/money.ts";
-import { type Api, ApiError, apiAt, expectShape } from "../client/api.ts";
+import { ApiError, apiAt, expectShape } from "../client/api.ts";
 import { clientGateway, gatewayUrl } from "../client/settings.ts";
 import { cellText } from "../print/figure-text.ts";
 import { printable, shortened } from "../print/printable.ts";
@@ -26,18 +26,26 @@ export const addOwnUsage = (program: Command) =>
     .action((options: Options) => usage(options));
 
 async function usage({ url, json }: Options): Promise<void> {
+  const found = await read(ownApi(url));
+  if (json) printJson(found);
+  else print(usageText(found));
+}
+
+/** Asks the gateway with a person's own key. A refusal says what to do. @throws Error without a key. */
+export function ownApi(url: string | undefined) {
   const gateway = clientGateway(url);
   if (gateway === null) {
     throw new Error(
       `You are not logged in at ${gatewayUrl(url)}. Run \`tallygate login\`, or set TALLYGATE_KEY.`,
     );
   }
-  const found = await read(apiAt(gateway.url, gateway.key)).catch((error: unknown) => {
-    const remedy = error instanceof ApiError ? REMEDIES[error.status ?? 0]?.(gateway) : undefined;
-    throw remedy ? new Error(remedy, { cause: error }) : error;
-  });
-  if (json) printJson(found);
-  else print(usageText(found));
+  const api = apiAt(gateway.url, gateway.key);
+  const get = (path: string) =>
+    api.call("GET", path).catch((error: unknown) => {
+      const remedy = error instanceof ApiError ? REMEDIES[error.status ?? 0]?.(gateway) : undefined;
+      throw remedy ? new Error(remedy, { cause: error }) : error;
+    });
+  return { url: gateway.url, key: gateway.key, get };
 }
 
 type Gateway = NonNullable<ReturnType<typeof clientGateway>>;
@@ -52,18 +60,18 @@ const REMEDIES: Readonly<Record<number, (gateway: Gateway) => string>> = {
     "This key has no owner, so it has no usage of its own. Unset TALLYGATE_KEY and run `tallygate login`, or use your own key.",
 };
 
-async function read(api: Api): Promise<OwnUsage> {
+async function read({ get }: ReturnType<typeof ownApi>): Promise<OwnUsage> {
   const by = async (dimension: string) =>
-    expectShape(Result, await api.call("GET", `/v1/me/usage?by=${dimension}&range=mtd`), "The usage");
+    expectShape(Result, await get(`/v1/me/usage?by=${dimension}&range=mtd`), "The usage");
   return {
-    me: expectShape(OwnAccount, await api.call("GET", "/v1/me"), "Your account"),
+    me: expectShape(OwnAccount, await get("/v1/me"), "Your account"),
     models: await by("model"),
     days: await by("day"),
   };
 }
 
 /** Of `GET /v1/me`, what is printed. */
-const OwnAccount = open({
+export const OwnAccount = open({
   email: Type.String(),
   team: nullable(Type.String()),
   month: Me.properties.month,
@@ -86,7 +94,8 @@ function usageText({ me, models, days }: OwnUsage): string {
 
 const monthOf = ({ window }: Result): string => window.from?.slice(0, 7) ?? "this month";
 
-function monthText({
+/** What was spent of the month's budget, in a sentence. */
+export function monthText({
   cost_usd: cost,
   floor,
   budget_usd: budget,
