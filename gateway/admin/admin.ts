@@ -21,6 +21,7 @@ import { adminRequests } from "./requests.ts";
 import { adminRoleMappings } from "./role-mappings.ts";
 import { adminRoutes } from "./routes.ts";
 import { adminReports } from "./saved-reports.ts";
+import { adminSearch } from "./search.ts";
 import { adminSettings } from "./settings.ts";
 import { adminSpend } from "./spend.ts";
 import { adminTeams } from "./teams.ts";
@@ -39,6 +40,7 @@ export const admin = (deps: AdminDeps) =>
     .use(adminTeams(deps))
     .use(adminBudgets(deps))
     .use(adminSpend(deps))
+    .use(adminSearch(deps))
     .use(adminKeys(deps))
     .use(adminPrices(deps))
     .use(adminGuardrailTry(deps))

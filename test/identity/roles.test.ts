@@ -22,6 +22,7 @@ const LEAST: Record<string, Role> = {
   "POST /admin/v1/providers/{name}/test": "administrator",
   "GET /admin/v1/budgets": "manager",
   "GET /admin/v1/spend": "administrator",
+  "GET /admin/v1/search": "member",
   "GET /admin/v1/keys": "administrator",
   "POST /admin/v1/keys": "administrator",
   "GET /admin/v1/keys/{id}": "administrator",
@@ -183,6 +184,31 @@ describe("every address of the OpenAPI description", () => {
       }
     }
   }, 300_000);
+});
+
+describe("a search by name", () => {
+  const found = async (browser: Browser, q: string): Promise<string[]> => {
+    const { data } = await (await browser.send("GET", `/admin/v1/search?q=${encodeURIComponent(q)}`)).json();
+    return data.map(({ kind, name }: { kind: string; name: string }) => `${kind} ${name}`).sort();
+  };
+
+  test("finds for an administrator people, keys, teams and models; for a manager those of the team; for a member none", async () => {
+    await gateway.admin("PUT", "/routes/betatest", { surface: "chat", provider: "echo", model: "echo" });
+    expect(await found(browsers.ada, "BET")).toEqual(["route betatest", "team beta"]);
+    expect(await found(browsers.ada, "eve@")).toEqual([
+      "key key of eve@example.com",
+      "person eve@example.com",
+    ]);
+    expect(await found(browsers.mia, "be")).toEqual(["team below"]);
+    expect(await found(browsers.mia, "@example")).toEqual([
+      "person bob@example.com",
+      "person mia@example.com",
+    ]);
+    expect(await found(browsers.bob, "e")).toEqual([]);
+    // What a pattern would mean is only text.
+    expect(await found(browsers.ada, "b%a")).toEqual([]);
+    expect((await browsers.ada.send("GET", "/admin/v1/search")).status).toBe(400);
+  });
 });
 
 describe("budgets", () => {

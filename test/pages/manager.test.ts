@@ -212,6 +212,29 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     reader.faults.length = 0;
   });
 
+  test("the palette finds what has a name on the server, opens it, and does actions", async () => {
+    await gateway.admin("POST", "/keys", { name: "zz-release-bot" });
+    const page = await open("/reports");
+    const find = async (text: string, option: string) => {
+      await page.keyboard.press("Control+k");
+      await page
+        .getByRole("textbox", { name: "Search", exact: true })
+        .or(page.getByLabel("Search", { exact: true }))
+        .first()
+        .fill(text);
+      await page.getByRole("button", { name: option }).click();
+    };
+    await find("release-b", "zz-release-bot");
+    await page.getByRole("dialog", { name: "zz-release-bot" }).waitFor();
+    await page.keyboard.press("Escape");
+    const { data } = await gateway.admin<{ data: PullRequestView[] }>("GET", "/pull-requests?limit=1");
+    const name = `${data[0]?.repository}#${data[0]?.number}`;
+    await find(name.split("/")[1] ?? "", name);
+    await page.getByRole("heading", { level: 1, name: `#${data[0]?.number}` }).waitFor();
+    await find("add a team", "Add a team");
+    await page.getByRole("dialog", { name: "Add team" }).waitFor();
+  });
+
   test("requests can be narrowed to a team and the teams below it", async () => {
     const page = await open("/requests?team=commerce");
     const teams = await page.locator("tbody tr td:nth-child(4) small").allTextContents();

@@ -36,7 +36,7 @@ export function Account({ showKeys }: { showKeys: () => void }) {
 }
 
 /** Ends the session here and at the gateway; nothing that was shown stays in memory. */
-function useSignOut(): () => void {
+export function useSignOut(): () => void {
   const client = useQueryClient();
   return () => {
     void api("/auth/sign-out", { method: "POST" })

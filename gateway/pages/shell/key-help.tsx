@@ -1,7 +1,7 @@
 import { Kbd, Modal } from "@mantine/core";
 
 const KEYS = [
-  ["⌘ K", "or Ctrl K: find pages, people, pull requests and models"],
+  ["⌘ K", "or Ctrl K: find pages, people, keys, teams, pull requests and actions"],
   ["/", "Go to the page's search"],
   ["j", "Next row"],
   ["k", "Previous row"],

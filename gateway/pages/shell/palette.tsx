@@ -1,23 +1,29 @@
+import { useMantineColorScheme } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import {
   Spotlight,
   type SpotlightActionData,
   type SpotlightActionGroupData,
   spotlight,
 } from "@mantine/spotlight";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import type { DimensionName, Spec } from "#shared/report.ts";
-import { mayAs, useMe } from "../data/me.ts";
-import { useReports } from "../data/reports.ts";
+import type { Found } from "#shared/admin/search.ts";
+import { getJson, queryOf } from "../data/api.ts";
+import { mayAs, type RoleName, useMe } from "../data/me.ts";
+import { announce } from "../parts/announce.tsx";
 import { plainName } from "../parts/foreign.tsx";
+import { useSignOut } from "./account.tsx";
 import { NAVIGATION } from "./navigation.ts";
 
-/** ⌘K: pages, people, pull requests, models and actions. Loaded when it is first opened. */
+/** ⌘K: pages, actions, and everything that has a name. Loaded when it is first opened. */
 export function Palette({ close }: { close: () => void }) {
   const navigate = useNavigate();
   const { role } = useMe();
   const [text, setText] = useState("");
-  const found = useFound(text);
+  const { found, isSearching } = useFound(text);
+  const actions = useActions(role);
   // It appears once it is mounted, so that its first opening is animated and focused like every other.
   useEffect(() => spotlight.open(), []);
   const pages: SpotlightActionData[] = NAVIGATION.flatMap(({ pages }) => pages)
@@ -30,68 +36,102 @@ export function Palette({ close }: { close: () => void }) {
     }));
   return (
     <Spotlight
-      actions={[{ group: "Pages", actions: pages }, ...found]}
+      actions={[{ group: "Pages", actions: pages }, ...found, { group: "Actions", actions }]}
       query={text}
       onQueryChange={setText}
       onSpotlightClose={close}
-      nothingFound="Nothing found"
+      nothingFound={isSearching ? "Searching…" : "Nothing found"}
       shortcut={null}
-      limit={12}
+      limit={60}
       scrollable
       maxHeight={420}
-      searchProps={{ placeholder: "Pages, people, models, pull requests", "aria-label": "Search" }}
+      searchProps={{
+        placeholder: "Pages, people, keys, teams, pull requests, actions",
+        "aria-label": "Search",
+      }}
     />
   );
 }
 
-const PER_GROUP_MAX = 50;
+type Item = Found["data"][number];
 
-const names = (dimension: DimensionName, source: Spec["source"] = "requests"): Spec => ({
-  source,
-  dimensions: [dimension],
-  measures: [source === "outcomes" ? "merged_prs" : "cost_usd"],
-  filters: {},
-  range: "30d",
-  compare: "none",
-  view: "table",
-});
+/** What each kind is called, and the address of one. */
+const KINDS: Record<Item["kind"], readonly [group: string, place: (item: Item, role: RoleName) => string]> = {
+  person: [
+    "People",
+    ({ name, id }, role) =>
+      role === "administrator" ? `/settings/people/${id}` : `/overview${queryOf({ subject: name })}`,
+  ],
+  team: ["Teams", ({ name }) => `/overview${queryOf({ team: name })}`],
+  key: ["Keys", ({ id }) => `/settings/keys${queryOf({ edit: `key:${id}` })}`],
+  route: ["Routes", ({ name }) => `/settings/routes${queryOf({ edit: `route:${name}` })}`],
+  model: ["Models", ({ name }) => `/overview${queryOf({ model: name })}`],
+  repository: ["Repositories", ({ name }) => `/pull-requests${queryOf({ repository: name })}`],
+  pull_request: ["Pull requests", ({ name }) => `/pull-requests/${name.replace("#", "/")}`],
+};
 
-const NAMED = {
-  People: names("subject"),
-  Models: names("model"),
-  Repositories: names("repository", "outcomes"),
-} as const;
+const PAUSE_MS = 150;
 
-/** People and models of the last 30 days, and `owner/repo#7` as a pull request. */
-function useFound(text: string): SpotlightActionGroupData[] {
+/** What the gateway finds by a part of its name, as far as the reader may see it. */
+function useFound(text: string): { found: SpotlightActionGroupData[]; isSearching: boolean } {
   const navigate = useNavigate();
   const { role } = useMe();
-  const { data } = useReports(mayAs(role, "manager") ? NAMED : null);
-  const open = (group: keyof typeof NAMED, value: string) =>
-    group === "Repositories"
-      ? void navigate({ to: "/pull-requests", search: { repository: value } })
-      : void navigate({
-          to: "/overview",
-          search: { [group === "People" ? "subject" : "model"]: [value] },
-        });
-  // Object.entries forgets which names there are.
-  const groups = (Object.keys(NAMED) as (keyof typeof NAMED)[]).map((group) => ({
-    group,
-    actions: (data?.[group]?.rows ?? [])
-      .slice(0, PER_GROUP_MAX)
-      .flatMap(({ groups: [value] }) =>
-        value === undefined || value === "(none)"
-          ? []
-          : [{ id: `${group} ${value}`, label: plainName(value), onClick: () => open(group, value) }],
-      ),
+  const [asked] = useDebouncedValue(text.trim(), PAUSE_MS);
+  const { data, isFetching } = useQuery({
+    queryKey: ["search", asked],
+    queryFn: ({ signal }) => getJson<Found>(`/admin/v1/search${queryOf({ q: asked })}`, signal),
+    enabled: asked !== "",
+    placeholderData: keepPreviousData,
+  });
+  const items = asked === "" ? [] : (data?.data ?? []);
+  const found = Object.values(Object.groupBy(items, ({ kind }) => kind)).map((group) => ({
+    group: KINDS[group[0]?.kind ?? "person"][0],
+    actions: group.map((item) => ({
+      id: `${item.kind} ${item.id ?? item.name}`,
+      label: plainName(item.name),
+      ...(item.detail && { description: plainName(item.detail) }),
+      // It was found by what was typed, wherever that is in it.
+      keywords: text,
+      onClick: () => void navigate({ href: KINDS[item.kind][1](item, role) }),
+    })),
   }));
-  return [...pullRequestIn(text, navigate), ...groups.filter(({ actions }) => actions.length > 0)];
+  return { found, isSearching: isFetching || asked !== text.trim() };
 }
 
-function pullRequestIn(text: string, navigate: ReturnType<typeof useNavigate>): SpotlightActionGroupData[] {
-  const [, owner, repo, n] = /^([\w.-]+)\/([\w.-]+)#(\d+)$/.exec(text.trim()) ?? [];
-  if (!owner || !repo || !n) return [];
-  const label = `${owner}/${repo}#${n}`;
-  const onClick = () => void navigate({ to: "/pull-requests/$owner/$repo/$n", params: { owner, repo, n } });
-  return [{ group: "Pull requests", actions: [{ id: label, label, onClick }] }];
+/** Forms that open by their address. */
+const FORMS = [
+  ["Add a provider", "/settings/providers", "provider"],
+  ["Add a route", "/settings/routes", "route"],
+  ["Add a key", "/settings/keys", "key"],
+  ["Add a person", "/settings/people", "person"],
+  ["Add a team", "/settings/people", "team"],
+  ["Make an admin token", "/settings/people", "token"],
+  ["Add a guardrail", "/settings/guardrails", "guardrail"],
+  ["Enter a price", "/settings/prices", "price"],
+] as const;
+
+function useActions(role: RoleName): SpotlightActionData[] {
+  const navigate = useNavigate();
+  const signOut = useSignOut();
+  const { setColorScheme } = useMantineColorScheme();
+  const action = (label: string, onClick: () => void, keywords = ""): SpotlightActionData => ({
+    id: label,
+    label,
+    keywords,
+    onClick,
+  });
+  const copied = () =>
+    navigator.clipboard.writeText(location.href).then(() => announce("The address was copied."));
+  return [
+    ...(mayAs(role, "administrator")
+      ? FORMS.map(([label, to, add]) =>
+          action(label, () => void navigate({ to, search: { add } }), "new create make"),
+        )
+      : []),
+    action("Make a key of my own", () => void navigate({ to: "/me" }), "new create connect agent"),
+    action("Copy this page's address", () => void copied(), "share link"),
+    action("Use dark colours", () => setColorScheme("dark"), "theme mode"),
+    action("Use light colours", () => setColorScheme("light"), "theme mode"),
+    action("Sign out", signOut, "leave log"),
+  ];
 }

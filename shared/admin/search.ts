@@ -1,0 +1,17 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+
+const FOUND_KINDS = ["person", "key", "team", "route", "model", "repository", "pull_request"] as const;
+
+/** `GET /admin/v1/search`: what the viewer may see whose name contains a text. */
+export const Found = closed({
+  data: Type.Array(
+    closed({
+      kind: oneOf(FOUND_KINDS),
+      name: Type.String({ description: "A pull request is `owner/name#7`." }),
+      id: nullable(Type.String({ description: "Of a person or a key, in its address. Null: the name is." })),
+      detail: nullable(Type.String({ description: "A person's name, or the owner of a key." })),
+    }),
+  ),
+});
+export type Found = Static<typeof Found>;
