@@ -23,6 +23,8 @@ export type Reading = {
   keptId?: string | null;
   /** Ids of what else it keeps: containers, and the items of a stored response; absent: nothing. */
   keptIds?: readonly string[];
+  /** The answer only says that its provider began: it is read again later. */
+  pending?: boolean;
   /** The provider's id of the answer, where the format has it in the body and not in a header. */
   answerId?: string | null;
 };

@@ -45,7 +45,6 @@ export const SURFACES = {
     wire: "responses",
     routeSurface: "chat",
     upstreamPath: "/responses",
-    backgroundMember: "background",
   },
   "responses.input_tokens": {
     path: "/v1/responses/input_tokens",
@@ -203,8 +202,6 @@ export type SurfaceFacts = {
   fixedRoute?: string;
   /** The top-level member that requests a stream; default `stream: true`. */
   streamMember?: { name: string; value: unknown };
-  /** The top-level member that requests a background answer; refused, because the later fetch is not supported. */
-  backgroundMember?: string;
   /** What only the request says: code points of `input`, entries of `documents`, size and quality of images, or its search. */
   counts?: "characters" | "documents" | "variant" | "search";
   /** Accepts `multipart/form-data`: as well as JSON, or only that. */

@@ -138,6 +138,8 @@ export const requests = pgTable(
     unpriced: boolean("unpriced").notNull(),
     /** The cost is a lower bound: the usage was partial, or something was billed that no figure covers. */
     partial: boolean("partial").notNull(),
+    /** A response that its provider makes in the background: usage and cost come once it has ended. Null: nothing more comes. */
+    pending: boolean("pending"),
     /** The prices used, as one text (price-text.ts). */
     price: json<string>("price"),
   },
@@ -150,6 +152,7 @@ export const requests = pgTable(
     index("requests_provider_request_id")
       .on(table.orgId, table.providerRequestId)
       .where(sql`${table.providerRequestId} is not null`),
+    index("requests_pending").on(table.orgId, table.startedAt).where(sql`${table.pending}`),
     index("requests_kept_id").on(table.orgId, table.keptId).where(sql`${table.keptId} is not null`),
     // Calls wait for lookups in this index, which a list of pending entries would slow down.
     index("requests_kept_ids")

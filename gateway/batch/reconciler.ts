@@ -1,5 +1,6 @@
 import { errorFields } from "#shared/log.ts";
 import { type BatchRow, checkBatchAgain, takeDueBatches } from "../stores/batches.ts";
+import { settlePendingResponses } from "./background-responses.ts";
 import type { BatchDeps } from "./deps.ts";
 import { fetchBatch, reconcileOnce } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
@@ -16,7 +17,7 @@ const LOST_MS = 30 * 24 * 3_600_000;
 export type BatchReconciler = { round(): Promise<void>; stop(): void };
 
 /**
- * Polls batches, so that their cost is recorded even if no client ever fetches them. Any number of gateways may run
+ * Polls batches and background responses, so that their cost is recorded even if no client ever fetches them. Any number of gateways may run
  * this: each batch is taken by one at a time, and recording is idempotent. A provider that does not answer delays its own
  * batches only.
  */
@@ -31,7 +32,14 @@ export function startBatchReconciler(deps: BatchDeps, everyMs: number): BatchRec
       polled.delete(provider);
     }
   };
+  let responses: Promise<void> | null = null;
   const round = async () => {
+    responses ??= settlePendingResponses(deps).finally(() => {
+      responses = null;
+    });
+    await Promise.all([responses, batchRound()]);
+  };
+  const batchRound = async () => {
     const slice = { limit: ROUND_MAX, without: [...polled] };
     const due = await takeDueBatches(deps.database, deps.clock.now(), slice);
     const lanes = Object.entries(Object.groupBy(due, ({ provider }) => provider));

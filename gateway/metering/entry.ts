@@ -125,6 +125,7 @@ export function closeEntry(entry: RequestRow, facts: Facts, latencyMs: number): 
     tokenCostUsd: known(priced.tokenCostUsd),
     costBasis: priced.basis,
     listCostUsd: known(priced.listCostUsd),
+    pending: reading?.pending,
     price: priced.price ? priceText(priced.price) : undefined,
     unpriced: priced.costUsd === null,
     partial: reading?.usageSource === "partial" || priced.atLeast === true,

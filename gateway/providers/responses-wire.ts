@@ -13,7 +13,12 @@ const isLast = (type: string): boolean => LAST.some((last) => last === type);
 /** OpenAI's responses. A stream reports its usage in its last event; no `[DONE]` need follow. */
 export const RESPONSES_WIRE: Wire = {
   ...openaiErrors,
-  readAnswer: (bytes, facts) => readingOf({ ...answerOf(parseObject(bytes), facts), final: true }),
+  readAnswer(bytes, facts) {
+    const response = parseObject(bytes);
+    const reading = readingOf({ ...answerOf(response, facts), final: true });
+    const isBegun = response?.["status"] === "queued" || response?.["status"] === "in_progress";
+    return isBegun && reading.keptId ? { ...reading, pending: true } : reading;
+  },
   openStream: typedStreams({ markers: LAST.map((type) => `"${type}"`), update: take }),
   mayBeUsageOnly: () => false,
 };

@@ -7,6 +7,7 @@ import { keptIdHash } from "#shared/kept-ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
 import type { References } from "../http/references.ts";
+import { PENDING_COLUMNS, type PendingResponse } from "./pending-responses.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 /** Ids that one statement looks up: one of Postgres has at most 65,535 parameters, and its time is limited. */
@@ -68,13 +69,13 @@ const namedToOthers = (
     where made.org_id = ${DEFAULT_ORG} group by named.name having not bool_or(made.key_id = ${keyId})`);
 
 /** Who made a response, and where it is kept. */
-export type KeptResponse = { keyId: string; provider: string | null };
+export type KeptResponse = PendingResponse & { keyId: string; pending: boolean | null };
 
 /** Null: no key of this gateway made it. @throws GatewayError store_unavailable */
 const findKeptResponse = ({ db }: Pick<Database, "db">, id: string): Promise<KeptResponse | null> =>
   withStoreErrors(async () => {
     const [row] = await db
-      .select({ keyId: requests.keyId, provider: requests.provider })
+      .select({ keyId: requests.keyId, pending: requests.pending, ...PENDING_COLUMNS })
       .from(requests)
       .where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.keptId, id)))
       .limit(1);

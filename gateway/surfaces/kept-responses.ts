@@ -1,6 +1,9 @@
+import { answerInFull, relayedAnswer } from "../batch/answers.ts";
+import { settleResponse } from "../batch/background-responses.ts";
 import { notFoundAtVendor, requireProviderId } from "../batch/deps.ts";
 import type { Directory, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { isEventType } from "../http/content-type.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import type { KeptResponse } from "../stores/foreign-ids.ts";
@@ -13,7 +16,7 @@ export type KeptResponsesDeps = {
   /** The key that made a response, and the provider that keeps it; null: no key of this gateway made it. */
   findKeptResponse(id: string): Promise<KeptResponse | null>;
   providerApi: ProviderApi;
-};
+} & Parameters<typeof settleResponse>[0];
 
 /** Parameters of OpenAI's that are forwarded. */
 const PARAMETERS = new Set(["include", "include[]", "include_obfuscation", "stream", "starting_after"]);
@@ -77,15 +80,30 @@ async function ask(deps: KeptResponsesDeps, request: Request, question: Question
   const kept = await deps.findKeptResponse(id);
   if (kept && kept.keyId !== keyId) throw notFoundAtVendor("response");
   const text = query.toString();
-  const answer = await deps.providerApi({
-    // The routes above accept no other method.
-    method: request.method as "GET" | "POST" | "DELETE",
+  const about = {
     provider: keeperOf(deps.directory.current(), kept),
     wire: "responses",
-    path: `/responses/${id}${end}${text === "" ? "" : `?${text}`}`,
+    path: `/responses/${id}`,
     headers: request.headers,
     signal: request.signal,
+  } as const;
+  const { method } = request;
+  if (kept?.pending && method === "DELETE") {
+    // Its usage is deleted with it.
+    const last = await deps.providerApi({ ...about, method: "GET" });
+    await settleResponse(deps, kept, await answerInFull(last));
+  }
+  const answer = await deps.providerApi({
+    ...about,
+    // The routes above accept no other method.
+    method: method as "GET" | "POST" | "DELETE",
+    path: `${about.path}${end}${text === "" ? "" : `?${text}`}`,
   });
+  if (kept?.pending && answer.ok && !isEventType(answer.headers.get("content-type"))) {
+    const bytes = await answerInFull(answer);
+    await settleResponse(deps, kept, bytes);
+    return relayedAnswer(answer, bytes);
+  }
   return new Response(answer.body, { status: answer.status, headers: clientHeaders(answer.headers) });
 }
 

@@ -127,7 +127,7 @@ type Arrival = {
 async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
   const { bytesMax } = deps;
   const { hold, surface, caller, request, named } = arrival;
-  const { form, streamMember, backgroundMember: laterMember } = surfaceFacts(surface);
+  const { form, streamMember } = surfaceFacts(surface);
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
   const limits = { bytesMax: bytesMax.json, hold, headers: caller.headers };
@@ -140,12 +140,6 @@ async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
   const streamed = streamMember
     ? memberValue(body, streamMember.name) === streamMember.value
     : booleanMember(body, "stream");
-  if (laterMember && !streamed && booleanMember(body, laterMember)) {
-    throw new GatewayError(
-      "invalid_request",
-      `\`${laterMember}\` needs \`stream: true\`, because the answer cannot be fetched here later.`,
-    );
-  }
   return arrived(arrival, { body, streamed }, deps);
 }
 

@@ -155,7 +155,9 @@ const isGood = (status: number | null | undefined): boolean => status != null &&
  * The record of an ended call as budgets count it: an answer of unknown cost keeps the bounded part of what it may have
  * cost (decision: Unknown costs under a budget). An upload's bound says nothing about its size.
  */
-export function countedRow(row: RequestRow, { upload }: Call, { unknownUsd }: Grant): RequestRow {
+export function countedRow(row: RequestRow, { upload }: Call, { boundUsd, unknownUsd }: Grant): RequestRow {
+  // What it may cost stays reserved until its provider says what it did.
+  if (row.pending && boundUsd !== undefined) return { ...row, boundUsd };
   const answered = row.state === "ok" || row.state === "client_gone";
   if (unknownUsd === undefined || !answered || row.costUsd != null || upload) return row;
   return { ...row, boundUsd: unknownUsd };

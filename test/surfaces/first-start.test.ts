@@ -124,19 +124,6 @@ describe("the built-in provider answers, and its answer is counted and priced:",
   });
 });
 
-test("an answer that would have to be fetched later is refused before anybody is asked, a stream of one is not", async () => {
-  const body = { model: "echo", input: SENTENCE, background: true };
-  const refused = await world.post("/v1/responses", body);
-  expect(refused.status).toBe(400);
-  const { error } = (await refused.json()) as { error: { type: string; message: string } };
-  expect([error.type, error.message]).toEqual([
-    "invalid_request_error",
-    "`background` needs `stream: true`, because the answer cannot be fetched here later.",
-  ]);
-  const { answer } = await world.recorded("/v1/responses", { ...body, stream: true });
-  expect(answer.status).toBe(200);
-});
-
 test("tokens are counted without a record", async () => {
   const session = "count-tokens-only";
   const body = { model: "echo", messages: [{ role: "user", content: SENTENCE }] };
