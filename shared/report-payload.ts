@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { filtersBy, PAYLOAD_DIMENSIONS, Result, Spec } from "./report.ts";
+import { figuresOf, filtersBy, PAYLOAD_DIMENSIONS, PAYLOAD_MEASURES, Result, Row, Spec } from "./report.ts";
 import { closed, nullable, oneOf } from "./schema.ts";
 
 // The reporting payload of `GET` and `POST /v1/reports`. Words that only queries take do not exist here.
@@ -8,10 +8,18 @@ export const PayloadSpec = Type.Unsafe<Spec>(
   closed({
     ...Spec.properties,
     dimensions: Type.Array(oneOf(PAYLOAD_DIMENSIONS), { maxItems: 2 }),
+    measures: Type.Array(oneOf(PAYLOAD_MEASURES), { minItems: 1, maxItems: 40 }),
     filters: filtersBy(PAYLOAD_DIMENSIONS),
   }),
 );
-const PayloadResult = Type.Unsafe<Result>(closed({ ...Result.properties, spec: PayloadSpec }));
+const PayloadFigures = nullable(figuresOf(PAYLOAD_MEASURES));
+const PayloadRow = closed({
+  ...Row.properties,
+  ...{ current: PayloadFigures, previous: PayloadFigures, delta: PayloadFigures },
+});
+const PayloadResult = Type.Unsafe<Result>(
+  closed({ ...Result.properties, spec: PayloadSpec, rows: Type.Array(PayloadRow), total: PayloadRow }),
+);
 
 export const Report = closed({
   id: Type.String(),

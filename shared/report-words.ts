@@ -20,6 +20,11 @@ const DIMENSION_WORDS: Readonly<Record<DimensionName, string>> = {
   week: "Week",
   month: "Month",
   explanation: "Explanation",
+  author: "Author",
+  pull_request: "Pull request",
+  pr_kind: "Kind",
+  pr_lines: "Lines changed",
+  pr_files: "Files changed",
 };
 
 export const dimensionWord = (name: DimensionName): string => DIMENSION_WORDS[name];
@@ -41,6 +46,13 @@ const MEASURE_WORDS: Readonly<Partial<Record<MeasureName, string>>> = {
   reverted_prs: "Reverted",
   joined_prs: "Joined",
   cost_per_merged_pr: "Cost per merged pull request",
+  costed_prs: "Pull requests of known cost",
+  median_cost_per_pr: "Median cost",
+  p90_cost_per_pr: "90 % cost at most",
+  median_low_usd: "Median, at least",
+  median_high_usd: "Median, at most",
+  reverted_cost_usd: "Cost of what was reverted",
+  review_fix_cost_usd: "Cost after the first review",
   ok: "Succeeded",
 };
 

@@ -25,7 +25,10 @@ export const PAYLOAD_DIMENSIONS = [
   "month",
 ] as const;
 /** With those that only `POST /v1/reports/query` takes. */
-export const DIMENSIONS = [...PAYLOAD_DIMENSIONS, "explanation"] as const;
+export const DIMENSIONS = [
+  ...PAYLOAD_DIMENSIONS,
+  ...(["explanation", "author", "pull_request", "pr_kind", "pr_lines", "pr_files"] as const),
+] as const;
 export type DimensionName = (typeof DIMENSIONS)[number];
 
 export type Unit = "count" | "tokens" | "USD" | "ms" | "hours" | "fraction";
@@ -78,10 +81,25 @@ export const MEASURE_MEANING = {
   reviews: ["count", "Submitted reviews whose body names exactly one session."],
   joined_prs: ["count", "Merged pull requests whose body names exactly one session that has calls."],
   cost_per_merged_pr: ["USD", "Cost of the joined sessions ÷ all merged pull requests."],
+  costed_prs: [
+    "count",
+    "Merged pull requests of known cost: the number of costs that the next figures are of.",
+  ],
+  median_cost_per_pr: ["USD", "Median cost of these."],
+  p90_cost_per_pr: ["USD", "The cost that 90% of these do not exceed (nearest rank)."],
+  median_low_usd: ["USD", "Lower end of the median's 95% confidence interval; null for fewer than 8."],
+  median_high_usd: ["USD", "Its upper end."],
+  reverted_cost_usd: ["USD", "Cost of those merged in the window that are reverted now."],
+  review_fix_cost_usd: [
+    "USD",
+    "Part of the cost that calls after the first review by another person than the author had.",
+  ],
 } as const satisfies Record<string, readonly [unit: Unit, meaning: string]>;
 export type MeasureName = keyof typeof MEASURE_MEANING;
 // The keys of the table and nothing else, in its order.
 export const MEASURES = Object.keys(MEASURE_MEANING) as MeasureName[];
+/** The measures of the payload: those after them exist in queries alone. */
+export const PAYLOAD_MEASURES = MEASURES.slice(0, MEASURES.indexOf("costed_prs"));
 
 export const RANGES = ["7d", "30d", "mtd", "last_month"] as const;
 export type RangeName = (typeof RANGES)[number];
@@ -133,7 +151,8 @@ export const Window = closed({ from: nullable(Instant), to: nullable(Instant) })
 export type Window = Static<typeof Window>;
 
 /** The measures asked for; null is unknown or undefined, never 0. */
-export const Figures = someOf(MEASURES, nullable(Type.Number()));
+export const figuresOf = (measures: readonly MeasureName[]) => someOf(measures, nullable(Type.Number()));
+export const Figures = figuresOf(MEASURES);
 export type Figures = Static<typeof Figures>;
 
 /** One group, or (as `total`, without groups) all records of the windows. A side without records is null. */

@@ -64,6 +64,10 @@ export const repositories = pgTable(
   (table) => [primaryKey({ columns: [table.orgId, table.id] })],
 );
 
+/** A `release` moves what was merged before between lasting branches; a `backport` repeats a change on an older one. */
+export const PULL_REQUEST_KINDS = ["change", "release", "backport"] as const;
+export type PullRequestKind = (typeof PULL_REQUEST_KINDS)[number];
+
 export const pullRequests = pgTable(
   "pull_requests",
   {
@@ -81,6 +85,15 @@ export const pullRequests = pgTable(
     headBranch: label("head_branch"),
     /** `owner/name` of that branch's repository; null: not known, or a fork that was deleted. */
     headRepository: label("head_repository"),
+    /** The branch that it is merged into; null: not known yet. */
+    baseBranch: label("base_branch"),
+    /** What its branches say it is (github-app/facts/branch-kind.ts); null: not known yet. */
+    kind: label("kind").$type<PullRequestKind>(),
+    /** Its size when GitHub last told it; null: not known yet, because lists do not have it. */
+    additions: integer("additions"),
+    deletions: integer("deletions"),
+    changedFiles: integer("changed_files"),
+    sizeAt: instant("size_at"),
     openedAt: instant("opened_at"),
     /** Set once, never unset: a merge is final. */
     mergedAt: instant("merged_at"),

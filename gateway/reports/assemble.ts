@@ -1,16 +1,8 @@
 import { difference, type Exact, parseDecimal, ZERO } from "#shared/decimal.ts";
 import type { Coverage, Figures, MeasureName, Result, Row, Spec } from "#shared/report.ts";
+import { AGGREGATES, type AggregateName, type Aggregates, aggregateOf } from "./aggregates.ts";
 import { decompose } from "./decompose.ts";
-import {
-  AGGREGATES,
-  type AggregateName,
-  type Aggregates,
-  aggregateOf,
-  aggregatesOf,
-  isMoney,
-  MEASURE,
-  type Measure,
-} from "./measures.ts";
+import { aggregatesOf, isMoney, MEASURE, type Measure } from "./measures.ts";
 import { ratio, toNumber } from "./quotient.ts";
 import { type Periods, windowOf } from "./window.ts";
 

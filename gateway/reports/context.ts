@@ -1,8 +1,9 @@
 import type { DimensionName, Spec } from "#shared/report.ts";
+import { AGGREGATES, type AggregateName, aggregateOf, type DistinctName } from "./aggregates.ts";
 import { isFilteredByText, isTime, NONE, UTC } from "./dimensions.ts";
 import type { Engine } from "./engines.ts";
 import type { Declared } from "./explained.ts";
-import { AGGREGATES, type AggregateName, aggregateOf, aggregatesOf, type DistinctName } from "./measures.ts";
+import { aggregatesOf } from "./measures.ts";
 import { type Parameters, parameters } from "./parameters.ts";
 import { type Cover, coverOf, type Reach } from "./rollup/cover.ts";
 import { countedBy, EVERYTHING, isKind, type Kind } from "./rollup/kinds.ts";

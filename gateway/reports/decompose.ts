@@ -1,6 +1,6 @@
 import { difference, type Exact, ZERO } from "#shared/decimal.ts";
 import type { Decomposition } from "#shared/report.ts";
-import type { AggregateName, Aggregates } from "./measures.ts";
+import type { AggregateName, Aggregates } from "./aggregates.ts";
 import { toNumber } from "./quotient.ts";
 
 type Parts = Decomposition["parts"];

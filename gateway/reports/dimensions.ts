@@ -66,6 +66,16 @@ const tagsIn = (engine: Engine): string => engine.itemsOr("r.tags", NONE);
 /** Joins one row for each distinct tag of `r`. */
 export const tagRows = (engine: Engine): string => engine.eachItem(tagsIn(engine)).join;
 
+/** Classes of a size, each up to one of these; the numbers begin with as many digits, so that they sort. */
+const sizeClass = (size: string, ends: readonly number[]): string => {
+  const digits = String(ends.at(-1)).length;
+  const words = ends.map((end, i) => {
+    const from = (ends[i - 1] ?? -1) + 1;
+    return ` when ${size} <= ${end} then '${String(from).padStart(digits, "0")} to ${end}'`;
+  });
+  return `case when ${size} is null then '${NONE}'${words.join("")} else 'over ${ends.at(-1)}' end`;
+};
+
 /** The only place where dimensions meet SQL. */
 const dimensionsIn = (engine: Engine) =>
   ({
@@ -105,6 +115,11 @@ const dimensionsIn = (engine: Engine) =>
     server: { records: label("server") },
     tool: { records: label("tool") },
     repository: { records: label("repository") },
+    author: { records: label("author") },
+    pull_request: { records: label("pull_request_name") },
+    pr_kind: { records: "coalesce(r.pr_kind, 'change')" },
+    pr_lines: { records: sizeClass("r.pr_lines", [10, 50, 200, 1000]) },
+    pr_files: { records: sizeClass("r.pr_files", [1, 5, 20]) },
     explanation: { records: EXPLANATION, columns: ["session", "owner", "key_id"] },
     ...timesIn(engine, UTC, dayColumn(UTC)),
   }) satisfies Record<DimensionName, Dimension>;

@@ -1,7 +1,7 @@
+import { aggregateOf, namedIn } from "./aggregates.ts";
 import { type Context, distinctNames, type Section } from "./context.ts";
 import { dimensionOf, filterSql, tagRows } from "./dimensions.ts";
 import { asksForExplanation, EXPLANATION_ROWS } from "./explained.ts";
-import { aggregateOf, namedIn } from "./measures.ts";
 import { relationOf } from "./relations.ts";
 import { withinSql } from "./rollup/spans.ts";
 import { asksForLane, filtersOf } from "./spec.ts";
@@ -28,9 +28,10 @@ const MEMBERS = {
   payer: [],
   session: ["r.run"],
   hour: [],
-  pull_request: ["r.pull_request", "r.run"],
+  pull_request: ["r.pull_request", "r.run", "r.session_cost_usd"],
   review: ["r.review"],
   merge_session: ["r.run", "r.session_cost_usd"],
+  fixes: ["r.run", "r.fix_cost_usd"],
 } as const;
 
 /** The single records of both windows that pass the filters, one row for each group to which a record belongs. */

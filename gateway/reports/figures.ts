@@ -1,5 +1,5 @@
+import { type AggregateName, aggregateOf } from "./aggregates.ts";
 import { type Context, distinctOf } from "./context.ts";
-import { type AggregateName, aggregateOf } from "./measures.ts";
 
 /** The aggregates that add up over facts. */
 export const summedNames = (context: Context): AggregateName[] =>

@@ -1,158 +1,5 @@
-import type { Exact } from "#shared/decimal.ts";
 import type { MeasureName } from "#shared/report.ts";
-import { CLICKHOUSE, CLICKHOUSE_COUNTS, POSTGRES } from "./engines.ts";
-
-/** What is counted once in a group: the column of facts that identifies it. */
-export const DISTINCT = {
-  person: { member: "person", carries: ["bool_or(billed) as billed"], again: ["bool_or(billed) as billed"] },
-  /** Persons with a billed call whose cost is known. */
-  payer: { member: "payer", carries: [], again: [] },
-  session: {
-    member: "run",
-    carries: ["bool_or(billed) as billed"],
-    again: ["bool_or(billed) as billed"],
-  },
-  /** Sessions by day, with the hours in which they were active as a set of bits. */
-  hour: {
-    member: "hour_run",
-    carries: ["bit_or(hours) as hours", "bit_or(hours) filter (where billed) as billed_hours"],
-    again: ["bit_or(hours) as hours", "bit_or(billed_hours) as billed_hours"],
-  },
-  pull_request: {
-    member: "pull_request",
-    carries: ["bool_or(reverted) as reverted", "bool_or(run is not null) as joined"],
-    again: ["bool_or(reverted) as reverted", "bool_or(joined) as joined"],
-  },
-  review: { member: "review", carries: [], again: [] },
-  /** Sessions of merges, with what each of them cost. */
-  merge_session: {
-    member: "run",
-    carries: ["max(session_cost_usd) as session_cost_usd"],
-    again: ["max(session_cost_usd) as session_cost_usd"],
-  },
-} as const satisfies Record<string, { member: string; carries: string[]; again: string[] }>;
-export type DistinctName = keyof typeof DISTINCT;
-
-/**
- * What is summed or counted in SQL. `records`: over facts that are single records, with the columns of relations.ts;
- * `cells`: over facts that are sums of records (rollup/cells.ts), and over sums by one dimension. `distinct`: over the members of
- * DISTINCT instead, by both kinds of facts; `ofMerges`: likewise, but of source outcomes alone. `atOnce`: over the single
- * records of ClickHouse, where that differs (engines.ts). `billed` leaves out the subscription lane. `money` sums are lower bounds where a record is `uncertain`. `empty` is the value over no records.
- */
-type Counted = { name: DistinctName; sql: string; atOnce: string };
-type Aggregate = {
-  records: string;
-  cells: string | null;
-  atOnce?: string;
-  distinct?: Counted;
-  ofMerges?: Counted;
-  empty: "0" | null;
-  money: boolean;
-};
-
-const count = (records: string, cells: string | null = null): Aggregate => ({
-  records,
-  cells,
-  empty: "0",
-  money: false,
-});
-const tokens = (sql: string, cells: string, where = ""): Aggregate =>
-  count(
-    `coalesce(sum((${sql})::bigint)${where ? ` filter (where ${where})` : ""}, 0)`,
-    where ? `sum(${cells}) filter (where billed)` : `sum(${cells})`,
-  );
-const usd = (records: string, cells: string): Aggregate => ({ records, cells, empty: "0", money: true });
-const distinct = (name: DistinctName, sql: string, atOnce: string): Aggregate => ({
-  ...count("null"),
-  distinct: { name, sql, atOnce },
-});
-const { distinct: once, sumOnce } = CLICKHOUSE_COUNTS;
-
-const TOTAL = "coalesce(input_tokens, 0)::bigint + coalesce(output_tokens, 0)";
-const PRICED = "billed and token_cost_usd is not null";
-
-/** The only place where figures meet SQL. */
-export const AGGREGATES = {
-  records: count("count(*)", "sum(records)"),
-  billed_records: count("count(*) filter (where billed)", "sum(records) filter (where billed)"),
-  unpriced: count("count(*) filter (where billed and unpriced)", "sum(unpriced) filter (where billed)"),
-  uncertain: count("count(*) filter (where billed and uncertain)", "sum(uncertain) filter (where billed)"),
-  input_tokens: tokens("input_tokens", "input_tokens"),
-  output_tokens: tokens("output_tokens", "output_tokens"),
-  total_tokens: tokens(TOTAL, "input_tokens + output_tokens"),
-  cached_tokens: tokens("cached_tokens", "cached_tokens"),
-  billed_tokens: tokens(TOTAL, "input_tokens + output_tokens", "billed"),
-  priced_input_tokens: tokens("input_tokens", "priced_input_tokens", PRICED),
-  priced_output_tokens: tokens("output_tokens", "priced_output_tokens", PRICED),
-  cost_usd: {
-    ...usd("sum(cost_usd) filter (where billed)", "sum(cost_usd) filter (where billed)"),
-    ofMerges: {
-      name: "merge_session",
-      sql: "sum(session_cost_usd)",
-      atOnce: sumOnce("run", "session_cost_usd"),
-    },
-  },
-  token_cost_usd: usd(
-    "sum(token_cost_usd) filter (where billed)",
-    "sum(token_cost_usd) filter (where billed)",
-  ),
-  session_cost_usd: usd(
-    "sum(cost_usd) filter (where billed and run is not null)",
-    "sum(session_cost_usd) filter (where billed)",
-  ),
-  users: distinct("person", "count(*) filter (where fresh)", once("person")),
-  billed_users: distinct("person", "count(*) filter (where billed_fresh)", once("person", "billed")),
-  priced_users: distinct("payer", "count(*)", once("payer")),
-  sessions: distinct("session", "count(*) filter (where fresh)", once("run")),
-  billed_sessions: distinct("session", "count(*) filter (where billed_fresh)", once("run", "billed")),
-  active_hours: distinct("hour", "sum(bit_count(hours::bit(24)))", once("run, hour")),
-  billed_hours: distinct("hour", "sum(bit_count(billed_hours::bit(24)))", once("run, hour", "billed")),
-  latency_sum_ms: count("coalesce(sum(latency_ms), 0)", "sum(latency_sum)"),
-  latency_count: count("coalesce(sum(timed), 0)", "sum(latency_count)"),
-  /** Cells have histograms (`latency_histogram` in the migration). */
-  latency_p95_ms: {
-    records: POSTGRES.percentile95("latency_ms"),
-    atOnce: CLICKHOUSE.percentile95("latency_ms"),
-    cells: "sum(latencies)",
-    empty: null,
-    money: false,
-  },
-  ttft_sum_ms: count("coalesce(sum(ttft_ms), 0)", "sum(ttft_sum)"),
-  ttft_count: count("count(ttft_ms)", "sum(ttft_count)"),
-  ok: count("count(*) filter (where status = 'ok')"),
-  failed: count("count(*) filter (where status = 'failed')"),
-  unknown: count("count(*) filter (where status = 'unknown')"),
-  denied: count("count(*) filter (where status = 'denied')"),
-  pending: count("count(*) filter (where status = 'pending')"),
-  billed_ok: count("count(*) filter (where billed and status = 'ok')"),
-  operations: count("coalesce(sum(operations), 0)"),
-  merged_prs: distinct("pull_request", "count(*)", once("pull_request")),
-  reverted_prs: distinct(
-    "pull_request",
-    "count(*) filter (where reverted)",
-    once("pull_request", "reverted"),
-  ),
-  joined_prs: distinct(
-    "pull_request",
-    "count(*) filter (where joined)",
-    once("pull_request", "run is not null"),
-  ),
-  reviews: distinct("review", "count(*)", once("review")),
-} as const satisfies Record<string, Aggregate>;
-
-export type AggregateName = keyof typeof AGGREGATES;
-export const aggregateOf = (name: AggregateName): Aggregate => AGGREGATES[name];
-const AGGREGATE_NAMES = Object.keys(AGGREGATES) as AggregateName[];
-
-/** Those of the columns `among` that SQL names, in its order. */
-export function namedIn<Name extends string>(sqls: readonly string[], among: readonly Name[]): Name[] {
-  const words = new Set<string>(sqls.flatMap((sql) => sql.match(/\w+/g) ?? []));
-  const isAmong = (word: string): word is Name => among.some((name) => name === word);
-  return [...words].filter(isAmong);
-}
-
-/** The aggregates of one group in one window; `floor` where its money is a lower bound. */
-export type Aggregates = { floor: boolean; of: Partial<Record<AggregateName, Exact | null>> };
+import { AGGREGATE_NAMES, AGGREGATES, type AggregateName } from "./aggregates.ts";
 
 /** How a figure comes out of aggregates. A `per` over zero is null; a `share` is of the total of the same window. */
 export type Measure =
@@ -213,6 +60,13 @@ export const MEASURE = {
   reviews: base("reviews"),
   joined_prs: base("joined_prs"),
   cost_per_merged_pr: per("cost_usd", "merged_prs"),
+  costed_prs: base("costed_prs"),
+  median_cost_per_pr: base("median_cost"),
+  p90_cost_per_pr: base("p90_cost"),
+  median_low_usd: base("median_low"),
+  median_high_usd: base("median_high"),
+  reverted_cost_usd: base("reverted_cost"),
+  review_fix_cost_usd: base("fix_cost"),
 } as const satisfies Record<MeasureName, Measure>;
 
 export const isMoney = (measure: MeasureName): boolean => AGGREGATES[MEASURE[measure].of].money;

@@ -1,10 +1,10 @@
+import { type AggregateName, DISTINCT, type DistinctName } from "./aggregates.ts";
 import { type Ask, type Context, contextOf, distinctNames, distinctOf, type Section } from "./context.ts";
 import { isTime } from "./dimensions.ts";
 import { POSTGRES } from "./engines.ts";
 import { asksForExplanation, explanationTables } from "./explained.ts";
 import { recordFacts } from "./facts.ts";
 import { atOnceSql, summedNames, sumSql } from "./figures.ts";
-import { type AggregateName, DISTINCT, type DistinctName } from "./measures.ts";
 import type { Query } from "./parameters.ts";
 import { cellFacts } from "./rollup/cells.ts";
 import {

@@ -53,11 +53,11 @@ const NAMED_SESSION = "case when link in ('joined', 'unknown_session') then sess
 
 /** Pull requests at their merge, and stamped reviews at their submission. */
 const OUTCOME_EVENTS = `(
-    select org_id, merged_at as started_at, repository_id, repository_id || '#' || number as pull_request,
+    select org_id, merged_at as started_at, repository_id, number, repository_id || '#' || number as pull_request,
       null as review, ${NAMED_SESSION} as session
     from pull_requests where merged_at is not null
     union all
-    select org_id, submitted_at, repository_id, null, repository_id || '!' || id, session
+    select org_id, submitted_at, repository_id, number, null, repository_id || '!' || id, session
     from reviews where session is not null
   )`;
 
@@ -94,6 +94,7 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
       })
     : { named: sessionsOfTasks("events", org), uncovered: uncoveredTasks("named", org) };
   const once = engine.table(true);
+  const asksForFixes = ask.spec.measures.includes("review_fix_cost_usd");
   return `(
   with events as ${once}(${eventsSql(org, among)}),
     named as ${once}(${named}),
@@ -102,17 +103,22 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
       select c.*, n.task from (${sessionRows(ask, params, org)}) c join named n on n.session = c.session
       where ${isOfTask}
     ),
-    dearest as ${once}(${dearestTeams(engine)})
+    dearest as ${once}(${dearestTeams(engine)})${asksForFixes ? fixTables(ask, params, org) : ""}
   select o.org_id as org_id, o.started_at as started_at, o.pull_request as pull_request, o.review as review,
     coalesce(p.full_name, o.repository_id::text) as repository, o.session as session,
+    coalesce(p.full_name, o.repository_id::text) || '#' || o.number as pull_request_name, q.author_login as author,
+    q.kind as pr_kind, q.additions::bigint + q.deletions as pr_lines, q.changed_files as pr_files,
     m.key_id is not null as attributed, m.owner as owner, m.user_label as user_label, m.key_id as key_id,
     t.teams as teams, t.cost_center as cost_center,
     case when o.pull_request is not null then coalesce(m.user_label, m.owner) end as person,
     case when o.pull_request is not null and m.key_id is not null then o.session end as run,
     true as metered, m.cost_usd as session_cost_usd,
-    o.pull_request is not null and (m.cost_usd is null or m.uncertain or u.task is not null) as uncertain
+    o.pull_request is not null and (m.cost_usd is null or m.uncertain or u.task is not null) as uncertain${
+      asksForFixes ? ", case when m.key_id is not null then coalesce(f.cost_usd, 0) end as fix_cost_usd" : ""
+    }
   from events o
   left join repositories p on p.org_id = o.org_id and p.id = o.repository_id
+  left join pull_requests q on q.org_id = o.org_id and q.repository_id = o.repository_id and q.number = o.number
   left join uncovered u on u.task = o.session
   left join (
     select ${MAKER}, sum(${COST}) over (partition by q.task) as cost_usd,
@@ -120,8 +126,35 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
     from calls q
     group by ${MAKER}
   ) m on m.task = o.session
-  left join dearest t on t.task = o.session
+  left join dearest t on t.task = o.session${asksForFixes ? "\n  left join fixes f on f.task = o.session" : ""}
 )`;
+}
+
+/** What calls cost after the first review of a task's pull request by another person than its author. */
+function fixTables({ engine, reach }: Ask, params: Parameters, org: string): string {
+  const once = engine.table(true);
+  const columns = "session, owner, key_id, channel, cost_usd";
+  const calls = (table: string, at: string, within: string) =>
+    `select ${columns}, ${at} as at from ${table} where org_id = ${org} and ${within}
+        and session in (select n.session from named n join reviewed w on w.task = n.task)`;
+  const rawFrom = reach?.rawFromMs == null ? null : params.instant(reach.rawFromMs);
+  const single = calls(engine.callsBySession, "started_at", rawFrom ? `started_at >= ${rawFrom}` : "true");
+  const sums = rawFrom ? `\n        union all ${calls("rollup_hours", "hour", `hour < ${rawFrom}`)}` : "";
+  return `,
+    reviewed as ${once}(
+      select q.session as task, min(v.submitted_at) as at from pull_requests q
+      join reviews v on v.org_id = q.org_id and v.repository_id = q.repository_id and v.number = q.number
+      where q.org_id = ${org} and q.merged_at is not null and q.link in ('joined', 'unknown_session')
+        and lower(coalesce(v.reviewer_login, '')) <> lower(coalesce(q.author_login, ' '))
+      group by q.session
+    ),
+    fixes as ${once}(
+      select n.task as task, sum(c.cost_usd) as cost_usd from (
+        ${single}${sums}
+      ) c join named n on n.session = c.session join reviewed w on w.task = n.task
+      where ${isOfTask} and c.at >= w.at and c.channel <> 'subscription'
+      group by n.task
+    )`;
 }
 
 const eventsSql = (org: string, among: string): string =>

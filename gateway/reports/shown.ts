@@ -1,7 +1,8 @@
 import { ROWS_MAX, type Spec } from "#shared/report.ts";
+import { type AggregateName, aggregateOf } from "./aggregates.ts";
 import type { Context } from "./context.ts";
 import { isTime } from "./dimensions.ts";
-import { type AggregateName, aggregateOf, MEASURE, type Measure } from "./measures.ts";
+import { MEASURE, type Measure } from "./measures.ts";
 
 // How a statement ends: both windows of its parts side by side, in the order in which rows are shown.
 

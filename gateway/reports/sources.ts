@@ -37,6 +37,7 @@ const TEAM = { team: some("teams"), cost_center: known("cost_center") };
 
 const WHO = ["subject", "key", "team", "cost_center"] as const;
 const RECORDED = [...WHO, "channel", "tag", "session"] as const;
+const OF_PULL_REQUESTS = ["author", "pull_request", "pr_kind", "pr_lines", "pr_files"] as const;
 const TIMES = ["day", "week", "month"] as const;
 
 export const SOURCE = {
@@ -117,8 +118,15 @@ export const SOURCE = {
       "cost_usd",
       "users",
       "sessions",
+      "costed_prs",
+      "median_cost_per_pr",
+      "p90_cost_per_pr",
+      "median_low_usd",
+      "median_high_usd",
+      "reverted_cost_usd",
+      "review_fix_cost_usd",
     ],
-    dimensions: ["repository", ...WHO, "session", ...TIMES],
+    dimensions: ["repository", ...WHO, "session", ...TIMES, ...OF_PULL_REQUESTS],
     labels: { session: known("session"), ...TEAM, subject: attributed, key: attributed },
   },
 } as const satisfies Record<SourceName, Source>;

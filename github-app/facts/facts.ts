@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { PULL_REQUEST_KINDS } from "#drizzle/schema/github.ts";
 import { closed, nullable, oneOf } from "#shared/schema.ts";
 
 /**
@@ -7,6 +8,7 @@ import { closed, nullable, oneOf } from "#shared/schema.ts";
  * as text. `installation` keeps the payload's own form, because Probot reads it.
  */
 const Id = Type.Integer({ minimum: 1 });
+const Count = Type.Integer({ minimum: 0 });
 const Installation = nullable(closed({ id: Id }));
 
 /** A repository as one delivery or list showed it. */
@@ -59,6 +61,9 @@ export const PullRequestFacts = closed({
   /** Missing from deliveries that an earlier version stored. */
   headBranch: Type.Optional(nullable(Type.String())),
   headRepository: Type.Optional(nullable(Type.String())),
+  baseBranch: Type.Optional(nullable(Type.String())),
+  kind: Type.Optional(nullable(oneOf(PULL_REQUEST_KINDS))),
+  size: Type.Optional(nullable(closed({ additions: Count, deletions: Count, changedFiles: Count }))),
   revertsByBranch: nullable(Id),
   body: closed({
     ...bodyFacts,

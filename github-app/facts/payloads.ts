@@ -31,6 +31,7 @@ export function instantOf(value: unknown): string | null {
 }
 
 const Body = nullable(Type.String());
+const Size = Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 }));
 const Account = nullable(open({ login: Name, type: Type.Optional(Type.String()) }));
 const isPrivate = Type.Optional(Type.Boolean());
 const Repository = open({ id: Id, full_name: FullName, private: isPrivate });
@@ -54,6 +55,16 @@ export const PullRequestPayload = open({
     body: Body,
     author_association: Type.Optional(Type.String()),
     // The repository of a fork that was deleted is null.
+    base: Type.Optional(
+      open({
+        ref: Type.String(),
+        repo: Type.Optional(open({ default_branch: Type.Optional(Type.String()) })),
+      }),
+    ),
+    // Lists do not have these.
+    additions: Size,
+    deletions: Size,
+    changed_files: Size,
     head: open({
       ref: Type.String(),
       repo: Type.Optional(nullable(open({ id: Id, full_name: Type.Optional(FullName) }))),

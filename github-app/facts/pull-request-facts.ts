@@ -1,6 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { readSessionLine } from "#shared/session-line.ts";
 import { isSingleLine } from "#shared/text-length.ts";
+import { kindOfBranches } from "./branch-kind.ts";
 import type { PullRequestFacts, ReviewFacts } from "./facts.ts";
 import type { PullRequestPayload, ReviewPayload } from "./payloads.ts";
 import { readRevertBranch, readRevertClaims } from "./revert.ts";
@@ -32,8 +33,11 @@ export function pullRequestFacts(payload: Static<typeof PullRequestPayload>): Pu
     authorIsBot: it.user?.type === "Bot",
     authorAssociation: it.author_association ?? null,
     fromFork: it.head.repo === undefined ? null : it.head.repo?.id !== payload.repository.id,
-    headBranch: isSingleLine(it.head.ref, 255) ? it.head.ref : null,
+    headBranch: branchOf(it.head.ref),
     headRepository: it.head.repo?.full_name?.toLowerCase() ?? null,
+    baseBranch: branchOf(it.base?.ref),
+    kind: it.base ? kindOfBranches(it.head.ref, it.base.ref, it.base.repo?.default_branch) : null,
+    size: sizeOf(it),
     revertsByBranch: readRevertBranch(it.head.ref),
     body: {
       ...bodyFacts(it.body, at, edited),
@@ -43,6 +47,18 @@ export function pullRequestFacts(payload: Static<typeof PullRequestPayload>): Pu
     },
   };
 }
+
+const branchOf = (ref: string | undefined): string | null =>
+  ref !== undefined && isSingleLine(ref, 255) ? ref : null;
+
+type Size = Pick<
+  Static<typeof PullRequestPayload>["pull_request"],
+  "additions" | "deletions" | "changed_files"
+>;
+const sizeOf = ({ additions, deletions, changed_files: changedFiles }: Size) =>
+  additions === undefined || deletions === undefined || changedFiles === undefined
+    ? null
+    : { additions, deletions, changedFiles };
 
 const parseSha = (text: string | null | undefined): string | null =>
   text && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text) ? text : null;

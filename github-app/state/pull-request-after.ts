@@ -34,6 +34,10 @@ function stateOf({ deliveryId, facts }: Reported<PullRequestFacts>): PullRequest
     fromFork: facts.fromFork,
     headBranch: facts.headBranch ?? null,
     headRepository: facts.headRepository ?? null,
+    baseBranch: facts.baseBranch ?? null,
+    kind: facts.kind ?? null,
+    ...(facts.size ?? { additions: null, deletions: null, changedFiles: null }),
+    sizeAt: facts.size ? body.at : null,
     acceptedSession: null,
     openedAt: facts.openedAt,
     mergedAt: facts.merged?.at ?? null,
@@ -79,6 +83,7 @@ function join(a: PullRequestState, b: PullRequestState): PullRequestState {
   return {
     // The author and the facts of the body belong together, from one report.
     ...later(a, b, reportKey),
+    ...sizeIn(later(a, b, sizeKey)),
     state: mergedAt === null ? stateWithoutMerge(a, b) : "merged",
     openedAt: earliest(a.openedAt, b.openedAt),
     mergedAt,
@@ -91,6 +96,13 @@ function join(a: PullRequestState, b: PullRequestState): PullRequestState {
   };
 }
 
+const sizeIn = ({ additions, deletions, changedFiles, sizeAt }: PullRequestState) => ({
+  ...{ additions, deletions, changedFiles, sizeAt },
+});
+const sizeKey = ({ sizeAt, additions, deletions, changedFiles }: PullRequestState) => [
+  ...[sizeAt ?? "", additions ?? 0, deletions ?? 0, changedFiles ?? 0],
+];
+
 const reportKey = (it: PullRequestState) => [
   it.bodyAt ?? "",
   it.bodyEdited,
@@ -98,7 +110,7 @@ const reportKey = (it: PullRequestState) => [
   // Only to break ties between reports with the same body.
   JSON.stringify([it.sessionIds, it.revertsByBody, it.revertsBySha]),
   JSON.stringify([it.authorLogin, it.authorIsBot, it.authorAssociation, it.fromFork, it.revertsByBranch]),
-  JSON.stringify([it.headBranch, it.headRepository]),
+  JSON.stringify([it.headBranch, it.headRepository, it.baseBranch, it.kind]),
 ];
 
 function stateWithoutMerge(a: PullRequestState, b: PullRequestState): PullRequestState["state"] {

@@ -56,6 +56,9 @@ describe("a pull request", () => {
       fromFork: false,
       headBranch: "changes",
       headRepository: "codertocat/hello-world",
+      baseBranch: "master",
+      kind: "change",
+      size: { additions: 1, deletions: 1, changedFiles: 1 },
       revertsByBranch: null,
       body: {
         at: "2026-11-01T10:00:00.000Z",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { PullRequestKind } from "#drizzle/schema/github.ts";
 import type { InstallationFacts, PullRequestFacts, ReviewFacts, Sighting } from "#github-app/facts/facts.ts";
 import {
   installationAfter,
@@ -34,6 +35,11 @@ const body = fc.record({
 
 const head: fc.Arbitrary<string | null> = fc.option(fc.constantFrom("one", "two"));
 
+const kind: fc.Arbitrary<PullRequestKind | null> = fc.option(fc.constantFrom("change", "release"));
+const size: fc.Arbitrary<(PullRequestFacts["size"] & {}) | null> = fc.option(
+  fc.record({ additions: fc.nat(2), deletions: fc.nat(2), changedFiles: fc.nat(2) }),
+);
+
 const pullRequestFacts: fc.Arbitrary<PullRequestFacts> = fc.record({
   action: fc.constant<string>("edited"),
   installation: fc.constant(null),
@@ -50,6 +56,9 @@ const pullRequestFacts: fc.Arbitrary<PullRequestFacts> = fc.record({
   fromFork: fc.option(fc.boolean()),
   headBranch: head,
   headRepository: head,
+  baseBranch: head,
+  kind,
+  size,
   revertsByBranch: fc.option(fc.constant(1)),
   body,
 });

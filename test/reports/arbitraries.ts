@@ -55,6 +55,10 @@ const pullRequest = fc.record({
     ...["joined", "joined", "unknown_session", "no_stamp", "conflict", "claimed", "open", "not_merged"],
   ),
   session: session,
+  author: maybe(fc.constantFrom("Ann", "bob")),
+  kind: maybe(fc.constantFrom("change", "release", "backport")),
+  additions: maybe(fc.constantFrom(0, 9, 10, 500, 5_000)),
+  files: maybe(fc.constantFrom(1, 2, 50)),
   sha: fc.constantFrom("aa", "bb", "cc", "dd"),
   revertsByBranch: maybe(fc.integer({ min: 1, max: 6 })),
   revertsByBody: fc.array(
@@ -66,6 +70,8 @@ const pullRequest = fc.record({
 
 const review = fc.record({
   repository: fc.constantFrom(1, 2),
+  number: fc.integer({ min: 1, max: 6 }),
+  reviewer: maybe(fc.constantFrom("ann", "eve")),
   id: fc.integer({ min: 1, max: 9 }),
   submittedAt: edges,
   session: maybe(session),
@@ -99,6 +105,9 @@ const VALUES: Partial<Record<string, string[]>> = {
   repository: ["acme/app"],
   day: ["2026-03-25"],
   month: ["2026-02", "2026-03"],
+  author: ["Ann", "(none)"],
+  pr_kind: ["change", "release"],
+  pr_lines: ["0000 to 10", "(none)"],
   explanation: ["joined", "open", "no_session"],
 };
 

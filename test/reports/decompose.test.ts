@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Aggregates } from "#gateway/reports/aggregates.ts";
 import { decompose } from "#gateway/reports/decompose.ts";
-import type { Aggregates } from "#gateway/reports/measures.ts";
 import { parseDecimal } from "#shared/decimal.ts";
 
 type Facts = {

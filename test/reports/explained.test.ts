@@ -75,10 +75,12 @@ test("merged spend is what the merges cost, and each part names its sessions", a
   expect(named.rows[0]?.groups[0]).toMatch(/^s\d+/);
 }, 600_000);
 
-test("the payload does not know the word: only queries take it", () => {
+test("the payload does not know the new words: only queries take them", () => {
   expect(() => checkPayloadSpec(SPEC)).toThrow("spec.dimensions[0]: expected one of client, model");
   expect(() => checkPayloadSpec({ ...SPEC, dimensions: [], filters: { explanation: ["open"] } })).toThrow(
     "spec.filters.explanation: unexpected property",
   );
-  expect(JSON.stringify(REPORT_JSON_SCHEMA)).not.toContain("explanation");
+  const merges = { ...SPEC, source: "outcomes", dimensions: [], measures: ["median_cost_per_pr"] };
+  expect(() => checkPayloadSpec(merges)).toThrow("spec.measures[0]: expected one of requests, input_tokens");
+  expect(JSON.stringify(REPORT_JSON_SCHEMA)).not.toMatch(/explanation|median|pr_kind/);
 });

@@ -23,6 +23,7 @@ type Item = {
   request?: RequestFacts;
   outcome?: {
     pullRequest?: string;
+    number: number;
     review?: string;
     session: string | null;
     person: string | null;
@@ -164,7 +165,12 @@ function outcomeItems(world: World): Item[] {
     const session = ["joined", "unknown_session"].includes(pr.link) ? (pr.session ?? null) : null;
     const pullRequest = `${pr.repository}#${pr.number}`;
     return pr.mergedAt
-      ? [{ at: pr.mergedAt, repository: pr.repository, session, pullRequest, reverted: reverted.has(pr) }]
+      ? [
+          {
+            ...{ at: pr.mergedAt, repository: pr.repository, number: pr.number, session, pullRequest },
+            reverted: reverted.has(pr),
+          },
+        ]
       : [];
   });
   const reviews = (world.reviews ?? []).flatMap((it) =>
@@ -173,6 +179,7 @@ function outcomeItems(world: World): Item[] {
           {
             at: it.submittedAt,
             repository: it.repository,
+            number: it.number ?? 1,
             session: it.session,
             review: `${it.repository}!${it.id}`,
             reverted: false,
@@ -188,11 +195,17 @@ function outcomeItems(world: World): Item[] {
     const makers = made.length > 0 ? made.map((request) => requestItem(request, world)) : [undefined];
     return makers.map((maker): Item => {
       const labels = (dimension: DimensionName): string[] => {
-        if (dimension === "repository") {
-          return [
-            world.repositories?.find(({ id }) => id === told.repository)?.fullName ?? String(told.repository),
-          ];
-        }
+        const repository =
+          world.repositories?.find(({ id }) => id === told.repository)?.fullName ?? String(told.repository);
+        if (dimension === "repository") return [repository];
+        if (dimension === "pull_request") return [`${repository}#${told.number}`];
+        const pr = world.pullRequests?.find(
+          (it) => it.repository === told.repository && it.number === told.number,
+        );
+        if (dimension === "author") return [pr?.author ?? "(none)"];
+        if (dimension === "pr_kind") return [pr?.kind ?? "change"];
+        if (dimension === "pr_lines") return [linesClass(pr?.additions)];
+        if (dimension === "pr_files") return [filesClass(pr?.files)];
         if (dimension === "session") return [told.session ?? "(none)"];
         if (dimension === "team") return [dearest?.teams?.[0] ?? "(none)"];
         if (dimension === "cost_center") return [dearest?.costCenter ?? "(none)"];
@@ -216,6 +229,36 @@ function outcomeItems(world: World): Item[] {
       };
     });
   });
+}
+
+const linesClass = (additions: number | null | undefined): string => {
+  if (additions == null) return "(none)";
+  const lines = additions + 1;
+  if (lines <= 10) return "0000 to 10";
+  if (lines <= 50) return "0011 to 50";
+  if (lines <= 200) return "0051 to 200";
+  return lines <= 1000 ? "0201 to 1000" : "over 1000";
+};
+const filesClass = (files: number | null | undefined): string => {
+  if (files == null) return "(none)";
+  if (files <= 1) return "00 to 1";
+  return files <= 5 ? "02 to 5" : files <= 20 ? "06 to 20" : "over 20";
+};
+
+/** When someone else than the author of one of its merges first reviewed that merge. */
+function firstReview(session: string, { pullRequests = [], reviews = [] }: World): number {
+  const of = pullRequests.filter(
+    (pr) => pr.session === session && pr.mergedAt && ["joined", "unknown_session"].includes(pr.link),
+  );
+  const others = of.flatMap((pr) =>
+    reviews.filter(
+      (it) =>
+        it.repository === pr.repository &&
+        (it.number ?? 1) === pr.number &&
+        (it.reviewer ?? "").toLowerCase() !== (pr.author ?? " ").toLowerCase(),
+    ),
+  );
+  return Math.min(...others.map(({ submittedAt }) => Date.parse(submittedAt)));
 }
 
 function requestFigures(items: Item[], spec: Spec): { figures: Figures; floor: boolean } {
@@ -291,6 +334,16 @@ function outcomeFigures(items: Item[], world: World): { figures: Figures; floor:
     return rows.length === 0 ? null : knownSum(rows.map((it) => micros(it.cost)));
   };
   const costs = runs.map(costOf);
+  const once = new Map(joined.map((it) => [it.pullRequest, costOf(it.session)]));
+  const ranked = [...once.values()].filter((it) => it !== null).sort((a, b) => a - b);
+  const n = ranked.length;
+  const edge = Math.floor((n - 1.96 * Math.sqrt(n)) / 2);
+  const half = n === 0 ? null : ((ranked[Math.ceil(n / 2) - 1] ?? 0) + (ranked[Math.floor(n / 2)] ?? 0)) / 2;
+  const undone = runs.filter((run) => joined.some((it) => it.session === run && it.reverted)).map(costOf);
+  const fixes = runs.map((run) => {
+    const at = firstReview(run ?? "", world);
+    return knownSum(paid(run).map((it) => (Date.parse(it.at) >= at ? micros(it.cost) : null)));
+  });
   const cost = merges.length === 0 ? 0 : costs.length === 0 ? null : knownSum(costs);
   const merged = distinct(merges.map(({ pullRequest }) => pullRequest));
   const reverted = distinct(merges.filter((it) => it.reverted).map(({ pullRequest }) => pullRequest));
@@ -309,6 +362,13 @@ function outcomeFigures(items: Item[], world: World): { figures: Figures; floor:
       cost_usd: usd(cost),
       users: distinct(merges.map(({ person }) => person)),
       sessions: runs.length,
+      costed_prs: n,
+      median_cost_per_pr: usd(half),
+      p90_cost_per_pr: usd(ranked[Math.ceil((n * 9) / 10) - 1] ?? null),
+      median_low_usd: usd(ranked[edge - 1] ?? null),
+      median_high_usd: usd(edge < 1 ? null : (ranked[n - edge] ?? null)),
+      reverted_cost_usd: usd(runs.length === 0 ? null : undone.length === 0 ? 0 : knownSum(undone)),
+      review_fix_cost_usd: usd(runs.length === 0 ? null : sum(fixes)),
     },
     floor: merges.some(({ session }) => uncertain(session)),
   };

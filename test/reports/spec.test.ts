@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { AGGREGATES, aggregatesOf } from "#gateway/reports/measures.ts";
+import { AGGREGATES } from "#gateway/reports/aggregates.ts";
+import { aggregatesOf } from "#gateway/reports/measures.ts";
 import { sourceOf } from "#gateway/reports/sources.ts";
 import { asksForLane, checkSpec } from "#gateway/reports/spec.ts";
 import { DIMENSIONS, MEASURES, SOURCES, type Spec } from "#shared/report.ts";

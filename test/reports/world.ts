@@ -34,6 +34,10 @@ export type PullRequestFacts = {
   mergedAt: string | null;
   link: string;
   session?: string | null;
+  author?: string | null;
+  kind?: string | null;
+  additions?: number | null;
+  files?: number | null;
   headBranch?: string | null;
   headRepository?: string | null;
   sha?: string;
@@ -44,6 +48,8 @@ export type PullRequestFacts = {
 
 type ReviewFacts = {
   repository: number;
+  number?: number;
+  reviewer?: string | null;
   id: number;
   submittedAt: string;
   session?: string | null;
@@ -114,6 +120,11 @@ export async function seed(sql: postgres.Sql, orgId: string, world: World): Prom
       link: pr.link,
       session_ids: pr.session ? [pr.session] : [],
       session: pr.session ?? null,
+      author_login: pr.author ?? null,
+      kind: pr.kind ?? null,
+      additions: pr.additions ?? null,
+      deletions: pr.additions == null ? null : 1,
+      changed_files: pr.files ?? null,
       head_branch: pr.headBranch ?? null,
       head_repository: pr.headRepository ?? null,
       reverts_by_branch: pr.revertsByBranch ?? null,
@@ -127,7 +138,8 @@ export async function seed(sql: postgres.Sql, orgId: string, world: World): Prom
     (world.reviews ?? []).map((review) => ({
       repository_id: review.repository,
       id: review.id,
-      number: 1,
+      number: review.number ?? 1,
+      reviewer_login: review.reviewer ?? null,
       submitted_at: review.submittedAt,
       dismissed: review.dismissed ?? false,
       session_ids: review.session ? [review.session] : [],

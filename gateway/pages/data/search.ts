@@ -53,6 +53,11 @@ export const FILTER_NAMES = [
   "week",
   "month",
   "explanation",
+  "author",
+  "pull_request",
+  "pr_kind",
+  "pr_lines",
+  "pr_files",
 ] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
 

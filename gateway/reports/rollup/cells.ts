@@ -1,4 +1,5 @@
 import type { DimensionName } from "#shared/report.ts";
+import { aggregateOf, namedIn } from "../aggregates.ts";
 import { type Context, distinctNames, isZoned, type Section } from "../context.ts";
 import {
   dayColumn,
@@ -11,7 +12,6 @@ import {
 } from "../dimensions.ts";
 import { POSTGRES } from "../engines.ts";
 import { asksForExplanation, EXPLANATION_ROWS } from "../explained.ts";
-import { aggregateOf, namedIn } from "../measures.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import type { Span } from "./cover.ts";
 import { billedSql, hourBit, personSql, valueSql } from "./kinds.ts";

@@ -1,6 +1,6 @@
+import { type AggregateName, aggregateOf, namedIn } from "../aggregates.ts";
 import type { Context, Section } from "../context.ts";
 import { dimensionOf, isFilteredByText, isTime } from "../dimensions.ts";
-import { type AggregateName, aggregateOf, namedIn } from "../measures.ts";
 import type { Parameters } from "../parameters.ts";
 import { asksForLane } from "../spec.ts";
 import { HOUR_MS, type SumsSpan } from "./cover.ts";
