@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { StatefulSet } from "kubernetes-models/apps/v1/StatefulSet";
 import { HorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler";
+import { Ingress } from "kubernetes-models/networking.k8s.io/v1/Ingress";
 import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
 import { Service } from "kubernetes-models/v1/Service";
+import { ServiceAccount } from "kubernetes-models/v1/ServiceAccount";
 import { parse, parseAllDocuments } from "yaml";
 import { SETTING_NAMES } from "#gateway/config.ts";
 import { argumentsOf, environment } from "./dockerfile.ts";
@@ -14,14 +17,34 @@ const ROOT = join(import.meta.dir, "../..");
 const CHART = join(ROOT, "gateway/deploy/helm");
 if (helm === null) console.error("helm is not there, so the chart is not rendered");
 
-const KINDS = { StatefulSet, HorizontalPodAutoscaler, NetworkPolicy, PodDisruptionBudget, Service };
+const KINDS = {
+  StatefulSet,
+  HorizontalPodAutoscaler,
+  Ingress,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  Service,
+  ServiceAccount,
+};
 
 // biome-ignore lint/suspicious/noExplicitAny: what Helm renders; its shapes are checked against Kubernetes' schemas.
 type Rendered = any;
 
-function render(values: Record<string, string> = {}, release = "it"): Rendered[] {
-  const set = Object.entries(values).flatMap(([name, value]) => ["--set-json", `${name}=${value}`]);
-  const { exitCode, said, printed } = runHelm(["template", release, CHART, "--namespace", "models", ...set]);
+const render = (values: Record<string, string> = {}, release = "it"): Rendered[] =>
+  rendered(
+    release,
+    Object.entries(values).flatMap(([name, value]) => ["--set-json", `${name}=${value}`]),
+  );
+
+function rendered(release: string, words: readonly string[]): Rendered[] {
+  const { exitCode, said, printed } = runHelm([
+    "template",
+    release,
+    CHART,
+    "--namespace",
+    "models",
+    ...words,
+  ]);
   if (exitCode !== 0) throw new Error(said);
   return parseAllDocuments(printed)
     .map((document) => document.toJS())
@@ -29,6 +52,12 @@ function render(values: Record<string, string> = {}, release = "it"): Rendered[]
 }
 
 const EVERYTHING = {
+  ingress:
+    '{"enabled":true,"className":"nginx","host":"models.example.com","tlsSecretName":"tls","annotations":{"a":"b"}}',
+  "caBundle.configMapName": '"company-ca"',
+  extraVolumes: '[{"name":"more","emptyDir":{}}]',
+  extraVolumeMounts: '[{"name":"more","mountPath":"/more"}]',
+  "serviceAccount.annotations": '{"iam.gke.io/gcp-service-account":"a@b.iam.gserviceaccount.com"}',
   "autoscaling.enabled": "true",
   "serviceMonitor.enabled": "true",
   "serviceMonitor.labels": '{"release":"prometheus"}',
@@ -43,6 +72,16 @@ const EVERYTHING = {
   affinity: '{"podAntiAffinity":{}}',
   "image.digest": `"sha256:${"0".repeat(64)}"`,
 };
+
+function requireValid(all: Rendered[]): void {
+  expect(all.length).toBeGreaterThanOrEqual(3);
+  for (const it of all) {
+    if (it.kind === "ServiceMonitor") continue;
+    const Kind = KINDS[it.kind as keyof typeof KINDS];
+    // It throws what Kubernetes' schema says of a wrong member.
+    new Kind(it).validate();
+  }
+}
 
 describe.if(helm !== null)("the chart", () => {
   const one = (all: Rendered[], kind: string): Rendered => all.find((it) => it.kind === kind);
@@ -59,21 +98,38 @@ describe.if(helm !== null)("the chart", () => {
       { "podDisruptionBudget.enabled": "false", "networkPolicy.enabled": "false", resources: "null" },
     ],
   ])("renders valid objects of Kubernetes with %s", (_, values) => {
-    const all = render(values);
-    expect(all.length).toBeGreaterThanOrEqual(3);
-    for (const it of all) {
-      if (it.kind === "ServiceMonitor") continue;
-      const Kind = KINDS[it.kind as keyof typeof KINDS];
-      // It throws what Kubernetes' schema says of a wrong member.
-      new Kind(it).validate();
-    }
+    requireValid(render(values));
+  });
+
+  test.each(readdirSync(join(CHART, "ci")))(
+    "renders valid objects of Kubernetes with the usual values of %s",
+    (file) => {
+      const values = join(CHART, "ci", file);
+      expect(runHelm(["lint", "--strict", CHART, "--values", values])).toMatchObject({ exitCode: 0 });
+      requireValid(rendered("it", ["--values", values]));
+    },
+  );
+
+  test.each([
+    ["replica", "3"],
+    ["settings", '{"DATABASE_URL":"postgres://in-a-values-file"}'],
+    ["settings", '{"TRUSTED_PROXIES":"loopback"}'],
+    ["settings", '{"public_url":"https://models.example.com"}'],
+    ["ingress", '{"enabled":true,"hosts":["models.example.com"]}'],
+    ["service.type", '"Loadbalancer"'],
+  ])("refuses %s=%s, a slip that Kubernetes would not notice", (name, value) => {
+    expect(() => render({ [name]: value })).toThrow(/values don't meet the specifications/);
+  });
+
+  test("an ingress without a host says what is missing", () => {
+    expect(() => render({ "ingress.enabled": "true" })).toThrow("ingress.host is missing");
   });
 
   test("selects its own pods and no others", () => {
     const all = render(EVERYTHING);
     const pod = one(all, "StatefulSet").spec.template.metadata.labels;
     const selectors = all.flatMap(({ kind, spec }) =>
-      kind === "Service" ? [spec.selector] : [spec.selector?.matchLabels, spec.podSelector?.matchLabels],
+      kind === "Service" ? [spec.selector] : [spec?.selector?.matchLabels, spec?.podSelector?.matchLabels],
     );
     const used = selectors.filter((it) => it !== undefined && !("app.kubernetes.io/component" in it));
     expect(used).toHaveLength(5);
@@ -104,7 +160,7 @@ describe.if(helm !== null)("the chart", () => {
       argumentsOf("EXPOSE")[0] ?? "",
     );
     const names: string[] = container.env.map((it: Rendered) => it.name);
-    expect(names.filter((name) => !SETTING_NAMES.includes(name))).toEqual([]);
+    expect(names.filter((name) => !SETTING_NAMES.includes(name))).toEqual(["NODE_EXTRA_CA_CERTS"]);
     expect(new Set(names).size).toBe(names.length);
   });
 
