@@ -46,8 +46,12 @@ export function findBinaries(search: BinarySearch): Binaries {
   const system = fromSystem(search);
   if (system !== null) return system;
   const wanted = search.major === null ? "" : ` of version ${search.major}, which the data directory needs,`;
+  const move =
+    search.major === null
+      ? ""
+      : `To move the data, install Postgres ${search.major} on this system or start the Tallygate that made them, and then run \`tallygate move-database --to postgres://…\`. Without them: `;
   throw new Error(
-    `No usable Postgres binaries${wanted} for ${platformName()}: ${faults.join("; ")}. Set DATABASE_URL to a Postgres of your own.`,
+    `No usable Postgres binaries${wanted} for ${platformName()}: ${faults.join("; ")}. ${move}Set DATABASE_URL to a Postgres of your own.`,
   );
 }
 

@@ -7,12 +7,19 @@ import { connect, within } from "../database.ts";
 import { type Address, listenFlags, superuserUrlOf } from "./address.ts";
 import { type Binaries, postgresOf } from "./binaries.ts";
 import type { ClusterLocation } from "./location.ts";
+import { watchParent } from "./parent-watch.ts";
 import { clearStalePidFile, isServerAlive, readPidFile } from "./pid-file.ts";
 import { asUser } from "./system-user.ts";
 import { serverFlags } from "./tuning.ts";
 
-/** A server, whether we started it or found it. `exited` resolves when it is gone. */
-export type Server = { pid: number; address: Address; alive(): boolean; exited: Promise<void> };
+/** A server, whether we started it or found it. `exited` resolves when it is gone. It ends with this process until `unwatch`. */
+export type Server = {
+  pid: number;
+  address: Address;
+  alive(): boolean;
+  exited: Promise<void>;
+  unwatch(): void;
+};
 
 export type ServerSpec = {
   place: ClusterLocation;
@@ -23,12 +30,15 @@ export type ServerSpec = {
   clock: Clock;
   /** Called when a start takes long. */
   progress: (text: string) => void;
+  /** Ends a start. */
+  signal?: AbortSignal | undefined;
 };
 
 /** How long a server that is still ending, or its unreaped remains, may keep the next one from starting. */
 const REMAINS_MS_MAX = 20_000;
 
-const WRONG_PASSWORD = "28P01";
+/** SQLSTATE class of a refused name or password. */
+const REFUSED = /^28/;
 
 /**
  * The server that already runs in the data directory, if it takes our password; null if none runs.
@@ -43,7 +53,8 @@ export async function adoptServer(spec: ServerSpec): Promise<Server | null> {
     if (answer === null && file.address !== null) {
       return foundServer(spec.place.data, file.pid, file.address);
     }
-    if (answer === WRONG_PASSWORD || spec.clock.monotonicMs() > deadline) {
+    spec.signal?.throwIfAborted();
+    if (REFUSED.test(answer ?? "") || spec.clock.monotonicMs() > deadline) {
       throw new Error(
         `A Postgres server (process ${file.pid}) runs in ${spec.place.data} and cannot be used (${answer}). Stop it, then start again.`,
       );
@@ -63,6 +74,7 @@ export async function launchServer(spec: ServerSpec, address: Address): Promise<
     if (!hindered || spec.clock.monotonicMs() > deadline) {
       throw new Error(`Postgres did not start: ${outcome} (log: ${logOf(spec.place)})`);
     }
+    spec.signal?.throwIfAborted();
     await Bun.sleep(250);
   }
 }
@@ -91,16 +103,28 @@ async function tryLaunch(spec: ServerSpec, address: Address): Promise<Server | s
   closeSync(log);
   process.unref();
   const alive = () => process.exitCode === null && process.signalCode === null;
-  const server = { pid: process.pid, address, alive, exited: process.exited.then(() => undefined) };
+  const unwatch = watchParent(process.pid, spec.place.data);
+  const exited = process.exited.then(() => undefined);
+  const server = { pid: process.pid, address, alive, exited, unwatch };
   let slowAt = spec.clock.monotonicMs() + 5_000;
   while (alive()) {
-    if ((await ask(address, spec.password)) === null) return server;
+    const answer = await ask(address, spec.password);
+    if (answer === null) return server;
+    if (REFUSED.test(answer) || spec.signal?.aborted) {
+      await stopServer(server);
+      unwatch();
+      spec.signal?.throwIfAborted();
+      throw new Error(
+        `The database in ${spec.place.data} refuses the password in ${join(spec.place.directory, "password")} (${answer}). Restore this file from the backup that the database is of.`,
+      );
+    }
     if (spec.clock.monotonicMs() > slowAt) {
       spec.progress("Postgres is recovering …");
       slowAt = Number.POSITIVE_INFINITY;
     }
     await Bun.sleep(15);
   }
+  unwatch();
   return reasonIn(spec.place, offset) ?? `it ended with ${process.exitCode ?? process.signalCode}`;
 }
 
@@ -145,7 +169,7 @@ function foundServer(data: string, pid: number, address: Address): Server {
   const gone = async () => {
     while (alive()) await Bun.sleep(100);
   };
-  return { pid, address, alive, exited: gone() };
+  return { pid, address, alive, exited: gone(), unwatch: watchParent(pid, data) };
 }
 
 const LOG_BYTES_MAX = 10 * 1024 ** 2;

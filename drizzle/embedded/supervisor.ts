@@ -11,7 +11,6 @@ import { initialise } from "./initialise.ts";
 import { type ClusterLocation, chooseLocation, passwordOf, SYSTEM_ROOT } from "./location.ts";
 import { holdLock } from "./lock.ts";
 import { repairOwners } from "./owners.ts";
-import { watchParent } from "./parent-watch.ts";
 import { isServerAlive, readPidFile } from "./pid-file.ts";
 import { adoptServer, launchServer, type Server, type ServerSpec, stopServer } from "./server.ts";
 
@@ -28,6 +27,8 @@ export type EmbeddedOptions = {
   /** How many processes of the gateway connect to it; 1 if absent. */
   gateways?: number;
   systemRoot?: string;
+  /** Ends a start, with the signal's reason as its failure; no server is left then. */
+  signal?: AbortSignal;
 };
 
 export type Embedded = {
@@ -61,6 +62,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       gateways: options.gateways ?? 1,
       clock: options.clock,
       progress: options.progress,
+      signal: options.signal,
     };
     if (!existsSync(place.data)) {
       options.progress(`Creating the database in ${place.data} …`);
@@ -139,14 +141,12 @@ async function ensureDatabase(address: Address, password: string): Promise<void>
 function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let server = first;
-  const data = spec.place.data;
-  let unwatch = watchParent(server.pid, data);
   const watch = async () => {
     let delayMs = 0;
     let answered = true;
     for (;;) {
       await server.exited;
-      unwatch();
+      server.unwatch();
       if (stopping.signal.aborted) return;
       delayMs = restartDelayMs(delayMs, answered);
       log.warn({ server: server.pid, delayMs }, "Postgres ended; restarting it");
@@ -155,7 +155,6 @@ function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise
       // After a failed try `server` is the one that ended: the loop comes round at once, and waits longer.
       const next = await tryAgain(spec, first.address, log);
       answered = next !== null;
-      if (next !== null) unwatch = watchParent(next.pid, data);
       server = next ?? server;
       if (stopping.signal.aborted) await stopServer(server);
     }
@@ -172,7 +171,8 @@ function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise
 
 async function tryAgain(spec: ServerSpec, address: Address, log: Log): Promise<Server | null> {
   try {
-    const server = (await adoptServer(spec)) ?? (await launchServer(spec, address));
+    const again = { ...spec, signal: undefined };
+    const server = (await adoptServer(again)) ?? (await launchServer(again, address));
     log.info({ server: server.pid }, "Postgres answers again");
     return server;
   } catch (error) {

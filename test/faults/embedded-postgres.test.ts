@@ -1,5 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { connect } from "#drizzle/database.ts";
 import { chooseAddress } from "#drizzle/embedded/address.ts";
@@ -15,7 +25,7 @@ import { embeddedWorld, pidOf } from "./embedded-world.ts";
 
 const ROOT = process.getuid?.() === 0;
 
-const { path, prepared, newPath, copyOfPrepared, started } = embeddedWorld();
+const { path, prepared, newPath, copyOfPrepared, started, startedWith } = embeddedWorld();
 
 /** Resolves once another server than `former` runs on the directory. */
 const untilRestarted = (dataDirectory: string, former: number) =>
@@ -23,6 +33,18 @@ const untilRestarted = (dataDirectory: string, former: number) =>
     const pid = readPidFile(join(dataDirectory, "postgres/data"))?.pid;
     return pid !== undefined && pid !== former;
   });
+
+/** A cluster whose server recovers and never ends with it: it waits for a log that does not come. */
+function recovering(): string {
+  const directory = copyOfPrepared();
+  const data = join(directory, "postgres/data");
+  appendFileSync(join(data, "postgresql.auto.conf"), "hot_standby = off\n");
+  const signal = join(data, "standby.signal");
+  writeFileSync(signal, "");
+  const { uid, gid } = statSync(data);
+  chownSync(signal, uid, gid);
+  return directory;
+}
 
 describe("first and later starts", () => {
   test("what was committed is there at the next start", async () => {
@@ -72,7 +94,7 @@ describe("first and later starts", () => {
     const directory = copyOfPrepared();
     writeFileSync(join(directory, "postgres/data/PG_VERSION"), "14\n");
     await expect(start(directory)).rejects.toThrow(
-      /version 14, which the data directory needs.*DATABASE_URL/s,
+      /version 14, which the data directory needs.*install Postgres 14 .*tallygate move-database --to .*DATABASE_URL/s,
     );
   });
 
@@ -80,6 +102,30 @@ describe("first and later starts", () => {
     const directory = copyOfPrepared();
     rmSync(join(directory, "postgres/password"));
     await expect(start(directory)).rejects.toThrow(/postgres\/password is missing/);
+  });
+
+  test("a password that the cluster refuses is named with its file, and no server is left", async () => {
+    const directory = copyOfPrepared();
+    writeFileSync(join(directory, "postgres/password"), "another\n");
+    await expect(start(directory)).rejects.toThrow(
+      /refuses the password in .*postgres\/password \(28P01\)\. Restore this file/,
+    );
+    expect(existsSync(join(directory, "postgres/data/postmaster.pid"))).toBe(false);
+  });
+
+  test("a start that waits for the end of a recovery can be stopped, and leaves no server", async () => {
+    const directory = recovering();
+    const stopping = new AbortController();
+    const said: string[] = [];
+    const progress = (text: string) => {
+      said.push(text);
+      stopping.abort(new Error("stopped"));
+    };
+    const signal = stopping.signal;
+    const options = { dataDirectory: directory, systemRoot: path, log: keptLog(), clock: systemClock };
+    await expect(startedWith({ ...options, progress, signal })).rejects.toThrow("stopped");
+    expect(said).toEqual(["Postgres is recovering …"]);
+    expect(existsSync(join(directory, "postgres/data/postmaster.pid"))).toBe(false);
   });
 
   test("a second launcher on the same data directory is refused, and the first goes on", async () => {
@@ -131,12 +177,15 @@ describe("servers that end, and servers that do not", () => {
     await until(() => !Bun.spawnSync(["ps", "-eo", "args"]).stdout.includes(`${directory}/`));
   });
 
-  /** Another process starts the database and is killed with -9; returns the server's number. */
+  /** Another process starts the database and is killed with -9 once it answers or recovers; returns the server's number. */
   async function leftByKilledLauncher(directory: string): Promise<number> {
     const script = `
-      const { start } = await import(${JSON.stringify(join(import.meta.dir, "../support/embedded.ts"))});
-      await start(${JSON.stringify(directory)});
-      process.stdout.write("up");
+      const { keptLog } = await import(${JSON.stringify(join(import.meta.dir, "../support/embedded.ts"))});
+      const { startEmbedded } = await import(${JSON.stringify(join(import.meta.dir, "../../drizzle/embedded/supervisor.ts"))});
+      const clock = { now: () => new Date(), monotonicMs: () => performance.now() };
+      const progress = (text) => process.stdout.write(text);
+      await startEmbedded({ dataDirectory: ${JSON.stringify(directory)}, log: keptLog(), clock, progress });
+      progress("up");
       setInterval(() => undefined, 1000);`;
     const launcher = Bun.spawn([process.execPath, "-e", script], {
       // As anywhere but in tests, what it started lives on.
@@ -150,6 +199,12 @@ describe("servers that end, and servers that do not", () => {
     await launcher.exited;
     return pid;
   }
+
+  test("a server that recovers ends when its launcher is killed with -9", async () => {
+    const directory = recovering();
+    const pid = await leftByKilledLauncher(directory);
+    await until(() => !isServerAlive(join(directory, "postgres/data"), pid));
+  });
 
   test("a server ends by itself when its launcher is killed with -9, in order and with everything committed", async () => {
     const directory = copyOfPrepared();

@@ -46,9 +46,9 @@ const given = async ({ config }: DatabaseOptions): Promise<ReadyDatabase | null>
     ? null
     : { url: config.databaseUrl, description: "from DATABASE_URL", stop: async () => undefined };
 
-async function embedded({ config, log, clock, progress }: DatabaseOptions): Promise<ReadyDatabase> {
+async function embedded({ config, log, clock, progress, signal }: DatabaseOptions): Promise<ReadyDatabase> {
   const { dataDirectory, workers: gateways } = config;
-  const postgres = await startEmbedded({ dataDirectory, gateways, log, clock, progress });
+  const postgres = await startEmbedded({ dataDirectory, gateways, log, clock, progress, signal });
   const user = postgres.user === null ? "" : `, run by ${postgres.user}`;
   return {
     url: postgres.url,

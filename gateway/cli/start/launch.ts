@@ -49,10 +49,15 @@ export async function launch(options: LaunchOptions): Promise<number> {
   const secrets = secretsIn(config);
   // Beside the start of the database, which takes as long.
   const pages = ensurePages(config.dataDirectory, options.log);
-  const database = await readyDatabase({ ...options, progress: options.say, signal: requests.signal });
+  const { signal } = requests;
+  const database = await readyDatabase({ ...options, progress: options.say, signal }).catch((error) => {
+    if (signal.aborted) return null;
+    throw error;
+  });
+  if (database === null) return ENDED;
   try {
     await pages;
-    return requests.signal.aborted ? ENDED : await runPair(options, secrets, database);
+    return signal.aborted ? ENDED : await runPair(options, secrets, database);
   } finally {
     await database.stop();
   }
