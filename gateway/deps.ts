@@ -25,7 +25,7 @@ import { withMetrics } from "./recorder/recorder-metrics.ts";
 import { openAgentMetrics } from "./stores/agent-metrics.ts";
 import { classifyCall } from "./stores/classifier/classify-call.ts";
 import { openOwnership } from "./stores/foreign-ids.ts";
-import { openReporting } from "./stores/reports/report-writer.ts";
+import { openReporting } from "./stores/reports/open-reporting.ts";
 import { findSavedReports } from "./stores/reports/saved-reports.ts";
 import { withStoreErrors } from "./stores/store-errors.ts";
 import { openStores } from "./stores/stores.ts";

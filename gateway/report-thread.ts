@@ -7,6 +7,7 @@ import type { QueryFacts } from "#shared/report.ts";
 import { GatewayError } from "./errors.ts";
 import { type ReportRunner, type ResultWithEmpty, reportRunner } from "./reporting.ts";
 import { toCsv } from "./reports/csv.ts";
+import { overviewParts, stackedReport } from "./reports/overview.ts";
 import { payloadOf } from "./reports/payload.ts";
 import { AT_ONCE } from "./stores/reports/report-gate.ts";
 import type {
@@ -97,7 +98,7 @@ async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run,
     }
   };
   if (order.what === "query") {
-    return await written(async () => answerText(await runner.runAll(order.specs, now, order), order));
+    return await written(() => answerText(runner, order));
   }
   if (order.what === "report") {
     const text = order.format === "csv" ? toCsv : JSON.stringify;
@@ -112,19 +113,26 @@ async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run,
   });
 }
 
-/** What `POST /v1/reports/query` answers. */
-function answerText(
-  results: readonly ResultWithEmpty[],
-  { isOne, scope, complete, nowMs, timeZone }: Extract<ReportOrder, { what: "query" }>,
-): string {
+/** What `POST /v1/reports/query` and `POST /v1/reports/overview` answer. */
+async function answerText(
+  runner: ReportRunner,
+  { reports, form, ...order }: Extract<ReportOrder, { what: "query" }>,
+): Promise<string> {
+  const now = new Date(order.nowMs);
   const facts: QueryFacts = {
-    scope: scope === null ? null : { team: scope },
-    complete,
-    time_zone: timeZone,
-    as_of: new Date(nowMs).toISOString(),
+    scope: order.scope === null ? null : { team: order.scope },
+    complete: order.complete,
+    time_zone: order.timeZone,
+    as_of: now.toISOString(),
   };
-  const [first] = results;
-  return JSON.stringify(isOne ? { ...first, ...facts } : { results, ...facts });
+  if (typeof form !== "string") {
+    const then = (results: readonly ResultWithEmpty[]) =>
+      stackedReport(overviewParts(reports, results).models);
+    const results = await runner.runAll(reports, now, { ...order, then });
+    return JSON.stringify({ parts: overviewParts(reports, results), ...form, ...facts });
+  }
+  const results = await runner.runAll(reports, now, order);
+  return JSON.stringify(form === "one" ? { ...results[0], ...facts } : { results, ...facts });
 }
 
 /** What a failure may tell another thread: never the message of the driver, which quotes values. */

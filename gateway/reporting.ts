@@ -1,26 +1,18 @@
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Coverage, Result, Spec } from "#shared/report.ts";
-import { hasWholeHours } from "#shared/time-zone.ts";
-import { GatewayError } from "./errors.ts";
-import { type AnswerRow, type Answers, assemble, hasUnpriced, isEmpty } from "./reports/assemble.ts";
+import { type AnswerRow, type Answers, assemble, isEmpty } from "./reports/assemble.ts";
 import { ceilingQuery, hasBatches, ofBatches } from "./reports/ceiling.ts";
-import { type Ask, isZoned } from "./reports/context.ts";
+import type { Ask } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
 import { UTC } from "./reports/dimensions.ts";
-import { CLICKHOUSE, type Engine, POSTGRES } from "./reports/engines.ts";
-import { asksForExplanation, declaredOf, declaredQuery } from "./reports/explained.ts";
+import { CLICKHOUSE, POSTGRES } from "./reports/engines.ts";
+import { hasUnpricedPeople, lacksPayers } from "./reports/payers.ts";
 import { planReport } from "./reports/plan.ts";
-import { tasksOf, tasksQuery } from "./reports/relations.ts";
+import { isShareable, planTogether } from "./reports/plan-together.ts";
+import { ALL_TIME, type AskDatabase, type Databases, knownIn } from "./reports/reach.ts";
 import { revertedOf, revertsQuery } from "./reports/reverts.ts";
-import type { Reach } from "./reports/rollup/cover.ts";
-import { isDropped, reachOf, surveyQuery } from "./reports/rollup/survey.ts";
-import { type Period, type Periods, periodsOf } from "./reports/window.ts";
-import {
-  type AskDatabase,
-  openReportRecords,
-  openReportStore,
-  type ReportStore,
-} from "./stores/reports/report-store.ts";
+import { type Periods, periodsOf } from "./reports/window.ts";
+import { openReportRecords, openReportStore, type ReportStore } from "./stores/reports/report-store.ts";
 
 /** Answers checked specs, from single records or, in Postgres, from rollups of them. */
 export type ReportRunner = {
@@ -30,10 +22,17 @@ export type ReportRunner = {
    * takes longer than 30 s.
    */
   run(spec: Spec, now: Date, how?: Partial<Reading>): Promise<Result>;
-  /** Several at once, of one snapshot of Postgres. One that fails fails all. */
-  runAll(specs: readonly Spec[], now: Date, how?: Partial<Reading>): Promise<ResultWithEmpty[]>;
+  /** Several at once, of one snapshot of Postgres, and those that are asked by what these answered. One that fails fails all. */
+  runAll(
+    wanted: readonly WantedReport[],
+    now: Date,
+    how?: Partial<Reading> & { then?: (results: readonly ResultWithEmpty[]) => readonly WantedReport[] },
+  ): Promise<ResultWithEmpty[]>;
   close(): Promise<void>;
 };
+
+/** A checked spec, and which of its rows are wanted. Those of people with `unpriced` are of the same calls as all others. */
+export type WantedReport = Pick<Ask, "spec" | "rowsMax" | "unpriced" | "withoutReviews">;
 
 /** `byOwner`: a filter by subject means the owners of keys alone. `timeZone`: the zone of days, weeks and months. */
 type Reading = Pick<Ask, "byOwner" | "timeZone">;
@@ -64,12 +63,12 @@ export function reportRunner({
   const reporting = { postgres, clickhouse, orgId, rollupsFrom, byOwner: false, timeZone: UTC };
   return {
     async run(spec, now, how) {
-      const [answered] = await reports({ ...reporting, ...how }, [spec], now);
+      const [answered] = await reports({ ...reporting, ...how }, [{ spec }], now);
       if (!answered) throw new Error("A report has no answer.");
       const { empty: _, ceiling: __, ...result } = answered;
       return result;
     },
-    runAll: (specs, now, how) => reports({ ...reporting, ...how }, specs, now),
+    runAll: (wanted, now, how) => reports({ ...reporting, ...how }, wanted, now),
     close: async () => {
       await Promise.all([postgres.close(), clickhouse?.close()]);
     },
@@ -77,6 +76,7 @@ export function reportRunner({
 }
 
 type Reporting = Reading & {
+  then?: (results: readonly ResultWithEmpty[]) => readonly WantedReport[];
   postgres: ReportStore;
   /** Null: records are read from Postgres. */
   clickhouse: ReportStore | null;
@@ -85,51 +85,93 @@ type Reporting = Reading & {
 };
 
 /** From specs to results. Read it top to bottom, and then `answersIn`: that is the order in which things happen. */
-async function reports(reporting: Reporting, specs: readonly Spec[], now: Date): Promise<ResultWithEmpty[]> {
+async function reports(
+  { then, ...reporting }: Reporting,
+  wanted: readonly WantedReport[],
+  now: Date,
+): Promise<ResultWithEmpty[]> {
+  // All statements read one snapshot of Postgres, so that rows, totals and reports cannot disagree.
+  return await reading(reporting, async (databases) => {
+    const results = await resultsIn(databases, reporting, { wanted, now });
+    const more = then?.(results) ?? [];
+    return more.length === 0
+      ? results
+      : [...results, ...(await resultsIn(databases, reporting, { wanted: more, now }))];
+  });
+}
+
+async function resultsIn(
+  databases: Databases,
+  reporting: Reporting,
+  { wanted, now }: { wanted: readonly WantedReport[]; now: Date },
+): Promise<ResultWithEmpty[]> {
   // Windows: the current period of each, and the one to compare it with.
   const { timeZone } = reporting;
-  const asked = specs.map((spec) => ({
-    spec,
-    periods: periodsOf(spec.range, spec.compare, { now, timeZone }),
+  const asked = wanted.map((one) => ({
+    ...one,
+    periods: periodsOf(one.spec.range, one.spec.compare, { now, timeZone }),
   }));
 
-  // All statements read one snapshot of Postgres, so that rows, totals and reports cannot disagree.
-  const answers = await reading(reporting, async (databases) => {
-    const made: Answers[] = [];
-    for (const one of asked) made.push(await answersIn(databases, reporting, one));
-    return made;
-  });
+  const answers = await answersIn(databases, reporting, asked);
 
   // Compare and assemble: exact figures, their changes, shares and lower bounds, and why the cost changed.
   return answers.flatMap((answer, i) => {
     const one = asked[i];
     if (!one) return [];
     const { ceiling } = answer;
-    return [{ ...assemble(one.spec, one.periods, answer), empty: isEmpty(answer), ceiling }];
+    const result = assemble(one.spec, one.periods, answer);
+    return [{ ...result, rows: result.rows.slice(0, one.rowsMax), empty: isEmpty(answer), ceiling }];
   });
 }
 
 async function answersIn(
   databases: Databases,
   { orgId, rollupsFrom, byOwner, timeZone }: Reporting,
-  { spec, periods }: { spec: Spec; periods: Periods },
-): Promise<Answers> {
-  // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
-  const known = await knownIn(databases, { orgId, spec, periods, timeZone }, rollupsFrom);
-  const reverted = needsReverts(spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
+  asked: readonly (WantedReport & { periods: Periods })[],
+): Promise<Answers[]> {
+  const asks: Ask[] = [];
+  for (const one of asked) {
+    // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
+    const known = await knownIn(databases, { orgId, timeZone, ...one }, rollupsFrom);
+    const reverted = needsReverts(one.spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
+    asks.push({ engine: databases.engine, orgId, byOwner, timeZone, reverted, ...one, ...known });
+  }
 
   // Plan and run: one statement for the rows of both periods, side by side, and their total.
-  const { engine } = databases;
-  const ask: Ask = { engine, orgId, spec, periods, reverted, byOwner, timeZone, ...known };
-  const rows = await databases.records(planReport(ask));
+  const rowsOf = await rowsIn(databases, asks);
 
-  // Coverage: what the labels asked for do not reach back to.
-  return {
-    rows,
-    coverage: await coverageIn(databases, ask, rollupsFrom),
-    payers: await payersIn(databases, ask, rows),
-    ceiling: await isCeiling(databases, ask),
-  };
+  const answers: Answers[] = [];
+  for (const ask of asks) {
+    const rows = rowsOf.get(ask) ?? [];
+    answers.push({
+      rows,
+      // Coverage: what the labels asked for do not reach back to.
+      coverage: await coverageIn(databases, ask, rollupsFrom),
+      payers: await payersIn(databases, ask, rowsOf),
+      ceiling: await isCeiling(databases, ask),
+    });
+  }
+  return answers;
+}
+
+/** The rows of each report. Those that read the same facts are one statement. */
+async function rowsIn({ records }: Databases, asks: readonly Ask[]): Promise<Map<Ask, readonly AnswerRow[]>> {
+  const { alone = [], together = [] } = Object.groupBy(asks, (ask) =>
+    isShareable(ask) ? "together" : "alone",
+  );
+  const groups = Map.groupBy(together, ({ spec: { source, filters }, periods: { current } }) =>
+    JSON.stringify([source, filters, current]),
+  );
+  const made = new Map<Ask, readonly AnswerRow[]>();
+  for (const [first, ...others] of [...alone.map((ask) => [ask]), ...groups.values()]) {
+    if (!first) continue;
+    if (others.length === 0) made.set(first, await records(planReport(first)));
+    else {
+      const rows = Map.groupBy(await records(planTogether([first, ...others])), (row) => Number(row["part"]));
+      for (const [place, ask] of [first, ...others].entries()) made.set(ask, rows.get(place) ?? []);
+    }
+  }
+  return made;
 }
 
 /** Whether the current window holds batches at interactive prices, which is more than they cost. */
@@ -139,72 +181,46 @@ async function isCeiling({ postgres, records }: Databases, ask: Ask): Promise<bo
   return hasBatches(await records(planReport(ofBatches(ask))));
 }
 
-/** A decomposition is of priced calls alone. Only where there are others are the people who made them counted again. */
+/**
+ * A decomposition is of priced calls alone. Sums do not know who made these: that differs from who made calls only where all
+ * calls of somebody are of unknown cost, and only then are people counted again.
+ */
 async function payersIn(
-  databases: Databases,
+  { records }: Databases,
   ask: Ask,
-  rows: readonly AnswerRow[],
+  rowsOf: ReadonlyMap<Ask, readonly AnswerRow[]>,
 ): Promise<AnswerRow | null> {
   const { spec, periods } = ask;
-  if (periods.previous === null || !spec.measures.includes("cost_decomposition") || !hasUnpriced(rows))
-    return null;
+  const isDecomposed = periods.previous !== null && spec.measures.includes("cost_decomposition");
+  if (!isDecomposed || !lacksPayers(rowsOf.get(ask) ?? [])) return null;
+  const people: Ask = {
+    ...ask,
+    spec: { ...spec, dimensions: ["subject"], measures: ["unpriced_requests"] },
+    unpriced: "alone",
+  };
+  const [told] = [...rowsOf].filter(([{ unpriced }]) => unpriced === "too");
+  if (!hasUnpricedPeople(told?.[1] ?? (await records(planReport(people))))) return null;
   const total: Spec = { ...spec, dimensions: [], measures: ["cost_decomposition"] };
-  const [row = null] = await databases.records(planReport({ ...ask, spec: total, countsPayers: true }));
+  const [row = null] = await records(planReport({ ...ask, spec: total, readsFacts: true }));
   return row;
 }
-
-/** What is asked of: the database of records, and Postgres, which knows everything else. */
-type Databases = { engine: Engine; records: AskDatabase; postgres: AskDatabase };
 
 const reading = <T>({ postgres, clickhouse }: Reporting, work: (databases: Databases) => Promise<T>) =>
   clickhouse
     ? clickhouse.snapshot((records) =>
         work({ engine: CLICKHOUSE, records, postgres: (query) => postgres.snapshot((ask) => ask(query)) }),
       )
-    : postgres.snapshot((ask) => work({ engine: POSTGRES, records: ask, postgres: ask }));
-
-const EVER: Period = { fromMs: null, toMs: Date.UTC(9999, 0) };
-const ALL_TIME: Periods = { current: EVER, previous: null };
-
-type Asked = Pick<Ask, "orgId" | "spec" | "periods" | "timeZone">;
-
-/** What a statement has to know beforehand: how far rollups reach, or, where there are none, the sessions of outcomes. */
-async function knownIn(
-  { engine, postgres }: Databases,
-  asked: Asked,
-  rollupsFrom: number,
-): Promise<Pick<Ask, "reach" | "tasks" | "declared">> {
-  if (engine === POSTGRES)
-    return { reach: await reachIn(postgres, asked, rollupsFrom), tasks: null, declared: null };
-  return {
-    reach: null,
-    declared: asksForExplanation(asked.spec) ? declaredOf(await postgres(declaredQuery(asked.orgId))) : null,
-    tasks: asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : null,
-  };
-}
-
-/** How far rollups reach; null where single records are read. Sessions of outcomes ran at any time. */
-async function reachIn(database: AskDatabase, asked: Asked, rollupsFrom: number): Promise<Reach | null> {
-  const { orgId, spec, periods, timeZone } = asked;
-  if (spec.source !== "requests" && spec.source !== "outcomes") return null;
-  const isOfRecords = spec.source === "requests";
-  const survey = await database(surveyQuery(orgId, isOfRecords ? periods : ALL_TIME, rollupsFrom));
-  const reach = reachOf(survey, rollupsFrom);
-  if (!isOfRecords || reach === null || cutsAtHours(timeZone, periods)) return reach;
-  // Sums know no part of an hour.
-  if (isDropped(survey)) throw new GatewayError("invalid_request", OFF_THE_HOUR);
-  return isZoned(asked) ? null : reach;
-}
-
-const OFF_THE_HOUR =
-  "time_zone: differs from UTC by part of an hour, and single records of these days are no longer kept";
-
-/** Whether days of the zone begin at whole hours of UTC, in all of the periods. No record is older than the gateway. */
-function cutsAtHours(timeZone: string, { current, previous }: Periods): boolean {
-  const fromMs = Math.min(current.fromMs ?? FIRST_MS, previous?.fromMs ?? current.fromMs ?? FIRST_MS);
-  return timeZone === UTC || hasWholeHours(timeZone, Math.max(fromMs, FIRST_MS), current.toMs);
-}
-const FIRST_MS = Date.UTC(2020, 0);
+    : postgres.snapshot((database) => {
+        // Of one snapshot the same question has the same answer.
+        const known = new Map<string, ReturnType<AskDatabase>>();
+        const ask: AskDatabase = (query) => {
+          const key = JSON.stringify([query.text, query.params]);
+          const answer = known.get(key) ?? database(query);
+          known.set(key, answer);
+          return answer;
+        };
+        return work({ engine: POSTGRES, records: ask, postgres: ask });
+      });
 
 /** Null where all labels asked for were recorded from the start. They may be older than the windows. */
 async function coverageIn(databases: Databases, ask: Ask, rollupsFrom: number): Promise<Coverage | null> {

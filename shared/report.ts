@@ -113,7 +113,7 @@ export const VIEWS = ["table", "bar", "line", "stacked", "waterfall"] as const;
 export const ROWS_MAX = 1000;
 
 /** An object that may hold any of the named members and no other. */
-const someOf = <N extends string, T extends TSchema>(names: readonly N[], member: T) => {
+export const someOf = <N extends string, T extends TSchema>(names: readonly N[], member: T) => {
   const members = Object.fromEntries(names.map((name) => [name, Type.Optional(member)]));
   return Type.Unsafe<Partial<Record<N, Static<T>>>>(closed(members));
 };
@@ -202,7 +202,8 @@ export const Result = closed({
 });
 export type Result = Static<typeof Result>;
 
-const QueryFacts = {
+/** What `POST /v1/reports/query` says beside its results. */
+export const QUERY_FACTS = {
   scope: {
     ...nullable(closed({ team: Type.String() })),
     description: "The team that the reader's reports are limited to; null: no limit.",
@@ -214,20 +215,20 @@ const QueryFacts = {
   time_zone: Type.String({ description: "IANA time zone in which days, weeks and months begin." }),
   as_of: Type.String({ description: "When the answer was asked for: the end of ranges that have none." }),
 };
-/** What `POST /v1/reports/query` says beside its results. */
-export type QueryFacts = Static<ReturnType<typeof Type.Object<typeof QueryFacts>>>;
-const resultMembers = {
+export type QueryFacts = Static<ReturnType<typeof Type.Object<typeof QUERY_FACTS>>>;
+/** Members of a report that `POST /v1/reports/query` answers. */
+export const RESULT_MEMBERS = {
   ...Result.properties,
   empty: Type.Boolean({ description: "The report's windows have no records." }),
   ceiling: Type.Boolean({ description: "It holds batches at interactive prices: at most this." }),
 };
 
 /** One report, as `POST /v1/reports/query` answers it. */
-export const QueryAnswer = closed({ ...resultMembers, ...QueryFacts });
+export const QueryAnswer = closed({ ...RESULT_MEMBERS, ...QUERY_FACTS });
 export type QueryAnswer = Static<typeof QueryAnswer>;
 
 /** Several reports of one snapshot, in the order in which they were asked. */
-export const QueryAnswers = closed({ results: Type.Array(closed(resultMembers)), ...QueryFacts });
+export const QueryAnswers = closed({ results: Type.Array(closed(RESULT_MEMBERS)), ...QUERY_FACTS });
 export type QueryAnswers = Static<typeof QueryAnswers>;
 
 /** As `GET /v1/reports/query-schema.json` answers it. */

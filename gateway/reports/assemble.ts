@@ -20,13 +20,7 @@ export type Answers = {
   ceiling: boolean;
 };
 
-/** Whether a decomposition must count people again: it has calls of unknown cost, and is of priced calls alone. */
-export const hasUnpriced = (rows: readonly AnswerRow[]): boolean =>
-  rows.some(
-    (row) => isTotal(row) && (Number(row["c_unpriced"] ?? 0) > 0 || Number(row["p_unpriced"] ?? 0) > 0),
-  );
-
-const isTotal = (row: AnswerRow) => row["is_total"] === "true";
+export const isTotal = (row: AnswerRow) => row["is_total"] === "true";
 
 type Sides<T> = { current: T; previous: T };
 type ExactFigures = Partial<Record<MeasureName, Exact | null>>;
@@ -53,8 +47,8 @@ export function assemble(spec: Spec, periods: Periods, answers: Answers): Result
     decomposition:
       compared && spec.measures.includes("cost_decomposition")
         ? decompose(
-            withPayers(totals.previous, answers.payers?.["p_priced_users"]),
-            withPayers(totals.current, answers.payers?.["c_priced_users"]),
+            withPayers(totals.previous, (answers.payers ?? totalRow)?.["p_priced_users"]),
+            withPayers(totals.current, (answers.payers ?? totalRow)?.["c_priced_users"]),
           )
         : null,
     coverage: answers.coverage,

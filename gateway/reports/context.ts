@@ -25,10 +25,18 @@ export type Ask = {
   periods: Periods;
   reverted: readonly string[];
   reach: Reach | null;
-  /** Instead of persons with billed calls, those with a call of known cost are counted. Sums have no such count. */
-  countsPayers?: true;
   /** A filter by subject means the owners of keys alone: what people see of themselves. */
   byOwner: boolean;
+  /** Of the rows with records in the current window, the first so many; absent: `ROWS_MAX` of all rows. */
+  rowsMax?: number;
+  /** Beside these, or alone, rows are wanted whose billed calls in a window are all of unknown cost. */
+  unpriced?: "too" | "alone";
+  /** Outcomes are merges alone: reviews are not counted, nor make a group. */
+  withoutReviews?: true;
+  /** Sums by one dimension do not answer. */
+  readsFacts?: true;
+  /** Facts are for several reports (plan-together.ts). */
+  isShared?: true;
   /** In which days, weeks and months begin (shared/time-zone.ts). Sums are those of UTC, so it reads cells of hours. */
   timeZone: string;
 };
@@ -54,6 +62,8 @@ export type Context = {
   names: readonly AggregateName[];
   /** What a fact is: a single record, or a cell, which sums up several. */
   facts: "records" | "cells";
+  /** Where facts are read that several reports share; absent: it reads its own. */
+  factsFrom?: string;
   covers: { current: Cover; previous: Cover | null };
   /** By which dimension sums answer; null: they do not, and cells are read. */
   kind: Kind | null;
@@ -63,27 +73,50 @@ export type Context = {
 
 const NO_COVER: Cover = { sums: null, days: [], hours: [], raw: [] };
 
-export function contextOf(ask: Ask): Context {
+export function contextOf(ask: Ask, params: Parameters = parameters(ask.engine)): Context {
   const { spec, periods, reach } = ask;
-  const names = namesOf(spec).map((name) =>
-    ask.countsPayers && name === "billed_users" ? "priced_users" : name,
-  );
-  const params = parameters(ask.engine);
+  const names = namesOf(ask);
   // Outcomes are few; what is read from cells are their sessions (sources.ts).
   if (!reach || spec.source !== "requests") {
     const covers = { current: NO_COVER, previous: null };
-    return { ask, params, names, facts: "records", covers, kind: null, scope: EVERYTHING };
+    return {
+      ask,
+      params,
+      names: withPayers(ask, names),
+      facts: "records",
+      covers,
+      kind: null,
+      scope: EVERYTHING,
+    };
   }
-  const kind = isZoned(ask) ? null : kindOf(spec, names);
+  const kind = isZoned(ask) || ask.readsFacts ? null : kindOf(spec, names);
   const scope = scopeOf(spec);
   const sums = scope === EVERYTHING ? "hours" : "days";
   const cover = (period: Period) => coverOf(period, reach, kind === null ? null : sums);
   const covers = { current: cover(periods.current), previous: periods.previous && cover(periods.previous) };
-  return { ask, params, names, facts: "cells", covers, kind, scope };
+  return {
+    ask,
+    params,
+    names: kind === null ? withPayers(ask, names) : names,
+    facts: "cells",
+    covers,
+    kind,
+    scope,
+  };
 }
 
-function namesOf({ source, measures }: Spec): AggregateName[] {
-  const always: AggregateName[] = ["records", "uncertain"];
+/** A decomposition is of priced calls alone. Sums do not know who made them (reporting.ts: `payersIn`). */
+const withPayers = ({ spec, periods }: Ask, names: readonly AggregateName[]): readonly AggregateName[] =>
+  spec.measures.includes("cost_decomposition") && periods.previous !== null
+    ? [...new Set<AggregateName>([...names, "priced_users"])]
+    : names;
+
+function namesOf({ spec: { source, measures }, unpriced }: Ask): AggregateName[] {
+  const always: AggregateName[] = [
+    "records",
+    "uncertain",
+    ...(unpriced ? (["billed_records", "unpriced"] as const) : []),
+  ];
   // Merges tell whether anything was spent on them.
   if (source === "outcomes") always.push("merged_prs");
   return [...new Set([...always, ...aggregatesOf(measures)])];
@@ -122,6 +155,12 @@ function scopeOf({ filters }: Pick<Spec, "filters">): string {
 /** Rows that are made alike: the groups of these dimensions, or all in one (`total`), of the facts in a table. */
 export type Section = { total: boolean; dimensions: readonly DimensionName[]; facts: string };
 
+/** The groups of facts: `d1` and `d2`, or, where reports share them, one for each of their dimensions (`g1` and so on). */
+export const groupColumns = ({ ask }: Context, groups: readonly string[], none = "''"): string =>
+  (ask.isShared ? groups : [groups[0] ?? none, groups[1] ?? none])
+    .map((sql, i) => `${sql} as ${ask.isShared ? "g" : "d"}${i + 1}`)
+    .join(", ");
+
 /** What an aggregate counts distinctly in this report. */
 export const distinctOf = (
   { ask }: Context,
@@ -135,3 +174,6 @@ export const distinctOf = (
 export const distinctNames = (context: Context): DistinctName[] => [
   ...new Set(context.names.flatMap((name) => distinctOf(context, name)?.name ?? [])),
 ];
+
+/** Whether cells are read where no sums answer: these may be millions. */
+export const isLong = ({ facts, kind }: Context): boolean => facts === "cells" && kind === null;

@@ -55,11 +55,14 @@ const timesIn = (engine: Engine, zone: string, day: string) => {
 /** The column of cells with their day in a time zone; `r.day` is that of UTC, by which hours are counted. */
 export const dayColumn = (zone: string): string => (zone === UTC ? "r.day" : "r.local_day");
 
+/** The subject of a call that no one made. */
+export const SERVICE_ACCOUNT = "service account";
+
 /** Label, owner, or both where they differ. */
 const SUBJECT = `case
     when not r.attributed then '${NONE}'
     when r.user_label <> r.owner then r.user_label || ' (' || r.owner || ')'
-    else coalesce(r.user_label, r.owner, 'service account') end`;
+    else coalesce(r.user_label, r.owner, '${SERVICE_ACCOUNT}') end`;
 
 const tagsIn = (engine: Engine): string => engine.itemsOr("r.tags", NONE);
 

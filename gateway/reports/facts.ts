@@ -1,8 +1,9 @@
 import { aggregateOf, namedIn } from "./aggregates.ts";
-import { type Context, distinctNames, type Section } from "./context.ts";
+import { type Context, distinctNames, groupColumns, type Section } from "./context.ts";
 import { dimensionOf, filterSql, tagRows } from "./dimensions.ts";
 import { asksForExplanation, EXPLANATION_ROWS } from "./explained.ts";
 import { relationOf } from "./relations.ts";
+import { cellFacts } from "./rollup/cells.ts";
 import { withinSql } from "./rollup/spans.ts";
 import { asksForLane, filtersOf } from "./spec.ts";
 
@@ -34,11 +35,18 @@ const MEMBERS = {
   fixes: ["r.run", "r.fix_cost_usd"],
 } as const;
 
+/** The facts of both windows. */
+export const factsSql = (context: Context, section: Section): string =>
+  context.facts === "cells" ? cellFacts(context, section) : recordFacts(context, section);
+
 /** The single records of both windows that pass the filters, one row for each group to which a record belongs. */
-export function recordFacts(context: Context, { dimensions }: Section): string {
+function recordFacts(context: Context, { dimensions }: Section): string {
   const { ask, params } = context;
   const { spec, periods, engine } = ask;
-  const [d1 = "''", d2 = "''"] = dimensions.map((name) => engine.groupText(dimensionOf(name, ask).records));
+  const groups = groupColumns(
+    context,
+    dimensions.map((name) => engine.groupText(dimensionOf(name, ask).records)),
+  );
   const current = withinSql("r.started_at", periods.current, params);
   const within = periods.previous
     ? `(${current} or ${withinSql("r.started_at", periods.previous, params)})`
@@ -62,7 +70,7 @@ export function recordFacts(context: Context, { dimensions }: Section): string {
   );
   const org = params.add(ask.orgId, "text");
   return `
-  select ${current} as current, ${d1} as d1, ${d2} as d2,
+  select ${current} as current, ${groups},
     ${billed} as billed, ${["r.uncertain", ...columns].join(", ")}
   from ${relationOf(ask, params, within)} r
   left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? `\n  ${tagRows(engine)}` : ""}${asksForExplanation(spec) ? EXPLANATION_ROWS : ""}

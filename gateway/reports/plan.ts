@@ -1,22 +1,21 @@
-import { type AggregateName, DISTINCT, type DistinctName } from "./aggregates.ts";
-import { type Ask, type Context, contextOf, distinctNames, distinctOf, type Section } from "./context.ts";
+import type { AggregateName, DistinctName } from "./aggregates.ts";
+import {
+  type Ask,
+  type Context,
+  contextOf,
+  distinctNames,
+  distinctOf,
+  isLong,
+  type Section,
+} from "./context.ts";
 import { isTime } from "./dimensions.ts";
 import { POSTGRES } from "./engines.ts";
 import { asksForExplanation, explanationTables } from "./explained.ts";
-import { recordFacts } from "./facts.ts";
+import { factsSql } from "./facts.ts";
 import { atOnceSql, summedNames, sumSql } from "./figures.ts";
+import { groupsOf, membersInAll, membersSql } from "./members.ts";
 import type { Query } from "./parameters.ts";
-import { cellFacts } from "./rollup/cells.ts";
-import {
-  COUNTS,
-  type Counted,
-  deltasPart,
-  isTogether,
-  type SumsPart,
-  sumRows,
-  unitOf,
-} from "./rollup/dimension-sums.ts";
-import { knownSql } from "./rollup/known.ts";
+import { deltasPart, isTogether, type SumsPart, sumRows } from "./rollup/dimension-sums.ts";
 import { addedSql, firstSql, rankNames, shownSql } from "./shown.ts";
 
 /**
@@ -29,13 +28,19 @@ import { addedSql, firstSql, rankNames, shownSql } from "./shown.ts";
  */
 export function planReport(ask: Ask): Query {
   const context = contextOf(ask);
+  return { text: statementOf(context), params: context.params.values, isLong: isLong(context) };
+}
+
+/** The text of `planReport`, as a part of another statement too. */
+export function statementOf(context: Context): string {
+  const { ask } = context;
   const sections = sectionsOf(context);
   const tables = sections.flatMap((section) =>
     section.isOwn ? [...factsTables(context, section), ...membersTables(context, section)] : [],
   );
   if (asksForExplanation(ask.spec)) tables.unshift(...explanationTables(ask, context.params));
   const parts = sections.flatMap((section) => partsOf(context, section));
-  const text = `with ${tables.join(",\n")},
+  return `with ${tables.join(",\n")},
 parts as (${parts.map((part, i) => partSql(context, part, i === 0)).join("\n  union all")}
 ),
 sides as (${addedSql(context)}
@@ -43,7 +48,6 @@ sides as (${addedSql(context)}
 cells as (${ask.engine.sides("sides", context.names)}
 )
 ${shownSql(context)}`;
-  return { text, params: context.params.values, isLong: isLong(context) };
 }
 
 /** `isOwn`: it has tables of its own; else it is made of those of the groups. */
@@ -69,14 +73,12 @@ const onePass = ({ ask: { engine, spec } }: Context) =>
 /** Facts are copied once where they are few: single records, and cells beside sums. Many cells are rather read again. */
 function factsTables(context: Context, section: Section): string[] {
   if (section.total && section.facts === "every_fact") return [];
-  const facts = context.facts === "cells" ? cellFacts(context, section) : recordFacts(context, section);
+  if (context.factsFrom) return [`${section.facts} as not materialized (${context.factsFrom})`];
+  const facts = factsSql(context, section);
   return !section.total && isChosen(context)
     ? [`every_fact as materialized (${facts}\n)`, ...chosenTables(context, section.facts)]
     : [`${section.facts} as ${context.ask.engine.table(!isLong(context))}(${facts}\n)`];
 }
-
-/** Whether cells are read where no sums answer: these may be millions. */
-const isLong = ({ facts, kind }: Context): boolean => facts === "cells" && kind === null;
 
 /** Sessions are the groups without number: the ones that are shown are chosen first, if facts alone put them in order. */
 const isChosen = (context: Context): boolean =>
@@ -126,47 +128,6 @@ function membersTables(context: Context, section: Section): string[] {
 const namesOfSums = (context: Context): AggregateName[] =>
   context.names.filter((name) => !distinctOf(context, name) || (context.kind !== null && isTogether(name)));
 
-const groupsOf = ({ total }: Pick<Section, "total">): string => (total ? "current" : "current, d1, d2");
-
-function membersSql(context: Context, section: Section, name: DistinctName): string {
-  const { member, carries } = DISTINCT[name];
-  const hasSums = context.kind !== null;
-  const groups = [
-    groupsOf(section),
-    ...(hasSums && context.kind !== "total" ? ["value"] : []),
-    member,
-    ...(name === "hour" ? ["day"] : []),
-  ];
-  const columns = [
-    ...groups.map((column) => (column === member ? `${member} as member` : column)),
-    ...carries,
-  ];
-  const isCounted = name in COUNTS;
-  const day = hasSums && isCounted ? ["min(day) as day"] : [];
-  const members = `
-  select ${[...columns, ...day].join(", ")}
-  from ${section.facts} where ${member} is not null group by ${groups.join(", ")}`;
-  return isCounted ? freshSql(context, section, { entity: name as Counted, members }) : members;
-}
-
-/** Members with whether they count (`fresh`, `billed_fresh`): sums of the window do not have them already. */
-function freshSql(
-  context: Context,
-  section: Section,
-  { entity, members }: { entity: Counted; members: string },
-): string {
-  const { start, end } = unitOf(section, "e.day");
-  const known = knownSql(context, section, entity);
-  const unit = known === null || end === null ? "" : `, ${start("'-infinity'")} as since, ${end} as until`;
-  return `
-  select e.*, known & 1 = 0 as fresh, billed and known & 2 = 0 as billed_fresh
-  from (
-    select e.*, ${known ?? "0"} as known from (
-    select e.*${unit} from (${members}) e offset 0
-    ) e offset 0
-  ) e`;
-}
-
 /** What a section is made of: its sums, and the members that are counted in it. */
 function partsOf(context: Context, section: Place): PartOf[] {
   if (context.ask.engine.counts === "atOnce") {
@@ -213,17 +174,6 @@ function membersPart(context: Context, section: Place, name: DistinctName): Sums
   const isOnce = section.isOwn || (name === "hour" && context.ask.spec.dimensions.every(isTime));
   const from = isOnce ? table : `(${membersInAll(context, section, name)}) e`;
   return { from, figures: Object.fromEntries(counts) };
-}
-
-/** Each member of the groups once. */
-function membersInAll(context: Context, section: Place, name: DistinctName): string {
-  const groups = ["current", "member", ...(name === "hour" ? ["day"] : [])];
-  const isCounted = name in COUNTS;
-  const hasSums = context.kind !== null && isCounted;
-  const columns = [...groups, ...DISTINCT[name].again, ...(hasSums ? ["min(day) as day"] : [])];
-  const members = `
-    select ${columns.join(", ")} from ${name}_of_${section.facts} group by ${groups.join(", ")}`;
-  return isCounted ? freshSql(context, section, { entity: name as Counted, members }) : members;
 }
 
 /** The first part names the columns, and gives them their type. */

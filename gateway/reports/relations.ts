@@ -7,6 +7,7 @@ import { type Engine, listedTasks } from "./engines.ts";
 import { type Parameters, parameters, type Query } from "./parameters.ts";
 import { coverOf } from "./rollup/cover.ts";
 import { spansSql, withinSql } from "./rollup/spans.ts";
+import { filtersOf } from "./spec.ts";
 
 /**
  * A relation gives one row per record, with these columns beside those that its dimensions and measures name:
@@ -52,13 +53,17 @@ const AGENT_METRICS = `(
 const NAMED_SESSION = "case when link in ('joined', 'unknown_session') then session end";
 
 /** Pull requests at their merge, and stamped reviews at their submission. */
-const OUTCOME_EVENTS = `(
+const outcomeEvents = (withoutReviews = false): string => `(
     select org_id, merged_at as started_at, repository_id, number, repository_id || '#' || number as pull_request,
       null as review, ${NAMED_SESSION} as session
-    from pull_requests where merged_at is not null
+    from pull_requests where merged_at is not null${
+      withoutReviews
+        ? ""
+        : `
     union all
     select org_id, submitted_at, repository_id, number, null, repository_id || '!' || id, session
-    from reviews where session is not null
+    from reviews where session is not null`
+    }
   )`;
 
 const COST = "sum(q.cost_usd) filter (where q.channel <> 'subscription')";
@@ -82,7 +87,9 @@ const dearestTeams = ({ hasItems }: Engine): string => `
  * are looked up for all sessions of the outcomes `o` that lie `among` those asked for at once.
  */
 function outcomes(ask: Ask, params: Parameters, among: string): string {
-  const { engine, tasks } = ask;
+  const { engine, tasks, spec } = ask;
+  const asked = [...spec.dimensions, ...filtersOf(spec.filters).map(([name]) => name)];
+  const hasTeams = asked.includes("team") || asked.includes("cost_center");
   const org = params.add(ask.orgId, "text");
   const list = (values: readonly string[]) => params.add(values, "text[]");
   const { named, uncovered } = tasks
@@ -96,20 +103,24 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
   const once = engine.table(true);
   const asksForFixes = ask.spec.measures.includes("review_fix_cost_usd");
   return `(
-  with events as ${once}(${eventsSql(org, among)}),
+  with events as ${once}(${eventsSql(org, among, ask.withoutReviews)}),
     named as ${once}(${named}),
     uncovered as ${once}(${uncovered}),
     calls as ${once}(
       select c.*, n.task from (${sessionRows(ask, params, org)}) c join named n on n.session = c.session
       where ${isOfTask}
-    ),
-    dearest as ${once}(${dearestTeams(engine)})${asksForFixes ? fixTables(ask, params, org) : ""}
+    )${
+      hasTeams
+        ? `,
+    dearest as ${once}(${dearestTeams(engine)})`
+        : ""
+    }${asksForFixes ? fixTables(ask, params, org) : ""}
   select o.org_id as org_id, o.started_at as started_at, o.pull_request as pull_request, o.review as review,
     coalesce(p.full_name, o.repository_id::text) as repository, o.session as session,
     coalesce(p.full_name, o.repository_id::text) || '#' || o.number as pull_request_name, q.author_login as author,
     q.kind as pr_kind, q.additions::bigint + q.deletions as pr_lines, q.changed_files as pr_files,
     m.key_id is not null as attributed, m.owner as owner, m.user_label as user_label, m.key_id as key_id,
-    t.teams as teams, t.cost_center as cost_center,
+    ${hasTeams ? "t.teams as teams, t.cost_center as cost_center," : ""}
     case when o.pull_request is not null then coalesce(m.user_label, m.owner) end as person,
     case when o.pull_request is not null and m.key_id is not null then o.session end as run,
     true as metered, m.cost_usd as session_cost_usd,
@@ -125,8 +136,7 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
       ${engine.someOf(uncertainIn(engine))} over (partition by q.task) as uncertain
     from calls q
     group by ${MAKER}
-  ) m on m.task = o.session
-  left join dearest t on t.task = o.session${asksForFixes ? "\n  left join fixes f on f.task = o.session" : ""}
+  ) m on m.task = o.session${hasTeams ? "\n  left join dearest t on t.task = o.session" : ""}${asksForFixes ? "\n  left join fixes f on f.task = o.session" : ""}
 )`;
 }
 
@@ -157,8 +167,8 @@ function fixTables({ engine, reach }: Ask, params: Parameters, org: string): str
     )`;
 }
 
-const eventsSql = (org: string, among: string): string =>
-  `select o.* from ${OUTCOME_EVENTS} o where o.org_id = ${org} and ${among}`;
+const eventsSql = (org: string, among: string, withoutReviews = false): string =>
+  `select o.* from ${outcomeEvents(withoutReviews)} o where o.org_id = ${org} and ${among}`;
 
 /**
  * What Postgres knows of the tasks with outcomes in the periods: `task`, `session` and `declarer` of each session that is linked to one, and

@@ -40,12 +40,19 @@ from (${firstSql(context, "cells")}\n) x order by total, place`;
 
 /** The rows of a table with both windows that are shown, by their `place`, and the total. */
 export function firstSql({ ask, facts }: Context, cells: string): string {
+  const { rowsMax, unpriced } = ask;
+  const isUnpriced = SIDES.map(
+    (side) => `${side}_billed_records > 0 and ${side}_unpriced >= ${side}_billed_records`,
+  ).join(" or ");
+  const too = unpriced ? ` or ${isUnpriced}` : "";
+  const wanted = rowsMax === undefined ? "c_records > 0 or p_records > 0" : "total or c_records > 0";
+  const first = unpriced === "alone" ? "total" : `place <= ${rowsMax ?? ROWS_MAX}`;
   const byP95 = facts === "cells" && ask.spec.measures[0] === P95;
   return `
   select * from (
     select *, row_number() over (partition by total order by ${orderSql(ask.spec, byP95 ? p95Rank(cells) : null)}) as place
-    from ${cells} where c_records > 0 or p_records > 0
-  ) x where place <= ${ROWS_MAX}`;
+    from ${cells} where ${wanted}${too}
+  ) x where ${first}${too}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
+import { OverviewAnswer, OverviewFrame } from "#shared/overview.ts";
 import {
   COMPARES,
   PAYLOAD_DIMENSIONS,
@@ -110,6 +111,15 @@ export const REPORTS_DOCS = {
     tags: TAGS,
     security: SECURITY,
     responses: responses("The version of what the caller's reports read.", json(RecordsVersion)),
+  },
+  overview: {
+    summary: "The reports of the Overview, of one snapshot",
+    description:
+      "Spend by day, its costliest models, people and teams, merged pull requests by day and repository, and why the cost changed.",
+    tags: TAGS,
+    security: SECURITY,
+    requestBody: { required: true, content: json(OverviewFrame) },
+    responses: responses("The reports.", json(OverviewAnswer)),
   },
   query: {
     summary: "One report, as JSON or CSV, or several of one snapshot",

@@ -1,6 +1,6 @@
 import { Elysia, type HTTPHeaders } from "elysia";
-import { within } from "#drizzle/database.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Log } from "#shared/log.ts";
+import { OverviewFrame } from "#shared/overview.ts";
 import { QUERY_JSON_SCHEMA, type Spec } from "#shared/report.ts";
 import { REPORT_JSON_SCHEMA } from "#shared/report-payload.ts";
 import { fits } from "#shared/schema.ts";
@@ -10,6 +10,7 @@ import type { ReportReader } from "../identity/authorize.ts";
 import { readBody } from "../plugins/body.ts";
 import { csvFileName } from "../reports/csv.ts";
 import { forcedTeam, type TeamScope } from "../reports/forced-team.ts";
+import { notOfMerges, overviewSpecs } from "../reports/overview.ts";
 import type { PayloadRequest } from "../reports/payload.ts";
 import {
   DEFAULT_FRAME,
@@ -32,6 +33,7 @@ import type { SavedScope } from "../stores/reports/saved-reports.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { answer, incompleteHeader, schemaAnswer, type Whole } from "./report-answers.ts";
 import { REPORTS_DOCS } from "./reports-docs.ts";
+import { type Settling, seldomHurrying, settledAt } from "./settled.ts";
 
 export type ReportsDeps = RequestBodyDeps & {
   reportWriter: Pick<ReportWriter, "write" | "writeAll" | "answer">;
@@ -43,17 +45,11 @@ export type ReportsDeps = RequestBodyDeps & {
   exported(request: Request, actor: string, report: string): Promise<void>;
   /** Who may read reports, and which records they cover. @throws GatewayError for everyone else. */
   authorizeReports(request: Request): Promise<ReportReader>;
-  /** Resolves once all calls that have ended are in the database; `hurry` forces a flush instead of the next batch. */
-  settled(hurry?: boolean): Promise<void>;
+  settled: Settling["settled"];
   log: Log;
 };
 
 const BODY_BYTES_MAX = 1024 * 1024;
-/** A report does not wait longer than this for calls that have just ended. */
-const SETTLED_MAX_MS = 1_000;
-/** A forced flush costs the event loop about one call, so of reports in quick succession only one forces it. */
-const HURRY_EVERY_MS = 200;
-
 /** The reporting API. Its bodies are read by hand, so that no refusal repeats what was sent. */
 export const reports = (deps: ReportsDeps) => surface({ ...deps, settled: seldomHurrying(deps) });
 
@@ -110,6 +106,14 @@ const surface = (deps: ReportsDeps) =>
         });
       },
       { parse: "none", detail: REPORTS_DOCS.query },
+    )
+    .post(
+      "/v1/reports/overview",
+      async ({ request, set }) => {
+        const reader = await authorized(deps, request, set);
+        return await overview(heard(deps, request, reader), await readJson(deps, request), reader.scope);
+      },
+      { parse: "none", detail: REPORTS_DOCS.overview },
     );
 
 async function authorized(
@@ -179,37 +183,28 @@ async function queried(
   if (!fits(QueryBody, body)) throw new GatewayError("invalid_request");
   const { specs: asked, isOne } = querySpecs(body);
   const timeZone = body.time_zone ?? by.reportTimeZone();
-  const specs = asked.map((spec) => forcedTeam(spec, scope));
+  const reports = asked.map((spec) => ({ spec: forcedTeam(spec, scope) }));
   if (format === "json") {
-    const query = { specs, isOne, timeZone, scope: scope?.team ?? null };
-    return await settledAt(by, async (now) => answer(by.whole, await by.query(query, now)));
+    return await told(by, { reports, form: isOne ? "one" : "several", timeZone, scope: scope?.team ?? null });
   }
-  const [spec] = specs;
-  if (!spec || !isOne) throw new GatewayError("invalid_request", ONE_AS_CSV);
-  return await csv(by, { id: spec.source, spec, timeZone });
+  const [first] = reports;
+  if (!first || !isOne) throw new GatewayError("invalid_request", ONE_AS_CSV);
+  return await csv(by, { id: first.spec.source, ...first, timeZone });
 }
 
-function seldomHurrying({ settled, clock }: ReportsDeps): () => Promise<void> {
-  let hurriedMs = Number.NEGATIVE_INFINITY;
-  return () => {
-    const nowMs = clock.monotonicMs();
-    const hurry = nowMs - hurriedMs >= HURRY_EVERY_MS;
-    if (hurry) hurriedMs = nowMs;
-    return settled(hurry);
-  };
+async function overview(by: Heard, body: unknown, scope: TeamScope | null): Promise<Response> {
+  checkBody(OverviewFrame, body, "body");
+  if (!fits(OverviewFrame, body)) throw new GatewayError("invalid_request");
+  return await told(by, {
+    reports: overviewSpecs(body, scope),
+    form: { not_of_merges: notOfMerges(body.filters) },
+    timeZone: by.reportTimeZone(),
+    scope: scope?.team ?? null,
+  });
 }
 
-/** Waits, within bounds, for calls that have just ended; if they cannot be stored now, the report is without them. */
-async function settledAt<T>(deps: Heard, work: (now: Date) => Promise<T>): Promise<T> {
-  const now = deps.clock.now();
-  try {
-    await within(SETTLED_MAX_MS, deps.settled());
-  } catch (error) {
-    deps.log.warn(errorFields(error), "a report omits the latest calls");
-    deps.whole.complete = false;
-  }
-  return await work(now);
-}
+const told = (by: Heard, query: Omit<ReportQuery, "complete">): Promise<Response> =>
+  settledAt(by, async (now) => answer(by.whole, await by.query(query, now)));
 
 async function readJson(deps: RequestBodyDeps, request: Request): Promise<unknown> {
   const bytes = await readBody(deps, request, { bytesMax: BODY_BYTES_MAX });

@@ -30,7 +30,7 @@ test("a report that holds batches at interactive prices says that it costs at mo
   const ceilings = async (over: Partial<Spec> = {}) =>
     Promise.all(
       [it.single, it.rolled, own].map(async (runner) => {
-        const [result] = await runner.runAll([{ ...SPEC, ...over }], NOW);
+        const [result] = await runner.runAll([{ spec: { ...SPEC, ...over } }], NOW);
         return result?.ceiling;
       }),
     );

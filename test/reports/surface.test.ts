@@ -12,6 +12,7 @@ import { type ReportsDeps, reports } from "#gateway/surfaces/reports.ts";
 import { type VersionDeps, version } from "#gateway/surfaces/version.ts";
 import { systemClock } from "#shared/clock.ts";
 import type { LogFields } from "#shared/log.ts";
+import { OverviewAnswer } from "#shared/overview.ts";
 import { QueryAnswer, QueryAnswers, RecordsVersion, type Spec } from "#shared/report.ts";
 import { ReportPayload } from "#shared/report-payload.ts";
 import { faultsOf } from "#shared/schema.ts";
@@ -206,6 +207,45 @@ describe("POST /v1/reports", () => {
   ])("a bad body is 400, with the member and the reason", async (body, message) => {
     const { status, json } = await call("/v1/reports", { body });
     expect([status, json().error.message]).toEqual([400, message]);
+  });
+});
+
+describe("POST /v1/reports/overview", () => {
+  const frame = { range: "30d", compare: "previous_period", filters: {} };
+  const overview = async (body: object) => await call("/v1/reports/overview", { body });
+
+  test("answers the parts of the Overview, each as its report is alone", async () => {
+    const { status, json } = await overview(frame);
+    expect([status, faultsOf(OverviewAnswer, json())]).toEqual([200, []]);
+    const { parts } = json() as OverviewAnswer;
+    for (const name of ["days", "models", "stacked", "people", "teams", "repositories"] as const) {
+      const alone = (await call("/v1/reports/query", { body: { spec: parts[name]?.spec } })).json();
+      expect([name, parts[name]?.total]).toEqual([name, alone.total]);
+      const rows = (result: QueryAnswer) =>
+        result.rows.filter(({ current }) => name === "days" || (current?.merged_prs ?? 1) > 0);
+      const shown = parts[name]?.rows.length;
+      expect([name, parts[name]?.rows]).toEqual([name, rows(alone).slice(0, shown)]);
+    }
+  });
+
+  test("has no merges where a filter cannot narrow them, and says which", async () => {
+    const filters = { model: ["claude-sonnet-4-5"], team: ["a"] };
+    const answer = (await overview({ ...frame, filters })).json() as OverviewAnswer;
+    expect([answer.not_of_merges, answer.parts.repositories, answer.parts.merge_days]).toEqual([
+      ["model"],
+      undefined,
+      undefined,
+    ]);
+    expect(answer.parts.days?.spec.filters).toEqual(filters);
+  });
+
+  test.each([
+    [{ ...frame, range: "8d" }, "body.range"],
+    [{ ...frame, filters: { day: ["2026-13-01"] } }, "spec.filters.day"],
+    [{ ...frame, id: "a" }, "body.id"],
+  ])("refuses %p", async (body, member) => {
+    const { status, json } = await overview(body);
+    expect([status, json().error.message.startsWith(member)]).toEqual([400, true]);
   });
 });
 

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import type postgres from "postgres";
 import { connect } from "#drizzle/database.ts";
-import { reportRunner } from "#gateway/reporting.ts";
+import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
-import type { MeasureName } from "#shared/report.ts";
+import type { MeasureName, Spec } from "#shared/report.ts";
 import { edges, spec, worldOf } from "#test/reports/arbitraries.ts";
 import { expectReport, near } from "#test/reports/expect-report.ts";
 import { naiveReport } from "#test/reports/naive.ts";
@@ -131,8 +131,32 @@ async function holds(it: Story): Promise<void> {
         throw new Error(`coverage ${JSON.stringify([result.coverage, coverage])}`);
       }
     }
+    for (const asked of it.specs) await agreesWithOthers([rolled, single], asked);
   } finally {
     await Promise.all([rollups.close(), rolled.close(), single.close()]);
+  }
+}
+
+/** Reports of the same records are asked together, and read these once: each is as it is alone. */
+async function agreesWithOthers(runners: readonly ReportRunner[], asked: Spec): Promise<void> {
+  const spend =
+    asked.source === "requests" ? (["cost_decomposition", "users"] as const) : (["users"] as const);
+  const wanted = [asked.dimensions, [], ["day" as const], ["team" as const, "month" as const]].map(
+    (dimensions, i) => ({
+      spec: checkSpec({
+        ...asked,
+        dimensions,
+        measures: i % 2 === 0 ? asked.measures : [...spend],
+        compare: i === 3 ? "none" : "previous_period",
+      }),
+    }),
+  );
+  for (const runner of runners) {
+    const together = await runner.runAll(wanted, NOW);
+    for (const [i, { spec }] of wanted.entries()) {
+      const { empty: _, ceiling: __, ...result } = together[i] ?? {};
+      expect<unknown>(result).toEqual(await runner.run(spec, NOW));
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DimensionName } from "#shared/report.ts";
 import { aggregateOf, namedIn } from "../aggregates.ts";
-import { type Context, distinctNames, isZoned, type Section } from "../context.ts";
+import { type Context, distinctNames, groupColumns, isZoned, type Section } from "../context.ts";
 import {
   dayColumn,
   dimensionOf,
@@ -41,16 +41,17 @@ export function cellFacts(context: Context, { dimensions }: Pick<Section, "dimen
   const { ask, params } = context;
   const filters = filtersOf(ask.spec.filters);
   const asked = [...dimensions, ...filters.map(([name]) => name)];
-  const [d1 = "''", d2 = "''"] = dimensions.map((name) => {
+  const texts = dimensions.map((name) => {
     const { cells, records } = dimensionOf(name, ask);
-    return cells ?? records;
+    return `(${cells ?? records})::text collate "C"`;
   });
+  const groups = groupColumns(context, texts, `('')::text collate "C"`);
   const keys = asked.includes("key")
     ? `\n  left join keys k on k.org_id = ${params.add(ask.orgId, "text")} and k.id = r.key_id`
     : "";
   const conditions = filters.map(([name, values]) => ` and ${conditionOf(name, values, context)}`);
   return `
-  select r.current, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2, ${factColumns(context, dimensions).join(", ")}
+  select r.current, ${groups}, ${factColumns(context, dimensions).join(", ")}
   from (select u.*, true as attributed from (${rowsOf(context, asked)}
   ) u) r${keys}${dimensions.includes("tag") ? `\n  ${tagRows(POSTGRES)}` : ""}${asksForExplanation(ask.spec) ? EXPLANATION_ROWS : ""}
   where true${conditions.join("")}`;

@@ -4,11 +4,9 @@ import { GatewayError } from "../../errors.ts";
 import type { AnswerRow } from "../../reports/assemble.ts";
 import { CLICKHOUSE } from "../../reports/engines.ts";
 import type { Query } from "../../reports/parameters.ts";
+import type { AskDatabase } from "../../reports/reach.ts";
 import { openClickHouse } from "../clickhouse/client.ts";
 import { isAway } from "../store-errors.ts";
-
-/** Answers one statement of a report. */
-export type AskDatabase = (query: Query) => Promise<readonly AnswerRow[]>;
 
 export type ReportStore = {
   /**

@@ -1,15 +1,16 @@
 import { Worker } from "node:worker_threads";
-import type { Registry } from "prom-client";
-import { connect, type Database } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import type { OverviewAnswer } from "#shared/overview.ts";
 import { Result, type Spec } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
 import { type ErrorType, GatewayError } from "../../errors.ts";
+import type { NamedSpec } from "../../reports/overview.ts";
 import { type PayloadRequest, resultsOf } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
-import { type Copies, openCopies } from "../clickhouse/copies.ts";
-import { recordVersion } from "./record-version.ts";
+import type { Copies } from "../clickhouse/copies.ts";
+import { answersByVersion } from "./answers-by-version.ts";
+import type { RecordVersion } from "./record-version.ts";
 import { reportGate } from "./report-gate.ts";
 
 /** `incomplete` is called before the answer if that may lack calls that have just ended. */
@@ -19,9 +20,9 @@ type Writing = Making & { format: Format; byOwner?: boolean; timeZone?: string }
 
 /** Checked specs to answer from one snapshot. */
 export type ReportQuery = {
-  specs: readonly Spec[];
-  /** One report, which is answered as itself; else a list. */
-  isOne: boolean;
+  reports: readonly NamedSpec[];
+  /** One report, which is answered as itself; several; or those of the Overview, with this beside them. */
+  form: "one" | "several" | Pick<OverviewAnswer, "not_of_merges">;
   /** The team that the specs are limited to already; null: none. */
   scope: string | null;
   /** In which days, weeks and months begin. */
@@ -46,7 +47,10 @@ export type ReportWriter = {
    * the event loop a third less time.
    */
   writeAll(asked: PayloadRequest, now: Date, how: Making & { gzip: boolean }): Promise<Made>;
-  /** The answer to a query, as text (shared/report.ts: `QueryAnswer`, `QueryAnswers`). */
+  /**
+   * The answer to a query, as text (shared/report.ts: `QueryAnswer`, `QueryAnswers`, `OverviewAnswer`). It may have been made for another who
+   * asked the same of the same records, within the last minute.
+   */
   answer(asked: ReportQuery, now: Date, how: Making & { gzip: boolean }): Promise<Made>;
   /** Lets reports under way end, within 5 s. */
   close(): Promise<void>;
@@ -164,12 +168,14 @@ type WriterOptions = {
   clock: Clock;
   /** Where records are read from ClickHouse: reports wait, within bounds, for what Postgres has already. */
   copies?: Pick<Copies, "caughtUp"> | null;
+  /** The version of what is stored, by which answers are kept; absent: none is kept. */
+  version?: RecordVersion | undefined;
 };
 
 /** The thread is started by the first report, and again should it die. */
 export function reportWriter(
   places: ReportPlaces,
-  { log, clock, copies = null }: WriterOptions,
+  { log, clock, copies = null, version }: WriterOptions,
   threadFile = THREAD,
 ): ReportWriter {
   let thread: ReturnType<typeof openReportThread> | null = null;
@@ -190,15 +196,19 @@ export function reportWriter(
       if (!closing) log.error({ code }, "the report thread ended; the next report restarts it");
     },
   };
-  const make = async (order: ReportOrder, { signal, incomplete }: Making): Promise<Made> => {
+  const kept = answersByVersion<Whole>(clock);
+  const whole = async (order: ReportOrder, signal: AbortSignal | undefined): Promise<Whole> => {
     const isCopied = copies === null || (await copies.caughtUp());
     const tooSoon = thread === null && clock.monotonicMs() - diedAtMs < RESTART_MS;
     if (closing || tooSoon) throw new GatewayError("reports_unavailable");
     thread ??= openReportThread(threadFile, places, on);
-    const { made, complete } = await thread.make(isCopied ? order : { ...order, complete: false }, signal);
+    return await thread.make(isCopied ? order : { ...order, complete: false }, signal);
+  };
+  const told = ({ made, complete }: Whole, { incomplete }: Making): Made => {
     if (!complete) incomplete?.();
     return made;
   };
+  const make = async (order: ReportOrder, how: Making) => told(await whole(order, how.signal), how);
 
   return {
     async write(spec, now, { format, byOwner = false, timeZone = "UTC", ...how }) {
@@ -209,42 +219,22 @@ export function reportWriter(
     },
     writeAll: (asked, now, { gzip, ...how }) =>
       make({ what: "payload", asked, gzip, nowMs: now.getTime(), complete: true }, how),
-    answer: (asked, now, { gzip, ...how }) =>
-      make({ what: "query", gzip, nowMs: now.getTime(), ...asked }, how),
+    async answer(asked, now, { gzip, ...how }) {
+      const order = { what: "query", gzip, nowMs: now.getTime(), ...asked } as const;
+      if (!version || !asked.complete) return await make(order, how);
+      // An answer that begins later is as of then, for all who share it.
+      const askedMs = clock.monotonicMs();
+      const nowMs = () => order.nowMs + Math.round(clock.monotonicMs() - askedMs);
+      const question = {
+        key: JSON.stringify([asked, gzip]),
+        version: () => version(asked.scope),
+        make: (signal: AbortSignal) => whole({ ...order, nowMs: nowMs() }, signal),
+      };
+      return told(await kept.ask(question, how.signal), how);
+    },
     async close() {
       closing = true;
       await thread?.close();
-    },
-  };
-}
-
-type Options = {
-  databaseUrl: string;
-  reportsDatabaseUrl: string | null;
-  clickhouse: { url: string } | null;
-  database: Pick<Database, "sql">;
-  metrics: Registry;
-  clock: Clock;
-  log: Log;
-};
-
-/** A replica is also asked for the version of its records. */
-const REPLICA = { name: "version", max: 1, statementTimeoutMs: 5_000, readOnly: true };
-
-/** The writer of reports, from the replica if there is one, and the state of the copies in ClickHouse. */
-export function openReporting({ databaseUrl, reportsDatabaseUrl, clickhouse, ...common }: Options) {
-  const { database, metrics } = common;
-  const copies = clickhouse && openCopies(clickhouse.url, { sql: database.sql, metrics });
-  const clickhouseUrl = clickhouse?.url ?? null;
-  const places = { url: reportsDatabaseUrl ?? databaseUrl, mainUrl: databaseUrl, clickhouseUrl };
-  const replica = reportsDatabaseUrl === null ? null : connect(reportsDatabaseUrl, REPLICA);
-  const writer = reportWriter(places, { ...common, copies });
-  return {
-    copies,
-    reportWriter: writer,
-    recordVersion: recordVersion(replica ?? database.sql),
-    closeReporting: async () => {
-      await Promise.all([writer.close(), copies?.close(), replica?.end({ timeout: 5 })]);
     },
   };
 }

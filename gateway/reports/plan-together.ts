@@ -1,0 +1,54 @@
+import { type Ask, contextOf, isLong } from "./context.ts";
+import { POSTGRES } from "./engines.ts";
+import { asksForExplanation } from "./explained.ts";
+import { factsSql } from "./facts.ts";
+import type { Query } from "./parameters.ts";
+import { statementOf } from "./plan.ts";
+
+/** Whether a report may read its facts from a table that others read as well; sums by one dimension answer others. */
+export function isShareable(ask: Ask): boolean {
+  const { engine, spec } = ask;
+  // Tags make several groups, sessions are chosen first, explanations are joined, and percentiles of sums come last.
+  const isPlain = !spec.dimensions.some((name) => name === "tag" || name === "session");
+  if (engine !== POSTGRES || !isPlain || asksForExplanation(spec)) return false;
+  return contextOf(ask).kind === null && !spec.measures.includes("latency_p95_ms");
+}
+
+/**
+ * The statement that answers several reports of the same source, filters and current window: facts are read once. Its rows
+ * are those of `planReport`, with the report's place as `part`.
+ */
+export function planTogether(asks: readonly [Ask, ...Ask[]]): Query {
+  const [first] = asks;
+  const dimensions = [...new Set(asks.flatMap(({ spec }) => spec.dimensions))];
+  const measures = [...new Set(asks.flatMap(({ spec }) => spec.measures))];
+  const { periods } = asks.find(({ periods: { previous } }) => previous !== null) ?? first;
+  const shared = contextOf({
+    ...first,
+    periods,
+    readsFacts: true,
+    isShared: true,
+    spec: { ...first.spec, dimensions, measures },
+  });
+  const facts = factsSql(shared, { total: false, dimensions, facts: "all_facts" });
+  const contexts = asks.map((ask) => contextOf({ ...ask, readsFacts: true }, shared.params));
+  const columns = [...new Set(contexts.flatMap(({ names }) => names))].flatMap((name) => [
+    `c_${name}`,
+    `p_${name}`,
+  ]);
+  const parts = contexts.map((context, part) => {
+    const has = new Set(context.names.flatMap((name) => [`c_${name}`, `p_${name}`]));
+    const own = columns.map((name) => (has.has(name) ? `${name}::text` : `null::text as ${name}`));
+    const groups = context.ask.spec.dimensions.map(
+      (name, i) => `g${dimensions.indexOf(name) + 1} as d${i + 1}`,
+    );
+    const all = [...groups, ...["'' as d1", "'' as d2"].slice(groups.length)];
+    const window = context.ask.periods.previous === null ? " where current" : "";
+    const factsFrom = `select f.*, ${all.join(", ")} from all_facts f${window}`;
+    return `select ${part} as part, is_total, d1, d2, place, ${own.join(", ")} from (${statementOf({ ...context, factsFrom })}) x`;
+  });
+  const text = `with all_facts as materialized (${facts}\n)
+${parts.join("\nunion all\n")}
+order by part, is_total desc, place`;
+  return { text, params: shared.params.values, isLong: isLong(shared) };
+}

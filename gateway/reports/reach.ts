@@ -1,0 +1,62 @@
+import { hasWholeHours } from "#shared/time-zone.ts";
+import { GatewayError } from "../errors.ts";
+import type { AnswerRow } from "./assemble.ts";
+import { type Ask, isZoned } from "./context.ts";
+import { UTC } from "./dimensions.ts";
+import { type Engine, POSTGRES } from "./engines.ts";
+import { asksForExplanation, declaredOf, declaredQuery } from "./explained.ts";
+import type { Query } from "./parameters.ts";
+import { tasksOf, tasksQuery } from "./relations.ts";
+import type { Reach } from "./rollup/cover.ts";
+import { isDropped, reachOf, surveyQuery } from "./rollup/survey.ts";
+import type { Period, Periods } from "./window.ts";
+
+/** Answers one statement of a report. */
+export type AskDatabase = (query: Query) => Promise<readonly AnswerRow[]>;
+
+/** What is asked of: the database of records, and Postgres, which knows everything else. */
+export type Databases = { engine: Engine; records: AskDatabase; postgres: AskDatabase };
+
+const EVER: Period = { fromMs: null, toMs: Date.UTC(9999, 0) };
+/** Of all records. */
+export const ALL_TIME: Periods = { current: EVER, previous: null };
+
+type Asked = Pick<Ask, "orgId" | "spec" | "periods" | "timeZone">;
+
+/** What a statement has to know beforehand: how far rollups reach, or, where there are none, the sessions of outcomes. */
+export async function knownIn(
+  { engine, postgres }: Databases,
+  asked: Asked,
+  rollupsFrom: number,
+): Promise<Pick<Ask, "reach" | "tasks" | "declared">> {
+  if (engine === POSTGRES)
+    return { reach: await reachIn(postgres, asked, rollupsFrom), tasks: null, declared: null };
+  return {
+    reach: null,
+    declared: asksForExplanation(asked.spec) ? declaredOf(await postgres(declaredQuery(asked.orgId))) : null,
+    tasks: asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : null,
+  };
+}
+
+/** How far rollups reach; null where single records are read. Sessions of outcomes ran at any time. */
+async function reachIn(database: AskDatabase, asked: Asked, rollupsFrom: number): Promise<Reach | null> {
+  const { orgId, spec, periods, timeZone } = asked;
+  if (spec.source !== "requests" && spec.source !== "outcomes") return null;
+  const isOfRecords = spec.source === "requests";
+  const survey = await database(surveyQuery(orgId, isOfRecords ? periods : ALL_TIME, rollupsFrom));
+  const reach = reachOf(survey, rollupsFrom);
+  if (!isOfRecords || reach === null || cutsAtHours(timeZone, periods)) return reach;
+  // Sums know no part of an hour.
+  if (isDropped(survey)) throw new GatewayError("invalid_request", OFF_THE_HOUR);
+  return isZoned(asked) ? null : reach;
+}
+
+const OFF_THE_HOUR =
+  "time_zone: differs from UTC by part of an hour, and single records of these days are no longer kept";
+
+/** Whether days of the zone begin at whole hours of UTC, in all of the periods. No record is older than the gateway. */
+function cutsAtHours(timeZone: string, { current, previous }: Periods): boolean {
+  const fromMs = Math.min(current.fromMs ?? FIRST_MS, previous?.fromMs ?? current.fromMs ?? FIRST_MS);
+  return timeZone === UTC || hasWholeHours(timeZone, Math.max(fromMs, FIRST_MS), current.toMs);
+}
+const FIRST_MS = Date.UTC(2020, 0);

@@ -1,0 +1,29 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { COMPARES, DIMENSIONS, Filters, QUERY_FACTS, Range, RESULT_MEMBERS, someOf } from "./report.ts";
+import { closed, oneOf } from "./schema.ts";
+
+/** What the Overview is asked for. Filters that a report of it does not have are left out of that report. */
+export const OverviewFrame = closed({ range: Range, compare: oneOf(COMPARES), filters: Filters });
+export type OverviewFrame = Static<typeof OverviewFrame>;
+
+const OVERVIEW_PARTS = [
+  "days",
+  "models",
+  "people",
+  "teams",
+  "merge_days",
+  "repositories",
+  "stacked",
+] as const;
+export type OverviewPart = (typeof OVERVIEW_PARTS)[number];
+
+/** The reports of the Overview, of one snapshot, as `POST /v1/reports/overview` answers them. */
+export const OverviewAnswer = closed({
+  parts: someOf(OVERVIEW_PARTS, closed(RESULT_MEMBERS)),
+  not_of_merges: Type.Array(oneOf(DIMENSIONS), {
+    description:
+      "Filters that pull requests cannot be narrowed by: with any, the parts of merges are absent.",
+  }),
+  ...QUERY_FACTS,
+});
+export type OverviewAnswer = Static<typeof OverviewAnswer>;
