@@ -43,6 +43,8 @@ export type PullRequestQuery = Slice<PullRequestCursor> & {
   from: string | null;
   to: string | null;
   scope: PullRequestScope;
+  /** As a scope: those of a team. Null: of any. */
+  ofTeam: PullRequestScope;
 };
 
 /** When it was merged, else opened: what the list is ordered by. */
@@ -69,9 +71,19 @@ export const listPullRequests = (reader: Reader, query: PullRequestQuery): Promi
     .orderBy(desc(at), desc(pullRequests.repositoryId), desc(pullRequests.number))
     .limit(query.limit);
 
-function* conditionsOf({ equal, within, number, from, to, after, scope }: PullRequestQuery): Generator<SQL> {
+function* conditionsOf({
+  equal,
+  within,
+  number,
+  from,
+  to,
+  after,
+  scope,
+  ofTeam,
+}: PullRequestQuery): Generator<SQL> {
   yield eq(pullRequests.orgId, DEFAULT_ORG);
   yield* takesPart(scope);
+  yield* takesPart(ofTeam);
   yield* equalTo(PULL_REQUEST_FILTERS, equal);
   if (within !== null) yield eq(sql`lower(${repositories.fullName})`, within);
   if (number !== null) yield eq(pullRequests.number, number);

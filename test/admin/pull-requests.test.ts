@@ -99,6 +99,9 @@ test.each([
   ["?state=open", [1]],
   ["?repository=acme/api&number=4", [4]],
   ["?from=2026-11-04&to=2026-11-05", [5, 4]],
+  ["?min_cost=0.12", [2]],
+  ["?min_cost=0.120000001", []],
+  ["?team=nobody", []],
 ])("%p narrows the list", async (query, expected) => {
   expect(await numbers(query)).toEqual(expected);
 });

@@ -44,7 +44,7 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
   );
 
   test.each([
-    ["/reports/spend-by-model?compare=previous_period", "Reports"],
+    ["/reports/spend-by-model?compare=previous_period", "Spend by model"],
     ["/explore?by=day&by=team&measure=cost_usd", "Explore"],
   ])("%s fits each reader", async (path, title) => {
     const page = await open(path);
@@ -233,6 +233,25 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await page.getByRole("heading", { level: 1, name: `#${data[0]?.number}` }).waitFor();
     await find("add a team", "Add a team");
     await page.getByRole("dialog", { name: "Add team" }).waitFor();
+  });
+
+  test("pull requests are narrowed to a team and to what cost at least an amount, and saved as CSV", async () => {
+    const page = await open("/pull-requests?team=commerce&min_cost=1");
+    const rows = page.getByRole("region", { name: "Pull requests" }).locator("tbody tr[data-row]");
+    const costs = await rows
+      .locator("td:nth-child(2) [data-exact]")
+      .evaluateAll((all) => all.map((it) => it.getAttribute("data-exact")));
+    expect(costs.length).toBeGreaterThan(0);
+    expect(costs.every((usd) => Number(usd?.slice(1)) >= 1)).toBe(true);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "CSV" }).click(),
+    ]);
+    const [head, ...lines] = (await downloaded(download)).trim().split("\r\n");
+    expect(head).toStartWith("repository,number,state,author,");
+    expect(lines.length).toBe(costs.length);
+    await page.goto("/pull-requests?min_cost=dear");
+    await page.getByText("min_cost: Expected an amount in USD").waitFor();
   });
 
   test("requests can be narrowed to a team and the teams below it", async () => {

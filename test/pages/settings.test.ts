@@ -439,7 +439,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await open("/settings/people", "People and teams");
     await page.getByRole("link", { name: "ada@example.com" }).click();
     await dialog().getByRole("link", { name: "Linked accounts, budgets and keys" }).click();
-    await page.getByRole("heading", { level: 1, name: "Person" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "ada@example.com" }).waitFor();
     const region = (name: string) => page.getByRole("region", { name, exact: true }).first();
     await region("Keys").getByText("ada's key").waitFor();
     expect(await region("Keys").getByText("another's key").count()).toBe(0);

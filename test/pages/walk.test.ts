@@ -243,7 +243,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     await bob.page.goto(pullRequest);
     await bob.page.getByRole("region", { name: "Cost", exact: true }).waitFor();
     await eve.page.goto(pullRequest);
-    await eve.page.getByText("The GitHub App has not seen this pull request").waitFor();
+    await eve.page.getByText("This is not your pull request").waitFor();
     expect(await eve.page.locator("main").textContent()).not.toContain(SESSION);
     await bob.page.goto(shared);
     await bob.page.getByText("This page is for managers and administrators").waitFor();

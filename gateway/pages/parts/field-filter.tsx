@@ -8,6 +8,8 @@ type FieldFilterProps = {
   choose: (name: string, value: string) => void;
   /** Where values to suggest are from. */
   source: SourceName;
+  /** Values of filters that are known already. */
+  values?: Readonly<Record<string, readonly string[]>>;
   /** Opens the page of an id that is typed. */
   open?: (id: string) => void;
 };
@@ -26,12 +28,13 @@ const startingFirst: OptionsFilter = ({ options, search, limit }) => {
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Narrows a list by a field and its exact value, which can be chosen by its beginning. */
-export function FieldFilter({ words, choose, source, open }: FieldFilterProps) {
+export function FieldFilter({ words, choose, source, values = {}, open }: FieldFilterProps) {
   const [first = ""] = Object.keys(words).filter((name) => name !== "from" && name !== "to");
   const [name, setName] = useState(first);
   const [value, setValue] = useState("");
   const [isUsed, setUsed] = useState(false);
-  const suggestions = useSuggestions(source, name, isUsed);
+  const used = useSuggestions(source, name, isUsed && values[name] === undefined);
+  const suggestions = [...(values[name] ?? used)];
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const text = value.trim();

@@ -9,6 +9,7 @@ const LINK_WORDS: Readonly<Record<string, readonly [word: string, tone: "good" |
   not_merged: ["not merged", ""],
 };
 
+export const LINKS = Object.keys(LINK_WORDS);
 export const linkWord = (link: string): string => LINK_WORDS[link]?.[0] ?? link;
 export const linkTone = (link: string): string => LINK_WORDS[link]?.[1] ?? "";
 

@@ -26,13 +26,15 @@ export function useSuggestions(source: SourceName, filter: string, isWanted: boo
   const { role } = useMe();
   const { data: catalogue } = useCatalogue(isWanted && mayAs(role, "manager"));
   const dimension = DIMENSION_OF[filter];
-  const known = catalogue?.sources.find(({ name }) => name === source);
+  // What a source has no label for may be one of calls.
+  const known = [source, "requests"]
+    .flatMap((name) => catalogue?.sources.find((it) => it.name === name) ?? [])
+    .find(({ dimensions }) => dimension !== undefined && dimensions.includes(dimension));
   const [measure] = known?.measures ?? [];
-  const isKnown = dimension !== undefined && known?.dimensions.includes(dimension);
   const { data } = useReport(
-    isWanted && isKnown && measure
+    isWanted && dimension && known && measure
       ? {
-          source,
+          source: known.name,
           dimensions: [dimension],
           measures: [measure],
           filters: {},

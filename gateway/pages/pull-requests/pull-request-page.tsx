@@ -69,17 +69,40 @@ export function PullRequestPage() {
   );
 }
 
-const NotSeen = () => (
-  <div className="panel">
-    <Empty title="The GitHub App has not seen this pull request">
-      It may be older than the App's installation, or in a repository that the App cannot see.
-    </Empty>
-  </div>
-);
+/** Whoever sees everything is told that it is not there; others cannot know whose it is. */
+function NotSeen() {
+  const { role, team } = useMe();
+  const seesAll = role === "administrator" || (role === "manager" && team === null);
+  return (
+    <div className="panel">
+      {seesAll ? (
+        <Empty title="The GitHub App has not seen this pull request">
+          It may be older than the App's installation, or in a repository that the App cannot see.
+        </Empty>
+      ) : (
+        <Empty
+          title={
+            role === "manager" ? "This is not a pull request of your team" : "This is not your pull request"
+          }
+        >
+          {role === "manager"
+            ? "It is another team's, or the GitHub App has not seen it. Its author, who made its calls, and their managers see it."
+            : "It is someone else's, or the GitHub App has not seen it. You see those that you opened or made calls for. If you opened it, ask an administrator to enter your GitHub login."}
+        </Empty>
+      )}
+    </div>
+  );
+}
 
 function Whole({ details }: { details: Details }) {
   return (
     <>
+      {!details.whole && (
+        <p className="note" role="note">
+          This is another team's or another person's pull request. You see the part that you or your team
+          made; its author, the owner of most of its calls and their managers see all of it.
+        </p>
+      )}
       <PullRequestFacts details={details} />
       <Panel title="Why" sub={plainName(details.reason)}>
         {details.remedy !== null && <p>{plainName(details.remedy)}</p>}

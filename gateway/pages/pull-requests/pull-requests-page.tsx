@@ -1,13 +1,15 @@
+import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { useAddress } from "../data/address.ts";
+import { queryOf } from "../data/api.ts";
 import { listSearch } from "../data/list-search.ts";
 import { mayAs, useMe } from "../data/me.ts";
 import { LIVE_MS, useList } from "../data/records.ts";
 import { DataTable } from "../parts/data-table.tsx";
 import { FieldFilter } from "../parts/field-filter.tsx";
 import { counted } from "../parts/format.ts";
-import { linkRemedy, linkWord } from "../parts/link-words.ts";
+import { LINKS, linkRemedy, linkWord } from "../parts/link-words.ts";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
@@ -22,11 +24,15 @@ const FILTERS = {
   to: "To",
   repository: "Repository",
   author: "Author",
+  team: "Team",
+  min_cost: "Cost from, USD",
   state: "State",
   link: "Link",
   session: "Session",
   number: "Number",
 } as const;
+
+const VALUES = { state: ["merged", "open", "closed"], link: LINKS } as const;
 
 const readFilters = listSearch(Object.keys(FILTERS));
 const NAMES = Object.keys(FILTERS);
@@ -62,7 +68,24 @@ function PullRequests() {
           )
         }
       >
-        <FieldFilter words={FILTERS} source="outcomes" choose={narrow} />
+        <FieldFilter
+          words={FILTERS}
+          source="outcomes"
+          choose={narrow}
+          values={{
+            ...VALUES,
+            author: [...new Set(list.items?.flatMap(({ author }) => author ?? []))].toSorted(),
+          }}
+        />
+        <Button
+          component="a"
+          variant="default"
+          size="xs"
+          download
+          href={`${LIST}${queryOf({ ...filters, format: "csv" })}`}
+        >
+          CSV
+        </Button>
       </PageHead>
       <ListNote />
       <ValueChips words={FILTERS} values={filters} remove={(name) => change({ [name]: undefined })} />

@@ -51,15 +51,27 @@ const ofCall = ({ id, started_at: at, model, client, cost_usd: cost, partial }: 
   aside: <Money value={cost} floor={partial} />,
 });
 
+const STATUS_WORDS: Readonly<Record<string, string>> = {
+  ok: "succeeded",
+  pending: "running",
+  unknown: "end not known",
+};
+
 const ofTool = ({ id, started_at: at, server, tool, status }: ToolCallView): Happening => ({
   key: id,
   at,
   what: (
     <>
-      Tool <Foreign text={[server, tool].filter((name) => name !== null).join(" ")} />
+      Tool <Foreign text={tool ?? "without a name"} />
+      {server !== null && (
+        <span className="mute">
+          {" of "}
+          <Foreign text={server} />
+        </span>
+      )}
     </>
   ),
-  aside: <span className="tag">{status}</span>,
+  aside: <span className="tag">{STATUS_WORDS[status] ?? status}</span>,
 });
 
 /** What decided about its session, in words. */

@@ -90,10 +90,10 @@ function Known({ report, catalogue }: { report: SavedReportView; catalogue: Repo
   return (
     <>
       <PageHead
-        title="Reports"
+        title={plainName(report.title)}
         sub={
           <>
-            <Link to="/reports">All</Link> · <b>{plainName(report.title)}</b> {plainName(report.description)}
+            <Link to="/reports">All reports</Link> · {plainName(report.description)}
           </>
         }
       >

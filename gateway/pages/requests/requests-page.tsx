@@ -1,6 +1,7 @@
 import { Switch } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { RequestView } from "#shared/admin/records.ts";
+import { ROUTE_SURFACES } from "#shared/admin/routes.ts";
 import { useAddress } from "../data/address.ts";
 import { listSearch } from "../data/list-search.ts";
 import { LIVE_MS, useList } from "../data/records.ts";
@@ -37,6 +38,12 @@ const FILTERS = {
   provider_request_id: "Provider's request id",
 } as const;
 
+const VALUES = {
+  state: ["ok", "client_gone", "upstream_broken", "upstream_error", "interrupted", "denied"],
+  surface: ROUTE_SURFACES,
+  channel: ["api", "subscription", "batch"],
+} as const;
+
 const readFilters = listSearch(Object.keys(FILTERS));
 const NAMES = [...Object.keys(FILTERS), "live"];
 const readSearch = (raw: Record<string, unknown>) => ({
@@ -59,6 +66,7 @@ function Requests() {
         <FieldFilter
           words={FILTERS}
           source="requests"
+          values={VALUES}
           choose={narrow}
           open={(id) => void navigate({ to: "/requests/$id", params: { id } })}
         />

@@ -28,13 +28,8 @@ export function PersonPage() {
   return (
     <>
       <PageHead
-        title="Person"
-        sub={
-          <>
-            <Link to="/settings/people">People and teams</Link>
-            {query.data && <> · {plainName(query.data.email)}</>}
-          </>
-        }
+        title={query.data ? plainName(query.data.email) : "Person"}
+        sub={<Link to="/settings/people">People and teams</Link>}
       >
         <Button
           renderRoot={(props) => <Link to="/settings/people" search={{ edit: `person:${id}` }} {...props} />}
