@@ -2,6 +2,7 @@ import { Registry } from "prom-client";
 import { type Clock, systemClock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { githubAppKey } from "#shared/master-key.ts";
+import { processMetrics } from "#shared/process-metrics.ts";
 import type { GatewayAppDeps } from "./app.ts";
 import { pagesDirectories } from "./cli/own-program.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -123,8 +124,9 @@ async function openRecorder(
 ) {
   const onFault = (error: unknown) => log.warn(errorFields(error), "traces or metrics were not exported");
   const telemetry = await openTelemetry(settings, onFault);
+  processMetrics(metrics);
   const recorder = await startRecorder({ ...spool, databaseUrl, log, clock });
-  return { telemetry, recorder: withTelemetry(withMetrics(recorder, metrics), telemetry) };
+  return { telemetry, recorder: withTelemetry(withMetrics(recorder, metrics, spool), telemetry) };
 }
 
 type Closable = {

@@ -1,9 +1,11 @@
 import { Counter, Registry } from "prom-client";
 import { readGauge } from "#shared/metrics.ts";
+import { processMetrics } from "#shared/process-metrics.ts";
 
 /** The App's counters since its start, and the waits that GitHub asked for. `waits`: those not over, in milliseconds. */
 export function createMetrics(waits: () => number[]) {
   const registry = new Registry();
+  processMetrics(registry);
   const counter = <L extends string>(name: string, help: string, labelNames: L[] = []) =>
     new Counter({ name: `tallygate_github_${name}`, help, labelNames, registers: [registry] });
   const gauge = (name: string, help: string, read: () => number) =>

@@ -1,5 +1,6 @@
 import { Counter, type Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
+import { keysOf } from "#shared/keys-of.ts";
 import type { Log } from "#shared/log.ts";
 import { refusedCredentials } from "#shared/refused-credentials.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
@@ -48,6 +49,7 @@ export function openRefusals({ clock, log, metrics, addressOf, perMinuteMax }: R
     labelNames: ["kind"],
     registers: [metrics],
   });
+  for (const kind of keysOf(CREDENTIALS)) counter.inc({ kind }, 0);
   const slowed = refusedCredentials({
     clock,
     perMinuteMax,

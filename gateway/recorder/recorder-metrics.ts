@@ -12,7 +12,11 @@ const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
  * The recorder, counting what it settles. Labels are surface, state, channel, provider and team, whose values this
  * program or an administrator defines, and a bounded number of models. No other label comes from a client.
  */
-export function withMetrics(recorder: Recorder, registry: Registry): Recorder {
+export function withMetrics(
+  recorder: Recorder,
+  registry: Registry,
+  { bytesMax }: { bytesMax: number },
+): Recorder {
   const all: Series[] = [];
   const seriesOf = memoized((surface) =>
     memoized((state) =>
@@ -26,14 +30,24 @@ export function withMetrics(recorder: Recorder, registry: Registry): Recorder {
     ),
   );
   counters(all, registry);
-  const latency = new Histogram({
-    name: "tallygate_call_seconds",
-    help: "Duration of calls, from the complete request to the last byte of the answer.",
-    labelNames: ["surface"],
-    buckets: LATENCY_BUCKETS,
-    registers: [registry],
-  });
-  const latencyOf = memoized((surface) => latency.labels(surface));
+  const seconds = (name: string, help: string) => {
+    const facts = { name, help, labelNames: ["surface"], buckets: LATENCY_BUCKETS, registers: [registry] };
+    const histogram = new Histogram(facts);
+    return memoized((surface) => histogram.labels(surface));
+  };
+  const latencyOf = seconds(
+    "tallygate_call_seconds",
+    "Duration of calls, from the complete request to the last byte of the answer.",
+  );
+  const firstByteOf = seconds(
+    "tallygate_first_byte_seconds",
+    "Time from the complete request to the first byte of the answer's content.",
+  );
+  readGauge(
+    registry,
+    { name: "tallygate_spool_bytes_max", help: "Size at which the spool takes no new calls." },
+    () => bytesMax,
+  );
   backlogGauges(recorder, registry);
   damageCounters(recorder, registry);
   const countSpend = spendMetrics(registry);
@@ -46,6 +60,7 @@ export function withMetrics(recorder: Recorder, registry: Registry): Recorder {
     if (row.unpriced) series.unpriced += 1;
     countSpend(row);
     if (row.latencyMs != null) latencyOf(row.surface).observe(row.latencyMs / 1000);
+    if (row.ttftMs != null) firstByteOf(row.surface).observe(row.ttftMs / 1000);
   };
   return {
     ...recorder,
@@ -84,7 +99,7 @@ function counters(all: readonly Series[], registry: Registry): void {
   const counter = (
     facts: { name: string; help: string; labelNames: string[] },
     samplesOf: (series: Series) => readonly MetricSample[],
-  ) => readCounter(registry, facts, () => all.flatMap(samplesOf).filter(([by]) => by > 0));
+  ) => readCounter(registry, facts, () => all.flatMap(samplesOf));
   counter(
     {
       name: "tallygate_calls_total",

@@ -74,6 +74,10 @@ function openSpans(traces: TracerProvider) {
   };
 }
 
+/** Bucket boundaries of OpenTelemetry's conventions for generative AI: 0.01 to 81.92 s by twos, 1 to 4^13 tokens by fours. */
+const DURATIONS = Array.from({ length: 14 }, (_, at) => 2 ** at / 100);
+const TOKENS = Array.from({ length: 14 }, (_, at) => 4 ** at);
+
 function openMetrics(resource: Resource, exporter: OTLPMetricExporter) {
   const provider = new MeterProvider({
     resource,
@@ -83,10 +87,12 @@ function openMetrics(resource: Resource, exporter: OTLPMetricExporter) {
   const duration = meter.createHistogram("gen_ai.client.operation.duration", {
     description: "Duration of calls.",
     unit: "s",
+    advice: { explicitBucketBoundaries: DURATIONS },
   });
   const tokens = meter.createHistogram("gen_ai.client.token.usage", {
     description: "Tokens of calls.",
     unit: "{token}",
+    advice: { explicitBucketBoundaries: TOKENS },
   });
   return {
     count(row: RequestRow): void {

@@ -53,6 +53,8 @@ export function meteredDeployments(clock: Clock, registry: Registry): Deployment
     registers: [registry],
   });
   const deployments = openDeployments(clock, (provider, cause) => failures.inc({ provider, cause }));
+  // A provider that never failed has a zero, so that the first failure is an increase.
+  const called = new Set<string>();
   new Gauge({
     name: "tallygate_provider_paused",
     help: "Targets that are paused after failures, by their state: open, or half_open while a call tries one.",
@@ -66,5 +68,13 @@ export function meteredDeployments(clock: Clock, registry: Registry): Deployment
       }
     },
   });
-  return deployments;
+  return {
+    ...deployments,
+    began(target) {
+      const { name } = target.provider;
+      if (!called.has(name)) failures.inc({ provider: name, cause: "other" }, 0);
+      called.add(name);
+      deployments.began(target);
+    },
+  };
 }

@@ -145,5 +145,15 @@ test("a stop exports what is left, with the collector's own headers", async () =
   const metrics = exports.filter(({ path }) => path === "/v1/metrics").map(({ text }) => text);
   expect(metrics.join("")).toContain("gen_ai.client.token.usage");
   expect(metrics.join("")).toContain("gateway-of-the-suite");
+  // The boundaries that OpenTelemetry's conventions for generative AI advise: with the library's own, most calls share a bucket.
+  const bounds = [...metrics.join("").matchAll(/"explicitBounds":(\[[^\]]*\])/g)].map(([, text = ""]) =>
+    JSON.parse(text),
+  );
+  expect(bounds).toContainEqual([
+    0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+  ]);
+  expect(bounds).toContainEqual([
+    1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
+  ]);
   expect([...new Set(exports.map(({ credential }) => credential))]).toEqual(["of-the-collector"]);
 });

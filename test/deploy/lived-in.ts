@@ -18,11 +18,16 @@ async function metricsAt(url: string): Promise<string> {
 export async function livedIn(): Promise<{ gateway: string; githubApp: string }> {
   const waits = Promise.withResolvers<void>();
   const upstream = await scriptedUpstream(async ({ body }, reply) => {
-    const { model } = JSON.parse(body);
+    const { model, stream } = JSON.parse(body);
     if (model === "waits") return waits.resolve();
     if (model === "fails") return reply.json({ error: { message: "later" } }, 503);
     const usage = { prompt_tokens: 1_000_000, completion_tokens: 100_000, total_tokens: 1_100_000 };
     const message = { role: "assistant", content: "done" };
+    if (stream) {
+      reply.head("text/event-stream");
+      reply.chunk(`data: ${JSON.stringify({ id: "c", model, choices: [{ index: 0, delta: message }] })}\n\n`);
+      return reply.end();
+    }
     reply.json({ id: "c", object: "chat.completion", model, choices: [{ index: 0, message }], usage });
   });
   // With ClickHouse, which is away: rows wait for it.
@@ -50,6 +55,11 @@ async function calls({ url }: GatewayProcess, secret: string, waits: Promise<voi
   for (const _ of [1, 2, 3, 4]) await callOnce(url, secret, { model: "fails" });
   await callOnce(url, secret, { model: "priced", maxTokens: 10, content: "forbidden words" });
   await callOnce(url, "tg_no-key", { model: "priced" });
+  await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}` },
+    body: JSON.stringify({ model: "priced", max_tokens: 10, stream: true, messages: [] }),
+  }).then((answer) => answer.text());
   const gone = new AbortController();
   const held = callOnce(url, secret, { model: "waits", maxTokens: 10, signal: gone.signal });
   await waits;

@@ -52,8 +52,15 @@ describe("every expression of the alerts and the dashboard", () => {
     const shown = new Set(expressions.flatMap(([, expr]) => namedIn(expr).metrics));
     const unseen = [...real.keys()].filter((name) => !shown.has(name) && !shown.has(`${name}_bucket`));
     expect(unseen.toSorted()).toEqual([
+      "process_cpu_seconds_total",
+      "process_open_fds",
+      "process_resident_memory_bytes",
+      "process_start_time_seconds",
+      "tallygate_build_info",
       "tallygate_call_seconds_count",
       "tallygate_call_seconds_sum",
+      "tallygate_first_byte_seconds_count",
+      "tallygate_first_byte_seconds_sum",
       "tallygate_github_waiting",
       "tallygate_github_waits_total",
       "tallygate_limit_overruns_total",

@@ -41,8 +41,12 @@ function silentRecorder(): Recorder {
 
 test("metrics add up what was settled, and take no label from a client", async () => {
   const registry = new Registry();
-  const recorder = withMetrics(silentRecorder(), registry);
-  await recorder.settle(row({ provider: "anthropic", inputTokens: 10, outputTokens: 5, latencyMs: 300 }));
+  const recorder = withMetrics(silentRecorder(), registry, { bytesMax: 8192 });
+  // Before the first call, an alert has a zero to begin with.
+  expect(await registry.metrics()).toContain("tallygate_unpriced_calls_total 0");
+  await recorder.settle(
+    row({ provider: "anthropic", inputTokens: 10, outputTokens: 5, latencyMs: 300, ttftMs: 90 }),
+  );
   await recorder.settle(row({ provider: "anthropic", inputTokens: 7, outputTokens: 0, latencyMs: 700 }));
   await recorder.settle(row({ state: "denied", unpriced: true }));
   const text = await registry.metrics();
@@ -56,6 +60,8 @@ test("metrics add up what was settled, and take no label from a client", async (
   expect(text).toContain('tallygate_tokens_total{surface="messages",kind="output"} 5');
   expect(text).toContain("tallygate_unpriced_calls_total 1");
   expect(text).toContain('tallygate_call_seconds_count{surface="messages"} 2');
+  expect(text).toContain('tallygate_first_byte_seconds_bucket{le="0.1",surface="messages"} 1');
+  expect(text).toContain("tallygate_spool_bytes_max 8192");
   expect(text).toContain("tallygate_spool_records 3");
   expect(text).toContain("tallygate_records_lost_total 2");
   expect(text).toContain("tallygate_records_recovered_total 40");
