@@ -1,36 +1,65 @@
-import { ProviderTestResult } from "#shared/admin/providers.ts";
+import { within } from "#drizzle/database.ts";
+import { ProviderBody, ProviderTestResult } from "#shared/admin/providers.ts";
+import { isRecord } from "#shared/json.ts";
 import type { Provider } from "../directory.ts";
 import { type FailureCause, GatewayError } from "../errors.ts";
+import { readJson } from "../plugins/body.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { supportsSurface } from "../providers/endpoint.ts";
 import type { ProviderFacts } from "../providers/provider-facts.ts";
+import { providerOf } from "../stores/directory/provider-rows.ts";
+import { editedProvider } from "../stores/providers.ts";
 import { failureCauseOf } from "../upstream/failures.ts";
+import { bytesUpTo } from "../upstream/whole-body.ts";
 import { type AdminDeps, adminPart } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
+import { requireSafe } from "./providers.ts";
 
 const docs = adminRoute("providers");
 
-/** `POST /admin/v1/providers/{name}/test`: asks a provider for its models, which costs nothing. */
+const DESCRIPTION =
+  "Asks it for its list of models, with its credential. Nothing is recorded, and no model is called.";
+
+/** Asks a provider for its models, which costs nothing: one that is stored, or one before it is. */
 export const adminProviderTest = (deps: AdminDeps) =>
-  adminPart(deps, "providers").post(
-    "/:name/test",
-    ({ params }): Promise<ProviderTestResult> => {
-      const provider = deps.directory.current().providers.get(params.name);
-      if (!provider) throw new GatewayError("not_found");
-      return tested(deps, provider);
-    },
-    docs({
-      summary: "Test a provider",
-      description:
-        "Asks it for its list of models, with its credential. Nothing is recorded, and no model is called.",
-      answers: { 200: ProviderTestResult },
-    }),
-  );
+  adminPart(deps, "providers")
+    .post(
+      "/:name/test",
+      ({ params }): Promise<ProviderTestResult> => {
+        const provider = deps.directory.current().providers.get(params.name);
+        if (!provider) throw new GatewayError("not_found");
+        return tested(deps, provider);
+      },
+      docs({ summary: "Test a provider", description: DESCRIPTION, answers: { 200: ProviderTestResult } }),
+    )
+    .post(
+      "/test",
+      async ({ request }): Promise<ProviderTestResult> => {
+        const body = await readJson(deps, request, ProviderBody);
+        const { clock, sealer } = deps;
+        const edit = { name: body.name, current: null, body, merge: false };
+        const row = editedProvider({ ...edit, sealer, now: clock.now() });
+        await requireSafe(row, deps);
+        const provider = providerOf(row, deps);
+        if (!provider) throw new GatewayError("invalid_request");
+        return tested(deps, provider);
+      },
+      docs({
+        summary: "Test a provider before it is created",
+        description: DESCRIPTION,
+        body: ProviderBody,
+        answers: { 200: ProviderTestResult },
+      }),
+    );
 
 async function tested({ providerApi, clock }: AdminDeps, provider: Provider): Promise<ProviderTestResult> {
   const from = clock.monotonicMs();
-  const finding = (it: Omit<ProviderTestResult, "latency_ms">): ProviderTestResult => ({
+  const finding = (
+    it: Omit<ProviderTestResult, "latency_ms" | "models">,
+    models: string[] = [],
+  ): ProviderTestResult => ({
     ...it,
+    models,
     latency_ms: Math.round(clock.monotonicMs() - from),
   });
   if (provider.kind === "echo") return finding({ ...IN_PROCESS });
@@ -44,13 +73,36 @@ async function tested({ providerApi, clock }: AdminDeps, provider: Provider): Pr
       wire: isAnthropic ? "messages" : "chat",
       path: isAnthropic ? "/v1/models" : "/models",
     });
-    await answer.body?.cancel();
-    return finding({ ok: answer.ok, message: wordsOf(answer.status), status: answer.status, cause: null });
+    const { ok, status } = answer;
+    if (!ok) await answer.body?.cancel();
+    const models = ok ? await modelsIn(answer) : [];
+    return finding({ ok, message: wordsOf(status), status, cause: null }, models);
   } catch (error) {
     if (error instanceof GatewayError && error.type === "provider_unconfigured")
       return finding({ ...UNCONFIGURED });
     const cause = failureCauseOf(error);
     return finding({ ok: false, message: CAUSES[cause] ?? "No answer came.", status: null, cause });
+  }
+}
+
+const LIST_BYTES_MAX = 8 * 1024 * 1024;
+const LIST_MS_MAX = 10_000;
+const MODELS_MAX = 1000;
+
+/** The ids in a list of models; empty where it is no such list, or too long. Google's begin with `models/`. */
+async function modelsIn(answer: Response): Promise<string[]> {
+  try {
+    const tooLong = () => new Error("The list of models is too long.");
+    const bytes = await within(LIST_MS_MAX, bytesUpTo(answer, LIST_BYTES_MAX, tooLong));
+    const list: unknown = JSON.parse(bytes.toString());
+    const data = isRecord(list) && Array.isArray(list["data"]) ? list["data"] : [];
+    const ids = data.flatMap((it: unknown) => {
+      const id = isRecord(it) ? it["id"] : null;
+      return typeof id === "string" && id !== "" && id.length <= 256 ? id.replace(/^models\//, "") : [];
+    });
+    return [...new Set(ids)].sort().slice(0, MODELS_MAX);
+  } catch {
+    return [];
   }
 }
 

@@ -78,7 +78,8 @@ const learnedOf = ({ name }: ProviderRow, { learnedWires }: AdminDeps): Provider
 const RESERVED_HEADER =
   /^(authorization|proxy-.*|cookie|set-cookie|x-api-key|api-key|x-goog-api-key|host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect)$/i;
 
-async function requireSafe(row: ProviderRow, deps: AdminDeps): Promise<void> {
+/** @throws GatewayError invalid_request for an address or a header that no provider may have. */
+export async function requireSafe(row: ProviderRow, deps: AdminDeps): Promise<void> {
   const { kind, baseUrl } = row;
   if (!isProviderKind(kind)) return;
   if (baseUrl === null && PROVIDERS[kind].baseUrl === null) {

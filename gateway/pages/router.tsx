@@ -11,6 +11,7 @@ import {
   useRouter,
 } from "@tanstack/react-router";
 import { versionKnown } from "./data/follow-records.ts";
+import { hasCalls } from "./data/has-calls.ts";
 import { ME, mayAs } from "./data/me.ts";
 import { parseSearch, stringifySearch } from "./data/search.ts";
 import { PageHead } from "./parts/page-head.tsx";
@@ -74,8 +75,10 @@ const page = <Path extends string, Name extends string>(
 const start = createRoute({
   getParentRoute: () => signedIn,
   path: "/",
-  beforeLoad: ({ context: { me } }) => {
-    throw redirect({ to: mayAs(me.role, "manager") ? "/overview" : "/pull-requests" });
+  beforeLoad: async ({ context: { me } }) => {
+    if (!mayAs(me.role, "manager")) throw redirect({ to: "/me" });
+    const isNew = me.role === "administrator" && !(await hasCalls());
+    throw redirect({ to: isNew ? "/set-up" : "/overview" });
   },
 });
 

@@ -37,8 +37,8 @@ input { width: 100%; margin-top: 2px; color: inherit; background: var(--bg); }
 button { font-weight: 600; padding: 4px 18px; color: var(--on-accent); background: var(--accent); cursor: pointer; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }`;
 
-/** A page without scripts. `formTarget`: another origin to which its form may be sent. */
-export function page(content: Html, { status = 200, formTarget = "" } = {}): Response {
+/** A page without scripts. `formTarget`: another origin to which its form may be sent; `next`: where it leads at once. */
+export function page(content: Html, { status = 200, formTarget = "", next = "" } = {}): Response {
   const text = `<!doctype html>
 <html lang="en">
 <head>
@@ -64,6 +64,7 @@ ${content.html}
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
       "cache-control": "no-store",
+      ...(next !== "" && { refresh: `0; url=${next}` }),
     },
   });
 }

@@ -57,6 +57,12 @@ export const linkPage = (fault: string | null, consoleUrl: string): Response =>
     { status: 401 },
   );
 
+/** No redirect: browsers apply the policy of the form that began the way to every step of it. */
+export const madePage = (installUrl: string): Response =>
+  page(html`<p>The App is registered. <a href="${installUrl}">Install it on your repositories</a>.</p>`, {
+    next: installUrl,
+  });
+
 /** Asks for a click, so that programs that preview links do not use it up. */
 export const enterPage = (token: string): Response =>
   page(html`<p>This link registers the GitHub App, and works once.</p>

@@ -11,7 +11,7 @@ import { reachFault } from "./address.ts";
 import { convert } from "./convert.ts";
 import { admit, consoleUrl } from "./entry.ts";
 import { manifestOf, readSetupForm, registrationUrl } from "./manifest.ts";
-import { type Asked, askPage, confirmPage, faultPage, type Present } from "./pages.ts";
+import { type Asked, askPage, confirmPage, faultPage, madePage, type Present } from "./pages.ts";
 import { newState, replacedBy } from "./state.ts";
 
 export type SetupDeps = {
@@ -54,10 +54,8 @@ export const setupRoutes = (deps: SetupDeps) =>
     .get("/created", ({ request, address }) => created(deps, request, address))
     .get("/installed", ({ request }) => {
       deps.changed();
-      return seeOther(consoleUrl(deps.config, request));
+      return new Response(null, { status: 303, headers: { location: consoleUrl(deps.config, request) } });
     });
-
-const seeOther = (location: string) => new Response(null, { status: 303, headers: { location } });
 
 /** What the form shows first: this address, unless only this machine can use it. */
 function askedAt({ ownUrl }: SetupDeps["config"], { origin, hostname, searchParams }: URL): Asked {
@@ -127,7 +125,7 @@ async function created(deps: SetupDeps, request: Request, address: string | null
     await credentials.register(made, { address, now: clock.now() });
     log.info({ appId: made.appId, app: made.slug }, "the App was registered");
     deps.changed();
-    return seeOther(`${made.htmlUrl}/installations/new`);
+    return madePage(`${made.htmlUrl}/installations/new`);
   } catch (error) {
     log.error(errorFields(error), "the App was not registered");
     return faultPage("GitHub did not return the App, or it could not be stored. See the log.", 502);

@@ -238,12 +238,13 @@ export const ProviderView = closed({
 });
 export type ProviderView = Static<typeof ProviderView>;
 
-/** The answer of `POST /admin/v1/providers/{name}/test`. */
+/** The answer of `POST /admin/v1/providers/{name}/test` and `POST /admin/v1/providers/test`. */
 export const ProviderTestResult = closed({
   ok: Type.Boolean(),
   message: Type.String({ description: "What came of it, and what to do, in words." }),
   status: nullable(Type.Integer({ description: "The provider's; null if none came." })),
   cause: nullable(Type.String({ description: "Why no answer came, as in records." })),
   latency_ms: Type.Integer(),
+  models: Type.Array(Type.String(), { description: "Ids of its models, in order; empty: not known." }),
 });
 export type ProviderTestResult = Static<typeof ProviderTestResult>;

@@ -84,6 +84,7 @@ const ELSEWHERE = new Set([
   "POST /classifier/:id",
   "POST /guardrails/:id",
   "POST /providers/:id/test",
+  "POST /providers/test",
   "POST /prices/reprice",
   "POST /prices/reprice/:id/cancel",
   "POST /pull-requests/:id/accept",

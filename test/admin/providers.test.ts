@@ -284,6 +284,10 @@ describe("credentials", () => {
     expect(await source("openai")).toBe("none");
     await it.call("PATCH", "/providers/openai", { base_url: null, credential: "an administrator's" });
     expect(inUse()).toBe("an administrator's");
+    // Nor by a test of one that is not stored.
+    const body = { name: "openai", kind: "openai", base_url: "https://models.example/v1" };
+    const tested = await it.call("POST", "/providers/test", body);
+    expect(tested.body).toMatchObject({ ok: false, status: null, models: [] });
     await put("second", { kind: "openai" });
     expect(it.directory.current().providers.get("second")?.credential).toBeNull();
   });

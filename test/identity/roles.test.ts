@@ -20,6 +20,7 @@ const LEAST: Record<string, Role> = {
   "POST /admin/v1/classifier/try": "administrator",
   "POST /admin/v1/guardrails/try": "administrator",
   "POST /admin/v1/providers/{name}/test": "administrator",
+  "POST /admin/v1/providers/test": "administrator",
   "GET /admin/v1/budgets": "manager",
   "GET /admin/v1/spend": "administrator",
   "GET /admin/v1/search": "member",

@@ -1,117 +1,138 @@
-import { Code, PasswordInput, SegmentedControl } from "@mantine/core";
+import { Code, Group, PasswordInput, SegmentedControl, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Page } from "#shared/admin/fields.ts";
 import type { RequestView } from "#shared/admin/records.ts";
-import { getJson } from "../data/api.ts";
+import { api, getJson } from "../data/api.ts";
 import { CopyButton } from "../parts/copy.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { SNIPPETS } from "./snippets.ts";
 
 const POLL_MS = 2000;
+/** Only a whole key is asked about: wrong ones slow their address down. */
+const CLIENT_KEY = /^tg_\w{43}$/;
+/** Answers without a vendor, so that a call succeeds before there is one. */
+const BUILT_IN = "echo";
 
-/** A snippet for each client with this gateway's address, and a note once the first call arrives. */
-export function ConnectAgent() {
-  const [client, setClient] = useState(SNIPPETS[0]?.name ?? "");
-  const [key, setKey] = useState("");
-  const text = SNIPPETS.find(({ name }) => name === client)?.text(location.origin, key || "YOUR_KEY") ?? "";
+/** Calls for each client, filled in with this gateway's address, a key and a route of it, and a note once one arrives. */
+export function ConnectAgent({ secret = "" }: { secret?: string }) {
+  const [client, setClient] = useState(SNIPPETS[0]?.name);
+  const [typed, setTyped] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [session] = useState(() => `task-${Math.random().toString(36).slice(2, 8)}`);
+  const key = typed ?? secret;
+  const routes = useRoutesOf(CLIENT_KEY.test(key) ? key : "");
+  const model = chosen ?? routes.data?.[0] ?? BUILT_IN;
+  const snippet = SNIPPETS.find(({ name }) => name === client);
+  const sample = { address: location.origin, key: key || "YOUR_KEY", model, session };
   return (
-    <Panel
-      title="Connect an agent"
-      sub="Paste your key to put it into the snippet. It does not leave this page."
-    >
-      <PasswordInput
-        label="Key"
-        placeholder="tg_…"
-        value={key}
-        onChange={(event) => setKey(event.currentTarget.value.trim())}
-        autoComplete="off"
-        mb="md"
-      />
+    <>
+      <Group align="start" mb="md">
+        <PasswordInput
+          label="Key"
+          placeholder="tg_…"
+          description="It stays in this page and goes to no one but this gateway."
+          value={key}
+          onChange={(event) => setTyped(event.currentTarget.value.trim())}
+          error={routes.isError && "The gateway does not accept this key."}
+          autoComplete="off"
+          w="100%"
+          maw={300}
+        />
+        <Select
+          label="Route"
+          description="Of those that the key may use."
+          value={model}
+          onChange={setChosen}
+          data={routes.data ?? [BUILT_IN]}
+          allowDeselect={false}
+          searchable
+          w="100%"
+          maw={240}
+        />
+      </Group>
       <SegmentedControl
         className="wrapping"
         aria-label="Client"
-        value={client}
+        value={client ?? ""}
         onChange={setClient}
         data={SNIPPETS.map(({ name }) => name)}
       />
-      <Code block mt="md" mb="sm" data-snippet tabIndex={0}>
-        {text}
-      </Code>
-      <CopyButton text={text} label="Copy the snippet" />
+      {snippet?.blocks(sample).map(({ title, text }) => (
+        <div className="sample" key={title}>
+          <Group justify="space-between">
+            <span className="mute small">{title}</span>
+            <CopyButton text={text} />
+          </Group>
+          <Code block p="sm" data-snippet={title} tabIndex={0}>
+            {text}
+          </Code>
+        </div>
+      ))}
+      <p className="mute small">
+        {snippet?.isWithoutSession ? (
+          "It sends no session: its calls count for the key's owner, and no merge is joined to them."
+        ) : (
+          <>
+            To join a merge to these calls, write the line <code>Gateway-Session: {session}</code> into the
+            pull request's body. <code>tallygate install</code> makes your agents do it for each branch.
+          </>
+        )}
+      </p>
       <FirstCall />
-    </Panel>
+    </>
   );
 }
 
-/** Waits for a call that comes after the page was opened. */
-function FirstCall() {
-  const [openedAt] = useState(() => new Date().toISOString());
-  const { data } = useQuery({
-    queryKey: ["own", "first-call", openedAt],
-    queryFn: ({ signal }) =>
-      getJson<Page<RequestView>>(`/admin/v1/requests?limit=1&from=${encodeURIComponent(openedAt)}`, signal),
-    refetchInterval: ({ state }) => ((state.data?.data.length ?? 0) > 0 ? false : POLL_MS),
+type GoogleModels = { models: { baseModelId: string; supportedGenerationMethods: string[] }[] };
+
+/** The routes for text that a key may use; the built-in one last. */
+const useRoutesOf = (key: string) =>
+  useQuery({
+    queryKey: ["routes of a key", key],
+    queryFn: async ({ signal }) => {
+      const answer = await api("/v1beta/models?pageSize=1000", {
+        headers: { "x-goog-api-key": key },
+        signal,
+      });
+      const { models }: GoogleModels = await answer.json();
+      const names = models
+        .filter((it) => it.supportedGenerationMethods.includes("generateContent"))
+        .map((it) => it.baseModelId);
+      return [...names.filter((name) => name !== BUILT_IN), ...names.filter((name) => name === BUILT_IN)];
+    },
+    enabled: key !== "",
+    retry: false,
   });
-  const [call] = data?.data ?? [];
+
+/** Waits for a call after those that were there when the page was opened. */
+function FirstCall() {
+  const [before, setBefore] = useState<string | null>(null);
+  const { data: newest = "" } = useQuery({
+    queryKey: ["own", "newest-call"],
+    queryFn: async ({ signal }) => {
+      const { data } = await getJson<Page<RequestView>>("/admin/v1/requests?limit=1", signal);
+      const id = data[0]?.id ?? "none";
+      setBefore((known) => known ?? id);
+      return id;
+    },
+    refetchInterval: POLL_MS,
+    gcTime: 0,
+  });
+  const isNew = before !== null && newest !== "" && newest !== before;
   return (
     <p role="status">
-      {call ? (
+      {isNew ? (
         <>
           Your call was received:{" "}
-          <Link to="/requests/$id" params={{ id: call.id }}>
+          <Link className="link" to="/requests/$id" params={{ id: newest }}>
             see its record
           </Link>
           .
         </>
       ) : (
-        "Waiting for your next call…"
+        before !== null && "Waiting for your next call…"
       )}
     </p>
   );
 }
-
-/** How to point a client at this gateway with the caller's `key`. */
-type Snippet = { name: string; text: (address: string, key: string) => string };
-
-const SNIPPETS: readonly Snippet[] = [
-  {
-    name: "Claude Code",
-    text: (address, key) =>
-      `export ANTHROPIC_BASE_URL=${address}\nexport ANTHROPIC_AUTH_TOKEN=${key}\nclaude`,
-  },
-  {
-    name: "Codex",
-    text: (address, key) =>
-      `export TALLYGATE_KEY=${key}\ncodex -c model_provider=tallygate \\\n  -c 'model_providers.tallygate={name="Tallygate",base_url="${address}/v1",env_key="TALLYGATE_KEY",wire_api="responses"}'`,
-  },
-  {
-    name: "Gemini CLI",
-    text: (address, key) => `export GOOGLE_GEMINI_BASE_URL=${address}\nexport GEMINI_API_KEY=${key}\ngemini`,
-  },
-  {
-    name: "opencode",
-    text: (address, key) =>
-      `# opencode.json\n{ "provider": { "openai": { "options": { "baseURL": "${address}/v1", "apiKey": "${key}" } } } }`,
-  },
-  {
-    name: "Cursor",
-    text: (address, key) =>
-      `Settings → Models → OpenAI API key: ${key}\nOverride OpenAI base URL: ${address}/v1`,
-  },
-  {
-    name: "OpenAI SDK",
-    text: (address, key) =>
-      `import OpenAI from "openai";\nconst openai = new OpenAI({ baseURL: "${address}/v1", apiKey: "${key}" });`,
-  },
-  {
-    name: "Anthropic SDK",
-    text: (address, key) =>
-      `import Anthropic from "@anthropic-ai/sdk";\nconst anthropic = new Anthropic({ baseURL: "${address}", apiKey: "${key}" });`,
-  },
-  {
-    name: "curl",
-    text: (address, key) =>
-      `curl ${address}/v1/messages -H "x-api-key: ${key}" -H "content-type: application/json" \\\n  -d '{"model":"echo","max_tokens":64,"messages":[{"role":"user","content":"Hello"}]}'`,
-  },
-];

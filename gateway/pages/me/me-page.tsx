@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { Page } from "#shared/admin/fields.ts";
 import type { Me } from "#shared/admin/me.ts";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
@@ -50,6 +51,7 @@ const ownQuery = (by: string, range: RangeName, role: RoleName) => ({
 export function MePage() {
   const [{ by, range }, change] = useAddress(readSearch);
   const { role } = useMe();
+  const [secret, setSecret] = useState<string | null>(null);
   const query = useQuery(ownQuery(by, range, role));
   return (
     <>
@@ -60,8 +62,13 @@ export function MePage() {
             <Month me={me} />
             <OwnUsage days={days} groups={groups} by={by} range={range} change={change} />
             {pullRequests && <OwnPullRequests items={pullRequests.data} />}
-            <OwnKeys keys={me.keys} />
-            <ConnectAgent />
+            <OwnKeys keys={me.keys} made={setSecret} />
+            <Panel
+              title="Connect an agent"
+              sub="Each sample makes a call. With a key, it also uses a route of yours."
+            >
+              <ConnectAgent {...(secret !== null && { secret })} />
+            </Panel>
             <OwnSignIns sessions={me.sessions} />
           </>
         )}

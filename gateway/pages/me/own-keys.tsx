@@ -32,8 +32,8 @@ const columns = (open: (key: KeyView) => void): Column<KeyView>[] => [
   momentColumn("expires", "Expires", { of: ({ expires_at: at }) => at, none: "It does not expire." }),
 ];
 
-/** A person's own keys: make, rotate, revoke. */
-export function OwnKeys({ keys }: { keys: readonly KeyView[] }) {
+/** A person's own keys: make, rotate, revoke. `made` gets the secret of a new one. */
+export function OwnKeys({ keys, made }: { keys: readonly KeyView[]; made: (secret: string | null) => void }) {
   const [isNew, setNew] = useState(false);
   const [chosen, setChosen] = useState<KeyView | null>(null);
   const client = useQueryClient();
@@ -54,7 +54,7 @@ export function OwnKeys({ keys }: { keys: readonly KeyView[] }) {
         <DataTable label="My keys" columns={columns(setChosen)} rows={keys} rowKey={({ id }) => id} />
       )}
       <Modal opened={isNew} onClose={() => setNew(false)} title="Make a key">
-        <NewKey renew={renew} />
+        <NewKey renew={renew} made={made} />
       </Modal>
       <Modal opened={chosen !== null} onClose={() => setChosen(null)} title={chosen?.name ?? ""} size="lg">
         {chosen && (
@@ -77,10 +77,14 @@ export function OwnKeys({ keys }: { keys: readonly KeyView[] }) {
   );
 }
 
-function NewKey({ renew }: { renew: () => Promise<void> }) {
+type NewKeyProps = { renew: () => Promise<void>; made: (secret: string | null) => void };
+
+function NewKey({ renew, made }: NewKeyProps) {
   const [secret, setSecret] = useState<string | null>(null);
   const make = async (body: Record<string, unknown>) => {
-    setSecret(secretOf(await sendJson<Record<string, unknown>>(PATH, { method: "POST", body })));
+    const answer = secretOf(await sendJson<Record<string, unknown>>(PATH, { method: "POST", body }));
+    setSecret(answer);
+    made(answer);
     await renew();
   };
   if (secret !== null) return <SecretOnce secret={secret} what="the key" />;

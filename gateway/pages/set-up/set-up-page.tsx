@@ -1,127 +1,161 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Page } from "#shared/admin/fields.ts";
-import type { KeyView } from "#shared/admin/keys.ts";
-import type { ProviderView } from "#shared/admin/providers.ts";
-import type { PullRequestView } from "#shared/admin/pull-requests.ts";
-import type { RequestView } from "#shared/admin/records.ts";
-import type { RepositoryView } from "#shared/admin/repositories.ts";
-import type { RouteView } from "#shared/admin/routes.ts";
-import { getJson } from "../data/api.ts";
+import { type ReactNode, useState } from "react";
+import { ConnectAgent } from "../me/connect-agent.tsx";
 import { PageHead } from "../parts/page-head.tsx";
+import { Answered } from "../parts/states.tsx";
+import { SecretOnce } from "../settings/secret-once.tsx";
+import { faultsOfApp, isInstalled, NextOfApp } from "./github-app.tsx";
+import { JoinStep, StampStep } from "./join-step.tsx";
+import { SET_UP, type SetUp } from "./set-up-state.ts";
+import { KeyStep, ProviderStep, RouteStep } from "./steps.tsx";
 
-const POLL_MS = 3000;
-
-/** The way from an empty installation to the cost of a merged pull request; every step checks itself. */
+/** The way from an empty installation to the cost of a merged pull request; every step is done here and checks itself. */
 export function SetUpPage() {
+  const query = useQuery(SET_UP);
   return (
     <>
       <PageHead
         title="Set up"
-        sub="Seven steps to the cost of a merged pull request. Each one is checked off automatically."
+        sub="Eight steps to the cost of a merged pull request. Each one is checked off automatically."
       />
+      <Answered query={query} height={480}>
+        {(setUp) => <Steps setUp={setUp} />}
+      </Answered>
+    </>
+  );
+}
+
+function Steps({ setUp }: { setUp: SetUp }) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const current = STEPS.find(({ isDone }) => !isDone(setUp))?.name;
+  const open = chosen ?? current;
+  return (
+    <>
+      {current === undefined && (
+        <p className="page-sub">
+          Everything is set up.{" "}
+          <Link className="link" to="/overview">
+            The Overview
+          </Link>{" "}
+          shows what a merged pull request costs.
+        </p>
+      )}
       <ol className="steps">
-        {STEPS.map((step) => (
-          <StepRow key={step.name} step={step} />
+        {STEPS.map(({ name, text, to, isDone, body }, index) => (
+          <li className="step" key={name} data-done={isDone(setUp)} data-open={name === open}>
+            <span className="step-mark" aria-hidden="true">
+              {isDone(setUp) ? "✓" : index + 1}
+            </span>
+            <div>
+              <h2>
+                <button
+                  type="button"
+                  className="plain-button"
+                  aria-expanded={name === open}
+                  onClick={() => setChosen(name === open ? "" : name)}
+                >
+                  {name}
+                </button>
+                <span className={isDone(setUp) ? "step-state" : "hidden-text"} role="status">
+                  {isDone(setUp) ? "Done" : "Not yet"}
+                </span>
+              </h2>
+              <p>
+                {text} <Link to={to.path}>{to.name}</Link>
+              </p>
+              {name === open && body({ setUp, secret, made: setSecret })}
+            </div>
+          </li>
         ))}
       </ol>
     </>
   );
 }
 
-function StepRow({ step }: { step: Step }) {
-  const { data: isDone = false } = useQuery({
-    queryKey: ["set-up", step.name],
-    queryFn: step.isDone,
-    refetchInterval: ({ state }) => (state.data ? false : POLL_MS),
-  });
-  return (
-    <li className="step" data-done={isDone}>
-      <span className="step-mark" aria-hidden="true">
-        {isDone ? "✓" : ""}
-      </span>
-      <div>
-        <h2>{step.name}</h2>
-        <p>{step.text}</p>
-        <p role="status">
-          {isDone ? "Done" : "Not yet"} · <Link to={step.to}>{step.action}</Link>
-        </p>
-      </div>
-    </li>
-  );
-}
+type Body = { setUp: SetUp; secret: string | null; made: (secret: string | null) => void };
 
 /** One step of the first set-up, which checks itself. */
 type Step = {
   name: string;
-  /** What to do, and what it is for. */
+  /** What it is for. */
   text: string;
-  /** Where to do it. */
-  to: string;
-  action: string;
-  isDone: () => Promise<boolean>;
+  /** Where more of it is. */
+  to: { path: string; name: string };
+  isDone: (setUp: SetUp) => boolean;
+  body: (given: Body) => ReactNode;
 };
-
-const rowsOf = async <T,>(path: string): Promise<T[]> => (await getJson<Page<T>>(path)).data;
-
-/** The built-in provider answers without a vendor; it is there from the start. */
-const isVendors = ({ kind, enabled, credential_source: source }: ProviderView): boolean =>
-  kind !== "echo" && enabled && source !== "none";
 
 const STEPS: readonly Step[] = [
   {
     name: "Add a provider",
-    text: "A vendor such as OpenAI or Anthropic, with its API key. Until then, the built-in provider echo answers.",
-    to: "/settings/providers",
-    action: "Providers",
-    isDone: async () => (await rowsOf<ProviderView>("/admin/v1/providers?limit=500")).some(isVendors),
+    text: "A vendor with its API key. Until then, the built-in provider echo answers.",
+    to: { path: "/settings/providers", name: "All providers" },
+    isDone: ({ vendors }) => vendors.length > 0,
+    body: ({ setUp }) => <ProviderStep setUp={setUp} />,
   },
   {
     name: "Add a route",
     text: "A name for a kind of task, and the model that does it. Callers can also name a model directly.",
-    to: "/settings/routes",
-    action: "Routes",
-    isDone: async () =>
-      (await rowsOf<RouteView>("/admin/v1/routes?limit=500")).some(({ provider }) => provider !== "echo"),
+    to: { path: "/settings/routes", name: "All routes" },
+    isDone: ({ hasRoute }) => hasRoute,
+    body: ({ setUp }) => <RouteStep setUp={setUp} />,
   },
   {
     name: "Make a key",
     text: "A key identifies who makes a call. Give one to each person and each service.",
-    to: "/settings/keys",
-    action: "Keys",
-    isDone: async () =>
-      (await rowsOf<KeyView>("/admin/v1/keys?limit=500")).some(({ owner }) => owner !== null),
+    to: { path: "/settings/keys", name: "All keys" },
+    isDone: ({ hasKey }) => hasKey,
+    body: ({ made }) => <KeyStep made={made} />,
   },
   {
     name: "Make the first call",
-    text: "Copy a snippet for your agent or SDK. The call appears here as soon as it is recorded.",
-    to: "/me",
-    action: "Connect an agent",
-    isDone: async () => (await rowsOf<RequestView>("/admin/v1/requests?limit=1")).length > 0,
+    text: "Choose your agent or SDK, and run its sample.",
+    to: { path: "/requests", name: "All calls" },
+    isDone: ({ hasCall }) => hasCall,
+    body: ({ secret }) => (
+      <>
+        {secret !== null && <SecretOnce secret={secret} what="the key" />}
+        <ConnectAgent {...(secret !== null && { secret })} />
+      </>
+    ),
   },
   {
     name: "Create the GitHub App",
-    text: "It sees which pull requests are merged and joins them to the cost of their sessions.",
-    to: "/settings/github",
-    action: "GitHub",
-    isDone: async () => (await rowsOf<RepositoryView>("/admin/v1/repositories?limit=1")).length > 0,
+    text: "It receives which pull requests are merged, and joins them to the cost of their sessions.",
+    to: { path: "/settings/github", name: "GitHub" },
+    isDone: ({ app }) => isInstalled(app),
+    body: ({ setUp: { app } }) => (
+      <>
+        <NextOfApp view={app} />
+        {faultsOfApp(app).map((text) => (
+          <p className="bad" key={text}>
+            {text}
+          </p>
+        ))}
+      </>
+    ),
+  },
+  {
+    name: "Join merged pull requests",
+    text: "From then on merges are stored, without any text of a pull request, and get their cost.",
+    to: { path: "/settings/github", name: "GitHub" },
+    isDone: ({ isJoining }) => isJoining,
+    body: ({ setUp }) => <JoinStep setUp={setUp} />,
   },
   {
     name: "Stamp a pull request",
-    text: "Its body names the session: Gateway-Session: <id>. Run tallygate install to have agents add it.",
-    to: "/pull-requests",
-    action: "Pull requests",
-    isDone: async () =>
-      (await rowsOf<PullRequestView>("/admin/v1/pull-requests?limit=100")).some(
-        ({ session }) => session !== null,
-      ),
+    text: "Its body names the session whose calls made it.",
+    to: { path: "/pull-requests", name: "All pull requests" },
+    isDone: ({ hasStamped }) => hasStamped,
+    body: () => <StampStep />,
   },
   {
     name: "Merge it",
     text: "The Overview then shows what a merged pull request costs.",
-    to: "/overview",
-    action: "Overview",
-    isDone: async () =>
-      (await rowsOf<PullRequestView>("/admin/v1/pull-requests?link=joined&limit=1")).length > 0,
+    to: { path: "/overview", name: "Overview" },
+    isDone: ({ hasJoined }) => hasJoined,
+    body: () => null,
   },
 ];

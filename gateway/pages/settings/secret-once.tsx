@@ -7,7 +7,7 @@ export const SecretOnce = ({ secret, what }: { secret: string; what: string }) =
     <p>
       <b>Copy {what} now.</b> It is shown only once, because the gateway stores only its hash.
     </p>
-    <Code block data-secret tabIndex={0}>
+    <Code block p="sm" data-secret tabIndex={0}>
       {secret}
     </Code>
     <CopyButton text={secret} label={`Copy ${what}`} />

@@ -94,9 +94,9 @@ test("what the console shows of it follows from GitHub's answers, and the way en
   expect((await view()).report).toMatchObject({ can_register: true, receives: false, app: null });
   const { form, back } = await make(`organization=octo-org&url=${encodeURIComponent(url)}`);
   expect(form).toContain("This address is the server itself");
-  const installing = (await get(back)).headers.get("location");
+  const installing = (await get(back)).headers.get("refresh");
   await until(async () => (await view()).report?.app?.id === github.app.id);
-  expect(installing).toBe(`${(await view()).report?.app?.html_url}/installations/new`);
+  expect(installing).toBe(`0; url=${(await view()).report?.app?.html_url}/installations/new`);
 
   expect((await view()).reached_at).toBeNull();
   const secret = github.app.webhookSecret;
@@ -128,7 +128,7 @@ test("a second registration replaces no App that works, unless its name is enter
   ]);
   // Two administrators began at once: the later one may not replace what the other has just made.
   const { back } = await make(`${there}&replaces=${slug}`);
-  expect((await get(back)).headers.get("location")).toEndWith("/installations/new");
+  expect((await get(back)).headers.get("refresh")).toEndWith("/installations/new");
   const [first] = await database.sql`select app_id from github_apps`;
   expect(Number(first?.["app_id"])).not.toBe(id);
   const late = await get(back);

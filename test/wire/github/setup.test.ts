@@ -106,7 +106,7 @@ test("from nothing to an App that takes webhooks and shows what it sees, without
     forged.searchParams.set("state", state);
     expect((await asAdmin(String(forged))).status).toBe(400);
   }
-  expect((await asAdmin(returned)).headers.get("location")).toEndWith("/installations/new");
+  expect((await asAdmin(returned)).headers.get("refresh")).toEndWith("/installations/new");
   // A second time it would replace the App that works now.
   expect((await asAdmin(returned)).status).toBe(409);
 
