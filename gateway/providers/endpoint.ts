@@ -53,6 +53,14 @@ export function targetWires(
 const WANTS_THOUGHTS = /deepseek|kimi|glm-/i;
 const OPEN_SERVERS: readonly ProviderKind[] = ["openai-compatible", "vllm", "fireworks"];
 
+const SEARCHERS: readonly ProviderKind[] = [
+  ...(["openai", "xai", "anthropic", "vertex", "gemini", "vertex-openai"] as const),
+];
+
+/** Whether a provider searches the web itself when asked on a wire. */
+export const searches = (kind: ProviderKind, wire: WireName): boolean =>
+  wire !== "chat" && SEARCHERS.includes(kind);
+
 /** Whose thoughts a model has, and how its provider takes them back. */
 export function thoughtsOf(kind: ProviderKind, model: string) {
   const { thoughts }: ProviderFacts = PROVIDERS[kind];

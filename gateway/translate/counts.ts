@@ -24,7 +24,9 @@ export const messagesCounts = (usage: Usage) => ({
   cache_read_input_tokens: usage.cacheReadTokens ?? 0,
   output_tokens: usage.outputTokens ?? 0,
   output_tokens_details: usage.reasoningTokens === null ? null : { thinking_tokens: usage.reasoningTokens },
-  server_tool_use: null,
+  server_tool_use: usage.webSearches
+    ? { web_search_requests: usage.webSearches, web_fetch_requests: 0 }
+    : null,
 });
 
 /** Counts in the responses format; null if the provider reported none. */

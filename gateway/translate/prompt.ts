@@ -57,6 +57,17 @@ export type Tool = {
   form?: ToolForm;
   /** Offered only once a search has found it. */
   deferred?: boolean;
+  /** It is no function, but the declaration of a web search that a vendor runs. */
+  search?: { object: Json; at: BodyPlace };
+};
+
+/** `at`: where the client declared it. */
+export type WebSearch = {
+  allowed: string[];
+  blocked: string[];
+  location: Json | null;
+  maxUses: Located<number> | null;
+  at: BodyPlace;
 };
 
 /** A function without anything said of it yet. */
@@ -96,6 +107,8 @@ export type OutputFormat =
 export type Prompt = {
   turns: PromptTurn[];
   tools: Tool[];
+  /** The web search that the vendor is to run. */
+  search: WebSearch | null;
   toolChoice: Located<ToolChoice> | null;
   parallelTools: Located<boolean> | null;
   maxTokens: Located<number> | null;
@@ -117,6 +130,7 @@ export type Prompt = {
 export const emptyPrompt = (): Prompt => ({
   turns: [],
   tools: [],
+  search: null,
   toolChoice: null,
   parallelTools: null,
   maxTokens: null,

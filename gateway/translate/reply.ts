@@ -12,13 +12,32 @@ export type ReplyStep =
   | { kind: "more"; text: string }
   /** The open reasoning block's signature. */
   | { kind: "sign"; signature: string }
+  /** What the open text cites. */
+  | { kind: "cite"; citation: Citation }
   | { kind: "close" }
   | { kind: "stop"; reason: StopReason; sequence: string | null; explanation: string | null }
   /** The provider marked the answer as complete. */
   | { kind: "end" }
   | { kind: "error"; error: ProviderError };
 
+/** Of a page on the web. `place`: in the text; null: all of it. `quote`: the page's own words. */
+export type Citation = {
+  url: string;
+  title: string;
+  quote: string | null;
+  place: { start: number; end: number } | null;
+};
+
+/** A search of the web that the vendor ran. */
+export type SearchBlock = {
+  kind: "search";
+  id: string;
+  query: string;
+  sources: { url: string; title: string }[];
+};
+
 export type OpenBlock =
+  | SearchBlock
   | { kind: "text" | "thinking" | "refusal" }
   | { kind: "redacted"; data: string }
   | { kind: "extra"; data: string }
@@ -32,7 +51,8 @@ export type ProviderError = { type: string; message: string };
  * wants back there: Gemini's thought signature, as Google's address in OpenAI's format writes it.
  */
 export type Block =
-  | { kind: "text" | "refusal"; text: string }
+  | SearchBlock
+  | { kind: "text" | "refusal"; text: string; citations?: Citation[] }
   | { kind: "thinking"; text: string; signature: string | null }
   | { kind: "redacted"; data: string }
   | { kind: "extra"; data: string }
@@ -67,6 +87,7 @@ export function addStep(reply: Reply, step: ReplyStep): void {
       return;
     case "more":
     case "sign":
+    case "cite":
       grow(reply.blocks.at(-1), step);
       return;
     case "stop":
@@ -83,15 +104,17 @@ export function addStep(reply: Reply, step: ReplyStep): void {
 
 function blockOf(open: OpenBlock): Block {
   if (open.kind === "call") return { ...open, text: "" };
-  if (open.kind === "redacted" || open.kind === "extra") return open;
+  if (open.kind === "redacted" || open.kind === "extra" || open.kind === "search") return open;
   if (open.kind === "thinking") return { kind: "thinking", text: "", signature: null };
   return { kind: open.kind, text: "" };
 }
 
-function grow(block: Block | undefined, step: Extract<ReplyStep, { kind: "more" | "sign" }>): void {
-  if (!block || block.kind === "redacted" || block.kind === "extra") return;
+function grow(block: Block | undefined, step: Extract<ReplyStep, { kind: "more" | "sign" | "cite" }>): void {
+  if (!block || block.kind === "redacted" || block.kind === "extra" || block.kind === "search") return;
   if (step.kind === "more") block.text += step.text;
-  else if (block.kind === "thinking") block.signature = step.signature;
+  else if (step.kind === "cite") {
+    if (block.kind === "text") block.citations = [...(block.citations ?? []), step.citation];
+  } else if (block.kind === "thinking") block.signature = step.signature;
 }
 
 export function replyOf(steps: readonly ReplyStep[]): Reply {

@@ -31,6 +31,7 @@ import { sealOf } from "./sealed.ts";
 import { keepOwnThoughts } from "./thoughts.ts";
 import { fitToolNames, withOwnName } from "./tool-names.ts";
 import { requireChosenTool } from "./tool-table.ts";
+import { takeSearch } from "./web-search.ts";
 import type { StepWriter, WriterContext } from "./writing.ts";
 
 type ProviderWire = "chat" | "messages" | "gemini" | "responses";
@@ -70,8 +71,8 @@ const PROVIDER_FORMATS: Readonly<Record<ProviderWire, ProviderFormat>> = {
   responses: { write: writeResponsesRequest, whole: responseSteps, stream: responseStream },
 };
 
-/** `compacts`: the client asks for a compaction of its conversation instead of an answer. */
-export type Pair = { from: ClientWire; to: ProviderWire; compacts?: boolean };
+/** `compacts`: the client asks for a compaction of its conversation instead of an answer. `searches`: the provider searches the web. */
+export type Pair = { from: ClientWire; to: ProviderWire; compacts?: boolean; searches?: boolean };
 
 export type Translated = {
   /** The request in the provider's format. */
@@ -191,7 +192,7 @@ export function requestIn(bytes: Uint8Array): Json {
 /** @throws GatewayError invalid_request */
 export function readRequest(
   request: Json,
-  { from, compacts: whole = false }: Pair,
+  { from, to, compacts: whole = false, searches = false }: Pair,
   losses: Losses,
 ): ReturnType<ClientFormat["read"]> {
   const body = { object: request, at: BodyPlace.body(losses) };
@@ -203,6 +204,8 @@ export function readRequest(
     Object.assign(options, { compacts, thinking: false, signed: false, kept: options.kept && !whole });
   }
   prompt.reasoning.shown = options.thinking && options.omitted !== true;
+  // Google's older models search only where they get no functions.
+  takeSearch(prompt, searches && (to !== "gemini" || prompt.tools.every(({ search }) => search)));
   requireChosenTool(prompt);
   const forms = prompt.tools.flatMap(({ name, form }) => (form ? [[name, form] as const] : []));
   return forms.length === 0 ? read : { prompt, options: { ...options, forms: new Map(forms) } };

@@ -35,13 +35,23 @@ function withoutThinking({ thinking: _, context_management: management, ...rest 
   return others.length > 0 ? { ...rest, context_management: { edits: others } } : rest;
 }
 
+/** A thought, or a search of the web, of another vendor's. */
 const isForeign = (block: unknown): boolean =>
-  isJson(block) && (isSealed(block["signature"]) || isSealed(block["data"]));
+  isJson(block) &&
+  (isSealed(block["signature"]) || isSealed(block["data"]) || isSearch(block["id"] ?? block["tool_use_id"]));
+
+/** Anthropic's own begin otherwise. */
+const isSearch = (id: unknown): boolean => /^(?:ws|search)_/.test(String(id));
+
+/** What it cites of such searches says nothing without them. */
+const withoutCitations = (block: unknown): unknown =>
+  isJson(block) && JSON.stringify(block["citations"] ?? "").includes(SEAL)
+    ? { ...block, citations: null }
+    : block;
 
 /** Null if nothing is left of it. */
 function withoutSealed(message: unknown): unknown {
-  if (!isJson(message) || !Array.isArray(message["content"]) || !message["content"].some(isForeign))
-    return message;
-  const content = message["content"].filter((block) => !isForeign(block));
+  if (!isJson(message) || !Array.isArray(message["content"])) return message;
+  const content = message["content"].filter((block) => !isForeign(block)).map(withoutCitations);
   return content.length === 0 ? null : ({ ...message, content } satisfies Json);
 }

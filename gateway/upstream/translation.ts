@@ -6,7 +6,7 @@ import { clientHeaders, type HeaderTable, upstreamHeaders } from "../http/header
 import type { Meter } from "../metering/meter.ts";
 import { sseSplitter } from "../metering/sse.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import { lacksWire, supportsSurface, targetWires, thoughtsOf } from "../providers/endpoint.ts";
+import { lacksWire, searches, supportsSurface, targetWires, thoughtsOf } from "../providers/endpoint.ts";
 import { WIRES } from "../providers/wires.ts";
 import type { RoutingLookups } from "../routing/lookups.ts";
 import { SURFACES, type SurfaceName, surfaceFacts, type WireName } from "../surface-facts.ts";
@@ -115,7 +115,12 @@ function expressedFor({ surface }: Pick<Call, "surface">, { target, route }: Tar
     return null;
   }
   return {
-    pair: { from, to: wire, compacts: surface === "responses.compact" },
+    pair: {
+      from,
+      to: wire,
+      compacts: surface === "responses.compact",
+      searches: searches(provider.kind, wire),
+    },
     model,
     dialect: { ...PROVIDERS[provider.kind], thoughts: thoughtsOf(provider.kind, model) },
     onInexpressible: route?.inexpressible ?? "refuse",

@@ -3,6 +3,7 @@ import type { AnswerOptions } from "../prompt.ts";
 import type { Block, Reply, StopReason } from "../reply.ts";
 import { openSealed, type Seal } from "../sealed.ts";
 import { customInput } from "../tool-arguments.ts";
+import { writtenUrlCitation } from "../web-search.ts";
 import type { WriterContext } from "../writing.ts";
 
 export const FINISH = {
@@ -43,15 +44,29 @@ function messageOf(
   const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
   const calls = blocks.flatMap((block) => (block.kind === "call" ? [callOf(block, forms)] : []));
   const thoughts = blocks.flatMap((block) => (block.kind === "thinking" ? [block.text] : []));
+  const annotations = blocks.flatMap((_, index) => annotationsOf(blocks, index));
   const details = blocks.flatMap((block, index) => detailOf(block, { index, seal }));
   return {
     role: "assistant",
     content: texts.length === 0 ? null : texts.join(""),
     refusal: stop?.explanation ?? null,
+    ...(annotations.length > 0 ? { annotations } : {}),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(thoughts.length > 0 ? { reasoning_content: thoughts.join("\n\n") } : {}),
     ...(details.length > 0 ? { reasoning_details: details } : {}),
   };
+}
+
+/** What a text cites; it begins where the texts before it end. */
+export function annotationsOf(blocks: readonly Block[], index: number): object[] {
+  const block = blocks[index];
+  if (block?.kind !== "text") return [];
+  const before = blocks.slice(0, index).map((one) => (one.kind === "text" ? one.text.length : 0));
+  const offset = before.reduce((sum, length) => sum + length, 0);
+  return (block.citations ?? []).map((citation) => ({
+    type: "url_citation",
+    url_citation: writtenUrlCitation(citation, block.text, offset),
+  }));
 }
 
 const callOf = ({ id, name, text }: Extract<Block, { kind: "call" }>, forms: AnswerOptions["forms"]) =>

@@ -1,14 +1,16 @@
 import { isJson } from "../exact-json.ts";
-import type { OpenBlock, ReplyStep } from "../reply.ts";
+import type { Citation, OpenBlock, ReplyStep } from "../reply.ts";
 
 /** A block's text that has arrived: sent on, and still held back. */
-type Lane = { key: string; open: OpenBlock; sent: string; held: string; sign: Sign };
+type Lane = { key: string; open: OpenBlock; sent: string; held: string; sign: Sign; cites: Citation[] };
 /** The signature of a thought that has ended. */
 type Sign = (() => string | null) | undefined;
 
 export type BlockSerializer = {
   /** Extends the block that `key` names; `open` describes a new block. */
   add(key: string, block: { open: () => OpenBlock; sign?: Sign }, text: string): ReplyStep[];
+  /** Adds what a block that has not ended cites. */
+  cite(key: string, citation: Citation): void;
   /** At the end of the stream: sends what is held back and closes the last block. */
   finish(): ReplyStep[];
 };
@@ -32,9 +34,13 @@ export function blockSerializer(): BlockSerializer {
     ];
   };
 
-  const end = ({ sign }: Lane): ReplyStep[] => {
+  const end = ({ sign, cites }: Lane): ReplyStep[] => {
     const signature = sign?.() ?? null;
-    return [...(signature === null ? [] : [{ kind: "sign", signature } as const]), { kind: "close" }];
+    return [
+      ...(signature === null ? [] : [{ kind: "sign", signature } as const]),
+      ...cites.map((citation) => ({ kind: "cite", citation }) as const),
+      { kind: "close" },
+    ];
   };
 
   /** Ends the blocks at the front that are complete, as long as another one waits. */
@@ -58,9 +64,12 @@ export function blockSerializer(): BlockSerializer {
         lane.held += text;
         return advance();
       }
-      const added: Lane = { key, open: open(), sent: "", held: text, sign };
+      const added: Lane = { key, open: open(), sent: "", held: text, sign, cites: [] };
       rows.push(added);
       return rows.length === 1 ? begin(added) : advance();
+    },
+    cite(key, citation) {
+      rows.find((row) => row.key === key)?.cites.push(citation);
     },
     finish() {
       const steps = rows.flatMap((row, index): ReplyStep[] => [

@@ -32,6 +32,7 @@ import {
   type PromptTurn,
   plainText,
 } from "../prompt.ts";
+import { searchTool } from "../web-search.ts";
 import { answerContent, cacheReaders, chatContent, reasoningDetails, type Thought } from "./content-in.ts";
 import { outputFormatAt } from "./output-in.ts";
 import { chatTools, readToolChoice } from "./tools-in.ts";
@@ -81,7 +82,9 @@ const readersFor = (prompt: Prompt, stream: { usageChunk: boolean }): MemberRead
     prompt.extras.set("verbosity", { value, at });
   },
   messages: into(prompt, "turns", chatTurns),
-  tools: into(prompt, "tools", chatTools),
+  tools: (value, at) => void prompt.tools.push(...chatTools(value, at)),
+  web_search_options: (value, at) =>
+    void prompt.tools.push(...searchTool({ object: objectAt(value, at), at })),
   max_tokens: (value, at) => {
     prompt.maxTokens ??= { value: numberAt(value, at), at };
   },

@@ -5,7 +5,7 @@ import { addStep, type Block, emptyReply, type Reply, type ReplyStep } from "../
 import type { Seal } from "../sealed.ts";
 import { customInput } from "../tool-arguments.ts";
 import { dataEvent, type StepWriter, type WriterContext } from "../writing.ts";
-import { detailOf, FINISH } from "./answer-out.ts";
+import { annotationsOf, detailOf, FINISH } from "./answer-out.ts";
 
 /** Makes the text of a chunk. */
 type Chunk = (delta: object, finishReason?: string | null) => string;
@@ -29,6 +29,7 @@ export function chatWriter({ options, createdSeconds, usage, seal }: WriterConte
   /** The first chunk depends on whether text follows, so it waits for the first block. */
   const begin = (step: ReplyStep): string => {
     if (begun || step.kind === "start" || step.kind === "error") return "";
+    if (step.kind === "open" && step.block.kind === "search") return "";
     begun = true;
     const called = step.kind === "open" && step.block.kind !== "text";
     return chunk({ role: "assistant", content: called ? null : "", refusal: null });
@@ -65,7 +66,7 @@ const customCall = (block: Block, forms: AnswerOptions["forms"]): object | null 
     ? { id: block.id, type: "custom", custom: { name: block.name, input: customInput(block.text) } }
     : null;
 
-type BlockStep = Extract<ReplyStep, { kind: "open" | "more" | "sign" | "close" }>;
+type BlockStep = Extract<ReplyStep, { kind: "open" | "more" | "sign" | "cite" | "close" }>;
 
 function blockChunk(
   { blocks }: Reply,
@@ -88,18 +89,21 @@ function blockChunk(
         ? call({ function: { arguments: step.text } })
         : chunk({ [memberOf(block)]: step.text });
     case "sign":
+    case "cite":
       return "";
     case "close":
       if (block?.kind === "call") return block.text === "" ? call({ function: { arguments: "{}" } }) : "";
-      return detailsChunk(block, { index: blocks.length - 1, seal, chunk });
+      return detailsChunk(blocks, { seal, chunk });
   }
 }
 
-function detailsChunk(
-  block: Block | undefined,
-  { index, seal, chunk }: { index: number; seal: Seal; chunk: Chunk },
-): string {
+/** What belongs to a block that is whole: thoughts as they may come back, and what a text cites. */
+function detailsChunk(blocks: readonly Block[], { seal, chunk }: { seal: Seal; chunk: Chunk }): string {
+  const index = blocks.length - 1;
+  const block = blocks[index];
   const details = block ? detailOf(block, { index, seal }) : [];
+  const annotations = annotationsOf(blocks, index);
+  if (annotations.length > 0) return chunk({ annotations });
   return details.length > 0 ? chunk({ reasoning_details: details }) : "";
 }
 

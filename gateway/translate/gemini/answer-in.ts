@@ -1,6 +1,7 @@
 import { readProviderError } from "../error-shapes.ts";
 import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
 import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
+import { sourcesIn } from "../web-search.ts";
 
 /** The steps of a complete answer; empty for anything else. */
 export function geminiSteps(answer: Json): ReplyStep[] {
@@ -9,11 +10,20 @@ export function geminiSteps(answer: Json): ReplyStep[] {
 }
 
 type Stop = Extract<ReplyStep, { kind: "stop" }>;
-type Seen = { id: string | null; open: "text" | "thinking" | null; calls: number; stop: Stop | null };
+type Seen = {
+  id: string | null;
+  open: "text" | "thinking" | null;
+  /** The open block's. */
+  text: string;
+  calls: number;
+  stop: Stop | null;
+  /** What its search found, and what its texts say of that; the last one counts. */
+  grounding: Json | null;
+};
 
 /** Reads a stream of generateContent, and only the first candidate: other formats cannot request more. */
 export function geminiStream(): StepReader {
-  const seen: Seen = { id: null, open: null, calls: 0, stop: null };
+  const seen: Seen = { id: null, open: null, text: "", calls: 0, stop: null, grounding: null };
   return {
     event(data) {
       if (data === "[DONE]") return [];
@@ -24,6 +34,7 @@ export function geminiStream(): StepReader {
       const steps = start(seen, data);
       const parts = objectsIn(objectMember(candidate, "content"), "parts");
       steps.push(...parts.flatMap((part) => partSteps(seen, part)));
+      seen.grounding = objectMember(candidate, "groundingMetadata") ?? seen.grounding;
       const reason = blocked === null ? textIn(candidate, "finishReason") : "SAFETY";
       if (reason !== null) seen.stop = stopOf(seen, reason, textIn(candidate, "finishMessage") ?? blocked);
       return steps;
@@ -32,7 +43,7 @@ export function geminiStream(): StepReader {
       const { stop } = seen;
       if (!stop) return [];
       seen.stop = null;
-      return [...close(seen), stop, { kind: "end" }];
+      return [...citeSteps(seen), ...close(seen), ...searchSteps(seen), stop, { kind: "end" }];
     },
   };
 }
@@ -67,8 +78,39 @@ function partSteps(seen: Seen, part: Json): ReplyStep[] {
   const kind = part["thought"] === true ? "thinking" : "text";
   const opened: ReplyStep[] =
     seen.open === kind && signed.length === 0 ? [] : [...close(seen), { kind: "open", block: { kind } }];
+  seen.text = seen.open === kind ? seen.text + text : text;
   seen.open = kind;
   return [...signed, ...opened, { kind: "more", text }];
+}
+
+/** Google counts bytes of the text. */
+function citeSteps({ open, text, grounding }: Seen): ReplyStep[] {
+  if (open !== "text") return [];
+  const bytes = Buffer.from(text);
+  const sources = objectsIn(grounding, "groundingChunks").map(({ web }) => (isJson(web) ? web : null));
+  return objectsIn(grounding, "groundingSupports").flatMap((support) => {
+    const { startIndex = 0, endIndex } = objectMember(support, "segment") ?? {};
+    const place = {
+      start: bytes.subarray(0, Number(startIndex)).toString().length,
+      end: bytes.subarray(0, Number(endIndex)).toString().length,
+    };
+    const indices = support["groundingChunkIndices"];
+    return (Array.isArray(indices) ? indices : []).flatMap((index): ReplyStep[] => {
+      const [url, title] = [textIn(sources[index] ?? null, "uri"), textIn(sources[index] ?? null, "title")];
+      return url === null
+        ? []
+        : [{ kind: "cite", citation: { url, title: title ?? "", quote: null, place } }];
+    });
+  });
+}
+
+function searchSteps({ grounding, id }: Seen): ReplyStep[] {
+  const queries = grounding?.["webSearchQueries"];
+  const web = objectsIn(grounding, "groundingChunks").map((chunk) => chunk["web"]);
+  return (Array.isArray(queries) ? queries : []).flatMap((query, index) => {
+    const sources = index === 0 ? sourcesIn({ web }, "web") : [];
+    return alone({ kind: "search", id: `search_${id}_${index}`, query: String(query), sources });
+  });
 }
 
 function callSteps(seen: Seen, call: Json): ReplyStep[] {

@@ -21,12 +21,13 @@ export function writeGeminiAnswer(reply: Reply, writing: WriterContext): object 
 
 type Chunk = { parts: object[]; ended: boolean; usage: Usage | null };
 
-function chunkOf({ id, model, stop }: Reply, { parts, ended, usage }: Chunk): object {
+function chunkOf({ id, model, stop, blocks }: Reply, { parts, ended, usage }: Chunk): object {
   const counts = usage && geminiCounts(usage);
   return {
     candidates: [
       {
         content: { role: "model", parts },
+        ...(ended && groundingOf(blocks)),
         ...(ended && { finishReason: FINISH[stop?.reason ?? "end_turn"] }),
         ...(ended && stop?.explanation ? { finishMessage: stop.explanation } : {}),
         index: 0,
@@ -35,6 +36,36 @@ function chunkOf({ id, model, stop }: Reply, { parts, ended, usage }: Chunk): ob
     ...(counts ? { usageMetadata: counts } : {}),
     modelVersion: model,
     responseId: id,
+  };
+}
+
+/** What was searched and found, and which part of a text says what of it; Google counts bytes. */
+function groundingOf(blocks: readonly Block[]): object {
+  const searches = blocks.filter((block) => block.kind === "search");
+  const texts = blocks.flatMap((block) => (block.kind === "text" ? [block] : []));
+  const cited = texts.flatMap(({ text, citations = [] }, partIndex) =>
+    citations.map((citation) => ({ ...citation, partIndex, text })),
+  );
+  if (searches.length + cited.length === 0) return {};
+  const titles = new Map(
+    [...searches.flatMap(({ sources }) => sources), ...cited].map((it) => [it.url, it.title]),
+  );
+  const urls = [...titles.keys()];
+  return {
+    groundingMetadata: {
+      webSearchQueries: searches.map(({ query }) => query),
+      groundingChunks: urls.map((uri) => ({ web: { uri, title: titles.get(uri) } })),
+      groundingSupports: cited.map(({ url, text, place, partIndex }) => {
+        const { start, end } = place ?? { start: 0, end: text.length };
+        const segment = {
+          partIndex,
+          startIndex: Buffer.byteLength(text.slice(0, start)),
+          endIndex: Buffer.byteLength(text.slice(0, end)),
+          text: text.slice(start, end),
+        };
+        return { segment, groundingChunkIndices: [urls.indexOf(url)] };
+      }),
+    },
   };
 }
 
@@ -50,6 +81,7 @@ function partOf(block: Block, { reply, index, writing }: At): object[] {
       return writing.options.thinking && block.text !== "" ? [{ text: block.text, thought: true }] : [];
     case "redacted":
     case "extra":
+    case "search":
       return [];
     case "call": {
       const { id, name, text } = block;

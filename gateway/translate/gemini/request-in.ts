@@ -21,6 +21,7 @@ import {
   unnamedTool,
 } from "../prompt.ts";
 import { type ToolTable, toolsBy } from "../tool-table.ts";
+import { searchTool } from "../web-search.ts";
 import { readGenerationConfig, type Wanted } from "./config-in.ts";
 import { geminiTurns, systemTurn } from "./content-in.ts";
 import { listedObjects, objectReader, readProtoObject } from "./proto.ts";
@@ -75,7 +76,7 @@ export function readGeminiRequest({ object: body, at }: LocatedBody): {
 const TOOLS: ToolTable = {
   functionDeclarations: ({ object, at }) =>
     listedObjects(object["functionDeclarations"], at).map((declaration) => functionOf(declaration)),
-  googleSearch: "vendor",
+  googleSearch: ({ object, at }) => searchTool({ object: objectAt(object["googleSearch"], at), at }),
   googleSearchRetrieval: "vendor",
   enterpriseWebSearch: "vendor",
   googleMaps: "vendor",

@@ -2,6 +2,7 @@ import { type Json, objectIn } from "../exact-json.ts";
 import { inexpressible, leaveOutExtras, lose } from "../members.ts";
 import type { Part, PartOf, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { argumentsObject } from "../tool-arguments.ts";
+import { geminiSearch } from "../web-search.ts";
 import { thinkingConfig } from "./thinking-out.ts";
 
 /** The prompt as a generateContent request; its model and whether it is streamed are in the address. */
@@ -41,10 +42,10 @@ function configOf(prompt: Prompt, model: string): object {
   };
 }
 
-function toolMembers({ tools, toolChoice, parallelTools }: Prompt): object {
+function toolMembers({ tools, search, toolChoice, parallelTools }: Prompt): object {
   // Models choose themselves whether they call several at once.
   if (tools.length === 0 || parallelTools?.value === false) parallelTools?.at.drop();
-  if (tools.length === 0) return {};
+  if (tools.length === 0) return search ? { tools: [geminiSearch(search)] } : {};
   const mode = { auto: null, none: "NONE", any: "ANY", tool: "ANY" }[toolChoice?.value.kind ?? "auto"];
   const choice = toolChoice?.value;
   const allowed = choice?.kind === "tool" ? { allowedFunctionNames: [choice.name] } : {};

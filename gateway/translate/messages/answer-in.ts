@@ -1,14 +1,24 @@
 import { readProviderError } from "../error-shapes.ts";
-import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
+import {
+  isJson,
+  type Json,
+  objectIn,
+  objectMember,
+  objectsIn,
+  type StepReader,
+  textIn,
+} from "../exact-json.ts";
 import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
+import { messagesCitation, sourcesIn } from "../web-search.ts";
 
 /** The steps of a complete message; empty if the body is not a message. */
 export function messageSteps(message: Json): ReplyStep[] {
   if (!Array.isArray(message["content"])) return [];
+  const searches: Searches = new Map();
   return [
     startOf(message),
     ...objectsIn(message, "content").flatMap((block) => {
-      const open = openOf(block);
+      const open = openOf(block, searches);
       return open
         ? [{ kind: "open", block: open } as const, ...wholeOf(block), { kind: "close" } as const]
         : [];
@@ -16,6 +26,11 @@ export function messageSteps(message: Json): ReplyStep[] {
     stopOf(message),
     { kind: "end" },
   ];
+}
+
+function citeSteps(given: Json): ReplyStep[] {
+  const citation = messagesCitation(given);
+  return citation ? [{ kind: "cite", citation }] : [];
 }
 
 const startOf = (message: Json | null): ReplyStep => ({
@@ -37,8 +52,11 @@ function stopOf(object: Json | null): ReplyStep {
   };
 }
 
-/** Skips blocks of tools that the vendor runs: other formats cannot request them. */
-function openOf(block: Json): OpenBlock | null {
+/** By their ids, the inputs of searches whose results are still to come, as JSON. */
+type Searches = Map<string, string>;
+
+/** A search is one block once its results have come. Blocks of other tools that the vendor runs are skipped. */
+function openOf(block: Json, searches: Searches): OpenBlock | null {
   switch (block["type"]) {
     case "text":
       return { kind: "text" };
@@ -48,6 +66,14 @@ function openOf(block: Json): OpenBlock | null {
       return { kind: "redacted", data: textIn(block, "data") ?? "" };
     case "tool_use":
       return { kind: "call", id: textIn(block, "id") ?? "", name: textIn(block, "name") ?? "" };
+    case "server_tool_use":
+      searches.set(textIn(block, "id") ?? "", JSON.stringify(block["input"] ?? {}));
+      return null;
+    case "web_search_tool_result": {
+      const id = textIn(block, "tool_use_id") ?? "";
+      const query = textIn(objectIn(searches.get(id) ?? ""), "query") ?? "";
+      return { kind: "search", id, query, sources: sourcesIn(block, "content") };
+    }
     default:
       return null;
   }
@@ -64,21 +90,33 @@ function wholeOf(block: Json): ReplyStep[] {
   return [
     ...(text ? [{ kind: "more", text } as const] : []),
     ...(signature ? [{ kind: "sign", signature } as const] : []),
+    ...objectsIn(block, "citations").flatMap(citeSteps),
   ];
 }
 
 /** Reads a stream of message events. */
 export function messageStream(): StepReader {
   let open = false;
+  const searches: Searches = new Map();
+  let search: string | null = null;
   const take: Record<string, (event: Json) => ReplyStep[]> = {
     message_start: (event) => [startOf(objectMember(event, "message"))],
     content_block_start(event) {
       const block = objectMember(event, "content_block");
-      const opened = block && openOf(block);
+      const opened = block && openOf(block, searches);
+      search = block?.["type"] === "server_tool_use" ? textIn(block, "id") : null;
+      // Its input follows in pieces.
+      if (search !== null) searches.set(search, "");
       open = opened !== null;
       return block && opened ? [{ kind: "open", block: opened }, ...wholeOf(block)] : [];
     },
-    content_block_delta: (event) => (open ? deltaSteps(objectMember(event, "delta")) : []),
+    content_block_delta(event) {
+      const delta = objectMember(event, "delta");
+      if (open) return deltaSteps(delta);
+      if (search !== null)
+        searches.set(search, (searches.get(search) ?? "") + (textIn(delta, "partial_json") ?? ""));
+      return [];
+    },
     content_block_stop() {
       const closed = open;
       open = false;
@@ -99,6 +137,8 @@ export function messageStream(): StepReader {
 }
 
 function deltaSteps(delta: Json | null): ReplyStep[] {
+  const citation = objectMember(delta, "citation");
+  if (citation) return citeSteps(citation);
   const signature = textIn(delta, "signature");
   if (signature) return [{ kind: "sign", signature }];
   const text = textIn(delta, "text") ?? textIn(delta, "thinking") ?? textIn(delta, "partial_json");

@@ -2,8 +2,18 @@ import { NO_USAGE } from "#shared/usage.ts";
 import { messagesCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
 import type { AnswerOptions } from "../prompt.ts";
-import { addStep, type Block, emptyReply, type OpenBlock, type Reply, type ReplyStep } from "../reply.ts";
+import {
+  addStep,
+  type Block,
+  type Citation,
+  emptyReply,
+  type OpenBlock,
+  type Reply,
+  type ReplyStep,
+  type SearchBlock,
+} from "../reply.ts";
 import { argumentsObject } from "../tool-arguments.ts";
+import { messagesSearchBlocks, writtenMessagesCitation } from "../web-search.ts";
 import { namedEvent, type StepWriter, type WriterContext } from "../writing.ts";
 
 /** A whole answer as a message. */
@@ -11,7 +21,9 @@ export const writeMessage = (reply: Reply, { usage, options, seal }: WriterConte
   ...envelope(reply),
   content: reply.blocks
     .filter((block) => isShown(block.kind, options) && !isNothing(block, { options, seal }))
-    .map((block) => contentBlock(block, { options, seal })),
+    .flatMap((block) =>
+      block.kind === "search" ? messagesSearchBlocks(block) : contentBlock(block, { options, seal }),
+    ),
   ...stopMembers(reply.stop),
   usage: { ...messagesCounts(usage()), ...VENDOR_ONLY },
 });
@@ -48,11 +60,13 @@ const isNothing = (block: Block, { options, seal }: Writing): boolean =>
   block.kind === "thinking" && options.omitted === true && seal(block) === null;
 
 /** Thoughts of other vendors are sealed, so that they come back. */
-function contentBlock(block: Block, { options, seal }: Writing): object {
+function contentBlock(block: Exclude<Block, SearchBlock>, { options, seal }: Writing): object {
   switch (block.kind) {
     case "text":
-    case "refusal":
-      return { type: "text", text: block.text, citations: null };
+    case "refusal": {
+      const citations = block.citations?.map((it) => writtenMessagesCitation(it, block.text)) ?? null;
+      return { type: "text", text: block.text, citations };
+    }
     case "thinking":
       return {
         type: "thinking",
@@ -76,6 +90,7 @@ const toolUse = ({ id, name }: { id: string; name: string }, input: object) => (
 });
 
 function openedBlock(block: OpenBlock, writing: Writing): object {
+  if (block.kind === "search") return messagesSearchBlocks(block)[1];
   if (block.kind === "call") return toolUse(block, {});
   if (block.kind === "redacted" || block.kind === "extra") return contentBlock(block, writing);
   if (block.kind === "thinking") return { type: "thinking", thinking: "", signature: "" };
@@ -105,6 +120,22 @@ const started = (reply: Reply): string =>
     },
   });
 
+/** A search before its result. */
+function searchUse(block: SearchBlock, index: number): string {
+  const [use] = messagesSearchBlocks(block);
+  const delta = { type: "input_json_delta", partial_json: JSON.stringify({ query: block.query }) };
+  return (
+    event("content_block_start", { index, content_block: { ...use, input: {} } }) +
+    event("content_block_delta", { index, delta }) +
+    event("content_block_stop", { index })
+  );
+}
+
+const cited = (citation: Citation, block: Block): object[] =>
+  block.kind === "text"
+    ? [{ type: "citations_delta", citation: writtenMessagesCitation(citation, block.text) }]
+    : [];
+
 /** Writes an answer as a stream of message events, in the order in which Anthropic sends them. */
 export function messageWriter({ options, usage, seal }: WriterContext): StepWriter {
   const reply = emptyReply();
@@ -115,7 +146,10 @@ export function messageWriter({ options, usage, seal }: WriterContext): StepWrit
 
   const opening = (block: OpenBlock): string => {
     index += 1;
-    return event("content_block_start", { index, content_block: openedBlock(block, { options, seal }) });
+    const before = block.kind === "search" ? searchUse(block, index++) : "";
+    return (
+      before + event("content_block_start", { index, content_block: openedBlock(block, { options, seal }) })
+    );
   };
 
   const closing = (block: Block, before = ""): string => {
@@ -134,6 +168,8 @@ export function messageWriter({ options, usage, seal }: WriterContext): StepWrit
         return opening(step.block);
       case "more":
         return isStreamed(block) ? delta(DELTAS[block.kind](step.text)) : "";
+      case "cite":
+        return cited(step.citation, block).map(delta).join("");
       case "close":
         return closing(block);
       default:

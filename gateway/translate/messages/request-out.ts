@@ -1,5 +1,6 @@
 import { inexpressible, leaveOutExtras, lose } from "../members.ts";
 import type { Effort, Prompt, PromptTurn, Tool } from "../prompt.ts";
+import { messagesSearch } from "../web-search.ts";
 import { claudeFacts } from "./claude-models.ts";
 import { blocksOf, systemBlocks } from "./content-out.ts";
 import { grammarOf } from "./grammar.ts";
@@ -22,11 +23,16 @@ export function writeMessagesRequest(prompt: Prompt, model: string): object {
     ...stopSequences(prompt),
     ...(reasoning.thinking ? { thinking: reasoning.thinking } : {}),
     ...outputConfig(prompt, reasoning),
-    ...(prompt.tools.length > 0 ? { tools: prompt.tools.map(toolFor(model)) } : {}),
+    ...toolsMember(prompt, model),
     ...toolChoice(prompt),
     ...(prompt.user === null ? {} : { metadata: { user_id: prompt.user } }),
     ...(prompt.streamed ? { stream: true } : {}),
   };
+}
+
+function toolsMember({ tools, search }: Prompt, model: string): object {
+  const all = [...tools.map(toolFor(model)), ...(search ? [messagesSearch(search)] : [])];
+  return all.length > 0 ? { tools: all } : {};
 }
 
 function systemMember(turns: readonly PromptTurn[]): object {

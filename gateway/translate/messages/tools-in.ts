@@ -17,6 +17,7 @@ import {
 import type { BodyPlace } from "../place.ts";
 import { type Tool, unnamedTool } from "../prompt.ts";
 import { definedTool, type ToolTable, toolsBy } from "../tool-table.ts";
+import { searchTool } from "../web-search.ts";
 
 const defined =
   (kind: "bash" | "text_editor" | "memory"): ((tool: LocatedBody) => Tool[]) =>
@@ -38,7 +39,7 @@ const TOOLS: ToolTable = {
   text_editor: defined("text_editor"),
   memory: defined("memory"),
   computer: "unfaithful",
-  web_search: "vendor",
+  web_search: searchTool,
   web_fetch: "vendor",
   code_execution: "vendor",
   tool_search_tool_regex: "vendor",

@@ -2,6 +2,7 @@ import { type BlockSerializer, blockSerializer } from "../chat/block-serializer.
 import { readProviderError } from "../error-shapes.ts";
 import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
 import type { OpenBlock, ReplyStep } from "../reply.ts";
+import { sourcesIn, urlCitation } from "../web-search.ts";
 
 /** What has come of a stream. `sealed`: the packed thoughts of items, by their places. */
 type Seen = {
@@ -135,6 +136,8 @@ function wholeItem(seen: Seen, item: Json, place: unknown): ReplyStep[] {
       const text = seen.written.has(callKey(place)) ? "" : (textIn(item, "arguments") ?? "");
       return called(seen, item, { place, text });
     }
+    case "web_search_call":
+      return searched(seen, item, place);
     case "custom_tool_call":
       return called(seen, item, { place, text: JSON.stringify({ input: textIn(item, "input") ?? "" }) });
     default:
@@ -155,9 +158,29 @@ function wholePart(seen: Seen, part: Json, place: string): ReplyStep[] {
   const kind = part["type"] === "refusal" ? "refusal" : "text";
   const key = `${kind} ${place}`;
   const text = textIn(part, kind);
-  if (!text || seen.written.has(key)) return [];
-  if (kind === "refusal") seen.refused += text;
-  return add(seen, { key, open: () => ({ kind }), text });
+  const said = text && !seen.written.has(key) ? add(seen, { key, open: () => ({ kind }), text }) : [];
+  if (kind === "refusal" && said.length > 0) seen.refused += text;
+  // The part is whole, so that its text is the open one unless a call is.
+  for (const annotation of objectsIn(part, "annotations")) {
+    const citation = urlCitation(annotation);
+    if (citation) seen.blocks.cite(key, citation);
+  }
+  return said;
+}
+
+/** A search of the web, but not the opening of a page that it found. */
+function searched(seen: Seen, item: Json, place: unknown): ReplyStep[] {
+  const action = objectMember(item, "action");
+  if (textIn(action, "type") !== "search") return [];
+  const queries = action?.["queries"];
+  const query = textIn(action, "query") ?? (Array.isArray(queries) ? String(queries[0] ?? "") : "");
+  const block = {
+    kind: "search",
+    id: textIn(item, "id") ?? "",
+    query,
+    sources: sourcesIn(action, "sources"),
+  } as const;
+  return add(seen, { key: `search ${place}`, open: () => block, text: "" });
 }
 
 function ending(seen: Seen, response: Json): ReplyStep[] {

@@ -3,9 +3,10 @@ import { responsesCounts } from "../counts.ts";
 import { errorCode } from "../error-shapes.ts";
 import type { Json } from "../exact-json.ts";
 import type { AnswerOptions, ToolForm } from "../prompt.ts";
-import type { Block, Reply } from "../reply.ts";
+import type { Block, Citation, Reply } from "../reply.ts";
 import type { Seal } from "../sealed.ts";
 import { argumentsObject, customInput } from "../tool-arguments.ts";
+import { searchItem, writtenUrlCitation } from "../web-search.ts";
 import type { WriterContext } from "../writing.ts";
 
 export type ItemStatus = "in_progress" | "completed";
@@ -93,6 +94,7 @@ const PREFIXES = {
   redacted: "rs",
   extra: "rs",
   call: "fc",
+  search: "ws",
 } as const;
 
 export const itemId = (token: string, kind: Block["kind"], index: number): string =>
@@ -127,6 +129,8 @@ export function itemOf(
         summary: whole && options.thinking ? summaryOf(block) : [],
         ...(options.signed ? { encrypted_content: whole ? seal(block) : null } : {}),
       };
+    case "search":
+      return { ...named, ...searchItem(block) };
     case "call":
       return { ...named, status, ...callItem(block, { form: options.forms?.get(block.name), whole }) };
   }
@@ -165,15 +169,24 @@ function callItem(
 
 /** Whether a block is written only when it is whole, because its item has no text to stream. */
 export const isWrittenWhole = (block: Block, { forms, compacts }: AnswerOptions): boolean => {
-  if (compacts) return true;
+  if (compacts || block.kind === "search") return true;
   const form = block.kind === "call" ? forms?.get(block.name) : undefined;
   return form !== undefined && form.as !== "namespaced";
 };
 
-export const contentPart = ({ kind, text }: Extract<Block, { kind: "text" | "refusal" }>): object =>
+export const contentPart = ({
+  kind,
+  text,
+  citations = [],
+}: Extract<Block, { kind: "text" | "refusal" }>): object =>
   kind === "refusal"
     ? { type: "refusal", refusal: text }
-    : { type: "output_text", text, annotations: [], logprobs: [] };
+    : { type: "output_text", text, annotations: citations.map((it) => annotationOf(it, text)), logprobs: [] };
+
+export const annotationOf = (citation: Citation, text: string): object => ({
+  type: "url_citation",
+  ...writtenUrlCitation(citation, text),
+});
 
 const summaryOf = (block: Block): object[] =>
   block.kind === "thinking" && block.text !== "" ? [{ type: "summary_text", text: block.text }] : [];

@@ -2,11 +2,17 @@ import { inexpressible, lose } from "../members.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOf } from "../reasoning.ts";
 import { urlOfSource } from "../sources.ts";
+import { responsesSearch } from "../web-search.ts";
 
 /** The least output limit that the vendor takes. */
 const OUTPUT_TOKENS_MIN = 16;
 /** Models that do not reason, and refuse what only reasoning models take. */
 const PLAIN = /^(?:gpt-(?:3|4)|chatgpt-|gpt-5(?:\.\d)?-chat)/;
+
+const THOUGHTS = "reasoning.encrypted_content";
+/** Without it, searches do not say what they found. */
+const SOURCES = "web_search_call.action.sources";
+const sourcesOf = ({ search }: Prompt): string[] => (search ? [SOURCES] : []);
 
 /** The prompt as a responses request that keeps nothing at the vendor. @throws GatewayError invalid_request */
 export function writeResponsesRequest(prompt: Prompt, model: string): object {
@@ -45,7 +51,7 @@ function limits(prompt: Prompt, model: string): object {
   return {
     ...limit,
     ...(Object.keys(told).length > 0 ? { reasoning: told } : {}),
-    include: ["reasoning.encrypted_content"],
+    include: [THOUGHTS, ...sourcesOf(prompt)],
   };
 }
 
@@ -75,13 +81,14 @@ const serviceTier = ({ extras }: Prompt): object => {
   return tier === undefined ? {} : { service_tier: tier };
 };
 
-function toolMembers({ tools, toolChoice: choice, parallelTools }: Prompt): object {
+function toolMembers({ tools, search, toolChoice: choice, parallelTools }: Prompt): object {
+  const hosted = search ? [responsesSearch(search)] : [];
   if (tools.length === 0) {
     parallelTools?.at.drop();
-    return {};
+    return search ? { tools: hosted } : {};
   }
   return {
-    tools: tools.map(toolOf),
+    tools: [...tools.map(toolOf), ...hosted],
     ...(choice ? { tool_choice: toolChoice(choice.value) } : {}),
     ...(parallelTools ? { parallel_tool_calls: parallelTools.value } : {}),
   };

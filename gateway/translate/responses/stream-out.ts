@@ -3,6 +3,7 @@ import { addStep, type Block, emptyReply, type Reply, type ReplyStep } from "../
 import { customInput } from "../tool-arguments.ts";
 import { namedEvent, type StepWriter, type WriterContext } from "../writing.ts";
 import {
+  annotationOf,
   contentPart,
   isItem,
   isWrittenWhole,
@@ -56,7 +57,7 @@ function itemUnderWay(reply: Reply, { options, token }: WriterContext): Item | n
   return { block, output_index, id: itemId(token, block.kind, output_index) };
 }
 
-type BlockStep = Extract<ReplyStep, { kind: "open" | "more" | "sign" | "close" }>;
+type BlockStep = Extract<ReplyStep, { kind: "open" | "more" | "sign" | "cite" | "close" }>;
 type Context = { emit: Emit; writing: WriterContext };
 
 function itemEvents(step: BlockStep, item: Item, context: Context): string {
@@ -69,7 +70,12 @@ function itemEvents(step: BlockStep, item: Item, context: Context): string {
   if (isWrittenWhole(block, writing.options)) {
     if (step.kind !== "close") return "";
     const added = emit("response.output_item.added", itemAs("in_progress"));
-    return added + customEvents(item, context) + emit("response.output_item.done", itemAs("completed"));
+    return (
+      added +
+      customEvents(item, context) +
+      searchEvents(item, context) +
+      emit("response.output_item.done", itemAs("completed"))
+    );
   }
   switch (step.kind) {
     case "open":
@@ -78,6 +84,8 @@ function itemEvents(step: BlockStep, item: Item, context: Context): string {
       return delta(item, step.text, context);
     case "sign":
       return "";
+    case "cite":
+      return cited(item, context);
     case "close":
       return partClosed(item, context) + emit("response.output_item.done", itemAs("completed"));
   }
@@ -127,9 +135,26 @@ function delta(item: Item, text: string, { emit, writing }: Context): string {
         : "";
     case "redacted":
     case "extra":
+    case "search":
       return "";
   }
 }
+
+function cited(item: Item, { emit }: Context): string {
+  const { block } = item;
+  const citations = block.kind === "text" ? (block.citations ?? []) : [];
+  const last = citations.at(-1);
+  if (block.kind !== "text" || !last) return "";
+  const at = { ...place(item), content_index: 0, annotation_index: citations.length - 1 };
+  return emit("response.output_text.annotation.added", { ...at, annotation: annotationOf(last, block.text) });
+}
+
+const searchEvents = (item: Item, { emit }: Context): string =>
+  item.block.kind === "search"
+    ? ["in_progress", "searching", "completed"]
+        .map((state) => emit(`response.web_search_call.${state}`, place(item)))
+        .join("")
+    : "";
 
 function partClosed(item: Item, { emit, writing }: Context): string {
   const { block } = item;
@@ -161,6 +186,7 @@ function partClosed(item: Item, { emit, writing }: Context): string {
     }
     case "redacted":
     case "extra":
+    case "search":
       return "";
   }
 }

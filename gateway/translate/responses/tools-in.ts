@@ -4,6 +4,7 @@ import { ignored, type LocatedBody, listAt, malformed, objectsAt, readObject, te
 import type { BodyPlace } from "../place.ts";
 import type { Prompt, Tool, ToolForm } from "../prompt.ts";
 import { definedTool, offerFound, type ToolTable, toolsBy } from "../tool-table.ts";
+import { searchTool } from "../web-search.ts";
 
 /** OpenAI's tools, by their types in the responses format. */
 const TOOLS: ToolTable = {
@@ -19,8 +20,8 @@ const TOOLS: ToolTable = {
   apply_patch: () => [definedTool("apply_patch", { name: "apply_patch", form: { as: "apply_patch" } })],
   namespace: namespaced,
   tool_search: searching,
-  web_search: "vendor",
-  web_search_preview: "vendor",
+  web_search: searchTool,
+  web_search_preview: searchTool,
   file_search: "vendor",
   code_interpreter: "vendor",
   image_generation: "vendor",
