@@ -10,10 +10,13 @@ import {
   redirect,
   useRouter,
 } from "@tanstack/react-router";
+import { reportFaults } from "./data/address-faults.ts";
 import { versionKnown } from "./data/follow-records.ts";
 import { hasCalls } from "./data/has-calls.ts";
 import { ME, mayAs } from "./data/me.ts";
-import { parseSearch, stringifySearch } from "./data/search.ts";
+import { overviewQuery } from "./data/overview.ts";
+import { CATALOGUE_QUERY } from "./data/reports.ts";
+import { frameSearch, parseSearch, stringifySearch } from "./data/search.ts";
 import { PageHead } from "./parts/page-head.tsx";
 import { Fault } from "./parts/states.tsx";
 import { NotFound } from "./shell/not-found.tsx";
@@ -60,6 +63,7 @@ const signedIn = createRoute({
     if (!me) throw redirect({ to: "/sign-in", search: { next: location.href } });
     // Known by the time that the page asks for its data.
     void versionKnown(context.client);
+    if (/^\/(reports\/|explore)/.test(location.pathname)) void context.client.prefetchQuery(CATALOGUE_QUERY);
     return { me };
   },
 });
@@ -82,9 +86,21 @@ const start = createRoute({
   },
 });
 
+/** Its data is on its way with its code, and when a link to it is pointed at. */
+const overview = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/overview",
+  component: lazyRouteComponent(() => import("./overview/overview-page.tsx"), "OverviewPage"),
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { client, me }, location: { pathname }, deps }) => {
+    if (!mayAs(me.role, "manager") || reportFaults(pathname, deps).length > 0) return;
+    void client.prefetchQuery(overviewQuery(frameSearch(deps)));
+  },
+});
+
 /** Every page of a signed-in person; its code is loaded when it is first needed. */
 const pages = [
-  page("/overview", () => import("./overview/overview-page.tsx"), "OverviewPage"),
+  overview,
   page("/reports", () => import("./reports/reports-page.tsx"), "ReportsPage"),
   page("/reports/$id", () => import("./reports/report-page.tsx"), "ReportPage"),
   page("/explore", () => import("./explore/explore-page.tsx"), "ExplorePage"),

@@ -189,7 +189,7 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     const page = await open(path);
     await page.getByRole("alert").getByText(fault).waitFor();
     reader.page.off("request", note);
-    expect(asked.filter((url) => /reports\/query|admin\/v1\/requests/.test(url))).toEqual([]);
+    expect(asked.filter((url) => /reports\/(query|overview)|admin\/v1\/requests/.test(url))).toEqual([]);
     await expectFit(reader);
   });
 

@@ -1,12 +1,12 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
 import type { SavedReportView } from "#shared/admin/reports.ts";
-import type { QueryAnswer, QueryAnswers, Spec } from "#shared/report.ts";
+import type { QueryAnswer, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { api, getJson, sendJson } from "./api.ts";
 import { OF_RECORDS, versionKnown } from "./follow-records.ts";
 
-const CATALOGUE_QUERY = {
+export const CATALOGUE_QUERY = {
   queryKey: ["reports", "catalogue"],
   queryFn: () => getJson<ReportCatalogue>("/v1/reports/catalogue"),
   staleTime: Number.POSITIVE_INFINITY,
@@ -31,36 +31,6 @@ export const useReport = (spec: Spec | null) =>
     enabled: spec !== null,
     placeholderData: keepPreviousData,
   });
-
-/** Several reports of one snapshot, by id. */
-export const useReports = <Id extends string>(specs: Readonly<Partial<Record<Id, Spec>>> | null) =>
-  useQuery({
-    queryKey: ["reports", specs],
-    queryFn: async ({ client, signal }) => {
-      await versionKnown(client);
-      return await askAll(specs ?? {}, signal);
-    },
-    meta: OF_RECORDS,
-    enabled: specs !== null,
-    placeholderData: keepPreviousData,
-    // The answer has the ids that were asked for, and no others.
-    select: (answers) => answers as Readonly<Partial<Record<Id, QueryAnswer>>>,
-  });
-
-async function askAll(
-  specs: Readonly<Partial<Record<string, Spec>>>,
-  signal: AbortSignal,
-): Promise<Record<string, QueryAnswer>> {
-  const body = { specs: Object.values(specs) };
-  const { results, ...facts } = await sendJson<QueryAnswers>("/v1/reports/query", {
-    method: "POST",
-    body,
-    signal,
-  });
-  return Object.fromEntries(
-    Object.keys(specs).flatMap((id, i) => (results[i] ? [[id, { ...results[i], ...facts }]] : [])),
-  );
-}
 
 /** Saves a report as CSV under the name that the gateway gives it. */
 export async function saveCsv(spec: Spec): Promise<void> {

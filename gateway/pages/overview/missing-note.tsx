@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { OverviewParts } from "../data/overview.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, counted } from "../parts/format.ts";
-import type { OverviewResults } from "./overview-specs.ts";
 
 /** What the figures above leave out, and the remedy. */
-export function MissingNote({ parts }: { parts: OverviewResults }) {
+export function MissingNote({ parts }: { parts: OverviewParts }) {
   const gaps = [unpriced(parts), unjoined(parts)].filter((gap) => gap !== null);
   if (gaps.length === 0) return null;
   return (
@@ -16,7 +16,7 @@ export function MissingNote({ parts }: { parts: OverviewResults }) {
   );
 }
 
-function unpriced({ models, days }: OverviewResults): ReactNode | null {
+function unpriced({ models, days }: OverviewParts): ReactNode | null {
   const calls = days?.total.current?.unpriced_requests ?? 0;
   if (calls === 0) return null;
   const named = (models?.rows ?? [])
@@ -40,7 +40,7 @@ function unpriced({ models, days }: OverviewResults): ReactNode | null {
   );
 }
 
-function unjoined({ repositories }: OverviewResults): ReactNode | null {
+function unjoined({ repositories }: OverviewParts): ReactNode | null {
   const { merged_prs: merged = 0, joined_prs: joined = 0 } = repositories?.total.current ?? {};
   const missing = (merged ?? 0) - (joined ?? 0);
   if (missing <= 0) return null;

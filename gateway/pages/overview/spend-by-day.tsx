@@ -8,8 +8,8 @@ import { plainName } from "../parts/foreign.tsx";
 import { previousWords } from "../parts/window-words.ts";
 
 type SpendByDayProps = {
-  days: QueryAnswer | null;
-  /** Spend by the costliest models; null while loading. */
+  days: QueryAnswer;
+  /** Spend by the costliest models; null: there are none. */
   stacked: QueryAnswer | null;
   search: FrameSearch;
   change: (change: FrameSearch) => void;
@@ -19,7 +19,6 @@ const label = (name: string | null): string =>
   name === null ? "others" : name === "cost_usd" ? "all models" : plainName(name);
 
 export function SpendByDay({ days, stacked, search, change }: SpendByDayProps) {
-  if (!days) return null;
   const data = dataOf(days, stacked);
   const incomplete = data.incomplete.some((is) => is) ? " Today is not over." : "";
   const compared = data.previous ? ` The dashed line is ${previousWords(days)}.` : "";

@@ -1,19 +1,19 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { MeasureName, QueryAnswer } from "#shared/report.ts";
+import type { OverviewParts } from "../data/overview.ts";
 import type { FrameSearch } from "../data/search.ts";
 import { Change, type Direction } from "../parts/change.tsx";
 import { singleSeries } from "../parts/charts/data.ts";
 import { Sparkline } from "../parts/charts/sparkline.tsx";
 import { count, counted, percent } from "../parts/format.ts";
 import { Measured, Money } from "../parts/money.tsx";
-import type { OverviewResults } from "./overview-specs.ts";
 
-type TilesProps = { parts: OverviewResults; search: FrameSearch };
+type TilesProps = { parts: OverviewParts; search: FrameSearch };
 
 /** The four figures that answer the page's question. */
 export function Tiles({ parts, search }: TilesProps) {
-  const { days, repositories, mergeDays } = parts;
+  const { days, repositories, merge_days: mergeDays } = parts;
   const spend = days?.total;
   const merged = repositories?.total;
   const frame = { range: search.range, from: search.from, to: search.to, compare: search.compare };

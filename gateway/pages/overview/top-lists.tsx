@@ -1,17 +1,17 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Result, Row } from "#shared/report.ts";
+import type { OverviewParts } from "../data/overview.ts";
 import type { FilterName, FrameSearch } from "../data/search.ts";
 import { RankedBars } from "../parts/charts/ranked-bars.tsx";
 import { narrowed } from "../parts/filter-chips.tsx";
 import { count } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
-import type { OverviewResults } from "./overview-specs.ts";
 
 const SHOWN_MAX = 8;
 
-type TopListsProps = { parts: OverviewResults; search: FrameSearch; change: (change: FrameSearch) => void };
+type TopListsProps = { parts: OverviewParts; search: FrameSearch; change: (change: FrameSearch) => void };
 
 export function TopLists({ parts, search, change }: TopListsProps) {
   const { range, from, to, compare } = search;

@@ -22,7 +22,7 @@ export type ChartData = {
 };
 
 /** Distinguishable with colour blindness, in light and dark; the last one is for the others. */
-export const SERIES_MAX = 7;
+const SERIES_MAX = 7;
 const seriesColor = (i: number): string => `var(--s${(i % SERIES_MAX) + 1})`;
 const OTHERS_COLOR = "var(--s8)";
 
