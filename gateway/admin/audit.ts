@@ -1,8 +1,8 @@
 import { AUDITED } from "#drizzle/schema/audit.ts";
-import { AuditView } from "#shared/admin/audit.ts";
+import { AuditValues, AuditView } from "#shared/admin/audit.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { noteExport } from "../identity/authorize.ts";
-import { type AuditFilter, type AuditRow, listAudit } from "../stores/audit.ts";
+import { type AuditFilter, type AuditRow, auditValues, listAudit } from "../stores/audit.ts";
 import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { type ListQuery, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
@@ -15,39 +15,48 @@ type Name = (typeof NAMES)[number];
 
 /** `/admin/v1/audit`: every administrative change, and who read captured bodies. Newest first. */
 export const adminAudit = (deps: AdminDeps) =>
-  adminPart(deps, "audit").get(
-    "",
-    async ({ request, viewer }) => {
-      const query = readListQuery(request, NAMES);
-      const { limit, after, given } = query;
-      requireKnown(given, { action: AUDITED, format: ["json", "ndjson"] });
-      const filter = filterOf(query);
-      const cursor = after && idCursor(after);
-      if (given.format === "ndjson") {
-        await noteExport({ ...deps, request, actor: viewer.actor }, "audit");
-        return streamed(deps, filter, cursor);
-      }
-      const slice = { after: cursor, limit: limit + 1 };
-      const rows = await readDatabase(deps, (db) => listAudit(db, filter, slice));
-      return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.id });
-    },
-    docs({
-      summary: "List administrative changes, newest first",
-      description:
-        "`before` and `after` are the thing as the API shows it; credentials appear as their last four characters. Entries are kept for 400 days.",
-      query: {
-        ...LIST_QUERY,
-        actor:
-          "Who made the change: a person's e-mail, a token's name, `admin key`, `first start` or `environment`.",
-        action: `One of ${AUDITED.join(", ")}.`,
-        subject: "Name or id of what was changed.",
-        from: "RFC 3339 date-time, or a date: changes from then on.",
-        to: "RFC 3339 date-time, or a date, which is included: changes before then.",
-        format: "`ndjson` streams every entry that matches, one JSON object a line, without pages.",
+  adminPart(deps, "audit")
+    .get(
+      "/values",
+      (): Promise<AuditValues> => readDatabase(deps, auditValues),
+      docs({
+        summary: "List who, what and which subjects the audit log has entries of",
+        answers: { 200: AuditValues },
+      }),
+    )
+    .get(
+      "",
+      async ({ request, viewer }) => {
+        const query = readListQuery(request, NAMES);
+        const { limit, after, given } = query;
+        requireKnown(given, { action: AUDITED, format: ["json", "ndjson"] });
+        const filter = filterOf(query);
+        const cursor = after && idCursor(after);
+        if (given.format === "ndjson") {
+          await noteExport({ ...deps, request, actor: viewer.actor }, "audit");
+          return streamed(deps, filter, cursor);
+        }
+        const slice = { after: cursor, limit: limit + 1 };
+        const rows = await readDatabase(deps, (db) => listAudit(db, filter, slice));
+        return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.id });
       },
-      answers: { 200: pageOf(AuditView) },
-    }),
-  );
+      docs({
+        summary: "List administrative changes, newest first",
+        description:
+          "`before` and `after` are the thing as the API shows it; credentials appear as their last four characters. Entries are kept for 400 days.",
+        query: {
+          ...LIST_QUERY,
+          actor:
+            "Who made the change: a person's e-mail, a token's name, `admin key`, `first start` or `environment`.",
+          action: `One of ${AUDITED.join(", ")}.`,
+          subject: "Name or id of what was changed.",
+          from: "RFC 3339 date-time, or a date: changes from then on.",
+          to: "RFC 3339 date-time, or a date, which is included: changes before then.",
+          format: "`ndjson` streams every entry that matches, one JSON object a line, without pages.",
+        },
+        answers: { 200: pageOf(AuditView) },
+      }),
+    );
 
 function filterOf({ given }: ListQuery<Name>): AuditFilter {
   const { actor = null, subject = null } = given;

@@ -48,6 +48,23 @@ export type AuditFilter = Record<"actor" | "subject" | "from" | "to", string | n
   action: AuditAction | null;
 };
 
+const VALUES_MAX = 500;
+
+/** What there are entries of, each value once. */
+export async function auditValues(reader: Pick<Database["db"], "selectDistinct" | "select">) {
+  const isOurs = eq(auditEntries.orgId, DEFAULT_ORG);
+  const { actor, action, subject, id } = auditEntries;
+  const actors = await reader.selectDistinct({ actor }).from(auditEntries).where(isOurs).orderBy(actor);
+  const actions = await reader.selectDistinct({ action }).from(auditEntries).where(isOurs).orderBy(action);
+  const latest = reader.select({ subject, id }).from(auditEntries).where(isOurs);
+  const subjects = await latest.orderBy(desc(id)).limit(VALUES_MAX);
+  return {
+    actors: actors.map((row) => row.actor).slice(0, VALUES_MAX),
+    actions: actions.map((row) => row.action),
+    subjects: [...new Set(subjects.map((row) => row.subject))],
+  };
+}
+
 /** Newest first. */
 export const listAudit = (
   reader: Pick<Database["db"], "select">,

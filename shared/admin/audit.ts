@@ -17,4 +17,12 @@ export const AuditView = closed({
   before: State,
   after: State,
 });
+/** `GET /admin/v1/audit/values`: what entries can be narrowed to. */
+export const AuditValues = closed({
+  actors: Type.Array(Type.String()),
+  actions: Type.Array(Type.String()),
+  subjects: Type.Array(Type.String(), { description: "Those of the latest entries." }),
+});
+export type AuditValues = Static<typeof AuditValues>;
+
 export type AuditView = Static<typeof AuditView>;

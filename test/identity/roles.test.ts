@@ -54,6 +54,7 @@ const LEAST: Record<string, Role> = {
   "GET /admin/v1/requests/{id}": "member",
   "GET /admin/v1/requests/{id}/body": "administrator",
   "GET /admin/v1/audit": "administrator",
+  "GET /admin/v1/audit/values": "administrator",
   "GET /admin/v1/metrics-dropped": "administrator",
   "GET /admin/v1/tool-calls": "member",
   "GET /admin/v1/agent-sessions": "administrator",

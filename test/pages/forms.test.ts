@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
+import fc from "fast-check";
 import { ApiError } from "#gateway/pages/data/api.ts";
 import * as calls from "#gateway/pages/settings/forms/call-forms.ts";
+import { documentOf, rowsOf } from "#gateway/pages/settings/forms/document-rows.ts";
 import { bodyOf, type Drafts, draftsOf } from "#gateway/pages/settings/forms/draft.ts";
 import { faultAt, faultsIn, wordedFaults } from "#gateway/pages/settings/forms/faults.ts";
 import { type Field, type Form, fieldsFor } from "#gateway/pages/settings/forms/field.ts";
@@ -413,6 +415,7 @@ describe("a refusal", () => {
       if (field.kind === "group")
         return Object.fromEntries(field.members.map((it) => [it.name, senseless(it)]));
       if (field.entry) return [senseless(field.entry)];
+      if (field.name === "kind" && field.schema["enum"].includes("number")) return "number";
       return field.kind === "switch" ? false : "\u0001 !";
     };
     for (const { fields, create, change } of FORMS) {
@@ -439,5 +442,50 @@ describe("a refusal", () => {
     };
     const faults = faultsOf(create, bodyOf(fields, drafts, null));
     expect(faults.map(({ path }) => path).sort()).toEqual(["/fallbacks/0/weight", "/first_byte_seconds"]);
+  });
+});
+
+describe("a document of any form", () => {
+  const key = fc.oneof(fc.string(), fc.constantFrom("a.b", "[0]", "\\", "", "deny"));
+  const document = fc.dictionary(
+    key,
+    fc.letrec((tie) => ({
+      value: fc.oneof(
+        fc.string(),
+        fc.double({ noNaN: true, noDefaultInfinity: true }).map((it) => it + 0),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie("value"), { maxLength: 3 }),
+        fc.array(fc.constantFrom("WebFetch", "Bash(rm:*)", " odd", "two\nlines"), { maxLength: 3 }),
+        fc.dictionary(key, tie("value"), { maxKeys: 3 }),
+      ),
+    })).value,
+    { maxKeys: 4 },
+  );
+
+  test("is the same after it was shown in rows", () => {
+    fc.assert(
+      fc.property(document, (given) => {
+        const plain = JSON.parse(JSON.stringify(given));
+        expect(documentOf(rowsOf(plain))).toEqual(plain);
+      }),
+    );
+  });
+
+  test("is refused where its rows contradict each other", () => {
+    const row = (name: string, value = "x") => ({ name, kind: "text" as const, value });
+    for (const rows of [
+      [row("a"), row("a")],
+      [row("a"), row("a.b")],
+      [row("a.[0]"), row("a.b")],
+      [{ name: "a", kind: "number" as const, value: "many" }],
+    ]) {
+      expect(documentOf(rows)).toBeNull();
+    }
+    const named = [
+      row("permissions.defaultMode", "plan"),
+      { name: "model", kind: "null" as const, value: "" },
+    ];
+    expect(documentOf(named)).toEqual({ permissions: { defaultMode: "plan" }, model: null });
   });
 });

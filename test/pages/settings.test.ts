@@ -388,17 +388,30 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await open("/settings/audit?action=settings.changed", "Audit log");
     await page.getByText("retention_days").first().waitFor();
     await page.getByText("admin@localhost").first().waitFor();
+    await page.getByRole("combobox", { name: "What" }).click();
+    await page.getByRole("option", { name: "provider set", exact: true }).click();
+    await page.waitForURL(/action=provider.set/);
+    await page.locator("tbody").getByText("provider set").first().waitFor();
   });
 
-  test("Claude Code's settings are entered as JSON, for everybody and for a team, and refused where they are none", async () => {
+  test("Claude Code's settings are entered value by value or as a file, for everybody and for a team", async () => {
     await open("/settings", "Settings");
-    const region = page.getByRole("region", { name: "Agents" });
-    const ofAll = region.getByLabel("Claude Code's managed settings");
-    await ofAll.fill('{"permissions": ');
-    await region.getByRole("button", { name: "Save" }).click();
-    await region.getByRole("alert").waitFor();
-    await ofAll.fill('{"permissions": {"deny": ["WebFetch"]}}');
-    await region.getByRole("button", { name: "Save" }).click();
+    const settings = page.getByRole("region", { name: "Agents" }).getByRole("group", {
+      name: "Claude Code's managed settings",
+    });
+    const save = page.getByRole("region", { name: "Agents" }).getByRole("button", { name: "Save" });
+    await settings.getByRole("button", { name: "Add setting" }).click();
+    await settings.getByRole("combobox", { name: "Setting" }).fill("permissions.den");
+    await page.getByRole("option", { name: "permissions.deny" }).click();
+    await settings.getByLabel("Is").selectOption("number");
+    await settings.getByLabel("Value").fill("WebFetch");
+    await save.click();
+    await page
+      .getByRole("alert")
+      .getByText(/a number must be one/)
+      .waitFor();
+    await settings.getByLabel("Is").selectOption("list");
+    await save.click();
     await page.getByText(/Saved/).waitFor();
     expect(await gateway.admin("GET", "/settings")).toMatchObject({
       claude_settings: { permissions: { deny: ["WebFetch"] } },
@@ -406,17 +419,21 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await gateway.admin("PUT", "/teams/platform", {});
     await open("/settings/people", "People and teams");
     await page.getByRole("link", { name: "platform" }).click();
-    await dialog().getByLabel("Claude Code's managed settings").fill('{"model": "opus"}');
+    const chooser = page.waitForEvent("filechooser");
+    await dialog().getByRole("button", { name: "Load a file" }).click();
+    const content = { model: "opus", env: { "A.B": "1" }, hooks: { Stop: [{ matcher: "", hooks: [] }] } };
+    await (await chooser).setFiles({
+      name: "managed-settings.json",
+      mimeType: "application/json",
+      buffer: Buffer.from(JSON.stringify(content)),
+    });
+    await dialog().getByRole("button", { name: "Remove setting 3" }).waitFor();
     await dialog().getByRole("button", { name: "Save" }).click();
     await dialog().waitFor({ state: "hidden" });
     expect(await gateway.admin("GET", "/teams/platform")).toMatchObject({
-      claude_settings: { model: "opus" },
+      claude_settings: content,
       key_template: null,
     });
-    await page.getByRole("link", { name: "platform" }).click();
-    expect(await dialog().getByLabel("Claude Code's managed settings").inputValue()).toBe(
-      '{\n  "model": "opus"\n}',
-    );
   });
 
   test("a person's page has their keys, budgets and linked accounts, which are unlinked and moved", async () => {

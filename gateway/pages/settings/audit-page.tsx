@@ -1,12 +1,12 @@
-import { Button, TextInput } from "@mantine/core";
-import { useState } from "react";
-import type { AuditView } from "#shared/admin/audit.ts";
+import { Button, Select, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { AuditValues, AuditView } from "#shared/admin/audit.ts";
 import { useAddress } from "../data/address.ts";
-import { queryOf } from "../data/api.ts";
+import { getJson, queryOf } from "../data/api.ts";
 import { useList } from "../data/records.ts";
 import { oneText } from "../data/search.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
-import { Foreign } from "../parts/foreign.tsx";
+import { Foreign, plainName } from "../parts/foreign.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Empty } from "../parts/states.tsx";
@@ -14,7 +14,10 @@ import { askable } from "../shell/cannot-ask.tsx";
 import { momentColumn, textColumn } from "./cells.tsx";
 import { SETTINGS_LIST } from "./resources.ts";
 
-const FILTERS = ["actor", "action", "subject", "from", "to"] as const;
+const PATH = "/admin/v1/audit";
+/** Filters whose values are those that there are entries of. */
+const CHOSEN = ["actor", "action", "subject"] as const;
+const FILTERS = [...CHOSEN, "from", "to"] as const;
 const FILTER_WORDS = {
   actor: "Who",
   action: "What",
@@ -28,6 +31,8 @@ const readSearch = (raw: Record<string, unknown>) =>
     (typeof FILTERS)[number],
     string | undefined
   >;
+
+const inWords = (action: string): string => action.replaceAll(/[._]/g, " ");
 
 /** Absent and null are the same to a reader: nothing is set. */
 const shown = (value: unknown): string | null =>
@@ -73,7 +78,7 @@ const COLUMNS: readonly Column<AuditView>[] = [
   momentColumn("at", "When", { of: ({ at }) => at, none: "" }),
   textColumn("actor", "Who", { of: ({ actor }) => actor }),
   textColumn("address", "Address", { of: ({ address }) => address, none: "this machine" }),
-  textColumn("action", "What", { of: ({ action }) => action.replaceAll(/[._]/g, " ") }),
+  textColumn("action", "What", { of: ({ action }) => inWords(action) }),
   textColumn("subject", "Of", { of: ({ subject }) => subject }),
   { id: "changes", head: "Change", cell: (entry) => <Changes entry={entry} /> },
 ];
@@ -83,38 +88,46 @@ export const AuditPage = askable("Audit log", FILTERS, AuditLog);
 
 function AuditLog() {
   const [search, change] = useAddress(readSearch);
-  const [typed, setTyped] = useState(search);
-  const list = useList<AuditView>({ path: "/admin/v1/audit", filters: search, ...SETTINGS_LIST });
+  const list = useList<AuditView>({ path: PATH, filters: search, ...SETTINGS_LIST, isWhole: false });
+  const { data: values } = useQuery({
+    queryKey: ["audit", "values"],
+    queryFn: ({ signal }) => getJson<AuditValues>(`${PATH}/values`, signal),
+  });
+  const choices = { actor: values?.actors, action: values?.actions, subject: values?.subjects } as const;
   return (
     <>
       <PageHead title="Audit log" sub="Entries are kept for 400 days and cannot be changed.">
-        <Button
-          component="a"
-          variant="default"
-          href={`/admin/v1/audit${queryOf({ ...search, format: "ndjson" })}`}
-        >
+        <Button component="a" variant="default" href={`${PATH}${queryOf({ ...search, format: "ndjson" })}`}>
           Download
         </Button>
       </PageHead>
-      <form
-        className="filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          change(typed);
-        }}
-      >
-        {FILTERS.map((name) => (
-          <TextInput
+      <div className="filters">
+        {CHOSEN.map((name) => (
+          <Select
             key={name}
             label={FILTER_WORDS[name]}
-            value={typed[name] ?? ""}
-            onChange={(event) => setTyped({ ...typed, [name]: event.currentTarget.value || undefined })}
+            placeholder="Any"
+            searchable
+            clearable
+            limit={100}
+            data={[
+              ...new Set([...(choices[name] ?? []), ...(search[name] === undefined ? [] : [search[name]])]),
+            ].map((value) => ({ value, label: name === "action" ? inWords(value) : plainName(value) }))}
+            value={search[name] ?? null}
+            onChange={(value) => change({ [name]: value ?? undefined })}
+            clearButtonProps={{ "aria-label": `Any: ${FILTER_WORDS[name]}` }}
           />
         ))}
-        <Button type="submit" variant="default">
-          Filter
-        </Button>
-      </form>
+        {(["from", "to"] as const).map((name) => (
+          <TextInput
+            key={name}
+            type="date"
+            label={FILTER_WORDS[name]}
+            value={search[name]?.slice(0, 10) ?? ""}
+            onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
+          />
+        ))}
+      </div>
       <ListPage
         list={list}
         none={

@@ -132,7 +132,7 @@ function TextEntry(props: EntryProps) {
   }
   if (suggest) return <Autocomplete {...entry} {...chosen} onChange={props.change} />;
   if (kind === "secret") return <PasswordInput {...entry} />;
-  if (kind === "area" || kind === "lines" || kind === "json") {
+  if (kind === "area" || kind === "lines") {
     return <Textarea {...entry} autosize minRows={2} maxRows={12} />;
   }
   return <TextInput {...entry} inputMode={INPUT_MODES[kind] ?? "text"} />;

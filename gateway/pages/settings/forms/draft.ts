@@ -1,3 +1,5 @@
+import type { JsonDocument } from "#shared/admin/claude-settings.ts";
+import { type DocumentRow, documentOf, rowsOf } from "./document-rows.ts";
 import type { Field } from "./field.ts";
 
 /** What a control shows. Null: nothing, and on purpose. */
@@ -20,7 +22,7 @@ export const draftsOf = (fields: readonly Field[], view: Json | null): Drafts =>
   );
 
 /** What a field shows of a value; null and undefined are none. */
-function draftOf(field: Field, value: unknown): Draft {
+export function draftOf(field: Field, value: unknown): Draft {
   switch (field.kind) {
     case "switch":
       return value === true;
@@ -37,7 +39,8 @@ function draftOf(field: Field, value: unknown): Draft {
     case "lines":
       return entriesDraft(field, Array.isArray(value) ? value : null);
     case "json":
-      return isGroup(value) ? JSON.stringify(value, null, 2) : "";
+      // A group of a body is a document.
+      return isGroup(value) ? rowsOf(value as JsonDocument) : [];
     default:
       return String(value ?? "");
   }
@@ -92,6 +95,7 @@ function valueIn(field: Field, draft: Draft): unknown {
   if (typeof draft === "boolean") return draft;
   if (typeof draft === "string") return textValue(field, draft);
   if (kind === "group") return groupValue(field, groupIn(draft));
+  if (kind === "json") return documentValue(listIn(draft));
   const entries = listIn(draft).map((one) => (entry ? valueIn(entry, one) : one));
   if (kind === "pairs") return entries.length === 0 ? undefined : pairsValue(entries);
   const entered = entries.filter((one) => one !== undefined);
@@ -119,14 +123,12 @@ function textValue({ kind, schema }: Field, text: string): unknown {
   const entered = kind === "area" || kind === "secret" ? text : text.trim();
   if (entered === "") return undefined;
   if (kind === "integer") return /^-?\d{1,15}$/.test(entered) ? Number(entered) : entered;
-  if (kind === "json") return parsed(entered);
   return schema["type"] === "boolean" ? entered === "true" : entered;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+/** What contradicts itself is a text, which the schema refuses. */
+function documentValue(drafts: readonly Draft[]): unknown {
+  // The fields of a row are texts and one of its kinds.
+  const rows = drafts.map((draft) => groupIn(draft) as DocumentRow);
+  return rows.length === 0 ? undefined : (documentOf(rows) ?? "");
 }

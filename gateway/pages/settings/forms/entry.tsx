@@ -1,8 +1,8 @@
-import { Button, Fieldset, Input, Switch } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Button, Fieldset, FileButton, Group, Input, Switch } from "@mantine/core";
+import { type ReactNode, useState } from "react";
 import type { Fault } from "#shared/schema.ts";
 import { Control, type EntryProps, helpText } from "./controls.tsx";
-import { type Drafts, draftsOf, groupIn, listIn, newDraft } from "./draft.ts";
+import { type Drafts, draftOf, draftsOf, groupIn, listIn, newDraft } from "./draft.ts";
 import { faultAt, partOf } from "./faults.ts";
 import type { Field } from "./field.ts";
 
@@ -98,10 +98,38 @@ function List({ field, draft, place, faults, change }: EntryProps) {
           </Button>
         </div>
       ))}
-      <Button size="compact-sm" variant="default" onClick={() => change([...rows, newDraft(entry)])}>
-        Add {item}
-      </Button>
+      <Group>
+        <Button size="compact-sm" variant="default" onClick={() => change([...rows, newDraft(entry)])}>
+          Add {item}
+        </Button>
+        {kind === "json" && <LoadDocument load={(text) => change(draftOf(field, JSON.parse(text)))} />}
+      </Group>
     </Several>
+  );
+}
+
+/** Takes the values of a file of JSON. */
+function LoadDocument({ load }: { load: (text: string) => void }) {
+  const [isWrong, setWrong] = useState(false);
+  const read = async (file: File | null) => {
+    try {
+      if (file) load(await file.text());
+      setWrong(false);
+    } catch {
+      setWrong(true);
+    }
+  };
+  return (
+    <>
+      <FileButton accept="application/json,.json" onChange={(file) => void read(file)}>
+        {(props) => (
+          <Button size="compact-sm" variant="default" {...props}>
+            Load a file
+          </Button>
+        )}
+      </FileButton>
+      {isWrong && <Input.Error>The file is not JSON.</Input.Error>}
+    </>
   );
 }
 

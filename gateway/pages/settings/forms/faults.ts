@@ -57,6 +57,10 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^Expected string length less or equal to (\d+)$/, "Enter at most $1 characters."],
   [/^Expected an RFC 3339 date-time or a date$/, "Enter a date, such as 2027-01-31."],
   [/^Expected a decimal number.*$/, "Enter an amount of 0 or more, such as 12.50."],
+  [
+    /^Expected a JSON object.*$/,
+    "Each setting may be listed once, none inside one that has a value, and a number must be one.",
+  ],
   [/^Expected (one of .*)$/, "Choose $1."],
   [/^Expected (text of .*)$/, "Enter $1."],
   [/^Expected only with budget_usd\.?$/, "Set a budget first."],

@@ -1,5 +1,6 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { fits } from "#shared/schema.ts";
+import { fits, oneOf } from "#shared/schema.ts";
+import { ROW_KINDS } from "./document-rows.ts";
 import type { SuggestedFrom } from "./suggested.ts";
 
 /** What a form says about a member of a schema. A text is its label. */
@@ -42,6 +43,7 @@ type Kind =
   /** Values by names that are free to choose. */
   | "pairs"
   | "group"
+  /** A document of any form, value by value. */
   | "json";
 
 /** A member of a resource: where it is in the body, what it is called, and how it is entered. */
@@ -95,9 +97,11 @@ function fieldOf(name: string, given: TSchema, said: Words): Field {
     ...field,
     isRequired: isNeeded(field),
     members: kind === "group" ? fieldsOf(schema, members) : [],
-    entry: kind === "list" || kind === "pairs" ? entryOf({ ...field, members }) : null,
+    entry: ENTERED_ONE_BY_ONE.includes(kind) ? entryOf({ ...field, members }) : null,
   };
 }
+
+const ENTERED_ONE_BY_ONE: readonly Kind[] = ["list", "pairs", "json"];
 
 /** The schema's description, in the words of a form. The label of a switch says it all. */
 function helpOf(kind: Kind, description: string, isChosen: boolean): string {
@@ -138,9 +142,22 @@ const isLine = ({ type, format, pattern = "" }: TSchema): boolean =>
 
 type Entries = Pick<Field, "name" | "kind" | "schema"> & FieldWords;
 
+/** A value within a document that is free to choose. */
+const DOCUMENT_ROW = Type.Object({
+  name: Type.String({ pattern: "^.+$" }),
+  kind: oneOf(ROW_KINDS),
+  value: Type.String(),
+});
+const DOCUMENT_WORDS = {
+  name: { label: "Setting", help: "", suggest: "claude_setting" },
+  kind: { label: "Is", help: "" },
+  value: { label: "Value", help: "" },
+} as const;
+
 /** An entry of a list, or a name with its value. */
 function entryOf({ name, kind, schema, label, item = label, isSecret, members = {} }: Entries): Field {
   const said = { label: item, help: "", ...(isSecret && { isSecret }) };
+  if (kind === "json") return fieldOf(name, DOCUMENT_ROW, { ...said, members: DOCUMENT_WORDS });
   if (kind === "list") return fieldOf(name, schema["items"], { ...said, members });
   const [value = Type.Never()] = Object.values<TSchema>(schema["patternProperties"]);
   const pair = Type.Object({ name: Type.String({ pattern: "^.+$" }), value });

@@ -14,7 +14,8 @@ const BUDGET_PERIOD: Words = { label: "Budget period", none: "month (the default
 const UNPRICED: Words = { label: "Models without a price", none: "refuse (the default)" };
 const CLAUDE_SETTINGS = {
   label: "Claude Code's managed settings",
-  placeholder: '{"permissions": {"deny": ["WebFetch"]}}',
+  item: "setting",
+  help: "What a managed-settings.json would contain, one value in each row.",
 };
 const EXPIRES: Words = { label: "Expires", placeholder: "2027-01-31" };
 const ROLE: Words = {

@@ -16,8 +16,27 @@ const LISTS = {
 } as const;
 
 /** What a field's values are suggested from: a list, a label of the calls of the last 30 days, or the time zones. */
-export type SuggestedFrom = keyof typeof LISTS | "model" | "client" | "tag" | "tool" | "time_zone";
+export type SuggestedFrom = keyof typeof LISTS | "model" | "client" | "tag" | "tool" | keyof typeof FIXED;
 
+/** Of Claude Code's documentation of managed settings. */
+const CLAUDE_SETTINGS = [
+  ...["permissions.allow", "permissions.ask", "permissions.deny", "permissions.defaultMode"],
+  ...[
+    "permissions.additionalDirectories",
+    "permissions.disableBypassPermissionsMode",
+    "model",
+    "availableModels",
+  ],
+  ...["env.NAME", "cleanupPeriodDays", "includeCoAuthoredBy", "companyAnnouncements", "disableAllHooks"],
+  ...["allowManagedHooksOnly", "forceLoginMethod", "outputStyle", "sandbox.enabled"],
+];
+
+const FIXED = {
+  time_zone: () => Intl.supportedValuesOf("timeZone"),
+  claude_setting: () => CLAUDE_SETTINGS,
+} as const;
+
+const isFixed = (from: SuggestedFrom): from is keyof typeof FIXED => Object.hasOwn(FIXED, from);
 const isList = (from: SuggestedFrom): from is keyof typeof LISTS => Object.hasOwn(LISTS, from);
 
 /** What may be entered; nothing before it is wanted. */
@@ -28,9 +47,9 @@ export function useSuggested(from: SuggestedFrom | undefined, isWanted: boolean)
     queryFn: ({ signal }) => getJson<Page<Record<string, unknown>>>(`${path}?limit=500`, signal),
     enabled: isWanted && path !== null,
   });
-  const isLabel = from !== undefined && !isList(from) && from !== "time_zone";
+  const isLabel = from !== undefined && !isList(from) && !isFixed(from);
   const used = useSuggestions(from === "tool" ? "tool_calls" : "requests", from ?? "", isWanted && isLabel);
-  if (from === "time_zone") return isWanted ? Intl.supportedValuesOf("timeZone") : [];
+  if (from !== undefined && isFixed(from)) return isWanted ? FIXED[from]() : [];
   const names = data?.data.map((row) => String(row[member])) ?? [];
   return [...new Set(path === null ? used : names)];
 }
