@@ -105,6 +105,7 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
 
   admin_tokens: SET,
   digest_webhooks: SET,
+  discounts: kept("Records of its time are priced by it"),
   guardrails: SET,
   hook_policies: SET,
   keys: kept("Records name it; a revoked one has no secrets"),

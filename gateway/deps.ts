@@ -235,11 +235,13 @@ function accessOf(
 
 /** The price book of the current directory, rebuilt only when its prices change. */
 function pricesOf(directory: { current(): Directory }): () => PriceBook {
-  let overrides: Directory["prices"] | null = null;
+  let known: Pick<Directory, "prices" | "discounts"> | null = null;
   let book = priceBook([], PROVIDERS);
   return () => {
-    const { prices } = directory.current();
-    if (prices !== overrides) [overrides, book] = [prices, priceBook(prices, PROVIDERS)];
+    const { prices, discounts } = directory.current();
+    if (prices === known?.prices && discounts === known.discounts) return book;
+    known = { prices, discounts };
+    book = priceBook(prices, PROVIDERS, discounts);
     return book;
   };
 }

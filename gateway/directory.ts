@@ -149,6 +149,21 @@ export type PriceOverride = {
   perCall: string | null;
 };
 
+/** A contract's discount on the list prices of a provider. */
+export type Discount = {
+  id: string;
+  provider: string;
+  /** Exact decimal, above 0 and at most 100. */
+  percent: string;
+  fromMs: number;
+  /** Not included; null: no end. */
+  toMs: number | null;
+  /** Globs; null: all. */
+  models: readonly string[] | null;
+  /** Null: all. */
+  tiers: readonly string[] | null;
+};
+
 /** A text search that takes at most `charactersMax` UTF-16 units at once. */
 export type TextSearch = {
   charactersMax: number;
@@ -222,6 +237,7 @@ export type Directory = {
   routes: ReadonlyMap<string, Route>;
   /** Newest `effectiveFromMs` first. */
   prices: readonly PriceOverride[];
+  discounts: readonly Discount[];
   /** Enabled ones, in evaluation order. */
   guardrails: readonly Guardrail[];
   /** Enabled ones by name, sorted by name. */

@@ -1,5 +1,5 @@
 import { index, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
-import { exact, instant, label, org } from "./columns.ts";
+import { exact, instant, label, labels, org } from "./columns.ts";
 
 /**
  * An administrator's price, which wins over the built-in list. Tokens: USD per million; the rest: USD per piece. The list's
@@ -32,4 +32,25 @@ export const prices = pgTable(
     primaryKey({ columns: [table.orgId, table.id] }),
     index("prices_model").on(table.orgId, table.model, table.effectiveFrom),
   ],
+);
+
+/** What a contract takes off the list prices of a provider. */
+export const discounts = pgTable(
+  "discounts",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    /** Provider's name. */
+    provider: label("provider").notNull(),
+    percent: exact("percent").notNull(),
+    effectiveFrom: instant("effective_from").notNull(),
+    /** Not included; null is no end. */
+    effectiveTo: instant("effective_to"),
+    /** Globs; null is all. */
+    models: labels("models"),
+    /** Null is all. */
+    tiers: labels("tiers"),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
 );

@@ -5,6 +5,7 @@ import { adminAudit } from "./audit.ts";
 import { adminBudgets } from "./budgets.ts";
 import { adminClassifier } from "./classifier.ts";
 import type { AdminDeps } from "./deps.ts";
+import { adminDiscounts } from "./discounts.ts";
 import { adminGithubApp } from "./github-app.ts";
 import { adminGuardrails, adminGuardrailTry } from "./guardrails.ts";
 import { adminHookPolicies } from "./hook-policies.ts";
@@ -43,6 +44,7 @@ export const admin = (deps: AdminDeps) =>
     .use(adminSearch(deps))
     .use(adminKeys(deps))
     .use(adminPrices(deps))
+    .use(adminDiscounts(deps))
     .use(adminGuardrailTry(deps))
     .use(adminGuardrails(deps))
     .use(adminHookPolicies(deps))

@@ -4,6 +4,7 @@ import type { PricesInForce } from "#shared/admin/prices-in-force.ts";
 import { formatDecimal, parseDecimal, product } from "#shared/decimal.ts";
 import type { Directory, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import { isDiscounted } from "../pricing/discount.ts";
 import { priceBook } from "../pricing/price-book.ts";
 import { PRICE_LIST } from "../pricing/price-list.ts";
 import { isListPrice, LIST_PREFIX, type PriceEntry, type PriceUnit } from "../pricing/rate.ts";
@@ -28,7 +29,7 @@ export async function pricesInForce(deps: AdminDeps, request: Request): Promise<
   const since = new Date(nowMs - USED_DAYS_MS).toISOString();
   const called = await readDatabase(deps, (db) => listCalledModels(db, since));
   const directory = deps.directory.current();
-  const book = priceBook(directory.prices, PROVIDERS);
+  const book = priceBook(directory.prices, PROVIDERS, directory.discounts);
   const data = [...called, ...targetsIn(directory)].flatMap(({ provider: name, model }): [string, Row][] => {
     const provider = directory.providers.get(name);
     if (!provider) return [];
@@ -44,9 +45,11 @@ const targetsIn = ({ routes, prices }: Directory): Sold[] => [
   ...prices.flatMap(({ provider, model }) => (provider === null ? [] : [{ provider, model }])),
 ];
 
-const sinceOf = ({ entry }: Row, { prices }: Directory): string | null => {
-  const own = prices.find(({ id }) => entry === id);
-  return own ? new Date(own.effectiveFromMs).toISOString() : null;
+const sinceOf = ({ entry }: Row, { prices, discounts }: Directory): string | null => {
+  const fromMs =
+    prices.find(({ id }) => entry === id)?.effectiveFromMs ??
+    discounts.find(({ id }) => entry === id)?.fromMs;
+  return fromMs === undefined ? null : new Date(fromMs).toISOString();
 };
 
 function rowOf({ name }: Provider, model: string, price: PriceEntry | null): Row {
@@ -59,7 +62,7 @@ function rowOf({ name }: Provider, model: string, price: PriceEntry | null): Row
   return {
     provider: name,
     model,
-    source: price && (isListed ? "list" : "own"),
+    source: price && (isListed ? "list" : isDiscounted(price) ? "discount" : "own"),
     entry: price?.entry.replace(/^\w+:/, "") ?? null,
     since: null,
     url: isListed ? (findProvider({ providerId: vendor })?.pricing_urls?.[0] ?? null) : null,

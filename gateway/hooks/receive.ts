@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
+import { matchesGlob } from "#shared/glob.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { ClientKey, Directory, HookPolicy } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
@@ -7,7 +8,6 @@ import { requireJsonLimits } from "../http/json-limits.ts";
 import { readLabels } from "../http/labels.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import type { Recorder } from "../recorder/recorder.ts";
-import { matchesGlob } from "../routing/glob.ts";
 import { callOrigin } from "../stores/tools/tool-calls.ts";
 import type { CallEvent, HookEvent, ToolName } from "./event.ts";
 import { genericEvents } from "./generic.ts";

@@ -1,5 +1,5 @@
+import { matchesGlob } from "#shared/glob.ts";
 import type { ClientKey, ToolServer } from "../directory.ts";
-import { matchesGlob } from "../routing/glob.ts";
 
 /** Separates a server's name, which contains no underscore, from its tool's. */
 const SEPARATOR = "__";

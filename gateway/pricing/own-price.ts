@@ -136,7 +136,8 @@ export function coveredPart({ rates, list }: PriceEntry, usage: Usage): { usage:
   return { usage: covered, isWhole: lacking.length === 0 };
 }
 
-function timesFactor(
+/** All of its rates times `factor`, but for fees that belong to no model. */
+export function timesFactor(
   { rates, imageBy, callBy, characterEstimate, audioHour }: PriceEntry,
   factor: Exact,
 ): Partial<PriceEntry> {

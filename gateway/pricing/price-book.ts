@@ -1,6 +1,7 @@
 import { parseDecimal } from "#shared/decimal.ts";
-import type { PriceOverride, Provider } from "../directory.ts";
+import type { Discount, PriceOverride, Provider } from "../directory.ts";
 import type { WireName } from "../surface-facts.ts";
+import { discounted } from "./discount.ts";
 import { hasOtherDates } from "./list-lookup.ts";
 import { type EnteredPrice, enteredPrice, type OwnPrice, ownEntry, ownPrice } from "./own-price.ts";
 import { inPlace, type ListedModel, listedModel, withHourWrites, withoutSteps } from "./price-list.ts";
@@ -54,11 +55,13 @@ const MINUTE_MS = 60_000;
 
 /**
  * Prices by provider, model and time. Among an administrator's overrides, one for this provider wins over one for any;
- * then the latest that is in effect. @throws RangeError if an override is not a decimal.
+ * then the latest that is in effect. The list's prices have the contract's discounts. @throws RangeError if an override is
+ * not a decimal.
  */
 export function priceBook(
   overrides: readonly PriceOverride[],
   catalog: Readonly<Record<ProviderKind, PriceSource>>,
+  discounts: readonly Discount[] = [],
 ): PriceBook {
   const byModel = Map.groupBy(overrides.map(enteredPrice), ({ override }) => override.model);
   const cache = new Map<string, { listed: ListedModel | null }>();
@@ -86,6 +89,13 @@ export function priceBook(
 
   const priceOf: PriceBook["priceOf"] = (seller, model, atMs) => {
     const names = typeof model === "string" ? { own: [model], list: [model] } : model;
+    const price = undiscounted(seller, names, atMs);
+    if (discounts.length === 0 || price === null || price.list !== undefined) return price;
+    const { name: provider, tier = STANDARD } = seller;
+    return discounted(price, discounts, { provider, tier, models: names.own, atMs });
+  };
+
+  const undiscounted = (seller: Seller, names: ModelNames, atMs: number): PriceEntry | null => {
     const { kind, tier = STANDARD } = seller;
     const standard = {
       list: firstOf(names.list, (name) => {

@@ -37,7 +37,7 @@ type Tier = Amount & { aboveInputTokens: number };
 
 export type Rates = Readonly<Partial<Record<PriceUnit, Rate>>>;
 
-/** A price: its source (`list:anthropic/claude-sonnet-4-5`, `override:<id>`) and rates. */
+/** A price: its source (`list:anthropic/claude-sonnet-4-5`, `override:<id>`, `discount:<id>`) and rates. */
 export type PriceEntry = {
   entry: string;
   rates: Rates;
@@ -47,7 +47,7 @@ export type PriceEntry = {
   callBy?: Readonly<Record<string, Rate>>;
   /** An estimate per character of speech, for answers that do not report the tokens they are billed by. */
   characterEstimate?: Rate;
-  /** Of an administrator's price: the list's, null if it has none. */
+  /** Of an administrator's or a discounted price: the list's, null if it has none. */
   list?: PriceEntry | null;
   /** A search by the older tool (`web_search_preview`), if it costs more than `web_search`. */
   previewSearch?: Rate;

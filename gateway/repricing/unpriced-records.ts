@@ -121,14 +121,14 @@ export type NewPrice = {
   atLeast: boolean;
 };
 
-type Known = Pick<Directory, "prices" | "providers">;
+type Known = Pick<Directory, "prices" | "discounts" | "providers">;
 
 /**
  * Prices one record by the prices that were in force when it was made; nothing where it still has no price: no such price,
  * no usage, or its provider was deleted. `at` is noted with the record as the time of pricing.
  */
 export function pricing(directory: Known, at: Date): (record: UnpricedRecord) => NewPrice[] {
-  const book = priceBook(directory.prices, PROVIDERS);
+  const book = priceBook(directory.prices, PROVIDERS, directory.discounts);
   return (record) => {
     const provider = directory.providers.get(record.provider);
     if (!provider) return [];

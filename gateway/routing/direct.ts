@@ -1,8 +1,8 @@
+import { matchesGlob } from "#shared/glob.ts";
 import type { Target } from "../call.ts";
 import type { Directory, Provider, Route } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import type { SurfaceName } from "../surface-facts.ts";
-import { matchesGlob } from "./glob.ts";
 import type { RoutedCall, RoutingLookups } from "./lookups.ts";
 import { cachedPerDirectory } from "./per-directory.ts";
 import { allowsRoute } from "./scope.ts";

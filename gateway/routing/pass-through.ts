@@ -1,6 +1,6 @@
+import { matchesGlob } from "#shared/glob.ts";
 import type { ClientKey, Directory, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
-import { matchesGlob } from "./glob.ts";
 
 /**
  * Words of addresses where vendors administer accounts: keys, people, money and rights. No glob opens them. Sources: the

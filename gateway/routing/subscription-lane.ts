@@ -1,7 +1,7 @@
+import { matchesGlob } from "#shared/glob.ts";
 import type { Call, Choice, Target } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { SURFACES } from "../surface-facts.ts";
-import { matchesGlob } from "./glob.ts";
 
 /** The vendor's hosts, at which a caller's own subscription may be used. */
 export type VendorHosts = (target: Target) => readonly string[];

@@ -44,7 +44,7 @@ export const deletePrice = async (tx: Transaction, id: string): Promise<boolean>
   (await tx.delete(prices).where(isPrice(id)).returning()).length > 0;
 
 /** A mistyped name would make a price that never applies. */
-async function requireProvider(tx: Reader, name: string | null): Promise<void> {
+export async function requireProvider(tx: Reader, name: string | null): Promise<void> {
   if (name === null) return;
   const found = await tx
     .select({ name: providers.name })

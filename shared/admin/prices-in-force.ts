@@ -15,10 +15,17 @@ export const PricesInForce = closed({
     closed({
       provider: Type.String(),
       model: Type.String(),
-      source: nullable(oneOf(["own", "list"], "Null: no price is known.")),
-      entry: nullable(Type.String({ description: "The list's entry, or the id of your own price." })),
+      source: nullable(
+        oneOf(
+          ["own", "discount", "list"],
+          "`discount`: the list's price less your discount. Null: no price is known.",
+        ),
+      ),
+      entry: nullable(
+        Type.String({ description: "The list's entry, or the id of your own price or discount." }),
+      ),
       since: nullable(
-        Type.String({ description: "Of your own price: since when. Null: as long as the list." }),
+        Type.String({ description: "Of your own price or discount: since when. Null: as long as the list." }),
       ),
       url: nullable(Type.String({ description: "Where the vendor publishes the list's price." })),
       input: Money,

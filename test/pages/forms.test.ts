@@ -204,6 +204,18 @@ const WHOLE: readonly (readonly [name: string, form: Form, body: Record<string, 
     },
   ],
   [
+    "a discount",
+    calls.DISCOUNT,
+    {
+      provider: "openai",
+      percent: "12.5",
+      effective_from: "2026-01-01",
+      effective_to: "2027-01-01",
+      models: ["gpt-*"],
+      tiers: ["standard"],
+    },
+  ],
+  [
     "a tool server",
     calls.TOOL_SERVER,
     {

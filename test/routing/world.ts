@@ -68,6 +68,7 @@ export const directory = ({ providers = [provider("p")], routes = [], defaultRou
   providers: new Map(providers.map((it) => [it.name, it])),
   routes: new Map(routes.map((it) => [it.name, it])),
   prices: [],
+  discounts: [],
   guardrails: [],
   toolServers: new Map(),
   hookPolicies: [],

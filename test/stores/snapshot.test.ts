@@ -25,6 +25,7 @@ const ROWS = {
   providers: [],
   routes: [],
   prices: [],
+  discounts: [],
   guardrails: [],
   hookPolicies: [],
   toolServers: [],

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
+import { DiscountBody } from "#shared/admin/discounts.ts";
 import { readInstant } from "#shared/admin/fields.ts";
 import { GuardrailPut } from "#shared/admin/guardrails.ts";
 import { HookPolicyPut } from "#shared/admin/hook-policies.ts";
@@ -105,6 +106,14 @@ export const RESOURCE_KINDS = {
     secrets: [],
     ...byId(priceName),
   },
+  discounts: {
+    path: "/discounts",
+    shape: "listed",
+    form: DiscountBody,
+    create: "post",
+    secrets: [],
+    ...byId(discountName),
+  },
   reports: {
     path: "/reports",
     shape: "named",
@@ -129,10 +138,20 @@ export const RESOURCE_KIND_NAMES = keysOf(RESOURCE_KINDS);
 
 /** Identified by model, provider (or any), tier and start. */
 function priceName({ provider, model, tier = STANDARD, effective_from: from }: Members): string {
+  const inTier = tier === STANDARD ? "" : ` (${tier})`;
+  return `${provider ?? "*"}/${model}${inTier} from ${startOf(from)}`;
+}
+
+/** Identified by provider, models, tiers and start. */
+function discountName({ provider, models, tiers, effective_from: from }: Members): string {
+  const inTiers = Array.isArray(tiers) ? ` (${tiers.join(", ")})` : "";
+  return `${provider}/${Array.isArray(models) ? models.join(",") : "*"}${inTiers} from ${startOf(from)}`;
+}
+
+function startOf(from: unknown): string {
   const atMs = readInstant(String(from));
   const instant = atMs === null ? String(from) : new Date(atMs).toISOString();
-  const inTier = tier === STANDARD ? "" : ` (${tier})`;
-  return `${provider ?? "*"}/${model}${inTier} from ${instant.replace("T00:00:00.000Z", "")}`;
+  return instant.replace("T00:00:00.000Z", "");
 }
 
 /** A budget is monthly unless stated otherwise. */

@@ -80,7 +80,7 @@ function faultText(status: number, said: string): string {
 }
 
 /** A list, page by page; `path` may have a query. @throws ApiError */
-export async function* pagesOf<T extends TSchema>(
+export async function* listPages<T extends TSchema>(
   api: Api,
   path: string,
   item: T,
@@ -102,7 +102,7 @@ export async function* pagesOf<T extends TSchema>(
 
 /** Every item of a list. @throws ApiError */
 export const listAll = async <T extends TSchema>(api: Api, path: string, item: T): Promise<Static<T>[]> =>
-  (await Array.fromAsync(pagesOf(api, path, item))).flat();
+  (await Array.fromAsync(listPages(api, path, item))).flat();
 
 /** Checks an answer's shape. @throws ApiError for any other shape. */
 export function expectShape<T extends TSchema>(form: T, value: unknown, what: string): Static<T> {

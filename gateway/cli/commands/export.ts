@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { RequestView } from "#shared/admin/records.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { csvLine, textCell } from "../../reports/csv.ts";
-import { adminApi, pagesOf } from "../client/api.ts";
+import { adminApi, listPages } from "../client/api.ts";
 import { countText, progressDisplay } from "../print/progress.ts";
 import { type Filter, parseFilters, parseInstant, URL_OPTION } from "./common.ts";
 
@@ -42,7 +42,7 @@ async function exportRecords({ url, from, to, filter = [], format }: Options): P
   const display = progressDisplay({});
   let written = 0;
   if (format === "csv") await write(csvLine(COLUMNS));
-  for await (const page of pagesOf(adminApi(url), `/admin/v1/requests?${query}`, Exported)) {
+  for await (const page of listPages(adminApi(url), `/admin/v1/requests?${query}`, Exported)) {
     const lines = page.map((record) =>
       format === "csv"
         ? csvLine(COLUMNS.map((name) => textCell([record[name] ?? ""].flat().join(" "))))

@@ -12,6 +12,7 @@ import { count } from "../parts/format.ts";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
 import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
+import { Discounts } from "./discounts.tsx";
 import { PRICE } from "./forms/call-forms.ts";
 import { Reprice } from "./reprice.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
@@ -86,7 +87,10 @@ const IN_FORCE_COLUMNS: readonly Column<InForce>[] = [
     sort: ({ source }) => source,
     cell: ({ source, entry, since, url }) => {
       if (source === null) return <span className="tag warn">no price</span>;
-      if (source === "own") return <>your own, since {isoDay(Date.parse(since ?? ""))}</>;
+      if (source !== "list") {
+        const what = source === "own" ? "your own" : "list less your discount";
+        return `${what}, since ${isoDay(Date.parse(since ?? ""))}`;
+      }
       return url === null ? (
         <Foreign text={entry ?? ""} />
       ) : (
@@ -163,6 +167,7 @@ export const PricesPage = () => (
     <Unpriced />
     <PricesOfDay />
     <OwnPrices />
+    <Discounts />
     <Reprice />
   </>
 );

@@ -7,9 +7,18 @@ import { directoryVersions, providers, routes } from "#drizzle/schema/routes.ts"
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import { DEFAULT_SETTINGS, type Settings } from "#shared/settings.ts";
-import type { ClientKey, Directory, HookPolicy, PriceOverride, Provider, Route } from "../../directory.ts";
+import type {
+  ClientKey,
+  Directory,
+  Discount,
+  HookPolicy,
+  PriceOverride,
+  Provider,
+  Route,
+} from "../../directory.ts";
 import { personAccounts } from "../../limits/account-ids.ts";
 import type { Reader } from "../change.ts";
+import { loadDiscounts } from "../discounts.ts";
 import type { GuardrailRow } from "../guardrails.ts";
 import { readSettings } from "../settings.ts";
 import { withStoreErrors } from "../store-errors.ts";
@@ -41,6 +50,7 @@ export type DirectoryRows = {
   providers: ProviderRow[];
   routes: Route[];
   prices: PriceOverride[];
+  discounts: Discount[];
   guardrails: GuardrailRow[];
   hookPolicies: HookPolicy[];
   toolServers: McpServerRow[];
@@ -54,6 +64,7 @@ export const NO_DIRECTORY: Directory = {
   providers: new Map(),
   routes: new Map(),
   prices: [],
+  discounts: [],
   guardrails: [],
   hookPolicies: [],
   toolServers: new Map(),
@@ -70,6 +81,7 @@ export const readDirectory = (database: Database): Promise<DirectoryRows> =>
         providers: await tx.select().from(providers).where(eq(providers.orgId, DEFAULT_ORG)),
         routes: await loadRoutes(tx),
         prices: await loadPrices(tx),
+        discounts: await loadDiscounts(tx),
         guardrails: await selectGuardrails(tx),
         hookPolicies: await loadHookPolicies(tx),
         toolServers: await selectToolServers(tx),

@@ -1,12 +1,12 @@
 import { and, asc, eq } from "drizzle-orm";
 import { guardrails } from "#drizzle/schema/guardrails.ts";
 import type { Callout as StoredCallout } from "#shared/admin/guardrails.ts";
+import { matchesGlob } from "#shared/glob.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { Guardrail, GuardrailCallout, TextSearch } from "../../directory.ts";
 import { detectorSearch } from "../../guardrail/detectors.ts";
 import { compilePattern } from "../../guardrail/pattern.ts";
-import { matchesGlob } from "../../routing/glob.ts";
 import type { Reader } from "../change.ts";
 import type { GuardrailRow } from "../guardrails.ts";
 

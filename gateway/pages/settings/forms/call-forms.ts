@@ -1,3 +1,4 @@
+import { DiscountBody, DiscountPatch } from "#shared/admin/discounts.ts";
 import { GuardrailBody, GuardrailPatch } from "#shared/admin/guardrails.ts";
 import { HookPolicyBody, HookPolicyPatch } from "#shared/admin/hook-policies.ts";
 import { McpServerBody, McpServerPatch } from "#shared/admin/mcp-servers.ts";
@@ -142,6 +143,15 @@ export const PRICE = formOf(PriceBody, PricePatch, {
   per_image: "Per image",
   per_character: "Per character of speech",
   per_call: "Per call",
+});
+
+export const DISCOUNT = formOf(DiscountBody, DiscountPatch, {
+  provider: { label: "Provider", suggest: "provider" },
+  percent: "Percent off the list price",
+  effective_from: { label: "From", placeholder: "2026-01-01" },
+  effective_to: { label: "Until", placeholder: "2027-01-01" },
+  models: { label: "Models", suggest: "model" },
+  tiers: { label: "Service tiers", placeholder: "standard" },
 });
 
 export const TOOL_SERVER = formOf(McpServerBody, McpServerPatch, {

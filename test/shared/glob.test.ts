@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { matchesGlob } from "#gateway/routing/glob.ts";
+import { matchesGlob } from "#shared/glob.ts";
 import { cpuMs } from "#test/support/cpu-time.ts";
 
 test.each([
