@@ -1,9 +1,12 @@
+import { Type } from "@sinclair/typebox";
 import { pageOf } from "#shared/admin/fields.ts";
 import {
+  DearMergeView,
   PullRequestPage,
   type PullRequestPage as PullRequestPageView,
   PullRequestView,
 } from "#shared/admin/pull-requests.ts";
+import { closed } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { noteExport } from "../identity/authorize.ts";
 import { recordScope } from "../identity/scope.ts";
@@ -11,6 +14,7 @@ import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
 import { pullRequestScope } from "../stores/pull-request-rights.ts";
 import { acceptClaim, findPullRequest } from "../stores/pull-requests.ts";
+import { dearestMerges } from "./dearest-merges.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { EQUAL, pullRequestsCsv, pullRequestsPage, readPullId, readPullsQuery } from "./pull-request-list.ts";
@@ -52,6 +56,11 @@ export const adminPullRequests = (deps: AdminDeps) =>
       }),
     )
     .get(
+      "/dearest",
+      async ({ request, viewer }) => ({ data: await dearestMerges(deps, viewer, readPullsQuery(request)) }),
+      { ...DEAREST },
+    )
+    .get(
       "/:id",
       async ({ params, viewer }) => {
         const id = readPullId(params.id);
@@ -72,6 +81,20 @@ export const adminPullRequests = (deps: AdminDeps) =>
       }),
     )
     .post("/:id/accept", ({ params, origin }) => accept(deps, origin, params.id), { ...ACCEPT });
+
+const DEAREST = docs({
+  summary: "The ten dearest merges, and what sets each apart",
+  description: `Each is compared with the usual merge of its repository in the same time. ${RIGHTS}`,
+  role: "manager",
+  scopes: PULL_REQUEST_READERS,
+  query: {
+    from: "Merged at this time or later: RFC 3339, or a date.",
+    to: "Before this time: RFC 3339, or a date, which includes that day.",
+    ...{ repository: "Exactly this value.", author: "Exactly this value." },
+    team: "With calls of this team or one below it.",
+  },
+  answers: { 200: closed({ data: Type.Array(DearMergeView, { maxItems: 10 }) }) },
+});
 
 const ACCEPT = docs({
   summary: "Accept the session that a pull request from outside names",

@@ -105,6 +105,7 @@ const pages = [
   page("/reports/$id", () => import("./reports/report-page.tsx"), "ReportPage"),
   page("/explore", () => import("./explore/explore-page.tsx"), "ExplorePage"),
   page("/pull-requests", () => import("./pull-requests/pull-requests-page.tsx"), "PullRequestsPage"),
+  page("/pull-requests/costs", () => import("./pull-requests/costs-page.tsx"), "CostsPage"),
   page("/pull-requests/explained", () => import("./pull-requests/explained-page.tsx"), "ExplainedPage"),
   page(
     "/pull-requests/$owner/$repo/$n",

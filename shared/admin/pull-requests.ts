@@ -47,6 +47,33 @@ const pullRequest = {
 export const PullRequestView = closed(pullRequest);
 export type PullRequestView = Static<typeof PullRequestView>;
 
+const Factor = closed({
+  name: Type.String({
+    description:
+      "`calls`, `sessions`, `subagents` and `retries` (attempts after the first, and failed calls): counts; `context`: input tokens per call.",
+  }),
+  value: Type.Number(),
+  usual: nullable(
+    Type.Number({
+      description: "The median of up to 100 other merges of its repository; null: there are none.",
+    }),
+  ),
+});
+
+/** A merge among the dearest, and what sets it apart. */
+export const DearMergeView = closed({
+  ...pullRequest,
+  usual_usd: nullable(
+    Type.String({
+      description: "Median cost of the merges of its repository in the same time, exact decimal.",
+    }),
+  ),
+  model: nullable(Type.String({ description: "The model that cost most." })),
+  model_cost_usd: Text,
+  factors: Type.Array(Factor),
+});
+export type DearMergeView = Static<typeof DearMergeView>;
+
 const Revert = closed({
   id: Type.String({ description: "`<repository id>-<number>` of the other one." }),
   number: Type.Integer(),

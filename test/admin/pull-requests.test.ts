@@ -72,6 +72,25 @@ afterAll(async () => {
 const numbers = async (query: string) =>
   (await it.call("GET", `/pull-requests${query}`)).body.data.map((row: { number: number }) => row.number);
 
+test("the dearest merges say what sets them apart from the usual one of their repository", async () => {
+  const { body } = await it.call("GET", "/pull-requests/dearest?from=2026-11-01&repository=acme/api");
+  expect(body.data).toHaveLength(1);
+  expect(body.data[0]).toMatchObject({
+    number: 2,
+    session_cost_usd: "0.12",
+    usual_usd: "0.12",
+    model_cost_usd: "0.12",
+    factors: [
+      { name: "calls", value: 4, usual: null },
+      { name: "sessions", value: 1, usual: null },
+      { name: "subagents", value: 0, usual: null },
+      { name: "retries", value: 0, usual: null },
+      { name: "context", usual: null },
+    ],
+  });
+  expect((await it.call("GET", "/pull-requests/dearest?to=2026-11-01")).body.data).toEqual([]);
+});
+
 test("pull requests are listed newest merge first, and pages follow each other", async () => {
   expect(await numbers("")).toEqual([5, 4, 3, 2, 6, 1]);
   const first = (await it.call("GET", "/pull-requests?limit=4")).body;

@@ -59,6 +59,7 @@ const LEAST: Record<string, Role> = {
   "GET /admin/v1/tool-calls": "member",
   "GET /admin/v1/agent-sessions": "administrator",
   "GET /admin/v1/pull-requests": "member",
+  "GET /admin/v1/pull-requests/dearest": "manager",
   "GET /admin/v1/pull-requests/{id}": "member",
   "POST /admin/v1/pull-requests/{id}/accept": "administrator",
   "GET /admin/v1/repositories": "administrator",

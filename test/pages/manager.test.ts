@@ -122,6 +122,18 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await page.waitForURL(/\/sessions\//);
   });
 
+  test("the cost of merges is a median with its interval, and the dearest say why", async () => {
+    const page = await open("/pull-requests/costs?range=30d");
+    const trend = page.getByRole("region", { name: "Median cost of a merge by week" });
+    expect(await trend.textContent()).toMatch(/with a confidence of 95 % between/);
+    const dearest = page.getByRole("region", { name: "The dearest merges" }).first();
+    await dearest.locator("tbody tr").nth(9).waitFor();
+    expect(await dearest.locator("tbody tr").first().textContent()).toMatch(/\d\s% by \w/);
+    await expectFit(reader);
+    await page.getByRole("button", { name: "Author", exact: true }).first().click();
+    await page.waitForURL(/by=author/);
+  });
+
   test("the parts of explained spend are all spend, and each shows its sessions", async () => {
     const page = await open("/pull-requests/explained?range=30d");
     const parts = page.getByRole("region", { name: "What explains spend" });

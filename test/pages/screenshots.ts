@@ -74,6 +74,7 @@ async function pagesOf(gateway: GatewayProcess): Promise<[name: string, path: st
       "/explore?by=none&measure=cost_decomposition&compare=previous_period&view=waterfall",
     ],
     ["pull-requests", "/pull-requests"],
+    ["costs", "/pull-requests/costs?compare=previous_period"],
     ["explained", "/pull-requests/explained?range=30d&explanation=no_pull_request"],
     ["pull-request", `/pull-requests/${merge?.repository}/${merge?.number}`],
     ["requests", "/requests"],

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
 import type { SavedReportView } from "#shared/admin/reports.ts";
-import type { QueryAnswer, Spec } from "#shared/report.ts";
+import type { QueryAnswer, QueryAnswers, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { api, getJson, sendJson } from "./api.ts";
 import { OF_RECORDS, versionKnown } from "./follow-records.ts";
@@ -30,6 +30,23 @@ export const useReport = (spec: Spec | null) =>
     meta: OF_RECORDS,
     enabled: spec !== null,
     placeholderData: keepPreviousData,
+  });
+
+/** Several reports of one snapshot, by id. */
+export const useReports = <Id extends string>(specs: Readonly<Record<Id, Spec>>) =>
+  useQuery({
+    queryKey: ["reports", specs],
+    queryFn: async ({ client, signal }) => {
+      await versionKnown(client);
+      const body = { specs: Object.values(specs) };
+      const of = { method: "POST", body, signal } as const;
+      const { results, ...facts } = await sendJson<QueryAnswers>("/v1/reports/query", of);
+      return Object.keys(specs).flatMap((id, i) => (results[i] ? [[id, { ...results[i], ...facts }]] : []));
+    },
+    meta: OF_RECORDS,
+    placeholderData: keepPreviousData,
+    // The answer has the ids that were asked for, and no others.
+    select: (answers) => Object.fromEntries(answers) as Readonly<Partial<Record<Id, QueryAnswer>>>,
   });
 
 /** Saves a report as CSV under the name that the gateway gives it. */

@@ -64,7 +64,10 @@ function PullRequests() {
         title="Pull requests"
         sub={
           mayAs(role, "manager") && (
-            <Link to="/pull-requests/explained">What pull requests explain of all spend</Link>
+            <>
+              <Link to="/pull-requests/costs">Cost of merges</Link> ·{" "}
+              <Link to="/pull-requests/explained">Explained spend</Link>
+            </>
           )
         }
       >

@@ -32,7 +32,7 @@ type Ask = { result: Zoned; measure: MeasureName; unit: Unit };
 type Side = "current" | "previous";
 
 /** Only sums may be stacked and begin at zero; a mean or a share is a line. */
-export const isAdditive = (measure: MeasureName): boolean => !/avg|p95|per_|share|rate/.test(measure);
+export const isAdditive = (measure: MeasureName): boolean => !/avg|p95|per_|share|rate|median/.test(measure);
 
 /** Over no records a sum is 0, and all else has no figure. */
 function figure(row: Row | undefined, side: Side, measure: MeasureName): number | null {

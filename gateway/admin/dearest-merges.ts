@@ -1,0 +1,79 @@
+import { type TaskProfile, taskProfiles } from "#drizzle/session-cost.ts";
+import type { DearMergeView } from "#shared/admin/pull-requests.ts";
+import { type Exact, formatDecimal, isOver, parseDecimal, plus, product, ZERO } from "#shared/decimal.ts";
+import { recordScope } from "../identity/scope.ts";
+import type { Viewer } from "../identity/viewer.ts";
+import { pullRequestScope, pullRequestShares } from "../stores/pull-request-rights.ts";
+import { listPullRequests, type PullRequestRow } from "../stores/pull-requests.ts";
+import { type AdminDeps, readDatabase } from "./deps.ts";
+import type { ListedPulls } from "./pull-request-list.ts";
+import { pullRequestView } from "./pull-request-page.ts";
+
+const SHOWN = 10;
+/** Merges of one time that are compared: the latest ones. */
+const COMPARED_MAX = 5_000;
+/** Merges of a repository whose calls are looked at to know what is usual there. */
+const SAMPLE = 100;
+
+const FACTORS = ["calls", "sessions", "subagents", "retries", "context"] as const;
+
+type Merge = PullRequestRow & { session: string; costUsd: string };
+
+/** The dearest merges that a query asks for, with what sets each apart from the usual merge of its repository. */
+export async function dearestMerges(
+  deps: AdminDeps,
+  viewer: Viewer,
+  { team, ...query }: ListedPulls,
+): Promise<DearMergeView[]> {
+  const scope = await readDatabase(deps, (db) => pullRequestScope(db, recordScope(viewer)));
+  const ofTeam = team === null ? null : await readDatabase(deps, (db) => pullRequestScope(db, { team }));
+  const merged = { ...query, equal: { ...query.equal, state: "merged" }, after: null, limit: COMPARED_MAX };
+  const rows = await readDatabase(deps, (db) =>
+    listPullRequests(db, { ...merged, within: viewer.repository, scope, ofTeam }),
+  );
+  const shareOf = await readDatabase(deps, (db) => pullRequestShares(db, scope, rows));
+  const merges = rows.flatMap((row): Merge[] => {
+    const { whole, cost } = shareOf(row);
+    const isCosted = row.mergedAt !== null && ["joined", "unknown_session"].includes(row.link);
+    if (!isCosted || !whole || row.session === null || cost === null || cost.requests === 0) return [];
+    return cost.costUsd === null ? [] : [{ ...row, session: row.session, costUsd: cost.costUsd }];
+  });
+  const dearest = merges.toSorted((a, b) => byCost(exact(b), exact(a))).slice(0, SHOWN);
+  const byRepository = Map.groupBy(merges, ({ repositoryId }) => repositoryId);
+  const compared = [...new Set(dearest.map(({ repositoryId }) => repositoryId))].flatMap(
+    (id) => byRepository.get(id)?.slice(0, SAMPLE) ?? [],
+  );
+  const sessions = [...new Set([...dearest, ...compared].map(({ session }) => session))];
+  const profiles = await readDatabase(deps, (db) => taskProfiles(db, sessions));
+  return dearest.map((merge) => {
+    const own = profiles.get(merge.session);
+    const all = byRepository.get(merge.repositoryId) ?? [];
+    const others = all.slice(0, SAMPLE).flatMap(({ session }) => {
+      const profile = session === merge.session ? undefined : profiles.get(session);
+      return profile ? [profile] : [];
+    });
+    return {
+      ...pullRequestView(merge, shareOf(merge)),
+      usual_usd: formatDecimal(medianOf(all.map(exact).toSorted(byCost))),
+      model: own?.model ?? null,
+      model_cost_usd: own?.modelUsd ?? null,
+      factors: own ? factorsOf(own, others) : [],
+    };
+  });
+}
+
+const factorsOf = ({ factors }: TaskProfile, others: readonly TaskProfile[]) =>
+  FACTORS.map((name) => {
+    const sorted = others.map((it) => it.factors[name]).toSorted((a, b) => a - b);
+    return { name, value: factors[name], usual: sorted[Math.floor((sorted.length - 1) / 2)] ?? null };
+  });
+
+const exact = ({ costUsd }: Merge): Exact => parseDecimal(costUsd);
+const byCost = (a: Exact, b: Exact): number => (isOver(a, b) ? 1 : isOver(b, a) ? -1 : 0);
+const HALF = parseDecimal("0.5");
+
+/** Of costs in order, of which there is one at least. */
+function medianOf(costs: readonly Exact[]): Exact {
+  const low = costs[Math.ceil(costs.length / 2) - 1] ?? ZERO;
+  return product(plus(low, costs[Math.floor(costs.length / 2)] ?? low), HALF);
+}

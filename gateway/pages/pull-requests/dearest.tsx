@@ -1,0 +1,107 @@
+import { useQuery } from "@tanstack/react-query";
+import type { DearMergeView } from "#shared/admin/pull-requests.ts";
+import type { Window } from "#shared/report.ts";
+import { getJson, queryOf } from "../data/api.ts";
+import { OF_RECORDS } from "../data/follow-records.ts";
+import type { FrameSearch } from "../data/search.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Foreign } from "../parts/foreign.tsx";
+import { count, percent } from "../parts/format.ts";
+import { Money } from "../parts/money.tsx";
+import { Panel } from "../parts/page-head.tsx";
+import { PullRequestName } from "../parts/pull-request-name.tsx";
+import { Answered } from "../parts/states.tsx";
+
+/** From this many times the usual on, a factor is named. */
+const NOTABLE = 1.5;
+const WORDS: Readonly<Record<string, string>> = {
+  calls: "calls",
+  sessions: "sessions",
+  subagents: "sub-agents",
+  retries: "retries or failures",
+  context: "input tokens per call",
+};
+
+/** The ten dearest merges, each with what sets it apart from the usual one of its repository. */
+export function Dearest({ search, window: { from, to } }: { search: FrameSearch; window: Window }) {
+  const { repository: [repository] = [], author: [author] = [] } = search;
+  const query = queryOf({
+    ...(from !== null && { from }),
+    ...(to !== null && { to }),
+    ...(repository && { repository }),
+    ...(author && { author }),
+  });
+  const dearest = useQuery({
+    queryKey: ["pull-requests", "dearest", query],
+    queryFn: ({ signal }) =>
+      getJson<{ data: DearMergeView[] }>(`/admin/v1/pull-requests/dearest${query}`, signal),
+    meta: OF_RECORDS,
+  });
+  return (
+    <Panel title="The dearest merges" sub="Beside the usual merge of the same repository in this time.">
+      <Answered query={dearest} height={320}>
+        {({ data }) => (
+          <DataTable label="The dearest merges" columns={COLUMNS} rows={data} rowKey={({ id }) => id} />
+        )}
+      </Answered>
+    </Panel>
+  );
+}
+
+const COLUMNS: Column<DearMergeView>[] = [
+  {
+    id: "name",
+    head: "Pull request",
+    cell: ({ repository, number, author }) => (
+      <>
+        <PullRequestName repository={repository} number={number} />
+        {author !== null && (
+          <small>
+            <Foreign text={author} />
+          </small>
+        )}
+      </>
+    ),
+  },
+  {
+    id: "cost",
+    head: "Cost",
+    isNumber: true,
+    sort: ({ session_cost_usd: cost }) => Number(cost ?? 0),
+    cell: ({ session_cost_usd: cost, session_cost_is_lower_bound: floor }) => (
+      <Money value={cost} floor={floor} />
+    ),
+  },
+  {
+    id: "usual",
+    head: "Usual",
+    isNumber: true,
+    sort: ({ usual_usd: usual }) => Number(usual ?? 0),
+    cell: ({ usual_usd: usual }) => (
+      <Money value={usual} unknown="There is no other merge to compare with." />
+    ),
+  },
+  { id: "why", head: "Why", cell: (merge) => whyOf(merge) },
+];
+
+/** The model that cost most, and what there was far more of than usual, most first. */
+export function whyOf({
+  factors,
+  model,
+  model_cost_usd: part,
+  session_cost_usd: cost,
+}: DearMergeView): string {
+  const share =
+    Number(cost) > 0 && part !== null ? `${percent(Number(part) / Number(cost))} by ${model}` : null;
+  const notable = factors
+    .flatMap(({ name, value, usual }) => {
+      const times = usual === null ? 0 : value / Math.max(usual, 1);
+      return times >= NOTABLE ? [{ times, text: textOf(name, value, usual ?? 0) }] : [];
+    })
+    .toSorted((a, b) => b.times - a.times);
+  const parts = [...(share === null ? [] : [share]), ...notable.map(({ text }) => text)];
+  return parts.join(" · ") || "Nothing unusual is known of its calls.";
+}
+
+const textOf = (name: string, value: number, usual: number): string =>
+  `${count(Math.round(value))} ${WORDS[name] ?? name}, usually ${count(Math.round(usual))}`;
