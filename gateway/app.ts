@@ -28,6 +28,7 @@ import { models } from "./surfaces/models.ts";
 import { oauth } from "./surfaces/oauth.ts";
 import { otel } from "./surfaces/otel.ts";
 import { passThrough } from "./surfaces/pass-through.ts";
+import { promptObjects } from "./surfaces/prompt-objects.ts";
 import { reports } from "./surfaces/reports.ts";
 import { responsesSocket } from "./surfaces/responses-socket.ts";
 import { scim } from "./surfaces/scim.ts";
@@ -65,6 +66,7 @@ const ADDRESSES = [
     modelSurfaces,
     responsesSocket,
     passThrough,
+    promptObjects,
     keptResponses,
   ],
   ...[filesSurface, batchesSurface, messageBatches, classifySurface, sessionLinksSurface, azureObjects],

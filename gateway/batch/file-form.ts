@@ -8,8 +8,7 @@ import type { RequestLines } from "./request-lines.ts";
 
 const PURPOSE = "batch";
 const PURPOSE_BYTES_MAX = 100;
-export const PURPOSE_FAULT =
-  "`purpose` must be `batch`: files for prompts are not kept. Send their content in the call itself.";
+export const PURPOSE_FAULT = "`purpose` must be `batch`, `user_data`, `vision` or `assistants`.";
 
 const invalid = (sentence: string) => new GatewayError("invalid_request", sentence);
 

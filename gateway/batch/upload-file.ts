@@ -1,6 +1,7 @@
 import { errorFields } from "#shared/log.ts";
 import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
+import type { BodyHold } from "../http/body-budget.ts";
 import { boundaryOf, requireUtf8 } from "../http/content-type.ts";
 import { formatPico } from "../limits/money.ts";
 import { insertFiles } from "../stores/batches.ts";
@@ -8,7 +9,9 @@ import type { StreamedBody } from "../upstream/provider-api.ts";
 import { openRequestBody } from "../upstream/request-body.ts";
 import { answerInFull, relayedAnswer } from "./answers.ts";
 import type { BatchDeps } from "./deps.ts";
-import { fileForm } from "./file-form.ts";
+import { fileForm, PURPOSE_FAULT } from "./file-form.ts";
+import { purposeOf } from "./file-purpose.ts";
+import { askForObject } from "./prompt-objects.ts";
 import { fileFacts, objectWithId } from "./read-answer.ts";
 import { requestLines } from "./request-lines.ts";
 import { batchResolver } from "./resolve.ts";
@@ -16,22 +19,44 @@ import { batchResolver } from "./resolve.ts";
 /** Forms up to this size are sent in one piece, with a content-length. */
 const PIECE_BYTES_MAX = 1024 * 1024;
 
+/** Purposes of files that calls name; no vendor bills them. */
+const PROMPT_PURPOSES: ReadonlySet<string> = new Set(["user_data", "vision", "assistants"]);
+
+/** SDKs send the `purpose` behind the file. Anthropic's files have none. */
+const HELD_MAX = 25 * 1024 * 1024;
+const ANTHROPIC_HELD_MAX = 64 * 1024;
+
+type Uploaded = { key: ClientKey; request: Request; hold: BodyHold; origin: string };
+
 /**
- * `POST /v1/files`: streams a file of requests to the provider of its models, checking every line against the key's
+ * `POST /v1/files`: passes a file for prompts on, or streams a file of requests to the provider of its models, checking every line against the key's
  * scopes. A refused line aborts the upload, so the provider never stores the file.
  */
 export async function uploadFile(
   deps: BatchDeps,
-  { key, request }: { key: ClientKey; request: Request },
+  { key, request, hold, origin }: Uploaded,
 ): Promise<Response> {
   requireUtf8(request.headers);
   const boundary = boundaryOf(request.headers.get("content-type"));
   if (boundary === null) {
     throw new GatewayError("unsupported_media_type", "This surface accepts multipart/form-data.");
   }
+  const arrival = openRequestBody(request, deps.bytesMax.multipart, deps);
+  const isAnthropics = request.headers.has("anthropic-version");
+  const bytesMax = isAnthropics ? ANTHROPIC_HELD_MAX : HELD_MAX;
+  const { purpose, form: received } = await purposeOf(arrival, boundary, { hold, bytesMax });
+  if (isAnthropics && purpose === null) {
+    const anthropics = { keeper: "anthropic", path: "/v1/files", purpose: "anthropic" } as const;
+    return await askForObject(deps, { key, request, origin, body: received, ...anthropics });
+  }
+  if (purpose !== null && PROMPT_PURPOSES.has(purpose)) {
+    const openais = { keeper: "openai", path: "/files", purpose } as const;
+    return await askForObject(deps, { key, request, origin, body: received, ...openais });
+  }
+  if (purpose !== null && purpose !== "batch") throw new GatewayError("invalid_request", PURPOSE_FAULT);
   const resolver = batchResolver(deps, key, request.headers);
   const lines = requestLines(resolver, deps.bytesMax.json);
-  const form = fileForm(openRequestBody(request, deps.bytesMax.multipart, deps), boundary, {
+  const form = fileForm(received, boundary, {
     ...resolver,
     lines,
   });

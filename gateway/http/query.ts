@@ -2,7 +2,7 @@ import { CALL } from "./deciding-names.ts";
 import { foldedName } from "./one-reading.ts";
 
 /** Parameters that may carry a credential, which belongs to whoever it was presented to. */
-const CREDENTIAL = /key|token|secret|auth|sig|credential|password/i;
+const CREDENTIAL = /^(?!(?:next_?)?page_?token$).*(?:key|token|secret|auth|sig|credential|password)/i;
 /** A credential of the gateway's own under any name. */
 const OWN = /^tg[a-z]?_/;
 

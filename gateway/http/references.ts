@@ -21,7 +21,10 @@ const NONE: References = { kept: [], items: [], files: [] };
  * long s of some servers' folding, or with an ASCII letter or such an i written as an escape. A container that is an
  * object has its id in a name of its own.
  */
-const NAMES = ["file_ids?", "vector_store_ids?", "(?:container|conversation)(?:_id)?"]
+const NAMES = [
+  ...["file_ids?", "vector_store_ids?", "skill_id", "(?:container|conversation)(?:_id)?"],
+  ...["file_?uri", "cached_?content"],
+]
   .join("|")
   .replaceAll("i", "(?:i|\\xc4[\\xb0\\xb1])")
   .replaceAll("s", "(?:s|\\xc5\\xbf)");
@@ -35,6 +38,11 @@ const LISTS: ReadonlyMap<string, "kept" | "files"> = new Map([
   ["vector_store_ids", "kept"],
   ["conversation", "kept"],
   ["conversation_id", "kept"],
+  ["skill_id", "files"],
+  ["fileuri", "files"],
+  ["file_uri", "files"],
+  ["cachedcontent", "kept"],
+  ["cached_content", "kept"],
   ["container", "kept"],
   ["container_id", "kept"],
 ]);
@@ -113,13 +121,17 @@ function namedIn(bytes: Uint8Array): References {
       },
       member(member) {
         const list = LISTS.get(name);
-        if (list) for (const id of stringsIn(valueAt(bytes, member))) found[list].push(id);
+        if (list)
+          for (const id of stringsIn(valueAt(bytes, member))) found[list].push(GOOGLES.exec(id)?.[0] ?? id);
       },
     };
   };
   skipObject(bytes, skipWhitespace(bytes, 0), within(1));
   return found;
 }
+
+/** The name of a file of Google's in its address. */
+const GOOGLES = /files\/[a-z0-9-]{1,40}$/;
 
 const stringsIn = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((id) => typeof id === "string");

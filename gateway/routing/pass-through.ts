@@ -51,10 +51,7 @@ export function requirePassThrough(
   }
   const provider = providers.get(name);
   if (!provider?.enabled || provider.kind === "echo") throw new GatewayError("not_found");
-  const segments = path.slice(1).split("/").map(decoded);
-  if (!segments.every((segment) => SEGMENT.test(segment))) {
-    throw new GatewayError("invalid_request", "The address is not valid.");
-  }
+  const segments = segmentsOf(path);
   const plain = `/${segments.join("/")}`;
   const isOpen = provider.passThrough?.some((glob) => matchesGlob(glob.replace(/^(?!\/)/, "/"), plain));
   if (!isOpen || segments.some((segment) => ADMINISTRATION.test(segment))) {
@@ -64,6 +61,22 @@ export function requirePassThrough(
   }
   return provider;
 }
+
+/** @throws GatewayError invalid_request for a path that servers may read differently. */
+function segmentsOf(path: string): string[] {
+  const segments = path.slice(1).split("/").map(decoded);
+  if (segments.every((segment) => SEGMENT.test(segment))) return segments;
+  throw new GatewayError("invalid_request", "The address is not valid.");
+}
+
+/**
+ * What may be an id in a vendor's path: each segment, and each pair, because Google's names have two.
+ * @throws GatewayError invalid_request
+ */
+export const requireVendorPath = (path: string): string[] =>
+  segmentsOf(path).flatMap((segment, index, all) =>
+    index === 0 ? [segment] : [segment, `${all[index - 1]}/${segment}`],
+  );
 
 function decoded(segment: string): string {
   try {

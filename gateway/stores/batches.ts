@@ -69,6 +69,9 @@ export const reservedFor = ({ db }: Db, recordId: string): Promise<string | null
     return row?.usd ?? null;
   });
 
+/** Stored as the purpose of what other vendors than OpenAI keep: their own lists have it. */
+export const OTHER_VENDORS = ["anthropic", "google"];
+
 export type FileList = Slice & { purpose: string | null; oldestFirst: boolean };
 
 /** A key's files, newest first by default; `after` is the id of one of them. */
@@ -87,7 +90,7 @@ export const listFiles = (
       .where(
         and(
           ownFile(keyId),
-          purpose === null ? undefined : eq(files.purpose, purpose),
+          purpose === null ? notInArray(files.purpose, OTHER_VENDORS) : eq(files.purpose, purpose),
           after === null ? undefined : oldestFirst ? sql`${place} > ${from}` : sql`${place} < ${from}`,
         ),
       )

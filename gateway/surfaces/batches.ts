@@ -1,40 +1,40 @@
 import { batchResults, cancelBatch, deleteBatch, listOwnBatches, readBatch } from "../batch/batches.ts";
-import { PURPOSE_FAULT } from "../batch/file-form.ts";
 import { deleteFile, fileContent, listOwnFiles, readFile } from "../batch/files.ts";
 import { createLineBatch } from "../batch/line-batches.ts";
 import { createMessageBatch } from "../batch/message-batches.ts";
+import { askForObject } from "../batch/prompt-objects.ts";
 import { uploadFile } from "../batch/upload-file.ts";
-import { GatewayError } from "../errors.ts";
 import { holding } from "../http/body-budget.ts";
 import { readBody } from "../plugins/body.ts";
-import { keyed } from "../plugins/client-key.ts";
+import { type Caller, keyed } from "../plugins/client-key.ts";
 import { type BatchSurfaceDeps, batchQuestion, batchRoute, publicOrigin, queryOf } from "./batch-surface.ts";
 import { formBody, jsonBody } from "./model-docs.ts";
+import { objectRequest } from "./prompt-objects.ts";
 
 const BODY_BYTES_MAX = 1024 * 1024;
 const FIRST_READ =
   "The first read after the batch ends records its cost, at interactive rates, in the field `gateway`.";
 
-/** `/v1/files`: files of batch requests and of their results. A key sees only its own. */
+/** `/v1/files`: files of prompts, of batch requests and of their results. A key sees only its own. */
 export const filesSurface = (deps: BatchSurfaceDeps) =>
   keyed(deps, "files")
     .post(
       "/v1/files",
-      ({ request, caller }) =>
-        uploadFile(deps, { key: caller.key, request }).catch((error) => {
-          // Anthropic's files have no purpose, so that a file for a prompt is read as requests.
-          const isPrompts = request.headers.has("anthropic-version") && /^Line 1: /.test(error?.message);
-          throw isPrompts ? new GatewayError("invalid_request", PURPOSE_FAULT) : error;
+      (it) =>
+        (it.request.headers.has("anthropic-version") ? null : ofOthers(deps, it)) ??
+        holding(deps.bodyBudget, (hold) => {
+          const origin = publicOrigin(deps, it.request);
+          return uploadFile(deps, { key: it.caller.key, request: it.request, hold, origin });
         }),
       batchRoute(
-        "Upload a file of requests",
-        "`multipart/form-data` with `purpose` `batch` and a `file` with one JSON request per line. Every line is checked against the key's scope; names of routes become their models.",
-        formBody({ purpose: "`batch`.", file: null }),
+        "Upload a file",
+        "`multipart/form-data` with a `file` for prompts (`purpose` `user_data`, `vision` or `assistants`), passed on unread; or with `purpose` `batch` and one JSON request per line. Every line is checked against the key's scope; names of routes become their models. With `anthropic-version` it is Anthropic's, without a `purpose`.",
+        formBody({ purpose: "`batch`, `user_data`, `vision` or `assistants`.", file: null }),
       ),
     )
     .get(
       "/v1/files",
-      ({ request, caller }) => listOwnFiles(deps, caller.key.id, queryOf(request)),
+      (it) => ofOthers(deps, it) ?? listOwnFiles(deps, it.caller.key.id, queryOf(it.request)),
       batchRoute(
         "List files",
         "The calling key's own, newest first. Accepts `limit`, `after`, `order` and `purpose`.",
@@ -42,23 +42,34 @@ export const filesSurface = (deps: BatchSurfaceDeps) =>
     )
     .get(
       "/v1/files/:id",
-      ({ request, caller, params }) => readFile(deps, { ...question(request, caller.key.id), id: params.id }),
+      (it) => ofOthers(deps, it) ?? readFile(deps, question(it)),
       batchRoute("Read about a file"),
     )
     .get(
       "/v1/files/:id/content",
-      ({ request, caller, params }) =>
-        fileContent(deps, { ...question(request, caller.key.id), id: params.id }),
+      (it) => ofOthers(deps, it) ?? fileContent(deps, question(it)),
       batchRoute("Read a file"),
     )
     .delete(
       "/v1/files/:id",
-      ({ request, caller, params }) =>
-        deleteFile(deps, { ...question(request, caller.key.id), id: params.id }),
+      (it) => ofOthers(deps, it) ?? deleteFile(deps, question(it)),
       batchRoute("Delete a file"),
     );
 
-const question = ({ headers, signal }: Request, keyId: string) => ({ headers, signal, keyId });
+type Asked = { request: Request; caller: Caller; params?: Record<string, string> };
+
+/** Anthropic's and Google's files have the same address; null: it is OpenAI's client. */
+function ofOthers(deps: BatchSurfaceDeps, { request, caller }: Asked): Promise<Response> | null {
+  const { headers } = request;
+  const keeper = headers.has("anthropic-version") ? "anthropic" : "google";
+  if (keeper === "google" && !headers.has("x-goog-api-key")) return null;
+  return askForObject(deps, objectRequest(deps, { request, key: caller.key, keeper }));
+}
+
+const question = ({ request: { headers, signal }, caller, params }: Asked) => ({
+  ...{ headers, signal, keyId: caller.key.id },
+  id: params?.["id"] ?? "",
+});
 
 /** `/v1/batches` (spec, endpoint table): a batch of the requests in a file that the same key uploaded. */
 export const batchesSurface = (deps: BatchSurfaceDeps) =>

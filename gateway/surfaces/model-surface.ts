@@ -188,7 +188,8 @@ const arrived = (
   // It says how a stream is framed, which the gateway decides, or which version of another vendor's address this is.
   query: named ? "" : forwardedQuery(request.url),
   body,
-  model: named?.model ?? stringMember(body, "model"),
+  // As Google's bodies name it.
+  model: named?.model ?? stringMember(body, "model")?.replace(vendor ? /^models\// : "", "") ?? null,
   routeMember: vendor ? null : stringMember(body, "route"),
   ...(vendor && { vendor: { ...vendor, ids: [...vendor.ids, ...idsAnywhere(body)] } }),
   streamed,

@@ -4,7 +4,7 @@ import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { type HeaderTable, upstreamHeaders } from "../http/headers.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import { credentialHeader, providerUrl } from "../providers/endpoint.ts";
+import { credentialHeader, providerUrl, vendorUrl } from "../providers/endpoint.ts";
 import type { WireName } from "../surface-facts.ts";
 import { answerFault, ProviderFailure, UnansweredRequest, unanswered } from "./failures.ts";
 import type { OutboundFetch, OutboundRequest } from "./outbound-fetch.ts";
@@ -15,11 +15,13 @@ const ANSWER_MS = 120_000;
 
 /** A request about an object stored by the provider: a file or a batch. */
 type ProviderApiRequest = {
-  method: "GET" | "POST" | "DELETE";
+  method: "GET" | "POST" | "PATCH" | "DELETE";
   provider: Provider;
   wire: WireName;
   /** Below the provider's API root; made of constants and checked ids. */
   path: string;
+  /** `path` is the vendor's own, below its host; with further headers. */
+  own?: HeaderTable;
   /** The client's headers, to be filtered by the allow-list; absent for the gateway's own requests. */
   headers?: Headers;
   body?: Uint8Array | StreamedBody;
@@ -39,7 +41,7 @@ export function createProviderApi({ reach, clock, watchdog, log }: ProviderApiDe
   return async (call) => {
     const { provider, path } = call;
     requireConfigured(provider);
-    const url = providerUrl(provider, path);
+    const url = call.own ? vendorUrl(provider, path) : providerUrl(provider, path);
     const deadline = new AbortController();
     const watched = { deadlineMs: clock.monotonicMs() + ANSWER_MS, expire: () => deadline.abort() };
     const moved = () => {
@@ -81,7 +83,7 @@ function requestOf(call: ProviderApiRequest, deadline: AbortSignal, moved: () =>
   const { method, provider, wire, headers, body, signal } = call;
   return {
     method,
-    headers: headersFor(provider, wire, { from: headers, hasBody: body !== undefined }),
+    headers: { ...headersFor(provider, wire, { from: headers, hasBody: body !== undefined }), ...call.own },
     body: body === undefined || body instanceof Uint8Array ? (body ?? null) : body.bytes(moved),
     signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
     decompress: false,

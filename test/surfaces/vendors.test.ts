@@ -179,10 +179,12 @@ test("files have errors in Anthropic's shape for its clients", async () => {
     [{ "anthropic-version": "2023-06-01" }, "error"],
     [{}, undefined],
   ] as const) {
-    const answer = await fetch(`${world.gateway.url}/v1/files/file-none`, {
+    const answer = await fetch(`${world.gateway.url}/v1/files`, {
+      method: "POST",
+      body: "{}",
       headers: { authorization: `Bearer ${world.gateway.secret}`, ...headers },
     });
-    expect(answer.status).toBe(404);
+    expect(answer.status).toBe(415);
     expect(((await answer.json()) as { type?: string }).type).toBe(type);
   }
 });

@@ -1,0 +1,42 @@
+import type { BodyHold } from "../http/body-budget.ts";
+import { multipartScanner } from "../http/multipart.ts";
+import type { RequestBody } from "../upstream/request-body.ts";
+
+/** `bytesMax`: as much of the form is held until its `purpose` has come. */
+type Held = { hold: BodyHold; bytesMax: number };
+
+/** The form's `purpose`, and the whole form to read again; null: it has none, or none in its first `bytesMax`. */
+export async function purposeOf(
+  arrival: RequestBody,
+  boundary: string,
+  { hold, bytesMax }: Held,
+): Promise<{ purpose: string | null; form: RequestBody }> {
+  const field = textField(boundary, "purpose");
+  const held: (Uint8Array | null)[] = [];
+  for (let size = 0; field.text() === null && size <= bytesMax; size += held.at(-1)?.byteLength ?? 0) {
+    const chunk = await arrival.next();
+    held.push(chunk);
+    if (chunk === null) break;
+    hold.take(chunk.byteLength);
+    field.push(chunk);
+  }
+  const next = async () => (held.length > 0 ? (held.shift() ?? null) : await arrival.next());
+  return { purpose: field.text(), form: { next, cancel: () => arrival.cancel() } };
+}
+
+/** Reads one text field of a form; null until it is whole. */
+function textField(boundary: string, name: string) {
+  const scanner = multipartScanner(boundary);
+  let reading: Buffer | null = null;
+  let whole: string | null = null;
+  return {
+    push(chunk: Uint8Array): void {
+      for (const event of scanner.push(chunk)) {
+        if (event.kind === "content") reading &&= Buffer.concat([reading, event.bytes]);
+        else if (event.kind === "part") reading = event.part.name === name ? Buffer.alloc(0) : null;
+        else whole ??= reading?.toString() ?? null;
+      }
+    },
+    text: () => whole,
+  };
+}
