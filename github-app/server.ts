@@ -75,6 +75,7 @@ function firstPage({ config, credentials }: ServerDeps, request: Request): Respo
   return publicPage({
     app: identity?.app.id ?? null,
     receives: webhookSecrets.length > 0,
+    webhookPath: config.webhookPath,
     consoleUrl: consoleUrl(config, request),
   });
 }

@@ -11,7 +11,7 @@ import { noteOnPage, type SetupOrigin } from "../stores/audit-store.ts";
 import type { AppIdentity } from "./octokit.ts";
 
 /** The App's identity on GitHub, and the secrets that verify webhooks. */
-export type Credentials = {
+type Credentials = {
   /** Null: the App does not call GitHub. */
   identity: AppIdentity | null;
   /** The present one first; empty: no webhook is accepted. */

@@ -72,11 +72,13 @@ export const enterPage = (token: string): Response =>
 </form>`);
 
 /** The public page at `/`: whether the App is set up, and where to do it. `app`: its id on GitHub. It names no repository. */
-export const publicPage = (state: { app: number | null; receives: boolean; consoleUrl: string }): Response =>
-  page(html`<p>${stateText(state)}</p>
+export const publicPage = (state: PublicState): Response =>
+  page(html`<p>${stateText(state)} Webhooks arrive at <code>${state.webhookPath}</code>.</p>
 <p>Administrators set it up, and see its state, in <a href="${state.consoleUrl}">the gateway's console</a>. Without a gateway, open the one-time link that the start prints, or set <code>WEBHOOK_SECRET</code>, <code>APP_ID</code> and <code>PRIVATE_KEY</code>.</p>`);
 
-const stateText = ({ app, receives }: { app: number | null; receives: boolean }): Html => {
+type PublicState = { app: number | null; receives: boolean; webhookPath: string; consoleUrl: string };
+
+const stateText = ({ app, receives }: PublicState): Html => {
   if (!receives) return html`The App is <strong>not configured</strong>: it accepts no webhooks.`;
   if (app !== null) return html`It is the GitHub App <strong>${app}</strong>.`;
   return html`The App is <strong>receive-only</strong>: it processes webhooks, but does not call GitHub.`;

@@ -42,7 +42,7 @@ export const GithubAppReport = closed({
 });
 export type GithubAppReport = Static<typeof GithubAppReport>;
 
-export const WaitingMerge = closed({
+const WaitingMerge = closed({
   repository_id: Type.Integer(),
   repository: nullable(Type.String({ description: "`owner/name`; null: not known." })),
   number: Type.Integer(),

@@ -105,27 +105,27 @@ const useRoutesOf = (key: string) =>
     retry: false,
   });
 
-/** Waits for a call after those that were there when the page was opened. */
+/** Waits for a call that is not among the latest ones of when the page was opened. */
 function FirstCall() {
-  const [before, setBefore] = useState<string | null>(null);
-  const { data: newest = "" } = useQuery({
-    queryKey: ["own", "newest-call"],
+  const [before, setBefore] = useState<readonly string[] | null>(null);
+  const { data: latest = [] } = useQuery({
+    queryKey: ["own", "latest-calls"],
     queryFn: async ({ signal }) => {
-      const { data } = await getJson<Page<RequestView>>("/admin/v1/requests?limit=1", signal);
-      const id = data[0]?.id ?? "none";
-      setBefore((known) => known ?? id);
-      return id;
+      const { data } = await getJson<Page<RequestView>>("/admin/v1/requests?limit=20", signal);
+      const ids = data.map(({ id }) => id);
+      setBefore((known) => known ?? ids);
+      return ids;
     },
     refetchInterval: POLL_MS,
     gcTime: 0,
   });
-  const isNew = before !== null && newest !== "" && newest !== before;
+  const made = before && latest.find((id) => !before.includes(id));
   return (
     <p role="status">
-      {isNew ? (
+      {made ? (
         <>
           Your call was received:{" "}
-          <Link className="link" to="/requests/$id" params={{ id: newest }}>
+          <Link className="link" to="/requests/$id" params={{ id: made }}>
             see its record
           </Link>
           .

@@ -1,5 +1,5 @@
 /** What a sample is filled in with. */
-export type Sample = {
+type Sample = {
   /** The gateway's address, without a trailing slash. */
   address: string;
   key: string;

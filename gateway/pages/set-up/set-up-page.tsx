@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import { faultsOfApp, isInstalled, NextOfApp } from "../github/github-app.tsx";
 import { ConnectAgent } from "../me/connect-agent.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Answered } from "../parts/states.tsx";
 import { SecretOnce } from "../settings/secret-once.tsx";
-import { faultsOfApp, isInstalled, NextOfApp } from "./github-app.tsx";
 import { JoinStep, StampStep } from "./join-step.tsx";
 import { SET_UP, type SetUp } from "./set-up-state.ts";
 import { KeyStep, ProviderStep, RouteStep } from "./steps.tsx";

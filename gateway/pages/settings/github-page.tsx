@@ -1,11 +1,11 @@
 import type { RepositoryView } from "#shared/admin/repositories.ts";
 import { useList } from "../data/records.ts";
+import { GithubAppPanel } from "../github/github-app.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { count } from "../parts/format.ts";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Empty } from "../parts/states.tsx";
-import { GithubAppPanel } from "../set-up/github-app.tsx";
 import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
 import { APP_SETTINGS, FEEDBACK_SETTINGS } from "./forms/people-forms.ts";
 import { SETTINGS_LIST } from "./resources.ts";

@@ -9,7 +9,7 @@ import { Panel } from "../parts/page-head.tsx";
 import { Answered, Fault } from "../parts/states.tsx";
 
 /** While it is looked at, the App looks at GitHub again every few seconds. */
-export const GITHUB_APP = {
+const GITHUB_APP = {
   queryKey: ["github-app"],
   queryFn: ({ signal }: { signal: AbortSignal }) => getJson<GithubAppView>("/admin/v1/github-app", signal),
   refetchInterval: 3_000,
