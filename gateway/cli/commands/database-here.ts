@@ -1,6 +1,12 @@
 import { resolve } from "node:path";
-import { runningDatabase } from "#drizzle/embedded/supervisor.ts";
+import { Type } from "@sinclair/typebox";
+import { existingCluster, makeDirectory } from "#drizzle/embedded/location.ts";
+import { runningDatabase, startEmbedded } from "#drizzle/embedded/supervisor.ts";
+import { systemClock } from "#shared/clock.ts";
+import { readEnv } from "#shared/env.ts";
 import { optional, postgresUrl, text } from "#shared/env-forms.ts";
+import { createLog } from "#shared/log.ts";
+import { printNote } from "./common.ts";
 
 /** The settings that say where the database is. */
 export const WHERE = {
@@ -20,3 +26,36 @@ export function databaseHere({
   if (!url) throw new Error("No database is running here. Start the gateway, or set DATABASE_URL.");
   return url;
 }
+
+/**
+ * Does work on the database that `url` names, or on the one of the installation on this computer: as it runs, or started for
+ * the work alone. `creates`: a missing one is created.
+ */
+export async function withDatabase<T>(
+  { url, creates = false }: { url: string | undefined; creates?: boolean },
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  const { DATABASE_URL, DATA_DIR } = readEnv(Type.Object(WHERE));
+  const dataDirectory = resolve(DATA_DIR);
+  const running = url ?? DATABASE_URL ?? runningDatabase(dataDirectory);
+  if (running) return await work(running);
+  if (!creates && existingCluster(dataDirectory) === null) {
+    throw new Error(`There is no database in ${dataDirectory}. Set DATA_DIR or DATABASE_URL.`);
+  }
+  makeDirectory(dataDirectory, 0o711);
+  const embedded = await ownDatabase(dataDirectory);
+  try {
+    return await work(embedded.url);
+  } finally {
+    await embedded.stop();
+  }
+}
+
+/** Starts the database of a data directory for this process alone. */
+export const ownDatabase = (dataDirectory: string) =>
+  startEmbedded({
+    dataDirectory,
+    log: createLog("database", "error"),
+    clock: systemClock,
+    progress: printNote,
+  });
