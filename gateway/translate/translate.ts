@@ -153,13 +153,8 @@ export function translate(
     answer(answer, usage) {
       const object = objectInBytes(answer);
       const reply = object && replyOf(provider.whole(object, options.stop).flatMap(readSteps()));
-      if (!reply?.stop) return null;
-      return jsonBytes(
-        client.whole(
-          reply,
-          writing(() => usage),
-        ),
-      );
+      const written = writing(() => usage);
+      return reply?.stop ? jsonBytes(client.whole(reply, written)) : null;
     },
     fault(answer) {
       const fault = faultInAnswer(pair.from, objectInBytes(answer));

@@ -1,7 +1,6 @@
 import { isJson, type Json, objectsIn, textIn } from "./exact-json.ts";
 import {
   dropped,
-  flagAt,
   ignored,
   into,
   type LocatedBody,
@@ -48,9 +47,9 @@ function searchOf({ object, at }: LocatedBody): WebSearch {
         ? { type: "approximate", ...given["approximate"] }
         : given;
     },
-    // How much it reads, and whether live.
+    external_web_access: ignored,
+    // How much it reads.
     search_context_size: dropped,
-    external_web_access: (value, place) => (flagAt(value, place) ? place.drop() : lose(place)),
     search_content_types: dropped,
     return_token_budget: dropped,
     allowed_callers: dropped,
@@ -70,7 +69,9 @@ export function takeSearch(prompt: Prompt, searches: boolean): void {
   prompt.tools = prompt.tools.filter((tool) => !tool.search);
   const { object, at } = search;
   const type = textIn(object, "type");
-  if (searches && prompt.tools.every(({ name }) => name !== NAME)) prompt.search = searchOf(search);
+  // Codex asks for pages that OpenAI has already read, and for no access to the web.
+  const isLive = object["external_web_access"] !== false;
+  if (searches && isLive && prompt.tools.every(({ name }) => name !== NAME)) prompt.search = searchOf(search);
   else if (prompt.tools.length > 0) at.drop();
   else lose(type === null ? at : at.member("type"), `the tool \`${type ?? NAME}\` is run by its vendor`);
 }

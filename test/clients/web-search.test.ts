@@ -234,6 +234,13 @@ test("beside functions, Claude and OpenAI search as well, and Google's older rul
   }
 });
 
+test("a client that wants no live access, as Codex by default, gets no other vendor's search", async () => {
+  const search = { type: "web_search" as const, external_web_access: false };
+  const draw = { type: "function" as const, name: "draw", parameters: { type: "object" }, strict: false };
+  await openai(newId()).responses.create({ model: CLAUDE, input: "Rain?", tools: [search, draw] as never });
+  expect(seen.at(-1)?.body["tools"]).toMatchObject([{ name: "draw" }]);
+});
+
 test("domains are kept where the vendor has them, and refused by name where it has not", async () => {
   const tools = [{ type: "web_search" as const, filters: { allowed_domains: ["weather.example"] } }];
   await openai(newId()).responses.create({ model: CLAUDE, input: "Rain?", tools });

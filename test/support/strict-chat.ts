@@ -49,7 +49,7 @@ const DETAILS = [
 ];
 
 /** A stand-in for vendors of the chat format that think before they speak, and want their thoughts back as they document it. */
-export function strictChat(): StrictChat {
+export function strictChat({ parallel = 1 }: { parallel?: number } = {}): StrictChat {
   const requests: Request[] = [];
   const returned: number[] = [];
   const refused: string[] = [];
@@ -59,6 +59,7 @@ export function strictChat(): StrictChat {
     port: 0,
     async fetch(http) {
       const vendor = new URL(http.url).pathname.split("/")[1] as Vendor;
+      if (!http.url.endsWith("/chat/completions")) return new Response("Not Found", { status: 404 });
       const request: Request = await http.json();
       requests.push(request);
       const said = request.messages.map((message) => (message.role === "assistant" ? (message as Said) : {}));
@@ -70,18 +71,17 @@ export function strictChat(): StrictChat {
       const own = (one: Said) =>
         one.reasoning_content === THOUGHT || one.reasoning_details?.length === DETAILS.length;
       returned.push(said.filter(own).length);
-      calls += 1;
       const thought =
         vendor === "openrouter"
           ? { reasoning: THOUGHT, reasoning_details: DETAILS }
           : { reasoning_content: THOUGHT };
-      const call = {
-        id: `call_${calls}`,
+      const calling = Array.from({ length: parallel }, (_, index) => ({
+        id: `call_${++calls}`,
         type: "function",
-        function: { name: "weather", arguments: '{"city":"A"}' },
-      };
+        function: { name: toolOf(request), arguments: JSON.stringify({ city: "AB"[index] }) },
+      }));
       const isAnswered = request.messages.at(-1)?.role === "tool";
-      const rest = isAnswered ? { content: "It rains." } : { content: null, tool_calls: [call] };
+      const rest = isAnswered ? { content: "It rains." } : { content: null, tool_calls: calling };
       return answered(request, { ...thought, ...rest }, isAnswered ? "stop" : "tool_calls");
     },
   });
@@ -97,6 +97,9 @@ export function strictChat(): StrictChat {
   };
 }
 
+const toolOf = ({ tools = [] }: Request): string =>
+  tools.flatMap((tool) => (tool.type === "function" ? tool.function.name : []))[0] ?? "weather";
+
 type Message = Said & { content: string | null; reasoning?: string };
 
 /** Whole, or in pieces as the vendors stream them: a thought in halves, its signature at the end. */
@@ -111,6 +114,7 @@ function answered({ model, stream }: Request, message: Message, finish_reason: s
   const halves = [THOUGHT.slice(0, 4), THOUGHT.slice(4)];
   const [text, sealed] = reasoning_details ?? [];
   const deltas = [
+    { role: "assistant", content: "" },
     ...(reasoning_content ? halves.map((half) => ({ reasoning_content: half })) : []),
     ...(text
       ? halves.map((half) => ({

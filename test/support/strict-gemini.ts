@@ -1,5 +1,11 @@
 import type { Content, Part } from "@google/genai";
+import type OpenAI from "openai";
 import { atEnd } from "./at-end.ts";
+
+type Chat = OpenAI.ChatCompletionCreateParams;
+const signatureOf = (call: object): unknown =>
+  (call as { extra_content?: { google?: { thought_signature?: string } } }).extra_content?.google
+    ?.thought_signature;
 
 type Request = { contents: Content[] } & Record<string, unknown>;
 
@@ -39,6 +45,38 @@ export function strictGemini(): StrictGemini {
     }));
   };
 
+  /** Google's address in OpenAI's format, which has the signatures in `extra_content`. */
+  const compatible = ({ model, messages, stream }: Chat): Response => {
+    const called = messages.flatMap((one) =>
+      one.role === "assistant" ? (one.tool_calls?.slice(0, 1) ?? []) : [],
+    );
+    const lost = called.some((call) => signatureOf(call) !== signed.get(call.id));
+    if (lost) {
+      const message = "Function call is missing a thought_signature in functionCall parts.";
+      refused.push(message);
+      return Response.json([{ error: { code: 400, message, status: "INVALID_ARGUMENT" } }], { status: 400 });
+    }
+    const isAnswered = messages.at(-1)?.role === "tool";
+    const tool_calls = calls().map(({ functionCall: call, thoughtSignature: thought_signature }, index) => ({
+      index,
+      id: call?.id,
+      type: "function",
+      function: { name: "weather", arguments: JSON.stringify(call?.args) },
+      ...(thought_signature && { extra_content: { google: { thought_signature } } }),
+    }));
+    const said = {
+      role: "assistant",
+      ...(isAnswered ? { content: "It rains." } : { content: null, tool_calls }),
+    };
+    const choice = { index: 0, finish_reason: isAnswered ? "stop" : "tool_calls" };
+    const head = { id: "1", model, usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } };
+    if (!stream) return Response.json({ ...head, choices: [{ ...choice, message: said }] });
+    const chunk = JSON.stringify({ ...head, choices: [{ ...choice, delta: said }] });
+    return new Response(`data: ${chunk}\n\ndata: [DONE]\n\n`, {
+      headers: { "content-type": "text/event-stream" },
+    });
+  };
+
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -47,6 +85,7 @@ export function strictGemini(): StrictGemini {
       const [, model = "", method] = /^\/v1beta\/models\/([^:/]+):(\w+)$/.exec(pathname) ?? [];
       const request: Request = await http.json();
       requests.push(request);
+      if (pathname.endsWith("/chat/completions")) return compatible(request as unknown as Chat);
       const fault = method === undefined ? `No method at ${pathname}.` : refusal(request, { signed, seen });
       if (fault !== null) {
         refused.push(fault);

@@ -110,6 +110,7 @@ export function strictOpenAi(): StrictOpenAi {
             {
               type: "message",
               id: `msg_${made}`,
+              status: "completed",
               role: "assistant",
               content: [{ type: "output_text", text: "It rains.", annotations: [] }],
             },
@@ -117,6 +118,7 @@ export function strictOpenAi(): StrictOpenAi {
         : ["Oslo", "Bergen"].map((city, index) => ({
             type: "function_call",
             id: `fc_${made}_${index}`,
+            status: "completed",
             call_id: `call_${made}_${index}`,
             name: weatherIn(request),
             arguments: JSON.stringify({ city }),
@@ -131,6 +133,7 @@ export function strictOpenAi(): StrictOpenAi {
     const response = {
       id: `resp_${made}`,
       object: "response",
+      created_at: 1,
       model: request.model,
       status: "completed",
       store: false,
@@ -245,45 +248,53 @@ const weatherIn = ({ tools = [] }: Request): string =>
   "weather";
 
 type Output = {
-  type: string;
+  type: "message" | "reasoning" | "function_call";
   id: string;
   summary?: { text: string }[];
   content?: { text: string }[];
   arguments?: string;
 };
 
+/** As the vendor streams it: each item opened, its parts, and the item whole. */
 function streamed(response: { output: object[]; [member: string]: unknown }): Response {
   const list = [
     { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
     ...(response.output as Output[]).flatMap((item, output_index) => {
       const at = { output_index, item_id: item.id };
+      const empty = {
+        message: { content: [] },
+        reasoning: { summary: [] },
+        function_call: { arguments: "" },
+      }[item.type];
       return [
-        {
-          type: "response.output_item.added",
-          output_index,
-          item: { ...item, summary: [], content: [], arguments: "" },
-        },
-        ...(item.summary ?? []).map(({ text }, summary_index) => ({
-          type: "response.reasoning_summary_text.delta",
-          ...at,
-          summary_index,
-          delta: text,
-        })),
-        ...(item.content ?? []).map(({ text }, content_index) => ({
-          type: "response.output_text.delta",
-          ...at,
-          content_index,
-          delta: text,
-        })),
+        { type: "response.output_item.added", output_index, item: { ...item, ...empty } },
+        ...(item.summary ?? []).flatMap((part, summary_index) => [
+          {
+            type: "response.reasoning_summary_part.added",
+            ...at,
+            summary_index,
+            part: { ...part, text: "" },
+          },
+          { type: "response.reasoning_summary_text.delta", ...at, summary_index, delta: part.text },
+        ]),
+        ...(item.content ?? []).flatMap((part, content_index) => [
+          { type: "response.content_part.added", ...at, content_index, part: { ...part, text: "" } },
+          { type: "response.output_text.delta", ...at, content_index, delta: part.text, logprobs: [] },
+          { type: "response.output_text.done", ...at, content_index, text: part.text, logprobs: [] },
+          { type: "response.content_part.done", ...at, content_index, part },
+        ]),
         ...(item.arguments
-          ? [{ type: "response.function_call_arguments.delta", ...at, delta: item.arguments }]
+          ? [
+              { type: "response.function_call_arguments.delta", ...at, delta: item.arguments },
+              { type: "response.function_call_arguments.done", ...at, arguments: item.arguments },
+            ]
           : []),
         { type: "response.output_item.done", output_index, item },
       ];
     }),
     { type: "response.completed", response },
   ];
-  return events(list.map((event) => JSON.stringify(event)));
+  return events(list.map((event, sequence_number) => JSON.stringify({ ...event, sequence_number })));
 }
 
 const events = (list: string[]): Response =>

@@ -117,6 +117,7 @@ function textPart(object: Json, at: BodyPlace): Part {
     refusal: text,
     annotations: dropped,
     logprobs: dropped,
+    parsed: dropped,
     ...cacheReaders(part),
   });
   return part;
@@ -162,6 +163,8 @@ function functionCall(item: Json, at: BodyPlace): Part {
     name: into(call, "name", textAt),
     arguments: into(call, "input", textAt),
     namespace: into(within, "namespace", textAt),
+    // OpenAI's SDK adds it to what it streams.
+    parsed_arguments: dropped,
   });
   if (call.name === "" || call.id === "") throw malformed(at, "a call with call_id and name");
   return within.namespace === "" ? call : { ...call, name: flatName(within.namespace, call.name) };

@@ -1,0 +1,263 @@
+import { beforeAll, expect, test } from "bun:test";
+import { createOpenAI } from "@ai-sdk/openai";
+import Anthropic from "@anthropic-ai/sdk";
+import { type Content, GoogleGenAI } from "@google/genai";
+import { Agent, type AgentInputItem, tool as agentTool, OpenAIProvider, Runner } from "@openai/agents";
+import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from "ai";
+import OpenAI from "openai";
+import { newId } from "#shared/ids.ts";
+import { type StrictChat, strictChat } from "#test/support/strict-chat.ts";
+import { type StrictClaude, strictClaude } from "#test/support/strict-claude.ts";
+import { type StrictGemini, strictGemini } from "#test/support/strict-gemini.ts";
+import { type StrictOpenAi, strictOpenAi } from "#test/support/strict-openai.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+
+// Any client on any model: each SDK at a model of each vendor, over three turns with two calls of a tool at once. The stand-ins
+// refuse what the vendors refuse, and bill their tokens. Coding agents as they are published: test/agents.
+
+let vendor: StrictOpenAi;
+let claude: StrictClaude;
+let google: StrictGemini;
+let chat: StrictChat;
+let gateway: WiredGateway;
+
+const ANSWER = "It rains.";
+/** By model, the tokens that its stand-in bills for each request. */
+const BILLED: Readonly<Record<string, [input: number, output: number]>> = {
+  "gpt-5.6-terra": [10, 5],
+  "gpt-5.3-codex": [10, 5],
+  "claude-opus-4-6": [21, 8],
+  "gemini-3-pro-preview": [10, 5],
+  "kimi-k2-thinking": [10, 5],
+  "deepseek-v4": [10, 5],
+  "anthropic/claude-opus-4.6": [10, 5],
+};
+const USD = { input: 3, output: 7 };
+
+beforeAll(async () => {
+  vendor = strictOpenAi();
+  claude = strictClaude();
+  google = strictGemini();
+  chat = strictChat({ parallel: 2 });
+  gateway = await wiredGateway({ chat: `${vendor.url}/v1`, messages: claude.url });
+  for (const [kind, base_url, models] of [
+    ["gemini", google.url, "gemini-*"],
+    ["moonshot", `${chat.url}/moonshot`, "kimi-*"],
+    ["deepseek", `${chat.url}/deepseek`, "deepseek-*"],
+    ["openrouter", `${chat.url}/openrouter`, "anthropic/*"],
+  ]) {
+    const reachable = { credential: "vendor-credential", allow_private_network: true };
+    await gateway.admin("PUT", `/providers/${kind}`, { kind, base_url, models: [models], ...reachable });
+  }
+  for (const model of Object.keys(BILLED)) {
+    await gateway.admin("POST", "/prices", { model, effective_from: "2020-01-01", input: "3", output: "7" });
+  }
+});
+
+const QUESTIONS = ["Weather?", "And now?", "And later?"];
+const SCHEMA = {
+  type: "object" as const,
+  properties: { city: { type: "string" as const } },
+  required: ["city"],
+  additionalProperties: false as const,
+};
+const headersOf = (session: string) => ({ "x-session-id": session });
+const openai = (session: string) =>
+  new OpenAI({
+    apiKey: gateway.secret,
+    baseURL: `${gateway.url}/v1`,
+    maxRetries: 0,
+    defaultHeaders: headersOf(session),
+  });
+
+type Ask = (model: string, session: string) => Promise<string[]>;
+
+/** Three turns of each SDK, every other one streamed; their last texts. */
+const CLIENTS = {
+  async ai(model, session) {
+    const sdk = createOpenAI({
+      apiKey: gateway.secret,
+      baseURL: `${gateway.url}/v1`,
+      headers: headersOf(session),
+    });
+    const tools = { weather: tool({ inputSchema: jsonSchema<object>(SCHEMA), execute: () => "rain" }) };
+    const messages: ModelMessage[] = [];
+    const said: string[] = [];
+    for (const [turn, content] of QUESTIONS.entries()) {
+      messages.push({ role: "user", content });
+      const call = { model: sdk(model), tools, messages, stopWhen: stepCountIs(3), maxRetries: 0 };
+      if (turn % 2 === 0) {
+        const whole = await generateText(call);
+        messages.push(...whole.responseMessages);
+        said.push(whole.text);
+      } else {
+        const streamed = streamText({ ...call, onError: ({ error }) => Promise.reject(error) });
+        said.push(await streamed.text);
+        messages.push(...(await streamed.responseMessages));
+      }
+    }
+    return said;
+  },
+
+  async agents(model, session) {
+    const runner = new Runner({
+      modelProvider: new OpenAIProvider({ openAIClient: openai(session) as never }),
+      tracingDisabled: true,
+    });
+    const weather = agentTool({
+      name: "weather",
+      description: "Weather.",
+      parameters: SCHEMA as never,
+      execute: () => "rain",
+    });
+    const agent = new Agent({ name: "sky", model, tools: [weather] });
+    let history: AgentInputItem[] = [];
+    const said: string[] = [];
+    for (const [turn, content] of QUESTIONS.entries()) {
+      const input: AgentInputItem[] = [...history, { role: "user", content }];
+      const result =
+        turn % 2 === 0 ? await runner.run(agent, input) : await runner.run(agent, input, { stream: true });
+      if ("completed" in result) await result.completed;
+      said.push(String(result.finalOutput));
+      history = result.history;
+    }
+    return said;
+  },
+
+  async openai(model, session) {
+    const messages: OpenAI.ChatCompletionMessageParam[] = [];
+    const tools = [{ type: "function" as const, function: { name: "weather", parameters: SCHEMA } }];
+    return await turns(async (turn, content) => {
+      messages.push({ role: "user", content });
+      for (;;) {
+        const client = openai(session).chat.completions;
+        const call = { model, tools, messages };
+        const { choices } =
+          turn % 2 === 0 ? await client.create(call) : await client.stream(call).finalChatCompletion();
+        const message = choices[0]?.message as OpenAI.ChatCompletionMessage;
+        messages.push(message);
+        if (!message.tool_calls?.length) return message.content ?? "";
+        for (const { id } of message.tool_calls)
+          messages.push({ role: "tool", tool_call_id: id, content: "rain" });
+      }
+    });
+  },
+
+  async responses(model, session) {
+    const input: OpenAI.Responses.ResponseInput = [];
+    const tools = [{ type: "function" as const, name: "weather", parameters: SCHEMA, strict: true }];
+    return await turns(async (turn, content) => {
+      input.push({ role: "user", content });
+      for (;;) {
+        const client = openai(session).responses;
+        const call = { model, tools, input, store: false, include: ["reasoning.encrypted_content" as const] };
+        const { output, output_text } =
+          turn % 2 === 0 ? await client.create(call) : await client.stream(call).finalResponse();
+        input.push(...(output as OpenAI.Responses.ResponseInput));
+        const calls = output.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []));
+        if (calls.length === 0) return output_text;
+        for (const call_id of calls) input.push({ type: "function_call_output", call_id, output: "rain" });
+      }
+    });
+  },
+
+  async anthropic(model, session) {
+    const client = new Anthropic({
+      apiKey: gateway.secret,
+      baseURL: gateway.url,
+      maxRetries: 0,
+      defaultHeaders: headersOf(session),
+    });
+    const messages: Anthropic.MessageParam[] = [];
+    return await turns(async (turn, content) => {
+      messages.push({ role: "user", content });
+      for (;;) {
+        const thinking =
+          model === "claude-opus-4-6"
+            ? { type: "adaptive" as const }
+            : { type: "enabled" as const, budget_tokens: 1024 };
+        const call = {
+          model,
+          max_tokens: 4096,
+          thinking,
+          tools: [{ name: "weather", input_schema: SCHEMA }],
+          messages,
+        };
+        const answer =
+          turn % 2 === 0
+            ? await client.messages.create(call)
+            : await client.messages.stream(call).finalMessage();
+        messages.push({ role: "assistant", content: answer.content });
+        const calls = answer.content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+        if (calls.length === 0)
+          return answer.content.flatMap((block) => (block.type === "text" ? block.text : [])).join("");
+        messages.push({
+          role: "user",
+          content: calls.map((tool_use_id) => ({ type: "tool_result", tool_use_id, content: "rain" })),
+        });
+      }
+    });
+  },
+
+  async genai(model, session) {
+    const ai = new GoogleGenAI({
+      apiKey: gateway.secret,
+      httpOptions: { baseUrl: gateway.url, headers: headersOf(session) },
+    });
+    const contents: Content[] = [];
+    const config = { tools: [{ functionDeclarations: [{ name: "weather", parametersJsonSchema: SCHEMA }] }] };
+    return await turns(async (turn, text) => {
+      contents.push({ role: "user", parts: [{ text }] });
+      for (;;) {
+        const call = { model, contents, config };
+        const chunks =
+          turn % 2 === 0
+            ? [await ai.models.generateContent(call)]
+            : await Array.fromAsync(await ai.models.generateContentStream(call));
+        const parts = chunks
+          .flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? [])
+          .filter((part) => part.text !== "");
+        contents.push({ role: "model", parts });
+        const calls = parts.flatMap(({ functionCall }) => functionCall ?? []);
+        if (calls.length === 0) return parts.map((part) => part.text ?? "").join("");
+        const results = calls.map(({ id = "", name = "" }) => ({
+          functionResponse: { id, name, response: { output: "rain" } },
+        }));
+        contents.push({ role: "user", parts: results });
+      }
+    });
+  },
+} satisfies Record<string, Ask>;
+
+async function turns(ask: (turn: number, question: string) => Promise<string>): Promise<string[]> {
+  const said: string[] = [];
+  for (const [turn, question] of QUESTIONS.entries()) said.push(await ask(turn, question));
+  return said;
+}
+
+const CELLS = (Object.keys(CLIENTS) as (keyof typeof CLIENTS)[]).flatMap((client) =>
+  Object.keys(BILLED).map((model) => [client, model] as const),
+);
+
+test.each(CELLS)(
+  "%s at %s: three turns of parallel calls, for what the vendor bills",
+  async (client, model) => {
+    for (const one of [vendor, google, chat]) one.forget();
+    let called = 0;
+    claude.play(({ messages }) =>
+      JSON.stringify(messages.at(-1)).includes("tool_result")
+        ? [{ text: ANSWER }]
+        : ["Oslo", "Bergen"].map((city) => ({ call: "weather", id: `toolu_${++called}`, input: { city } })),
+    );
+    const session = newId();
+    expect(await CLIENTS[client](model, session)).toEqual([ANSWER, ANSWER, ANSWER]);
+    // OpenAI's chat completions say once that these models are reached by responses.
+    const taught = vendor.refused.filter((text) => !/\/v1\/(?:responses|chat\/completions)/.test(text));
+    expect([taught, claude.refused, google.refused, chat.refused]).toEqual([[], [], [], []]);
+    const records = await gateway.records(session, 6);
+    const [input, output] = BILLED[model] ?? [0, 0];
+    const billed = ((input * USD.input + output * USD.output) * 6) / 1_000_000;
+    expect(records.map(({ state }) => state)).toEqual(Array(6).fill("ok"));
+    expect(records.reduce((sum, { cost_usd }) => sum + Number(cost_usd), 0)).toBeCloseTo(billed, 12);
+  },
+);
