@@ -2,10 +2,12 @@
 import { statSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { reachDirectly } from "#shared/loopback.ts";
+import { VERSION } from "#shared/version.ts";
 import { printableText } from "./print/printable.ts";
 
 /** In the order of the help text. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unknown>>> = {
+  start: async () => (await import("./commands/start.ts")).addStart,
   login: async () => (await import("./commands/login.ts")).addLogin,
   logout: async () => (await import("./commands/login.ts")).addLogout,
   whoami: async () => (await import("./commands/whoami.ts")).addWhoami,
@@ -58,6 +60,7 @@ reachDirectly();
 
 const program = new Command("tallygate")
   .description("Sessions and pull requests for developers, settings and reports for administrators.")
+  .version(VERSION, "--version", "print the version")
   .option("-C, --directory <path>", "run in this directory", existing)
   .showHelpAfterError("(use --help for usage)")
   .enablePositionalOptions()

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { VERSION } from "#shared/version.ts";
 import { type Developer, developer, TALLYGATE } from "#test/support/checkout.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { Repository } from "#test/support/fake-github/world.ts";
@@ -235,7 +236,13 @@ test("an export has every record of its filter once, however many there are, and
 });
 
 test("what cannot be understood has status 2, and help has 0", async () => {
-  expect((await tallygate(["--help"])).code).toBe(0);
+  const help = await tallygate(["--help"]);
+  expect([help.code, help.out]).toEqual([0, expect.stringMatching(/--version[\s\S]*^ {2}start\b/m)]);
+  expect((await tallygate(["--version"])).out).toBe(`${VERSION}\n`);
+  expect(await tallygate(["start", "--help"])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("DATABASE_URL"),
+  });
   expect((await tallygate(["help", "run"])).out).toContain("Claude Code, Codex, Gemini CLI");
   for (const words of [
     ["bogus"],
