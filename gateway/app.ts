@@ -33,6 +33,7 @@ import { reports } from "./surfaces/reports.ts";
 import { responsesSocket } from "./surfaces/responses-socket.ts";
 import { scim } from "./surfaces/scim.ts";
 import { directoryGroups } from "./surfaces/scim-groups.ts";
+import { sessionContextsSurface } from "./surfaces/session-contexts.ts";
 import { sessionLinksSurface } from "./surfaces/session-links.ts";
 import { signIn } from "./surfaces/sign-in.ts";
 import { version } from "./surfaces/version.ts";
@@ -69,7 +70,8 @@ const ADDRESSES = [
     promptObjects,
     keptResponses,
   ],
-  ...[filesSurface, batchesSurface, messageBatches, classifySurface, sessionLinksSurface, azureObjects],
+  ...[filesSurface, batchesSurface, messageBatches, classifySurface, azureObjects],
+  ...[sessionLinksSurface, sessionContextsSurface],
   ...[otel, hookEvents, mcp, reports, version],
   // What people, their devices and directories ask about people.
   ...[

@@ -225,7 +225,8 @@ const reading = <T>({ postgres, clickhouse }: Reporting, work: (databases: Datab
 /** Null where all labels asked for were recorded from the start. They may be older than the windows. */
 async function coverageIn(databases: Databases, ask: Ask, rollupsFrom: number): Promise<Coverage | null> {
   if (lateLabels(ask.spec).length === 0) return null;
-  const known = ask.reach ? ask : await knownIn(databases, { ...ask, periods: ALL_TIME }, rollupsFrom);
+  const isKnown = ask.reach !== null && ask.spec.source !== "outcomes";
+  const known = isKnown ? ask : await knownIn(databases, { ...ask, periods: ALL_TIME }, rollupsFrom);
   const everything: Ask = { ...ask, ...known };
   const since = sinceOf(ask.spec, await databases.records(firstsQuery(everything)));
   if (!since) return null;

@@ -20,23 +20,30 @@ const TaskLine = (description: string) =>
     (value) => typeof value === "string" && isSingleLine(value, TASK_MAX),
   );
 
+const Repository = checked<string>(
+  {
+    type: "string",
+    maxLength: REPOSITORY_MAX,
+    description: "The repository, as `owner/name`, where the agent's hook or `tallygate` ran.",
+  },
+  "a repository as owner/name",
+  (value) => typeof value === "string" && value.length <= REPOSITORY_MAX && /^[^/\s]+\/[^/\s]+$/.test(value),
+);
+
+/** `POST /v1/sessions/contexts`. */
+export const SessionContextBody = closed({
+  session: Session("The agent's own session."),
+  branch: TaskLine("The branch that it works on from now on."),
+  repository: Repository,
+});
+export type SessionContextBody = Static<typeof SessionContextBody>;
+
 /** `POST /v1/sessions/links`. */
 export const SessionLinkBody = closed({
   session: Session("The agent's own session."),
   of: Session("The session of the task that it worked on: the one that the task's pull request names."),
   task: Type.Optional(TaskLine("The task, such as its branch. Kept as evidence.")),
-  repository: Type.Optional(
-    checked<string>(
-      {
-        type: "string",
-        maxLength: REPOSITORY_MAX,
-        description: "The repository, as `owner/name`, where the agent's hook or `tallygate` ran.",
-      },
-      "a repository as owner/name",
-      (value) =>
-        typeof value === "string" && value.length <= REPOSITORY_MAX && /^[^/\s]+\/[^/\s]+$/.test(value),
-    ),
-  ),
+  repository: Type.Optional(Repository),
   branch: Type.Optional(
     TaskLine(
       "The branch checked out there. With the same repository and branch as the task's owner declared, the link counts for another person's task.",

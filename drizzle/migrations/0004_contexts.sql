@@ -13,9 +13,10 @@ CREATE TABLE "session_contexts" (
 --> statement-breakpoint
 CREATE TABLE "session_stretches" (
 	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"cell" uuid NOT NULL,
 	"context" uuid NOT NULL,
 	"session" text COLLATE "C" NOT NULL,
-	"hour" timestamptz(3) NOT NULL,
+	"quarter" timestamptz(3) NOT NULL,
 	"key_id" uuid NOT NULL,
 	"owner" text COLLATE "C",
 	"teams" text[] COLLATE "C",
@@ -25,12 +26,13 @@ CREATE TABLE "session_stretches" (
 	"known" integer NOT NULL,
 	"uncertain" integer NOT NULL,
 	"cost_usd" numeric NOT NULL,
-	CONSTRAINT "session_stretches_cell" UNIQUE NULLS NOT DISTINCT("org_id","session","context","hour","key_id","owner","teams","model","channel")
+	CONSTRAINT "session_stretches_org_id_cell_pk" PRIMARY KEY("org_id","cell")
 );
 --> statement-breakpoint
 ALTER TABLE "pull_requests" ADD COLUMN "head_branch" text COLLATE "C";--> statement-breakpoint
 ALTER TABLE "pull_requests" ADD COLUMN "head_repository" text COLLATE "C";--> statement-breakpoint
 CREATE UNIQUE INDEX "session_contexts_pair" ON "session_contexts" USING btree ("org_id","session","declarer","declared_at");--> statement-breakpoint
+CREATE INDEX "session_stretches_session" ON "session_stretches" USING btree ("org_id","session");--> statement-breakpoint
 -- By hand: records are written under a shared lock, taken before any other, and contexts alone: so each call is stored before
 -- the context that covers it, which then counts it, or sees that context.
 CREATE FUNCTION "lock_contexts"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -53,7 +55,7 @@ BEGIN
 	IF TG_TABLE_NAME = 'session_contexts' THEN
 		EXECUTE 'DELETE FROM "session_stretches" "old" USING ' || "declared" || '
 			WHERE "old"."org_id" = "new"."org_id" AND "old"."session" = "new"."counting"
-				AND lower(coalesce("old"."owner", "old"."key_id"::text)) = "new"."declarer" AND "old"."hour" >= coalesce(
+				AND lower(coalesce("old"."owner", "old"."key_id"::text)) = "new"."declarer" AND "old"."quarter" >= coalesce(
 					(SELECT "raw_from" FROM "rollup_state" "it" WHERE "it"."org_id" = "new"."org_id"), ''-infinity'')';
 		"calls" := 'SELECT "r".*, 1 AS "sign" FROM "requests" "r" JOIN ' || "declared" || ' ON "r"."org_id" = "new"."org_id"
 			AND "r"."session" = "counting" AND lower(coalesce("owner", "key_id"::text)) = "declarer"';
@@ -63,20 +65,21 @@ BEGIN
 		"calls" := "calls" || ' UNION ALL SELECT *, -1 FROM "before"';
 	END IF;
 	EXECUTE format('
-		INSERT INTO "session_stretches" AS "sum" ("org_id", "session", "context", "hour", "key_id", "owner", "teams", "model", "channel",
+		INSERT INTO "session_stretches" AS "sum" ("org_id", "cell", "session", "context", "quarter", "key_id", "owner", "teams", "model", "channel",
 			"records", "known", "uncertain", "cost_usd")
-		SELECT "org_id", "session", "context", date_trunc(''hour'', "started_at", ''UTC''), "key_id", "owner", "teams", "model",
-			"channel", sum("sign"), coalesce(sum("sign") FILTER (WHERE "cost_usd" IS NOT NULL), 0),
+		SELECT "org_id", md5(jsonb_build_array("session", "context", extract(epoch FROM "quarter"), "key_id", "owner", "teams", "model",
+			"channel")::text)::uuid, "session", "context", "quarter", "key_id", "owner", "teams", "model", "channel",
+			sum("sign"), coalesce(sum("sign") FILTER (WHERE "cost_usd" IS NOT NULL), 0),
 			coalesce(sum("sign") FILTER (WHERE "unpriced" OR "partial" OR "cost_usd" IS NULL), 0), coalesce(sum("sign" * "cost_usd"), 0)
-		FROM (%s) "call" CROSS JOIN LATERAL (
+		FROM (%s) "call", LATERAL (
 			SELECT "id" AS "context" FROM "session_contexts" "it"
 			WHERE "it"."org_id" = "call"."org_id" AND "it"."declarer" = lower(coalesce("call"."owner", "call"."key_id"::text))
 				AND "it"."session" IN ("call"."agent_session", "call"."parent_session", "call"."session")
 			ORDER BY array_position(ARRAY["call"."agent_session", "call"."parent_session", "call"."session"], "it"."session"),
 				"declared_at" <= "started_at" DESC, CASE WHEN "declared_at" <= "started_at" THEN "declared_at" END DESC, "declared_at"
-			LIMIT 1) "covering"
-		WHERE "session" IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9
-		ON CONFLICT ON CONSTRAINT "session_stretches_cell" DO UPDATE SET "records" = "sum"."records" + excluded."records",
+			LIMIT 1) "covering", LATERAL (SELECT date_bin(''15 minutes'', "started_at", ''epoch'')) "time" ("quarter")
+		WHERE "session" IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ORDER BY 1, 2
+		ON CONFLICT ("org_id", "cell") DO UPDATE SET "records" = "sum"."records" + excluded."records",
 			"known" = "sum"."known" + excluded."known", "uncertain" = "sum"."uncertain" + excluded."uncertain",
 			"cost_usd" = "sum"."cost_usd" + excluded."cost_usd"', "calls");
 	RETURN NULL;

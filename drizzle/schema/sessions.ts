@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, pgTable, primaryKey, unique, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, integer, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { exact, instant, label, labels, org } from "./columns.ts";
 import type { Channel } from "./records.ts";
 
@@ -82,16 +82,18 @@ export const sessionContexts = pgTable(
 );
 
 /**
- * Sums of the calls that a context covers, by hour. `session` is the one that counts for them. Triggers of `requests` and
- * `session_contexts` keep them; sums of hours whose single records have been dropped stay.
+ * Sums of the calls that a context covers, by quarter of an hour, of which days of any zone consist. `session` is the one that
+ * counts for them. Triggers of `requests` and `session_contexts` keep them; sums whose single records have been dropped stay.
  */
 export const sessionStretches = pgTable(
   "session_stretches",
   {
     orgId: org(),
+    /** A hash of what tells it apart. */
+    cell: uuid("cell").notNull(),
     context: uuid("context").notNull(),
     session: label("session").notNull(),
-    hour: instant("hour").notNull(),
+    quarter: instant("quarter").notNull(),
     keyId: uuid("key_id").notNull(),
     owner: label("owner"),
     teams: labels("teams"),
@@ -105,9 +107,8 @@ export const sessionStretches = pgTable(
     /** The known cost. */
     costUsd: exact("cost_usd").notNull(),
   },
-  ({ orgId, context, session, hour, keyId, owner, teams, model, channel }) => [
-    unique("session_stretches_cell")
-      .on(orgId, session, context, hour, keyId, owner, teams, model, channel)
-      .nullsNotDistinct(),
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.cell] }),
+    index("session_stretches_session").on(table.orgId, table.session),
   ],
 );

@@ -1,5 +1,5 @@
 import type { LinkState } from "#drizzle/schema/github.ts";
-import { type CostPart, taskCostParts } from "#drizzle/session-cost.ts";
+import { type CostPart, costParts, type Stretch, taskStretches } from "#drizzle/session-cost.ts";
 import type { PullRequestPage, PullRequestView } from "#shared/admin/pull-requests.ts";
 import { DIAGNOSTIC_MEANING } from "#shared/session-line-meaning.ts";
 import { revertedBy } from "../reports/reverts.ts";
@@ -82,7 +82,7 @@ const NO_DETAILS = {
     shown_at_github: [],
     commits_read_at: null,
   },
-  ...{ sessions: [], models: [], days: [] },
+  ...{ sessions: [], models: [], days: [], stretches: [] },
   ...{ session_ids: [], session_owners: [], evidence: [] },
 };
 
@@ -91,12 +91,14 @@ async function detailsOf(deps: AdminDeps, row: PullRequestRow) {
   const zone = deps.directory.current().settings.report_time_zone;
   const use = session === null ? null : await readDatabase(deps, (db) => sessionUse(db, session));
   const links = session === null ? [] : await readDatabase(deps, (db) => findLinkFindings(db, session));
-  const parts = session === null ? [] : await readDatabase(deps, (db) => taskCostParts(db, session, zone));
+  const parts = session === null ? [] : await readDatabase(deps, (db) => costParts(db, row, zone));
+  const stretches = session === null ? [] : await readDatabase(deps, (db) => taskStretches(db, row));
   const evidence = session === null ? [] : await readDatabase(deps, (db) => linksTo(db, session));
   const shown = await readDatabase(deps, (db) => githubFeedbackOn(db, row));
   return {
     findings: [...bodyFindings(row), ...useFindings(use), ...links.map(linkFinding)],
     ...partsIn(parts, evidence),
+    stretches: stretches.map(stretchView),
     ...revertsIn(row, await repositoryReverts(deps.database, row.repositoryId)),
     shown_at_github: shown.map(({ kind, shownAt, failure }) => ({ kind, shown_at: shownAt, failure })),
     commits_read_at: await readDatabase(deps, (db) => commitsReadAt(db, row)),
@@ -112,10 +114,15 @@ async function detailsOf(deps: AdminDeps, row: PullRequestRow) {
   };
 }
 
-const figures = ({ requests, costUsd, isLowerBound }: CostPart) => ({
+const figures = ({ requests, costUsd, isLowerBound }: Omit<CostPart, "kind" | "name" | "declarer">) => ({
   requests,
   cost_usd: costUsd,
   is_lower_bound: isLowerBound,
+});
+
+const stretchView = ({ repository, branch, pullRequest, ...part }: Stretch) => ({
+  ...{ repository, branch, pull_request: pullRequest?.replace("#", "-") ?? null },
+  ...figures(part),
 });
 
 function partsIn(parts: readonly CostPart[], evidence: Awaited<ReturnType<typeof linksTo>>) {
@@ -139,7 +146,6 @@ function partsIn(parts: readonly CostPart[], evidence: Awaited<ReturnType<typeof
   };
 }
 
-/** A longer list of names would not help readers. */
 const OWNERS_MAX = 20;
 
 const ownersIn = (parts: readonly CostPart[]): string[] =>

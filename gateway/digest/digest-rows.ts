@@ -4,8 +4,8 @@ import { and, desc, eq, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { type Lease, type LeaseDeps, takeLease } from "#drizzle/leases/lease.ts";
 import { digests, digestWebhooks } from "#drizzle/schema/feedback.ts";
-import { sessionCalls } from "#drizzle/session-cost.ts";
-import { isOfTask, sessionsOfTasks } from "#drizzle/session-links.ts";
+import { pullRequestCosts, pullRequestName, sessionCalls } from "#drizzle/session-cost.ts";
+import { formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
 import type { NotJoined } from "#shared/digest.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { closed, fits } from "#shared/schema.ts";
@@ -64,8 +64,6 @@ export const takeWebhookDigest = (deps: LeaseDeps): Promise<Lease<DigestRow> | n
     leaseMs: LEASE_MS,
   });
 
-const ORG = `'${DEFAULT_ORG}'`;
-
 /**
  * Costs of the sessions of reverted pull requests that were merged in the week or in the one before, as in reports: a
  * session once per repository and once in total, without the subscription channel; null: unknown.
@@ -75,39 +73,44 @@ export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promi
     const { text, params } = revertsQuery(DEFAULT_ORG);
     const reverts = await database.sql.unsafe<Revert[]>(text, [...params]);
     const [from, before, to] = [fromMs, fromMs - WEEK_MS, toMs].map((ms) => new Date(ms).toISOString());
-    const rows = await database.db.execute<{
-      repository: string | null;
-      current: boolean;
-      usd: string | null;
-    }>(sql`
-      with merges as (
-        select p.merged_at >= ${from}::timestamptz as current, p.session,
-          coalesce(r.full_name, p.repository_id::text) as repository
-        from pull_requests p
-        left join repositories r on r.org_id = p.org_id and r.id = p.repository_id
-        where p.org_id = ${DEFAULT_ORG} and p.merged_at >= ${before}::timestamptz
-          and p.merged_at < ${to}::timestamptz and p.session is not null
-          and p.link in ('joined', 'unknown_session')
-          and p.repository_id || '#' || p.number in (
-            select jsonb_array_elements_text(${JSON.stringify(revertedBy(reverts))}::jsonb))
-      ), named as materialized (${sql.raw(sessionsOfTasks("merges", ORG))}
-      ), costs as (
-        select n.task as session, sum(c.cost_usd) filter (where c.billed) as usd
-        from ${sessionCalls} c join named n on n.session = c.session
-        where c.session in (select named.session from named) and ${sql.raw(isOfTask)}
-        group by n.task
-      ), runs as (
-        select distinct repository, current, session from merges
-        union
-        select null, current, session from merges
-      )
-      select repository, current, sum(usd)::text as usd from runs join costs using (session)
-      group by repository, current`);
-    return rows.map(({ repository, current, usd }) => ({
-      repository,
-      current,
-      costUsd: usd === null ? null : Number(usd),
+    const rows = await database.db.execute<
+      { repository: string; current: boolean } & Record<"repository_id" | "number" | "session", string>
+    >(sql`
+      select coalesce(r.full_name, p.repository_id::text) as repository, p.merged_at >= ${from}::timestamptz as current,
+        p.repository_id, p.number, p.session
+      from pull_requests p
+      left join repositories r on r.org_id = p.org_id and r.id = p.repository_id
+      where p.org_id = ${DEFAULT_ORG} and p.merged_at >= ${before}::timestamptz
+        and p.merged_at < ${to}::timestamptz and p.session is not null
+        and p.link in ('joined', 'unknown_session')
+        and p.repository_id || '#' || p.number in (
+          select jsonb_array_elements_text(${JSON.stringify(revertedBy(reverts))}::jsonb))`);
+    const merges = rows.map((row) => ({
+      ...row,
+      repositoryId: Number(row.repository_id),
+      number: Number(row.number),
     }));
+    const costs = await pullRequestCosts(database.db, merges);
+    const counted = merges.flatMap(({ repository, current, ...merge }) => {
+      const { costUsd = null, isSplit = false } = costs.get(pullRequestName(merge)) ?? {};
+      const usd = costUsd === null ? null : parseDecimal(costUsd);
+      const purse = isSplit ? pullRequestName(merge) : merge.session;
+      return [repository, null].map((of) => ({
+        of,
+        current,
+        usd,
+        key: JSON.stringify([of, current, purse]),
+      }));
+    });
+    const once = [...new Map(counted.map((it) => [it.key, it])).values()];
+    return [...Map.groupBy(once, ({ of, current }) => JSON.stringify([of, current])).values()].map(
+      (parts) => {
+        const known = parts.flatMap(({ usd }) => usd ?? []);
+        const [{ of: repository, current } = { of: null, current: true }] = parts;
+        const costUsd = known.length === 0 ? null : Number(formatDecimal(known.reduce(plus, ZERO)));
+        return { repository, current, costUsd };
+      },
+    );
   });
 
 /**

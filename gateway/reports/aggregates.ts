@@ -29,9 +29,9 @@ export const DISTINCT = {
     ],
   },
   review: { member: "review", carries: [], again: [] },
-  /** Sessions of merges, with what each of them cost. */
+  /** Sessions of merges, or merges that have a part of theirs, with what each of them cost. */
   merge_session: {
-    member: "run",
+    member: "purse",
     carries: ["max(session_cost_usd) as session_cost_usd", "bool_or(reverted) as reverted"],
     again: ["max(session_cost_usd) as session_cost_usd", "bool_or(reverted) as reverted"],
   },
@@ -115,7 +115,7 @@ export const AGGREGATES = {
     ofMerges: {
       name: "merge_session",
       sql: "sum(session_cost_usd)",
-      atOnce: sumOnce("run", "session_cost_usd"),
+      atOnce: sumOnce("purse", "session_cost_usd"),
     },
   },
   token_cost_usd: usd(
@@ -177,7 +177,7 @@ export const AGGREGATES = {
     "merge_session",
     "case when bool_or(reverted) then sum(session_cost_usd) filter (where reverted) else 0 end",
     `case when count(run) = 0 then null when count(*) filter (where run is not null and reverted) = 0 then 0
-      else ${sumOnce("run", "session_cost_usd", "reverted")} end`,
+      else ${sumOnce("purse", "session_cost_usd", "reverted")} end`,
   ),
   fix_cost: money("fixes", "sum(fix_cost_usd)", sumOnce("run", "fix_cost_usd")),
 } as const satisfies Record<string, Aggregate>;

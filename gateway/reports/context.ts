@@ -16,9 +16,9 @@ import type { Period, Periods } from "./window.ts";
  */
 export type Ask = {
   engine: Engine;
-  /** What is known of outcomes' sessions beforehand; null: the statement looks it up. */
-  tasks: Tasks | null;
-  /** Likewise of sessions whose calls are asked for by explanation. */
+  /** What is known of outcomes' sessions beforehand. */
+  tasks: Tasks;
+  /** What is known of sessions whose calls are asked for by explanation; null: the statement looks it up. */
   declared: Declared | null;
   orgId: string;
   spec: Spec;
@@ -48,11 +48,18 @@ export const isZoned = ({
 }: Pick<Ask, "spec" | "timeZone">): boolean =>
   timeZone !== UTC && [...dimensions, ...filtersOf(filters).map(([name]) => name)].some(isTime);
 
-/** Sessions that are linked to tasks, beside their own, and the tasks to which more calls belong than those of their sessions. */
+/**
+ * Sessions that are linked to tasks, beside their own, tasks to which more calls belong than those of their sessions, and
+ * pull requests that do not have all calls of their task (drizzle/contexts.ts): what is taken off the whole, or, without
+ * the rest, what is their own, with exact sums as text; an empty one is not known.
+ */
 export type Tasks = {
   linked: readonly { task: string; session: string; declarer: string }[];
   uncovered: readonly string[];
+  split: readonly Record<(typeof SPLIT)[number], string>[];
 };
+export const SPLIT = ["pull_request", "is_rest", "covered", "records", "uncertain", "cost_usd"] as const;
+export const NO_TASKS: Tasks = { linked: [], uncovered: [], split: [] };
 
 /** What all parts of one statement share; made once. */
 export type Context = {

@@ -32,6 +32,12 @@ export type Engine = {
   firstOr(labels: string, none: string): string;
   /** The distinct items of a list `labels`, a row for each: what to join, and the column with the item. */
   eachItem(labels: string): { join: string; item: string };
+  /** Rows of the columns whose values the lists have, as texts. */
+  rowsOf(columns: Readonly<Record<string, string>>): string;
+  /** An unknown text. */
+  noText: string;
+  /** An exact number from its text; null from an empty one. */
+  exact(text: string): string;
   /** Dates of an instant in a time zone: `2026-11-26`, that of the week's Monday, and `2026-11`. */
   day(at: string, zone: string): string;
   week(at: string, zone: string): string;
@@ -78,6 +84,10 @@ export const POSTGRES: Engine = {
     where array_position(${labels}, tag) = place) t`,
     item: "t.tag",
   }),
+  rowsOf: (columns) =>
+    `select * from unnest(${Object.values(columns).join(", ")}) as it(${Object.keys(columns).join(", ")})`,
+  noText: "null::text",
+  exact: (text) => `nullif(${text}, '')::numeric`,
   day: (at, zone) => `to_char(${at} at time zone '${zone}', 'YYYY-MM-DD')`,
   week: (at, zone) => `to_char(date_trunc('week', ${at} at time zone '${zone}'), 'YYYY-MM-DD')`,
   month: (at, zone) => `to_char(${at} at time zone '${zone}', 'YYYY-MM')`,
@@ -141,6 +151,10 @@ export const CLICKHOUSE: Engine = {
   itemsOr: (labels, none) => `if(empty(${labels}), ['${none}'], ${labels})`,
   firstOr: (labels, none) => `if(empty(${labels}), '${none}', ${labels}[1])`,
   eachItem: (labels) => ({ join: "", item: `arrayJoin(arrayDistinct(${labels}))` }),
+  rowsOf: (columns) => `select ${Object.keys(columns).map((name, i) => `it.${i + 1} as ${name}`)}
+  from (select arrayJoin(arrayZip(${Object.values(columns).join(", ")})) as it)`,
+  noText: "cast(null as Nullable(String))",
+  exact: (text) => `toDecimal256OrNull(${text}, 30)`,
   day: (at, zone) => `toString(${dayAt(at, zone)})`,
   week: (at, zone) => `toString(${dayAt(at, zone)} - (toDayOfWeek(${dayAt(at, zone)}) - 1))`,
   month: (at, zone) => `substring(toString(${dayAt(at, zone)}), 1, 7)`,
@@ -161,30 +175,6 @@ export const CLICKHOUSE: Engine = {
   from ${table} group by total, d1, d2`;
   },
 };
-
-/**
- * What Postgres looked up of tasks, as relations of ClickHouse like those of drizzle/session-links.ts: a task's own session is
- * among the `events`, and lists have the sessions that are linked to it, and the tasks that are not covered.
- */
-export const listedTasks = (lists: {
-  task: string;
-  session: string;
-  declarer: string;
-  uncovered: string;
-}) => ({
-  named: `
-  select distinct t.session as task, t.session as session, cast(null as Nullable(String)) as declarer
-  from events t where t.session is not null
-  union
-  select link.1 as task, link.2 as session, link.3 as declarer
-  from (select arrayJoin(arrayZip(${lists.task}, ${lists.session}, ${lists.declarer})) as link)`,
-  uncovered: `select distinct arrayJoin(${lists.uncovered}) as task`,
-});
-
-/** What Postgres looked up of sessions by declaration (explained.ts), as a relation of ClickHouse. */
-export const listedDeclared = (lists: Record<"session" | "declarer" | "place", string>): string => `
-  select row.1 as session, row.2 as declarer, toInt32(row.3) as place
-  from (select arrayJoin(arrayZip(${lists.session}, ${lists.declarer}, ${lists.place})) as row)`;
 
 /** Aggregates of ClickHouse in the place of Postgres's sets of members. */
 export const CLICKHOUSE_COUNTS = {

@@ -2,7 +2,7 @@ import { makerOf, sessionsOfTasks } from "#drizzle/session-links.ts";
 import { EXPLANATIONS, type Explanation } from "#shared/explanation.ts";
 import type { Spec } from "#shared/report.ts";
 import type { AnswerRow } from "./assemble.ts";
-import { type Engine, listedDeclared, POSTGRES } from "./engines.ts";
+import { type Engine, POSTGRES } from "./engines.ts";
 import { type Parameters, parameters, type Query } from "./parameters.ts";
 
 // Whether a pull request explains a call, and why not. Decided for a session and whoever made its calls, when it is asked.
@@ -78,7 +78,7 @@ export function explanationTables({ engine, orgId, declared }: Asked, params: Pa
   const list = (of: keyof Declared) => params.add(declared?.[of] ?? [], "text[]");
   const once = engine.table(true);
   const byDeclarer = declared
-    ? listedDeclared({ session: list("sessions"), declarer: list("declarers"), place: list("places") })
+    ? `select session, declarer, it.place::int as place from (${engine.rowsOf({ session: list("sessions"), declarer: list("declarers"), place: list("places") })}) it`
     : declaredSql(org);
   return [`explained as ${once}(${namedSql(engine, org)})`, `declared as ${once}(${byDeclarer})`];
 }

@@ -31,7 +31,7 @@ const MEMBERS = {
   hour: [],
   pull_request: ["r.pull_request", "r.run", "r.session_cost_usd"],
   review: ["r.review"],
-  merge_session: ["r.run", "r.session_cost_usd"],
+  merge_session: ["r.purse", "r.session_cost_usd"],
   fixes: ["r.run", "r.fix_cost_usd"],
 } as const;
 

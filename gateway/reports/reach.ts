@@ -1,7 +1,7 @@
 import { hasWholeHours } from "#shared/time-zone.ts";
 import { GatewayError } from "../errors.ts";
 import type { AnswerRow } from "./assemble.ts";
-import { type Ask, isZoned } from "./context.ts";
+import { type Ask, isZoned, NO_TASKS } from "./context.ts";
 import { UTC } from "./dimensions.ts";
 import { type Engine, POSTGRES } from "./engines.ts";
 import { asksForExplanation, declaredOf, declaredQuery } from "./explained.ts";
@@ -23,18 +23,20 @@ export const ALL_TIME: Periods = { current: EVER, previous: null };
 
 type Asked = Pick<Ask, "orgId" | "spec" | "periods" | "timeZone">;
 
-/** What a statement has to know beforehand: how far rollups reach, or, where there are none, the sessions of outcomes. */
+/** What a statement has to know beforehand: how far rollups reach, and the sessions of outcomes. */
 export async function knownIn(
   { engine, postgres }: Databases,
   asked: Asked,
   rollupsFrom: number,
 ): Promise<Pick<Ask, "reach" | "tasks" | "declared">> {
+  const tasks = asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : NO_TASKS;
   if (engine === POSTGRES)
-    return { reach: await reachIn(postgres, asked, rollupsFrom), tasks: null, declared: null };
+    return { reach: await reachIn(postgres, asked, rollupsFrom), tasks, declared: null };
+  const explains = asksForExplanation(asked.spec);
   return {
     reach: null,
-    declared: asksForExplanation(asked.spec) ? declaredOf(await postgres(declaredQuery(asked.orgId))) : null,
-    tasks: asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : null,
+    tasks,
+    declared: explains ? declaredOf(await postgres(declaredQuery(asked.orgId))) : null,
   };
 }
 

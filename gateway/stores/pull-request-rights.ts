@@ -4,7 +4,13 @@ import type { Database } from "#drizzle/database.ts";
 import { pullRequests } from "#drizzle/schema/github.ts";
 import { people } from "#drizzle/schema/identity.ts";
 import { requests } from "#drizzle/schema/records.ts";
-import { type SessionCost, sessionCosts, sessionMainOwners } from "#drizzle/session-cost.ts";
+import {
+  type CostedPullRequest,
+  mainOwners,
+  pullRequestCosts,
+  pullRequestName,
+  type SessionCost,
+} from "#drizzle/session-cost.ts";
 import { isAllowed, makerOf } from "#drizzle/session-links.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { teamLookup } from "./directory/team-lookup.ts";
@@ -69,7 +75,7 @@ const isIn = (records: NonNullable<RecordScope>): SQL =>
 /** What a viewer sees of a pull request: all of it, or the cost of their part of its calls. */
 export type PullRequestShare = { whole: boolean; cost: SessionCost | null };
 
-type Shared = { session: string | null; authorLogin: string | null };
+type Shared = CostedPullRequest & { authorLogin: string | null };
 
 /**
  * What the viewer sees of each pull request. The author, the owner of more than half of its calls, and their managers see
@@ -80,16 +86,15 @@ export async function pullRequestShares(
   scope: PullRequestScope,
   rows: readonly Shared[],
 ): Promise<(row: Shared) => PullRequestShare> {
-  const sessions = [...new Set(rows.flatMap(({ session }) => session ?? []))];
-  const costs = await sessionCosts(db, sessions);
-  const costOf = ({ session }: Shared) => costs.get(session ?? "") ?? null;
+  const costs = await pullRequestCosts(db, rows);
+  const costOf = (row: Shared) => costs.get(pullRequestName(row)) ?? null;
   if (scope === null) return (row) => ({ whole: true, cost: costOf(row) });
   const { records, logins } = scope;
-  const parts = await sessionCosts(db, sessions, isIn(records));
-  const owners = await sessionMainOwners(db, sessions, isIn(records));
+  const parts = await pullRequestCosts(db, rows, isIn(records));
+  const owners = await mainOwners(db, rows, isIn(records));
   return (row) => {
     const isAuthor = row.authorLogin !== null && logins.includes(row.authorLogin.toLowerCase());
-    const whole = isAuthor || owners.has(row.session ?? "");
-    return { whole, cost: whole ? costOf(row) : (parts.get(row.session ?? "") ?? null) };
+    const whole = isAuthor || owners.has(pullRequestName(row));
+    return { whole, cost: whole ? costOf(row) : (parts.get(pullRequestName(row)) ?? null) };
   };
 }

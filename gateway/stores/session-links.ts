@@ -5,7 +5,7 @@ import { sessionLinks } from "#drizzle/schema/sessions.ts";
 import {
   isCounted as isLinkCounted,
   linkFindings,
-  makerOf as makerOfRow,
+  makerOf,
   ownerOf,
   sessionsOfTasks,
 } from "#drizzle/session-links.ts";
@@ -15,7 +15,7 @@ import type { ClientKey } from "../directory.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 /** Who declares, by which client, and when. */
-type Declarer = { key: Pick<ClientKey, "id" | "owner">; client: string; at: Date };
+export type Declarer = { key: Pick<ClientKey, "id" | "owner">; client: string; at: Date };
 
 /** The outcome of a declaration. `foreign`: another key or person made the session's calls. */
 type Linked = { counts: boolean; of: string } | "foreign";
@@ -23,7 +23,7 @@ type Linked = { counts: boolean; of: string } | "foreign";
 const ORG = `'${DEFAULT_ORG}'`;
 
 /** As `makerOf` in drizzle/session-links.ts. */
-const makerOf = ({ id, owner }: Declarer["key"]): string => (owner ?? id).toLowerCase();
+export const declarerOf = ({ id, owner }: Declarer["key"]): string => (owner ?? id).toLowerCase();
 
 /**
  * Keeps a declaration that a session worked on a task; one that is kept already stays. The first one of a session and a
@@ -41,7 +41,7 @@ export const declareLink = (
       if (await isForeign(tx, session, key)) return "foreign";
       // Declarations are rare: in turn, so that two of them make no circle.
       await tx.execute(sql`select pg_advisory_xact_lock(hashtext('session_links'))`);
-      const declarer = makerOf(key);
+      const declarer = declarerOf(key);
       const root = await rootOf(tx, of, { declarer, until: session });
       const before = await linkOf(tx, session, declarer);
       const isTask = root === session;
@@ -137,7 +137,7 @@ export const removeLink = (
 ): Promise<number> =>
   withStoreErrors(() =>
     db.transaction(async (tx) => {
-      const declarer = makerOf(key);
+      const declarer = declarerOf(key);
       const own = await tx
         .delete(sessionLinks)
         .where(isLink({ session, of, declarer }))
@@ -176,11 +176,11 @@ export const listLinks = (
   { session, of }: { session: string | null; of: string | null },
 ): Promise<{ data: SessionLinkView[]; has_more: boolean }> =>
   withStoreErrors(async () => {
-    const me = makerOf(key);
+    const me = declarerOf(key);
     const owner = (column: string) => sql.raw(ownerOf(column, ORG));
     // Whoever owns one of the sessions made a call in it: this narrows the search.
     const takesPart = sql`exists (select from requests c where c.org_id = l.org_id
-      and c.session in (l.session, l.of_session) and ${sql.raw(makerOfRow("c"))} = ${me})`;
+      and c.session in (l.session, l.of_session) and ${sql.raw(makerOf("c"))} = ${me})`;
     const rows = await db.execute<LinkRow>(sql`
       select l.session, l.of_session as "of", l.declarer, ${sql.raw(isLinkCounted(ORG))} as counts, l.task, l.repository,
         l.branch, l.clone, l.client, l.declared_at, l.removed_at

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { LinkState } from "#drizzle/schema/github.ts";
-import { sessionCost } from "#drizzle/session-cost.ts";
+import { pullRequestCosts, pullRequestName } from "#drizzle/session-cost.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type FeedbackRow, takeFeedback } from "./check.ts";
 import { COMMENT_MARKER, commentText } from "./comment-text.ts";
@@ -91,8 +91,10 @@ async function showComment({ database }: JobDeps, work: CommentWork): Promise<Pa
   const before = lease.row;
   const at = work.now.toISOString();
   const figures =
-    due.session === null || due.link !== "joined" ? null : await sessionCost(database.db, due.session);
-  const body = commentText({ ...due, figures });
+    due.link === "joined"
+      ? (await pullRequestCosts(database.db, [due])).get(pullRequestName(due))
+      : undefined;
+  const body = commentText({ ...due, figures: figures ?? null });
   const shown = `${due.link}:${due.session ?? ""} ${digestOf(body)}`;
   if (before.remoteId !== null && before.shown === shown) return { seenAt: at };
   const shownAt = before.shown === shown ? before.shownAt : at;

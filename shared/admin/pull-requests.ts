@@ -129,6 +129,20 @@ export const PullRequestPage = closed({
     description:
       "Its session and the sessions linked to it. They add up to the cost; so do `models` and `days`.",
   }),
+  stretches: Type.Array(
+    closed({
+      repository: Text,
+      branch: nullable(Type.String({ description: "Null: calls that no context covers." })),
+      pull_request: nullable(
+        Type.String({ description: "`<repository id>-<number>` that they count for. Null: none." }),
+      ),
+      ...part,
+    }),
+    {
+      description:
+        "All calls of its sessions by the branch that they worked on, if agents declared it. Each counts for one pull request at most; empty: nothing was declared, and all of them count for each pull request that names the session.",
+    },
+  ),
   models: Type.Array(Part),
   days: Type.Array(Part, { description: "Days in the report time zone." }),
   reverted: Type.Boolean(),

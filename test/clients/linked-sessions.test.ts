@@ -207,6 +207,73 @@ describe("a task's agent that also called without the task's session", () => {
   });
 });
 
+const declare = (body: object, key = secret) =>
+  fetch(`${gateway.url}/v1/sessions/contexts`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+test("a session over two pull requests: each costs the stretches on its branch, and the page shows all of them", async () => {
+  const session = "long-1";
+  const [one, two] = await Promise.all(
+    ["one", "two"].map((headRef) =>
+      github.story.openPullRequest({ repository, headRef, body: `Gateway-Session: ${session}` }),
+    ),
+  );
+  if (!one || !two) throw new Error("no pull requests");
+  const work = async (branch: string, calls: number) => {
+    const at = Date.now();
+    const answer = await declare({ session, branch, repository: "Octo-Org/Shop" });
+    expect(answer.status).toBe(200);
+    const { since, ...context } = (await answer.json()) as { since: string };
+    expect(context).toEqual({ session, branch, repository: "Octo-Org/Shop" });
+    expect(Date.parse(since)).toBeGreaterThanOrEqual(at - 1);
+    // Repeating it changes nothing.
+    expect(await (await declare({ session, branch, repository: "octo-org/shop" })).json()).toMatchObject({
+      since,
+    });
+    for (let times = 0; times < calls; times++) await call({ "x-claude-code-session-id": session });
+  };
+  await call({ "x-claude-code-session-id": session });
+  await work("one", 1);
+  await work("two", 3);
+  await work("elsewhere", 1);
+  await until(async () => {
+    const [row] = await gateway.sql`select count(*)::int as n from requests where session = ${session}`;
+    return row?.["n"] === 6;
+  });
+  for (const request of [one, two]) await merge(request);
+  const all = await costOf([session]);
+  const pages = (await Promise.all([one, two].map(pageOf))) as (Awaited<ReturnType<typeof pageOf>> & {
+    stretches: { branch: string; requests: number; pull_request: string | null }[];
+  })[];
+  expect(pages.map(({ session_requests }) => session_requests)).toEqual([2, 3]);
+  expect(pages.map((page) => page.session_cost_is_lower_bound)).toEqual([false, false]);
+  const costs = pages.map(({ session_cost_usd }) => Number(session_cost_usd));
+  expect(costs[0]).toBeCloseTo((all / 6) * 2, 12);
+  expect(costs[1]).toBeCloseTo((all / 6) * 3, 12);
+  const nameOf = ({ number }: PullRequest) => `${repository.id}-${number}`;
+  for (const { stretches } of pages) {
+    expect(stretches).toMatchObject([
+      { repository: "octo-org/shop", branch: "two", requests: 3, pull_request: nameOf(two) },
+      { repository: "octo-org/shop", branch: "one", requests: 2, pull_request: nameOf(one) },
+      { repository: "octo-org/shop", branch: "elsewhere", requests: 1, pull_request: null },
+    ]);
+  }
+  expect(await declare({ session, branch: "two", repository: "octo-org/shop" }, "tg_nobody")).toMatchObject({
+    status: 401,
+  });
+  for (const wrong of [
+    { session: "two words", branch: "b", repository: "o/r" },
+    { session, repository: "o/r" },
+    { session, branch: "b", repository: "shop" },
+    { session, branch: "b", repository: "o/r", since: "2026-01-01" },
+  ]) {
+    expect((await declare(wrong)).status).toBe(400);
+  }
+});
+
 test("opencode's sub-agents count for the session that began them", async () => {
   const own = { "user-agent": "opencode/1.18.33" };
   await call({ ...own, "x-session-affinity": "ses_a", "x-session-id": "ses_a" });

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Database, openDatabase } from "#drizzle/database.ts";
-import { sessionCost } from "#drizzle/session-cost.ts";
+import { pullRequestCosts } from "#drizzle/session-cost.ts";
 import { weekBefore } from "#gateway/digest/digest-of.ts";
 import { putDigestWebhook, removeDigestWebhook } from "#gateway/digest/digest-rows.ts";
 import { type DigestDeps, doDigests, makeDigest } from "#gateway/digest/digests.ts";
@@ -121,6 +121,9 @@ beforeEach(async () => {
   now = new Date("2026-11-20T12:00:00Z");
 });
 
+const costOf = async (number: number) =>
+  (await pullRequestCosts(database.db, [{ repositoryId: 1, number, session: "s1" }])).get(`1#${number}`);
+
 test("the figures are those of the reports, each session once, and reverts have their cost", async () => {
   const digest = await makeDigest(deps(), weekBefore(new Date("2026-11-23T07:00:00Z")));
   expect(digest).toMatchObject({
@@ -156,10 +159,11 @@ test("the figures are those of the reports, each session once, and reverts have 
     ["acme/api", 1.75, 1.75],
   ]);
   // What a comment on a pull request says comes to the same.
-  expect(await sessionCost(database.db, "s1")).toEqual({
+  expect(await costOf(2)).toEqual({
     requests: 3,
     costUsd: "1.75",
     isLowerBound: false,
+    isSplit: false,
     subscription: { requests: 1, listUsd: "9", isLowerBound: false },
   });
   expect(digest.spend).toMatchObject({ previousUsd: 4, currentUsd: 13.75, deltaUsd: 9.75 });
@@ -202,10 +206,11 @@ test("what a session cost is known after its single records are gone for their a
   };
   await sql`insert into rollup_hours ${sql([hour])}`;
   // The record of 10:00 does not count: it is in the sums.
-  expect(await sessionCost(database.db, "s1")).toEqual({
+  expect(await costOf(2)).toEqual({
     requests: 4,
     costUsd: "1.750000000000000001",
     isLowerBound: true,
+    isSplit: false,
     subscription: { requests: 1, listUsd: "9", isLowerBound: false },
   });
   await sql`delete from rollup_hours`;

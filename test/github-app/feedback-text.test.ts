@@ -32,7 +32,7 @@ describe("a comment", () => {
   const facts = (over: Partial<CommentFacts>): CommentFacts => ({
     link: "joined",
     session: "s",
-    figures: { requests: 1, costUsd: "0.5", isLowerBound: false, subscription: null },
+    figures: { requests: 1, costUsd: "0.5", isLowerBound: false, isSplit: false, subscription: null },
     sharedBy: 1,
     ...over,
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { CATALOGUE } from "#gateway/reports/catalogue.ts";
-import type { Ask } from "#gateway/reports/context.ts";
+import { type Ask, NO_TASKS } from "#gateway/reports/context.ts";
 import { CLICKHOUSE, POSTGRES } from "#gateway/reports/engines.ts";
 import { planReport } from "#gateway/reports/plan.ts";
 import { agentEstimateSpec, subscriptionSpec } from "#gateway/reports/request.ts";
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 
 const ask = (spec: Spec, over: Partial<Ask> = {}): Ask => ({
   engine: POSTGRES,
-  tasks: null,
+  tasks: NO_TASKS,
   declared: null,
   orgId: "default",
   spec,

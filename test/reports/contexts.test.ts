@@ -1,0 +1,277 @@
+import { beforeAll, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Database, openDatabase } from "#drizzle/database.ts";
+import { pullRequestCosts, taskStretches } from "#drizzle/session-cost.ts";
+import { checkSpec } from "#gateway/reports/spec.ts";
+import { atEnd } from "#test/support/at-end.ts";
+import { testDatabase, testSql } from "#test/support/postgres.ts";
+import { type Engines, reportEngines } from "#test/support/report-engines.ts";
+import { type ContextFacts, type PullRequestFacts, type RequestFacts, seed, type World } from "./world.ts";
+
+// Sessions over several pull requests, with contexts, in generated worlds: what each costs by the pages and the reports
+// against a count by hand that shares no code with them.
+
+let engines: Engines;
+let database: Database;
+let sql: ReturnType<typeof testSql>;
+beforeAll(async () => {
+  const { url } = await testDatabase();
+  sql = testSql(url);
+  engines = await reportEngines(url);
+  database = openDatabase(url, { name: "test", max: 2, statementTimeoutMs: 60_000 });
+  atEnd(() => database.close());
+});
+
+const minute = (n: number) => new Date(Date.UTC(2026, 10, 20, 10, n)).toISOString();
+const REPOSITORIES = [
+  { id: 1, fullName: "acme/app" },
+  { id: 2, fullName: "Acme/Web", formerNames: ["acme/old-web"] },
+];
+
+const sessions = fc.constantFrom("s0", "s1", "s2");
+const owners = fc.constantFrom("ann", "bob");
+const branches = fc.constantFrom("one", "two", "three");
+const times = fc.integer({ min: 0, max: 200 });
+
+type Call = RequestFacts & { session: string; owner: string; n: number };
+const calls: fc.Arbitrary<Call> = fc
+  .record({
+    n: times,
+    owner: owners,
+    session: sessions,
+    isAgents: fc.boolean(),
+    cost: fc.option(fc.integer({ min: 0, max: 999 }).map(String), { freq: 9 }),
+    channel: fc.constantFrom("api" as const, "api" as const, "batch" as const, "subscription" as const),
+    model: fc.constantFrom("m1", "m2"),
+  })
+  .map(({ isAgents, ...it }) => ({
+    ...it,
+    at: minute(it.n),
+    agentSession: isAgents && it.session !== "s2" ? it.session.replace("s", "a") : null,
+  }));
+
+type Context = ContextFacts & { n: number; repository: string };
+const contexts: fc.Arbitrary<Context> = fc
+  .record({
+    n: times,
+    owner: owners,
+    session: fc.constantFrom("s0", "s1", "a0", "a1"),
+    branch: branches,
+    repository: fc.constantFrom("acme/app", "acme/app", "acme/web", "acme/old-web", "eve/app"),
+  })
+  .map((it) => ({ ...it, at: minute(it.n) }));
+
+type Merge = PullRequestFacts & { session: string; headBranch: string | null; n: number | null };
+const merges: fc.Arbitrary<Omit<Merge, "number">> = fc
+  .record({
+    repository: fc.constantFrom(1, 1, 2),
+    session: sessions,
+    headBranch: fc.option(branches, { freq: 6 }),
+    headRepository: fc.constantFrom("acme/app", "eve/app", null),
+    n: fc.option(times, { freq: 3 }),
+    isOpen: fc.boolean(),
+  })
+  .map(({ isOpen, ...it }) => ({
+    ...it,
+    mergedAt: it.n === null ? null : minute(it.n),
+    link: it.n !== null ? "joined" : isOpen ? "open" : "not_merged",
+  }));
+
+const worlds = fc.record({
+  requests: fc.array(calls, { minLength: 1, maxLength: 40 }),
+  contexts: fc.uniqueArray(contexts, {
+    maxLength: 8,
+    selector: ({ session, owner, n }) => `${session} ${owner} ${n}`,
+  }),
+  pullRequests: fc
+    .array(merges, { minLength: 1, maxLength: 7 })
+    .map((list): Merge[] => list.map((it, i) => ({ ...it, number: i + 1 }))),
+});
+type Generated = { requests: Call[]; contexts: Context[]; pullRequests: Merge[] };
+
+/** The context that covers a call. */
+function contextOf(world: Generated, call: Call): Context | null {
+  for (const id of [call.agentSession, call.session]) {
+    const own = world.contexts.filter((it) => it.session === id && it.owner === call.owner);
+    const [first, ...later] = own.sort((a, b) => a.n - b.n);
+    if (first) return later.findLast(({ n }) => n <= call.n) ?? first;
+  }
+  return null;
+}
+
+const NAMES: Record<number, string[]> = { 1: ["acme/app"], 2: ["acme/web", "acme/old-web"] };
+
+/** The pull request of a task that a context's calls belong to. */
+function placeOf(world: Generated, task: string, { branch, repository, n }: Context): Merge | null {
+  const all = world.pullRequests.filter(
+    (it) =>
+      it.session === task &&
+      it.headBranch === branch &&
+      [...(NAMES[it.repository] ?? []), it.headRepository].includes(repository),
+  );
+  const merged = all.filter((it) => it.n !== null).sort((a, b) => (a.n ?? 0) - (b.n ?? 0));
+  const later = merged.filter((it) => (it.n ?? 0) > n);
+  const soonest = later.filter((it) => it.n === later[0]?.n);
+  const lastOf = (list: Merge[]) => list.toSorted((a, b) => a.number - b.number).at(-1) ?? null;
+  if (soonest.length > 0) return lastOf(soonest);
+  const open = lastOf(all.filter(({ link }) => link === "open"));
+  if (open) return open;
+  return lastOf(merged.filter((it) => it.n === merged.at(-1)?.n)) ?? lastOf(all);
+}
+
+/** The pull requests that have a call; of several of an unknown branch, the first one has what no branch claims. */
+function holdersOf(world: Generated, call: Call): Merge[] {
+  const named = world.pullRequests.filter((it) => it.session === call.session);
+  if (!isSplit(world, call.session)) return named;
+  const context = contextOf(world, call);
+  const place = context && placeOf(world, call.session, context);
+  if (place) return [place];
+  const [unknown] = named
+    .filter(({ headBranch }) => headBranch === null)
+    .sort((a, b) => (a.n ?? 999) - (b.n ?? 999) || a.repository - b.repository || a.number - b.number);
+  if (unknown) return [unknown];
+  return named.length === 1 && context === null ? named : [];
+}
+
+const isSplit = (world: Generated, session: string) =>
+  world.requests.some((it) => it.session === session && contextOf(world, it) !== null);
+
+const usd = (list: readonly Call[]): string | null => {
+  const costs = list.flatMap(({ channel, cost }) => (channel === "subscription" ? [] : (cost ?? "none")));
+  const known = costs.filter((cost) => cost !== "none").map(Number);
+  if (known.length === 0 && list.length > 0) return null;
+  return String(known.reduce((sum, cost) => sum + cost, 0));
+};
+
+/**
+ * What a pull request costs, and whether that is a lower bound: calls of its session may be of any branch, or none of it is
+ * known to be.
+ */
+function figureOf(world: Generated, merge: Merge) {
+  const own = world.requests.filter((call) => holdersOf(world, call).includes(merge));
+  const isLoose = (call: Call) =>
+    call.session === merge.session && contextOf(world, call) === null && !own.includes(call);
+  const uncertain = [...own.filter(({ cost }) => cost === null), ...world.requests.filter(isLoose)];
+  const costUsd = usd(own);
+  const isBilled = ({ channel }: Call) => channel !== "subscription";
+  const isNone = isSplit(world, merge.session) && !own.some(isBilled);
+  const isLowerBound = costUsd === null || isNone || uncertain.some(isBilled);
+  return { requests: own.length, costUsd, isLowerBound };
+}
+
+const spec = (measures: string[]) =>
+  checkSpec({
+    ...{ source: "outcomes", dimensions: ["repository"], measures, filters: {} },
+    ...{ range: "7d", compare: "none", view: "table" },
+  });
+
+async function expectPages(world: Generated): Promise<void> {
+  const asked = world.pullRequests.map((it) => ({ ...it, repositoryId: it.repository }));
+  const costs = await pullRequestCosts(database.db, asked);
+  for (const merge of world.pullRequests) {
+    const { subscription: _, isSplit: split, ...cost } = costs.get(nameOf(merge)) ?? {};
+    expect({ ...cost, split }).toEqual({ ...figureOf(world, merge), split: isSplit(world, merge.session) });
+  }
+  // What pull requests cost, and what counts for none, is all that their sessions cost.
+  const tasks = [...new Map(asked.map((it) => [it.session, it])).values()];
+  for (const one of tasks.filter(({ session }) => isSplit(world, session))) {
+    const all = world.requests.filter(({ session }) => session === one.session);
+    const stretches = await taskStretches(database.db, one);
+    const sum = (of: typeof stretches) => of.reduce((total, it) => total + Number(it.costUsd ?? 0), 0);
+    const ofTask = asked.filter(({ session }) => session === one.session);
+    const shown = ofTask.reduce((total, it) => total + Number(costs.get(nameOf(it))?.costUsd ?? 0), 0);
+    expect(sum(stretches)).toBe(Number(usd(all) ?? 0));
+    expect(shown + sum(stretches.filter((it) => it.pullRequest === null))).toBe(Number(usd(all) ?? 0));
+    expect(stretches.reduce((total, { requests }) => total + requests, 0)).toBe(all.length);
+  }
+}
+
+const nameOf = ({ repository, number }: Merge) => `${repository}#${number}`;
+
+/** Cost and lower bound of merges, a session that is not split once. */
+function reported(world: Generated, merges: readonly Merge[]) {
+  const joined = merges.filter(({ session }) => world.requests.some((it) => it.session === session));
+  const purses = new Map(
+    joined.map((it) => [isSplit(world, it.session) ? nameOf(it) : it.session, figureOf(world, it)]),
+  );
+  const figures = [...purses.values()];
+  return {
+    cost: figures.reduce((sum, { costUsd }) => sum + Number(costUsd ?? 0), 0),
+    floor: joined.length < merges.length || figures.some(({ isLowerBound }) => isLowerBound),
+    joined: joined.length,
+  };
+}
+
+async function expectReport(world: Generated, orgId: string): Promise<void> {
+  await engines.wrote(orgId);
+  const measures = spec(["merged_prs", "joined_prs", "cost_usd"]);
+  const result = await engines.quickRunner(orgId).run(measures, new Date("2026-11-21T12:00:00.000Z"));
+  const merged = world.pullRequests.filter(({ n }) => n !== null);
+  const said = ({ current, floor }: (typeof result)["total"]) => ({
+    cost: current?.["cost_usd"] ?? 0,
+    floor,
+    joined: current?.["joined_prs"],
+  });
+  expect(said(result.total)).toEqual(reported(world, merged));
+  for (const row of result.rows) {
+    const { id } = REPOSITORIES.find(({ fullName }) => fullName === row.groups[0]) ?? {};
+    expect(said(row)).toEqual(
+      reported(
+        world,
+        merged.filter(({ repository }) => repository === id),
+      ),
+    );
+  }
+}
+
+test("each call of a session with contexts counts for one pull request at most, as pages and reports say", async () => {
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(worlds, async (world) => {
+      await sql`truncate pull_requests, repositories, requests, session_contexts, session_stretches, session_agents`;
+      const orgId = `world-${run++}`;
+      const half = Math.floor(world.requests.length / 2);
+      const parts: World[] = [
+        { repositories: REPOSITORIES, requests: world.requests.slice(0, half) },
+        { contexts: world.contexts, pullRequests: world.pullRequests },
+        { requests: world.requests.slice(half) },
+      ];
+      for (const org of ["default", orgId]) for (const part of parts) await seed(sql, org, part);
+      await expectPages(world);
+      await expectReport(world, orgId);
+    }),
+    { numRuns: 20 },
+  );
+}, 60_000);
+
+test("a long session over two pull requests is split between them by every engine, and a third one's is not", async () => {
+  const call = (n: number, session: string, cost: string) => ({ at: minute(n), owner: "ann", session, cost });
+  const merge = (number: number, session: string, headBranch: string) => ({
+    ...{ repository: 1, number, session, headBranch, mergedAt: minute(300), link: "joined" },
+  });
+  await seed(sql, "long", {
+    repositories: REPOSITORIES,
+    contexts: [
+      { session: "s", owner: "ann", at: minute(10), branch: "one", repository: "acme/app" },
+      { session: "s", owner: "ann", at: minute(20), branch: "two", repository: "acme/app" },
+      { session: "s", owner: "ann", at: minute(30), branch: "main", repository: "acme/app" },
+      { session: "t", owner: "ann", at: minute(10), branch: "main", repository: "acme/app" },
+    ],
+    requests: [
+      ...[call(5, "s", "1"), call(15, "s", "2"), call(25, "s", "4"), call(35, "s", "8")],
+      ...[call(5, "t", "16"), { ...call(15, "t", "32"), owner: "bob" }, call(5, "u", "64")],
+    ],
+    pullRequests: [
+      ...[merge(1, "s", "one"), merge(2, "s", "two"), merge(3, "t", "three")],
+      ...[merge(4, "u", "four"), merge(5, "u", "five")],
+    ],
+  });
+  await engines.wrote("long");
+  const measures = spec(["cost_usd", "joined_prs", "cost_per_merged_pr"]);
+  const result = await engines.runner("long").run(measures, new Date("2026-11-21T12:00:00.000Z"));
+  expect(result.total).toMatchObject({
+    // 1 + 2, 4, what no context covers in t: 32, and u once.
+    current: { cost_usd: 103, joined_prs: 5, cost_per_merged_pr: 20.6 },
+    floor: false,
+  });
+});
