@@ -115,6 +115,21 @@ describe.each(Object.entries(proxies))("the sample for %s", (name, prepare) => {
     });
   });
 
+  test.if(program !== null)("passes WebSockets", async () => {
+    const socket: Bun.WebSocket = Reflect.construct(WebSocket, [
+      `${url.replace("http", "ws")}/v1/responses`,
+      { headers: { authorization: `Bearer ${secret}` } },
+    ]);
+    const ended = Promise.withResolvers<string>();
+    socket.onmessage = ({ data }) => {
+      if (String(data).includes("response.completed")) ended.resolve(String(data));
+    };
+    socket.onclose = () => ended.reject(new Error("closed"));
+    socket.onopen = () => socket.send('{"type":"response.create","model":"echo","input":"Hello"}');
+    expect(await ended.promise).toContain("Hello");
+    socket.close();
+  });
+
   test.if(program !== null)("hands the client's own address on, not one that the client wrote", async () => {
     const headers = {
       authorization: `Bearer ${ADMIN_KEY}`,
