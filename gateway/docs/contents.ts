@@ -45,6 +45,7 @@ const CONNECT: readonly Row[] = [
 const MERGE: readonly Row[] = [
   ["cost-per-merged-pull-request", "Get the cost per merged pull request", "Switch on stamping, create the GitHub App, and name the session.", README, "Cost per merged pull request"],
   ["sessions", "From an agent's work to the cost of a merge", "Name the session in commits and pull requests.", COMMAND, "From an agent's work to the cost of a merge"],
+  ["how-a-merge-gets-its-cost", "How a merge gets its cost", "Each case with a picture: what counts for a merge, and what does not.", "github-app/COST-OF-A-MERGE.md"],
   ["github-app", "The GitHub App", "Set-up, joining, claims, reverts, feedback on GitHub, and the weekly digest.", "github-app/README.md"],
 ];
 
