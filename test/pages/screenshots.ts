@@ -6,6 +6,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { connect } from "#drizzle/database.ts";
+import type { PersonView } from "#shared/admin/people.ts";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import type { RequestView } from "#shared/admin/records.ts";
 import { linkFor } from "#test/identity/browser.ts";
@@ -62,6 +63,7 @@ async function pagesOf(gateway: GatewayProcess): Promise<[name: string, path: st
     "GET",
     "/pull-requests?link=joined&limit=100",
   );
+  const people = await gateway.admin<{ data: PersonView[] }>("GET", `/people?email=${PERSON}`);
   const [merge] = merges.data.toSorted((a, b) => b.session_requests - a.session_requests);
   return [
     ["overview", "/overview"],
@@ -77,12 +79,17 @@ async function pagesOf(gateway: GatewayProcess): Promise<[name: string, path: st
     ["costs", "/pull-requests/costs?compare=previous_period"],
     ["explained", "/pull-requests/explained?range=30d&explanation=no_pull_request"],
     ["pull-request", `/pull-requests/${merge?.repository}/${merge?.number}`],
+    ["session", `/sessions/${encodeURIComponent(merge?.session ?? "")}`],
     ["requests", "/requests"],
     ["request", `/requests/${records.data[0]?.id}`],
     ["tool-calls", "/tool-calls"],
     ["me", "/me"],
     ["set-up", "/set-up"],
     ["settings", "/settings"],
+    ["settings-person", `/settings/people/${people.data[0]?.id}`],
+    ["settings-form", "/settings/routes?edit=route:code"],
+    ["not-found", "/nothing/here"],
+    ["cannot-ask", "/requests?modle=gpt-5.2"],
     ...SETTINGS.map((page): [string, string] => [`settings-${page}`, `/settings/${page}`]),
   ];
 }

@@ -386,7 +386,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await page.getByText(/Saved/).waitFor();
     expect(await gateway.admin("GET", "/settings")).toMatchObject({ retention_days: 200 });
     await open("/settings/audit?action=settings.changed", "Audit log");
-    await page.getByText("retention_days").first().waitFor();
+    await page.getByText("retention days:").first().waitFor();
     await page.getByText("admin@localhost").first().waitFor();
     await page.getByRole("combobox", { name: "What" }).click();
     await page.getByRole("option", { name: "provider set", exact: true }).click();

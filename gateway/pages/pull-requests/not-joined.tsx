@@ -37,6 +37,7 @@ export function NotJoined({ choose }: { choose: Choose }) {
   const rows = byAuthor(data?.flatMap(({ merges }) => merges) ?? []);
   if (rows.length === 0) return null;
   const more = rows.length - SHOWN_MAX;
+  const causes = UNJOINED_LINKS.filter((link) => rows.some((row) => row.link === link));
   const atLeast = data?.some(({ hasMore }) => hasMore) ? "More than " : "";
   const all = rows.reduce((sum, row) => sum + row.count, 0);
   return (
@@ -44,6 +45,11 @@ export function NotJoined({ choose }: { choose: Choose }) {
       title="Not joined to a session"
       sub={`${atLeast}${counted(all, "merge")} of the last ${DAYS} days ${plural(all, "has", "have")} no cost. Each counts as soon as it is fixed.`}
     >
+      {causes.map((link) => (
+        <p key={link} className="small">
+          <span className={`tag ${linkTone(link)}`}>{linkWord(link)}</span> {linkRemedy(link)}
+        </p>
+      ))}
       <DataTable
         label="Not joined to a session"
         columns={columnsOf(choose, from)}
@@ -73,7 +79,6 @@ const columnsOf = (choose: Choose, from: string): Column<Unjoined>[] => [
     head: "Why",
     cell: ({ link }) => <span className={`tag ${linkTone(link)}`}>{linkWord(link)}</span>,
   },
-  { id: "remedy", head: "What to do", cell: ({ link }) => linkRemedy(link) },
 ];
 
 /** States of a merge that has no known cost, and that someone can fix. */

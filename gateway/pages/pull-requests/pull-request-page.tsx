@@ -14,6 +14,7 @@ import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { dayTimes } from "../parts/records-link.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
+import { withCode } from "../parts/with-code.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
 import { PullRequestFacts } from "./pull-request-facts.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -104,13 +105,13 @@ function Whole({ details }: { details: Details }) {
         </p>
       )}
       <PullRequestFacts details={details} />
-      <Panel title="Why" sub={plainName(details.reason)}>
-        {details.remedy !== null && <p>{plainName(details.remedy)}</p>}
+      <Panel title="Why" sub={withCode(details.reason)}>
+        {details.remedy !== null && <p>{withCode(details.remedy)}</p>}
         {details.link === "claimed" && <AcceptClaim id={details.id} />}
         {details.findings.length > 0 && (
           <ul>
             {details.findings.map(({ code, text }) => (
-              <li key={code}>{plainName(text)}</li>
+              <li key={code}>{withCode(text)}</li>
             ))}
           </ul>
         )}

@@ -1,6 +1,7 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { AuditValues, AuditView } from "#shared/admin/audit.ts";
+import type { JsonDocument } from "#shared/admin/claude-settings.ts";
 import { useAddress } from "../data/address.ts";
 import { getJson, queryOf } from "../data/api.ts";
 import { useList } from "../data/records.ts";
@@ -12,6 +13,7 @@ import { PageHead } from "../parts/page-head.tsx";
 import { Empty } from "../parts/states.tsx";
 import { askable } from "../shell/cannot-ask.tsx";
 import { momentColumn, textColumn } from "./cells.tsx";
+import { rowsOf } from "./forms/document-rows.ts";
 import { SETTINGS_LIST } from "./resources.ts";
 
 const PATH = "/admin/v1/audit";
@@ -34,17 +36,22 @@ const readSearch = (raw: Record<string, unknown>) =>
 
 const inWords = (action: string): string => action.replaceAll(/[._]/g, " ");
 
-/** Absent and null are the same to a reader: nothing is set. */
-const shown = (value: unknown): string | null =>
-  value === undefined || value === null ? null : typeof value === "string" ? value : JSON.stringify(value);
-
 type Difference = { name: string; from: string | null; to: string | null };
+
+/** The values in a state by name, such as `match.pattern`. Absent and null are the same to a reader: nothing is set. */
+const valuesIn = (state: AuditView["before"]): Map<string, string> =>
+  new Map(
+    // A state is JSON.
+    rowsOf((state ?? {}) as JsonDocument)
+      .filter(({ kind }) => kind !== "null")
+      .map(({ name, kind, value }) => [name, value === "" ? kind : value.replaceAll("\n", ", ")]),
+  );
 
 /** Members that a change has set, from what to what. The entry itself says when, and of what. */
 function changesOf({ before, after }: AuditView): Difference[] {
-  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
-  return [...names]
-    .map((name) => ({ name, from: shown(before?.[name]), to: shown(after?.[name]) }))
+  const [was, is] = [valuesIn(before), valuesIn(after)];
+  return [...new Set([...was.keys(), ...is.keys()])]
+    .map((name) => ({ name, from: was.get(name) ?? null, to: is.get(name) ?? null }))
     .filter(({ name, from, to }) => from !== to && !["id", "created_at", "updated_at"].includes(name));
 }
 
@@ -67,7 +74,7 @@ const Changes = ({ entry }: { entry: AuditView }) => {
     <ul className="changes">
       {changes.map(({ name, from, to }) => (
         <li key={name}>
-          {name.replaceAll("_", " ")}: <Value text={from} after={to} /> <Value text={to} />
+          {inWords(name)}: <Value text={from} after={to} /> <Value text={to} />
         </li>
       ))}
     </ul>

@@ -1,9 +1,8 @@
 import type { GuardrailTryResult, GuardrailView } from "#shared/admin/guardrails.ts";
 import { Foreign } from "../parts/foreign.tsx";
-import { PageHead } from "../parts/page-head.tsx";
 import { switchColumn, textColumn } from "./cells.tsx";
 import { GUARDRAIL } from "./forms/call-forms.ts";
-import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
+import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 import { TryPanel } from "./try-panel.tsx";
 
 /** Conditions without entries do not limit, so the body leaves them out. */
@@ -41,8 +40,7 @@ const FACTS: ResourceFacts<GuardrailView> = {
 /** Rules that refuse calls, and a place to try a text on them. */
 export const GuardrailsPage = () => (
   <>
-    <PageHead title="Guardrails" />
-    <ResourcePanel facts={FACTS} />
+    <ResourcePage facts={FACTS} />
     <GuardrailTry />
   </>
 );

@@ -1,8 +1,7 @@
 import type { HookPolicyView } from "#shared/admin/hook-policies.ts";
-import { PageHead } from "../parts/page-head.tsx";
 import { switchColumn, textColumn } from "./cells.tsx";
 import { HOOK_POLICY } from "./forms/call-forms.ts";
-import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
+import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 
 const FACTS: ResourceFacts<HookPolicyView> = {
   path: "/admin/v1/hook-policies",
@@ -24,9 +23,4 @@ const FACTS: ResourceFacts<HookPolicyView> = {
 };
 
 /** Tools that agents with managed hooks may not use. */
-export const HookPoliciesPage = () => (
-  <>
-    <PageHead title="Hook policies" />
-    <ResourcePanel facts={FACTS} />
-  </>
-);
+export const HookPoliciesPage = () => <ResourcePage facts={FACTS} />;

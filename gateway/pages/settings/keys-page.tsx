@@ -1,11 +1,5 @@
-import { PageHead } from "../parts/page-head.tsx";
 import { KEYS } from "./key-facts.tsx";
-import { ResourcePanel } from "./resource-panel.tsx";
+import { ResourcePage } from "./resource-panel.tsx";
 
 /** Client keys: who may call, and what. */
-export const KeysPage = () => (
-  <>
-    <PageHead title="Keys" />
-    <ResourcePanel facts={KEYS} />
-  </>
-);
+export const KeysPage = () => <ResourcePage facts={KEYS} />;

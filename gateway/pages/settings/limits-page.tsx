@@ -50,12 +50,12 @@ const LIMITS_OF_KEYS: ResourceFacts<KeyView> = {
   sub: "Limits apply across all gateways. A call over budget gets 402; over another limit, 429.",
   columns: [
     textColumn("name", "Key", { of: ({ name }) => name }),
+    budgetColumn(({ limits }) => limits),
     textColumn("owner", "Owner", { of: ({ owner }) => owner, none: "service account" }),
     textColumn("counts", "Counts", { of: ({ own }) => (own ? "all keys that the owner made" : "this key") }),
     rateColumn("requests_per_minute", "Requests a minute"),
     rateColumn("tokens_per_minute", "Tokens a minute"),
     rateColumn("concurrency", "At once"),
-    budgetColumn(({ limits }) => limits),
   ],
   pick: limitedFirst(
     ({ limits, status }: KeyView) => status === "active" && Object.keys(limits ?? {}).length > 0,
@@ -68,8 +68,8 @@ const TEAM_BUDGETS: ResourceFacts<TeamView> = {
   title: "Budgets of teams",
   columns: [
     textColumn("name", "Team", { of: ({ name }) => name }),
-    textColumn("parent", "Below", { of: ({ parent }) => parent, none: "no team" }),
     budgetColumn((team) => team),
+    textColumn("parent", "Below", { of: ({ parent }) => parent, none: "no team" }),
   ],
   pick: limitedFirst(hasBudget),
 };
@@ -80,8 +80,8 @@ const BUDGETS_OF_PEOPLE: ResourceFacts<PersonView> = {
   sub: "A person's budget counts all of their keys together.",
   columns: [
     textColumn("email", "Person", { of: ({ email }) => email }),
-    textColumn("team", "Team", { of: ({ team }) => team, none: "no team" }),
     budgetColumn((person) => person),
+    textColumn("team", "Team", { of: ({ team }) => team, none: "no team" }),
   ],
   pick: limitedFirst(hasBudget),
 };

@@ -6,12 +6,11 @@ import { useAddress } from "../data/address.ts";
 import { getJson, queryOf } from "../data/api.ts";
 import { oneText } from "../data/search.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
-import { isoDay } from "../parts/dates.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { count } from "../parts/format.ts";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
-import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
+import { numberColumn, textColumn } from "./cells.tsx";
 import { Discounts } from "./discounts.tsx";
 import { PRICE } from "./forms/call-forms.ts";
 import { Reprice } from "./reprice.tsx";
@@ -22,9 +21,18 @@ const DAY_MS = 86_400_000;
 type Row = PriceView & { state?: PriceState };
 type Amount = "input" | "output" | "per_call";
 
+/** Every digit, and at least two decimals. */
+function amount(usd: string | null): string | null {
+  const [whole = "", part = ""] = usd?.split(".") ?? [];
+  return usd === null ? null : `$${whole}.${part.padEnd(2, "0")}`;
+}
+
+/** Prices mostly begin with a day (UTC). */
+const beginning = (at: string): string => (at.endsWith("T00:00:00.000Z") ? at.slice(0, 10) : at);
+
 const amountColumn = (name: Amount, head: string) =>
   numberColumn<Row>(name, head, {
-    of: (price) => (price[name] === null ? null : `$${price[name]}`),
+    of: (price) => amount(price[name]),
     by: (price) => (price[name] === null ? null : Number(price[name])),
   });
 
@@ -32,9 +40,11 @@ const TONES = { "in force": "good", later: "", replaced: "" } as const satisfies
 
 const COLUMNS: readonly Column<Row>[] = [
   textColumn("model", "Model", { of: ({ model }) => model }),
+  amountColumn("input", "Input, per million"),
+  amountColumn("output", "Output, per million"),
   textColumn("provider", "Provider", { of: ({ provider }) => provider, none: "every provider" }),
   textColumn("tier", "Tier", { of: ({ tier }) => tier }),
-  momentColumn("from", "In force from", { of: ({ effective_from: at }) => at, none: "" }),
+  textColumn("from", "In force from", { of: ({ effective_from: at }) => beginning(at) }),
   {
     id: "state",
     head: "State",
@@ -45,8 +55,6 @@ const COLUMNS: readonly Column<Row>[] = [
     of: ({ multiplier }) => (multiplier === null ? null : `× ${multiplier}`),
     by: ({ multiplier }) => (multiplier === null ? null : Number(multiplier)),
   }),
-  amountColumn("input", "Input, per million"),
-  amountColumn("output", "Output, per million"),
   amountColumn("per_call", "Per call"),
 ];
 
@@ -69,7 +77,7 @@ type Listed = "input" | "output" | "cached_input" | "cache_write" | "per_call";
 
 const listedColumn = (name: Listed, head: string) =>
   numberColumn<InForce>(name, head, {
-    of: (price) => (price[name] === null ? null : `$${price[name]}`),
+    of: (price) => amount(price[name]),
     by: (price) => (price[name] === null ? null : Number(price[name])),
   });
 
@@ -89,12 +97,12 @@ const IN_FORCE_COLUMNS: readonly Column<InForce>[] = [
       if (source === null) return <span className="tag warn">no price</span>;
       if (source !== "list") {
         const what = source === "own" ? "your own" : "list less your discount";
-        return `${what}, since ${isoDay(Date.parse(since ?? ""))}`;
+        return `${what}, since ${beginning(since ?? "")}`;
       }
       return url === null ? (
         <Foreign text={entry ?? ""} />
       ) : (
-        <a href={url} rel="noreferrer">
+        <a href={url} rel="noreferrer" className="link">
           <Foreign text={entry ?? ""} />
         </a>
       );
@@ -185,7 +193,7 @@ const UNPRICED_COLUMNS: readonly Column<Unpriced>[] = [
     sort: ({ requests }) => requests,
     cell: ({ requests }) => count(requests),
   },
-  textColumn("reason", "Why", { of: ({ reason }) => reason }),
+  { id: "reason", head: "Why", cell: ({ reason }) => <Foreign text={reason} whole /> },
 ];
 
 /** Models of the last seven days whose calls have no cost. Nothing is shown if there are none. */

@@ -3,11 +3,10 @@ import { useMutation } from "@tanstack/react-query";
 import type { ProviderTestResult, ProviderView } from "#shared/admin/providers.ts";
 import { sendJson } from "../data/api.ts";
 import { duration } from "../parts/format.ts";
-import { PageHead } from "../parts/page-head.tsx";
 import { Fault } from "../parts/states.tsx";
 import { switchColumn, textColumn } from "./cells.tsx";
 import { PROVIDER } from "./forms/call-forms.ts";
-import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
+import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 
 const FACTS: ResourceFacts<ProviderView> = {
   path: "/admin/v1/providers",
@@ -58,12 +57,7 @@ function Health({ health, learned }: HealthFacts) {
 }
 
 /** The providers that answer calls, and their credentials. */
-export const ProvidersPage = () => (
-  <>
-    <PageHead title="Providers" />
-    <ResourcePanel facts={FACTS} />
-  </>
-);
+export const ProvidersPage = () => <ResourcePage facts={FACTS} />;
 
 /** Asks the provider for its models, and reports the outcome in words. */
 function ProviderTest({ name }: { name: string }) {

@@ -9,7 +9,7 @@ import { type Column, DataTable } from "../parts/data-table.tsx";
 import { plainName } from "../parts/foreign.tsx";
 import { count } from "../parts/format.ts";
 import { ListPage } from "../parts/list-page.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Empty } from "../parts/states.tsx";
 import { DeleteButton } from "./delete-button.tsx";
 import type { Form } from "./forms/field.ts";
@@ -51,25 +51,44 @@ const readSearch = (raw: Record<string, unknown>) => ({
 
 /** A list with a dialogue to add, change and delete. Which dialogue is open is in the address. */
 export function ResourcePanel<View extends object>({ facts }: { facts: ResourceFacts<View> }) {
+  return (
+    <Panel title={facts.title} sub={facts.sub} aside={<AddButton facts={facts} />}>
+      <Resources facts={facts} />
+    </Panel>
+  );
+}
+
+/** The same as the first part of a page, whose title it has. */
+export const ResourcePage = <View extends object>({ facts }: { facts: ResourceFacts<View> }) => (
+  <>
+    <PageHead title={facts.title} sub={facts.sub}>
+      <AddButton facts={facts} />
+    </PageHead>
+    <Resources facts={facts} />
+  </>
+);
+
+function AddButton<View>({ facts: { noun } }: { facts: ResourceFacts<View> }) {
+  const [, change] = useAddress(readSearch);
+  return (
+    <Button size="compact-sm" onClick={() => change({ add: noun, edit: undefined })}>
+      Add {noun}
+    </Button>
+  );
+}
+
+function Resources<View extends object>({ facts }: { facts: ResourceFacts<View> }) {
   const list = useList<View>({ path: facts.path, ...SETTINGS_LIST });
   const [{ edit, add }, change] = useAddress(readSearch);
   const edited = list.items?.find((view) => edit === `${facts.noun}:${facts.idOf(view)}`);
   const close = () => change({ edit: undefined, add: undefined }, { replace: true });
   return (
-    <Panel
-      title={facts.title}
-      sub={facts.sub}
-      aside={
-        <Button size="compact-sm" onClick={() => change({ add: facts.noun, edit: undefined })}>
-          Add {facts.noun}
-        </Button>
-      }
-    >
+    <>
       <ListPage list={list} none={<Empty title={`No ${facts.title.toLowerCase()} yet`}>{facts.empty}</Empty>}>
         {(rows) => <Rows facts={facts} rows={facts.pick?.(rows) ?? rows} />}
       </ListPage>
       <Dialogue facts={facts} view={edited ?? null} isNew={add === facts.noun} close={close} />
-    </Panel>
+    </>
   );
 }
 

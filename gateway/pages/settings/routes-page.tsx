@@ -2,10 +2,9 @@ import type { ReactNode } from "react";
 import type { ClassifiedText } from "#shared/admin/classifier.ts";
 import type { RouteView } from "#shared/admin/routes.ts";
 import { percent } from "../parts/format.ts";
-import { PageHead } from "../parts/page-head.tsx";
 import { switchColumn, textColumn } from "./cells.tsx";
 import { ROUTE } from "./forms/call-forms.ts";
-import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
+import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 import { TryPanel } from "./try-panel.tsx";
 
 const FACTS: ResourceFacts<RouteView> = {
@@ -37,8 +36,7 @@ const FACTS: ResourceFacts<RouteView> = {
 /** Named kinds of task, and where `auto` sends a text. */
 export const RoutesPage = () => (
   <>
-    <PageHead title="Routes" />
-    <ResourcePanel facts={FACTS} />
+    <ResourcePage facts={FACTS} />
     <Playground />
   </>
 );

@@ -1,8 +1,7 @@
 import type { McpServerView } from "#shared/admin/mcp-servers.ts";
-import { PageHead } from "../parts/page-head.tsx";
 import { switchColumn, textColumn } from "./cells.tsx";
 import { TOOL_SERVER } from "./forms/call-forms.ts";
-import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
+import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 
 const FACTS: ResourceFacts<McpServerView> = {
   path: "/admin/v1/mcp-servers",
@@ -27,9 +26,4 @@ const FACTS: ResourceFacts<McpServerView> = {
 };
 
 /** Servers whose tools agents use through the gateway. */
-export const ToolServersPage = () => (
-  <>
-    <PageHead title="Tool servers" />
-    <ResourcePanel facts={FACTS} />
-  </>
-);
+export const ToolServersPage = () => <ResourcePage facts={FACTS} />;

@@ -14,6 +14,7 @@ import { ListNote } from "../parts/scope-note.tsx";
 import { Empty } from "../parts/states.tsx";
 import { ValueChips } from "../parts/value-chips.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
+import { SessionLink } from "../sessions/session-link.tsx";
 import { askable } from "../shell/cannot-ask.tsx";
 
 const FILTERS = {
@@ -88,6 +89,12 @@ const TONES: Readonly<Record<string, string>> = { ok: "good", failed: "bad", den
 const columnsFor = (narrow: (name: string, value: string) => void): Column<ToolCallView>[] => [
   { id: "time", head: "Time", cell: ({ started_at: at }) => <Moment at={at} /> },
   {
+    id: "cost",
+    head: "Cost",
+    isNumber: true,
+    cell: ({ cost_usd: cost }) => <Money value={cost} unknown="No price is set for this tool." />,
+  },
+  {
     id: "tool",
     head: "Tool",
     cell: ({ tool, server }) => (
@@ -139,11 +146,7 @@ const columnsFor = (narrow: (name: string, value: string) => void): Column<ToolC
       <>
         <ValueLink text={client} choose={(value) => narrow("client", value)} />
         <small>
-          <ValueLink
-            text={session}
-            choose={(value) => narrow("session", value)}
-            none="The client sent no session."
-          />
+          <SessionLink session={session} />
         </small>
       </>
     ),
@@ -154,11 +157,5 @@ const columnsFor = (narrow: (name: string, value: string) => void): Column<ToolC
     head: "Latency",
     isNumber: true,
     cell: ({ latency_ms: ms }) => (ms === null ? "–" : duration(ms)),
-  },
-  {
-    id: "cost",
-    head: "Cost",
-    isNumber: true,
-    cell: ({ cost_usd: cost }) => <Money value={cost} unknown="No price is set for this tool." />,
   },
 ];

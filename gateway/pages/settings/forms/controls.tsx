@@ -11,7 +11,8 @@ import {
 } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { Fault } from "#shared/schema.ts";
-import { type Draft, isOptionalChoice, listIn } from "./draft.ts";
+import { withCode } from "../../parts/with-code.tsx";
+import { type Draft, type Drafts, isOptionalChoice, listIn } from "./draft.ts";
 import { faultAt } from "./faults.ts";
 import type { Field } from "./field.ts";
 import { useSuggested } from "./suggested.ts";
@@ -19,15 +20,15 @@ import { useSuggested } from "./suggested.ts";
 export type EntryProps = {
   field: Field;
   draft: Draft;
+  /** What is entered in the fields beside it. */
+  beside?: Drafts;
   /** Where its value is in the body, such as `/limits/budget_usd`. */
   place: string;
   faults: readonly Fault[];
   change: (draft: Draft) => void;
 };
 
-/** A help text; a name in backticks is shown as code. */
-export const helpText = ({ help }: Field): ReactNode =>
-  help?.split("`").map((part, at) => (at % 2 === 1 ? <code key={part}>{part}</code> : part));
+export const helpText = ({ help }: Field): ReactNode => help && withCode(help);
 
 const labelled = ({ field, place, faults }: EntryProps) => ({
   label: field.label,
@@ -113,7 +114,7 @@ const SUGGESTED_MAX = 50;
 function TextEntry(props: EntryProps) {
   const { kind, placeholder, isRequired, suggest } = props.field;
   const [isUsed, setUsed] = useState(false);
-  const data = useSuggested(suggest, isUsed);
+  const data = useSuggested(suggest, isUsed, props.beside?.["provider"]);
   const entry = {
     ...labelled(props),
     ...(placeholder && { placeholder }),

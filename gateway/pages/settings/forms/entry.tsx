@@ -21,6 +21,7 @@ export const Fields = ({ fields, drafts, place, faults, change }: FieldsProps) =
     const entry = {
       field,
       draft,
+      beside: drafts,
       place: partOf(place, field.name),
       faults,
       change: (entered: typeof draft) => change({ ...drafts, [field.name]: entered }),

@@ -133,7 +133,7 @@ export const SIGN_IN_SETTINGS = settings({
 export const DIGEST_SETTINGS = settings({
   digest_repository: { label: "Repository", placeholder: "owner/name", suggest: "repository" },
   digest_day: "Day",
-  digest_hour: "Hour, UTC",
+  digest_hour: { label: "Hour, UTC", help: "" },
 });
 export const APP_SETTINGS = settings({
   pull_request_stamping: "Join merged pull requests to sessions",

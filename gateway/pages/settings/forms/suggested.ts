@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
-import { getJson } from "../../data/api.ts";
+import type { ProviderTestResult } from "#shared/admin/providers.ts";
+import { getJson, sendJson } from "../../data/api.ts";
 import { useSuggestions } from "../../parts/suggestions.ts";
 
 /** Lists whose names a form suggests, and the member that has the name. */
@@ -39,8 +40,31 @@ const FIXED = {
 const isFixed = (from: SuggestedFrom): from is keyof typeof FIXED => Object.hasOwn(FIXED, from);
 const isList = (from: SuggestedFrom): from is keyof typeof LISTS => Object.hasOwn(LISTS, from);
 
-/** What may be entered; nothing before it is wanted. */
-export function useSuggested(from: SuggestedFrom | undefined, isWanted: boolean): string[] {
+/** The models that a provider lists; none where it has no list. */
+const modelsOf = (provider: string) => ({
+  queryKey: ["models", provider],
+  queryFn: async () => {
+    const path = `/admin/v1/providers/${encodeURIComponent(provider)}/test`;
+    return (await sendJson<ProviderTestResult>(path, { method: "POST" })).models;
+  },
+  staleTime: Number.POSITIVE_INFINITY,
+  retry: false,
+});
+
+function useModels(provider: string): string[] {
+  const { data = [] } = useQuery({ ...modelsOf(provider), enabled: provider !== "" });
+  return data;
+}
+
+/** What may be entered; nothing before it is wanted. `provider`: the one that is entered beside a model. */
+export function useSuggested(
+  from: SuggestedFrom | undefined,
+  isWanted: boolean,
+  provider: unknown,
+): string[] {
+  const models = useModels(
+    from === "model" && isWanted && typeof provider === "string" ? provider.trim() : "",
+  );
   const [path, member] = from !== undefined && isList(from) ? LISTS[from] : [null, ""];
   const { data } = useQuery({
     queryKey: ["suggested", path],
@@ -51,5 +75,5 @@ export function useSuggested(from: SuggestedFrom | undefined, isWanted: boolean)
   const used = useSuggestions(from === "tool" ? "tool_calls" : "requests", from ?? "", isWanted && isLabel);
   if (from !== undefined && isFixed(from)) return isWanted ? FIXED[from]() : [];
   const names = data?.data.map((row) => String(row[member])) ?? [];
-  return [...new Set(path === null ? used : names)];
+  return [...new Set(path === null ? [...models, ...used] : names)];
 }
