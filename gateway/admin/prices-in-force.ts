@@ -6,7 +6,7 @@ import type { Directory, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { isDiscounted } from "../pricing/discount.ts";
 import { priceBook } from "../pricing/price-book.ts";
-import { PRICE_LIST } from "../pricing/price-list.ts";
+import { PRICE_LIST, priceListAt } from "../pricing/price-list.ts";
 import { isListPrice, LIST_PREFIX, type PriceEntry, type PriceUnit } from "../pricing/rate.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { listCalledModels } from "../stores/spend.ts";
@@ -37,7 +37,8 @@ export async function pricesInForce(deps: AdminDeps, request: Request): Promise<
   });
   const at = new Date(atMs).toISOString();
   const rows = [...new Map(data).values()].map((row) => ({ ...row, since: sinceOf(row, directory) }));
-  return { at, list: PRICE_LIST, data: rows };
+  const { warning } = priceListAt(nowMs);
+  return { at, list: { ...PRICE_LIST, warning }, data: rows };
 }
 
 const targetsIn = ({ routes, prices }: Directory): Sold[] => [

@@ -20,6 +20,19 @@ export const PRICE_LIST = {
   published: "2026-09-23",
 } as const;
 
+const LIST_DAYS_MAX = 30;
+
+/** The list's version and date, and a warning once prices may have changed since. */
+export function priceListAt(nowMs: number) {
+  const { version, published } = PRICE_LIST;
+  const days = Math.floor((nowMs - Date.parse(published)) / 86_400_000);
+  const warning =
+    days > LIST_DAYS_MAX
+      ? `The price list is ${days} days old: vendors may have changed prices since. Upgrade, or enter prices of your own.`
+      : null;
+  return { version, published, warning };
+}
+
 /** A model's entry in the built-in list at a point in time. */
 export type ListedModel = {
   /** Null if the list lacks the price of sound that every call is charged for. */

@@ -1,5 +1,7 @@
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
+import { priceListAt } from "../pricing/price-list.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import type { Copies } from "../stores/clickhouse/copies.ts";
 import type { ClockCheck } from "../stores/clock-check.ts";
@@ -15,6 +17,7 @@ export type HealthDeps = {
   /** Ways to sign in that are configured and off; they may come after the database. */
   ways?: { off(): Promise<readonly { reason: string }[]> };
   lifecycle: Lifecycle;
+  clock: Clock;
 };
 
 export type Lifecycle = {
@@ -36,7 +39,7 @@ const READY = {
   responses: {
     "200": {
       description:
-        "Ready for model calls. `can` says what else works, `reasons` why something does not; `database` is `reachable`, `read_only` or `away`, and so is `clickhouse` where it is used.",
+        "Ready for model calls. `can` says what else works, `reasons` why something does not; `price_list` has the date of the built-in prices, with a `warning` after 30 days; `database` is `reachable`, `read_only` or `away`, and so is `clickhouse` where it is used.",
     },
     "503": { description: "Cannot serve model calls, for the `reasons` given, or is stopping." },
   },
@@ -67,7 +70,11 @@ export const health = (deps: HealthDeps) =>
           deps.ways?.off().catch(() => []),
         ]);
         const found = readiness(deps, contact, copied);
-        const answer = { ...found, reasons: [...found.reasons, ...off.map(({ reason }) => reason)] };
+        const answer = {
+          ...found,
+          reasons: [...found.reasons, ...off.map(({ reason }) => reason)],
+          price_list: priceListAt(deps.clock.now().getTime()),
+        };
         return answer.can.model_calls ? answer : status(503, answer);
       },
       { detail: READY },

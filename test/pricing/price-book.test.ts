@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { PriceOverride } from "#gateway/directory.ts";
 import { priceCall } from "#gateway/pricing/price.ts";
 import { priceBook } from "#gateway/pricing/price-book.ts";
-import { withHourWrites } from "#gateway/pricing/price-list.ts";
+import { PRICE_LIST, priceListAt, withHourWrites } from "#gateway/pricing/price-list.ts";
 import { isPricedFor } from "#gateway/pricing/priced-for.ts";
 import { PLACES, ratePer } from "#gateway/pricing/rate.ts";
 import { PROVIDERS, type ProviderKind } from "#gateway/providers/catalog.ts";
@@ -33,6 +33,12 @@ const override = (fields: Partial<PriceOverride>): PriceOverride => ({
 
 const entryAt = (overrides: PriceOverride[], provider = "openai", atMs = NOON) =>
   priceBook(overrides, PROVIDERS).priceOf({ kind: "openai", name: provider }, "gpt-4o", atMs)?.entry;
+
+test("the built-in list says its date, and warns once it is older than 30 days", () => {
+  const after = (days: number) => priceListAt(Date.parse(PRICE_LIST.published) + days * 86_400_000).warning;
+  expect(after(30)).toBeNull();
+  expect(after(31)).toStartWith("The price list is 31 days old");
+});
 
 test("a model of the built-in list is found by the name that the provider is called with, dated or not", () => {
   expect(list.priceOf({ kind: "openai", name: "openai" }, "gpt-4o", NOON)?.entry).toBe("list:openai/gpt-4o");

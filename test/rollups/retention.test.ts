@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { ensurePartitions } from "#drizzle/partitions.ts";
 import { monthsDue, retainDays } from "#drizzle/retention.ts";
+import { PRICE_LIST } from "#gateway/pricing/price-list.ts";
 import { openClockCheck } from "#gateway/stores/clock-check.ts";
 import { keepRollups } from "#gateway/stores/reports/keep-rollups.ts";
 import { health } from "#gateway/surfaces/health.ts";
@@ -115,11 +116,14 @@ test("a gateway whose clock is 520 days ahead drops nothing, and says that its c
     },
     directory: { contact: async () => "writes", state: () => ({ source: "database", ageSeconds: 0 }) },
     lifecycle: { stopping: false, replaced: false, warm: true, prepared: true },
+    clock,
   });
   const answer = await app.handle(new Request("http://gateway/readyz"));
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({
     reasons: ["This host's clock is 748800 minutes ahead of the database's."],
+    // By this clock the list is old, too.
+    price_list: { published: PRICE_LIST.published, warning: expect.stringContaining("days old") },
   });
   check.close();
 });

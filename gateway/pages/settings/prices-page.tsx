@@ -145,7 +145,7 @@ function PricesOfDay() {
                 sortName="in-force.sort"
               />
               <p className="mute small">
-                The built-in list is {list.name} {list.version} of {list.published}.
+                The built-in list is {list.name} {list.version} of {list.published}. {list.warning}
               </p>
             </>
           )
