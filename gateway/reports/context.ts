@@ -6,7 +6,7 @@ import type { Declared } from "./explained.ts";
 import { aggregatesOf } from "./measures.ts";
 import { type Parameters, parameters } from "./parameters.ts";
 import { type Cover, coverOf, type Reach } from "./rollup/cover.ts";
-import { countedBy, EVERYTHING, isKind, type Kind } from "./rollup/kinds.ts";
+import { EVERYTHING, isCountedBy, isKind, type Kind } from "./rollup/kinds.ts";
 import { filtersOf } from "./spec.ts";
 import type { Period, Periods } from "./window.ts";
 
@@ -150,7 +150,7 @@ const countsAll = (kind: Kind, names: readonly AggregateName[]): boolean =>
   names.every((name) => {
     const counted = aggregateOf(name).distinct?.name;
     if (counted === "payer") return false;
-    return (counted !== "person" && counted !== "session") || countedBy(kind).includes(counted);
+    return (counted !== "person" && counted !== "session") || isCountedBy(kind, name);
   });
 
 /** The one team asked for: the records of several may overlap. */

@@ -1,6 +1,7 @@
 import { DISTINCT, type DistinctName } from "./aggregates.ts";
 import type { Context, Section } from "./context.ts";
-import { COUNTS, type Counted, unitOf } from "./rollup/dimension-sums.ts";
+import { unitOf } from "./rollup/dimension-sums.ts";
+import { COUNTS, type Counted } from "./rollup/kinds.ts";
 import { knownSql } from "./rollup/known.ts";
 
 /** What rows are grouped by. */

@@ -4,7 +4,7 @@ import { dimensionOf, isFilteredByText, isTime } from "../dimensions.ts";
 import type { Parameters } from "../parameters.ts";
 import { asksForLane } from "../spec.ts";
 import { HOUR_MS, type SumsSpan } from "./cover.ts";
-import { billedSql, type Kind, LANE, type Lane } from "./kinds.ts";
+import { billedSql, COUNTS, type Counted, type Kind, LANE, type Lane } from "./kinds.ts";
 import { dayOf, sumsSql } from "./spans.ts";
 import { SUM_NAMES } from "./sums.ts";
 
@@ -28,12 +28,6 @@ export function windowSums({ covers: { current, previous } }: Pick<Context, "cov
   });
 }
 
-/** Each distinct count, by what is counted and the lane. */
-export const COUNTS = {
-  person: { all: "users", billed: "billed_users" },
-  session: { all: "sessions", billed: "billed_sessions" },
-} as const satisfies Record<string, Record<Lane, AggregateName>>;
-export type Counted = keyof typeof COUNTS;
 const LANES = Object.keys(LANE) as Lane[];
 
 /** The kind whose rows make up a section: of a total, and of groups of times alone, those of all in all. */

@@ -1,5 +1,16 @@
 import { lastActiveSql, nextActiveSql } from "./active-days.ts";
-import { billedSql, countedBy, KINDS, LANE, personSql, SCOPE_ROWS, valueSql, whoSql } from "./kinds.ts";
+import {
+  billedSql,
+  COUNTED_ROWS,
+  countedBy,
+  EVERYTHING,
+  KINDS,
+  LANE,
+  personSql,
+  SCOPE_ROWS,
+  valueSql,
+  whoSql,
+} from "./kinds.ts";
 import { KEYS } from "./roll.ts";
 
 // The statements that write who was active when, from a day's cells. Parameters: $1 is the organisation, $2 the day.
@@ -89,7 +100,7 @@ with changed as (
     coalesce(a.scope, b.scope) as scope, coalesce(a.value, b.value) as value, coalesce(a.text, b.text) as text, l.lane, l.was, l.now_at
   from active_after a full join active_before b on a.who = b.who
   cross join lateral (values (${LANE.all}::smallint, b.at, a.at), (${LANE.billed}::smallint, b.billed_at, a.billed_at)) l(lane, was, now_at)
-  where l.was is distinct from l.now_at
+  where l.was is distinct from l.now_at and (coalesce(a.entity, b.entity), coalesce(a.kind, b.kind), l.lane) in (${COUNTED_ROWS})
 ), sessions as materialized (${firstsOf("session", "cells_elsewhere")}
 ), around as materialized (
   select c.*,
@@ -124,12 +135,14 @@ const DELTA_COLUMNS = ["entity", "kind", "lane", "scope", "day", "value", "previ
 const DELTA = DELTA_COLUMNS.join(", ");
 
 /**
- * Rows of the steps: instants that come, and each that goes as a negative number. They are grouped by hash, which is several
+ * Rows of the steps, without those that no report reads: days of teams are whole, and sessions of whole days are sums, so that
+ * their sessions that were active before are all that counts. Instants that come, and each that goes as a negative number. They are grouped by hash, which is several
  * times as fast as in their order, and put in order row by row.
  */
 const ROWS_OF_STEPS = `
   select ${DELTA}, sum(n)::int as n, array_agg(case when n > 0 then at else -1 - at end) as firsts
-  from delta_steps group by ${DELTA}`;
+  from delta_steps where entity = 'person' or scope = '${EVERYTHING}' or previous > '-infinity'
+  group by ${DELTA}`;
 
 export const TAKE_STEPS = `
 insert into rollup_distinct_deltas as g (org_id, ${DELTA}, n, firsts)

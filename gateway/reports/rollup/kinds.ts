@@ -18,15 +18,43 @@ export const personSql = (prefix: string): string => `coalesce(${prefix}user_lab
 /** Whether such a row is billed: not in the subscription lane. */
 export const billedSql = (prefix: string): string => `${prefix}channel <> 'subscription'`;
 
-/** What is counted distinctly by kind, as `rollup_distinct_deltas` keeps it. A subject is one person, or none. */
-export const countedBy = (kind: Kind): readonly ("person" | "session")[] => {
-  if (kind === "cost_center") return [];
-  return kind === "subject" ? ["session"] : ["person", "session"];
-};
-
 /** Lanes in which persons and sessions are counted: all records, and those that are billed. */
 export const LANE = { all: 1, billed: 2 } as const;
 export type Lane = keyof typeof LANE;
+
+/** Each distinct count, by what is counted and the lane. */
+export const COUNTS = {
+  person: { all: "users", billed: "billed_users" },
+  session: { all: "sessions", billed: "billed_sessions" },
+} as const satisfies Record<string, Record<Lane, string>>;
+export type Counted = keyof typeof COUNTS;
+const LANES = Object.keys(LANE) as Lane[];
+
+/**
+ * What is counted distinctly by kind, as `rollup_distinct_deltas` keeps it: what built-in reports, the Overview and usual saved
+ * reports ask (decision: Few counts are kept). A subject is one person, or none.
+ */
+const COUNTED: Record<Kind, Partial<Record<Counted, readonly Lane[]>>> = {
+  total: { person: LANES, session: LANES },
+  client: { person: LANES },
+  model: { person: ["all"] },
+  route: { person: ["all"] },
+  subject: { session: ["all"] },
+  team: { person: LANES },
+  cost_center: {},
+};
+export const countedBy = (kind: Kind): Counted[] => Object.keys(COUNTED[kind]) as Counted[];
+
+/** Whether sums by a kind have a distinct count, by its name. */
+export const isCountedBy = (kind: Kind, name: string): boolean =>
+  countedBy(kind).some((entity) => COUNTED[kind][entity]?.some((lane) => COUNTS[entity][lane] === name));
+
+/** Each entity, kind and lane that is counted, as rows of SQL. */
+export const COUNTED_ROWS = KINDS.flatMap((kind) =>
+  countedBy(kind).flatMap((entity) =>
+    (COUNTED[kind][entity] ?? []).map((lane) => `('${entity}', '${kind}', ${LANE[lane]})`),
+  ),
+).join(", ");
 
 /** Of all records, whatever their team. */
 export const EVERYTHING = "";

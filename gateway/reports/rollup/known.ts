@@ -1,8 +1,8 @@
 import type { Context, Section } from "../context.ts";
 import { activeSql } from "./active-days.ts";
 import type { Cover } from "./cover.ts";
-import { type Counted, kindOf, unitOf, type WindowSums, windowSums } from "./dimension-sums.ts";
-import { billedSql, EVERYTHING, valueSql, whoSql } from "./kinds.ts";
+import { kindOf, unitOf, type WindowSums, windowSums } from "./dimension-sums.ts";
+import { billedSql, type Counted, EVERYTHING, valueSql, whoSql } from "./kinds.ts";
 
 /**
  * In which lanes a person or session `e` (`value`, `member`, `day`, `current`) is in the sums of its window already, and of
