@@ -11,12 +11,14 @@ import type { ProviderKind } from "../providers/catalog.ts";
 import { objectOf, parseObject } from "../providers/provider-json.ts";
 import { VENDORS } from "../providers/vendors.ts";
 import { requireVendorPath } from "../routing/pass-through.ts";
-import { findFile, insertFiles, markFileDeleted } from "../stores/batches.ts";
+import { requireModelScope } from "../routing/scope.ts";
+import { type FileRow, findFile, insertFiles, markFileDeleted } from "../stores/batches.ts";
 import type { WireName } from "../surface-facts.ts";
-import { isJson, type Json, jsonBytes, objectInBytes, objectsIn, textIn } from "../translate/exact-json.ts";
+import { type Json, jsonBytes } from "../translate/exact-json.ts";
 import type { RequestBody } from "../upstream/request-body.ts";
 import { answerInFull, relayedAnswer, relayedFile } from "./answers.ts";
 import { type BatchDeps, notFoundAtVendor, providerNamed } from "./deps.ts";
+import { vendorIdOf, withItems } from "./own-items.ts";
 import { fileFacts } from "./read-answer.ts";
 
 /** What a vendor keeps for prompts: the kinds of providers that have it, and the format of their addresses. */
@@ -47,6 +49,7 @@ export type ObjectRequest = {
  */
 export async function askForObject(deps: BatchDeps, it: ObjectRequest): Promise<Response> {
   const { key, request, keeper, path, body } = it;
+  requireModelScope(key);
   const ids = requireVendorPath(path);
   if (await deps.refersToForeign(key.id, { kept: ids, items: [], files: ids }))
     throw notFoundAtVendor("file");
@@ -65,6 +68,13 @@ export async function askForObject(deps: BatchDeps, it: ObjectRequest): Promise<
     signal: request.signal,
     ...(body && { body: { bytes: (moved: () => void) => streamOf(body, moved) } }),
   });
+  return await shown(deps, it, { answer, provider, own });
+}
+
+type Answered = { answer: Response; provider: Provider; own: FileRow | null | undefined };
+
+async function shown(deps: BatchDeps, it: ObjectRequest, { answer, provider, own }: Answered) {
+  const { key, request } = it;
   if (!/^application\/json\b/i.test(answer.headers.get("content-type") ?? "")) {
     return own && request.method === "GET" ? relayedFile(answer) : forwarded(answer, it, answer.body);
   }
@@ -72,8 +82,11 @@ export async function askForObject(deps: BatchDeps, it: ObjectRequest): Promise<
   if (!answer.ok) return relayedAnswer(answer, bytes);
   if (request.method === "POST") await noteMade(deps, it, { provider, bytes });
   if (request.method === "DELETE" && own) await markDeleted(deps, own.id);
-  const shown = request.method === "GET" ? await withOwn(deps, key.id, bytes) : bytes;
-  return forwarded(answer, it, Buffer.from(shown));
+  if (request.method !== "GET" || own) return forwarded(answer, it, bytes);
+  // A list: what the key made, and what the vendor offers to everyone.
+  const isOwn = async (id: string, { source }: Json) =>
+    source === "anthropic" || (await findFile(deps.database, key.id, id)) !== null;
+  return forwarded(answer, it, await withItems(bytes, isOwn));
 }
 
 /** The vendor's own host first. */
@@ -132,8 +145,6 @@ function forwarded(answer: Response, { origin }: ObjectRequest, body: BodyInit |
   return new Response(body, { status: answer.status, headers });
 }
 
-const idOf = (object: Json): string | null => textIn(object, "id") ?? textIn(object, "name");
-
 type Made = { provider: Provider; bytes: Uint8Array };
 
 /** If its owner cannot be stored, it stays one that no key of the gateway made. */
@@ -144,7 +155,7 @@ export async function noteMade(
 ): Promise<void> {
   const answer = parseObject(bytes) ?? {};
   const object = objectOf(answer["file"]) ?? answer;
-  const id = idOf(object);
+  const id = vendorIdOf(object);
   if (id === null) return;
   const createdAt = deps.clock.now().toISOString();
   const facts = fileFacts(object, { filename: null, createdAt });
@@ -156,18 +167,3 @@ const markDeleted = (deps: BatchDeps, id: string): Promise<unknown> =>
   markFileDeleted(deps.database, id, deps.clock.now().toISOString()).catch((error) =>
     deps.log.warn({ file: id, ...errorFields(error) }, "a deleted file is still listed"),
   );
-
-/** A list with the key's own objects, and those that the vendor offers to everyone. */
-async function withOwn({ database }: BatchDeps, keyId: string, bytes: Uint8Array): Promise<Uint8Array> {
-  const list = objectInBytes(bytes);
-  const member = ["data", "files", "cachedContents"].find((name) => Array.isArray(list?.[name]));
-  if (list === null || member === undefined) return bytes;
-  const kept = await Promise.all(
-    objectsIn(list, member).map(async (item) => {
-      const isOwn =
-        item["source"] === "anthropic" || (await findFile(database, keyId, idOf(item) ?? "")) !== null;
-      return isOwn ? [item] : [];
-    }),
-  );
-  return jsonBytes({ ...list, [member]: kept.flat().filter(isJson) });
-}

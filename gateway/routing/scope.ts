@@ -74,6 +74,11 @@ const allowsModels = ({ scopes }: ClientKey, models: readonly (string | null)[])
 const mayCallModels = ({ scopes }: ClientKey): boolean =>
   scopes.routes?.length !== 0 && scopes.models?.length !== 0;
 
+/** For what serves calls of models. @throws GatewayError route_not_allowed for a key that may make none. */
+export function requireModelScope(key: ClientKey): void {
+  if (!mayCallModels(key)) throw new GatewayError("route_not_allowed");
+}
+
 /**
  * Refuses usage reported by a key that could not have caused it, such as a key for reports alone.
  * @throws GatewayError route_not_allowed

@@ -1,10 +1,11 @@
+import { answerInFull } from "../batch/answers.ts";
+import { withItems } from "../batch/own-items.ts";
 import type { Provider } from "../directory.ts";
 import { type Caller, keyed } from "../plugins/client-key.ts";
 import { upstreamUrl, vendorUrl } from "../providers/endpoint.ts";
 import { requirePassThrough, requireVendorPath } from "../routing/pass-through.ts";
 import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import { type SurfaceDeps, serve } from "./model-surface.ts";
-import { ownItemsOnly } from "./own-items.ts";
 
 /**
  * `/providers/{name}/…`: a vendor's own addresses, passed on as they are with the provider's credential and recorded as
@@ -32,7 +33,23 @@ async function passed(deps: SurfaceDeps, { request, caller, params: { name = "" 
   const ids = [...requireVendorPath(path), ...searchParams.values()];
   const vendor = { method: request.method, provider, path, wire, ids, empty: request.body === null };
   const answer = await serve(deps, { surface: surface ?? "pass_through", caller, request, vendor });
-  return request.method === "GET" ? await ownItemsOnly(deps, caller.key.id, answer) : answer;
+  return request.method === "GET" && isJson(answer)
+    ? await withoutForeign(deps, caller.key.id, answer)
+    : answer;
+}
+
+const isJson = ({ ok, headers }: Response): boolean =>
+  ok && /^application\/json\b/i.test(headers.get("content-type") ?? "");
+
+/** The account is shared: what other keys made is in none of its lists. */
+async function withoutForeign({ refersToForeign }: SurfaceDeps, keyId: string, answer: Response) {
+  const bytes = await answerInFull(answer);
+  const isForeign = (ids: string[]) => refersToForeign(keyId, { kept: ids, items: [], files: ids });
+  const ids: string[] = [];
+  await withItems(bytes, (id) => ids.push(id) > 0);
+  const hasForeign = ids.length > 0 && (await isForeign(ids));
+  const own = hasForeign ? await withItems(bytes, async (id) => !(await isForeign([id]))) : bytes;
+  return new Response(own, { status: answer.status, headers: answer.headers });
 }
 
 /** The surface that has this very address at the provider: then its usage is read, and bounded, as there. */
