@@ -73,9 +73,12 @@ function isClickhouseUrl(value: string): boolean {
   return url !== null && /^\/\w*$/.test(url.pathname) && value.split("@").length <= 2;
 }
 
-/** Where clients reach the gateway. */
+/** Where clients reach the gateway: a host of its own, because its pages, cookies and addresses begin at `/`. */
 export const publicUrl = () =>
-  text("an http or https URL without a query, as clients reach the gateway", isPublicUrl);
+  text(
+    "an http or https URL without a path and a query, as clients reach the gateway; give it a host name of its own",
+    (value) => isPublicUrl(value) && URL.parse(value)?.pathname === "/",
+  );
 
 /** An http or https URL without a query, a fragment or a user. */
 export const isPublicUrl = (value: string): boolean => plainUrl(value)?.username === "";

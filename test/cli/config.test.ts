@@ -119,6 +119,12 @@ describe("gateway settings", () => {
     },
   );
 
+  test("a public address has no path: everything here begins at /", () => {
+    const withUrl = (PUBLIC_URL: string) => readGatewayConfig({ ...NEEDED, PUBLIC_URL });
+    expect(faultsOf(() => withUrl("https://example.com/tallygate"))[0]).toContain("without a path");
+    expect(withUrl("https://llm.example.com/").publicUrl).toBe("https://llm.example.com");
+  });
+
   test.each([
     ["SAML_ENTRY_POINT", "http://login.example.com"],
     ["SAML_CERTIFICATE", "bm8gY2VydGlmaWNhdGU="],
