@@ -36,8 +36,12 @@ export type SearchBlock = {
   sources: { url: string; title: string }[];
 };
 
+/** A picture that the model made; `data` is base64. */
+export type ImageBlock = { kind: "image"; mediaType: string; data: string };
+
 export type OpenBlock =
   | SearchBlock
+  | ImageBlock
   | { kind: "text" | "thinking" | "refusal" }
   | { kind: "redacted"; data: string }
   | { kind: "extra"; data: string }
@@ -52,6 +56,7 @@ export type ProviderError = { type: string; message: string };
  */
 export type Block =
   | SearchBlock
+  | ImageBlock
   | { kind: "text" | "refusal"; text: string; citations?: Citation[] }
   | { kind: "thinking"; text: string; signature: string | null }
   | { kind: "redacted"; data: string }
@@ -104,13 +109,13 @@ export function addStep(reply: Reply, step: ReplyStep): void {
 
 function blockOf(open: OpenBlock): Block {
   if (open.kind === "call") return { ...open, text: "" };
-  if (open.kind === "redacted" || open.kind === "extra" || open.kind === "search") return open;
+  if ("data" in open || open.kind === "search") return open;
   if (open.kind === "thinking") return { kind: "thinking", text: "", signature: null };
   return { kind: open.kind, text: "" };
 }
 
 function grow(block: Block | undefined, step: Extract<ReplyStep, { kind: "more" | "sign" | "cite" }>): void {
-  if (!block || block.kind === "redacted" || block.kind === "extra" || block.kind === "search") return;
+  if (!block || !("text" in block)) return;
   if (step.kind === "more") block.text += step.text;
   else if (step.kind === "cite") {
     if (block.kind === "text") block.citations = [...(block.citations ?? []), step.citation];

@@ -27,6 +27,7 @@ type Seen = {
   /** How many calls have begun, and the latest one of each index. */
   calls: number;
   latest: Map<number, { key: string; id: string }>;
+  images: number;
   refused: string;
   finish: Extract<ReplyStep, { kind: "stop" }> | null;
   failed: boolean;
@@ -40,6 +41,7 @@ export function chatStream(stop: readonly string[]): StepReader {
     id: null,
     calls: 0,
     latest: new Map(),
+    images: 0,
     refused: "",
     finish: null,
     failed: false,
@@ -86,8 +88,18 @@ function deltaSteps(seen: Seen, delta: Json | null): ReplyStep[] {
     ...thoughtSteps(seen, delta),
     ...text("text", contentText(delta?.["content"])),
     ...text("refusal", refusal),
+    ...objectsIn(delta, "images").flatMap((image) => imageSteps(seen, image)),
     ...objectsIn(delta, "tool_calls").flatMap((call, at) => callSteps(seen, call, at)),
   ];
+}
+
+/** A picture as OpenRouter sends it, whole in one chunk. */
+function imageSteps(seen: Seen, image: Json): ReplyStep[] {
+  const url = textIn(objectMember(image, "image_url"), "url") ?? "";
+  const [, mediaType, data] = /^data:([^;,]+);base64,(.+)$/s.exec(url) ?? [];
+  if (!mediaType || !data) return [];
+  seen.images += 1;
+  return seen.blocks.add(`image ${seen.images}`, { open: () => ({ kind: "image", mediaType, data }) }, "");
 }
 
 function thoughtSteps(seen: Seen, delta: Json | null): ReplyStep[] {

@@ -1,6 +1,6 @@
 import { chatCounts } from "../counts.ts";
 import type { AnswerOptions } from "../prompt.ts";
-import type { Block, Reply, StopReason } from "../reply.ts";
+import type { Block, ImageBlock, Reply, StopReason } from "../reply.ts";
 import { openSealed, type Seal } from "../sealed.ts";
 import { customInput } from "../tool-arguments.ts";
 import { writtenUrlCitation } from "../web-search.ts";
@@ -44,18 +44,26 @@ function messageOf(
   const texts = blocks.flatMap((block) => (block.kind === "text" ? [block.text] : []));
   const calls = blocks.flatMap((block) => (block.kind === "call" ? [callOf(block, forms)] : []));
   const thoughts = blocks.flatMap((block) => (block.kind === "thinking" ? [block.text] : []));
+  const images = blocks.flatMap((block) => (block.kind === "image" ? [imageOf(block)] : []));
   const annotations = blocks.flatMap((_, index) => annotationsOf(blocks, index));
   const details = blocks.flatMap((block, index) => detailOf(block, { index, seal }));
   return {
     role: "assistant",
     content: texts.length === 0 ? null : texts.join(""),
     refusal: stop?.explanation ?? null,
+    ...(images.length > 0 ? { images } : {}),
     ...(annotations.length > 0 ? { annotations } : {}),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(thoughts.length > 0 ? { reasoning_content: thoughts.join("\n\n") } : {}),
     ...(details.length > 0 ? { reasoning_details: details } : {}),
   };
 }
+
+/** As OpenRouter writes it. */
+export const imageOf = ({ mediaType, data }: ImageBlock): object => ({
+  type: "image_url",
+  image_url: { url: `data:${mediaType};base64,${data}` },
+});
 
 /** What a text cites; it begins where the texts before it end. */
 export function annotationsOf(blocks: readonly Block[], index: number): object[] {

@@ -5,7 +5,7 @@ import { addStep, type Block, emptyReply, type Reply, type ReplyStep } from "../
 import type { Seal } from "../sealed.ts";
 import { customInput } from "../tool-arguments.ts";
 import { dataEvent, type StepWriter, type WriterContext } from "../writing.ts";
-import { annotationsOf, detailOf, FINISH } from "./answer-out.ts";
+import { annotationsOf, detailOf, FINISH, imageOf } from "./answer-out.ts";
 
 /** Makes the text of a chunk. */
 type Chunk = (delta: object, finishReason?: string | null) => string;
@@ -103,6 +103,7 @@ function detailsChunk(blocks: readonly Block[], { seal, chunk }: { seal: Seal; c
   const block = blocks[index];
   const details = block ? detailOf(block, { index, seal }) : [];
   const annotations = annotationsOf(blocks, index);
+  if (block?.kind === "image") return chunk({ images: [{ index: 0, ...imageOf(block) }] });
   if (annotations.length > 0) return chunk({ annotations });
   return details.length > 0 ? chunk({ reasoning_details: details }) : "";
 }

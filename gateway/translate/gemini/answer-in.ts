@@ -73,6 +73,11 @@ function partSteps(seen: Seen, part: Json): ReplyStep[] {
   const signed = extra === null ? [] : [...close(seen), ...alone({ kind: "extra", data: extra })];
   const call = objectMember(part, "functionCall");
   if (call) return [...close(seen), ...signed, ...callSteps(seen, call)];
+  const inline = objectMember(part, "inlineData");
+  const [mediaType, data] = [textIn(inline, "mimeType"), textIn(inline, "data")];
+  if (mediaType?.startsWith("image/") && data && part["thought"] !== true) {
+    return [...close(seen), ...signed, ...alone({ kind: "image", mediaType, data })];
+  }
   const text = textIn(part, "text") ?? "";
   if (text === "") return signed;
   const kind = part["thought"] === true ? "thinking" : "text";

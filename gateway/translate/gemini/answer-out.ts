@@ -79,6 +79,8 @@ function partOf(block: Block, { reply, index, writing }: At): object[] {
       return [{ text: block.text, ...signed(reply, index, writing) }];
     case "thinking":
       return writing.options.thinking && block.text !== "" ? [{ text: block.text, thought: true }] : [];
+    case "image":
+      return [{ inlineData: { mimeType: block.mediaType, data: block.data } }];
     case "redacted":
     case "extra":
     case "search":
@@ -140,7 +142,9 @@ export function geminiWriter(writing: WriterContext): StepWriter {
           )
           .join("");
       case "close":
-        return block?.kind === "call" ? chunk(partOf(block, { reply, index, writing })) : "";
+        return block?.kind === "call" || block?.kind === "image"
+          ? chunk(partOf(block, { reply, index, writing }))
+          : "";
       case "end":
         return dataEvent(chunkOf(reply, { parts: [{ text: "" }], ended: true, usage: writing.usage() }));
       case "error":

@@ -67,6 +67,13 @@ function contentBlock(block: Exclude<Block, SearchBlock>, { options, seal }: Wri
       const citations = block.citations?.map((it) => writtenMessagesCitation(it, block.text)) ?? null;
       return { type: "text", text: block.text, citations };
     }
+    // Answers have no pictures there.
+    case "image":
+      return {
+        type: "text",
+        text: `[A picture (${block.mediaType}), which this format cannot show.]`,
+        citations: null,
+      };
     case "thinking":
       return {
         type: "thinking",
@@ -92,7 +99,8 @@ const toolUse = ({ id, name }: { id: string; name: string }, input: object) => (
 function openedBlock(block: OpenBlock, writing: Writing): object {
   if (block.kind === "search") return messagesSearchBlocks(block)[1];
   if (block.kind === "call") return toolUse(block, {});
-  if (block.kind === "redacted" || block.kind === "extra") return contentBlock(block, writing);
+  if (block.kind === "redacted" || block.kind === "extra" || block.kind === "image")
+    return contentBlock(block, writing);
   if (block.kind === "thinking") return { type: "thinking", thinking: "", signature: "" };
   return { type: "text", text: "", citations: null };
 }

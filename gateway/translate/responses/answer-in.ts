@@ -136,6 +136,12 @@ function wholeItem(seen: Seen, item: Json, place: unknown): ReplyStep[] {
       const text = seen.written.has(callKey(place)) ? "" : (textIn(item, "arguments") ?? "");
       return called(seen, item, { place, text });
     }
+    case "image_generation_call": {
+      const [data, format] = [textIn(item, "result"), textIn(item, "output_format")];
+      const open = () =>
+        ({ kind: "image", mediaType: `image/${format ?? "png"}`, data: data ?? "" }) as const;
+      return data ? add(seen, { key: `image ${place}`, open, text: "" }) : [];
+    }
     case "web_search_call":
       return searched(seen, item, place);
     case "custom_tool_call":

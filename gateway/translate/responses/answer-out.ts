@@ -95,6 +95,7 @@ const PREFIXES = {
   extra: "rs",
   call: "fc",
   search: "ws",
+  image: "ig",
 } as const;
 
 export const itemId = (token: string, kind: Block["kind"], index: number): string =>
@@ -129,6 +130,16 @@ export function itemOf(
         summary: whole && options.thinking ? summaryOf(block) : [],
         ...(options.signed ? { encrypted_content: whole ? seal(block) : null } : {}),
       };
+    case "image": {
+      const output_format = block.mediaType.slice("image/".length);
+      return {
+        ...named,
+        type: "image_generation_call",
+        status: "completed",
+        output_format,
+        result: block.data,
+      };
+    }
     case "search":
       return { ...named, ...searchItem(block) };
     case "call":
@@ -169,7 +180,7 @@ function callItem(
 
 /** Whether a block is written only when it is whole, because its item has no text to stream. */
 export const isWrittenWhole = (block: Block, { forms, compacts }: AnswerOptions): boolean => {
-  if (compacts || block.kind === "search") return true;
+  if (compacts || block.kind === "search" || block.kind === "image") return true;
   const form = block.kind === "call" ? forms?.get(block.name) : undefined;
   return form !== undefined && form.as !== "namespaced";
 };

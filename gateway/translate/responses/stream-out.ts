@@ -136,6 +136,7 @@ function delta(item: Item, text: string, { emit, writing }: Context): string {
     case "redacted":
     case "extra":
     case "search":
+    case "image":
       return "";
   }
 }
@@ -187,6 +188,7 @@ function partClosed(item: Item, { emit, writing }: Context): string {
     case "redacted":
     case "extra":
     case "search":
+    case "image":
       return "";
   }
 }
