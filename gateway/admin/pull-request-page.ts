@@ -2,6 +2,7 @@ import type { LinkState } from "#drizzle/schema/github.ts";
 import { type CostPart, costParts, type Stretch, taskStretches } from "#drizzle/session-cost.ts";
 import type { PullRequestPage, PullRequestView } from "#shared/admin/pull-requests.ts";
 import { DIAGNOSTIC_MEANING } from "#shared/session-line-meaning.ts";
+import { sharedSessionText } from "#shared/shared-session.ts";
 import { revertedBy } from "../reports/reverts.ts";
 import {
   type PullRequestScope,
@@ -96,7 +97,7 @@ async function detailsOf(deps: AdminDeps, row: PullRequestRow) {
   const evidence = session === null ? [] : await readDatabase(deps, (db) => linksTo(db, session));
   const shown = await readDatabase(deps, (db) => githubFeedbackOn(db, row));
   return {
-    findings: [...bodyFindings(row), ...useFindings(use), ...links.map(linkFinding)],
+    findings: [...bodyFindings(row), ...useFindings(use, stretches.length > 0), ...links.map(linkFinding)],
     ...partsIn(parts, evidence),
     stretches: stretches.map(stretchView),
     ...revertsIn(row, await repositoryReverts(deps.database, row.repositoryId)),
@@ -147,7 +148,6 @@ function partsIn(parts: readonly CostPart[], evidence: Awaited<ReturnType<typeof
 }
 
 const OWNERS_MAX = 20;
-
 const ownersIn = (parts: readonly CostPart[]): string[] =>
   parts
     .flatMap(({ kind, name }) => (kind === "owner" && name !== null ? [name] : []))
@@ -184,7 +184,6 @@ function remedyOf({ link, sessionIds, repositoryId, number }: PullRequestRow): s
 }
 
 const isDiagnostic = (code: string): code is keyof typeof DIAGNOSTIC_MEANING => code in DIAGNOSTIC_MEANING;
-
 /** What the present body has beside its ids, and whether it was changed late. */
 function bodyFindings({ evidence, editedAfterMerge }: PullRequestRow): Finding[] {
   const present = evidence.findLast(({ rule }) => rule.startsWith("body_"));
@@ -198,14 +197,14 @@ function bodyFindings({ evidence, editedAfterMerge }: PullRequestRow): Finding[]
   return editedAfterMerge ? [...odd, late] : odd;
 }
 
-function useFindings(use: Awaited<ReturnType<typeof sessionUse>> | null): Finding[] {
+function useFindings(use: Awaited<ReturnType<typeof sessionUse>> | null, isSplit: boolean): Finding[] {
   if (use === null) return [];
   return [
     ...(use.pullRequests > 1
       ? [
           {
             code: "session_of_several_pull_requests",
-            text: `${use.pullRequests} merged pull requests name this session; reports count its cost once.`,
+            text: sharedSessionText(use.pullRequests, isSplit),
           },
         ]
       : []),

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { gitIn } from "./stamping/git.ts";
 import { readHookInput } from "./stamping/hook-input.ts";
+import { currentPlace, seenPlace } from "./stamping/seen-places.ts";
 import { effectsOf } from "./stamping/tool-effects.ts";
 
 // `tallygate install` sets this as the agents' post-tool hook. Most tools concern neither a pull request nor a branch, so
@@ -13,7 +14,16 @@ if (call !== null && existsSync(directory)) {
   try {
     const effects = await effectsOf(gitIn(directory), directory, { ranMs: call.ranMs, now: Date.now() });
     const { worked, pushed } = effects;
-    if (call.concerns || call.shown.length > 0 || worked.length > 0 || pushed.length > 0) {
+    const { session } = call;
+    const isElsewhere = async () =>
+      session !== null && (await seenPlace(session))?.place !== (await currentPlace(gitIn(directory)));
+    if (
+      call.concerns ||
+      call.shown.length > 0 ||
+      worked.length > 0 ||
+      pushed.length > 0 ||
+      (await isElsewhere())
+    ) {
       const { afterTool } = await import("./stamping/after-tool.ts");
       const notes = await afterTool(call, effects);
       for (const { text } of notes) process.stderr.write(`tallygate: ${text}\n`);

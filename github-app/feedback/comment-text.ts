@@ -1,6 +1,7 @@
 import type { LinkState } from "#drizzle/schema/github.ts";
 import type { SessionCost } from "#drizzle/session-cost.ts";
 import { plural } from "#shared/plural.ts";
+import { sharedSessionText } from "#shared/shared-session.ts";
 import { usdText } from "#shared/usd-text.ts";
 
 export type CommentFacts = {
@@ -32,7 +33,7 @@ function linesOf({ link, session, figures, sharedBy }: CommentFacts): string[] {
     `**AI cost of this pull request: ${least}${usdText(figures.costUsd)}** (${calls} of session \`${session}\`)`,
   ];
   if (sharedBy > 1) {
-    lines.push("", `${sharedBy} merged pull requests name this session. Each of them shows its whole cost.`);
+    lines.push("", sharedSessionText(sharedBy, figures.isSplit));
   }
   return lines;
 }

@@ -274,6 +274,58 @@ test("a session over two pull requests: each costs the stretches on its branch, 
   }
 });
 
+test("hooks declare the branch that each stretch works on, on change; each pull request costs its own", async () => {
+  const session = "hooked-1";
+  const agent = { ANTHROPIC_BASE_URL: gateway.url, ANTHROPIC_AUTH_TOKEN: secret };
+  /** The agent makes a call and runs a command in a directory, after which its hook runs. */
+  const work = async (command: string, cwd = ada.work) => {
+    await call({ "x-claude-code-session-id": session });
+    expect(await ada.run(["sh", "-c", `cd ${cwd} && ${command}`], agent)).toMatchObject({ code: 0 });
+    const input = { session_id: session, cwd, tool_name: "Bash", tool_input: { command } };
+    expect(await ada.hook(JSON.stringify(input), agent)).toMatchObject({ code: 0 });
+  };
+  const commit = "git commit -q --allow-empty -m work";
+  const open = (name: string) =>
+    `git push -q origin ${name} && gh pr create --title ${name} --body "A thing."`;
+  await ada.git("checkout", "--quiet", "main");
+  await work("ls");
+  await work("git checkout -q -b hook-1");
+  await work(`${commit} && ${open("hook-1")}`);
+  await work("git checkout -q main");
+  await work("ls");
+  await work("git checkout -q -b hook-2");
+  await work(`${commit} && ${open("hook-2")}`);
+  await work("ls");
+  // Another worktree: nothing changes in this one.
+  await work(`git worktree add -q ../aside -b hook-3 && git -C ../aside commit -q --allow-empty -m work`);
+  await work("ls");
+  const contexts = await gateway.sql`
+    select repository, branch from session_contexts where session = ${session} order by declared_at`;
+  expect(contexts.map(({ repository: of, branch }) => `${of} ${branch}`)).toEqual(
+    ["hook-1", "main", "hook-2", "hook-3"].map((branch) => `octo-org/shop ${branch}`),
+  );
+  await until(async () => {
+    const [row] = await gateway.sql`select count(*)::int as n from requests where session = ${session}`;
+    return row?.["n"] === 10;
+  });
+  const made = [...github.world.pullRequests.values()].slice(-2);
+  for (const request of made) await merge(request);
+  // The calls before the first branch are the first one's, and those on the default branch between two are no one's.
+  expect((await Promise.all(made.map(pageOf))).map((page) => page.session_requests)).toEqual([4, 3]);
+  await ada.git("worktree", "remove", "--force", "../aside");
+});
+
+test("`tallygate run` declares the branch of its session at its start", async () => {
+  await ada.git("checkout", "--quiet", "-B", "ran", "main");
+  const reach = { TALLYGATE_URL: gateway.url, TALLYGATE_KEY: secret };
+  const run = () => ada.tallygate(["run", "--", "sh", "-c", "echo $GATEWAY_SESSION_ID"], reach);
+  const { out } = await run();
+  await run();
+  const [row, ...others] =
+    await gateway.sql`select branch from session_contexts where session = ${out.trim()}`;
+  expect([row?.["branch"], others]).toEqual(["ran", []]);
+});
+
 test("opencode's sub-agents count for the session that began them", async () => {
   const own = { "user-agent": "opencode/1.18.33" };
   await call({ ...own, "x-session-affinity": "ses_a", "x-session-id": "ses_a" });

@@ -48,7 +48,14 @@ describe("a comment", () => {
     ],
     [
       { sharedBy: 3 },
-      "**AI cost of this pull request: $0.50** (1 call of session `s`)\n\n3 merged pull requests name this session. Each of them shows its whole cost.",
+      "**AI cost of this pull request: $0.50** (1 call of session `s`)\n\n3 merged pull requests name this session. Each of them shows its whole cost, which reports count once.",
+    ],
+    [
+      {
+        sharedBy: 2,
+        figures: { requests: 3, costUsd: "0.5", isLowerBound: true, isSplit: true, subscription: null },
+      },
+      "**AI cost of this pull request: at least $0.50** (3 calls of session `s`)\n\n2 merged pull requests name this session. Each of them costs the calls that worked on its branch.",
     ],
     [{ link: "conflict", session: null }, expect.stringContaining("more than one session")],
     [{ link: "unknown_session", figures: null }, expect.stringContaining("no call of the session")],

@@ -9,6 +9,7 @@ import { additionsFor, agentOf, headerlessAgent, whyNotCarried } from "../agents
 import { HOMES } from "../agents/homes.ts";
 import { KEY_VARIABLE } from "../agents/variables.ts";
 import { agentGateway, loginFor } from "../client/settings.ts";
+import { declareBranch } from "../stamping/context.ts";
 import { type Git, gitIn } from "../stamping/git.ts";
 import { openGithub } from "../stamping/github.ts";
 import { linkSession } from "../stamping/link.ts";
@@ -70,6 +71,10 @@ async function run(directory: string, words: readonly string[], options: Options
   const { subscription } = options;
   const gateway = await gatewayToUse();
   if (gateway === "refused") return 1;
+  // Without an answer the run begins: hooks declare what it works on, and so does its end.
+  const declared = (branch: string) =>
+    gateway && declareBranch(git, { sessions: [task.session], branch }, gateway).catch(() => undefined);
+  if (task.branch !== null && !task.isDefault) await declared(task.branch);
   const added = await additionsOf(directory, words, { session: task.session, subscription, gateway });
   if (!options.quiet) printNote(`session ${task.session}${placeOf(task)}`);
   if (options.export !== undefined) {
@@ -77,15 +82,19 @@ async function run(directory: string, words: readonly string[], options: Options
     return 0;
   }
   const status = await withAdded(directory, words, added);
-  if (requested === null) await keepAndDeclare(git, task.session, gateway).catch(() => undefined);
+  if (requested === null) {
+    const kept = await keepAndDeclare(git, task.session, gateway).catch(() => null);
+    if (kept !== null) await declared(kept.branch);
+  }
   if (options.stamp) await stampAtEnd(directory, requested);
   return status;
 }
 
 /** Keeps the branch's session, and reports to the gateway where its task is, so that other clones of the branch can join it. */
-async function keepAndDeclare(git: Git, session: SessionId, gateway: Gateway | null): Promise<void> {
+async function keepAndDeclare(git: Git, session: SessionId, gateway: Gateway | null) {
   const kept = await keepTask(git, session);
   if (kept !== null) await linkSession(git, kept, gateway);
+  return kept;
 }
 
 /** The gateway to point agents at; `refused`: it takes the key of `tallygate login` no more, so every call would fail. */

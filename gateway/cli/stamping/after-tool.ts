@@ -1,4 +1,5 @@
 import { agentsGateway } from "../agents/agents-gateway.ts";
+import { declareWork } from "./context.ts";
 import { type Git, gitIn, isDefaultBranch } from "./git.ts";
 import { githubHost, openGithub } from "./github.ts";
 import type { StampHookCall } from "./hook-input.ts";
@@ -22,7 +23,7 @@ const CREATED_MS = 600_000;
 
 /**
  * Runs as an agent's hook after a tool: stamps the pull requests that the tool created, and those of branches that it
- * pushed, and declares the session for each branch that it worked on. Silent where there is nothing to do; one failure
+ * pushed, declares the session for each branch that it worked on, and the branch that the session works on from now on. Silent where there is nothing to do; one failure
  * does not stop the rest, and none stops the agent.
  */
 export async function afterTool(call: StampHookCall, { worked, pushed }: Effects): Promise<Note[]> {
@@ -51,8 +52,14 @@ export async function afterTool(call: StampHookCall, { worked, pushed }: Effects
       return noteOf(stamped.instead ? await linkInstead(git, stamped, await gatewayOnce()) : stamped);
     });
   }
-  if (call.session === null || branches.length === 0) return notes;
   const { session } = call;
+  if (session === null) return notes;
+  await attempt(async () => {
+    const work = { session, worked: await workingBranches(git, worked) };
+    await declareWork(git, work, await gatewayOnce());
+    return null;
+  });
+  if (branches.length === 0) return notes;
   await attempt(async () => {
     for (const branch of branches) await linkSession(git, { session, branch }, await gatewayOnce());
     return null;

@@ -33,7 +33,7 @@ export async function linkSession(
   return task;
 }
 
-type Gateway = { url: string; key: string };
+export type Gateway = { url: string; key: string };
 type Link = { session: SessionId; of: SessionId; branch: string };
 
 const Declared = open({ counts: Type.Boolean() });

@@ -10,7 +10,7 @@ import { readPullRequest } from "./pull-request.ts";
 const readSession = (name: string): SessionId | null => parseSessionId(readPresent([name]).get(name));
 
 /** The session of the wrapper around this process, or null. */
-const wrappersSession = (): SessionId | null => readSession(SESSION_VARIABLE);
+export const wrappersSession = (): SessionId | null => readSession(SESSION_VARIABLE);
 
 /** The surrounding agent's own session, or null. */
 const agentsSession = (): SessionId | null =>

@@ -7,16 +7,16 @@ import { getJson, queryOf, sendJson } from "../data/api.ts";
 import { mayAs, useMe } from "../data/me.ts";
 import { longTimeGroup } from "../parts/dates.ts";
 import { Foreign, plainName } from "../parts/foreign.tsx";
-import { counted } from "../parts/format.ts";
 import { githubUrl } from "../parts/link-words.ts";
 import { Moment } from "../parts/moment.tsx";
-import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { dayTimes } from "../parts/records-link.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
 import { withCode } from "../parts/with-code.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
+import { type Part, PartFigures } from "./part-figures.tsx";
 import { PullRequestFacts } from "./pull-request-facts.tsx";
+import { Stretches } from "./stretches.tsx";
 import { Timeline } from "./timeline.tsx";
 
 const LIST = "/admin/v1/pull-requests";
@@ -162,6 +162,7 @@ function SessionCosts({ details }: { details: Details }) {
           word={(day) => longTimeGroup("day", day)}
         />
       </div>
+      <Stretches details={details} />
       <Panel title="Sessions" sub="Each session that counts, and who linked it.">
         {sessions.map(({ session: name, declarer, link, ...part }) => (
           <div className="bar-row" key={`${name} ${declarer}`}>
@@ -194,8 +195,6 @@ function SessionCosts({ details }: { details: Details }) {
   );
 }
 
-type Part = Details["models"][number];
-
 type SumsProps = {
   title: string;
   parts: readonly Part[];
@@ -220,13 +219,4 @@ const Sums = ({ title, parts, filter, word = (name) => name }: SumsProps) => (
     ))}
     {parts.length === 0 && <p className="mute">No recorded calls.</p>}
   </Panel>
-);
-
-const PartFigures = ({ part }: { part: Omit<Part, "name"> }) => (
-  <>
-    <span className="number">
-      <Money value={part.cost_usd} floor={part.is_lower_bound} />
-    </span>
-    <span className="number small mute">{counted(part.requests, "call")}</span>
-  </>
 );
