@@ -1,59 +1,49 @@
-import { Autocomplete, Button, Group, NativeSelect, PasswordInput, Switch, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { Button } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import type { ProviderTestResult } from "#shared/admin/providers.ts";
 import { sendJson } from "../data/api.ts";
 import { useMe } from "../data/me.ts";
-import { Fault } from "../parts/states.tsx";
+import { PROVIDER, ROUTE } from "../settings/forms/call-forms.ts";
+import type { Field, Form } from "../settings/forms/field.ts";
+import { KEY } from "../settings/forms/people-forms.ts";
+import { ResourceForm } from "../settings/forms/resource-form.tsx";
 import { secretOf } from "../settings/secret-once.tsx";
 import { SET_UP, type SetUp } from "./set-up-state.ts";
 
+type Body = Record<string, unknown>;
+
+/** The fields that a first one needs, in other words or with a value to begin with. */
+const partOf = (form: Form, fields: Readonly<Record<string, Partial<Field>>>): Form => ({
+  ...form,
+  fields: Object.entries(fields).flatMap(([name, change]) =>
+    form.fields.filter((field) => field.name === name).map((field) => ({ ...field, ...change })),
+  ),
+});
+
 /** Makes one thing, and looks again at what is set up. */
-function useStep<Input, Answer>(make: (input: Input) => Promise<Answer>) {
+function useMake() {
   const client = useQueryClient();
-  return useMutation({
-    mutationFn: make,
-    onSuccess: () => client.invalidateQueries({ queryKey: SET_UP.queryKey }),
-  });
+  return async (path: string, body: Body): Promise<Body> => {
+    const answer = await sendJson<Body>(`/admin/v1/${path}`, { method: "POST", body });
+    await client.invalidateQueries({ queryKey: SET_UP.queryKey });
+    return answer;
+  };
 }
-
-type StepFormProps = {
-  action: string;
-  isBusy: boolean;
-  error: unknown;
-  send: () => void;
-  children: ReactNode;
-};
-
-const StepForm = ({ action, isBusy, error, send, children }: StepFormProps) => (
-  <form
-    className="step-form"
-    onSubmit={(event: FormEvent) => {
-      event.preventDefault();
-      send();
-    }}
-  >
-    {children}
-    {error !== null && <Fault error={error} />}
-    <Button type="submit" loading={isBusy}>
-      {action}
-    </Button>
-  </form>
-);
 
 /** Vendors to begin with; the page Providers has all kinds. */
 const VENDORS = [
   { kind: "openai", title: "OpenAI", key: "sk-…" },
   { kind: "anthropic", title: "Anthropic", key: "sk-ant-…" },
   { kind: "gemini", title: "Google Gemini", key: "AIza…" },
-  { kind: "mistral", title: "Mistral", key: "The API key" },
+  { kind: "mistral", title: "Mistral", key: "" },
   { kind: "openrouter", title: "OpenRouter", key: "sk-or-…" },
-  { kind: "openai-compatible", title: "Another server", key: "Empty, if it needs none" },
+  { kind: "openai-compatible", title: "Another server", key: "" },
 ] as const;
 type Vendor = (typeof VENDORS)[number];
 
 /** A provider of a known vendor: tested first, and saved if it answers. */
-export function ProviderStep({ setUp }: { setUp: SetUp }) {
+export function ProviderStep({ setUp: { providers } }: { setUp: SetUp }) {
   const [vendor, setVendor] = useState<Vendor | null>(null);
   return (
     <>
@@ -70,163 +60,79 @@ export function ProviderStep({ setUp }: { setUp: SetUp }) {
           </button>
         ))}
       </fieldset>
-      {vendor && (
-        <NewProvider key={vendor.kind} vendor={vendor} taken={setUp.providers.map(({ name }) => name)} />
-      )}
+      {vendor && <NewProvider key={vendor.kind} vendor={vendor} taken={providers.map(({ name }) => name)} />}
     </>
   );
 }
 
-function NewProvider({ vendor: { kind, title, key }, taken }: { vendor: Vendor; taken: readonly string[] }) {
-  const needsAddress = kind === "openai-compatible";
-  const [credential, setCredential] = useState("");
-  const [isElsewhere, setElsewhere] = useState<boolean>(needsAddress);
-  const [address, setAddress] = useState("");
-  const [isPrivate, setPrivate] = useState(false);
-  const body = {
-    name: taken.includes(kind) ? `${kind}-${taken.length}` : kind,
-    kind,
-    ...(credential !== "" && { credential }),
-    ...(isElsewhere && { base_url: address, allow_private_network: isPrivate }),
-  };
-  const add = useStep(async (isSure: boolean) => {
-    const test = await sendJson<ProviderTestResult>("/admin/v1/providers/test", { method: "POST", body });
-    if (test.ok || isSure) await sendJson("/admin/v1/providers", { method: "POST", body });
-    return test;
+type NewProviderProps = { vendor: Vendor; taken: readonly string[] };
+
+function NewProvider({ vendor: { kind, title, key }, taken }: NewProviderProps) {
+  const make = useMake();
+  const [refused, setRefused] = useState<{ body: Body; message: string } | null>(null);
+  const form = partOf(PROVIDER, {
+    credential: {
+      label: `API key of ${title}`,
+      placeholder: key,
+      help: "Stored encrypted and never shown again.",
+    },
+    base_url: { isRequired: kind === "openai-compatible", help: "Empty: the vendor's own." },
+    allow_private_network: {},
   });
+  const testAndAdd = async (entered: Body) => {
+    const body = { ...entered, name: taken.includes(kind) ? `${kind}-${taken.length}` : kind, kind };
+    setRefused(null);
+    const path = "/admin/v1/providers/test";
+    const test = await sendJson<ProviderTestResult>(path, { method: "POST", body });
+    if (test.ok) await make("providers", body);
+    else setRefused({ body, message: test.message });
+  };
   return (
-    <StepForm action="Test and add" isBusy={add.isPending} error={add.error} send={() => add.mutate(false)}>
-      <PasswordInput
-        label={`API key of ${title}`}
-        description="Stored encrypted and never shown again."
-        placeholder={key}
-        value={credential}
-        onChange={(event) => setCredential(event.currentTarget.value.trim())}
-        required={!needsAddress}
-        autoComplete="off"
-      />
-      {!needsAddress && (
-        <Switch
-          label="At another address than the vendor's own"
-          checked={isElsewhere}
-          onChange={(event) => setElsewhere(event.currentTarget.checked)}
-        />
-      )}
-      {isElsewhere && (
-        <>
-          <TextInput
-            label="Address"
-            placeholder="https://llm.example.com/v1"
-            value={address}
-            onChange={(event) => setAddress(event.currentTarget.value.trim())}
-            required
-          />
-          <Switch
-            label="Allow plain http, loopback and private addresses"
-            checked={isPrivate}
-            onChange={(event) => setPrivate(event.currentTarget.checked)}
-          />
-        </>
-      )}
-      {add.data && !add.data.ok && (
+    <div className="step-form">
+      <ResourceForm form={form} view={null} action="Test and add" save={testAndAdd} />
+      {refused && (
         <p role="alert" className="bad">
-          {add.data.message} Nothing was saved.{" "}
-          <Button size="compact-xs" variant="default" onClick={() => add.mutate(true)}>
+          {refused.message} Nothing was saved.{" "}
+          <Button size="compact-xs" variant="default" onClick={() => void make("providers", refused.body)}>
             Add it anyway
           </Button>
         </p>
       )}
-    </StepForm>
+    </div>
   );
 }
 
-/** A route to a model that the provider lists. */
+/** A route to a model; those that the provider lists are offered. */
 export function RouteStep({ setUp: { vendors } }: { setUp: SetUp }) {
-  const [chosen, setChosen] = useState<string | null>(null);
-  const [model, setModel] = useState("");
-  const [name, setName] = useState("coding");
-  const provider = chosen ?? vendors[0]?.name ?? "";
-  const { data: models = [] } = useQuery({
-    queryKey: ["models", provider],
-    queryFn: async () => {
-      const path = `/admin/v1/providers/${encodeURIComponent(provider)}/test`;
-      return (await sendJson<ProviderTestResult>(path, { method: "POST" })).models;
-    },
-    enabled: provider !== "",
-    staleTime: 60_000,
-  });
-  const add = useStep(() =>
-    sendJson("/admin/v1/routes", { method: "POST", body: { name, surface: "chat", provider, model } }),
-  );
+  const make = useMake();
+  const provider = vendors[0]?.name ?? "";
+  const form = partOf(ROUTE, { provider: { initial: provider }, model: {}, name: { initial: "coding" } });
   return (
-    <StepForm
-      action="Add the route"
-      isBusy={add.isPending}
-      error={add.error}
-      send={() => add.mutate(undefined)}
-    >
-      {vendors.length > 1 && (
-        <NativeSelect
-          label="Provider"
-          value={provider}
-          onChange={(event) => setChosen(event.currentTarget.value)}
-          data={vendors.map((it) => it.name)}
-        />
-      )}
-      <Autocomplete
-        label="Model"
-        description={
-          models.length > 0 ? `${provider} lists ${models.length} models.` : "As the vendor names it."
-        }
-        value={model}
-        onChange={setModel}
-        data={models}
-        limit={100}
-        required
-        disabled={provider === ""}
+    <div className="step-form">
+      <ResourceForm
+        key={provider}
+        form={form}
+        view={null}
+        action="Add the route"
+        save={async (body) => void (await make("routes", { ...body, surface: "chat" }))}
       />
-      <TextInput
-        label="Name"
-        description="What callers send as model."
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        required
-      />
-    </StepForm>
+    </div>
   );
 }
 
 /** A key; `made` gets its secret, which is shown once. */
 export function KeyStep({ made }: { made: (secret: string | null) => void }) {
   const { email } = useMe();
-  const [owner, setOwner] = useState(email);
-  const [name, setName] = useState(email.split("@")[0] ?? "");
-  const add = useStep(async () => {
-    const body = { name, owner };
-    made(secretOf(await sendJson<Record<string, unknown>>("/admin/v1/keys", { method: "POST", body })));
-  });
+  const make = useMake();
+  const form = partOf(KEY, { name: { initial: email.split("@")[0] ?? "" }, owner: { initial: email } });
   return (
-    <StepForm
-      action="Make the key"
-      isBusy={add.isPending}
-      error={add.error}
-      send={() => add.mutate(undefined)}
-    >
-      <Group grow align="start">
-        <TextInput
-          label="Name"
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          required
-        />
-        <TextInput
-          label="Owner"
-          description="Whose calls these are."
-          value={owner}
-          onChange={(event) => setOwner(event.currentTarget.value)}
-          required
-        />
-      </Group>
-    </StepForm>
+    <div className="step-form">
+      <ResourceForm
+        form={form}
+        view={null}
+        action="Make the key"
+        save={async (body) => made(secretOf(await make("keys", body)))}
+      />
+    </div>
   );
 }
