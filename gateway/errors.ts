@@ -99,7 +99,11 @@ export const ERRORS = {
     anthropic: "timeout_error",
     public: "The request body came too slowly.",
   },
-  conflict: { status: 422, ...INVALID_REQUEST, public: "The name is already taken." },
+  conflict: {
+    status: 422,
+    ...INVALID_REQUEST,
+    public: "The name is already taken. Choose another, or change what has it.",
+  },
   too_large: {
     status: 413,
     final: true,

@@ -112,7 +112,9 @@ describe("client keys", () => {
   test("names are unique, of revoked keys too, and a rename keeps to that", async () => {
     const { id } = await make({ name: "once" });
     await it.call("DELETE", `/keys/${id}`);
-    expect(await fault(it.call("POST", "/keys", { name: "once" }))).toBe("422 The name is already taken.");
+    expect(await fault(it.call("POST", "/keys", { name: "once" }))).toBe(
+      "422 The name is already taken. Choose another, or change what has it.",
+    );
     const other = await make({ name: "other" });
     expect((await it.call("PATCH", `/keys/${other.id}`, { name: "once" })).status).toBe(422);
   });

@@ -44,6 +44,13 @@ test("nothing is wrong on a laptop with an agent, its hook, and a stamped pull r
   expect(out).toEndWith("\nNo problems found.\n");
 });
 
+test("without a key nothing is said to work that was not tried", async () => {
+  const { code, out } = await ada.tallygate(["doctor", "--local"], { TALLYGATE_URL: gateway.url });
+  expect(code, out).toBe(0);
+  expect(out).toContain("– No call was made.");
+  expect(out).toEndWith("\nNo problems found, but no call was made: whether calls work is not known.\n");
+});
+
 test("address and key are those of the agents' own settings, if no variable names them", async () => {
   await write(".claude/settings.json", {
     env: { ANTHROPIC_BASE_URL: gateway.url, ANTHROPIC_AUTH_TOKEN: gateway.secret },

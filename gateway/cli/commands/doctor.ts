@@ -11,7 +11,13 @@ import {
   loginFor,
   readAdminKey,
 } from "../client/settings.ts";
-import { appFinding, type GatewayUnderTest, gatewayFindings, stampingFinding } from "../doctor/gateway.ts";
+import {
+  appFinding,
+  type GatewayUnderTest,
+  gatewayFindings,
+  NO_CALL,
+  stampingFinding,
+} from "../doctor/gateway.ts";
 import { branchFinding, pullRequestFindings } from "../doctor/pull-request.ts";
 import { attemptCheck, type Finding, findingText, skipped } from "../print/finding.ts";
 import { newSession } from "../stamping/branch-session.ts";
@@ -46,11 +52,14 @@ cost. The exit status is 1 if it finds a problem.`;
 
 async function doctor(directory: string, options: Options): Promise<number> {
   let wrong = 0;
+  let isCalled = true;
   for await (const finding of findings(directory, options)) {
     print(findingText(finding));
     if (finding.state === "failed") wrong++;
+    if (finding.what === NO_CALL) isCalled = false;
   }
-  print(wrong === 0 ? "\nNo problems found." : `\n${wrong} ${plural(wrong, "problem", "problems")} found.`);
+  const problems = wrong === 0 ? "No problems" : `${wrong} ${plural(wrong, "problem", "problems")}`;
+  print(`\n${problems} found${isCalled ? "" : ", but no call was made: whether calls work is not known"}.`);
   return wrong === 0 ? 0 : 1;
 }
 

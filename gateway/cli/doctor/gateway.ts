@@ -17,6 +17,9 @@ export type GatewayUnderTest = {
 
 const START = `Is the address right (--url or TALLYGATE_URL)? On the gateway's own machine, \`${START_COMMAND}\` starts it.`;
 
+/** Said where there is no key to call with. */
+export const NO_CALL = "No call was made.";
+
 /** From the gateway's port to the record of a call: each check depends on the ones before it. */
 export async function* gatewayFindings(it: GatewayUnderTest): AsyncGenerator<Finding> {
   const address = await addressFinding(it.url);
@@ -29,7 +32,7 @@ export async function* gatewayFindings(it: GatewayUnderTest): AsyncGenerator<Fin
         "Tell its administrator, or check its log. Is the database running?",
       );
   if (it.client === null) {
-    yield skipped("No call was made.", "Run `tallygate login`, or set TALLYGATE_KEY to a client key.");
+    yield skipped(NO_CALL, "Run `tallygate login`, or set TALLYGATE_KEY to a client key.");
     return;
   }
   const called = await attemptCheck("No call can be made.", () => callOnce(it));
