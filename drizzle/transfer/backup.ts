@@ -6,7 +6,7 @@ import { createGunzip, createGzip } from "node:zlib";
 import { type Static, Type } from "@sinclair/typebox";
 import { fits } from "#shared/schema.ts";
 import { connect } from "../database.ts";
-import { type Part, type PartSum, partsOf, rowsOf, sumOf } from "./parts.ts";
+import { type DataPart, dataParts, type PartSum, partRows, partSum } from "./parts.ts";
 
 /** Sign-ins under way: people sign in again after a restore. */
 const SIGN_INS = ["person_sessions", "device_sign_ins", "sign_in_verifications"];
@@ -40,7 +40,7 @@ export type Contents = { header: BackupHeader; rows: number };
 export async function writeBackup(
   url: string,
   file: string,
-  onPart: (part: Part) => void,
+  onPart: (part: DataPart) => void,
 ): Promise<Contents> {
   const client = connect(url, { name: "backup", max: 1, statementTimeoutMs: 0 });
   const unfinished = `${file}.unfinished`;
@@ -53,12 +53,12 @@ export async function writeBackup(
       let rows = 0;
       async function* lines(): AsyncGenerator<string> {
         yield `${JSON.stringify(header)}\n`;
-        for (const part of await partsOf(sql, SIGN_INS)) {
-          const sum = await sumOf(sql, part);
+        for (const part of await dataParts(sql, SIGN_INS)) {
+          const sum = await partSum(sql, part);
           onPart(part);
           rows += sum.rows;
           yield `${JSON.stringify({ part, ...sum })}\n`;
-          for await (const row of rowsOf(sql, part)) yield `${row}\n`;
+          for await (const row of partRows(sql, part)) yield `${row}\n`;
         }
         yield `${JSON.stringify({ end: rows })}\n`;
       }
@@ -80,7 +80,7 @@ async function sync(path: string): Promise<void> {
 }
 
 /** A part of a backup; `rows` must be read to their end. */
-export type BackupPart = { part: Part; expected: PartSum; rows: AsyncIterable<string> };
+export type BackupPart = { part: DataPart; expected: PartSum; rows: AsyncIterable<string> };
 
 /** Reads a backup from its beginning to its end. @throws Error if it is none, or damaged. */
 export async function readBackup<T>(

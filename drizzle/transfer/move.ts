@@ -2,16 +2,16 @@ import type { Sql, TransactionSql } from "postgres";
 import { connect } from "../database.ts";
 import { migrate } from "../migrate.ts";
 import {
+  type DataPart,
+  dataParts,
   isSame,
   isUsed,
   load,
-  nameOf,
-  type Part,
-  partsOf,
+  partName,
+  partRows,
+  partSum,
   requireIdle,
   requireSame,
-  rowsOf,
-  sumOf,
 } from "./parts.ts";
 
 export type Moving = {
@@ -34,11 +34,11 @@ export async function moveDatabase({ from, to, onPart }: Moving): Promise<number
     await beginMove(target);
     return await source.begin("isolation level repeatable read read only", async (read) => {
       await requireIdle(read, "The database that is to be moved");
-      const parts = await partsOf(read);
+      const parts = await dataParts(read);
       let rows = 0;
       for (const [index, part] of parts.entries()) {
         rows += await movePart(read, target, part);
-        onPart({ name: nameOf(part), done: index + 1, of: parts.length });
+        onPart({ name: partName(part), done: index + 1, of: parts.length });
       }
       await target`drop table moved_parts`;
       await target`analyze`;
@@ -63,15 +63,15 @@ const beginMove = (target: Sql): Promise<unknown> =>
   });
 
 /** Moves a part unless it is there; returns how many rows it has. */
-async function movePart(read: TransactionSql, target: Sql, part: Part): Promise<number> {
-  const expected = await sumOf(read, part);
+async function movePart(read: TransactionSql, target: Sql, part: DataPart): Promise<number> {
+  const expected = await partSum(read, part);
   await target.begin(async (tx) => {
-    const [moved] = await tx`select 1 from moved_parts where name = ${nameOf(part)}`;
+    const [moved] = await tx`select 1 from moved_parts where name = ${partName(part)}`;
     // A gateway may have written to the first database since.
-    if (moved && isSame(await sumOf(tx, part), expected)) return;
-    await load(tx, part, rowsOf(read, part));
+    if (moved && isSame(await partSum(tx, part), expected)) return;
+    await load(tx, part, partRows(read, part));
     await requireSame(tx, part, expected);
-    await tx`insert into moved_parts (name) values (${nameOf(part)}) on conflict do nothing`;
+    await tx`insert into moved_parts (name) values (${partName(part)}) on conflict do nothing`;
   });
   return expected.rows;
 }

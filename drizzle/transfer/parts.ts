@@ -3,7 +3,7 @@ import { AGES } from "../ages.ts";
 import { addMonth, monthOf } from "../partitions.ts";
 
 /** Rows that are carried from one database to another at once: a table, or a month (its first day) of `requests`. */
-export type Part = { table: string; month: string | null; columns: string[] };
+export type DataPart = { table: string; month: string | null; columns: string[] };
 
 /** Enough to tell that two databases have the same rows. */
 export type PartSum = { rows: number; sum: string };
@@ -17,7 +17,7 @@ const RUNNING = /^(limit_(holders|holds|leases|rates)|clickhouse_\w+)$/;
 export const CARRIED: readonly string[] = Object.keys(AGES).filter((table) => !RUNNING.test(table));
 
 /** What there is to carry. */
-export async function partsOf(sql: TransactionSql, without: readonly string[] = []): Promise<Part[]> {
+export async function dataParts(sql: TransactionSql, without: readonly string[] = []): Promise<DataPart[]> {
   const tables = CARRIED.filter((table) => !without.includes(table));
   const columns = await sql<{ table: string; names: string[] }[]>`
     select attrelid::regclass::text as table, array_agg(attname::text order by attnum) as names from pg_attribute
@@ -25,24 +25,24 @@ export async function partsOf(sql: TransactionSql, without: readonly string[] = 
       and attnum > 0 and not attisdropped group by 1 order by 1`;
   const months = await sql<{ month: string }[]>`
     select distinct to_char(started_at at time zone 'UTC', 'YYYY-MM-01') as month from requests order by 1`;
-  return columns.flatMap(({ table, names }): Part[] => {
+  return columns.flatMap(({ table, names }): DataPart[] => {
     const parts = table === "requests" ? months : [{ month: null }];
     return parts.map(({ month }) => ({ table, month, columns: names }));
   });
 }
 
-export const nameOf = ({ table, month }: Omit<Part, "columns">): string =>
+export const partName = ({ table, month }: Omit<DataPart, "columns">): string =>
   month === null ? table : `${table} ${month}`;
 
-const whereOf = ({ month }: Part): string => {
+const whereOf = ({ month }: DataPart): string => {
   if (month === null) return "true";
   const { from, to } = monthOf(new Date(`${month}T00:00:00Z`));
   return `started_at >= '${from} 00:00:00+00' and started_at < '${to} 00:00:00+00'`;
 };
-const listOf = ({ columns }: Part): string => columns.map((name) => `"${name}"`).join(", ");
+const listOf = ({ columns }: DataPart): string => columns.map((name) => `"${name}"`).join(", ");
 
 /** The rows as JSON, one text of one line each. By a cursor: COPY by postgres.js hangs on Bun once its reader is slow. */
-export async function* rowsOf(sql: TransactionSql, part: Part): AsyncGenerator<string> {
+export async function* partRows(sql: TransactionSql, part: DataPart): AsyncGenerator<string> {
   const rows = `select ${listOf(part)} from ${part.table} where ${whereOf(part)}`;
   await sql.unsafe(
     `declare carried no scroll cursor for select row_to_json(r)::text as row from (${rows}) r`,
@@ -56,7 +56,7 @@ export async function* rowsOf(sql: TransactionSql, part: Part): AsyncGenerator<s
 }
 
 /** How many rows, and the sum of a hash of each: the same in two databases only if the rows are. */
-export async function sumOf(sql: TransactionSql, part: Part): Promise<PartSum> {
+export async function partSum(sql: TransactionSql, part: DataPart): Promise<PartSum> {
   const [found] = await sql.unsafe<PartSum[]>(
     `select count(*)::float8 as rows, coalesce(sum(hashtextextended(row(${listOf(part)})::text, 0)::numeric), 0)::text as sum
     from ${part.table} where ${whereOf(part)}`,
@@ -65,7 +65,7 @@ export async function sumOf(sql: TransactionSql, part: Part): Promise<PartSum> {
 }
 
 /** Stores the rows in place of those that are there, as they are: no trigger books, counts or marks them again. */
-export async function load(tx: TransactionSql, part: Part, rows: AsyncIterable<string>): Promise<void> {
+export async function load(tx: TransactionSql, part: DataPart, rows: AsyncIterable<string>): Promise<void> {
   if (part.month !== null) await addMonth(tx, monthOf(new Date(`${part.month}T00:00:00Z`)));
   const text = `insert into ${part.table} (${listOf(part)})
     select ${listOf(part)} from json_populate_recordset(null::${part.table}, $1::text::json)`;
@@ -90,11 +90,11 @@ export async function load(tx: TransactionSql, part: Part, rows: AsyncIterable<s
 export const isSame = (a: PartSum, b: PartSum): boolean => a.rows === b.rows && a.sum === b.sum;
 
 /** @throws Error if the part is not what it was. */
-export async function requireSame(tx: TransactionSql, part: Part, expected: PartSum): Promise<void> {
-  const found = await sumOf(tx, part);
+export async function requireSame(tx: TransactionSql, part: DataPart, expected: PartSum): Promise<void> {
+  const found = await partSum(tx, part);
   if (isSame(found, expected)) return;
   throw new Error(
-    `${nameOf(part)} differs: ${found.rows} of ${expected.rows} rows arrived${found.rows === expected.rows ? ", with other contents" : ""}. Nothing of it was kept.`,
+    `${partName(part)} differs: ${found.rows} of ${expected.rows} rows arrived${found.rows === expected.rows ? ", with other contents" : ""}. Nothing of it was kept.`,
   );
 }
 

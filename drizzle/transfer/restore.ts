@@ -7,7 +7,7 @@ import { AGES } from "../ages.ts";
 import { connect } from "../database.ts";
 import { MIGRATIONS_DIRECTORY, migrate } from "../migrate.ts";
 import { type BackupHeader, type BackupPart, readBackup } from "./backup.ts";
-import { isUsed, load, nameOf, requireIdle, requireSame } from "./parts.ts";
+import { isUsed, load, partName, requireIdle, requireSame } from "./parts.ts";
 
 /** What was ended in the present database after the backup was taken, and is back. Names. */
 export type BroughtBack = Record<"keys" | "secrets" | "tokens" | "people", string[]>;
@@ -76,7 +76,7 @@ async function loadAll(
   for await (const { part, expected, rows: own } of parts) {
     if (!(part.table in AGES))
       throw new Error(`The backup has a table that this version lacks: ${part.table}.`);
-    onPart(nameOf(part));
+    onPart(partName(part));
     await load(tx, part, own);
     await requireSame(tx, part, expected);
     rows += expected.rows;

@@ -5,7 +5,7 @@ import type postgres from "postgres";
 import { migrate } from "#drizzle/migrate.ts";
 import { writeBackup } from "#drizzle/transfer/backup.ts";
 import { moveDatabase } from "#drizzle/transfer/move.ts";
-import { nameOf, partsOf, sumOf } from "#drizzle/transfer/parts.ts";
+import { dataParts, partName, partSum } from "#drizzle/transfer/parts.ts";
 import { restoreBackup } from "#drizzle/transfer/restore.ts";
 import { migrationsUntil } from "#test/support/earlier-migrations.ts";
 import { scratch } from "#test/support/embedded.ts";
@@ -63,7 +63,7 @@ async function used() {
 const sums = (sql: postgres.Sql) =>
   sql.begin(async (tx) => {
     const found: Record<string, unknown> = {};
-    for (const part of await partsOf(tx)) found[nameOf(part)] = await sumOf(tx, part);
+    for (const part of await dataParts(tx)) found[partName(part)] = await partSum(tx, part);
     return found;
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { migrate } from "#drizzle/migrate.ts";
 import { requireMasterKey } from "#gateway/stores/master-key-check.ts";
@@ -242,6 +242,32 @@ describe("the launcher", () => {
     expect(existsSync(file)).toBe(false);
     writeFileSync(file, key, { mode: 0o600 });
     await launcher(LAUNCHER, {}).saying("Tallygate is ready.");
+  });
+
+  test("a wrong password of the database is named, and SIGTERM and Ctrl-C end a start during a recovery", async () => {
+    const inPostgres = (name: string) => join(dataDir, "postgres", name);
+    const password = readFileSync(inPostgres("password"));
+    writeFileSync(inPostgres("password"), "another\n");
+    const refused = launcher(LAUNCHER, {});
+    expect(await refused.process.exited).toBe(1);
+    expect(refused.said()).toContain(`refuses the password in ${inPostgres("password")} (28P01)`);
+    writeFileSync(inPostgres("password"), password);
+
+    // It waits for a log that does not come.
+    const settings = readFileSync(inPostgres("data/postgresql.auto.conf"));
+    writeFileSync(inPostgres("data/postgresql.auto.conf"), `${settings}hot_standby = off\n`);
+    writeFileSync(inPostgres("data/standby.signal"), "");
+    const { uid, gid } = statSync(inPostgres("data"));
+    chownSync(inPostgres("data/standby.signal"), uid, gid);
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      const it = launcher(LAUNCHER, {});
+      await until(() => existsSync(pidFile));
+      it.process.kill(signal);
+      expect(await it.process.exited).toBe(0);
+      expect(existsSync(pidFile)).toBe(false);
+    }
+    rmSync(inPostgres("data/standby.signal"));
+    writeFileSync(inPostgres("data/postgresql.auto.conf"), settings);
   });
 
   test("a runner that dies without a word takes the launcher with it, in order", async () => {

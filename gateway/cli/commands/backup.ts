@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { writeBackup } from "#drizzle/transfer/backup.ts";
 import { moveDatabase } from "#drizzle/transfer/move.ts";
-import { nameOf } from "#drizzle/transfer/parts.ts";
+import { partName } from "#drizzle/transfer/parts.ts";
 import { type BroughtBack, type Restored, restoreBackup } from "#drizzle/transfer/restore.ts";
 import { isPostgresUrl } from "#shared/postgres-url.ts";
 import { adminApi } from "../client/api.ts";
@@ -76,7 +76,7 @@ async function backup(name: string, { check }: { check: boolean }, command: Comm
   const display = progressDisplay({});
   const onPart = (text: string) => display.show({ done: 0, of: null, text });
   const { header, rows } = await withDatabase({ url: undefined }, (url) =>
-    writeBackup(url, file, (part) => onPart(nameOf(part))),
+    writeBackup(url, file, (part) => onPart(partName(part))),
   );
   if (check) await checked(file, (part) => onPart(`checking ${part}`));
   display.end();
