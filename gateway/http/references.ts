@@ -22,8 +22,10 @@ const NONE: References = { kept: [], items: [], files: [] };
  * object has its id in a name of its own.
  */
 const NAMES = [
-  ...["file_ids?", "vector_store_ids?", "skill_id", "(?:container|conversation)(?:_id)?"],
-  ...["file_?uri", "cached_?content"],
+  // One alternative for each first letter: the search looks at every text of a body.
+  "file_?(?:uri|ids?)",
+  "c(?:on(?:tainer|versation)(?:_id)?|ached_?content)",
+  "vector_store_ids?",
 ]
   .join("|")
   .replaceAll("i", "(?:i|\\xc4[\\xb0\\xb1])")
@@ -38,7 +40,6 @@ const LISTS: ReadonlyMap<string, "kept" | "files"> = new Map([
   ["vector_store_ids", "kept"],
   ["conversation", "kept"],
   ["conversation_id", "kept"],
-  ["skill_id", "files"],
   ["fileuri", "files"],
   ["file_uri", "files"],
   ["cachedcontent", "kept"],
@@ -57,10 +58,11 @@ const REFERENCES_MAX = 10_000;
  */
 export function referencesIn(body: JsonBody): References {
   const named = mayContain(body.bytes, MAY_NAME) ? namedIn(body.bytes) : NONE;
-  const objects = ["container", "conversation"].map((name) => idWithin(body, name));
+  const container = objectIn(body, "container");
+  const objects = [container, objectIn(body, "conversation")].map((object) => textOf(object["id"]));
   const kept = [textOf(memberValue(body, "previous_response_id")), ...objects].filter((id) => id !== null);
   const items = itemsReferredTo(body);
-  const all = { kept: [...kept, ...named.kept], items, files: named.files };
+  const all = { kept: [...kept, ...named.kept], items, files: [...named.files, ...skillsIn(container)] };
   if (countOf(all) > REFERENCES_MAX) {
     throw tooMany();
   }
@@ -100,11 +102,17 @@ const countOf = ({ kept, items, files }: References): number => kept.length + it
 
 export const isNone = (references: References): boolean => countOf(references) === 0;
 
-/** The id of Anthropic's container or OpenAI's conversation, where it is an object. */
-function idWithin(body: JsonBody, name: string): string | null {
-  const value = memberValue(body, name);
-  return typeof value === "object" && value !== null && "id" in value ? textOf(value.id) : null;
-}
+type Members = { readonly [name: string]: unknown };
+
+/** Anthropic's container or OpenAI's conversation, where it is an object. */
+const objectIn = (body: JsonBody, name: string): Members => membersOf(memberValue(body, name));
+
+const membersOf = (value: unknown): Members =>
+  typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
+
+/** Ids of Anthropic's skills in a container. */
+const skillsIn = ({ skills }: Members): string[] =>
+  (Array.isArray(skills) ? skills : []).flatMap((skill) => textOf(membersOf(skill)["skill_id"]) ?? []);
 
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
