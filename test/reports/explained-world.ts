@@ -101,42 +101,48 @@ const PLACE: Readonly<Record<string, number>> = {
   ...{ joined: 0, unknown_session: 0, claimed: 1, conflict: 1, open: 2, not_merged: 3 },
 };
 
-/** The exact cost of each explanation, in 10^-12 USD, and its calls. Who made a session's first call owns it. */
-export function explainedByLoops({ calls, links, contexts, pullRequests }: ExplainedWorld) {
-  const places = new Map<string, number>();
-  const alone = new Set<string>();
-  for (const { sessions, link } of pullRequests) {
-    for (const it of sessions) places.set(it, Math.min(places.get(it) ?? 5, PLACE[link] ?? 5));
-    if (sessions.length === 1) alone.add(sessions[0] ?? "");
-  }
+type Known = Pick<ExplainedWorld, "calls" | "links" | "contexts" | "pullRequests">;
+
+/** The tasks that the calls of a maker in a session count for. Who made a session's first call owns it. */
+function tasksOfCalls({ calls, links, pullRequests }: Known): (session: string, maker: string) => Link[] {
+  const alone = new Set(pullRequests.flatMap(({ sessions }) => (sessions.length === 1 ? sessions : [])));
   const owners = new Map<string, string>();
   for (const { session, owner } of calls)
     if (session !== null && !owners.has(session)) owners.set(session, owner);
   const bySession = Map.groupBy(links, ({ session }) => session);
-  const contextsOf = Map.groupBy(contexts, ({ session }) => session);
-  const isOutside = ({ repository }: { repository: string | null }) =>
-    repository !== null && !["acme/app", "acme/lib", "acme/old-app"].includes(repository);
-  const tasks = Map.groupBy(links, ({ of }) => of);
+  const declared = Map.groupBy(links, ({ of }) => of);
   const isAllowed = (it: Link) =>
     owners.get(it.of) === it.declarer ||
     (it.branch !== null &&
-      (tasks.get(it.of) ?? []).some(
+      (declared.get(it.of) ?? []).some(
         (other) =>
           other.declarer === owners.get(it.of) &&
           other.repository === it.repository &&
           other.branch === it.branch,
       ));
-  const placeOf = (session: string, maker: string, named = places.get(session) ?? 5): number => {
-    const through = (bySession.get(session) ?? []).filter(({ declarer }) => declarer === maker);
-    const found = through.map((it) => {
-      const counts = it.counts && it.of !== session && !alone.has(session) && isAllowed(it);
-      return Math.min(counts ? placeOfTask(it.of, maker) : 5, isOutside(it) ? 4 : 5);
-    });
-    const left = (contextsOf.get(session) ?? []).some((it) => it.declarer === maker && isOutside(it));
-    return Math.min(named, left ? 4 : 5, ...found);
-  };
+  return (session, maker) =>
+    (bySession.get(session) ?? []).filter(
+      (it) => it.declarer === maker && it.counts && it.of !== session && !alone.has(session) && isAllowed(it),
+    );
+}
+
+/** The exact cost of each explanation, in 10^-12 USD, and its calls. */
+export function explainedByLoops(world: ExplainedWorld) {
+  const { calls, links, contexts, pullRequests } = world;
+  const places = new Map<string, number>();
+  for (const { sessions, link } of pullRequests) {
+    for (const it of sessions) places.set(it, Math.min(places.get(it) ?? 5, PLACE[link] ?? 5));
+  }
+  const tasksOf = tasksOfCalls(world);
+  const seenIn = Map.groupBy([...links, ...contexts], ({ session }) => session);
+  const isOutside = ({ repository }: { repository: string | null }) =>
+    repository !== null && !["acme/app", "acme/lib", "acme/old-app"].includes(repository);
   // A task that is itself linked brings those of the same declarer.
-  const placeOfTask = (session: string, maker: string): number => placeOf(session, maker);
+  const placeOf = (session: string, maker: string): number => {
+    const left = (seenIn.get(session) ?? []).some((it) => it.declarer === maker && isOutside(it));
+    const through = tasksOf(session, maker).map(({ of }) => placeOf(of, maker));
+    return Math.min(places.get(session) ?? 5, left ? 4 : 5, ...through);
+  };
   const parts = new Map<string, { picos: bigint; calls: number; uncertain: boolean }>();
   for (const { session, owner, lane, picos } of calls) {
     const name = session === null ? "no_session" : (PLACES[placeOf(session, owner)] ?? "");
@@ -148,11 +154,28 @@ export function explainedByLoops({ calls, links, contexts, pullRequests }: Expla
   return parts;
 }
 
-const usd = (picos: bigint): string => {
-  const digits = picos.toString().padStart(13, "0");
-  return `${digits.slice(0, -12)}.${digits.slice(-12)}`;
+/** What each joined merge costs, in 10^-12 USD and ascending; those of which no cost is known are left out. */
+export function mergeCostsByLoops(world: ExplainedWorld): bigint[] {
+  const tasksOf = tasksOfCalls(world);
+  const costs = new Map<string, bigint>();
+  const add = (task: string, maker: string, picos: bigint) => {
+    costs.set(task, (costs.get(task) ?? 0n) + picos);
+    for (const { of } of tasksOf(task, maker)) add(of, maker, picos);
+  };
+  for (const { session, owner, lane, picos } of world.calls)
+    if (session !== null && !lane && picos !== null) add(session, owner, picos);
+  const joined = world.pullRequests.filter(({ link, merged }) => merged && PLACE[link] === 0);
+  return joined
+    .flatMap(({ sessions: [session = ""] }) => costs.get(session) ?? [])
+    .sort((a, b) => (a < b ? -1 : Number(a > b)));
+}
+
+/** An amount with so many decimals. */
+const usd = (amount: bigint, places = 12): string => {
+  const digits = amount.toString().padStart(places + 1, "0");
+  return `${digits.slice(0, -places)}.${digits.slice(-places)}`;
 };
-export const usdNumber = (picos: bigint): number => Number(usd(picos));
+export const usdNumber = (amount: bigint, places?: number): number => Number(usd(amount, places));
 
 /** Writes the world into an organisation of its own. */
 export async function seedExplained(sql: postgres.Sql, orgId: string, world: ExplainedWorld): Promise<void> {

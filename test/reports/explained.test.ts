@@ -9,7 +9,14 @@ import { atEnd } from "#test/support/at-end.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { reportEngines } from "#test/support/report-engines.ts";
 import { ALL } from "#test/support/tiers.ts";
-import { explainedByLoops, explainedWorld, NOW, seedExplained, usdNumber } from "./explained-world.ts";
+import {
+  explainedByLoops,
+  explainedWorld,
+  mergeCostsByLoops,
+  NOW,
+  seedExplained,
+  usdNumber,
+} from "./explained-world.ts";
 
 const [PULL_REQUESTS, SESSIONS] = process.env[ALL] ? [5_000, 60_000] : [80, 900];
 const world = explainedWorld(PULL_REQUESTS, SESSIONS);
@@ -73,6 +80,32 @@ test("merged spend is what the merges cost, and each part names its sessions", a
     requests: joined?.calls ?? 0,
   });
   expect(named.rows[0]?.groups[0]).toMatch(/^s\d+/);
+}, 600_000);
+
+test("the median of merges, its interval and the 90th percentile are those of the costs in order", async () => {
+  const costs = mergeCostsByLoops(world);
+  const n = costs.length;
+  const at = (place: number) => costs[place - 1] ?? -1n;
+  const edge = Math.floor((n - 1.96 * Math.sqrt(n)) / 2);
+  const measures = [
+    "costed_prs",
+    "median_cost_per_pr",
+    "p90_cost_per_pr",
+    "median_low_usd",
+    "median_high_usd",
+  ];
+  const spec = checkSpec({ ...SPEC, source: "outcomes", dimensions: [], measures });
+  expect(n).toBeGreaterThan(8);
+  for (const runner of Object.values(runners)) {
+    expect((await runner.run(spec, NOW)).total.current).toEqual({
+      costed_prs: n,
+      // The mean of two, as tenths of them times five.
+      median_cost_per_pr: usdNumber((at(Math.ceil(n / 2)) + at(Math.floor(n / 2) + 1)) * 5n, 13),
+      p90_cost_per_pr: usdNumber(at(Math.ceil((n * 9) / 10))),
+      median_low_usd: usdNumber(at(edge)),
+      median_high_usd: usdNumber(at(n + 1 - edge)),
+    });
+  }
 }, 600_000);
 
 test("the payload does not know the new words: only queries take them", () => {
