@@ -42,6 +42,7 @@ export const isCounted = (org: string): string => `(l.counts and not ${IS_NAMED}
  * it, as from another clone of the branch. `tasks` is a relation with a column `session`.
  */
 export const sessionsOfTasks = (tasks: string, org: string): string => {
+  // The case keeps the judgement, which is dear, from all links that the join leaves out.
   const counts = `l.org_id = ${org} and ${isCounted(org)}`;
   return `
   select distinct t.session as task, t.session, null as declarer from ${tasks} t where t.session is not null
@@ -51,8 +52,8 @@ export const sessionsOfTasks = (tasks: string, org: string): string => {
     where l.of_session in (select t.session from ${tasks} t) and ${counts}
     union
     select k.task, l.session, l.declarer from linked k
-    join session_links l on l.of_session = k.session and l.declarer = k.declarer and ${counts}
-    where l.session <> k.task)
+    join session_links l on l.org_id = ${org} and l.of_session = k.session and l.declarer = k.declarer
+    where l.session <> k.task and case when k.task is not null then ${counts} end)
   select linked.task, linked.session, linked.declarer from linked)`;
 };
 
