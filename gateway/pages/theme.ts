@@ -55,5 +55,10 @@ export const THEME = createTheme({
   cursorType: "pointer",
   focusRing: "auto",
   respectReducedMotion: true,
-  components: { Modal: { defaultProps: { closeButtonProps: { "aria-label": "Close" } } } },
+  components: {
+    Modal: {
+      defaultProps: { closeButtonProps: { "aria-label": "Close" } },
+      styles: { title: { fontWeight: 600 } },
+    },
+  },
 });

@@ -210,6 +210,8 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     expect(answer?.status()).toBe(404);
     await reader.page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
     await reader.page.getByRole("navigation", { name: "Main" }).waitFor();
+    // The browser says that its answer was a 404.
+    await expectFit(reader);
   });
 
   test("while nothing answers the page says so once, and continues by itself", async () => {
@@ -243,6 +245,10 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     const name = `${data[0]?.repository}#${data[0]?.number}`;
     await find(name.split("/")[1] ?? "", name);
     await page.getByRole("heading", { level: 1, name: `#${data[0]?.number}` }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder(/^Pages, people/).waitFor();
+    await expectFit(reader);
+    await page.keyboard.press("Escape");
     await find("add a team", "Add a team");
     await page.getByRole("dialog", { name: "Add team" }).waitFor();
   });

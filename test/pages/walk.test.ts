@@ -302,6 +302,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     expect(await bob.page.locator("main").getByRole("button").allTextContents()).toEqual([
       "Copy a message to an administrator",
     ]);
+    await expectFit(bob);
     expect(await bob.page.locator("main").textContent()).not.toContain(OTHER_SESSION);
     await openByName(bob, "My usage");
     await expectFit(bob);

@@ -1,3 +1,4 @@
+import { plainName } from "../parts/foreign.tsx";
 import { RANGE_NAMES, texts } from "./search.ts";
 import { SOURCES, VIEWS } from "./spec-search.ts";
 
@@ -17,11 +18,11 @@ export const reportFaults = (pathname: string, raw: Raw): string[] =>
   Object.entries(REPORTS.test(pathname) ? VALUES : {}).flatMap(([name, known]) =>
     texts(raw[name])
       .filter((value) => !known.includes(value))
-      .map((value) => `${name}=${value}: expected one of ${known.join(", ")}.`),
+      .map((value) => `${name}=${plainName(value)}: expected one of ${known.join(", ")}.`),
   );
 
 /** Of a list's address, what is no filter of it. Tables' own sorting and searches are. */
 export const listFaults = (raw: Raw, known: readonly string[]): string[] =>
   Object.keys(raw)
     .filter((name) => !known.includes(name) && !/(^|\.)(sort|find)$/.test(name))
-    .map((name) => `${name}: there is no such filter. There are ${known.join(", ")}.`);
+    .map((name) => `${plainName(name)}: there is no such filter. There are ${known.join(", ")}.`);

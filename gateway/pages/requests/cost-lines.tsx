@@ -1,5 +1,4 @@
 import type { RequestPage } from "#shared/admin/records.ts";
-import { plainName } from "../parts/foreign.tsx";
 import { count, exactUsd, perMillionUsd } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
@@ -55,15 +54,9 @@ export function CostLines({ cost, total, floor }: CostLinesProps) {
           </tfoot>
         </table>
       </div>
-      {cost.entry !== null && (
+      {cost.repriced_at !== null && (
         <p className="mute small">
-          Prices from <span className="foreign">{plainName(cost.entry)}</span>
-          {cost.repriced_at !== null && (
-            <>
-              , set <Moment at={cost.repriced_at} />, after the call
-            </>
-          )}
-          .
+          Its prices were set <Moment at={cost.repriced_at} />, after the call.
         </p>
       )}
     </>

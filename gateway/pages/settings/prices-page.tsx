@@ -193,7 +193,7 @@ const UNPRICED_COLUMNS: readonly Column<Unpriced>[] = [
     sort: ({ requests }) => requests,
     cell: ({ requests }) => count(requests),
   },
-  { id: "reason", head: "Why", cell: ({ reason }) => <Foreign text={reason} whole /> },
+  { id: "reason", head: "Why", cell: ({ reason }) => <div className="changes">{reason}</div> },
 ];
 
 /** Models of the last seven days whose calls have no cost. Nothing is shown if there are none. */

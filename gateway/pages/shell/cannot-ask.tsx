@@ -1,7 +1,6 @@
 import { Link, useSearch } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { listFaults } from "../data/address-faults.ts";
-import { plainName } from "../parts/foreign.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 
 /** An address that asks for what there is not: nothing else is shown instead. */
@@ -10,12 +9,9 @@ export const CannotAsk = ({ title, faults }: { title: string; faults: readonly s
     <PageHead title={title} />
     <div className="panel empty" role="alert">
       <b>This address cannot be asked</b>
-      <ul className="plain-faults">
-        {faults.map((fault) => (
-          <li key={fault}>{plainName(fault)}</li>
-        ))}
-      </ul>
-      <p>Correct the address, or start without it.</p>
+      {faults.map((fault) => (
+        <p key={fault}>{fault}</p>
+      ))}
       <Link to="." search={{}} className="link">
         Open {title} without filters
       </Link>

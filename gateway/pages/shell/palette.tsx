@@ -45,6 +45,7 @@ export function Palette({ close }: { close: () => void }) {
       limit={60}
       scrollable
       maxHeight={420}
+      attributes={{ content: { "aria-label": "Find and do" } }}
       searchProps={{
         placeholder: "Pages, people, keys, teams, pull requests, actions",
         "aria-label": "Search",

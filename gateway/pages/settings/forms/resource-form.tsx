@@ -73,28 +73,30 @@ export function ResourceForm({ form, view, action, save, cancel }: ResourceFormP
     // The browser's own check would stop at the first fault.
     <form onSubmit={submit} ref={element} noValidate>
       <Fields fields={fields} drafts={drafts} place="" faults={faults} change={setDrafts} />
-      {error !== null && <Fault error={error} />}
-      {faults.length > 0 && (
-        <Alert color="red" variant="outline" role="alert" title="Not saved">
-          <ul className="plain-faults">
-            {faults.map(({ path, label, message }) => (
-              <li key={path}>
-                <b>{label}:</b> {message}
-              </li>
-            ))}
-          </ul>
-        </Alert>
-      )}
-      <Group justify="flex-end" mt="md">
-        {cancel && (
-          <Button variant="default" onClick={cancel}>
-            Cancel
-          </Button>
+      <div className="form-end">
+        {error !== null && <Fault error={error} />}
+        {faults.length > 0 && (
+          <Alert color="red" variant="outline" role="alert" title="Not saved" mb="sm">
+            <ul className="plain-faults">
+              {faults.map(({ path, label, message }) => (
+                <li key={path}>
+                  <b>{label}:</b> {message}
+                </li>
+              ))}
+            </ul>
+          </Alert>
         )}
-        <Button type="submit" loading={isBusy}>
-          {action}
-        </Button>
-      </Group>
+        <Group justify="flex-end">
+          {cancel && (
+            <Button variant="default" onClick={cancel}>
+              Cancel
+            </Button>
+          )}
+          <Button type="submit" loading={isBusy}>
+            {action}
+          </Button>
+        </Group>
+      </div>
     </form>
   );
 }
