@@ -315,6 +315,28 @@ test("hooks declare the branch that each stretch works on, on change; each pull 
   await ada.git("worktree", "remove", "--force", "../aside");
 });
 
+test("a gateway that refuses a context is asked once, and one that is away stops no agent", async () => {
+  let asked = 0;
+  const older = Bun.serve({
+    port: 0,
+    fetch: () => {
+      asked++;
+      return Response.json({ error: { message: "No such address." } }, { status: 404 });
+    },
+  });
+  await ada.git("checkout", "--quiet", "-B", "older", "main");
+  const input = { session_id: "older-1", cwd: ada.work, tool_name: "Bash", tool_input: { command: "ls" } };
+  const hook = (session_id: string) =>
+    ada.hook(JSON.stringify({ ...input, session_id }), {
+      ANTHROPIC_BASE_URL: `http://127.0.0.1:${older.port}`,
+      ANTHROPIC_AUTH_TOKEN: secret,
+    });
+  for (let times = 0; times < 2; times++) expect(await hook("older-1")).toMatchObject({ code: 0, error: "" });
+  expect(asked).toBe(1);
+  await older.stop(true);
+  expect(await hook("older-2")).toMatchObject({ code: 0, error: "" });
+});
+
 test("`tallygate run` declares the branch of its session at its start", async () => {
   await ada.git("checkout", "--quiet", "-B", "ran", "main");
   const reach = { TALLYGATE_URL: gateway.url, TALLYGATE_KEY: secret };

@@ -54,11 +54,10 @@ export async function afterTool(call: StampHookCall, { worked, pushed }: Effects
   }
   const { session } = call;
   if (session === null) return notes;
-  await attempt(async () => {
-    const work = { session, worked: await workingBranches(git, worked) };
-    await declareWork(git, work, await gatewayOnce());
-    return null;
-  });
+  // Runs after any tool, so a gateway that is away is no reason to bother the agent each time.
+  const declare = async () =>
+    declareWork(git, { session, worked: await workingBranches(git, worked) }, await gatewayOnce());
+  await declare().catch(() => undefined);
   if (branches.length === 0) return notes;
   await attempt(async () => {
     for (const branch of branches) await linkSession(git, { session, branch }, await gatewayOnce());

@@ -1,6 +1,6 @@
 import type { SessionId } from "#shared/labels.ts";
 import { Secret } from "../../directory.ts";
-import { apiAt } from "../client/api.ts";
+import { ApiError, apiAt } from "../client/api.ts";
 import { type Git, isDefaultBranch } from "./git.ts";
 import { githubHost } from "./github.ts";
 import type { Gateway } from "./link.ts";
@@ -33,7 +33,7 @@ export async function declareBranch(
  * Declares the branch that an agent's session works on, if it changed: the one that its last tool committed to, else the
  * one that is checked out. Work only starts from a default branch, so that one is declared just to end another's stretch.
  * A wrapper's session is declared as well: calls of agents without an id of their own have it alone.
- * @throws ApiError if the gateway refuses or does not answer; the next call tries again.
+ * @throws ApiError if the gateway does not answer; the next call tries again.
  */
 export async function declareWork(
   git: Git,
@@ -47,7 +47,11 @@ export async function declareWork(
   if (branch === null) return;
   const isStart = !seen?.isDeclared && (await isDefaultBranch(git, branch));
   if (!isStart && gateway !== null) {
-    await declareBranch(git, { sessions: [session, wrappersSession() ?? session], branch }, gateway);
+    const sessions = [session, wrappersSession() ?? session];
+    await declareBranch(git, { sessions, branch }, gateway).catch((error) => {
+      // A gateway that refuses, such as one of an earlier version, would do so each time.
+      if (!(error instanceof ApiError) || error.status === null || error.status >= 500) throw error;
+    });
   }
   if (place !== null) await keepPlace(session, { place, isDeclared: !isStart }).catch(() => undefined);
 }
