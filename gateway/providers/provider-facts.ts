@@ -98,9 +98,9 @@ const BESIDE_CHAT = [
 ] as const satisfies readonly WireName[];
 
 /** OpenAI's reasoning models; gpt-5.4 and later refuse functions by chat completions, because they reason unasked. */
-export const OPENAI_REASONING = /^(?:gpt-5(?![.\d]*-chat)|gpt-[6-9]|o\d|codex-)/;
+const OPENAI_REASONING = /^(?:gpt-5(?![.\d]*-chat)|gpt-[6-9]|o\d|codex-)/;
 /** Source: the vendor's pages of these models, which list responses only. */
-export const OPENAI_WITHOUT_CHAT =
+const OPENAI_WITHOUT_CHAT =
   /^(?:gpt-\d[.\d]*-(?:codex|pro)|codex-|o[13]-pro|o\d(?:-mini)?-deep-research|computer-use-)/;
 
 /** What models of OpenAI's have wherever they run. */
