@@ -3,32 +3,16 @@ import type { ClientKey, Directory, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 
 /**
- * Words of addresses where vendors administer accounts: keys, people, money and rights. No glob opens them. Sources: the
- * administration APIs of OpenAI, Anthropic, OpenRouter, Google (IAM), Fireworks, xAI and ElevenLabs.
+ * Segments of addresses where vendors administer accounts (keys, people, money and rights), or hand out credentials with
+ * which clients call them past the gateway. No glob opens them. Sources: the APIs of OpenAI, Anthropic, OpenRouter, Google
+ * (IAM, Live), Fireworks, xAI and ElevenLabs.
  */
 const ADMINISTRATION = new RegExp(
   `^(?:${[
-    ...[
-      "admin",
-      "organi[sz]ations?",
-      "projects?",
-      "workspaces?",
-      "accounts?",
-      "teams?",
-      "users?",
-      "members?",
-    ],
-    ...[
-      "invites?",
-      "invitations?",
-      "roles?",
-      "groups?",
-      "me",
-      "(?:service|admin|api)[-_]?(?:accounts?|keys?)",
-    ],
-    ...["keys?", "tokens?", "secrets?", "credentials?", "credits?", "billing", "payments?", "invoices?"],
-    ...["usage(?:[-_]reports?)?", "costs?(?:[-_]reports?)?", "spend(?:[-_]\\w+)?", "limits?", "quotas?"],
-    ...["audit[-_]?logs?", "certificates?", "permissions?", "polic(?:y|ies)", "iam", "auth", "oauth\\d?"],
+    "admin|organi[sz]ations?|projects?|workspaces?|accounts?|teams?|users?|members?|invit(?:e|ation)s?|roles?|groups?|me",
+    "(?:service|admin|api)[-_]?(?:accounts?|keys?)|keys?|(?!count)(?:[a-z]+[-_])*(?:tokens?|secrets?|credentials?)",
+    "credits?|billing|payments?|invoices?|usage(?:[-_]reports?)?|costs?(?:[-_]reports?)?|spend(?:[-_]\\w+)?|limits?|quotas?",
+    "audit[-_]?logs?|certificates?|permissions?|polic(?:y|ies)|iam|auth|oauth\\d?|(?:[a-z]+_)?sessions",
   ].join("|")})$|:(?:get|set|test)iam|permissions$`,
   "i",
 );

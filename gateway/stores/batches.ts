@@ -70,7 +70,7 @@ export const reservedFor = ({ db }: Db, recordId: string): Promise<string | null
   });
 
 /** Stored as the purpose of what other vendors than OpenAI keep: their own lists have it. */
-export const OTHER_VENDORS = ["anthropic", "google"];
+const OTHER_VENDORS = ["anthropic", "google"];
 
 export type FileList = Slice & { purpose: string | null; oldestFirst: boolean };
 

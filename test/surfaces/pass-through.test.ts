@@ -56,7 +56,13 @@ beforeAll(async () => {
     ...{ allow_private_network: true, pass_through: { paths: ["/v2/*"] } },
   });
   const pass_through = {
-    paths: ["/v1/vector_stores*", "v1/embeddings", "/v1/conversations*", "/v1/organization*"],
+    paths: [
+      "/v1/vector_stores*",
+      "v1/embeddings",
+      "/v1/conversations*",
+      "/v1/organization*",
+      "/v1/realtime/*",
+    ],
   };
   await gateway.admin("PATCH", "/providers/chat-vendor", { pass_through });
   for (const [model, input, output] of [
@@ -222,6 +228,7 @@ describe("is refused", () => {
       403,
     ],
     ["administration in other spelling", "chat-vendor/v1/vector_stores/%55sers", () => secret, 403],
+    ["credentials past the gateway", "chat-vendor/v1/realtime/client_secrets", () => secret, 403],
     ["an encoded slash", "chat-vendor/v1/vector_stores%2f..%2forganization", () => secret, 400],
     ["an encoded dot segment", "chat-vendor/v1/vector_stores/%2e%2e/organization", () => secret, 403],
   ])("%s", async (_, path, key, status) => {
