@@ -99,11 +99,7 @@ export const ERRORS = {
     anthropic: "timeout_error",
     public: "The request body came too slowly.",
   },
-  conflict: {
-    status: 422,
-    ...INVALID_REQUEST,
-    public: "The name is already taken. Choose another, or change what has it.",
-  },
+  conflict: { status: 422, ...INVALID_REQUEST, public: "The name is taken. Choose another." },
   too_large: {
     status: 413,
     final: true,
@@ -243,7 +239,6 @@ export class GatewayError extends Error {
   requestId: string | null = null;
   /** Lets a vendor's client fall back (Anthropic's `error.details`); names and codes only. */
   details: Readonly<Record<string, string | readonly string[]>> | null = null;
-
   /** Sent with the answer; a `retry-after` here overrides the table's. */
   headers: Readonly<Record<string, string>> = {};
 

@@ -113,7 +113,7 @@ describe("client keys", () => {
     const { id } = await make({ name: "once" });
     await it.call("DELETE", `/keys/${id}`);
     expect(await fault(it.call("POST", "/keys", { name: "once" }))).toBe(
-      "422 The name is already taken. Choose another, or change what has it.",
+      "422 The name is taken. Choose another.",
     );
     const other = await make({ name: "other" });
     expect((await it.call("PATCH", `/keys/${other.id}`, { name: "once" })).status).toBe(422);

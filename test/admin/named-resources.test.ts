@@ -66,7 +66,7 @@ describe.each(RESOURCES)("$path", ({ path, whole, change, wrong, fault: sentence
 
   test("a name that is taken cannot be made again", async () => {
     expect(await fault(it.call("POST", `/${path}`, { name: "zoo", ...whole }))).toBe(
-      "422 The name is already taken. Choose another, or change what has it.",
+      "422 The name is taken. Choose another.",
     );
   });
 

@@ -71,9 +71,7 @@ describe("providers are made and changed", () => {
   test("POST refuses a name that is taken", async () => {
     const body = { name: "twice", kind: "groq" };
     expect((await it.call("POST", "/providers", body)).status).toBe(201);
-    expect(await fault(it.call("POST", "/providers", body))).toBe(
-      "422 The name is already taken. Choose another, or change what has it.",
-    );
+    expect(await fault(it.call("POST", "/providers", body))).toBe("422 The name is taken. Choose another.");
   });
 
   test("PUT puts back what it leaves out, PATCH keeps it", async () => {

@@ -85,7 +85,7 @@ describe("saved reports", () => {
       "400 spec.range.from: must be a date",
     ],
     [{ ...body, spec: { ...SPEC, filters: { day: ["soon"] } } }, "400 spec.filters.day[0]: must be a day"],
-    [saved("a"), "422 The name is already taken. Choose another, or change what has it."],
+    [saved("a"), "422 The name is taken. Choose another."],
   ])("a report that cannot be made is refused, with the member and the reason", async (sent, message) => {
     expect(await fault(it.call("POST", "/reports", sent))).toStartWith(message);
   });

@@ -14,6 +14,12 @@ export const printJson = (value: unknown): void => print(printableJson(value));
 export const printData = (text: string): void =>
   process.stdout.isTTY ? print(text) : void process.stdout.write(`${text}\n`);
 
+/** Writes a part of long data; waits while the reader of a pipe is slower. */
+export const writeData = (text: string): Promise<void> =>
+  new Promise((resolve) => {
+    process.stdout.write(process.stdout.isTTY ? printableText(text) : text, () => resolve());
+  });
+
 /** Writes notes to standard error, so that output can be piped. */
 export const printNote = (text: string): void =>
   void process.stderr.write(`tallygate: ${printableText(text)}\n`);

@@ -5,7 +5,7 @@ import { keysOf } from "#shared/keys-of.ts";
 import { csvLine, textCell } from "../../reports/csv.ts";
 import { adminApi, listPages } from "../client/api.ts";
 import { countText, progressDisplay } from "../print/progress.ts";
-import { type Filter, parseFilters, parseInstant, URL_OPTION } from "./common.ts";
+import { type Filter, parseFilters, parseInstant, URL_OPTION, writeData } from "./common.ts";
 
 type Options = { url?: string; from?: string; to?: string; filter?: Filter[]; format: "ndjson" | "csv" };
 
@@ -41,22 +41,16 @@ async function exportRecords({ url, from, to, filter = [], format }: Options): P
   for (const [name, value] of Object.entries({ from, to })) if (value !== undefined) query.set(name, value);
   const display = progressDisplay({});
   let written = 0;
-  if (format === "csv") await write(csvLine(COLUMNS));
+  if (format === "csv") await writeData(csvLine(COLUMNS));
   for await (const page of listPages(adminApi(url), `/admin/v1/requests?${query}`, Exported)) {
     const lines = page.map((record) =>
       format === "csv"
         ? csvLine(COLUMNS.map((name) => textCell([record[name] ?? ""].flat().join(" "))))
         : `${JSON.stringify(record)}\n`,
     );
-    await write(lines.join(""));
+    await writeData(lines.join(""));
     written += page.length;
     display.show({ done: written, of: null, text: `${countText(written)} records` });
   }
   display.end();
 }
-
-/** Waits while the reader of a pipe is slower. */
-const write = (text: string): Promise<void> =>
-  new Promise((resolve) => {
-    process.stdout.write(text, () => resolve());
-  });
