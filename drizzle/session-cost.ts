@@ -139,7 +139,7 @@ export async function costParts(
 }
 
 /** What a task's calls were like, of those whose single records are kept. `context`: input tokens per call. */
-export type TaskFactors = {
+type TaskFactors = {
   calls: number;
   sessions: number;
   subagents: number;

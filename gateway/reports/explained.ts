@@ -64,18 +64,18 @@ select session, declarer, place::text as place from (${declaredSql(org)}) d`;
 }
 
 /** What `declaredQuery` answers. */
-export type Declared = Record<"sessions" | "declarers" | "places", readonly string[]>;
-export const declaredOf = (rows: readonly AnswerRow[]): Declared => {
+export type DeclaredPlaces = Record<"sessions" | "declarers" | "places", readonly string[]>;
+export const declaredOf = (rows: readonly AnswerRow[]): DeclaredPlaces => {
   const list = (name: string) => rows.map((row) => row[name] ?? "");
   return { sessions: list("session"), declarers: list("declarer"), places: list("place") };
 };
 
-type Asked = { engine: Engine; orgId: string; declared: Declared | null };
+type Asked = { engine: Engine; orgId: string; declared: DeclaredPlaces | null };
 
 /** Tables of a statement with the explanations of sessions: by their name, and by who made the calls. */
 export function explanationTables({ engine, orgId, declared }: Asked, params: Parameters): string[] {
   const org = params.add(orgId, "text");
-  const list = (of: keyof Declared) => params.add(declared?.[of] ?? [], "text[]");
+  const list = (of: keyof DeclaredPlaces) => params.add(declared?.[of] ?? [], "text[]");
   const once = engine.table(true);
   const byDeclarer = declared
     ? `select session, declarer, it.place::int as place from (${engine.rowsOf({ session: list("sessions"), declarer: list("declarers"), place: list("places") })}) it`
