@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import growth from "#test/bench/growth/growth.json";
+import { withGrowth } from "#test/bench/growth/growth.ts";
 import figures from "#test/bench/scale/figures.json";
 import type { Figures } from "#test/bench/scale/figures.ts";
 import { withTables } from "#test/bench/scale/page.ts";
@@ -10,6 +12,11 @@ const PAGE = join(import.meta.dir, "../../gateway/deploy/SIZING.md");
 test("the tables of the page on sizing are those of the measured figures", async () => {
   const page = await Bun.file(PAGE).text();
   expect(withTables(page, figures)).toBe(page);
+});
+
+test("the tables of growth are those of the simulated two years", async () => {
+  const page = await Bun.file(PAGE).text();
+  expect(withGrowth(page, growth)).toBe(page);
 });
 
 /** Figures with which sizes can be computed by hand. */
