@@ -10,7 +10,6 @@ import {
   redirect,
   useRouter,
 } from "@tanstack/react-router";
-import { reportFaults } from "./data/address-faults.ts";
 import { versionKnown } from "./data/follow-records.ts";
 import { hasCalls } from "./data/has-calls.ts";
 import { ME, mayAs } from "./data/me.ts";
@@ -19,6 +18,7 @@ import { CATALOGUE_QUERY } from "./data/reports.ts";
 import { frameSearch, parseSearch, stringifySearch } from "./data/search.ts";
 import { PageHead } from "./parts/page-head.tsx";
 import { Fault } from "./parts/states.tsx";
+import { reportFaults } from "./shell/address-faults.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { Shell } from "./shell/shell.tsx";
 

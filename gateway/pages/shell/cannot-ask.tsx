@@ -1,7 +1,7 @@
 import { Link, useSearch } from "@tanstack/react-router";
 import type { ComponentType } from "react";
-import { listFaults } from "../data/address-faults.ts";
 import { PageHead } from "../parts/page-head.tsx";
+import { listFaults } from "./address-faults.ts";
 
 /** An address that asks for what there is not: nothing else is shown instead. */
 export const CannotAsk = ({ title, faults }: { title: string; faults: readonly string[] }) => (

@@ -1,6 +1,6 @@
+import { RANGE_NAMES, texts } from "../data/search.ts";
+import { SOURCES, VIEWS } from "../data/spec-search.ts";
 import { plainName } from "../parts/foreign.tsx";
-import { RANGE_NAMES, texts } from "./search.ts";
-import { SOURCES, VIEWS } from "./spec-search.ts";
 
 /** Parameters of reports that have a few values only. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
