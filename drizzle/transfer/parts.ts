@@ -14,7 +14,7 @@ const BATCH = { rows: 1000, characters: 4_000_000 };
 /** Of running gateways, and of copies that another database has: not carried. */
 const RUNNING = /^(limit_(holders|holds|leases|rates)|clickhouse_\w+)$/;
 
-export const CARRIED: readonly string[] = Object.keys(AGES).filter((table) => !RUNNING.test(table));
+const CARRIED: readonly string[] = Object.keys(AGES).filter((table) => !RUNNING.test(table));
 
 /** What there is to carry. */
 export async function dataParts(sql: TransactionSql, without: readonly string[] = []): Promise<DataPart[]> {

@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 
 /** A small organisation: what each day has besides calls. */
-export const WORLD = {
+const WORLD = {
   people: 50,
   sessions: 60,
   pullRequests: 20,
