@@ -1,4 +1,4 @@
-import { Found } from "#shared/admin/search.ts";
+import { FoundNames } from "#shared/admin/search.ts";
 import { GatewayError } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
 import { pullRequestScope } from "../stores/pull-request-rights.ts";
@@ -12,7 +12,7 @@ import { readParameters } from "./list.ts";
 export const adminSearch = (deps: AdminDeps) =>
   adminPart(deps, "search").get(
     "",
-    async ({ request, viewer }): Promise<Found> => {
+    async ({ request, viewer }): Promise<FoundNames> => {
       const { q } = readParameters(request, ["q"]);
       const text = q?.trim() ?? "";
       if (text === "") throw new GatewayError("invalid_request", "q: Expected a text.");
@@ -37,6 +37,6 @@ export const adminSearch = (deps: AdminDeps) =>
         "Members find repositories and pull requests that they took part in; managers of a team also its people, teams and models; administrators everything. Up to 8 of each kind, names that begin with the text first.",
       role: "member",
       query: { q: "A part of a name, or `name#7` for a pull request." },
-      answers: { 200: Found },
+      answers: { 200: FoundNames },
     }),
   );

@@ -1,12 +1,12 @@
 import { and, desc, eq, ilike, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
-import type { Found } from "#shared/admin/search.ts";
+import type { FoundNames } from "#shared/admin/search.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { EVERYTHING } from "../reports/rollup/kinds.ts";
 import { type PullRequestScope, takesPart } from "./pull-request-rights.ts";
 
-type Item = Found["data"][number];
+type Item = FoundNames["data"][number];
 
 /** How many of each kind. */
 const EACH_MAX = 8;

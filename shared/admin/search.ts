@@ -4,7 +4,7 @@ import { closed, nullable, oneOf } from "../schema.ts";
 const FOUND_KINDS = ["person", "key", "team", "route", "model", "repository", "pull_request"] as const;
 
 /** `GET /admin/v1/search`: what the viewer may see whose name contains a text. */
-export const Found = closed({
+export const FoundNames = closed({
   data: Type.Array(
     closed({
       kind: oneOf(FOUND_KINDS),
@@ -14,4 +14,4 @@ export const Found = closed({
     }),
   ),
 });
-export type Found = Static<typeof Found>;
+export type FoundNames = Static<typeof FoundNames>;

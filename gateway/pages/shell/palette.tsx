@@ -9,7 +9,7 @@ import {
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import type { Found } from "#shared/admin/search.ts";
+import type { FoundNames } from "#shared/admin/search.ts";
 import { getJson, queryOf } from "../data/api.ts";
 import { mayAs, type RoleName, useMe } from "../data/me.ts";
 import { announce } from "../parts/announce.tsx";
@@ -54,7 +54,7 @@ export function Palette({ close }: { close: () => void }) {
   );
 }
 
-type Item = Found["data"][number];
+type Item = FoundNames["data"][number];
 
 /** What each kind is called, and the address of one. */
 const KINDS: Record<Item["kind"], readonly [group: string, place: (item: Item, role: RoleName) => string]> = {
@@ -80,7 +80,7 @@ function useFound(text: string): { found: SpotlightActionGroupData[]; isSearchin
   const [asked] = useDebouncedValue(text.trim(), PAUSE_MS);
   const { data, isFetching } = useQuery({
     queryKey: ["search", asked],
-    queryFn: ({ signal }) => getJson<Found>(`/admin/v1/search${queryOf({ q: asked })}`, signal),
+    queryFn: ({ signal }) => getJson<FoundNames>(`/admin/v1/search${queryOf({ q: asked })}`, signal),
     enabled: asked !== "",
     placeholderData: keepPreviousData,
   });
