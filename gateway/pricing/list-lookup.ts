@@ -9,14 +9,14 @@ type Names = {
   families: ReadonlyMap<string, readonly (ModelName & { model: ModelInfo })[]>;
 };
 
-export type Found = { provider: Provider; model: ModelInfo };
+export type ListMatch = { provider: Provider; model: ModelInfo };
 
 /**
  * The list's entry of a model. A price is never guessed: of the list's matching only whole names count (its ids and
  * `equals`), because its patterns give a new model the price of an older one. Besides, a name may have `-latest`, the
  * host's prefix and version (model-name.ts), or a date, unless the list has another date of that family.
  */
-export function findListed(priceId: string, name: string): Found | null {
+export function findListed(priceId: string, name: string): ListMatch | null {
   const provider = findProvider({ providerId: priceId });
   if (!provider) return null;
   for (const id of [priceId, ...(provider.fallback_model_providers ?? [])]) {

@@ -1,6 +1,6 @@
 import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
 import { decimalOfNumber, type Exact, parseDecimal } from "#shared/decimal.ts";
-import { type Found, findListed } from "./list-lookup.ts";
+import { findListed, type ListMatch } from "./list-lookup.ts";
 import {
   LIST_PREFIX,
   PLACES,
@@ -115,7 +115,7 @@ export function listedModel(priceIds: readonly string[], model: string, atMs: nu
 }
 
 /** The package's calculated amounts are floats: only its choice among prices by date and time of day is used. */
-function pricesAt({ provider, model }: Found, atMs: number): ModelPrice {
+function pricesAt({ provider, model }: ListMatch, atMs: number): ModelPrice {
   if (!Array.isArray(model.prices)) return model.prices;
   const only = { ...provider, models: [{ ...model, match: { equals: model.id } }] };
   return calcPrice({}, model.id, { provider: only, timestamp: new Date(atMs) })?.model_price ?? {};

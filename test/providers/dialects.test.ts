@@ -30,9 +30,16 @@ function play(it: DialectCase, meter: Meter, chunkSize: number): { reading: Read
 
 function expectReading(it: DialectCase, reading: Reading): void {
   const { usage, usageSource, responseModel, serviceTier, costUsd, tokenCostUsd } = it.expect;
-  const { reportedCostUsd = null } = it.expect;
+  const { reportedCostUsd = null, pending } = it.expect;
   const { failure, keptId: _, keptIds: __, ...read } = reading;
-  expect(read).toEqual({ usage, usageSource, responseModel, serviceTier, reportedCostUsd } as Reading);
+  expect(read).toEqual({
+    usage,
+    usageSource,
+    responseModel,
+    serviceTier,
+    reportedCostUsd,
+    ...(pending && { pending }),
+  } as Reading);
   if (it.expect.error) expect(failure).toBeDefined();
   const priced = priceCall(
     prices.priceOf({ kind: it.kind, name: it.kind }, it.model, it.atMs),

@@ -32,6 +32,8 @@ export type DialectCase = {
     tokenCostUsd?: string;
     /** What the provider says that it cost; absent: nothing. */
     reportedCostUsd?: string;
+    /** The vendor works on it in the background. */
+    pending?: boolean;
     error: boolean;
   };
 };

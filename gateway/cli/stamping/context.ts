@@ -1,9 +1,9 @@
 import type { SessionId } from "#shared/labels.ts";
 import { Secret } from "../../directory.ts";
+import type { Gateway } from "../agents/agent.ts";
 import { ApiError, apiAt } from "../client/api.ts";
 import { type Git, isDefaultBranch } from "./git.ts";
 import { githubHost } from "./github.ts";
-import type { Gateway } from "./link.ts";
 import { remotesOn } from "./remote.ts";
 import { currentPlace, keepPlace, seenPlace } from "./seen-places.ts";
 import { wrappersSession } from "./task.ts";

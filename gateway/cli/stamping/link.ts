@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import type { SessionId } from "#shared/labels.ts";
 import { open } from "#shared/schema.ts";
 import { Secret } from "../../directory.ts";
+import type { Gateway } from "../agents/agent.ts";
 import { apiAt, expectShape } from "../client/api.ts";
 import { pinnedSession, pinSession } from "./branch-session.ts";
 import { type Git, isDefaultBranch } from "./git.ts";
@@ -33,7 +34,6 @@ export async function linkSession(
   return task;
 }
 
-export type Gateway = { url: string; key: string };
 type Link = { session: SessionId; of: SessionId; branch: string };
 
 const Declared = open({ counts: Type.Boolean() });
