@@ -207,6 +207,33 @@ export async function taskStretches(
   return rows.map(({ pull_request: pullRequest, ...row }) => ({ ...priced(row), pullRequest }));
 }
 
+/**
+ * `lastAt`: when the latest call was made that counts for a pull request, to the quarter of an hour where stretches of its
+ * task count for others; null: there is none. `isOpen`: its branch is what an agent of its task declared last.
+ */
+export async function pullRequestReach(
+  reader: Pick<PostgresJsDatabase, "execute">,
+  asked: CostedPullRequest,
+): Promise<{ lastAt: string | null; isOpen: boolean }> {
+  const [row] = await reader.execute<{
+    last_at: string | null;
+    is_open: boolean;
+  }>(sql`${pullRequestCalls([asked])}
+    select (
+      select max(q.at) from (
+        select max(c.at) as at from calls c group by date_bin('15 minutes', c.at, 'epoch') having sum(c.records) > 0
+      ) q) as last_at,
+      exists (
+        select from stretches s join session_contexts k on k.org_id = ${DEFAULT_ORG} and k.id = s.context
+        where s.pull_request = ${pullRequestName(asked)} and not exists (
+          select from session_contexts l where l.org_id = k.org_id and l.session = k.session and l.declarer = k.declarer
+            and l.declared_at > k.declared_at)) as is_open`);
+  return {
+    lastAt: row?.last_at ? new Date(row.last_at).toISOString() : null,
+    isOpen: row?.is_open ?? false,
+  };
+}
+
 const priced = <Row extends { uncertain: boolean; cost_usd: string | null }>({
   uncertain,
   cost_usd: costUsd,

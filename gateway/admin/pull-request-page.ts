@@ -19,6 +19,7 @@ import {
 } from "../stores/pull-requests.ts";
 import { findLinkFindings, type LinkFinding, linksTo } from "../stores/session-links.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
+import { settlementOf } from "./settlement.ts";
 
 type Finding = PullRequestPage["findings"][number];
 
@@ -66,10 +67,12 @@ export async function pullRequestPage(
 ): Promise<PullRequestPage> {
   const shareOf = await readDatabase(deps, (db) => pullRequestShares(db, scope, [row]));
   const share = shareOf(row);
+  const view = pullRequestView(row, share);
   return {
-    ...pullRequestView(row, share),
+    ...view,
     reason: MEANING[row.link],
     remedy: share.whole ? remedyOf(row) : null,
+    settlement: share.whole ? await settlementOf(deps, row, view) : null,
     ...(share.whole ? await detailsOf(deps, row) : NO_DETAILS),
   };
 }
@@ -199,23 +202,15 @@ function bodyFindings({ evidence, editedAfterMerge }: PullRequestRow): Finding[]
 
 function useFindings(use: Awaited<ReturnType<typeof sessionUse>> | null, isSplit: boolean): Finding[] {
   if (use === null) return [];
+  const { pullRequests, people, keys } = use;
+  const shared = {
+    code: "session_of_several_pull_requests",
+    text: sharedSessionText(pullRequests, isSplit),
+  };
+  const text = `Calls of its sessions came from ${keys} keys and ${people} people.`;
   return [
-    ...(use.pullRequests > 1
-      ? [
-          {
-            code: "session_of_several_pull_requests",
-            text: sharedSessionText(use.pullRequests, isSplit),
-          },
-        ]
-      : []),
-    ...(use.people > 1 || use.keys > 1
-      ? [
-          {
-            code: "session_of_several_keys",
-            text: `Calls of its sessions came from ${use.keys} keys and ${use.people} people.`,
-          },
-        ]
-      : []),
+    ...(pullRequests > 1 ? [shared] : []),
+    ...(people > 1 || keys > 1 ? [{ code: "session_of_several_keys", text }] : []),
   ];
 }
 

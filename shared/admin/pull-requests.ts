@@ -111,6 +111,23 @@ const SessionPart = closed({
   ...part,
 });
 
+/** Whether a cost can still change, and why. Null unless the viewer sees all of the pull request. */
+const Settlement = closed({
+  settled: Type.Boolean({ description: "False if there is a reason why its cost can still change." }),
+  data_until: nullable(
+    Type.String({
+      description:
+        "When the latest call that counts was made, to the quarter of an hour if its sessions are split. Null: no call counts.",
+    }),
+  ),
+  reasons: Type.Array(
+    closed({
+      code: Type.String({ description: "`not_merged_yet`, `open_stretch`, `late_calls` or `lower_bound`." }),
+      text: Type.String(),
+    }),
+  ),
+});
+
 /** A pull request's own page: why it is joined or not, and what its session cost. */
 export const PullRequestPage = closed({
   ...pullRequest,
@@ -125,6 +142,7 @@ export const PullRequestPage = closed({
       description: "Anything unusual: malformed lines, a late edit, a session that others also use.",
     },
   ),
+  settlement: nullable(Settlement),
   sessions: Type.Array(SessionPart, {
     description:
       "Its session and the sessions linked to it. They add up to the cost; so do `models` and `days`.",

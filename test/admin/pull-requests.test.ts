@@ -280,6 +280,62 @@ test("what is odd about it is said in words", async () => {
   await db.delete(pullRequests).where(eq(pullRequests.number, 7));
 });
 
+test("a figure is settled a quiet day after the merge, or says why it can change and how far its data reaches", async () => {
+  const { db, sql } = it.database;
+  const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+  const named = (number: number, session: string, mergedHoursAgo: number | null) =>
+    pull(number, {
+      ...{ session, sessionIds: [session], headBranch: session, headRepository: "acme/api" },
+      ...(mergedHoursAgo === null
+        ? { link: "open", state: "open", mergedAt: null }
+        : { link: "joined", mergedAt: ago(mergedHoursAgo) }),
+    });
+  const call = (session: string, hours: number, over: Partial<typeof requests.$inferInsert> = {}) =>
+    recordAt(ago(hours), { session, owner: "ada", costUsd: "0.25", ...over });
+  await db
+    .insert(requests)
+    .values([
+      ...[call("quiet", 50), call("quiet", 30), call("late", 30), call("fresh", 2), call("begun", 2)],
+      ...[
+        call("odd", 50, { costUsd: null, unpriced: true }),
+        call("long", 40),
+        call("long", 2),
+        call("old", 40),
+      ],
+    ]);
+  const context = (session: string, branch: string, hours: number) => sql`
+    insert into session_contexts (org_id, session, declarer, repository, branch, key_id, client, declared_at)
+    select org_id, ${session}, 'ada', 'acme/api', ${branch}, ${Bun.randomUUIDv7()}, 'test', ${ago(hours)}
+    from repositories limit 1`;
+  await context("long", "gone", 41);
+  await context("long", "long", 3);
+  await context("old", "old", 41);
+  await db
+    .insert(pullRequests)
+    .values([
+      ...[named(31, "quiet", 28), named(32, "late", 3), named(33, "fresh", 28), named(34, "begun", null)],
+      ...[named(35, "odd", 28), named(36, "long", 28), named(37, "old", 28)],
+    ]);
+  const settlementOf = async (number: number) =>
+    (await it.call("GET", `/pull-requests/9007199254-${number}`)).body.settlement;
+  const codes = async (number: number) => {
+    const { settled, reasons } = await settlementOf(number);
+    expect(settled).toBe(reasons.length === 0);
+    return reasons.map(({ code }: { code: string }) => code);
+  };
+  expect(await codes(31)).toEqual([]);
+  expect(await codes(32)).toEqual(["late_calls"]);
+  expect(await codes(33)).toEqual(["late_calls"]);
+  expect(await codes(34)).toEqual(["not_merged_yet"]);
+  expect(await codes(35)).toEqual(["lower_bound"]);
+  expect(await codes(36)).toEqual(["open_stretch"]);
+  expect(await codes(37)).toEqual([]);
+  const [latest] = await sql`select max(started_at) as at from requests where session = 'quiet'`;
+  expect((await settlementOf(31)).data_until).toBe(new Date(latest?.["at"]).toISOString());
+  expect(await settlementOf(4)).toMatchObject({ settled: false, data_until: null });
+  await db.delete(pullRequests).where(gt(pullRequests.number, 30));
+});
+
 test("its reverts are listed with what tells of them, and whether they stand", async () => {
   const { db } = it.database;
   await db

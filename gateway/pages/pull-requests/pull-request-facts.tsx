@@ -65,6 +65,7 @@ export function PullRequestFacts({ details }: { details: PullRequestPage }) {
         <dd>
           <SessionLink session={session} none="Its body names no session." />
         </dd>
+        {details.settlement && <Settlement {...details.settlement} />}
         {details.session_owners.length > 0 && (
           <>
             <dt>Made by</dt>
@@ -83,6 +84,26 @@ export function PullRequestFacts({ details }: { details: PullRequestPage }) {
     </>
   );
 }
+
+/** Whether its cost can still change, and until when its calls reach. */
+const Settlement = ({ settled, reasons, data_until: until }: NonNullable<PullRequestPage["settlement"]>) => (
+  <>
+    <dt>Settled</dt>
+    <dd>
+      {settled ? "Yes" : "No, its cost can still change"}
+      {until !== null && (
+        <span className="mute">
+          , latest call <Moment at={until} form="long" />
+        </span>
+      )}
+      {reasons.map(({ code, text }) => (
+        <div key={code} className="small mute">
+          {text}
+        </div>
+      ))}
+    </dd>
+  </>
+);
 
 /** What a subscription paid, beside what was paid per call. */
 function SubscriptionLane({ lane }: { lane: PullRequestPage["session_subscription"] }) {
