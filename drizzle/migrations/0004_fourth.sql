@@ -95,4 +95,49 @@ CREATE TRIGGER "session_contexts_lock" BEFORE INSERT ON "session_contexts"
 CREATE TRIGGER "session_contexts_stretch" AFTER INSERT ON "session_contexts" REFERENCING NEW TABLE AS "written"
 	FOR EACH STATEMENT EXECUTE FUNCTION "keep_stretches"();--> statement-breakpoint
 CREATE TRIGGER "session_contexts_count" AFTER INSERT ON "session_contexts" REFERENCING NEW TABLE AS "written"
-	FOR EACH STATEMENT EXECUTE FUNCTION "count_changed_joins"();
+	FOR EACH STATEMENT EXECUTE FUNCTION "count_changed_joins"();--> statement-breakpoint
+CREATE TABLE "github_app_reports" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"report" jsonb NOT NULL,
+	"seen_at" timestamptz(3) NOT NULL,
+	"reported_at" timestamptz(3) NOT NULL,
+	"asked_at" timestamptz(3),
+	"secret_asked_at" timestamptz(3),
+	CONSTRAINT "github_app_reports_org_id_pk" PRIMARY KEY("org_id")
+);
+--> statement-breakpoint
+CREATE TABLE "waiting_merges" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"repository_id" bigint NOT NULL,
+	"number" integer NOT NULL,
+	"author_login" text COLLATE "C",
+	"session" text COLLATE "C" NOT NULL,
+	"merged_at" timestamptz(3) NOT NULL,
+	CONSTRAINT "waiting_merges_org_id_repository_id_number_pk" PRIMARY KEY("org_id","repository_id","number")
+);--> statement-breakpoint
+ALTER TABLE "providers" ADD COLUMN "pass_through" jsonb;--> statement-breakpoint
+ALTER TABLE "requests" ADD COLUMN "pending" boolean;--> statement-breakpoint
+CREATE INDEX "requests_pending" ON "requests" USING btree ("org_id","started_at") WHERE "requests"."pending";--> statement-breakpoint
+ALTER TABLE "pull_requests" ADD COLUMN "base_branch" text COLLATE "C";--> statement-breakpoint
+ALTER TABLE "pull_requests" ADD COLUMN "kind" text COLLATE "C";--> statement-breakpoint
+ALTER TABLE "pull_requests" ADD COLUMN "additions" integer;--> statement-breakpoint
+ALTER TABLE "pull_requests" ADD COLUMN "deletions" integer;--> statement-breakpoint
+ALTER TABLE "pull_requests" ADD COLUMN "changed_files" integer;--> statement-breakpoint
+ALTER TABLE "pull_requests" ADD COLUMN "size_at" timestamptz(3);--> statement-breakpoint
+CREATE TABLE "discounts" (
+	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
+	"id" uuid NOT NULL,
+	"provider" text COLLATE "C" NOT NULL,
+	"percent" numeric NOT NULL,
+	"effective_from" timestamptz(3) NOT NULL,
+	"effective_to" timestamptz(3),
+	"models" text[] COLLATE "C",
+	"tiers" text[] COLLATE "C",
+	"created_at" timestamptz(3) NOT NULL,
+	CONSTRAINT "discounts_org_id_id_pk" PRIMARY KEY("org_id","id")
+);--> statement-breakpoint
+-- By hand: counts that reports no longer read. Days of teams are whole, and sessions of whole days are sums.
+DELETE FROM "rollup_distinct_deltas" WHERE "entity" = 'session'
+	AND ("kind" NOT IN ('total', 'subject') OR "scope" <> '' AND "previous" = '-infinity' OR "kind" = 'subject' AND "lane" = 2);
+--> statement-breakpoint
+DELETE FROM "rollup_distinct_deltas" WHERE "entity" = 'person' AND "kind" IN ('model', 'route') AND "lane" = 2;
