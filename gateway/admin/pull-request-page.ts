@@ -98,9 +98,10 @@ async function detailsOf(deps: AdminDeps, row: PullRequestRow) {
   const parts = session === null ? [] : await readDatabase(deps, (db) => costParts(db, row, zone));
   const stretches = session === null ? [] : await readDatabase(deps, (db) => taskStretches(db, row));
   const evidence = session === null ? [] : await readDatabase(deps, (db) => linksTo(db, session));
+  const of = { isMerged: row.mergedAt !== null, isSplit: stretches.length > 0 };
   const shown = await readDatabase(deps, (db) => githubFeedbackOn(db, row));
   return {
-    findings: [...bodyFindings(row), ...useFindings(use, stretches.length > 0), ...links.map(linkFinding)],
+    findings: [...bodyFindings(row), ...useFindings(use, of), ...links.map(linkFinding)],
     ...partsIn(parts, evidence),
     stretches: stretches.map(stretchView),
     ...revertsIn(row, await repositoryReverts(deps.database, row.repositoryId)),
@@ -200,16 +201,16 @@ function bodyFindings({ evidence, editedAfterMerge }: PullRequestRow): Finding[]
   return editedAfterMerge ? [...odd, late] : odd;
 }
 
-function useFindings(use: Awaited<ReturnType<typeof sessionUse>> | null, isSplit: boolean): Finding[] {
+function useFindings(
+  use: Awaited<ReturnType<typeof sessionUse>> | null,
+  of: { isMerged: boolean; isSplit: boolean },
+): Finding[] {
   if (use === null) return [];
-  const { pullRequests, people, keys } = use;
-  const shared = {
-    code: "session_of_several_pull_requests",
-    text: sharedSessionText(pullRequests, isSplit),
-  };
+  const { pullRequests: merged, people, keys } = use;
+  const shared = sharedSessionText({ merged, ...of });
   const text = `Calls of its sessions came from ${keys} keys and ${people} people.`;
   return [
-    ...(pullRequests > 1 ? [shared] : []),
+    ...(shared === null ? [] : [{ code: "session_of_several_pull_requests", text: shared }]),
     ...(people > 1 || keys > 1 ? [{ code: "session_of_several_keys", text }] : []),
   ];
 }

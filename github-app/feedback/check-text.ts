@@ -1,7 +1,15 @@
 import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
 
-/** The session ids in a pull request's body, and whether a call of its only session is recorded; null: not shown. */
-export type Stamp = { sessionIds: readonly string[]; diagnostics: readonly string[]; known: boolean | null };
+/**
+ * The session ids in a pull request's body, whether a call of its only session is recorded (null: not shown), and then what
+ * is to be said about its cost.
+ */
+export type Stamp = {
+  sessionIds: readonly string[];
+  diagnostics: readonly string[];
+  known: boolean | null;
+  notes: readonly string[];
+};
 
 export type CheckText = { conclusion: "success" | "neutral"; title: string; summary: string };
 
@@ -11,7 +19,11 @@ export type CheckText = { conclusion: "success" | "neutral"; title: string; summ
  */
 export function checkText(stamp: Stamp): CheckText {
   const { conclusion, title, text } = verdictOf(stamp);
-  return { conclusion, title, summary: [text, ...diagnosticMeanings(stamp.diagnostics)].join("\n\n") };
+  return {
+    conclusion,
+    title,
+    summary: [text, ...stamp.notes, ...diagnosticMeanings(stamp.diagnostics)].join("\n\n"),
+  };
 }
 
 function verdictOf({ sessionIds, known }: Stamp): Omit<CheckText, "summary"> & { text: string } {

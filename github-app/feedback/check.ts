@@ -2,6 +2,8 @@ import { sql } from "drizzle-orm";
 import { takeRowLease } from "#drizzle/leases/lease.ts";
 import { githubFeedback } from "#drizzle/schema/feedback.ts";
 import type { LinkEvidence } from "#drizzle/schema/github.ts";
+import { pullRequestCosts, pullRequestName } from "#drizzle/session-cost.ts";
+import { costNotes } from "#shared/shared-session.ts";
 import { checkText } from "./check-text.ts";
 import { type Job, type JobDeps, LEASE_MS, ONCE, unlessGone, type Work } from "./job.ts";
 import {
@@ -14,24 +16,30 @@ import {
   type Place,
   type PlaceRow,
   placeOf,
+  SHARED_BY,
 } from "./place.ts";
 
 const NAME = "Gateway-Session";
 /** For this long after its merge, a pull request's check run is kept up to date. */
 const DAYS = 7;
+/** What it says about the cost is brought up to date after this time: calls, merges, prices and batches change it. */
+const AGAIN_MS = 3_600_000;
 const BATCH = 20;
 
 /** Also what comments keep. */
 export type FeedbackRow = typeof githubFeedback.$inferSelect;
 
 type CheckDue = Place & {
+  session: string | null;
+  isMerged: boolean;
+  sharedBy: number;
   sessionIds: string[];
   diagnostics: string[];
   /** Null: it must not be shown here. */
   known: boolean | null;
   /** `updated_at` of the pull request as last reported. */
   bodyAt: string;
-  /** A key of the text to show: the same key means the same text. */
+  /** A key of the text to show but what it says about the cost: the same key means the same text. */
   wanted: string;
 };
 
@@ -41,13 +49,16 @@ export const checks = (deps: JobDeps): Job<CheckDue, FeedbackRow> => ({
   isWanted: ({ pull_request_check: on }) => on,
   due: (now, settings, waiting) => checksDue(deps, { settings, waiting }, now),
   take: (due) => takeFeedback(deps, "check", due),
-  run: showCheck,
+  run: (work) => showCheck(deps, work),
 });
 
 export const takeFeedback = (deps: JobDeps, kind: FeedbackRow["kind"], { repositoryId, number }: Place) =>
   takeRowLease(deps, githubFeedback, { row: { kind, repositoryId, number }, leaseMs: LEASE_MS });
 
 type CheckRow = PlaceRow & {
+  session: string | null;
+  is_merged: boolean;
+  shared_by: number;
   session_ids: string[];
   evidence: LinkEvidence[];
   known: boolean | null;
@@ -67,7 +78,7 @@ async function checksDue(
 ): Promise<CheckDue[]> {
   const rows = await database.db.execute<CheckRow>(sql`
     select p.repository_id, p.number, r.full_name, r.installation_id, p.session_ids, p.evidence, k.known, p.body_at,
-      w.wanted
+      w.wanted, p.session, p.merged_at is not null as is_merged, ${SHARED_BY} as shared_by
     from pull_requests p ${INSTALLED}
     left join github_feedback f on f.org_id = p.org_id and f.kind = 'check' and f.repository_id = p.repository_id
       and f.number = p.number
@@ -80,11 +91,13 @@ async function checksDue(
     where ${isDueOf(now, waiting)} and ${isShown(settings)} and p.body_at is not null
       and (${settings.not_stamped_bots} or not p.author_is_bot or cardinality(p.session_ids) > 0)
       and (p.state = 'open' or p.merged_at > ${hoursAgo(now, DAYS * 24)})
-      and (f.shown is distinct from w.wanted or f.seen_at is distinct from p.body_at)
+      and (split_part(f.shown, '|', 1) is distinct from w.wanted or f.seen_at is distinct from p.body_at
+        or k.known and split_part(f.shown, '|', 3) <= ${stampOf(now.getTime() - AGAIN_MS)})
     order by p.body_at desc, p.repository_id, p.number
     limit ${BATCH}`);
   return rows.map((row) => ({
     ...placeOf(row),
+    ...{ session: row.session, isMerged: row.is_merged, sharedBy: row.shared_by },
     sessionIds: row.session_ids,
     diagnostics: row.evidence.findLast((it) => it.rule.startsWith("body_"))?.diagnostics ?? [],
     known: row.known,
@@ -95,25 +108,42 @@ async function checksDue(
 
 type CheckWork = Work<CheckDue, FeedbackRow>;
 
+/** A time whose order is that of its text. */
+const stampOf = (ms: number): string => new Date(ms).toISOString();
+
+/** What a check run says about the cost of a stamped pull request, as its comment does. */
+async function notesOf({ database }: JobDeps, due: CheckDue): Promise<string[]> {
+  const cost = due.known ? (await pullRequestCosts(database.db, [due])).get(pullRequestName(due)) : undefined;
+  if (!cost) return [];
+  const isLowerBound = cost.isLowerBound && cost.costUsd !== null;
+  return costNotes({ ...cost, isLowerBound, merged: due.sharedBy, isMerged: due.isMerged });
+}
+
 /**
  * Shows the check run on a pull request's present head: created once per head, then edited. GitHub is asked for an
  * existing one before, so that a process that died after creating one causes no second.
  */
-async function showCheck(work: CheckWork): Promise<Partial<FeedbackRow>> {
+async function showCheck(deps: JobDeps, work: CheckWork): Promise<Partial<FeedbackRow>> {
   const { due, lease, octokit } = work;
   const { checks, pulls } = octokit.rest;
   const before = lease.row;
+  const notes = await notesOf(deps, due);
+  const said = notes.join(" ");
+  const [key, saidBefore = ""] = before.shown?.split("|") ?? [];
+  const isShown = key === due.wanted && saidBefore === said;
+  const seen = `${due.wanted}|${said}|${stampOf(work.now.getTime())}`;
+  if (isShown && before.seenAt === due.bodyAt) return { shown: seen };
   const repository = { owner: due.owner, repo: due.repo };
   const { data } = await pulls.get({ ...repository, pull_number: due.number });
   const headSha = data.head.sha;
   const shown = (remoteId: number) => ({
-    ...{ remoteId, headSha, seenAt: due.bodyAt, shown: due.wanted },
-    shownAt: before.shown === due.wanted ? before.shownAt : work.now.toISOString(),
+    ...{ remoteId, headSha, seenAt: due.bodyAt, shown: seen },
+    shownAt: isShown ? before.shownAt : work.now.toISOString(),
   });
   const known = before.headSha === headSha ? before.remoteId : null;
-  if (known !== null && before.shown === due.wanted) return shown(known);
+  if (known !== null && isShown) return shown(known);
 
-  const { conclusion, title, summary } = checkText(due);
+  const { conclusion, title, summary } = checkText({ ...due, notes });
   const content = { ...repository, status: "completed", conclusion, output: { title, summary } } as const;
   const remoteId = known ?? (await findCheck(work, headSha));
   if (remoteId !== null) {

@@ -1,7 +1,7 @@
 import type { LinkState } from "#drizzle/schema/github.ts";
 import type { SessionCost } from "#drizzle/session-cost.ts";
 import { plural } from "#shared/plural.ts";
-import { sharedSessionText } from "#shared/shared-session.ts";
+import { costNotes } from "#shared/shared-session.ts";
 import { usdText } from "#shared/usd-text.ts";
 
 export type CommentFacts = {
@@ -29,13 +29,10 @@ function linesOf({ link, session, figures, sharedBy }: CommentFacts): string[] {
     ];
   }
   const least = figures.isLowerBound ? "at least " : "";
-  const lines = [
+  return [
     `**AI cost of this pull request: ${least}${usdText(figures.costUsd)}** (${calls} of session \`${session}\`)`,
+    ...costNotes({ ...figures, merged: sharedBy, isMerged: true }).flatMap((note) => ["", note]),
   ];
-  if (sharedBy > 1) {
-    lines.push("", sharedSessionText(sharedBy, figures.isSplit));
-  }
-  return lines;
 }
 
 const UNKNOWN: Partial<Record<LinkState, string>> & { no_stamp: string } = {

@@ -14,6 +14,7 @@ import {
   type Place,
   type PlaceRow,
   placeOf,
+  SHARED_BY,
 } from "./place.ts";
 
 type CommentDue = Place & { link: LinkState; session: string | null; sharedBy: number };
@@ -58,9 +59,7 @@ async function commentsDue(
   const seenAt = sql`coalesce(f.seen_at, '-infinity')`;
   type Row = PlaceRow & { link: LinkState; session: string | null; shared_by: number };
   const rows = await database.db.execute<Row>(sql`
-    select p.repository_id, p.number, r.full_name, r.installation_id, p.link, p.session, (
-      select count(*)::integer from pull_requests o
-      where o.org_id = p.org_id and o.session = p.session and o.merged_at is not null) as shared_by
+    select p.repository_id, p.number, r.full_name, r.installation_id, p.link, p.session, ${SHARED_BY} as shared_by
     from github_feedback f
     join pull_requests p on p.org_id = f.org_id and p.repository_id = f.repository_id and p.number = f.number
     ${INSTALLED}

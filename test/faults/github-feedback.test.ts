@@ -170,6 +170,49 @@ describe("the check run", () => {
     expect(checksOf(it)[0]?.output.title).toBe("Stamped");
   });
 
+  test("shows the split of a shared session and a lower bound in the comment's words, within an hour", async () => {
+    await set({ pull_request_check: true, pull_request_comment: true });
+    await call("check-shared", "1");
+    const first = await merged("Gateway-Session: check-shared");
+    const second = await open("Gateway-Session: check-shared");
+    await round();
+    const summary = () => checksOf(second)[0]?.output.summary;
+    const alone = "The description names session `check-shared`, and calls of it are recorded.";
+    const whole = "Each of them shows its whole cost, which reports count once.";
+    expect(summary()).toBe(
+      `${alone}\n\nThis pull request and 1 merged pull request name this session. ${whole}`,
+    );
+    expect(checksOf(first)[0]?.output.summary).toBe(alone);
+
+    github.calls.length = 0;
+    await round(61 * MINUTE_MS);
+    expect(github.calls.filter((one) => one.includes("check-runs"))).toEqual([]);
+
+    await app.database.sql`
+      insert into session_contexts (org_id, session, declarer, repository, branch, key_id, client, declared_at)
+      select org_id, session, coalesce(lower(owner), key_id::text), 'acme/api', 'aside', key_id, 'test', started_at
+      from requests where session = 'check-shared'`;
+    await call("check-shared", null);
+    await round(2 * MINUTE_MS);
+    expect(summary()).toEndWith(whole);
+    await round(61 * MINUTE_MS);
+    expect(summary()).toContain("name this session. Each of them costs the calls that worked on its branch.");
+    const [, , ...notes] = summary()?.split("\n\n") ?? [];
+    expect(notes).toEqual([expect.stringContaining("lower bound")]);
+    await github.story.merge(second);
+    await app.applied();
+    await round(61 * MINUTE_MS);
+    const [, ...inCheck] = summary()?.split("\n\n") ?? [];
+    expect(inCheck[0]).toContain("2 merged pull requests name this session.");
+    expect(inCheck).toHaveLength(2);
+    for (const note of inCheck) expect(commentsOf(second)[0]?.body).toContain(note);
+
+    await call("check-plan", "3", "subscription");
+    const plan = await open("Gateway-Session: check-plan");
+    await round();
+    expect(checksOf(plan)[0]?.output.summary).toBe(alone.replace("shared", "plan"));
+  });
+
   test("follows the head: a push gets a run of its own, and nothing is sent when nothing changed", async () => {
     await set({ pull_request_check: true });
     const it = await open("Gateway-Session: check-1");

@@ -5,7 +5,13 @@ import { SESSION_LINE_DIAGNOSTICS } from "#shared/session-line.ts";
 import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
 import { usdText } from "#shared/usd-text.ts";
 
-const stamp = (over: Partial<Stamp>): Stamp => ({ sessionIds: [], diagnostics: [], known: false, ...over });
+const stamp = (over: Partial<Stamp>): Stamp => ({
+  sessionIds: [],
+  diagnostics: [],
+  known: false,
+  notes: [],
+  ...over,
+});
 
 describe("a check run", () => {
   test.each([
@@ -40,7 +46,7 @@ describe("a comment", () => {
     [{}, "**AI cost of this pull request: $0.50** (1 call of session `s`)"],
     [
       { figures: { requests: 1234, costUsd: "0.021719", isLowerBound: true, subscription: null } },
-      "**AI cost of this pull request: at least $0.0217** (1,234 calls of session `s`)",
+      "**AI cost of this pull request: at least $0.0217** (1,234 calls of session `s`)\n\nThe cost is a lower bound: some calls have no known cost, or are not linked to this pull request.",
     ],
     [
       { figures: { requests: 2, costUsd: null, isLowerBound: true, subscription: null } },
@@ -55,7 +61,7 @@ describe("a comment", () => {
         sharedBy: 2,
         figures: { requests: 3, costUsd: "0.5", isLowerBound: true, isSplit: true, subscription: null },
       },
-      "**AI cost of this pull request: at least $0.50** (3 calls of session `s`)\n\n2 merged pull requests name this session. Each of them costs the calls that worked on its branch.",
+      "**AI cost of this pull request: at least $0.50** (3 calls of session `s`)\n\n2 merged pull requests name this session. Each of them costs the calls that worked on its branch.\n\nThe cost is a lower bound: some calls have no known cost, or are not linked to this pull request.",
     ],
     [{ link: "conflict", session: null }, expect.stringContaining("more than one session")],
     [{ link: "unknown_session", figures: null }, expect.stringContaining("no call of the session")],
