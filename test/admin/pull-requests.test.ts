@@ -310,11 +310,15 @@ test("a figure is settled a quiet day after the merge, or says why it can change
   await context("long", "gone", 41);
   await context("long", "long", 3);
   await context("old", "old", 41);
+  // Its latest calls are another branch's.
+  await db.insert(requests).values([call("left", 40), call("left", 2)]);
+  await context("left", "left", 41);
+  await context("left", "next", 10);
   await db
     .insert(pullRequests)
     .values([
       ...[named(31, "quiet", 28), named(32, "late", 3), named(33, "fresh", 28), named(34, "begun", null)],
-      ...[named(35, "odd", 28), named(36, "long", 28), named(37, "old", 28)],
+      ...[named(35, "odd", 28), named(36, "long", 28), named(37, "old", 28), named(38, "left", 28)],
     ]);
   const settlementOf = async (number: number) =>
     (await it.call("GET", `/pull-requests/9007199254-${number}`)).body.settlement;
@@ -330,8 +334,14 @@ test("a figure is settled a quiet day after the merge, or says why it can change
   expect(await codes(35)).toEqual(["lower_bound"]);
   expect(await codes(36)).toEqual(["open_stretch"]);
   expect(await codes(37)).toEqual([]);
-  const [latest] = await sql`select max(started_at) as at from requests where session = 'quiet'`;
-  expect((await settlementOf(31)).data_until).toBe(new Date(latest?.["at"]).toISOString());
+  expect(await codes(38)).toEqual([]);
+  for (const [number, session, at] of [
+    [31, "quiet", sql`max(started_at)`],
+    [38, "left", sql`min(started_at)`],
+  ] as const) {
+    const [latest] = await sql`select ${at} as at from requests where session = ${session}`;
+    expect((await settlementOf(number)).data_until).toBe(new Date(latest?.["at"]).toISOString());
+  }
   expect(await settlementOf(4)).toMatchObject({ settled: false, data_until: null });
   await db.delete(pullRequests).where(gt(pullRequests.number, 30));
 });
