@@ -9,7 +9,7 @@ import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
 import { AnswerNote } from "../parts/scope-note.tsx";
-import { Answered, Empty } from "../parts/states.tsx";
+import { Answered, EmptyPanel } from "../parts/states.tsx";
 import { BudgetsAtRisk } from "./budgets-at-risk.tsx";
 import { MissingNote } from "./missing-note.tsx";
 import { SpendByDay } from "./spend-by-day.tsx";
@@ -61,10 +61,8 @@ function Parts({ parts, search, change }: PartsProps) {
 }
 
 const NothingYet = () => (
-  <div className="panel">
-    <Empty title="No calls in this period">
-      Choose another range, or remove a filter. In a new installation, point an agent or an SDK at this
-      gateway: its first call appears here within seconds.
-    </Empty>
-  </div>
+  <EmptyPanel title="No calls in this period">
+    Choose another range, or remove a filter. In a new installation, point an agent or an SDK at this gateway:
+    its first call appears here within seconds.
+  </EmptyPanel>
 );

@@ -12,7 +12,7 @@ import { plainName } from "./foreign.tsx";
 import { counted } from "./format.ts";
 import { Panel } from "./page-head.tsx";
 import { ReportTable } from "./report-table.tsx";
-import { Empty } from "./states.tsx";
+import { EmptyPanel } from "./states.tsx";
 
 type ReportViewProps = {
   result: QueryAnswer;
@@ -29,11 +29,7 @@ const unitsOf = ({ measures }: ReportCatalogue): Units =>
 export function ReportView({ result, catalogue, choose }: ReportViewProps) {
   const units = unitsOf(catalogue);
   if (result.empty) {
-    return (
-      <div className="panel">
-        <Empty title="Nothing in this period">Choose another range, or remove a filter.</Empty>
-      </div>
-    );
+    return <EmptyPanel title="Nothing in this period">Choose another range, or remove a filter.</EmptyPanel>;
   }
   return (
     <>

@@ -45,6 +45,13 @@ export const Empty = ({ title, children, next }: EmptyProps) => (
   </div>
 );
 
+/** Where a whole list or page has nothing to show. */
+export const EmptyPanel = (props: EmptyProps) => (
+  <div className="panel">
+    <Empty {...props} />
+  </div>
+);
+
 /** The room that data will take, so that nothing jumps when it arrives. */
 export const Waiting = ({ height = 240, label = "Loading" }: { height?: number; label?: string }) => (
   <div role="status" aria-label={label}>

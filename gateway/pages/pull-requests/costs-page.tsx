@@ -11,7 +11,7 @@ import { Money } from "../parts/money.tsx";
 import { Fact, PageHead, Panel } from "../parts/page-head.tsx";
 import { ReportTable } from "../parts/report-table.tsx";
 import { AnswerNote } from "../parts/scope-note.tsx";
-import { Answered, Empty } from "../parts/states.tsx";
+import { Answered, EmptyPanel } from "../parts/states.tsx";
 import { CostTrend } from "./cost-trend.tsx";
 import { Dearest } from "./dearest.tsx";
 
@@ -105,9 +105,7 @@ type PartsProps = {
 function Parts({ parts: { total, weeks, groups, kinds, closed }, search, change }: PartsProps) {
   if (!total || !weeks || !groups || !kinds || (total.empty && kinds.empty)) {
     return (
-      <div className="panel">
-        <Empty title="No merges in this period">Choose another range, or remove a filter.</Empty>
-      </div>
+      <EmptyPanel title="No merges in this period">Choose another range, or remove a filter.</EmptyPanel>
     );
   }
   const by = search.by ?? "repository";

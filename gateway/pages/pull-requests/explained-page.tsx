@@ -13,7 +13,7 @@ import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { ReportTable } from "../parts/report-table.tsx";
 import { AnswerNote } from "../parts/scope-note.tsx";
-import { Answered, Empty } from "../parts/states.tsx";
+import { Answered, EmptyPanel } from "../parts/states.tsx";
 
 const RANGE = "mtd";
 /** What calls can be narrowed by here. */
@@ -64,11 +64,7 @@ export function ExplainedPage() {
 function Parts({ answer, choose }: { answer: QueryAnswer; choose: (name: string) => void }) {
   const { total, rows, ceiling } = answer;
   if (answer.empty) {
-    return (
-      <div className="panel">
-        <Empty title="No calls in this period">Choose another range, or remove a filter.</Empty>
-      </div>
-    );
+    return <EmptyPanel title="No calls in this period">Choose another range, or remove a filter.</EmptyPanel>;
   }
   return (
     <Panel

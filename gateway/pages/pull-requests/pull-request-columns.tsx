@@ -5,13 +5,12 @@ import { formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
 import type { Column } from "../parts/data-table.tsx";
 import { counted } from "../parts/format.ts";
 import { linkRemedy, linkTone, linkWord } from "../parts/link-words.ts";
+import type { Narrow } from "../parts/live-list.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
-
-type Narrow = (name: string, value: string) => void;
 
 /** Columns of the list; each value narrows it. */
 export const pullRequestColumns = (

@@ -13,7 +13,7 @@ import { LINKS, linkRemedy, linkWord } from "../parts/link-words.ts";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
-import { Empty } from "../parts/states.tsx";
+import { EmptyPanel } from "../parts/states.tsx";
 import { ValueChips } from "../parts/value-chips.tsx";
 import { askable } from "../shell/cannot-ask.tsx";
 import { NotJoined } from "./not-joined.tsx";
@@ -96,12 +96,10 @@ function PullRequests() {
       <ListPage
         list={list}
         none={
-          <div className="panel">
-            <Empty title="No pull requests">
-              Remove a filter. They appear here once the GitHub App is installed and the first one is opened
-              or merged.
-            </Empty>
-          </div>
+          <EmptyPanel title="No pull requests">
+            Remove a filter. They appear here once the GitHub App is installed and the first one is opened or
+            merged.
+          </EmptyPanel>
         }
       >
         {(items) => (

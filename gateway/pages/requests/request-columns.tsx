@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { RequestView } from "#shared/admin/records.ts";
 import type { Column } from "../parts/data-table.tsx";
 import { count, duration } from "../parts/format.ts";
+import type { Narrow } from "../parts/live-list.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
@@ -10,8 +11,6 @@ import { RequestState } from "./request-state.tsx";
 
 const tokens = ({ input_tokens: input, output_tokens: output }: RequestView) =>
   input === null && output === null ? "–" : `${count(input ?? 0)} in, ${count(output ?? 0)} out`;
-
-type Narrow = (name: string, value: string) => void;
 
 /** Columns of the list; each value narrows it. */
 export const requestColumns = (narrow: Narrow): Column<RequestView>[] => [
@@ -86,27 +85,35 @@ const labelColumns = (narrow: Narrow): Column<RequestView>[] => [
       </>
     ),
   },
-  {
-    id: "client",
-    head: "Client",
-    cell: ({ client, session }) => (
-      <>
-        <ValueLink text={client} choose={(value) => narrow("client", value)} />
-        <small>
-          <SessionLink session={session} />
-        </small>
-      </>
-    ),
-  },
+  clientColumn(narrow),
 ];
 
 const figureColumns = (narrow: Narrow): Column<RequestView>[] => [
   { id: "state", head: "State", cell: (row) => <RequestState row={row} choose={narrow} /> },
   { id: "tokens", head: "Tokens", isNumber: true, cell: tokens },
-  {
-    id: "latency",
-    head: "Latency",
-    isNumber: true,
-    cell: ({ latency_ms: ms }) => (ms === null ? "–" : duration(ms)),
-  },
+  latencyColumn(),
 ];
+
+type Called = { client: string | null; session: string | null };
+
+/** The program that made a call, and its session. */
+export const clientColumn = <Row extends Called>(narrow: Narrow): Column<Row> => ({
+  id: "client",
+  head: "Client",
+  cell: ({ client, session }) => (
+    <>
+      <ValueLink text={client} choose={(value) => narrow("client", value)} />
+      <small>
+        <SessionLink session={session} />
+      </small>
+    </>
+  ),
+});
+
+/** How long a call took. */
+export const latencyColumn = <Row extends { latency_ms: number | null }>(): Column<Row> => ({
+  id: "latency",
+  head: "Latency",
+  isNumber: true,
+  cell: ({ latency_ms: ms }) => (ms === null ? "–" : duration(ms)),
+});

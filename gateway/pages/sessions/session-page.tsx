@@ -10,7 +10,7 @@ import { Fact, PageHead, Panel } from "../parts/page-head.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
 import { CopyId, shortId } from "../parts/short-id.tsx";
-import { Answered, Empty } from "../parts/states.tsx";
+import { Answered, EmptyPanel } from "../parts/states.tsx";
 import { usePullRequestsOf } from "./pull-requests-of.tsx";
 import { cumulative, dearestFirst, sumsBy, useCallsOf } from "./session-calls.ts";
 import { Sums } from "./sums.tsx";
@@ -43,11 +43,9 @@ export function SessionPage() {
 }
 
 const NoCalls = () => (
-  <div className="panel">
-    <Empty title="No calls of this session">
-      None was recorded here, or they are someone else's, or older than records are kept.
-    </Empty>
-  </div>
+  <EmptyPanel title="No calls of this session">
+    None was recorded here, or they are someone else's, or older than records are kept.
+  </EmptyPanel>
 );
 
 type WholeProps = { session: string; calls: readonly RequestView[]; isCut: boolean };

@@ -10,7 +10,7 @@ import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { Empty } from "../parts/states.tsx";
+import { EmptyPanel } from "../parts/states.tsx";
 import { askable } from "../shell/cannot-ask.tsx";
 import { momentColumn, textColumn } from "./cells.tsx";
 import { rowsOf } from "./forms/document-rows.ts";
@@ -135,14 +135,7 @@ function AuditLog() {
           />
         ))}
       </div>
-      <ListPage
-        list={list}
-        none={
-          <div className="panel">
-            <Empty title="No entry">No change matches these filters.</Empty>
-          </div>
-        }
-      >
+      <ListPage list={list} none={<EmptyPanel title="No entry">No change matches these filters.</EmptyPanel>}>
         {(rows) => <DataTable label="Audit log" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />}
       </ListPage>
     </>

@@ -1,14 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { PageHead } from "../parts/page-head.tsx";
-import { Empty } from "../parts/states.tsx";
+import { EmptyPanel } from "../parts/states.tsx";
 
 export const NotFound = () => (
   <>
     <PageHead title="Not found" />
-    <div className="panel">
-      <Empty title="There is no page at this address" next={<Link to="/">Go to the start</Link>}>
-        The address may be mistyped, or the page may have moved. Search finds pages by name.
-      </Empty>
-    </div>
+    <EmptyPanel title="There is no page at this address" next={<Link to="/">Go to the start</Link>}>
+      The address may be mistyped, or the page may have moved. Search finds pages by name.
+    </EmptyPanel>
   </>
 );

@@ -1,20 +1,11 @@
-import { Switch } from "@mantine/core";
 import type { ToolCallView } from "#shared/admin/tool-calls.ts";
-import { useAddress } from "../data/address.ts";
-import { listSearch } from "../data/list-search.ts";
-import { LIVE_MS, useList } from "../data/records.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { FieldFilter } from "../parts/field-filter.tsx";
-import { duration } from "../parts/format.ts";
-import { ListPage } from "../parts/list-page.tsx";
+import type { Column } from "../parts/data-table.tsx";
+import { LiveList, liveList, type Narrow } from "../parts/live-list.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { ListNote } from "../parts/scope-note.tsx";
-import { Empty } from "../parts/states.tsx";
-import { ValueChips } from "../parts/value-chips.tsx";
+import { EmptyPanel } from "../parts/states.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
-import { SessionLink } from "../sessions/session-link.tsx";
+import { clientColumn, latencyColumn } from "../requests/request-columns.tsx";
 import { askable } from "../shell/cannot-ask.tsx";
 
 const FILTERS = {
@@ -31,62 +22,9 @@ const FILTERS = {
   session: "Session",
 } as const;
 
-const readFilters = listSearch(Object.keys(FILTERS));
-const NAMES = [...Object.keys(FILTERS), "live"];
-const readSearch = (raw: Record<string, unknown>) => ({
-  ...readFilters(raw),
-  live: raw["live"] === "off" ? "off" : undefined,
-});
-
-/** Calls of tools, as the tool gateway and agents' hooks saw them. */
-export const ToolCallsPage = askable("Tool calls", NAMES, ToolCalls);
-
-function ToolCalls() {
-  const [{ live, ...filters }, change] = useAddress(readSearch);
-  const isLive = live !== "off";
-  const list = useList<ToolCallView>({ path: "/admin/v1/tool-calls", filters, refreshMs: isLive && LIVE_MS });
-  const narrow = (name: string, value: string) => change({ [name]: value });
-  return (
-    <>
-      <PageHead title="Tool calls">
-        <FieldFilter words={FILTERS} source="tool_calls" choose={narrow} />
-        <Switch
-          size="sm"
-          label="Live"
-          checked={isLive}
-          onChange={(event) => change({ live: event.currentTarget.checked ? undefined : "off" })}
-        />
-      </PageHead>
-      <ListNote />
-      <ValueChips words={FILTERS} values={filters} remove={(name) => change({ [name]: undefined })} />
-      <ListPage
-        list={list}
-        none={
-          <div className="panel">
-            <Empty title="No tool calls">
-              Remove a filter. Calls appear here when an agent uses a tool server of this gateway, or has its
-              hooks.
-            </Empty>
-          </div>
-        }
-      >
-        {(items) => (
-          <DataTable
-            label="Tool calls"
-            columns={columnsFor(narrow)}
-            rows={items}
-            rowKey={({ id }) => id}
-            rowHeight={54}
-          />
-        )}
-      </ListPage>
-    </>
-  );
-}
-
 const TONES: Readonly<Record<string, string>> = { ok: "good", failed: "bad", denied: "warn" };
 
-const columnsFor = (narrow: (name: string, value: string) => void): Column<ToolCallView>[] => [
+const columnsFor = (narrow: Narrow): Column<ToolCallView>[] => [
   { id: "time", head: "Time", cell: ({ started_at: at }) => <Moment at={at} /> },
   {
     id: "cost",
@@ -139,23 +77,24 @@ const columnsFor = (narrow: (name: string, value: string) => void): Column<ToolC
       </>
     ),
   },
-  {
-    id: "client",
-    head: "Client",
-    cell: ({ client, session }) => (
-      <>
-        <ValueLink text={client} choose={(value) => narrow("client", value)} />
-        <small>
-          <SessionLink session={session} />
-        </small>
-      </>
-    ),
-  },
+  clientColumn(narrow),
   { id: "channel", head: "Seen by", cell: ({ channel }) => (channel === "mcp" ? "tool gateway" : "hook") },
-  {
-    id: "latency",
-    head: "Latency",
-    isNumber: true,
-    cell: ({ latency_ms: ms }) => (ms === null ? "–" : duration(ms)),
-  },
+  latencyColumn(),
 ];
+
+const LIST = liveList<ToolCallView>({
+  title: "Tool calls",
+  label: "Tool calls",
+  path: "/admin/v1/tool-calls",
+  words: FILTERS,
+  source: "tool_calls",
+  columns: columnsFor,
+  none: (
+    <EmptyPanel title="No tool calls">
+      Remove a filter. Calls appear here when an agent uses a tool server of this gateway, or has its hooks.
+    </EmptyPanel>
+  ),
+});
+
+/** Calls of tools, as the tool gateway and agents' hooks saw them. */
+export const ToolCallsPage = askable("Tool calls", LIST.names, () => <LiveList of={LIST} />);

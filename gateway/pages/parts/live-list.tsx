@@ -1,0 +1,84 @@
+import { Switch } from "@mantine/core";
+import type { ReactNode } from "react";
+import type { SourceName } from "#shared/report.ts";
+import { useAddress } from "../data/address.ts";
+import { listSearch } from "../data/list-search.ts";
+import { LIVE_MS, useList } from "../data/records.ts";
+import { type Column, DataTable } from "./data-table.tsx";
+import { FieldFilter } from "./field-filter.tsx";
+import { ListPage } from "./list-page.tsx";
+import { PageHead } from "./page-head.tsx";
+import { ListNote } from "./scope-note.tsx";
+import { ValueChips } from "./value-chips.tsx";
+
+/** Narrows a list to a value of one of its filters. */
+export type Narrow = (name: string, value: string) => void;
+
+type Live<Item> = {
+  title: string;
+  /** What the table is called. */
+  label: string;
+  /** Address of a list of the admin API. */
+  path: string;
+  /** The filters and their words. */
+  words: Readonly<Record<string, string>>;
+  /** Where values to suggest are from. */
+  source: SourceName;
+  /** Values of filters that are known already. */
+  values?: Readonly<Record<string, readonly string[]>>;
+  columns: (narrow: Narrow) => Column<Item>[];
+  /** Shown where nothing matches. */
+  none: ReactNode;
+};
+
+/** What `LiveList` shows, and what its address may name. */
+export function liveList<Item extends { id: string }>(it: Live<Item>) {
+  const names = Object.keys(it.words);
+  const readFilters = listSearch(names);
+  const readSearch = (raw: Record<string, unknown>) => ({
+    ...readFilters(raw),
+    live: raw["live"] === "off" ? "off" : undefined,
+  });
+  return { ...it, names: [...names, "live"], readSearch };
+}
+
+type LiveListProps<Item extends { id: string }> = {
+  of: ReturnType<typeof liveList<Item>>;
+  /** Opens the page of an id that is typed. */
+  open?: (id: string) => void;
+};
+
+/** A list of records, newest first, that appear while they are made. */
+export function LiveList<Item extends { id: string }>({ of, open }: LiveListProps<Item>) {
+  const { title, label, path, words, source, values = {}, columns, none } = of;
+  const [{ live, ...filters }, change] = useAddress(of.readSearch);
+  const isLive = live !== "off";
+  const list = useList<Item>({ path, filters, refreshMs: isLive && LIVE_MS });
+  const narrow: Narrow = (name, value) => change({ [name]: value });
+  return (
+    <>
+      <PageHead title={title}>
+        <FieldFilter words={words} source={source} values={values} choose={narrow} {...(open && { open })} />
+        <Switch
+          size="sm"
+          label="Live"
+          checked={isLive}
+          onChange={(event) => change({ live: event.currentTarget.checked ? undefined : "off" })}
+        />
+      </PageHead>
+      <ListNote />
+      <ValueChips words={words} values={filters} remove={(name) => change({ [name]: undefined })} />
+      <ListPage list={list} none={none}>
+        {(items) => (
+          <DataTable
+            label={label}
+            columns={columns(narrow)}
+            rows={items}
+            rowKey={({ id }) => id}
+            rowHeight={54}
+          />
+        )}
+      </ListPage>
+    </>
+  );
+}
