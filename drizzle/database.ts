@@ -92,6 +92,20 @@ export function connect(url: string, options: PoolOptions): postgres.Sql {
   });
 }
 
+/** Does work on one connection, which is closed afterwards. */
+export async function connected<T>(
+  url: string,
+  options: Omit<PoolOptions, "max">,
+  work: (client: postgres.Sql) => Promise<T>,
+): Promise<T> {
+  const client = connect(url, { ...options, max: 1 });
+  try {
+    return await work(client);
+  } finally {
+    await client.end({ timeout: 5 });
+  }
+}
+
 // Parameters of libpq and other clients in the query part of an address. postgres.js would send them to the server as
 // settings, and the server would refuse the connection.
 const CLIENT_WORDS = [

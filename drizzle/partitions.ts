@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import { connect } from "./database.ts";
+import { connected } from "./database.ts";
 
 /** Advisory lock for creating partitions: an arbitrary number, the same in every version. */
 const PARTITION_LOCK = 7_219_440_319;
@@ -29,14 +29,8 @@ export function monthOf(at: Date, offset = 0): Month {
  * (SQLSTATE 55P03) so that reports do not queue up behind it. The next call retries. A transaction that has already
  * written to `requests` may get SQLSTATE 23514 once when it next writes to that month; a retry succeeds.
  */
-export async function ensurePartitions(url: string, now: Date): Promise<string[]> {
-  const client = connect(url, {
-    name: "partitions",
-    max: 1,
-    statementTimeoutMs: 60_000,
-    lockTimeoutMs: 2_000,
-  });
-  try {
+export const ensurePartitions = (url: string, now: Date): Promise<string[]> =>
+  connected(url, LIMITS, async (client) => {
     const made: string[] = [];
     const [gone] = await client<{ to: string | null }[]>`
       select to_char(min(raw_from) at time zone 'UTC', 'YYYY-MM-DD') as to from rollup_state`;
@@ -46,10 +40,8 @@ export async function ensurePartitions(url: string, now: Date): Promise<string[]
       if (await client.begin((transaction) => addMonth(transaction, month))) made.push(month.table);
     }
     return made;
-  } finally {
-    await client.end({ timeout: 5 });
-  }
-}
+  });
+const LIMITS = { name: "partitions", statementTimeoutMs: 60_000, lockTimeoutMs: 2_000 };
 
 /** Creates and attaches one month unless it exists. In a transaction. */
 export async function addMonth(sql: postgres.TransactionSql, { table, from, to }: Month): Promise<boolean> {

@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { codeOf } from "#shared/error-code.ts";
 import { newId } from "#shared/ids.ts";
 import { FORGET_AGENTS } from "./ages.ts";
-import { connect } from "./database.ts";
+import { connected } from "./database.ts";
 import { addMonth, type Month, monthOf } from "./partitions.ts";
 
 /** How long writers of records may wait while a month is detached, and how often detaching is tried. */
@@ -39,11 +39,11 @@ export const retainDays = (
   url: string,
   { days, ...daily }: { days: number; actor: string; confirmed: boolean },
 ): Promise<string[]> =>
-  connected(url, async (client) => drop(client, { cutoff: await cutoffIn(client, days), daily }));
+  connected(url, AS, async (client) => drop(client, { cutoff: await cutoffIn(client, days), daily }));
 
 /** The months (`requests_2026_01`) of single records that are older than `days` by the database's clock. */
 export const monthsDue = (url: string, days: number): Promise<string[]> =>
-  connected(url, async (client) => {
+  connected(url, AS, async (client) => {
     const cutoff = await cutoffIn(client, days);
     return (await monthsThere(client)).filter(({ to }) => to <= cutoff).map(({ table }) => table);
   });
@@ -57,16 +57,9 @@ export const monthsDue = (url: string, days: number): Promise<string[]> =>
  * never queue up behind it for longer. Dropping the detached partition afterwards blocks no one.
  */
 export const dropOldMonths = (url: string, before: Date, triesMax = TRIES): Promise<string[]> =>
-  connected(url, (client) => drop(client, { cutoff: monthOf(before).from, daily: null }, triesMax));
+  connected(url, AS, (client) => drop(client, { cutoff: monthOf(before).from, daily: null }, triesMax));
 
-async function connected<T>(url: string, work: (client: postgres.Sql) => Promise<T>): Promise<T> {
-  const client = connect(url, { name: "retention", max: 1, statementTimeoutMs: 60_000 });
-  try {
-    return await work(client);
-  } finally {
-    await client.end({ timeout: 5 });
-  }
-}
+const AS = { name: "retention", statementTimeoutMs: 60_000 };
 
 async function drop(client: postgres.Sql, plan: Plan, triesMax = TRIES): Promise<string[]> {
   await houseStrays(client, plan.cutoff);

@@ -4,7 +4,7 @@ import { pause, restartDelayMs } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
 import { codeOf } from "#shared/error-code.ts";
 import type { Log } from "#shared/log.ts";
-import { connect, within } from "../database.ts";
+import { connected, within } from "../database.ts";
 import { type Address, chooseAddress, ownership, superuserUrlOf, urlOf } from "./address.ts";
 import { type Binaries, findBinaries } from "./binaries.ts";
 import { initialise } from "./initialise.ts";
@@ -123,19 +123,15 @@ function binariesFor(place: ClusterLocation, options: EmbeddedOptions): Binaries
 }
 
 /** Creates the role and its database unless they exist. */
-async function ensureDatabase(address: Address, password: string): Promise<void> {
-  const url = superuserUrlOf(address, password);
-  const client = connect(url, { name: "set-up", max: 1, statementTimeoutMs: 60_000 });
-  try {
+const ensureDatabase = (address: Address, password: string): Promise<void> =>
+  connected(superuserUrlOf(address, password), SET_UP, async (client) => {
     const { role, database } = ownership(password);
     const [hasRole] = await client`select 1 from pg_roles where rolname = ${role.name}`;
     if (!hasRole) await client.unsafe(role.create);
     const [hasDatabase] = await client`select 1 from pg_database where datname = ${database.name}`;
     if (!hasDatabase) await client.unsafe(database.create);
-  } finally {
-    await client.end({ timeout: 5 });
-  }
-}
+  });
+const SET_UP = { name: "set-up", statementTimeoutMs: 60_000 };
 
 /** Restarts the server whenever it ends: after a crash, a full disk, or a kill. */
 function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise<void> } {

@@ -4,8 +4,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { type Static, Type } from "@sinclair/typebox";
+import type { TransactionSql } from "postgres";
+import { parsedJson } from "#shared/json.ts";
 import { fits } from "#shared/schema.ts";
-import { connect } from "../database.ts";
+import { connected } from "../database.ts";
 import { type DataPart, dataParts, type PartSum, partRows, partSum } from "./parts.ts";
 
 /** Sign-ins under way: people sign in again after a restore. */
@@ -42,34 +44,35 @@ export async function writeBackup(
   file: string,
   onPart: (part: DataPart) => void,
 ): Promise<Contents> {
-  const client = connect(url, { name: "backup", max: 1, statementTimeoutMs: 0 });
   const unfinished = `${file}.unfinished`;
-  try {
-    return await client.begin("isolation level repeatable read read only", async (sql) => {
-      const [header] = await sql<BackupHeader[]>`
-        select 1 as tallygate_backup, to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as taken_at,
-          (select max(created_at)::float8 from drizzle.__drizzle_migrations) as migration`;
-      if (!header) throw new RangeError("a select without a table has one row");
-      let rows = 0;
-      async function* lines(): AsyncGenerator<string> {
-        yield `${JSON.stringify(header)}\n`;
-        for (const part of await dataParts(sql, SIGN_INS)) {
-          const sum = await partSum(sql, part);
-          onPart(part);
-          rows += sum.rows;
-          yield `${JSON.stringify({ part, ...sum })}\n`;
-          for await (const row of partRows(sql, part)) yield `${row}\n`;
-        }
-        yield `${JSON.stringify({ end: rows })}\n`;
+  const write = async (sql: TransactionSql): Promise<Contents> => {
+    const [header] = await sql<BackupHeader[]>`
+      select 1 as tallygate_backup, to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as taken_at,
+        (select max(created_at)::float8 from drizzle.__drizzle_migrations) as migration`;
+    if (!header) throw new RangeError("a select without a table has one row");
+    let rows = 0;
+    async function* lines(): AsyncGenerator<string> {
+      yield `${JSON.stringify(header)}\n`;
+      for (const part of await dataParts(sql, SIGN_INS)) {
+        const sum = await partSum(sql, part);
+        onPart(part);
+        rows += sum.rows;
+        yield `${JSON.stringify({ part, ...sum })}\n`;
+        for await (const row of partRows(sql, part)) yield `${row}\n`;
       }
-      await pipeline(Readable.from(lines()), createGzip(), createWriteStream(unfinished, { mode: 0o600 }));
-      await sync(unfinished);
-      await rename(unfinished, file);
-      return { header, rows };
-    });
+      yield `${JSON.stringify({ end: rows })}\n`;
+    }
+    await pipeline(Readable.from(lines()), createGzip(), createWriteStream(unfinished, { mode: 0o600 }));
+    await sync(unfinished);
+    await rename(unfinished, file);
+    return { header, rows };
+  };
+  try {
+    return await connected(url, { name: "backup", statementTimeoutMs: 0 }, (client) =>
+      client.begin("isolation level repeatable read read only", write),
+    );
   } finally {
     await rm(unfinished, { force: true });
-    await client.end({ timeout: 5 });
   }
 }
 
@@ -96,7 +99,7 @@ export async function readBackup<T>(
   const broken = (cause?: unknown) => new Error(`${file} is no complete backup of Tallygate.`, { cause });
   async function* parts(): AsyncGenerator<BackupPart> {
     for (let line = await next(); ; line = await next()) {
-      const head = parsed(line);
+      const head = parsedJson(line ?? "");
       if (fits(End, head)) return;
       if (!fits(PartHeader, head)) throw broken();
       let left = head.rows;
@@ -110,7 +113,7 @@ export async function readBackup<T>(
       yield { part: head.part, expected: { rows: head.rows, sum: head.sum }, rows: rows() };
     }
   }
-  const header = parsed(await next().catch(() => null));
+  const header = parsedJson((await next().catch(() => null)) ?? "");
   if (!fits(Header, header)) throw broken();
   try {
     return await work(header, parts());
@@ -118,14 +121,6 @@ export async function readBackup<T>(
     source.destroy();
   }
 }
-
-const parsed = (line: string | null): unknown => {
-  try {
-    return JSON.parse(line ?? "null");
-  } catch {
-    return null;
-  }
-};
 
 const NEWLINE = 10;
 

@@ -3,14 +3,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TransactionSql } from "postgres";
+import { keysOf } from "#shared/keys-of.ts";
 import { AGES } from "../ages.ts";
-import { connect } from "../database.ts";
+import { connected } from "../database.ts";
 import { MIGRATIONS_DIRECTORY, migrate } from "../migrate.ts";
 import { type BackupHeader, type BackupPart, readBackup } from "./backup.ts";
 import { isUsed, load, partName, requireIdle, requireSame } from "./parts.ts";
 
 /** What was ended in the present database after the backup was taken, and is back. Names. */
-export type BroughtBack = Record<"keys" | "secrets" | "tokens" | "people", string[]>;
+export type BroughtBack = Record<keyof typeof ENDED, string[]>;
 
 export type Restored = {
   header: BackupHeader;
@@ -32,26 +33,26 @@ export type Restoring = { url: string; file: string; replaces: boolean; onPart(n
 export const restoreBackup = ({ url, file, replaces, onPart }: Restoring): Promise<Restored> =>
   readBackup(file, async (header, parts) => {
     const isEarlier = await migrateTo(url, header.migration);
-    const client = connect(url, { name: "restore", max: 1, statementTimeoutMs: 0 });
-    try {
-      const restored = await client.begin(async (tx) => {
-        const used = await isFit(tx, header, isEarlier);
-        const before = used ? await endings(tx) : null;
-        const rows = await loadAll(tx, parts, onPart);
-        const broughtBack = before && (await backIn(tx, before));
-        const restored = { header, rows, broughtBack, done: !used || replaces };
-        if (!restored.done) throw new Undone(restored);
-        return restored;
-      });
+    return await connected(url, { name: "restore", statementTimeoutMs: 0 }, async (client) => {
+      const restored = await client
+        .begin(async (tx) => {
+          const used = await isFit(tx, header, isEarlier);
+          const before = used ? await idsBefore(tx) : null;
+          const rows = await loadAll(tx, parts, onPart);
+          const broughtBack = before && (await backIn(tx, before));
+          const restored = { header, rows, broughtBack, done: !used || replaces };
+          if (!restored.done) throw new Undone(restored);
+          return restored;
+        })
+        .catch((error) => {
+          if (error instanceof Undone) return error.restored;
+          throw error;
+        });
+      if (!restored.done) return restored;
       if (isEarlier) await migrate(url);
       await client`update github_passes set due_at = now(), etag = null`;
       return restored;
-    } catch (error) {
-      if (error instanceof Undone) return error.restored;
-      throw error;
-    } finally {
-      await client.end({ timeout: 5 });
-    }
+    });
   });
 
 /** Whether an installation has begun to use the database. @throws Error if the backup cannot be restored into it. */
@@ -127,42 +128,41 @@ async function clear(tx: TransactionSql): Promise<void> {
   await tx.unsafe(`truncate ${tables.map(({ name }) => name).join(", ")}`);
 }
 
-type Endings = Record<"revoked" | "secrets" | "tokens" | "disabled", string[]>;
+/** Ids of what has ended, or of what has not; and, after a restore, the names of what is back by them (`$1`). */
+const ENDED = {
+  keys: {
+    before: "select id from keys where revoked_at is not null",
+    back: "select name from keys where revoked_at is null and id = any($1::text::uuid[]) order by 1",
+  },
+  secrets: {
+    before: "select id from key_secrets",
+    back: `select distinct k.name from key_secrets s join keys k on k.org_id = s.org_id and k.id = s.key_id
+      where s.id <> all($1::text::uuid[]) and (s.expires_at is null or s.expires_at > now()) order by 1`,
+  },
+  tokens: {
+    before: "select id from admin_tokens",
+    back: "select name from admin_tokens where id <> all($1::text::uuid[]) and expires_at > now() order by 1",
+  },
+  people: {
+    before: "select id from people where disabled",
+    back: "select email as name from people where not disabled and id = any($1::text::uuid[]) order by 1",
+  },
+};
+const KINDS = keysOf(ENDED);
 
-/** Ids of what has ended, or of what has not and may therefore be back only if it is among them. */
-async function endings(tx: TransactionSql): Promise<Endings> {
-  const ids = async (query: string) => (await tx.unsafe<{ id: string }[]>(query)).map(({ id }) => id);
-  return {
-    revoked: await ids("select id from keys where revoked_at is not null"),
-    secrets: await ids("select id from key_secrets"),
-    tokens: await ids("select id from admin_tokens"),
-    disabled: await ids("select id from people where disabled"),
-  };
+async function idsBefore(tx: TransactionSql): Promise<BroughtBack> {
+  const ids: BroughtBack = { keys: [], secrets: [], tokens: [], people: [] };
+  for (const kind of KINDS) {
+    ids[kind] = (await tx.unsafe<{ id: string }[]>(ENDED[kind].before)).map(({ id }) => id);
+  }
+  return ids;
 }
 
-async function backIn(
-  tx: TransactionSql,
-  { revoked, secrets, tokens, disabled }: Endings,
-): Promise<BroughtBack> {
-  const names = async (query: string, ids: readonly string[]) =>
-    (await tx.unsafe<{ name: string }[]>(query, [`{${ids.join()}}`])).map(({ name }) => name);
-  return {
-    keys: await names(
-      "select name from keys where revoked_at is null and id = any($1::text::uuid[]) order by 1",
-      revoked,
-    ),
-    secrets: await names(
-      `select distinct k.name from key_secrets s join keys k on k.org_id = s.org_id and k.id = s.key_id
-      where s.id <> all($1::text::uuid[]) and (s.expires_at is null or s.expires_at > now()) order by 1`,
-      secrets,
-    ),
-    tokens: await names(
-      "select name from admin_tokens where id <> all($1::text::uuid[]) and expires_at > now() order by 1",
-      tokens,
-    ),
-    people: await names(
-      "select email as name from people where not disabled and id = any($1::text::uuid[]) order by 1",
-      disabled,
-    ),
-  };
+async function backIn(tx: TransactionSql, before: BroughtBack): Promise<BroughtBack> {
+  const names: BroughtBack = { ...before };
+  for (const kind of KINDS) {
+    const rows = await tx.unsafe<{ name: string }[]>(ENDED[kind].back, [`{${before[kind].join()}}`]);
+    names[kind] = rows.map(({ name }) => name);
+  }
+  return names;
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/postgres-js";
-import { connect, type Transaction } from "#drizzle/database.ts";
+import { connected, type Transaction } from "#drizzle/database.ts";
 import { masterKeyChecks } from "#drizzle/schema/master-key.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -57,14 +57,10 @@ export type MasterKeyCheckOptions = {
  * right: the gateway starts, says so, and looks again at the next start.
  * @throws WrongMasterKey before anything is sealed or opened with it.
  */
-export async function requireMasterKey(options: MasterKeyCheckOptions): Promise<void> {
-  const client = connect(options.databaseUrl, { name: "master key", max: 1, statementTimeoutMs: 0 });
-  try {
-    await drizzle(client).transaction((tx) => compare(tx, options));
-  } finally {
-    await client.end({ timeout: 5 });
-  }
-}
+export const requireMasterKey = (options: MasterKeyCheckOptions): Promise<void> =>
+  connected(options.databaseUrl, { name: "master key", statementTimeoutMs: 0 }, (client) =>
+    drizzle(client).transaction((tx) => compare(tx, options)),
+  );
 
 async function compare(
   tx: Transaction,
