@@ -1,8 +1,7 @@
 import type { RouteSurface } from "#drizzle/schema/routes.ts";
 
-export const WIRE_NAMES = [
-  "chat",
-  "messages",
+/** Formats of OpenAI's beside chat. */
+export const OPENAI_WIRES = [
   "responses",
   "completions",
   "embeddings",
@@ -10,6 +9,12 @@ export const WIRE_NAMES = [
   "images",
   "speech",
   "transcriptions",
+] as const;
+
+export const WIRE_NAMES = [
+  "chat",
+  "messages",
+  ...OPENAI_WIRES,
   "rerank",
   "gemini",
   "gemini-embeddings",

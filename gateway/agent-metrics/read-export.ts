@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors.ts";
+import { jsonInBytes } from "../http/json-limits.ts";
 import type { Attributes } from "./attributes.ts";
 
 /** A metric with its points and the attributes around them. */
@@ -21,21 +22,12 @@ const DATA = ["sum", "histogram", "exponentialHistogram", "gauge", "summary"] as
  * @throws GatewayError invalid_request if the body is not an export; too_large over `pointsMax`.
  */
 export function readExport(bytes: Uint8Array, pointsMax: number): Series[] {
-  const body = object(parsed(bytes), "The body");
+  const body = object(jsonInBytes(bytes), "The body");
   if (!Array.isArray(body["resourceMetrics"])) throw fault("resourceMetrics", "an array");
   const series = [...seriesOf(body)];
   const count = series.reduce((sum, { points }) => sum + points.length, 0);
   if (count <= pointsMax) return series;
   throw new GatewayError("too_large", `An export has at most ${pointsMax} points. Export more often.`);
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    // The parser's own message quotes the text.
-    throw new GatewayError("invalid_request", "The body is not JSON.");
-  }
 }
 
 function* seriesOf(body: Record<string, unknown>): Generator<Series> {

@@ -12,6 +12,15 @@ const COMMA = 0x2c;
 const OPENS = 0x7b;
 const CLOSES = 0x7d;
 
+/** The JSON in UTF-8. @throws GatewayError invalid_request; the parser's own message would quote the text. */
+export function jsonInBytes(bytes: Uint8Array, message = "The body is not JSON."): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw new GatewayError("invalid_request", message);
+  }
+}
+
 /**
  * Refuses a body that would be expensive to parse, from its bytes alone. Apart from strings, JSON syntax is left to the
  * parser.

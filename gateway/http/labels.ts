@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { parsedJson } from "#shared/json.ts";
 import { LABEL_MAX, parseLabel, parseSessionId, type SessionId, TAGS_MAX } from "#shared/labels.ts";
 import type { CallLabels, HeaderView, JsonBody } from "../call.ts";
 import { clientName, SESSION_HEADERS } from "./clients.ts";
@@ -93,7 +94,8 @@ const LEGACY = /_session_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
 function readUserId(metadata: unknown): UserId {
   const userId = textMember(metadata, "user_id")?.trim();
   if (!userId) return NOTHING;
-  if (userId.startsWith("{")) return { session: sessionInJson(userId), person: null };
+  if (userId.startsWith("{"))
+    return { session: parseSessionId(textMember(parsedJson(userId), "session_id")), person: null };
   const legacy = LEGACY.exec(userId)?.[1];
   if (legacy) return { session: parseSessionId(legacy), person: null };
   return { session: null, person: parseLabel(userId, LABEL_MAX.user) };
@@ -103,12 +105,4 @@ function textMember(value: unknown, name: string): string | null {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return null;
   const member: unknown = Reflect.get(value, name);
   return typeof member === "string" ? member : null;
-}
-
-function sessionInJson(text: string): SessionId | null {
-  try {
-    return parseSessionId(textMember(JSON.parse(text), "session_id"));
-  } catch {
-    return null;
-  }
 }

@@ -4,7 +4,7 @@ import type { HeaderView } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import type { BodyHold } from "../http/body-budget.ts";
 import { requireUtf8 } from "../http/content-type.ts";
-import { requireJsonLimits } from "../http/json-limits.ts";
+import { jsonInBytes, requireJsonLimits } from "../http/json-limits.ts";
 import {
   bodyBroken,
   bodyTooSlow,
@@ -135,11 +135,7 @@ export async function readJson<T extends TSchema>(
 function parse(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) return {};
   requireJsonLimits(bytes, JSON_VALUES_MAX);
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    throw new GatewayError("invalid_request", "The body is not JSON.");
-  }
+  return jsonInBytes(bytes);
 }
 
 /** The sender chose the names in a path; a very long one is not repeated. */

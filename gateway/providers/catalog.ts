@@ -1,4 +1,5 @@
 import type { PROVIDER_KINDS } from "#shared/admin/providers.ts";
+import { OPENAI_WIRES } from "../surface-facts.ts";
 import {
   ANTHROPIC_LIKE,
   IMAGE_UPLOADS,
@@ -36,16 +37,7 @@ export const PROVIDERS = {
       /^(?:(?:gpt|chatgpt|codex|computer-use|omni-moderation|text-embedding|dall-e|tts|whisper|sora)-|o\d)/,
     ...OPENAI_MODELS,
     responsesSocket: true,
-    inventorOf: [
-      "chat",
-      "responses",
-      "completions",
-      "embeddings",
-      "moderations",
-      "images",
-      "speech",
-      "transcriptions",
-    ],
+    inventorOf: ["chat", ...OPENAI_WIRES],
     ...OPENAI_PRICES,
   },
   anthropic: {

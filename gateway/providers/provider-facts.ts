@@ -1,4 +1,4 @@
-import type { SurfaceName, WireName } from "../surface-facts.ts";
+import { OPENAI_WIRES, type SurfaceName, type WireName } from "../surface-facts.ts";
 import type { LocationFacts } from "./places.ts";
 import type { PublishedPrice, PublishedTiers } from "./published-prices.ts";
 import type { ReportedCost } from "./reported-cost.ts";
@@ -86,16 +86,7 @@ export type ProviderFacts = {
   flatSince?: { models: RegExp; day: string };
 };
 
-const BESIDE_CHAT = [
-  "responses",
-  "completions",
-  "embeddings",
-  "moderations",
-  "images",
-  "speech",
-  "transcriptions",
-  "rerank",
-] as const satisfies readonly WireName[];
+const BESIDE_CHAT = [...OPENAI_WIRES, "rerank"] as const satisfies readonly WireName[];
 
 /** OpenAI's reasoning models; gpt-5.4 and later refuse functions by chat completions, because they reason unasked. */
 const OPENAI_REASONING = /^(?:gpt-5(?![.\d]*-chat)|gpt-[6-9]|o\d|codex-)/;

@@ -6,6 +6,7 @@ import { REPORT_JSON_SCHEMA } from "#shared/report-payload.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { takesGzip } from "../http/headers.ts";
+import { jsonInBytes } from "../http/json-limits.ts";
 import type { ReportReader } from "../identity/authorize.ts";
 import { readBody } from "../plugins/body.ts";
 import { csvFileName } from "../reports/csv.ts";
@@ -208,12 +209,7 @@ const told = (by: Heard, query: Omit<ReportQuery, "complete">): Promise<Response
 
 async function readJson(deps: RequestBodyDeps, request: Request): Promise<unknown> {
   const bytes = await readBody(deps, request, { bytesMax: BODY_BYTES_MAX });
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    // The parser's own message quotes the text.
-    throw new GatewayError("invalid_request", "body: is not JSON");
-  }
+  return jsonInBytes(bytes, "body: is not JSON");
 }
 
 type Exported = { id: string; spec: Spec; timeZone?: string };

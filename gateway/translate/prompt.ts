@@ -146,6 +146,9 @@ export const emptyPrompt = (): Prompt => ({
   extras: new Map(),
 });
 
+/** What a client asks for. */
+export type PromptRead = { prompt: Prompt; options: AnswerOptions };
+
 /** The members of the client's request that shape the answer. */
 export type AnswerOptions = {
   streamed: boolean;

@@ -19,7 +19,7 @@ import { askByTool, textOfTool } from "./messages/json-answer.ts";
 import { readMessagesRequest } from "./messages/request-in.ts";
 import { writeMessagesRequest } from "./messages/request-out.ts";
 import { BodyPlace, type Dropped, Losses, type OnInexpressible } from "./place.ts";
-import type { AnswerOptions, Prompt } from "./prompt.ts";
+import type { Prompt, PromptRead } from "./prompt.ts";
 import { type Reply, type ReplyStep, replyOf } from "./reply.ts";
 import { responseSteps, responseStream } from "./responses/answer-in.ts";
 import { writeResponse } from "./responses/answer-out.ts";
@@ -38,7 +38,7 @@ type ProviderWire = "chat" | "messages" | "gemini" | "responses";
 
 /** Functions of a client's format: read its requests, and write answers to them. */
 type ClientFormat = {
-  read(body: LocatedBody): { prompt: Prompt; options: AnswerOptions };
+  read(body: LocatedBody): PromptRead;
   whole(reply: Reply, writing: WriterContext): object;
   stream(writing: WriterContext): StepWriter;
 };

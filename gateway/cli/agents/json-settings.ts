@@ -9,6 +9,16 @@ export function settingsIn(text: string | null): Members {
   return objectOf(text?.trim() ? parsedJson(text) : {}, "the file");
 }
 
+/** The object in JSON with comments; empty if it cannot be read, which the agent itself reports. */
+export function parsedJsonc(text: string): Members {
+  try {
+    const value: unknown = text.trim() ? Bun.JSONC.parse(text) : {};
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
 function objectOf(value: unknown, what: string): Members {
   if (isRecord(value)) return value;
   throw new Error(`${what} is no object`);

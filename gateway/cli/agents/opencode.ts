@@ -7,6 +7,7 @@ import { exportOf } from "../own-program.ts";
 import type { Additions, Agent, AgentSettings, Checkout, Run } from "./agent.ts";
 import { sessionAmong } from "./headers.ts";
 import { fileText, type Homes } from "./homes.ts";
+import { parsedJsonc } from "./json-settings.ts";
 import { clientKeyAmong } from "./key-command.ts";
 import { OPENCODE_PROVIDER } from "./variables.ts";
 
@@ -91,15 +92,6 @@ async function configOf(homes: Homes, place: Checkout | null): Promise<Record<st
   const all = [...texts, homes.env(RUN_PLUGIN) ?? ""].map(parsedJsonc);
   const providers = all.map(({ provider }) => (isRecord(provider) ? provider : {}));
   return { ...Object.assign({}, ...all), provider: Object.assign({}, ...providers) };
-}
-
-function parsedJsonc(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = text.trim() ? Bun.JSONC.parse(text) : {};
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 /** `{env:NAME}` and `{file:path}` in its settings. */

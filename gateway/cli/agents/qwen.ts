@@ -2,8 +2,8 @@ import { dirname, join } from "node:path";
 import { isRecord } from "#shared/json.ts";
 import type { Additions, Agent, AgentSettings, Run } from "./agent.ts";
 import { SESSION_HEADER } from "./headers.ts";
-import type { Homes } from "./homes.ts";
-import { editGroups, hookGroup, REQUEST_TOOLS } from "./json-settings.ts";
+import { fileText, type Homes } from "./homes.ts";
+import { editGroups, hookGroup, parsedJsonc, REQUEST_TOOLS } from "./json-settings.ts";
 import { clientKeyAmong } from "./key-command.ts";
 import { ledByFunction } from "./shell-profiles.ts";
 
@@ -58,19 +58,10 @@ function run({ session, homes: { env }, gateway }: Run): Additions {
   return {
     env: led ? { [ADDRESS]: `${led.url}/v1`, [KEY]: led.key } : {},
     file: {
-      text: async () => JSON.stringify(merged(await settingsAt(defaults), members)),
+      text: async () => JSON.stringify(merged(parsedJsonc(await fileText(defaults)), members)),
       tell: (path) => ({ env: { [DEFAULTS]: path } }),
     },
   };
-}
-
-/** Settings that cannot be read count as none, as for Qwen Code itself. */
-async function settingsAt(path: string): Promise<unknown> {
-  try {
-    return Bun.JSONC.parse((await Bun.file(path).text()) || "{}");
-  } catch {
-    return {};
-  }
 }
 
 function merged(below: unknown, above: Record<string, unknown>): Record<string, unknown> {

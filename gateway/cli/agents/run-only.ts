@@ -4,6 +4,7 @@ import type { Additions, Agent, Run } from "./agent.ts";
 import { takeFlag } from "./flags.ts";
 import { SESSION_HEADER } from "./headers.ts";
 import { fileText } from "./homes.ts";
+import { parsedJsonc } from "./json-settings.ts";
 
 // Agents that `run` can give a session and nothing else: they have no hook of ours. Each takes headers from a file, so a run
 // gives it a copy of its own file that has the session too.
@@ -100,13 +101,7 @@ const notCarried = (title: string, why: string): string =>
 
 const modelsIn = async (path: string): Promise<Members[]> => membersOf(yamlIn(await fileText(path)));
 
-async function settingsIn(path: string): Promise<Members> {
-  try {
-    return recordOf(Bun.JSONC.parse((await fileText(path)) || "{}"));
-  } catch {
-    return {};
-  }
-}
+const settingsIn = async (path: string): Promise<Members> => parsedJsonc(await fileText(path));
 
 /** A file that cannot be read has nothing: the agent itself reports it. */
 function yamlIn(text: string): unknown {

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Type } from "@sinclair/typebox";
 import { pageOf } from "#shared/admin/fields.ts";
+import { parsedJson } from "#shared/json.ts";
 import { fits, open } from "#shared/schema.ts";
 import type { Secret } from "../../directory.ts";
 import { START_COMMAND } from "../own-program.ts";
@@ -70,12 +71,8 @@ const UNKNOWN_KEY =
 
 function faultText(status: number, said: string): string {
   if (status === 401) return UNKNOWN_KEY;
-  let answer: unknown = null;
-  try {
-    answer = JSON.parse(said);
-  } catch {
-    // A proxy in front of the gateway answers in its own format.
-  }
+  // A proxy in front of the gateway answers in its own format.
+  const answer = parsedJson(said);
   return fits(Failure, answer) ? `${answer.error.message} (${status})` : `The gateway answered ${status}.`;
 }
 

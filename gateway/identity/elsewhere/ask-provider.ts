@@ -1,3 +1,4 @@
+import { parsedJson } from "#shared/json.ts";
 import type { HeaderTable } from "../../http/headers.ts";
 import type { OutboundFetch } from "../../upstream/outbound-fetch.ts";
 import { SignInFault } from "./way-in.ts";
@@ -24,16 +25,8 @@ export const askProvider =
       const answer = await reach({ url, allowPrivateNetwork: true }, request);
       const text = await answer.text();
       if (answer.status >= 500) throw new Error(`status ${answer.status}`);
-      return { status: answer.status, body: jsonIn(text) };
+      return { status: answer.status, body: parsedJson(text) };
     } catch (error) {
       throw new SignInFault("unavailable", null, error);
     }
   };
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}

@@ -1,3 +1,4 @@
+import { parsedJson } from "#shared/json.ts";
 import { ScimError } from "./scim-error.ts";
 
 export type ScimQuery = {
@@ -26,18 +27,10 @@ export function readScimQuery(query: URLSearchParams, attributes: readonly strin
 
 function equalIn(filter: string, attributes: readonly string[]): NonNullable<ScimQuery["equal"]> {
   const [, name = "", quoted] = EQUAL.exec(filter) ?? [];
-  const value: unknown = quoted === undefined ? null : parsed(quoted);
+  const value: unknown = quoted === undefined ? null : parsedJson(quoted);
   const attribute = attributes.find((it) => it.toLowerCase() === name.toLowerCase());
   if (typeof value === "string" && attribute !== undefined) return { attribute, value };
   throw new ScimError("invalidFilter", `filter: Expected ${attributes.join(" or ")} eq "…".`);
-}
-
-function parsed(quoted: string): unknown {
-  try {
-    return JSON.parse(quoted);
-  } catch {
-    return null;
-  }
 }
 
 function integerIn(query: URLSearchParams, name: string, fallback: number): number {

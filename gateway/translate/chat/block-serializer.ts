@@ -1,3 +1,4 @@
+import { parsedJson } from "#shared/json.ts";
 import { isJson } from "../exact-json.ts";
 import type { Citation, OpenBlock, ReplyStep } from "../reply.ts";
 
@@ -83,11 +84,4 @@ export function blockSerializer(): BlockSerializer {
 }
 
 /** Arguments that are not whole yet may still grow; anything else ends when the next block begins. */
-function isComplete({ open, sent }: Lane): boolean {
-  if (open.kind !== "call") return true;
-  try {
-    return isJson(JSON.parse(sent));
-  } catch {
-    return false;
-  }
-}
+const isComplete = ({ open, sent }: Lane): boolean => open.kind !== "call" || isJson(parsedJson(sent));

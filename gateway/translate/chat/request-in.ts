@@ -23,12 +23,12 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import {
-  type AnswerOptions,
   EFFORTS,
   emptyPrompt,
   type Part,
   type PartOf,
   type Prompt,
+  type PromptRead,
   type PromptTurn,
   plainText,
 } from "../prompt.ts";
@@ -38,10 +38,7 @@ import { outputFormatAt } from "./output-in.ts";
 import { chatTools, readToolChoice } from "./tools-in.ts";
 
 /** Reads a chat completion request. */
-export function readChatRequest({ object: body, at }: LocatedBody): {
-  prompt: Prompt;
-  options: AnswerOptions;
-} {
+export function readChatRequest({ object: body, at }: LocatedBody): PromptRead {
   const prompt = emptyPrompt();
   const stream = { usageChunk: false };
   readObject(body, at, {

@@ -13,9 +13,9 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import {
-  type AnswerOptions,
   emptyPrompt,
   type Prompt,
+  type PromptRead,
   type PromptTurn,
   type Tool,
   unnamedTool,
@@ -28,10 +28,7 @@ import { listedObjects, objectReader, readProtoObject } from "./proto.ts";
 import { jsonSchemaOf } from "./schema-in.ts";
 
 /** Reads a generateContent request. Whether it is streamed is not in it but in its address. */
-export function readGeminiRequest({ object: body, at }: LocatedBody): {
-  prompt: Prompt;
-  options: AnswerOptions;
-} {
+export function readGeminiRequest({ object: body, at }: LocatedBody): PromptRead {
   const prompt = emptyPrompt();
   const wanted: Wanted = { thoughts: false };
   const system: { turns: PromptTurn[] } = { turns: [] };

@@ -22,11 +22,11 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import {
-  type AnswerOptions,
   EFFORTS,
   emptyPrompt,
   type OutputFormat,
   type Prompt,
+  type PromptRead,
   type PromptTurn,
 } from "../prompt.ts";
 import { offerFound } from "../tool-table.ts";
@@ -34,10 +34,7 @@ import { messagesContent } from "./content-in.ts";
 import { foundTools, messagesTools } from "./tools-in.ts";
 
 /** Reads a messages request. */
-export function readMessagesRequest({ object: body, at }: LocatedBody): {
-  prompt: Prompt;
-  options: AnswerOptions;
-} {
+export function readMessagesRequest({ object: body, at }: LocatedBody): PromptRead {
   const prompt = emptyPrompt();
   const thinking = body["thinking"];
   readObject(body, at, { ...LEFT_OUT, ...readersFor(prompt) });

@@ -21,16 +21,13 @@ import {
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
-import { type AnswerOptions, EFFORTS, emptyPrompt, type Prompt, plainText } from "../prompt.ts";
+import { EFFORTS, emptyPrompt, type Prompt, type PromptRead, plainText } from "../prompt.ts";
 import { isKept, requestEcho } from "./echo.ts";
 import { responsesTurns } from "./items-in.ts";
 import { offerTools, responsesTools } from "./tools-in.ts";
 
 /** Reads a responses request. Nothing is kept between calls, so references to earlier ones are refused. */
-export function readResponsesRequest({ object: body, at }: LocatedBody): {
-  prompt: Prompt;
-  options: AnswerOptions;
-} {
+export function readResponsesRequest({ object: body, at }: LocatedBody): PromptRead {
   const prompt = emptyPrompt();
   const shown = { summary: false, sealed: false };
   readObject(body, at, { ...LEFT_OUT, ...commonReaders(prompt), ...readersFor(prompt, shown) });
