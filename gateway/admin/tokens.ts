@@ -14,10 +14,10 @@ import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
 import { deleteToken, findTokenNamed, insertToken, listTokens } from "../stores/identity/tokens.ts";
 import { requireTeam } from "../stores/teams.ts";
-import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
-import { pageFrom, readListQuery } from "./list.ts";
-import { idCursor, idParameter } from "./parameters.ts";
+import { pageById } from "./page-by-id.ts";
+import { idParameter } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("people");
@@ -29,12 +29,7 @@ export const adminTokenRoutes = (deps: AdminDeps) =>
   adminPart(deps, "tokens")
     .get(
       "",
-      async ({ request }) => {
-        const { limit, after } = readListQuery(request, []);
-        const slice = { after: after && idCursor(after), limit: limit + 1 };
-        const rows = await readDatabase(deps, (db) => listTokens(db, slice));
-        return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.id });
-      },
+      ({ request }) => pageById(deps, request, { list: listTokens, view: viewOf }),
       docs({
         summary: "List admin tokens, newest first",
         query: LIST_QUERY,

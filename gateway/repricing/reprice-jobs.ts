@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { type Lease, takeLease } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
@@ -9,8 +9,7 @@ import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { Directory } from "../directory.ts";
 import { auditIn, type Origin } from "../stores/audit.ts";
-import type { Reader } from "../stores/change.ts";
-import type { Slice } from "../stores/slice.ts";
+import { idRows } from "../stores/id-rows.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import {
   applyPrices,
@@ -49,19 +48,7 @@ export const insertJob = (
     return row;
   });
 
-export async function findJob(reader: Reader, id: string): Promise<RepriceJobRow | null> {
-  const [row] = await reader.select().from(repriceJobs).where(isJob(id));
-  return row ?? null;
-}
-
-/** Newest first. */
-export const listJobs = (reader: Reader, { after, limit }: Slice): Promise<RepriceJobRow[]> =>
-  reader
-    .select()
-    .from(repriceJobs)
-    .where(and(eq(repriceJobs.orgId, DEFAULT_ORG), after === null ? undefined : lt(repriceJobs.id, after)))
-    .orderBy(desc(repriceJobs.id))
-    .limit(limit);
+export const { find: findJob, list: listJobs } = idRows(repriceJobs);
 
 const isUnfinished = isNull(repriceJobs.finishedAt);
 

@@ -1,22 +1,15 @@
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { TokenRow } from "#drizzle/admin-token.ts";
 import type { Transaction } from "#drizzle/database.ts";
 import { adminTokens } from "#drizzle/schema/identity.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
 import { newSecret, secretDigest } from "../client-secret.ts";
-import type { Slice } from "../slice.ts";
+import { idRows } from "../id-rows.ts";
 
 const isOurs = eq(adminTokens.orgId, DEFAULT_ORG);
 
-/** Newest first. */
-export const listTokens = (reader: Reader, { after, limit }: Slice): Promise<TokenRow[]> =>
-  reader
-    .select()
-    .from(adminTokens)
-    .where(and(isOurs, after === null ? undefined : lt(adminTokens.id, after)))
-    .orderBy(desc(adminTokens.id))
-    .limit(limit);
+export const { list: listTokens } = idRows(adminTokens);
 
 /** Deletes the tokens that a person made. */
 export const deleteTokensOf = (tx: Transaction, maker: string): Promise<TokenRow[]> =>

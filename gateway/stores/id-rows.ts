@@ -1,0 +1,44 @@
+import { and, desc, eq, lt } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import type { Transaction } from "#drizzle/database.ts";
+import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import type { Reader } from "./change.ts";
+import type { Slice } from "./slice.ts";
+
+type IdTable = PgTable & { orgId: PgColumn; id: PgColumn };
+type Kept = "orgId" | "id" | "createdAt";
+
+/** Reads and writes a table whose key is the organisation and an id. */
+export function idRows<Row extends { id: string; createdAt: string }>(
+  table: IdTable & { readonly $inferSelect: Row },
+) {
+  // Drizzle cannot type the rows of a generic table: `it` drops their type, and `typed` restores it.
+  const it: IdTable = table;
+  // `it` is `table`, so its rows are `table`'s.
+  const typed = (rows: Record<string, unknown>[]) => rows as Row[];
+  const isThat = (id: string) => and(eq(it.orgId, DEFAULT_ORG), eq(it.id, id));
+  return {
+    /** Newest first, by when they were entered. */
+    list: async (reader: Reader, { after, limit }: Slice): Promise<Row[]> => {
+      const isBehind = after === null ? undefined : lt(it.id, after);
+      const isListed = and(eq(it.orgId, DEFAULT_ORG), isBehind);
+      return typed(await reader.select().from(it).where(isListed).orderBy(desc(it.id)).limit(limit));
+    },
+    find: async (reader: Reader, id: string): Promise<Row | null> => {
+      const [row] = typed(await reader.select().from(it).where(isThat(id)));
+      return row ?? null;
+    },
+    /** Returns the row's new id. */
+    insert: async (tx: Transaction, facts: Omit<Row, Kept>, now: Date): Promise<string> => {
+      const id = newId();
+      await tx.insert(it).values({ ...facts, id, createdAt: now.toISOString() });
+      return id;
+    },
+    update: async (tx: Transaction, id: string, facts: Omit<Row, Kept>): Promise<void> => {
+      await tx.update(it).set(facts).where(isThat(id));
+    },
+    remove: async (tx: Transaction, id: string): Promise<void> => {
+      await tx.delete(it).where(isThat(id));
+    },
+  };
+}
