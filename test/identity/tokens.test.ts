@@ -37,6 +37,7 @@ const OPENS: Record<TokenScope, readonly string[]> = {
   metrics: ["GET /metrics"],
   reports: [
     ...["GET /v1/reports", "GET /v1/reports/catalogue", "POST /v1/reports", "POST /v1/reports/query"],
+    "POST /v1/reports/overview",
     ...PULL_REQUESTS,
   ],
   pull_requests: PULL_REQUESTS,
