@@ -30,7 +30,7 @@ beforeAll(async () => {
   ada = await signIn(gateway, "ada@example.com");
 });
 
-const PULL_REQUESTS = ["GET /admin/v1/pull-requests", "GET /admin/v1/pull-requests/{id}"];
+const PULL_REQUESTS = ["", "/dearest", "/{id}"].map((path) => `GET /admin/v1/pull-requests${path}`);
 
 /** What each scope opens of the addresses of people; everything else is refused. */
 const OPENS: Record<TokenScope, readonly string[]> = {
