@@ -75,6 +75,25 @@ export function sseSplitter(): SseSplitter {
   };
 }
 
+/** Puts other bytes in place of each event's data, and some at the end. */
+export function sseMapped(
+  partsOf: (data: Uint8Array) => readonly Uint8Array[],
+  atEnd: () => readonly Uint8Array[] = () => [],
+): TransformStream<Uint8Array, Uint8Array> {
+  const splitter = sseSplitter();
+  return new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      for (const { data } of splitter.push(chunk)) {
+        for (const part of partsOf(data)) controller.enqueue(part);
+      }
+    },
+    flush(controller) {
+      const last = splitter.end();
+      for (const part of [...(last ? partsOf(last.data) : []), ...atEnd()]) controller.enqueue(part);
+    },
+  });
+}
+
 type State = {
   /** Offset of the next byte. */
   position: number;

@@ -1,16 +1,17 @@
 import type { Exact } from "#shared/decimal.ts";
 import { CLICKHOUSE, CLICKHOUSE_COUNTS, POSTGRES, rankedSql } from "./engines.ts";
 
-/** What is counted once in a group: the column of facts that identifies it. */
+const BILLED = ["bool_or(billed) as billed"];
+const COST = "max(session_cost_usd) as session_cost_usd";
+const REVERTED = "bool_or(reverted) as reverted";
+const FIXES = "max(fix_cost_usd) as fix_cost_usd";
+
+/** What is counted once in a group: the column of facts that identifies it, and what it carries, also when counted again. */
 export const DISTINCT = {
-  person: { member: "person", carries: ["bool_or(billed) as billed"], again: ["bool_or(billed) as billed"] },
+  person: { member: "person", carries: BILLED, again: BILLED },
   /** Persons with a billed call whose cost is known. */
   payer: { member: "payer", carries: [], again: [] },
-  session: {
-    member: "run",
-    carries: ["bool_or(billed) as billed"],
-    again: ["bool_or(billed) as billed"],
-  },
+  session: { member: "run", carries: BILLED, again: BILLED },
   /** Sessions by day, with the hours in which they were active as a set of bits. */
   hour: {
     member: "hour_run",
@@ -19,28 +20,14 @@ export const DISTINCT = {
   },
   pull_request: {
     member: "pull_request",
-    carries: [
-      ...["bool_or(reverted) as reverted", "bool_or(run is not null) as joined"],
-      "max(session_cost_usd) as session_cost_usd",
-    ],
-    again: [
-      ...["bool_or(reverted) as reverted", "bool_or(joined) as joined"],
-      "max(session_cost_usd) as session_cost_usd",
-    ],
+    carries: [REVERTED, "bool_or(run is not null) as joined", COST],
+    again: [REVERTED, "bool_or(joined) as joined", COST],
   },
   review: { member: "review", carries: [], again: [] },
   /** Sessions of merges, or merges that have a part of theirs, with what each of them cost. */
-  merge_session: {
-    member: "purse",
-    carries: ["max(session_cost_usd) as session_cost_usd", "bool_or(reverted) as reverted"],
-    again: ["max(session_cost_usd) as session_cost_usd", "bool_or(reverted) as reverted"],
-  },
+  merge_session: { member: "purse", carries: [COST, REVERTED], again: [COST, REVERTED] },
   /** What merges cost after their first review. */
-  fixes: {
-    member: "run",
-    carries: ["max(fix_cost_usd) as fix_cost_usd"],
-    again: ["max(fix_cost_usd) as fix_cost_usd"],
-  },
+  fixes: { member: "run", carries: [FIXES], again: [FIXES] },
 } as const satisfies Record<string, { member: string; carries: string[]; again: string[] }>;
 export type DistinctName = keyof typeof DISTINCT;
 

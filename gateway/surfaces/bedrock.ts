@@ -4,7 +4,7 @@ import { isEventType } from "../http/content-type.ts";
 import { cachedHeaders } from "../http/headers.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { splice } from "../http/splice.ts";
-import { sseSplitter } from "../metering/sse.ts";
+import { sseMapped } from "../metering/sse.ts";
 import { type Caller, keyed } from "../plugins/client-key.ts";
 import { bedrockError } from "../providers/bedrock-error.ts";
 import { converseAnswer, converseStream, converseUsage } from "../translate/converse/answer-out.ts";
@@ -178,7 +178,6 @@ const messageOf = (body: Json): string =>
 
 /** A stream of the messages format as AWS's binary event stream. An error inside it ends it as an exception. */
 function framed(translated: ReturnType<Form["stream"]>): TransformStream<Uint8Array, Uint8Array> {
-  const splitter = sseSplitter();
   const framesOf = (data: Uint8Array): Uint8Array[] => {
     const event = objectInBytes(data);
     if (event === null) return [];
@@ -192,17 +191,7 @@ function framed(translated: ReturnType<Form["stream"]>): TransformStream<Uint8Ar
       frameOfEvent({ ":event-type": type, ...JSON_TYPE, ":message-type": "event" }, jsonBytes(payload)),
     );
   };
-  return new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      for (const { data } of splitter.push(chunk)) {
-        for (const frame of framesOf(data)) controller.enqueue(frame);
-      }
-    },
-    flush(controller) {
-      const last = splitter.end();
-      if (last) for (const frame of framesOf(last.data)) controller.enqueue(frame);
-    },
-  });
+  return sseMapped(framesOf);
 }
 
 const JSON_TYPE = { ":content-type": "application/json" };

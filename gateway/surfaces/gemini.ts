@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { GatewayError } from "../errors.ts";
 import { isEventType } from "../http/content-type.ts";
-import { sseSplitter } from "../metering/sse.ts";
+import { sseMapped } from "../metering/sse.ts";
 import { keyed } from "../plugins/client-key.ts";
 import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import { modelDocs } from "./model-docs.ts";
@@ -101,23 +101,13 @@ function arrayAnswer(answer: Response): Response {
 }
 
 function asArray(): TransformStream<Uint8Array, Uint8Array> {
-  const splitter = sseSplitter();
   let begun = false;
-  const put = (controller: TransformStreamDefaultController<Uint8Array>, data: Uint8Array) => {
-    controller.enqueue(encoder.encode(begun ? ",\r\n" : "["));
-    controller.enqueue(new Uint8Array(data));
+  const listed = (data: Uint8Array) => {
+    const before = encoder.encode(begun ? ",\r\n" : "[");
     begun = true;
+    return [before, new Uint8Array(data)];
   };
-  return new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      for (const { data } of splitter.push(chunk)) put(controller, data);
-    },
-    flush(controller) {
-      const last = splitter.end();
-      if (last) put(controller, last.data);
-      controller.enqueue(encoder.encode(begun ? "]" : "[]"));
-    },
-  });
+  return sseMapped(listed, () => [encoder.encode(begun ? "]" : "[]")]);
 }
 
 const MODEL = { name: "model", in: "path", required: true, schema: { type: "string" as const } };

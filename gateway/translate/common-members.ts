@@ -1,5 +1,24 @@
-import { dropped, flagAt, ignored, into, located, type MemberReaders, numberAt, textAt } from "./members.ts";
-import type { Prompt } from "./prompt.ts";
+import {
+  dropped,
+  flagAt,
+  ignored,
+  into,
+  located,
+  type MemberReader,
+  type MemberReaders,
+  numberAt,
+  oneOfAt,
+  textAt,
+} from "./members.ts";
+import { EFFORTS, type Prompt } from "./prompt.ts";
+
+/** Reads how much to reason, in a word. */
+export const effortInto = (prompt: Prompt): MemberReader =>
+  into(
+    prompt.reasoning,
+    "effort",
+    located((value, at) => oneOfAt(value, at, EFFORTS)),
+  );
 
 /** Members that the chat and the responses format share, without those that the translation ignores. */
 export const commonReaders = (prompt: Prompt): MemberReaders => ({

@@ -65,6 +65,16 @@ const text = { type: "string" };
 const count = { type: "integer" };
 const object = (properties: Json, ...required: string[]): Json => ({ type: "object", properties, required });
 
+const EDITED = {
+  path: text,
+  view_range: { type: "array", items: count },
+  file_text: text,
+  old_str: text,
+  new_str: text,
+  insert_line: count,
+  insert_text: text,
+};
+
 /** Arguments of tools that a vendor defines and the client runs, as the vendors document them. */
 export const SCHEMAS = {
   custom: object({ input: text }, "input"),
@@ -97,13 +107,7 @@ export const SCHEMAS = {
   text_editor: object(
     {
       command: { type: "string", enum: ["view", "create", "str_replace", "insert"] },
-      path: text,
-      view_range: { type: "array", items: count },
-      file_text: text,
-      old_str: text,
-      new_str: text,
-      insert_line: count,
-      insert_text: text,
+      ...EDITED,
     },
     "command",
     "path",
@@ -111,13 +115,7 @@ export const SCHEMAS = {
   memory: object(
     {
       command: { type: "string", enum: ["view", "create", "str_replace", "insert", "delete", "rename"] },
-      path: text,
-      view_range: { type: "array", items: count },
-      file_text: text,
-      old_str: text,
-      new_str: text,
-      insert_line: count,
-      insert_text: text,
+      ...EDITED,
       old_path: text,
       new_path: text,
     },

@@ -3,14 +3,6 @@ import { boundedText, closed, nullable, oneOf } from "../schema.ts";
 import { Instant, Name, SingleLine, Usd } from "./fields.ts";
 
 const perMillion = (what: string) => Usd(`USD per million ${what}.`);
-const amounts = {
-  cached_input: perMillion("input tokens read from the provider's cache"),
-  cache_write_5m: perMillion("input tokens written to the provider's cache for five minutes"),
-  cache_write_1h: perMillion("input tokens written to the provider's cache for one hour"),
-  per_image: Usd("USD per image returned."),
-  per_character: Usd("USD per character of speech."),
-  per_call: Usd("USD per call."),
-};
 
 const required = {
   model: boundedText(
@@ -36,12 +28,12 @@ const optional = Type.Partial(
     ),
     input: nullable(perMillion("input tokens")),
     output: nullable(perMillion("output tokens")),
-    cached_input: nullable(amounts.cached_input),
-    cache_write_5m: nullable(amounts.cache_write_5m),
-    cache_write_1h: nullable(amounts.cache_write_1h),
-    per_image: nullable(amounts.per_image),
-    per_character: nullable(amounts.per_character),
-    per_call: nullable(amounts.per_call),
+    cached_input: nullable(perMillion("input tokens read from the provider's cache")),
+    cache_write_5m: nullable(perMillion("input tokens written to the provider's cache for five minutes")),
+    cache_write_1h: nullable(perMillion("input tokens written to the provider's cache for one hour")),
+    per_image: nullable(Usd("USD per image returned.")),
+    per_character: nullable(Usd("USD per character of speech.")),
+    per_call: nullable(Usd("USD per call.")),
   }),
 ).properties;
 

@@ -12,6 +12,13 @@ export type NavigationPage = {
 
 export type NavigationGroup = { title: string | null; pages: readonly NavigationPage[] };
 
+const setting = (name: string, path: string, words: string): NavigationPage => ({
+  name,
+  path,
+  role: "administrator",
+  words,
+});
+
 export const NAVIGATION: readonly NavigationGroup[] = [
   {
     title: null,
@@ -34,33 +41,18 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   {
     title: "Settings",
     pages: [
-      {
-        name: "Providers",
-        path: "/settings/providers",
-        role: "administrator",
-        words: "vendor credential openai anthropic",
-      },
-      {
-        name: "Routes",
-        path: "/settings/routes",
-        role: "administrator",
-        words: "models auto classifier fallbacks",
-      },
-      { name: "Keys", path: "/settings/keys", role: "administrator", words: "client key secret scopes" },
-      { name: "Limits and budgets", path: "/settings/limits", role: "administrator", words: "rate budget" },
-      { name: "Guardrails", path: "/settings/guardrails", role: "administrator", words: "block pattern" },
-      { name: "Prices", path: "/settings/prices", role: "administrator", words: "unpriced reprice" },
-      { name: "Tool servers", path: "/settings/tool-servers", role: "administrator", words: "mcp" },
-      { name: "Hook policies", path: "/settings/hook-policies", role: "administrator", words: "deny tool" },
-      {
-        name: "People and teams",
-        path: "/settings/people",
-        role: "administrator",
-        words: "roles users tokens",
-      },
-      { name: "GitHub", path: "/settings/github", role: "administrator", words: "app repositories" },
-      { name: "Settings", path: "/settings", role: "administrator", words: "retention digest" },
-      { name: "Audit log", path: "/settings/audit", role: "administrator", words: "changes who" },
+      setting("Providers", "/settings/providers", "vendor credential openai anthropic"),
+      setting("Routes", "/settings/routes", "models auto classifier fallbacks"),
+      setting("Keys", "/settings/keys", "client key secret scopes"),
+      setting("Limits and budgets", "/settings/limits", "rate budget"),
+      setting("Guardrails", "/settings/guardrails", "block pattern"),
+      setting("Prices", "/settings/prices", "unpriced reprice"),
+      setting("Tool servers", "/settings/tool-servers", "mcp"),
+      setting("Hook policies", "/settings/hook-policies", "deny tool"),
+      setting("People and teams", "/settings/people", "roles users tokens"),
+      setting("GitHub", "/settings/github", "app repositories"),
+      setting("Settings", "/settings", "retention digest"),
+      setting("Audit log", "/settings/audit", "changes who"),
     ],
   },
 ];

@@ -1,4 +1,4 @@
-import { COMMON_LEFT_OUT, commonReaders } from "../common-members.ts";
+import { COMMON_LEFT_OUT, commonReaders, effortInto } from "../common-members.ts";
 import type { Json } from "../exact-json.ts";
 import {
   dropped,
@@ -14,7 +14,6 @@ import {
   numberAt,
   objectAt,
   objectsAt,
-  oneOfAt,
   readMembers,
   readObject,
   refused,
@@ -23,7 +22,6 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import {
-  EFFORTS,
   emptyPrompt,
   type Part,
   type PartOf,
@@ -87,11 +85,7 @@ const readersFor = (prompt: Prompt, stream: { usageChunk: boolean }): MemberRead
   },
   max_completion_tokens: into(prompt, "maxTokens", located(numberAt)),
   stop: stopInto(prompt),
-  reasoning_effort: into(
-    prompt.reasoning,
-    "effort",
-    located((value, at) => oneOfAt(value, at, EFFORTS)),
-  ),
+  reasoning_effort: effortInto(prompt),
   response_format: into(prompt, "output", (value, at) =>
     outputFormatAt(objectAt(value, at), at, "json_schema"),
   ),

@@ -1,3 +1,4 @@
+import { effortInto } from "../common-members.ts";
 import { isJson, type Json } from "../exact-json.ts";
 import {
   cacheInto,
@@ -21,14 +22,7 @@ import {
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
-import {
-  EFFORTS,
-  emptyPrompt,
-  type OutputFormat,
-  type Prompt,
-  type PromptRead,
-  type PromptTurn,
-} from "../prompt.ts";
+import { emptyPrompt, type OutputFormat, type Prompt, type PromptRead, type PromptTurn } from "../prompt.ts";
 import { offerFound } from "../tool-table.ts";
 import { messagesContent } from "./content-in.ts";
 import { foundTools, messagesTools } from "./tools-in.ts";
@@ -158,11 +152,7 @@ function readThinking(thinking: Json, at: BodyPlace, prompt: Prompt): void {
 
 function readOutput(config: Json, at: BodyPlace, prompt: Prompt): void {
   readObject(config, at, {
-    effort: into(
-      prompt.reasoning,
-      "effort",
-      located((value, place) => oneOfAt(value, place, EFFORTS)),
-    ),
+    effort: effortInto(prompt),
     format: into(prompt, "output", (value, place): OutputFormat => {
       const format = objectAt(value, place);
       if (format["type"] !== "json_schema") throw inexpressible(place.member("type"));

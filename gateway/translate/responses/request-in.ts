@@ -1,6 +1,6 @@
 import { outputFormatAt } from "../chat/output-in.ts";
 import { readToolChoice } from "../chat/tools-in.ts";
-import { COMMON_LEFT_OUT, commonReaders } from "../common-members.ts";
+import { COMMON_LEFT_OUT, commonReaders, effortInto } from "../common-members.ts";
 import {
   dropped,
   ignored,
@@ -15,13 +15,12 @@ import {
   neutral,
   numberAt,
   objectAt,
-  oneOfAt,
   readObject,
   refused,
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
-import { EFFORTS, emptyPrompt, type Prompt, type PromptRead, plainText } from "../prompt.ts";
+import { emptyPrompt, type Prompt, type PromptRead, plainText } from "../prompt.ts";
 import { isKept, requestEcho } from "./echo.ts";
 import { responsesTurns } from "./items-in.ts";
 import { offerTools, responsesTools } from "./tools-in.ts";
@@ -90,11 +89,7 @@ const readersFor = (prompt: Prompt, shown: Shown): MemberReaders => ({
     }),
   reasoning: (value, at) =>
     readObject(value, at, {
-      effort: into(
-        prompt.reasoning,
-        "effort",
-        located((effort, place) => oneOfAt(effort, place, EFFORTS)),
-      ),
+      effort: effortInto(prompt),
       summary: into(shown, "summary", () => true),
       generate_summary: into(shown, "summary", () => true),
       // Which of its own earlier thoughts the vendor's model reads.
