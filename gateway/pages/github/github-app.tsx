@@ -85,8 +85,15 @@ function OpenEntry({ label, isQuiet = false }: { label: string; isQuiet?: boolea
   );
 }
 
-/** What is wrong with the App, in words. */
-export function faultsOfApp({ report, refused }: GithubAppView): string[] {
+/** What is wrong with the App. */
+export const FaultsOfApp = ({ view }: { view: GithubAppView }) =>
+  faultsOf(view).map((text) => (
+    <p className="bad" key={text}>
+      {text}
+    </p>
+  ));
+
+function faultsOf({ report, refused }: GithubAppView): string[] {
   if (report === null) return [];
   const { missing, failed_deliveries: lost } = report;
   return [
@@ -140,11 +147,7 @@ export function GithubAppPanel() {
               </dd>
             </dl>
             <NextOfApp view={view} />
-            {faultsOfApp(view).map((text) => (
-              <p className="bad" key={text}>
-                {text}
-              </p>
-            ))}
+            <FaultsOfApp view={view} />
             {view.report?.app?.slug != null && <WebhookSecret report={view.report} />}
           </>
         )}

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { faultsOfApp, isInstalled, NextOfApp } from "../github/github-app.tsx";
+import { FaultsOfApp, isInstalled, NextOfApp } from "../github/github-app.tsx";
 import { ConnectAgent } from "../me/connect-agent.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Answered } from "../parts/states.tsx";
@@ -129,11 +129,7 @@ const STEPS: readonly Step[] = [
     body: ({ setUp: { app } }) => (
       <>
         <NextOfApp view={app} />
-        {faultsOfApp(app).map((text) => (
-          <p className="bad" key={text}>
-            {text}
-          </p>
-        ))}
+        <FaultsOfApp view={app} />
       </>
     ),
   },

@@ -4,8 +4,8 @@ import type { AuditValues, AuditView } from "#shared/admin/audit.ts";
 import type { JsonDocument } from "#shared/admin/claude-settings.ts";
 import { useAddress } from "../data/address.ts";
 import { getJson, queryOf } from "../data/api.ts";
+import { listSearch } from "../data/list-search.ts";
 import { useList } from "../data/records.ts";
-import { oneText } from "../data/search.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { ListPage } from "../parts/list-page.tsx";
@@ -19,20 +19,9 @@ import { SETTINGS_LIST } from "./resources.ts";
 const PATH = "/admin/v1/audit";
 /** Filters whose values are those that there are entries of. */
 const CHOSEN = ["actor", "action", "subject"] as const;
-const FILTERS = [...CHOSEN, "from", "to"] as const;
-const FILTER_WORDS = {
-  actor: "Who",
-  action: "What",
-  subject: "Of",
-  from: "From",
-  to: "To",
-} as const satisfies Record<(typeof FILTERS)[number], string>;
-const readSearch = (raw: Record<string, unknown>) =>
-  // The names are those of FILTERS, each once.
-  Object.fromEntries(FILTERS.map((name) => [name, oneText(raw[name])])) as Record<
-    (typeof FILTERS)[number],
-    string | undefined
-  >;
+const FILTER_WORDS = { actor: "Who", action: "What", subject: "Of", from: "From", to: "To" } as const;
+const FILTERS = Object.keys(FILTER_WORDS);
+const readSearch = listSearch(FILTERS);
 
 const inWords = (action: string): string => action.replaceAll(/[._]/g, " ");
 

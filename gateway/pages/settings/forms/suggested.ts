@@ -51,20 +51,14 @@ const modelsOf = (provider: string) => ({
   retry: false,
 });
 
-function useModels(provider: string): string[] {
-  const { data = [] } = useQuery({ ...modelsOf(provider), enabled: provider !== "" });
-  return data;
-}
-
 /** What may be entered; nothing before it is wanted. `provider`: the one that is entered beside a model. */
 export function useSuggested(
   from: SuggestedFrom | undefined,
   isWanted: boolean,
   provider: unknown,
 ): string[] {
-  const models = useModels(
-    from === "model" && isWanted && typeof provider === "string" ? provider.trim() : "",
-  );
+  const asked = from === "model" && isWanted && typeof provider === "string" ? provider.trim() : "";
+  const { data: models = [] } = useQuery({ ...modelsOf(asked), enabled: asked !== "" });
   const [path, member] = from !== undefined && isList(from) ? LISTS[from] : [null, ""];
   const { data } = useQuery({
     queryKey: ["suggested", path],
