@@ -123,7 +123,7 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   teams: SET,
 };
 
-/** Forgets under which ids agents made the calls of sessions without a single record. */
+/** Deletes the agents' ids of sessions that have no record left. */
 export const FORGET_AGENTS = `delete from session_agents it where ${UNNAMED} it.session) and not exists (
     select 1 from requests r where r.org_id = it.org_id and r.session = it.session)
   and not exists (select 1 from session_links l where l.org_id = it.org_id and l.session = it.session)

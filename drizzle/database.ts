@@ -49,7 +49,7 @@ export function openDatabase(url: string, options: PoolOptions): Database {
   };
 }
 
-/** A connection that nobody uses leaves its place to others after this. */
+/** An idle connection is closed after this, so that others get its place. */
 const IDLE_SECONDS = 60;
 
 /**

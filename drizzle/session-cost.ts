@@ -7,7 +7,7 @@ import { isOfTask, makerOf, sessionsOfTasks, uncoveredTasks } from "./session-li
 /**
  * `costUsd`: exact USD; null when no cost is known, and for calls on a subscription alone. `isLowerBound`: the cost is
  * unknown, or leaves out a call without a known cost. `subscription`: calls that a subscription paid, at list price, never
- * part of the cost; null: there are none. `isSplit`: contexts say which of the session's calls are its own.
+ * part of the cost; null without any. `isSplit`: contexts say which of the session's calls are its own.
  */
 export type SessionCost = {
   requests: number;
@@ -209,7 +209,7 @@ export async function taskStretches(
 
 /**
  * `lastAt`: when the latest call was made that counts for a pull request, to the quarter of an hour where stretches of its
- * task count for others; null: there is none. `isOpen`: its branch is what an agent of its task declared last.
+ * task count for others; null without one. `isOpen`: its branch is what an agent of its task declared last.
  */
 export async function pullRequestReach(
   reader: Pick<PostgresJsDatabase, "execute">,

@@ -89,7 +89,7 @@ export const pullRequests = pgTable(
     baseBranch: label("base_branch"),
     /** What its branches say it is (github-app/facts/branch-kind.ts); null: not known yet. */
     kind: label("kind").$type<PullRequestKind>(),
-    /** Its size when GitHub last told it; null: not known yet, because lists do not have it. */
+    /** When GitHub last reported its size; null: not known yet, because lists omit it. */
     additions: integer("additions"),
     deletions: integer("deletions"),
     changedFiles: integer("changed_files"),

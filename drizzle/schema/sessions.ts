@@ -89,7 +89,7 @@ export const sessionStretches = pgTable(
   "session_stretches",
   {
     orgId: org(),
-    /** A hash of what tells it apart. */
+    /** A hash of the columns that identify it. */
     cell: uuid("cell").notNull(),
     context: uuid("context").notNull(),
     session: label("session").notNull(),

@@ -85,7 +85,7 @@ async function sync(path: string): Promise<void> {
 /** A part of a backup; `rows` must be read to their end. */
 export type BackupPart = { part: DataPart; expected: PartSum; rows: AsyncIterable<string> };
 
-/** Reads a backup from its beginning to its end. @throws Error if it is none, or damaged. */
+/** Reads a backup from its beginning to its end. @throws Error if it is not a backup, or is damaged. */
 export async function readBackup<T>(
   file: string,
   work: (header: BackupHeader, parts: AsyncIterable<BackupPart>) => Promise<T>,

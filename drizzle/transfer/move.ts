@@ -17,7 +17,7 @@ import {
 export type Moving = {
   from: string;
   to: string;
-  /** A part is moved, of so many. */
+  /** A part is moved, of this many. */
   onPart(state: { name: string; done: number; of: number }): void;
 };
 

@@ -46,7 +46,7 @@ export const adminGithubApp = (deps: AdminDeps) =>
         }),
       docs({
         summary: "The GitHub App's registration, installations and deliveries",
-        description: "Asking makes the App look again at GitHub; its next report follows within seconds.",
+        description: "A request makes the App query GitHub again; its next report follows within seconds.",
         answers: { 200: View },
       }),
     )

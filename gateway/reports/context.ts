@@ -27,7 +27,7 @@ export type Ask = {
   reach: Reach | null;
   /** A filter by subject means the owners of keys alone: what people see of themselves. */
   byOwner: boolean;
-  /** Of the rows with records in the current window, the first so many; absent: `ROWS_MAX` of all rows. */
+  /** Of the rows with records in the current window, the first of them, at most this many; absent: `ROWS_MAX` of all rows. */
   rowsMax?: number;
   /** Beside these, or alone, rows are wanted whose billed calls in a window are all of unknown cost. */
   unpriced?: "too" | "alone";

@@ -199,7 +199,7 @@ export const CLICKHOUSE_COUNTS = {
 
 const placeOf = (place: string, n: string): string => place.replaceAll(/\bn\b/g, `(${n})`);
 
-/** The mean of the amounts at these places of their ascending order; a place is told by `n`, how many there are. Null beyond. */
+/** The mean of the amounts at these places of their ascending order; `n` is how many amounts there are. Null beyond it. */
 export function rankedSql(amount: string, places: readonly string[]): string {
   const all = `(array_agg(${amount} order by ${amount}) filter (where ${amount} is not null))`;
   const at = places.map((place) => `${all}[(${placeOf(place, `count(${amount})`)})::int]`);

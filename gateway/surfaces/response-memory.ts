@@ -50,7 +50,7 @@ export function responseMemory(kept: MemoryTaken): ResponseMemory {
   };
 }
 
-/** The items of a whole response as a later request's input: without ids, which nobody kept, and without unreadable thoughts. */
+/** The items of a whole response as a later request's input: without ids, which were not kept, and without unreadable thoughts. */
 export const outputItems = (response: Json): string =>
   objectsIn(response, "output")
     .filter((item) => item["type"] !== "reasoning" || textIn(item, "encrypted_content") !== null)

@@ -56,7 +56,7 @@ export function responsesSocket(deps: ResponsesSocketDeps) {
   );
 }
 
-/** Headers of a handshake that are none of its calls'. */
+/** Headers of a handshake that do not belong to its calls. */
 const OF_HANDSHAKE = /^(?:connection|upgrade|sec-websocket-.*|content-.*|idempotency-key|host)$/;
 
 type Socket = ServerWebSocket<SocketEvents>;

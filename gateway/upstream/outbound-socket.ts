@@ -5,7 +5,7 @@ import type { AddressGuard, ResolvedOrigin } from "./ssrf.ts";
 /** `url` is that of the same address over HTTP. */
 type SocketTarget = { url: string; allowPrivateNetwork: boolean; headers: HeaderTable; signal: AbortSignal };
 
-/** An open WebSocket; null if there is none to be had, so that the call should go over HTTP, which says why. */
+/** An open WebSocket; null if none can be opened, so that the call goes over HTTP, which says why. */
 export type OpenSocket = (to: SocketTarget) => Promise<Bun.WebSocket | null>;
 
 /**

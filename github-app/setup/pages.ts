@@ -28,7 +28,7 @@ ${
 
 type Manifest = { default_permissions: Record<string, string>; hook_attributes: { url: string } };
 
-/** The form that goes to GitHub, with an objection to the address; null: there is none. */
+/** The form that goes to GitHub, with an objection to the address; null without one. */
 export const confirmPage = (action: string, manifest: Manifest, warning: string | null): Response =>
   page(
     html`${warning !== null && html`<p class="fault">${warning}</p>`}

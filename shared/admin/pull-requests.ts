@@ -55,7 +55,7 @@ const Factor = closed({
   value: Type.Number(),
   usual: nullable(
     Type.Number({
-      description: "The median of up to 100 other merges of its repository; null: there are none.",
+      description: "The median of up to 100 other merges of its repository; null without any.",
     }),
   ),
 });

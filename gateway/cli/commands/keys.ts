@@ -205,7 +205,7 @@ const scopeText = (scopes: object): string =>
     .map(([name, value]) => (Array.isArray(value) ? `${name}: ${value.join(" ") || "none"}` : name))
     .join("; ") || "everything";
 
-/** @throws Error if there are none to revoke. */
+/** @throws Error if the person has no valid key. */
 async function keysOfOwner(api: Api, owner: string): Promise<Key[]> {
   const found = await listAll(api, `${PATH}?${new URLSearchParams({ owner })}`, Key);
   const valid = found.filter(({ status }) => status !== "revoked");

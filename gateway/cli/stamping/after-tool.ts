@@ -54,7 +54,7 @@ export async function afterTool(call: StampHookCall, { worked, pushed }: Effects
   }
   const { session } = call;
   if (session === null) return notes;
-  // Runs after any tool, so a gateway that is away is no reason to bother the agent each time.
+  // Runs after any tool, so an unavailable gateway is not reported to the agent every time.
   const declare = async () =>
     declareWork(git, { session, worked: await workingBranches(git, worked) }, await gatewayOnce());
   await declare().catch(() => undefined);

@@ -49,7 +49,7 @@ export async function declareWork(
   if (!isStart && gateway !== null) {
     const sessions = [session, wrappersSession() ?? session];
     await declareBranch(git, { sessions, branch }, gateway).catch((error) => {
-      // A gateway that refuses, such as one of an earlier version, would do so each time.
+      // A gateway that refuses, such as an earlier version, would refuse every time.
       if (!(error instanceof ApiError) || error.status === null || error.status >= 500) throw error;
     });
   }

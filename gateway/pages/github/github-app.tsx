@@ -8,7 +8,7 @@ import { Moment } from "../parts/moment.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Answered, Fault } from "../parts/states.tsx";
 
-/** While it is looked at, the App looks at GitHub again every few seconds. */
+/** While the page is open, the App queries GitHub again every few seconds. */
 const GITHUB_APP = {
   queryKey: ["github-app"],
   queryFn: ({ signal }: { signal: AbortSignal }) => getJson<GithubAppView>("/admin/v1/github-app", signal),

@@ -9,7 +9,7 @@ import { previousWords } from "../parts/window-words.ts";
 
 type SpendByDayProps = {
   days: QueryAnswer;
-  /** Spend by the costliest models; null: there are none. */
+  /** Spend by the costliest models; null without any. */
   stacked: QueryAnswer | null;
   search: FrameSearch;
   change: (change: FrameSearch) => void;

@@ -70,7 +70,7 @@ export function PullRequestPage() {
   );
 }
 
-/** Whoever sees everything is told that it is not there; others cannot know whose it is. */
+/** A viewer who sees everything learns that it does not exist; for others it may be someone else's. */
 function NotSeen() {
   const { role, team } = useMe();
   const seesAll = role === "administrator" || (role === "manager" && team === null);

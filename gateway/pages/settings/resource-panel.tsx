@@ -92,10 +92,10 @@ function Resources<View extends object>({ facts }: { facts: ResourceFacts<View> 
   );
 }
 
-/** So many rows are found at a glance. */
+/** Up to this many rows need no search. */
 const SEARCHED_FROM = 10;
 
-/** The rows that contain a text, each of which leads to its dialogue. Text and sorting are in the address. */
+/** The rows that contain a text, each of which opens its dialog. Text and sorting are in the address. */
 function Rows<View extends object>({ facts, rows }: { facts: ResourceFacts<View>; rows: readonly View[] }) {
   const {
     noun,

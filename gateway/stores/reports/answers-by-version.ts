@@ -19,7 +19,7 @@ const BYTES_MAX = 32 * 1024 * 1024;
 /** Ranges without an end reach to the moment of the question: an answer is that of a moment, whatever the records. */
 const KEPT_MS = 60_000;
 
-/** Answers of at most so many bytes together: the ones that were used last. */
+/** The answers used last, up to this many bytes together. */
 function lastUsed<Answer extends Whole>(bytesMax: number) {
   const kept = new Map<string, Kept<Answer>>();
   let bytes = 0;

@@ -41,7 +41,7 @@ function textOf({ measuredOn, callsPerHour, retentionDays, months }: Growth): st
         [it.month, it.kept, it.records, it.sums, it.merges, it.others, sizeOf(it)].map(number),
       ),
     ),
-    "Computed from it, for organisations that are so many times larger:",
+    "Computed from it, for organisations that are this many times larger:",
     table(
       `Calls an hour | After 12 months | After ${last} months`,
       RATES.map((rate) => [number(rate), size(12, rate), size(last, rate)]),

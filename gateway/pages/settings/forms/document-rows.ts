@@ -74,7 +74,7 @@ const keyOf = (part: string): string => part.replaceAll(/\\(.)/gs, "$1");
 /** Members by their parts of names. */
 class Branch extends Map<string, Branch | { value: Json }> {}
 
-/** The document that rows describe; null: two of them contradict each other, or a number is none. */
+/** The document that rows describe; null: two of them contradict each other, or a number is invalid. */
 export function documentOf(rows: readonly DocumentRow[]): JsonDocument | null {
   const root = new Branch();
   for (const { name, kind, value } of rows) {
