@@ -198,7 +198,11 @@ describe("TLS", () => {
     const end = createTlsServer({ key, cert, ALPNProtocols: ["postgresql"] }, (socket) => {
       const inner = createConnection(real.socketPath ?? "");
       socket.pipe(inner).pipe(socket);
-      for (const one of [socket, inner]) one.on("error", () => void (socket.destroy(), inner.destroy()));
+      const destroyBoth = () => {
+        socket.destroy();
+        inner.destroy();
+      };
+      for (const one of [socket, inner]) one.on("error", destroyBoth);
     }).listen(0, "127.0.0.1");
     atEnd(() => void end.close());
     await new Promise((resolve) => end.once("listening", resolve));

@@ -98,7 +98,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
           {shown.map((i) => {
             const row = sorted[i];
             return row === undefined ? null : (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: its link has the keyboard.
+              // The row's link serves the keyboard.
               <tr key={row.id} data-active={i === active} data-row={i} onClick={followRow}>
                 {columns.map(({ id, isNumber, cell }) => (
                   <td key={id} className={isNumber ? "number" : undefined}>
