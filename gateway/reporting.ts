@@ -32,7 +32,7 @@ export type ReportRunner = {
 };
 
 /** A checked spec, and which of its rows are wanted. Those of people with `unpriced` are of the same calls as all others. */
-export type WantedReport = Pick<Ask, "spec" | "rowsMax" | "unpriced" | "withoutReviews">;
+type WantedReport = Pick<Ask, "spec" | "rowsMax" | "unpriced" | "withoutReviews">;
 
 /** `byOwner`: a filter by subject means the owners of keys alone. `timeZone`: the zone of days, weeks and months. */
 type Reading = Pick<Ask, "byOwner" | "timeZone">;
