@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { type Command, Option } from "commander";
 import { RequestView } from "#shared/admin/records.ts";
 import { keysOf } from "#shared/keys-of.ts";
+import { plural } from "#shared/plural.ts";
 import { csvLine, textCell } from "../../reports/csv.ts";
 import { adminApi, listPages } from "../client/api.ts";
 import { countText, progressDisplay } from "../print/progress.ts";
@@ -50,7 +51,11 @@ async function exportRecords({ url, from, to, filter = [], format }: Options): P
     );
     await writeData(lines.join(""));
     written += page.length;
-    display.show({ done: written, of: null, text: `${countText(written)} records` });
+    display.show({
+      done: written,
+      of: null,
+      text: `${countText(written)} ${plural(written, "record", "records")}`,
+    });
   }
   display.end();
 }

@@ -3,8 +3,7 @@ import type { Fault } from "#shared/schema.ts";
 import { ApiError } from "../../data/api.ts";
 import type { Field } from "./field.ts";
 
-const isWithin = (path: string, place: string): boolean =>
-  path === place || path.startsWith(`${place}/`);
+const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
 /** What the gateway says of members, such as `/limits/budget_usd: Expected … /name: Expected …`. */
 export function faultsIn(error: unknown): Fault[] {
