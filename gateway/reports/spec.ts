@@ -1,4 +1,4 @@
-import type { TSchema } from "@sinclair/typebox";
+import type { Static, TSchema } from "@sinclair/typebox";
 import { type DimensionName, type Filters, Spec } from "#shared/report.ts";
 import { PayloadSpec } from "#shared/report-payload.ts";
 import { faultsOf, fits } from "#shared/schema.ts";
@@ -9,7 +9,8 @@ import { sourceOf } from "./sources.ts";
 /** Longest member path that a refusal repeats; unknown members carry names of any length. */
 const PATH_MAX = 100;
 
-const refuse = (member: string, reason: string): never => {
+/** @throws GatewayError invalid_request that names the member. */
+export const refuse = (member: string, reason: string): never => {
   throw new GatewayError("invalid_request", `${member}: ${reason}`);
 };
 
@@ -17,11 +18,11 @@ const refuse = (member: string, reason: string): never => {
  * `value` as a `schema`, else a refusal that names the first faulty member below `name` and the reason.
  * @throws GatewayError invalid_request
  */
-export function checkBody(schema: TSchema, value: unknown, name: string): void {
-  const [fault] = faultsOf(schema, value);
-  if (!fault) return;
+export function checkBody<T extends TSchema>(schema: T, value: unknown, name: string): Static<T> {
+  if (fits(schema, value)) return value;
+  const [fault = { path: "", message: "Not valid" }] = faultsOf(schema, value);
   const member = memberOf(name, fault.path);
-  refuse(member.length > PATH_MAX ? name : member, lowerFirst(fault.message));
+  return refuse(member.length > PATH_MAX ? name : member, lowerFirst(fault.message));
 }
 
 /** `/filters/client/0` below `spec` as `spec.filters.client[0]`. */
@@ -37,12 +38,11 @@ const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text
  * @throws GatewayError invalid_request, naming the member and the reason.
  */
 export function checkSpec(
-  value: unknown,
+  given: unknown,
   name = "spec",
   schema: typeof PayloadSpec | typeof Spec = Spec,
 ): Spec {
-  checkBody(schema, value, name);
-  if (!fits(schema, value)) return refuse(name, "is not a report spec");
+  const value = checkBody(schema, given, name);
   const source = sourceOf(value.source);
   value.measures.forEach((measure, i) => {
     if (!source.measures.includes(measure)) {

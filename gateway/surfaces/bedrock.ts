@@ -7,7 +7,12 @@ import { splice } from "../http/splice.ts";
 import { sseMapped } from "../metering/sse.ts";
 import { type Caller, keyed } from "../plugins/client-key.ts";
 import { bedrockError } from "../providers/bedrock-error.ts";
-import { converseAnswer, converseStream, converseUsage } from "../translate/converse/answer-out.ts";
+import {
+  converseAnswer,
+  converseStream,
+  converseUsage,
+  withCountsOf,
+} from "../translate/converse/answer-out.ts";
 import { betasIn, messagesOfConverse } from "../translate/converse/request-in.ts";
 import { type Json, jsonBytes, objectInBytes, objectMember, textIn } from "../translate/exact-json.ts";
 import { frameOfEvent } from "../upstream/hosted/event-stream.ts";
@@ -129,8 +134,7 @@ function chunks(latencyMs: () => number): ReturnType<Form["stream"]> {
   return (event) => {
     if (event["type"] === "ping") return [];
     firstMs ??= latencyMs();
-    const told = objectMember(event, "usage") ?? objectMember(objectMember(event, "message"), "usage") ?? {};
-    usage = { ...usage, ...Object.fromEntries(Object.entries(told).filter(([, count]) => count !== null)) };
+    usage = withCountsOf(event, usage);
     const { inputTokens, outputTokens, ...cache } = converseUsage(usage);
     const metrics = {
       inputTokenCount: inputTokens,

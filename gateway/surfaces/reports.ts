@@ -3,7 +3,6 @@ import type { Log } from "#shared/log.ts";
 import { OverviewFrame } from "#shared/overview.ts";
 import { QUERY_JSON_SCHEMA, type Spec } from "#shared/report.ts";
 import { REPORT_JSON_SCHEMA } from "#shared/report-payload.ts";
-import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { takesGzip } from "../http/headers.ts";
 import { jsonInBytes } from "../http/json-limits.ts";
@@ -87,9 +86,7 @@ const surface = (deps: ReportsDeps) =>
       async ({ request, set }) => {
         const reader = await authorized(deps, request, set);
         const format = readFormatAlone(new URL(request.url).searchParams);
-        const body = await readJson(deps, request);
-        checkBody(ReportsBody, body, "body");
-        if (!fits(ReportsBody, body)) throw new GatewayError("invalid_request");
+        const body = checkBody(ReportsBody, await readJson(deps, request), "body");
         const { specs, range = DEFAULT_FRAME.range, compare = DEFAULT_FRAME.compare } = body;
         const asked = { frame: { range, compare }, items: specs, scope: reader.scope };
         return await answered(heard(deps, request, reader), format, asked);
@@ -178,10 +175,9 @@ async function answered(deps: Heard, format: Format, asked: PayloadRequest): Pro
 async function queried(
   by: Heard,
   format: Format,
-  { body, scope }: { body: unknown; scope: TeamScope | null },
+  { body: given, scope }: { body: unknown; scope: TeamScope | null },
 ): Promise<Response> {
-  checkBody(QueryBody, body, "body");
-  if (!fits(QueryBody, body)) throw new GatewayError("invalid_request");
+  const body = checkBody(QueryBody, given, "body");
   const { specs: asked, isOne } = querySpecs(body);
   const timeZone = body.time_zone ?? by.reportTimeZone();
   const reports = asked.map((spec) => ({ spec: forcedTeam(spec, scope) }));
@@ -194,11 +190,10 @@ async function queried(
 }
 
 async function overview(by: Heard, body: unknown, scope: TeamScope | null): Promise<Response> {
-  checkBody(OverviewFrame, body, "body");
-  if (!fits(OverviewFrame, body)) throw new GatewayError("invalid_request");
+  const frame = checkBody(OverviewFrame, body, "body");
   return await told(by, {
-    reports: overviewSpecs(body, scope),
-    form: { not_of_merges: notOfMerges(body.filters) },
+    reports: overviewSpecs(frame, scope),
+    form: { not_of_merges: notOfMerges(frame.filters) },
     timeZone: by.reportTimeZone(),
     scope: scope?.team ?? null,
   });

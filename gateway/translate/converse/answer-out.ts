@@ -19,6 +19,12 @@ export function converseUsage(usage: Json | null) {
   return { inputTokens, outputTokens, totalTokens, cacheReadInputTokens, cacheWriteInputTokens };
 }
 
+/** The usage so far, with the counts that an event of a stream has. */
+export function withCountsOf(event: Json, usage: Json): Json {
+  const told = objectMember(event, "usage") ?? objectMember(objectMember(event, "message"), "usage") ?? {};
+  return { ...usage, ...Object.fromEntries(Object.entries(told).filter(([, count]) => count !== null)) };
+}
+
 /** An answer in the messages format as Converse writes it. */
 export const converseAnswer = (message: Json, latencyMs: number): Json => ({
   output: { message: { role: "assistant", content: objectsIn(message, "content").flatMap(blockOf) } },
@@ -46,9 +52,9 @@ export function converseStream(latencyMs: () => number): (event: Json) => Conver
   let usage: Json = {};
   return (event) => {
     const contentBlockIndex = event["index"];
+    usage = withCountsOf(event, usage);
     switch (event["type"]) {
       case "message_start":
-        usage = { ...objectMember(objectMember(event, "message"), "usage") };
         return [["messageStart", { role: "assistant" }]];
       case "content_block_start":
         return startOf(objectMember(event, "content_block"), contentBlockIndex);
@@ -58,12 +64,10 @@ export function converseStream(latencyMs: () => number): (event: Json) => Conver
       }
       case "content_block_stop":
         return [["contentBlockStop", { contentBlockIndex }]];
-      case "message_delta": {
-        const counts = Object.entries(objectMember(event, "usage") ?? {}).filter(([, it]) => it !== null);
-        usage = { ...usage, ...Object.fromEntries(counts) };
-        const reason = textIn(objectMember(event, "delta"), "stop_reason");
-        return [["messageStop", { stopReason: stopReason(reason) }]];
-      }
+      case "message_delta":
+        return [
+          ["messageStop", { stopReason: stopReason(textIn(objectMember(event, "delta"), "stop_reason")) }],
+        ];
       case "message_stop":
         return [["metadata", { usage: converseUsage(usage), metrics: { latencyMs: latencyMs() } }]];
       default:
