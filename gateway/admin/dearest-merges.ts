@@ -1,4 +1,4 @@
-import { type TaskProfile, taskProfiles } from "#drizzle/session-cost.ts";
+import { type TaskProfile, taskProfiles } from "#drizzle/task-profiles.ts";
 import type { DearMergeView } from "#shared/admin/pull-requests.ts";
 import { type Exact, formatDecimal, isOver, parseDecimal, plus, product, ZERO } from "#shared/decimal.ts";
 import { recordScope } from "../identity/scope.ts";

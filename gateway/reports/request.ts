@@ -12,9 +12,10 @@ import {
 import { boundedText, closed, oneOf } from "#shared/schema.ts";
 import { isWithinLength } from "#shared/text-length.ts";
 import { isTimeZone, TIME_ZONE_FAULT } from "#shared/time-zone.ts";
+import { GatewayError } from "../errors.ts";
 import { CATALOGUE, type CatalogueEntry } from "./catalogue.ts";
 import { dateFault } from "./dates.ts";
-import { checkSpec, refuse } from "./spec.ts";
+import { checkSpec } from "./spec.ts";
 
 /** Range and comparison of a call, which the subscription's and the agents' results take too. */
 export type Frame = { range: Range; compare: Compare };
@@ -81,6 +82,10 @@ export type NamedReport = Omit<CatalogueEntry, "spec"> & {
 const IDS_MAX = 50;
 const MEMBERS = ["range", "from", "to", "compare", "id", "format"];
 const FILTER = /^filter\[([a-z_]*)\]$/;
+
+const refuse = (member: string, reason: string): never => {
+  throw new GatewayError("invalid_request", `${member}: ${reason}`);
+};
 
 /**
  * Reads the query string of `GET /v1/reports`: `range` or `from` and `to`, `compare`, `id=a,b`, `filter[dimension]=a,b`,

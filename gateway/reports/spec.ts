@@ -9,8 +9,7 @@ import { sourceOf } from "./sources.ts";
 /** Longest member path that a refusal repeats; unknown members carry names of any length. */
 const PATH_MAX = 100;
 
-/** @throws GatewayError invalid_request that names the member. */
-export const refuse = (member: string, reason: string): never => {
+const refuse = (member: string, reason: string): never => {
   throw new GatewayError("invalid_request", `${member}: ${reason}`);
 };
 
