@@ -57,9 +57,10 @@ export function consolePages(deps: ConsoleDeps) {
     })
     .get("/assets/:name", ({ params, request }) => asset(deps, params.name, request));
   for (const path of PAGES) app.get(path, page).get(`${path}/*`, page);
-  // A browser gets the page that says so, with its navigation; any other client a 404 as everywhere.
-  return app.get("/*", async ({ request }) => {
-    if (!wantsHtml(request)) throw new GatewayError("not_found");
+  // A browser gets the page that says so, with its navigation; any other client a 404 as everywhere. Not `get`, which would
+  // take the place of every address that others give to all methods.
+  return app.all("/*", async ({ request }) => {
+    if (request.method !== "GET" || !wantsHtml(request)) throw new GatewayError("not_found");
     const answer = await page();
     return new Response(answer.body, { status: 404, headers: answer.headers });
   });

@@ -4,6 +4,7 @@ import { linkFor } from "#test/identity/browser.ts";
 import { BROWSER, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
 import { HAS_CLICKHOUSE, startClickHouse } from "#test/support/clickhouse.ts";
 import { scratch } from "#test/support/embedded.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { until } from "#test/support/until.ts";
 import { seedWorld } from "./seeded-world.ts";
@@ -41,6 +42,9 @@ describe.skipIf(!BROWSER || !HAS_CLICKHOUSE)(
       await sql.end({ timeout: 1 });
       const env = { CLICKHOUSE_URL: await server.database() };
       const other = await localGateway({ dataDir: `${scratch().path}/clickhouse`, databaseUrl, env });
+      // Reports are refused until the records are copied.
+      const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+      await until(async () => (await fetch(`${other.url}/v1/reports?range=30d`, { headers })).ok);
       const browser = await launchBrowser();
       postgres = await visit(browser, { origin: gateway.url });
       await followLink(postgres, await linkFor(gateway, PERSON));
