@@ -15,7 +15,7 @@ export async function readGithubApp(reader: Reader): Promise<GithubAppRow | null
   return row ?? null;
 }
 
-/** Makes the App report anew within seconds. */
+/** Makes the App report again within seconds. */
 export async function askForReport({ db }: Database): Promise<void> {
   await db.execute(sql`
     update github_app_reports set asked_at = now()

@@ -57,8 +57,8 @@ export function consolePages(deps: ConsoleDeps) {
     })
     .get("/assets/:name", ({ params, request }) => asset(deps, params.name, request));
   for (const path of PAGES) app.get(path, page).get(`${path}/*`, page);
-  // A browser gets the page that says so, with its navigation; any other client a 404 as everywhere. Not `get`, which would
-  // take the place of every address that others give to all methods.
+  // A browser gets the page that says so, with its navigation; any other client gets a 404. Not `get`, which would
+  // take precedence over every address that another surface gives to all methods.
   return app.all("/*", async ({ request }) => {
     if (request.method !== "GET" || !wantsHtml(request)) throw new GatewayError("not_found");
     const answer = await page();

@@ -36,7 +36,7 @@ const HISTORY: OpenAI.Responses.ResponseInput = [
 ];
 const TOOLS = [{ type: "function" as const, name: "draw", parameters: { type: "object" }, strict: false }];
 
-describe("a conversation at a Claude model", () => {
+describe("a conversation with a Claude model", () => {
   test("is compacted, continues at models of both vendors, and is recorded with its cost", async () => {
     claude.play(() => [{ text: SUMMARY }]);
     const { object, output, usage } = await openai.responses.compact({

@@ -253,7 +253,7 @@ test("domains are kept where the vendor has them, and refused by name where it h
   );
 });
 
-test("a conversation with another vendor's search continues at a Claude model", async () => {
+test("a conversation with another vendor's search continues with a Claude model", async () => {
   const anthropic = new Anthropic({ apiKey: gateway.secret, baseURL: gateway.url, maxRetries: 0 });
   const search = { type: "web_search_20250305" as const, name: "web_search" as const };
   const question = { role: "user" as const, content: "Rain?" };

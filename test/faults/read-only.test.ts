@@ -9,7 +9,7 @@ import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { openRow, settledRow } from "#test/support/recorder-kit.ts";
 import { until } from "#test/support/until.ts";
 
-/** Whoever connects to it from now on; those who are connected have to do so anew. */
+/** Whoever connects to it from now on; open connections are closed. */
 async function alter(url: string, what: string): Promise<void> {
   const sql = connect(url, { name: "alter", max: 1, statementTimeoutMs: 60_000 });
   await sql`set default_transaction_read_only = off`;

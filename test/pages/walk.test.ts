@@ -90,7 +90,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     page = admin.page;
   });
 
-  test("the first link signs the first administrator in and leads to Set up, where no step is done", async () => {
+  test("the first link signs the first administrator in and opens Set up, where no step is done", async () => {
     await followLink(admin, await linkFor(gateway, null));
     await page.getByRole("heading", { level: 1, name: "Set up" }).waitFor();
     await step("Add a provider").getByText("Not yet").waitFor();
@@ -183,7 +183,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
   });
 
   test("the App is created on GitHub and installed from Set up, and the console notices it", async () => {
-    // The stand-in's pages for people are on the real host, which nobody here reaches.
+    // The stand-in's pages for people are on the real host, which is not reachable here.
     await admin.context.route("https://github.com/**", (route) => route.fulfill({ body: "GitHub" }));
     await openByName(admin, "Set up");
     const [popup] = await Promise.all([

@@ -77,7 +77,7 @@ describe("what changes is marked", () => {
     expect(await figures(it.rolled)).toEqual([["2026-11", 4, 0.000369, 2, 2, 2]]);
   });
 
-  test("the day that was marked first is made anew first, be it the later one", async () => {
+  test("the day that was marked first is rebuilt first, even if it is the later one", async () => {
     const own = await ledger();
     await own.write([call("2026-11-18T10:10:00Z"), call("2026-11-19T10:10:00Z")]);
     await own.rollups.catchUp(NOW);
