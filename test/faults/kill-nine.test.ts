@@ -152,6 +152,15 @@ describe.each(casesOf(GATEWAYS))("a gateway of %s", (_, startIt) => {
   /** Tokens that are in the message of a request that the provider saw. */
   const seenTokens = () => upstream.seen.map(({ body }): string => JSON.parse(body).messages[0].content);
 
+  /** Whether records of both kinds exist: cut off by a kill, and left by the client. A killed Postgres knows of none. */
+  const bothWaysOfBreakingOff = () =>
+    sql<
+      { state: string }[]
+    >`select distinct state from requests where state in ('interrupted', 'client_gone')`.then(
+      (rows) => rows.length === 2,
+      () => false,
+    );
+
   /** Kills the gateway again and again, each time after some more calls were answered. */
   async function killAround(answered: readonly string[]): Promise<void> {
     for (let round = 0; round < GATEWAY_KILLS; round++) {
@@ -171,6 +180,7 @@ describe.each(casesOf(GATEWAYS))("a gateway of %s", (_, startIt) => {
     const clients = Array.from({ length: CLIENTS }, (_, number) => client(number, () => running, answered));
     try {
       await killAround(answered);
+      await until(bothWaysOfBreakingOff);
     } finally {
       running = false;
       await Promise.all(clients);
@@ -205,7 +215,5 @@ describe.each(casesOf(GATEWAYS))("a gateway of %s", (_, startIt) => {
     expect(rows.filter(({ state }) => !STATES.includes(state))).toEqual([]);
     // What was cut off never claims an exact figure.
     expect(rows.filter(({ state, unpriced }) => state === "interrupted" && !unpriced)).toEqual([]);
-    expect(rows.filter(({ state }) => state === "interrupted").length).toBeGreaterThan(0);
-    expect(rows.filter(({ state }) => state === "client_gone").length).toBeGreaterThan(0);
   });
 });
