@@ -35,6 +35,8 @@ const MEMBERS = {
   fixes: ["r.run", "r.fix_cost_usd"],
 } as const;
 
+const KEY_NAMES = "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id";
+
 /** The facts of both windows. */
 export const factsSql = (context: Context, section: Section): string =>
   context.facts === "cells" ? cellFacts(context, section) : recordFacts(context, section);
@@ -69,10 +71,10 @@ function recordFacts(context: Context, { dimensions }: Section): string {
     filterSql(name, params.add(values, "text[]"), ask),
   );
   const org = params.add(ask.orgId, "text");
+  const names = dimensions.includes("key") || spec.filters.key ? KEY_NAMES : "";
   return `
   select ${current} as current, ${groups},
     ${billed} as billed, ${["r.uncertain", ...columns].join(", ")}
-  from ${relationOf(ask, params, within)} r
-  left join keys k on k.org_id = r.org_id and k.id = r.key_id${dimensions.includes("tag") ? `\n  ${tagRows(engine)}` : ""}${asksForExplanation(spec) ? EXPLANATION_ROWS : ""}
+  from ${relationOf(ask, params, within)} r${names}${dimensions.includes("tag") ? `\n  ${tagRows(engine)}` : ""}${asksForExplanation(spec) ? EXPLANATION_ROWS : ""}
   where ${[`r.org_id = ${org}`, within, ...filters].join("\n    and ")}`;
 }

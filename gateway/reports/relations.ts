@@ -17,16 +17,16 @@ import { filtersOf } from "./spec.ts";
  * counts), `attributed` (whether owner, label and key are known), `metered` (false in the subscription lane),
  * `uncertain` (its cost is unknown or a lower bound).
  */
-const REQUESTS = `(
-  select q.*, coalesce(q.user_label, q.owner) as person, q.session as run, true as attributed,
+const requests = ({ person, run }: Engine): string => `(
+  select q.*, ${person("q")} as person, ${run("q")} as run, true as attributed,
     q.channel <> 'subscription' as metered, q.unpriced or q.partial or q.cost_usd is null as uncertain,
     q.cache_read_tokens as cached_tokens, (q.latency_ms is not null)::int as timed
   from requests q
 )`;
 
 /** Calls of tools. One that was denied never ran, and costs nothing; any other without a price is unpriced. */
-const TOOL_CALLS = `(
-  select c.org_id, c.started_at, coalesce(c.user_label, c.owner) as person, c.session as run,
+const toolCalls = ({ person, run }: Engine): string => `(
+  select c.org_id, c.started_at, ${person("c")} as person, ${run("c")} as run,
     true as attributed, true as metered, c.cost_usd is null and c.status <> 'denied' as uncertain, c.client, c.owner,
     c.user_label, c.key_id, c.teams, c.cost_center, c.channel, c.tags, c.session, c.server, c.tool, c.status,
     c.cost_usd is null and c.status <> 'denied' as unpriced,
@@ -39,9 +39,9 @@ const TOOL_CALLS = `(
  * Points of agents' metrics, at their own time. Kinds that are parts of others (drizzle/schema/agent.ts) do not count
  * as input or output again. A duration without a count of operations gives no mean.
  */
-const AGENT_METRICS = `(
+const agentMetrics = ({ person, run }: Engine): string => `(
   select a.org_id, a.ended_at as started_at,
-    coalesce(a.user_label, a.owner) as person, a.session as run, true as attributed, true as metered,
+    ${person("a")} as person, ${run("a")} as run, true as attributed, true as metered,
     ${isUncertainPoint("a")} as uncertain, a.client, a.model, a.owner, a.user_label, a.key_id, a.teams, a.cost_center,
     a.session, a.operations,
     case when a.kind in ('input', 'cache_read', 'cache_write') then a.tokens end as input_tokens,
@@ -225,14 +225,14 @@ function sessionRows({ reach, engine }: Ask, params: Parameters, org: string): s
 }
 
 const RELATIONS = {
-  requests: REQUESTS,
-  tool_calls: TOOL_CALLS,
-  agent_metrics: AGENT_METRICS,
-} as const satisfies Partial<Record<SourceName, string>>;
+  requests,
+  tool_calls: toolCalls,
+  agent_metrics: agentMetrics,
+} as const satisfies Partial<Record<SourceName, (engine: Engine) => string>>;
 
 /** The records of a source; `within` says of which instants `r.started_at` rows are wanted. */
 export function relationOf(ask: Ask, params: Parameters, within: string): string {
   const { source } = ask.spec;
-  if (source !== "outcomes") return RELATIONS[source];
+  if (source !== "outcomes") return RELATIONS[source](ask.engine);
   return outcomes(ask, params, within.replaceAll("r.started_at", "o.started_at"));
 }

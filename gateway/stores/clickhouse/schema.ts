@@ -19,6 +19,11 @@ type Copied = {
   without?: string;
 };
 
+const hashOf = (text: string): string =>
+  `Nullable(UInt64) materialized if(isNull(${text}), null, sipHash64(assumeNotNull(${text})))`;
+/** Columns that ClickHouse makes of each row of calls and metrics: who made it, and its session, as hashes. */
+const HASHES = [`person ${hashOf("coalesce(user_label, owner)")}`, `run ${hashOf("session")}`];
+
 /** Tables that reports read, by their name in both databases. */
 export const COPIED = {
   // Who made what a provider keeps is asked of Postgres alone.
@@ -94,9 +99,11 @@ function typeOf(column: PgColumn): string {
 
 function createTable(name: CopiedTable, cluster: string | null): string[] {
   const { order, month }: Copied = COPIED[name];
+  const copied = copiedColumns(name);
   const columns = [
-    ...copiedColumns(name).map((column) => `${column.name} ${typeOf(column)}`),
+    ...copied.map((column) => `${column.name} ${typeOf(column)}`),
     "version UInt64",
+    ...(copied.some((column) => column.name === "user_label") ? HASHES : []),
   ];
   const table = `create table if not exists ${storedIn(name, cluster)}${onCluster(cluster)} (
   ${columns.join(",\n  ")}
