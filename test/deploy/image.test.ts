@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { startChild } from "#test/support/child.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { figure } from "#test/support/figure.ts";
 import { freePort } from "#test/support/ports.ts";
 import { HAS_PROC } from "#test/support/processes.ts";
-import { until } from "#test/support/until.ts";
 import { argumentsOf, build, environment, makeReadOnly, wordsOf } from "./dockerfile.ts";
+import { treeAsContainer } from "./tree-as-container.ts";
 import { copyBun, giveToUnprivileged, unprivileged } from "./unprivileged.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -40,7 +39,6 @@ describe.if(HAS_PROC)("the image's tree, built by an ordinary user in a bare dir
   const data = join(place, "data");
   let bun = "";
   const ports = { PORT: String(freePort()), GITHUB_APP_PORT: String(freePort()) };
-  const url = `http://127.0.0.1:${ports.PORT}`;
   const env = { PATH: "/usr/bin:/bin", ...environment(), HOST: "127.0.0.1", DATA_DIR: data, ...ports };
 
   beforeAll(async () => {
@@ -65,42 +63,68 @@ describe.if(HAS_PROC)("the image's tree, built by an ordinary user in a bare dir
     figure(`the image's tree without Bun takes ${size} MB`);
   });
 
-  test("starts from its CMD with nothing writable but its volume, answers a call, records it, and stops in order", async () => {
+  test("starts from its CMD with nothing writable but its volume, passes the smoke test, and stops in order", async () => {
     const [health = ""] = argumentsOf("HEALTHCHECK");
     expect(await run(health).exited).toBe(1);
     const [command = ""] = argumentsOf("CMD");
-    const child = await startChild(
-      ["/bin/sh", "-c", `cd "$0" && exec "$@"`, tree, ...unprivileged(wordsOf(command, bun))],
-      env,
-    );
-    try {
-      await until(() => {
-        if (child.hasExited()) throw new Error(child.log());
-        return child.log().includes("Tallygate is ready.");
-      });
-      expect(await run(health).exited).toBe(0);
-      const key = readFileSync(join(data, "first-key"), "utf8").trim();
-      const answer = await fetch(`${url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({
-          model: "echo",
-          messages: [{ role: "user", content: "Hello from a container" }],
-        }),
-      });
-      expect(await answer.text()).toContain("Hello from a container");
-      const admin = readFileSync(join(data, "admin-key"), "utf8").trim();
-      const report = await fetch(`${url}/v1/reports?range=mtd&id=spend-by-model`, {
-        headers: { authorization: `Bearer ${admin}` },
-      });
-      expect(await report.text()).toContain('"echo"');
-      const console = await fetch(url, { headers: { accept: "text/html" } });
-      expect(await console.text()).toContain("/assets/");
-      const docs = await fetch(`${url}/docs`);
-      expect([...(await docs.text()).matchAll(/<dt>/g)].length).toBeGreaterThan(30);
-    } finally {
-      await child.end("SIGTERM");
-    }
-    expect(await child.exited).toBe(0);
+    const machine = place.concat("/machine");
+    const log = treeAsContainer(machine, {
+      tree,
+      data,
+      command: unprivileged(wordsOf(command, bun)),
+      probe: unprivileged(wordsOf(health, bun)),
+    });
+    const image = Bun.spawn([join(ROOT, "gateway/deploy/image"), "tallygate"], {
+      env: { ...env, PATH: `${machine}:${process.env["PATH"]}` },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const said = (await new Response(image.stdout).text()) + (await new Response(image.stderr).text());
+    expect(await image.exited, said).toBe(0);
+    expect(said).toContain("a call was answered and recorded");
+    expect(readFileSync(join(machine, "health"), "utf8")).toBe("0\n");
+    expect(log().filter((words) => /^(push|login)/.test(words))).toEqual([]);
   });
+
+  test("a smoke test fails at the first thing that does not hold, and says which", async () => {
+    const wrong = Bun.serve({ port: 0, fetch: () => new Response("no gateway") });
+    const smoke = Bun.spawn([join(ROOT, "gateway/deploy/smoke"), wrong.url.origin, "key", "admin"], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    expect(await new Response(smoke.stderr).text()).toContain(
+      'smoke: a call: no "Hello from a smoke test" in: no gateway',
+    );
+    expect(await smoke.exited).toBe(1);
+    await wrong.stop(true);
+  });
+});
+
+test("a dry run of a release publishes nothing, and a tag publishes package, image and files", async () => {
+  const { path: place } = scratch();
+  const out = join(place, "dist");
+  mkdirSync(out);
+  await Bun.write(join(out, "tallygate-1.2.3.tgz"), "a package");
+  const sums = new Bun.CryptoHasher("sha256").update("a package").digest("hex");
+  await Bun.write(join(out, "SHA256SUMS"), `${sums}  tallygate-1.2.3.tgz\n`);
+  for (const name of ["docker", "npm", "gh"]) {
+    await Bun.write(join(place, name), `#!/bin/sh\necho "${name} $*" >> "${place}/log"\n`);
+    chmodSync(join(place, name), 0o755);
+  }
+  const publish = async (...more: string[]) => {
+    const words = [join(ROOT, "gateway/deploy/publish"), "v1.2.3", out, "ghcr.io/a/b", ...more];
+    const env = { ...process.env, PATH: `${place}:${process.env["PATH"]}` };
+    await Bun.write(join(place, "log"), "");
+    const code = await Bun.spawn(words, { env, stdio: ["ignore", "ignore", "ignore"] }).exited;
+    return { code, log: await Bun.file(join(place, "log")).text() };
+  };
+  const dry = await publish("--dry-run");
+  expect(dry.code).toBe(0);
+  expect(dry.log).toMatch(/^docker buildx build .*--output type=cacheonly/);
+  expect(dry.log).toContain("npm publish --provenance --access public --dry-run");
+  expect(dry.log).not.toMatch(/--push|^gh /m);
+  const whole = await publish();
+  expect(whole.log).toMatch(/^docker buildx build .*-t ghcr.io\/a\/b:1.2.3 .*--push/);
+  expect(whole.log).toMatch(/^npm publish (?!.*--dry-run)/m);
+  expect(whole.log).toMatch(/^gh release create v1.2.3/m);
+  await Bun.write(join(out, "tallygate-1.2.3.tgz"), "another");
+  expect(await publish()).toEqual({ code: 1, log: "" });
 });

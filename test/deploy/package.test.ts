@@ -121,6 +121,8 @@ describe.if(HAS_PROC)("what a release has for an ordinary user in a bare directo
       const { stderr } = await outputs([...npx, "install", "claude", "--dry-run"], bare);
       expect(stderr).toContain("npm install -g tallygate");
     });
+    // Bun runs the packages inside ours, whatever Node they would need.
+    expect(child.log()).not.toContain("EBADENGINE");
     // npx ends at once, and what it started notices that.
     await until(() => child.log().includes("gateway stopped"));
   }, 600_000);

@@ -2,8 +2,9 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-/** What a start does not load. Licences stay. */
-const UNUSED = /\.(map|d\.[cm]?ts)$|\/(readme|changelog|history)\.md$|\/\.bun-tag-/i;
+/** What a start does not load: types, sources of what is built, packages' own tests and docs, other builds. Licences stay. */
+const UNUSED =
+  /\.(map|[cm]?ts|coffee)$|\/(readme|changelog|history)\.md$|\/\.bun-tag-|\/(tests?|__tests__|docs|benchmarks|examples|coverage)$|\/xml2js\.bc\.js$|\/swagger-ui(-es-bundle.*)?\.js$/i;
 
 type Packages = Readonly<Record<string, string>>;
 type Manifest = { dependencies?: Packages };
@@ -45,7 +46,14 @@ export function bundlePackages(
   function readManifest(file: string): { manifest: object; needed: string[] } {
     // An installed package's package.json is one.
     const whole: Manifest & Record<string, unknown> = JSON.parse(readFileSync(file, "utf8"));
-    const { optionalDependencies, peerDependencies: _, peerDependenciesMeta: __, ...manifest } = whole;
+    // npm would hold their Node against the user's, and they run on the Bun that ours brings.
+    const {
+      optionalDependencies,
+      engines: _,
+      peerDependencies: __,
+      peerDependenciesMeta: ___,
+      ...manifest
+    } = whole;
     const left = new Set([...Object.keys(Object(optionalDependencies)), ...Object.keys(replaced)]);
     const dependencies = Object.fromEntries(
       Object.entries(manifest.dependencies ?? {}).filter(([name]) => !left.has(name)),
