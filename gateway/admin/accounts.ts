@@ -3,12 +3,12 @@ import { GatewayError } from "../errors.ts";
 import { applyGrants } from "../identity/mapped-people.ts";
 import { readJson } from "../plugins/body.ts";
 import { type AccountRow, accountsOf, deleteAccount, moveAccount } from "../stores/identity/accounts.ts";
-import { findPerson, findPersonByEmail } from "../stores/identity/people.ts";
+import { findPersonByEmail } from "../stores/identity/people.ts";
 import { endSessions } from "../stores/identity/sessions.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, noContent } from "./documented.ts";
 import { idParameter } from "./parameters.ts";
-import type { Changing } from "./person-changes.ts";
+import { type Changing, personAt } from "./person-changes.ts";
 
 const docs = adminRoute("people");
 
@@ -17,7 +17,11 @@ export const adminAccounts = (deps: AdminDeps) =>
   adminPart(deps, "people/:id/accounts")
     .get(
       "",
-      async ({ params }) => ({ data: (await readDatabase(deps, (db) => linked(db, params.id))).map(viewOf) }),
+      async ({ params }) => ({
+        data: await readDatabase(deps, async (db) =>
+          (await accountsOf(db, (await personAt(db, params.id)).id)).map(viewOf),
+        ),
+      }),
       docs({ summary: "List a person's linked accounts", answers: { 200: LinkedAccounts } }),
     )
     .patch(
@@ -41,9 +45,9 @@ export const adminAccounts = (deps: AdminDeps) =>
       "/:account",
       async ({ params, origin }) => {
         await saveChange(deps, origin, async (tx, audit) => {
-          const person = await findPerson(tx, idParameter(params.id));
-          const gone = person && (await deleteAccount(tx, person.id, idParameter(params.account)));
-          if (!person || !gone) throw new GatewayError("not_found");
+          const person = await personAt(tx, params.id);
+          const gone = await deleteAccount(tx, person.id, idParameter(params.account));
+          if (!gone) throw new GatewayError("not_found");
           await endSessions(tx, person.id);
           await audit({ action: "account.unlinked", subject: person.email, before: viewOf(gone) });
           await applyGrants({ tx, audit, now: deps.clock.now() }, person);
@@ -62,9 +66,9 @@ type Named = { id: string; account: string };
 
 /** @throws GatewayError not_found; invalid_request for an unknown person; conflict if they have an account of that way. */
 async function move({ tx, audit, now }: Changing, { id, account }: Named, email: string): Promise<void> {
-  const before = await findPerson(tx, idParameter(id));
-  const moved = before && (await accountsOf(tx, before.id)).find((it) => it.id === account);
-  if (!before || !moved) throw new GatewayError("not_found");
+  const before = await personAt(tx, id);
+  const moved = (await accountsOf(tx, before.id)).find((it) => it.id === account);
+  if (!moved) throw new GatewayError("not_found");
   const after = await findPersonByEmail(tx, email);
   if (!after) throw new GatewayError("invalid_request", "/email: No person has this e-mail.");
   if (after.id === before.id) return;
@@ -80,12 +84,6 @@ async function move({ tx, audit, now }: Changing, { id, account }: Named, email:
     after: { ...viewOf(moved), person: after.email },
   });
   for (const person of [before, after]) await applyGrants({ tx, audit, now }, person);
-}
-
-async function linked(reader: Parameters<typeof findPerson>[0], id: string): Promise<AccountRow[]> {
-  const person = await findPerson(reader, idParameter(id));
-  if (!person) throw new GatewayError("not_found");
-  return await accountsOf(reader, person.id);
 }
 
 const viewOf = ({ id, providerId, issuer, accountId, createdAt, updatedAt }: AccountRow): LinkedAccount => ({

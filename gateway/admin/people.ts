@@ -1,18 +1,17 @@
 import { pageOf } from "#shared/admin/fields.ts";
 import { PersonBody, PersonPatch, PersonView } from "#shared/admin/people.ts";
-import { GatewayError } from "../errors.ts";
 import { personView } from "../identity/person-view.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
-import { findPerson, listPeople, type PersonRow } from "../stores/identity/people.ts";
+import { listPeople } from "../stores/identity/people.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { changedBudget } from "./key-view.ts";
 import { pageFrom, readListQuery } from "./list.ts";
-import { idCursor, idParameter } from "./parameters.ts";
-import { addPerson, changePerson } from "./person-changes.ts";
+import { idCursor } from "./parameters.ts";
+import { addPerson, changePerson, personAt } from "./person-changes.ts";
 
-/** `/admin/v1/people`: who may sign in, and what they may do. */
+/** `/admin/v1/people`: who may sign in, and what they may do. An address names a person by id or e-mail. */
 export const adminPeople = (deps: AdminDeps) =>
   adminPart(deps, "people")
     .get(
@@ -28,7 +27,7 @@ export const adminPeople = (deps: AdminDeps) =>
     .post("", ({ request, origin }) => create(deps, origin, request), { ...CREATE })
     .get(
       "/:id",
-      ({ params }) => readDatabase(deps, async (db) => personView(await existing(db, params.id))),
+      ({ params }) => readDatabase(deps, async (db) => personView(await personAt(db, params.id))),
       { ...READ },
     )
     .patch(
@@ -60,7 +59,7 @@ const CREATE = docs({
   body: PersonBody,
   answers: { 201: PersonView },
 });
-const READ = docs({ summary: "Read a person", answers: { 200: PersonView } });
+const READ = docs({ summary: "Read a person, by id or e-mail", answers: { 200: PersonView } });
 const PATCH = docs({
   summary: "Change a person",
   description:
@@ -96,16 +95,10 @@ async function create(deps: AdminDeps, origin: Origin, request: Request): Promis
   return created(personView(row));
 }
 
-async function existing(reader: Parameters<typeof findPerson>[0], id: string): Promise<PersonRow> {
-  const person = await findPerson(reader, idParameter(id));
-  if (!person) throw new GatewayError("not_found");
-  return person;
-}
-
 const edit = (deps: AdminDeps, origin: Origin, { id, body }: { id: string; body: PersonPatch }) =>
   saveChange(deps, origin, async (tx, audit) => {
     const { github_login: githubLogin, budget_usd: _, budget_period: __, unpriced: ___, ...rest } = body;
-    const before = await existing(tx, id);
+    const before = await personAt(tx, id);
     const wanted = {
       ...rest,
       ...changedBudget(before, body),

@@ -4,6 +4,7 @@ import { GatewayError } from "../errors.ts";
 import { personView } from "../identity/person-view.ts";
 import type { Audit } from "../stores/audit.ts";
 import {
+  findPerson,
   findPersonByEmail,
   insertPerson,
   type NewPerson,
@@ -15,10 +16,20 @@ import { deleteTokensOf } from "../stores/identity/tokens.ts";
 import { listKeysOf, revokeKey } from "../stores/keys.ts";
 import { requireTeam } from "../stores/teams.ts";
 import { keyView } from "./key-view.ts";
+import { idParameter } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";
 
 /** A change under way. */
 export type Changing = { tx: Transaction; audit: Audit; now: Date };
+
+/** The person in an address, by id or e-mail. @throws GatewayError not_found */
+export async function personAt(reader: Parameters<typeof findPerson>[0], name: string): Promise<PersonRow> {
+  const person = name.includes("@")
+    ? await findPersonByEmail(reader, name)
+    : await findPerson(reader, idParameter(name));
+  if (!person) throw new GatewayError("not_found");
+  return person;
+}
 
 /** Adds a person. @throws GatewayError conflict for a taken e-mail; invalid_request for an unknown team. */
 export async function addPerson(it: Changing, facts: NewPerson, disabled: boolean): Promise<PersonRow> {

@@ -51,6 +51,7 @@ async function run(command: string[], cwd: string, env: Record<string, string> =
 /** The two commands and the demo have tests of their own; everything else of `npx` is done by this Bun. */
 const SHELL = `set -e
 npx() { shift 2; case "$*" in "run start" | "run test" | "run demo") ;; *) "$BUN" "$@" ;; esac; }
+tallygate() { "$BUN" run tallygate "$@"; }
 curl() { command curl --silent --show-error --fail-with-body "$@"; echo; }`;
 
 /** Stands in for the Python SDK where it is not installed: it makes the call all the same. */
@@ -94,6 +95,8 @@ describe("of the README and its pages", () => {
     const env = {
       BUN: process.execPath,
       TALLYGATE_URL: gateway.url,
+      // The database in the data directory of a start.
+      DATABASE_URL: gateway.databaseUrl,
       AI_SDK_LOG_WARNINGS: "false",
       ...(python === null ? {} : { PYTHONPATH: python }),
     };
