@@ -1,3 +1,4 @@
+import { useMediaQuery } from "@mantine/hooks";
 import type { DimensionName, MeasureName, Result, Row, Unit } from "#shared/report.ts";
 import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { Change } from "./change.tsx";
@@ -21,16 +22,19 @@ type ReportTableProps = {
 /** A report's rows with their changes, and the total, which is no sum of rows where persons are counted. */
 export function ReportTable({ result, title, units, choose }: ReportTableProps) {
   const { dimensions, measures } = result.spec;
-  const columns = [...dimensions.map((name, i) => groupColumn(name, i, choose)), ...new Set(measures)].map(
-    (it) => (typeof it === "string" ? measureColumn(result, it, units[it] ?? "count") : it),
-  );
+  const isNarrow = useMediaQuery("(max-width: 480px)", false, { getInitialValueInEffect: false });
+  const groups = dimensions.map((name, i) => groupColumn(name, i, choose));
+  const columns = [
+    ...(isNarrow ? groups.slice(0, 1).map((first) => stacked(first, groups)) : groups),
+    ...[...new Set(measures)].map((name) => measureColumn(result, name, units[name] ?? "count")),
+  ];
   return (
     <DataTable
       label={title}
       columns={columns}
       rows={dimensions.length === 0 ? [result.total] : result.rows}
       rowKey={({ groups }) => JSON.stringify(groups)}
-      rowHeight={result.previousWindow ? 54 : 35}
+      rowHeight={Math.max(result.previousWindow ? 54 : 35, isNarrow ? 14 + 21 * groups.length : 0)}
     />
   );
 }
@@ -44,6 +48,13 @@ const groupColumn = (name: DimensionName, i: number, choose: ReportTableProps["c
     return <GroupName text={longTimeGroup(name, value)} choose={choose && (() => choose(name, value))} />;
   },
   foot: i === 0 ? "Total" : "",
+});
+
+/** All groups in one column: a phone has no room for more beside the figures. */
+const stacked = (first: Column<Row>, groups: readonly Column<Row>[]): Column<Row> => ({
+  ...first,
+  head: groups.map(({ head }) => head).join(", "),
+  cell: (row) => groups.map(({ id, cell }) => <div key={id}>{cell(row)}</div>),
 });
 
 const measureColumn = (result: Shown, name: MeasureName, unit: Unit): Column<Row> => {

@@ -184,8 +184,6 @@ type Unpriced = UnpricedModels["data"][number];
 
 const UNPRICED_COLUMNS: readonly Column<Unpriced>[] = [
   textColumn("model", "Model", { of: ({ model }) => model, none: "unknown" }),
-  textColumn("provider", "Provider", { of: ({ provider }) => provider, none: "unknown" }),
-  textColumn("tier", "Tier", { of: ({ tier }) => tier, none: "standard" }),
   {
     id: "requests",
     head: "Calls without a cost",
@@ -194,6 +192,8 @@ const UNPRICED_COLUMNS: readonly Column<Unpriced>[] = [
     cell: ({ requests }) => count(requests),
   },
   { id: "reason", head: "Why", cell: ({ reason }) => <div className="changes">{reason}</div> },
+  textColumn("provider", "Provider", { of: ({ provider }) => provider, none: "unknown" }),
+  textColumn("tier", "Tier", { of: ({ tier }) => tier, none: "standard" }),
 ];
 
 /** Models of the last seven days whose calls have no cost. Nothing is shown if there are none. */
