@@ -12,13 +12,30 @@ import {
 } from "@tanstack/react-router";
 import { versionKnown } from "./data/follow-records.ts";
 import { hasCalls } from "./data/has-calls.ts";
+import {
+  AUDIT_FILTERS,
+  PULL_REQUEST_FILTERS,
+  REQUEST_FILTERS,
+  TOOL_CALL_FILTERS,
+} from "./data/list-search.ts";
 import { ME, mayAs } from "./data/me.ts";
 import { overviewQuery } from "./data/overview.ts";
+import {
+  COSTS,
+  DIALOGS,
+  EXPLAINED,
+  each,
+  explore,
+  frame,
+  LIVE,
+  OWN_USAGE,
+  type Parameters,
+} from "./data/parameters.ts";
 import { CATALOGUE_QUERY } from "./data/reports.ts";
 import { frameSearch, parseSearch, stringifySearch } from "./data/search.ts";
 import { PageHead } from "./parts/page-head.tsx";
 import { Fault } from "./parts/states.tsx";
-import { reportFaults } from "./shell/address-faults.ts";
+import { addressFaults } from "./shell/address-faults.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { Shell } from "./shell/shell.tsx";
 
@@ -70,11 +87,16 @@ const signedIn = createRoute({
 
 type Loaded<Name extends string> = Record<Name, RouteComponent>;
 
-const page = <Path extends string, Name extends string>(
-  path: Path,
-  load: () => Promise<Loaded<Name>>,
-  name: Name,
-) => createRoute({ getParentRoute: () => signedIn, path, component: lazyRouteComponent(load, name) });
+/** `parameters`: what its address may name. */
+const page =
+  <Path extends string>(path: Path, parameters: Parameters = {}) =>
+  <Name extends string>(load: () => Promise<Loaded<Name>>, name: Name) =>
+    createRoute({
+      getParentRoute: () => signedIn,
+      path,
+      component: lazyRouteComponent(load, name),
+      staticData: { parameters },
+    });
 
 const start = createRoute({
   getParentRoute: () => signedIn,
@@ -91,9 +113,10 @@ const overview = createRoute({
   getParentRoute: () => signedIn,
   path: "/overview",
   component: lazyRouteComponent(() => import("./overview/overview-page.tsx"), "OverviewPage"),
+  staticData: { parameters: frame() },
   loaderDeps: ({ search }) => search,
-  loader: ({ context: { client, me }, location: { pathname }, deps }) => {
-    if (!mayAs(me.role, "manager") || reportFaults(pathname, deps).length > 0) return;
+  loader: ({ context: { client, me }, deps }) => {
+    if (!mayAs(me.role, "manager") || addressFaults(deps, frame()).length > 0) return;
     void client.prefetchQuery(overviewQuery(frameSearch(deps)));
   },
 });
@@ -101,38 +124,61 @@ const overview = createRoute({
 /** Every page of a signed-in person; its code is loaded when it is first needed. */
 const pages = [
   overview,
-  page("/reports", () => import("./reports/reports-page.tsx"), "ReportsPage"),
-  page("/reports/$id", () => import("./reports/report-page.tsx"), "ReportPage"),
-  page("/explore", () => import("./explore/explore-page.tsx"), "ExplorePage"),
-  page("/pull-requests", () => import("./pull-requests/pull-requests-page.tsx"), "PullRequestsPage"),
-  page("/pull-requests/costs", () => import("./pull-requests/costs-page.tsx"), "CostsPage"),
-  page("/pull-requests/explained", () => import("./pull-requests/explained-page.tsx"), "ExplainedPage"),
-  page(
-    "/pull-requests/$owner/$repo/$n",
+  page("/reports", each(["q"]))(() => import("./reports/reports-page.tsx"), "ReportsPage"),
+  page("/reports/$id", frame())(() => import("./reports/report-page.tsx"), "ReportPage"),
+  page("/explore", explore())(() => import("./explore/explore-page.tsx"), "ExplorePage"),
+  page("/pull-requests", each(Object.keys(PULL_REQUEST_FILTERS)))(
+    () => import("./pull-requests/pull-requests-page.tsx"),
+    "PullRequestsPage",
+  ),
+  page("/pull-requests/costs", COSTS)(() => import("./pull-requests/costs-page.tsx"), "CostsPage"),
+  page("/pull-requests/explained", EXPLAINED)(
+    () => import("./pull-requests/explained-page.tsx"),
+    "ExplainedPage",
+  ),
+  page("/pull-requests/$owner/$repo/$n")(
     () => import("./pull-requests/pull-request-page.tsx"),
     "PullRequestPage",
   ),
-  page("/requests", () => import("./requests/requests-page.tsx"), "RequestsPage"),
-  page("/requests/$id", () => import("./requests/request-page.tsx"), "RequestPage"),
-  page("/sessions/$session", () => import("./sessions/session-page.tsx"), "SessionPage"),
-  page("/tool-calls", () => import("./tool-calls/tool-calls-page.tsx"), "ToolCallsPage"),
-  page("/set-up", () => import("./set-up/set-up-page.tsx"), "SetUpPage"),
-  page("/me", () => import("./me/me-page.tsx"), "MePage"),
-  page("/device", () => import("./device/device-page.tsx"), "DevicePage"),
-  page("/settings/providers", () => import("./settings/providers-page.tsx"), "ProvidersPage"),
-  page("/settings/routes", () => import("./settings/routes-page.tsx"), "RoutesPage"),
-  page("/settings/keys", () => import("./settings/keys-page.tsx"), "KeysPage"),
-  page("/settings/limits", () => import("./settings/limits-page.tsx"), "LimitsPage"),
-  page("/settings/guardrails", () => import("./settings/guardrails-page.tsx"), "GuardrailsPage"),
-  page("/settings/prices", () => import("./settings/prices-page.tsx"), "PricesPage"),
-  page("/settings/tool-servers", () => import("./settings/tool-servers-page.tsx"), "ToolServersPage"),
-  page("/settings/hook-policies", () => import("./settings/hook-policies-page.tsx"), "HookPoliciesPage"),
-  page("/settings/people", () => import("./settings/people-page.tsx"), "PeoplePage"),
-  page("/settings/people/$id", () => import("./settings/person-page.tsx"), "PersonPage"),
-  page("/settings/github", () => import("./settings/github-page.tsx"), "GithubPage"),
-  page("/settings", () => import("./settings/settings-page.tsx"), "SettingsPage"),
+  page("/requests", { ...each(Object.keys(REQUEST_FILTERS)), ...LIVE })(
+    () => import("./requests/requests-page.tsx"),
+    "RequestsPage",
+  ),
+  page("/requests/$id")(() => import("./requests/request-page.tsx"), "RequestPage"),
+  page("/sessions/$session")(() => import("./sessions/session-page.tsx"), "SessionPage"),
+  page("/tool-calls", { ...each(Object.keys(TOOL_CALL_FILTERS)), ...LIVE })(
+    () => import("./tool-calls/tool-calls-page.tsx"),
+    "ToolCallsPage",
+  ),
+  page("/set-up")(() => import("./set-up/set-up-page.tsx"), "SetUpPage"),
+  page("/me", OWN_USAGE)(() => import("./me/me-page.tsx"), "MePage"),
+  page("/device", each(["user_code"]))(() => import("./device/device-page.tsx"), "DevicePage"),
+  page("/settings/providers", DIALOGS)(() => import("./settings/providers-page.tsx"), "ProvidersPage"),
+  page("/settings/routes", DIALOGS)(() => import("./settings/routes-page.tsx"), "RoutesPage"),
+  page("/settings/keys", DIALOGS)(() => import("./settings/keys-page.tsx"), "KeysPage"),
+  page("/settings/limits", DIALOGS)(() => import("./settings/limits-page.tsx"), "LimitsPage"),
+  page("/settings/guardrails", DIALOGS)(() => import("./settings/guardrails-page.tsx"), "GuardrailsPage"),
+  page("/settings/prices", { ...DIALOGS, ...each(["on"]) })(
+    () => import("./settings/prices-page.tsx"),
+    "PricesPage",
+  ),
+  page("/settings/tool-servers", DIALOGS)(
+    () => import("./settings/tool-servers-page.tsx"),
+    "ToolServersPage",
+  ),
+  page("/settings/hook-policies", DIALOGS)(
+    () => import("./settings/hook-policies-page.tsx"),
+    "HookPoliciesPage",
+  ),
+  page("/settings/people", DIALOGS)(() => import("./settings/people-page.tsx"), "PeoplePage"),
+  page("/settings/people/$id", DIALOGS)(() => import("./settings/person-page.tsx"), "PersonPage"),
+  page("/settings/github", DIALOGS)(() => import("./settings/github-page.tsx"), "GithubPage"),
+  page("/settings")(() => import("./settings/settings-page.tsx"), "SettingsPage"),
   createRoute({ getParentRoute: () => signedIn, path: "$", component: NotFound }),
-  page("/settings/audit", () => import("./settings/audit-page.tsx"), "AuditPage"),
+  page("/settings/audit", each(Object.keys(AUDIT_FILTERS)))(
+    () => import("./settings/audit-page.tsx"),
+    "AuditPage",
+  ),
 ];
 
 export function newRouter(client: QueryClient) {
@@ -151,5 +197,8 @@ export function newRouter(client: QueryClient) {
 declare module "@tanstack/react-router" {
   interface Register {
     router: ReturnType<typeof newRouter>;
+  }
+  interface StaticDataRouteOption {
+    parameters?: Parameters;
   }
 }

@@ -50,7 +50,7 @@ const PRICES: readonly object[] = [
 export const SAVED_REPORT = "commerce-by-model";
 
 /** Configures a gateway as an organisation would. */
-export async function seedSettings(gateway: GatewayProcess): Promise<void> {
+export async function seedSettings(gateway: Pick<GatewayProcess, "admin">): Promise<void> {
   for (const [path, body] of RESOURCES) await gateway.admin("PUT", path, body);
   for (const price of PRICES) await gateway.admin("POST", "/prices", price);
   await gateway.admin("POST", "/reports", {

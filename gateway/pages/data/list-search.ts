@@ -12,3 +12,56 @@ export const listSearch =
         return value === undefined ? [] : [[name, value]];
       }),
     );
+
+/** The filters of each list, and their words. */
+export const REQUEST_FILTERS = {
+  from: "From",
+  to: "To",
+  model: "Model",
+  client: "Client",
+  owner: "Person",
+  team: "Team",
+  user: "User label",
+  key: "Key",
+  route: "Route",
+  session: "Session",
+  tag: "Tag",
+  provider: "Provider",
+  channel: "Channel",
+  surface: "Surface",
+  state: "State",
+  status: "Status",
+  error_type: "Error",
+  error_cause: "Cause",
+  guardrail: "Guardrail",
+  provider_request_id: "Provider's request id",
+} as const;
+
+export const TOOL_CALL_FILTERS = {
+  from: "From",
+  to: "To",
+  server: "Server",
+  tool: "Tool",
+  status: "Status",
+  channel: "Channel",
+  client: "Client",
+  owner: "Person",
+  team: "Team",
+  key: "Key",
+  session: "Session",
+} as const;
+
+export const PULL_REQUEST_FILTERS = {
+  from: "From",
+  to: "To",
+  repository: "Repository",
+  author: "Author",
+  team: "Team",
+  min_cost: "Cost from, USD",
+  state: "State",
+  link: "Link",
+  session: "Session",
+  number: "Number",
+} as const;
+
+export const AUDIT_FILTERS = { actor: "Who", action: "What", subject: "Of", from: "From", to: "To" } as const;

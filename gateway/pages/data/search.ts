@@ -5,10 +5,11 @@ import type { Compare, DimensionName, Filters, Range, RangeName } from "#shared/
 export type RawSearch = Record<string, string | string[]>;
 
 export function parseSearch(text: string): RawSearch {
-  const found: Record<string, string[]> = {};
-  for (const [name, value] of new URLSearchParams(text)) found[name] = [...(found[name] ?? []), value];
+  // A name may be any text, such as `__proto__`.
+  const found = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(text)) found.set(name, [...(found.get(name) ?? []), value]);
   return Object.fromEntries(
-    Object.entries(found).map(([name, values]) => [name, values.length === 1 ? (values[0] ?? "") : values]),
+    [...found].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? "") : values]),
   );
 }
 

@@ -22,7 +22,8 @@ export type SpecSearch = FrameSearch & {
 };
 
 /** Changes parts of the report in the address. */
-export type ChangeSpec = (change: Partial<{ [K in keyof SpecSearch]: SpecSearch[K] | undefined }>) => void;
+type SpecChange = Partial<{ [K in keyof SpecSearch]: SpecSearch[K] | undefined }>;
+export type ChangeSpec = (change: SpecChange) => void;
 
 export const EXPLORE_RANGE = "30d";
 
@@ -34,7 +35,7 @@ export function specSearch(raw: Record<string, unknown>): SpecSearch {
   return {
     ...frameSearch(raw),
     ...(source && { source }),
-    // One text that is empty says "by nothing"; no text at all is the default.
+    // `none` says "by nothing"; no text at all is the default.
     ...(raw["by"] !== undefined && { by }),
     ...(measure.length > 0 && { measure }),
     ...(view && { view }),
@@ -44,7 +45,23 @@ export function specSearch(raw: Record<string, unknown>): SpecSearch {
 export const sourceIn = (catalogue: ReportCatalogue, name: SourceName) =>
   catalogue.sources.find((source) => source.name === name);
 
-/** What an address asks, as far as it is legal; the rest has its default. */
+/** The question put to another source, without what that lacks. */
+export function inSource(
+  search: SpecSearch,
+  source: ReportCatalogue["sources"][number] | undefined,
+): SpecChange {
+  const { dimensions = [], measures = [] } = source ?? {};
+  const [by, measure] = [known(search.by ?? [], dimensions), known(search.measure ?? [], measures)];
+  return {
+    ...Object.fromEntries(FILTER_NAMES.map((name) => [name, undefined])),
+    ...filtersFor(search, dimensions),
+    source: source?.name,
+    by: by.length > 0 ? by : undefined,
+    measure: measure.length > 0 ? measure : undefined,
+  };
+}
+
+/** The question of an address that was found askable; what it does not name has its default. */
 export function specOf(search: SpecSearch, catalogue: ReportCatalogue): Spec {
   const source = search.source ?? "requests";
   const legal = sourceIn(catalogue, source);

@@ -4,7 +4,7 @@ import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { useReport } from "../data/reports.ts";
-import { type ChangeSpec, type SpecSearch, sourceIn, viewsOf } from "../data/spec-search.ts";
+import { type ChangeSpec, inSource, type SpecSearch, sourceIn, viewsOf } from "../data/spec-search.ts";
 import { narrowed } from "../parts/filter-chips.tsx";
 import { SOURCE_WORDS } from "../parts/words.ts";
 
@@ -29,8 +29,14 @@ export function Builder({ spec, catalogue, search, change }: BuilderProps) {
         allowDeselect={false}
         data={catalogue.sources.map(({ name }) => ({ value: name, label: SOURCE_WORDS[name] }))}
         value={spec.source}
-        // Dimensions and measures that the new source lacks are dropped.
-        onChange={(name) => change({ source: catalogue.sources.find((it) => it.name === name)?.name })}
+        onChange={(name) =>
+          change(
+            inSource(
+              search,
+              catalogue.sources.find((it) => it.name === name),
+            ),
+          )
+        }
       />
       <Dimension spec={spec} place={0} legal={source?.dimensions ?? []} change={change} />
       <Dimension spec={spec} place={1} legal={source?.dimensions ?? []} change={change} />

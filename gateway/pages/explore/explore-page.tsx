@@ -1,11 +1,13 @@
 import { Button, Menu, Modal } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
+import { useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { DimensionName, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { useAddress } from "../data/address.ts";
+import { explore } from "../data/parameters.ts";
 import { useCatalogue, useReport } from "../data/reports.ts";
-import { EXPLORE_RANGE, specOf, specSearch } from "../data/spec-search.ts";
+import { EXPLORE_RANGE, sourceIn, specOf, specSearch } from "../data/spec-search.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { CsvButton } from "../parts/csv-button.tsx";
 import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
@@ -15,6 +17,8 @@ import { RecordsLink } from "../parts/records-link.tsx";
 import { ReportView } from "../parts/report-view.tsx";
 import { AnswerNote } from "../parts/scope-note.tsx";
 import { Answered } from "../parts/states.tsx";
+import { addressFaults } from "../shell/address-faults.ts";
+import { CannotAsk } from "../shell/cannot-ask.tsx";
 import { Builder } from "./builder.tsx";
 import { SaveReport } from "./save-report.tsx";
 
@@ -29,6 +33,17 @@ export function ExplorePage() {
 }
 
 function Explorer({ catalogue }: { catalogue: ReportCatalogue }) {
+  const raw: Record<string, unknown> = useSearch({ strict: false });
+  const source = sourceIn(catalogue, specSearch(raw).source ?? "requests");
+  const faults = addressFaults(raw, explore(source));
+  return faults.length > 0 ? (
+    <CannotAsk title="Explore" faults={faults} />
+  ) : (
+    <Question catalogue={catalogue} />
+  );
+}
+
+function Question({ catalogue }: { catalogue: ReportCatalogue }) {
   const [search, change] = useAddress(specSearch);
   const spec = useMemo(() => specOf(search, catalogue), [search, catalogue]);
   const result = useReport(spec);
@@ -45,7 +60,7 @@ function Explorer({ catalogue }: { catalogue: ReportCatalogue }) {
       </PageHead>
       <AnswerNote answer={result.data} />
       <Builder spec={spec} catalogue={catalogue} search={search} change={change} />
-      <FilterChips search={search} change={change} idle={idleIn(spec)} />
+      <FilterChips search={search} change={change} />
       <Answered query={result} height={480}>
         {(answer) => <ReportView result={shownAs(answer, spec)} catalogue={catalogue} choose={choose} />}
       </Answered>
@@ -58,9 +73,6 @@ const shownAs = <T extends { spec: Spec }>(answer: T, { view, dimensions }: Spec
   answer.spec.dimensions.join() === dimensions.join()
     ? { ...answer, spec: { ...answer.spec, view } }
     : answer;
-
-const idleIn = (spec: Spec) => (name: string) =>
-  name in spec.filters ? null : "This source has no such label, so the filter does not count here.";
 
 /** One word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -7,7 +7,8 @@ import type { RangeName, Result } from "#shared/report.ts";
 import { useAddress } from "../data/address.ts";
 import { getJson } from "../data/api.ts";
 import { type RoleName, useMe } from "../data/me.ts";
-import { oneNameOf } from "../data/search.ts";
+import { OWN_GROUPS } from "../data/parameters.ts";
+import { oneNameOf, RANGE_NAMES } from "../data/search.ts";
 import { BudgetBar } from "../parts/budget-bar.tsx";
 import { utcDay } from "../parts/dates.ts";
 import { plainName } from "../parts/foreign.tsx";
@@ -18,11 +19,11 @@ import { ConnectAgent } from "./connect-agent.tsx";
 import { OwnKeys } from "./own-keys.tsx";
 import { OwnPullRequests } from "./own-pull-requests.tsx";
 import { OwnSignIns } from "./own-sign-ins.tsx";
-import { GROUPS, OwnUsage, RANGES } from "./own-usage.tsx";
+import { OwnUsage } from "./own-usage.tsx";
 
 const readSearch = (raw: Record<string, unknown>) => ({
-  by: oneNameOf(GROUPS, raw["by"]) ?? "session",
-  range: oneNameOf(RANGES, raw["range"]) ?? "mtd",
+  by: oneNameOf(OWN_GROUPS, raw["by"]) ?? "session",
+  range: oneNameOf(RANGE_NAMES, raw["range"]) ?? "mtd",
 });
 
 const PULL_REQUESTS_MAX = 10;

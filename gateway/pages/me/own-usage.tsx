@@ -1,7 +1,8 @@
 import { SegmentedControl } from "@mantine/core";
-import type { MeasureName, RangeName, Result, Row, Unit } from "#shared/report.ts";
+import type { MeasureName, Result, Row, Unit } from "#shared/report.ts";
 import { dimensionWord } from "#shared/report-words.ts";
-import { oneNameOf } from "../data/search.ts";
+import { OWN_GROUPS } from "../data/parameters.ts";
+import { oneNameOf, RANGE_NAMES } from "../data/search.ts";
 import { Bars } from "../parts/charts/bars.tsx";
 import { ChartPanel } from "../parts/charts/chart.tsx";
 import { singleSeries } from "../parts/charts/data.ts";
@@ -14,8 +15,6 @@ import { Empty } from "../parts/states.tsx";
 import { windowWords } from "../parts/window-words.ts";
 import { SessionLink } from "../sessions/session-link.tsx";
 
-export const GROUPS = ["session", "model", "client"] as const;
-export const RANGES = ["mtd", "7d", "30d", "last_month"] as const satisfies readonly RangeName[];
 const RANGE_WORDS = {
   mtd: "This month",
   "7d": "7 days",
@@ -25,7 +24,7 @@ const RANGE_WORDS = {
 const UNITS: Readonly<Partial<Record<MeasureName, Unit>>> = { cost_usd: "USD" };
 
 type Zoned = Result & { time_zone: string };
-type Chosen = { by: (typeof GROUPS)[number]; range: (typeof RANGES)[number] };
+type Chosen = { by: (typeof OWN_GROUPS)[number]; range: (typeof RANGE_NAMES)[number] };
 type OwnUsageProps = Chosen & {
   days: Zoned;
   groups: Zoned;
@@ -40,8 +39,8 @@ export function OwnUsage({ days, groups, by, range, change }: OwnUsageProps) {
       <SegmentedControl
         aria-label="Range"
         value={range}
-        onChange={(value) => change({ range: oneNameOf(RANGES, value) })}
-        data={RANGES.map((value) => ({ value, label: RANGE_WORDS[value] }))}
+        onChange={(value) => change({ range: oneNameOf(RANGE_NAMES, value) })}
+        data={RANGE_NAMES.map((value) => ({ value, label: RANGE_WORDS[value] }))}
         mb="sm"
       />
       {days.rows.length === 0 ? (
@@ -65,8 +64,8 @@ export function OwnUsage({ days, groups, by, range, change }: OwnUsageProps) {
                 size="xs"
                 aria-label="Group by"
                 value={by}
-                onChange={(value) => change({ by: oneNameOf(GROUPS, value) })}
-                data={[...GROUPS]}
+                onChange={(value) => change({ by: oneNameOf(OWN_GROUPS, value) })}
+                data={[...OWN_GROUPS]}
               />
             }
           >

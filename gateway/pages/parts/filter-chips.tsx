@@ -5,19 +5,12 @@ import { Chips } from "./value-chips.tsx";
 type FilterChipsProps = {
   search: FrameSearch;
   change: (change: Partial<Record<FilterName, string[] | undefined>>) => void;
-  /** Filters that what is shown here cannot take, with the reason. */
-  idle?: (name: FilterName) => string | null;
 };
 
 /** What the page is narrowed to. */
-export function FilterChips({ search, change, idle = () => null }: FilterChipsProps) {
+export function FilterChips({ search, change }: FilterChipsProps) {
   const chips = FILTER_NAMES.flatMap((name) =>
-    (search[name] ?? []).map((value) => ({
-      name,
-      word: dimensionWord(name),
-      value,
-      title: idle(name) ?? undefined,
-    })),
+    (search[name] ?? []).map((value) => ({ name, word: dimensionWord(name), value })),
   );
   const without = (name: string, value: string) => {
     const filter = FILTER_NAMES.find((it) => it === name);

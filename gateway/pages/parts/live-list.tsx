@@ -31,15 +31,14 @@ type Live<Item> = {
   none: ReactNode;
 };
 
-/** What `LiveList` shows, and what its address may name. */
+/** What `LiveList` shows, and how it reads its address. */
 export function liveList<Item extends { id: string }>(it: Live<Item>) {
-  const names = Object.keys(it.words);
-  const readFilters = listSearch(names);
+  const readFilters = listSearch(Object.keys(it.words));
   const readSearch = (raw: Record<string, unknown>) => ({
     ...readFilters(raw),
     live: raw["live"] === "off" ? "off" : undefined,
   });
-  return { ...it, names: [...names, "live"], readSearch };
+  return { ...it, readSearch };
 }
 
 type LiveListProps<Item extends { id: string }> = {

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { DimensionName, MeasureName, QueryAnswer, Spec } from "#shared/report.ts";
 import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
+import { COSTS_BY, COSTS_FILTERS } from "../data/parameters.ts";
 import { useReports } from "../data/reports.ts";
 import { type FrameSearch, filtersFor, frameSearch, oneNameOf, rangeOf } from "../data/search.ts";
 import { CsvButton } from "../parts/csv-button.tsx";
@@ -16,10 +17,6 @@ import { CostTrend } from "./cost-trend.tsx";
 import { Dearest } from "./dearest.tsx";
 
 const RANGE = "30d";
-const NARROWED_BY = [
-  ...(["repository", "team", "cost_center", "subject", "author", "pr_lines", "pr_files"] as const),
-];
-const BY = ["repository", "team", "author", "pr_lines", "pr_files"] as const;
 const MEASURES: MeasureName[] = ["median_cost_per_pr", "p90_cost_per_pr", "costed_prs", "cost_usd"];
 const UNITS = {
   ...({ median_cost_per_pr: "USD", p90_cost_per_pr: "USD", costed_prs: "count", cost_usd: "USD" } as const),
@@ -27,9 +24,9 @@ const UNITS = {
 };
 const TREND: MeasureName[] = ["median_cost_per_pr", "median_low_usd", "median_high_usd", "costed_prs"];
 
-type CostsSearch = FrameSearch & { by?: (typeof BY)[number] };
+type CostsSearch = FrameSearch & { by?: (typeof COSTS_BY)[number] };
 const costsSearch = (raw: Record<string, unknown>): CostsSearch => {
-  const by = oneNameOf(BY, raw["by"]);
+  const by = oneNameOf(COSTS_BY, raw["by"]);
   return { ...frameSearch(raw), ...(by && { by }) };
 };
 
@@ -39,7 +36,7 @@ type Part = "total" | "weeks" | "groups" | "kinds" | "closed";
 function specsOf(search: CostsSearch): Record<Part, Spec> {
   const compare = search.compare ?? "previous_period";
   const common = { range: rangeOf(search, RANGE), view: "table" } as const;
-  const filters = filtersFor(search, NARROWED_BY);
+  const filters = filtersFor(search, COSTS_FILTERS);
   const ofMerges = (dimensions: DimensionName[], measures: MeasureName[]): Spec => ({
     ...{
       ...common,
@@ -116,7 +113,7 @@ function Parts({ parts: { total, weeks, groups, kinds, closed }, search, change 
       <Panel
         title={`By ${dimensionWord(by).toLowerCase()}`}
         sub="Half of the merges cost at most the median, and nine of ten at most the other figure."
-        aside={BY.filter((name) => name !== by).map((name) => (
+        aside={COSTS_BY.filter((name) => name !== by).map((name) => (
           <button key={name} type="button" className="value-link small" onClick={() => change({ by: name })}>
             {dimensionWord(name)}
           </button>

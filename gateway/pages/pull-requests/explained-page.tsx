@@ -2,6 +2,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { EXPLANATION_MEANING, EXPLANATIONS, type Explanation } from "#shared/explanation.ts";
 import type { DimensionName, MeasureName, QueryAnswer, Spec } from "#shared/report.ts";
 import { useAddress } from "../data/address.ts";
+import { EXPLAINED_FILTERS } from "../data/parameters.ts";
 import { useReport } from "../data/reports.ts";
 import { type FrameSearch, filtersFor, frameSearch, oneNameOf, rangeOf } from "../data/search.ts";
 import { RankedBars } from "../parts/charts/ranked-bars.tsx";
@@ -16,8 +17,6 @@ import { AnswerNote } from "../parts/scope-note.tsx";
 import { Answered, EmptyPanel } from "../parts/states.tsx";
 
 const RANGE = "mtd";
-/** What calls can be narrowed by here. */
-const NARROWED_BY = ["team", "cost_center", "client", "model", "route", "subject", "key"] as const;
 const MEASURES: MeasureName[] = ["cost_usd", "cost_share", "requests", "sessions"];
 const UNITS = { cost_usd: "USD", cost_share: "fraction", requests: "count", sessions: "count" } as const;
 
@@ -25,7 +24,7 @@ const specOf = (search: FrameSearch, dimensions: DimensionName[], explanation?: 
   source: "requests",
   dimensions,
   measures: MEASURES,
-  filters: { ...filtersFor(search, NARROWED_BY), ...(explanation && { explanation: [explanation] }) },
+  filters: { ...filtersFor(search, EXPLAINED_FILTERS), ...(explanation && { explanation: [explanation] }) },
   range: rangeOf(search, RANGE),
   compare: search.compare ?? "none",
   view: "table",

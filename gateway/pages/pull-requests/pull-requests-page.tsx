@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { useAddress } from "../data/address.ts";
 import { queryOf } from "../data/api.ts";
-import { listSearch } from "../data/list-search.ts";
+import { listSearch, PULL_REQUEST_FILTERS } from "../data/list-search.ts";
 import { mayAs, useMe } from "../data/me.ts";
 import { LIVE_MS, useList } from "../data/records.ts";
 import { DataTable } from "../parts/data-table.tsx";
@@ -15,27 +15,12 @@ import { PageHead } from "../parts/page-head.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
 import { EmptyPanel } from "../parts/states.tsx";
 import { ValueChips } from "../parts/value-chips.tsx";
-import { askable } from "../shell/cannot-ask.tsx";
 import { NotJoined } from "./not-joined.tsx";
 import { pullRequestColumns } from "./pull-request-columns.tsx";
 
-const FILTERS = {
-  from: "From",
-  to: "To",
-  repository: "Repository",
-  author: "Author",
-  team: "Team",
-  min_cost: "Cost from, USD",
-  state: "State",
-  link: "Link",
-  session: "Session",
-  number: "Number",
-} as const;
-
 const VALUES = { state: ["merged", "open", "closed"], link: LINKS } as const;
 
-const readFilters = listSearch(Object.keys(FILTERS));
-const NAMES = Object.keys(FILTERS);
+const readFilters = listSearch(Object.keys(PULL_REQUEST_FILTERS));
 
 /** What to do about those without a cost: once for each cause. */
 function Remedies({ items }: { items: readonly PullRequestView[] }) {
@@ -51,9 +36,7 @@ function Remedies({ items }: { items: readonly PullRequestView[] }) {
 const LIST = "/admin/v1/pull-requests";
 
 /** Pull requests by their last merge, what each cost, and what to do if the cost is unknown. */
-export const PullRequestsPage = askable("Pull requests", NAMES, PullRequests);
-
-function PullRequests() {
+export function PullRequestsPage() {
   const [filters, change] = useAddress(readFilters);
   const { role } = useMe();
   const list = useList<PullRequestView>({ path: LIST, filters, refreshMs: LIVE_MS });
@@ -72,7 +55,7 @@ function PullRequests() {
         }
       >
         <FieldFilter
-          words={FILTERS}
+          words={PULL_REQUEST_FILTERS}
           source="outcomes"
           choose={narrow}
           values={{
@@ -91,7 +74,11 @@ function PullRequests() {
         </Button>
       </PageHead>
       <ListNote />
-      <ValueChips words={FILTERS} values={filters} remove={(name) => change({ [name]: undefined })} />
+      <ValueChips
+        words={PULL_REQUEST_FILTERS}
+        values={filters}
+        remove={(name) => change({ [name]: undefined })}
+      />
       {Object.keys(filters).length === 0 && <NotJoined choose={change} />}
       <ListPage
         list={list}

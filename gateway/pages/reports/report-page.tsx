@@ -1,11 +1,12 @@
 import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { SavedReportView } from "#shared/admin/reports.ts";
 import type { RangeName, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { useAddress } from "../data/address.ts";
 import { sendJson } from "../data/api.ts";
+import { frame } from "../data/parameters.ts";
 import { REPORTS_QUERY, useCatalogue, useReport } from "../data/reports.ts";
 import { FILTER_NAMES, type FrameSearch, filtersFor, frameSearch, rangeOf } from "../data/search.ts";
 import { searchOfSpec, sourceIn } from "../data/spec-search.ts";
@@ -19,6 +20,8 @@ import { ReportView } from "../parts/report-view.tsx";
 import { AnswerNote } from "../parts/scope-note.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
 import { DeleteButton } from "../settings/delete-button.tsx";
+import { addressFaults } from "../shell/address-faults.ts";
+import { CannotAsk } from "../shell/cannot-ask.tsx";
 
 /** One built-in or saved report. The address may override its range, comparison and filters. */
 export function ReportPage() {
@@ -81,11 +84,23 @@ const shownFrame = (spec: Spec): FrameSearch => ({
   ),
 });
 
-function Known({ report, catalogue }: { report: SavedReportView; catalogue: ReportCatalogue }) {
+type KnownProps = { report: SavedReportView; catalogue: ReportCatalogue };
+
+function Known({ report, catalogue }: KnownProps) {
+  const raw: Record<string, unknown> = useSearch({ strict: false });
+  const faults = addressFaults(raw, frame(sourceIn(catalogue, report.spec.source)?.dimensions));
+  return faults.length > 0 ? (
+    <CannotAsk title={plainName(report.title)} faults={faults} />
+  ) : (
+    <Asked report={report} catalogue={catalogue} />
+  );
+}
+
+function Asked({ report, catalogue }: KnownProps) {
   const [search, change] = useAddress(frameSearch);
   const spec = specFor(report, search, catalogue);
   const result = useReport(spec);
-  const frame = shownFrame(spec);
+  const shown = shownFrame(spec);
   const fallback: RangeName = "30d";
   return (
     <>
@@ -97,9 +112,9 @@ function Known({ report, catalogue }: { report: SavedReportView; catalogue: Repo
           </>
         }
       >
-        <RangePicker search={frame} fallback={fallback} change={change} />
+        <RangePicker search={shown} fallback={fallback} change={change} />
         <ComparePicker result={result.data} compare={spec.compare} change={change} />
-        {spec.source === "requests" && <RecordsLink search={frame} answer={result.data} />}
+        {spec.source === "requests" && <RecordsLink search={shown} answer={result.data} />}
         <Button
           variant="default"
           size="xs"
@@ -114,7 +129,7 @@ function Known({ report, catalogue }: { report: SavedReportView; catalogue: Repo
         {!report.built_in && <DeleteReport id={report.id} />}
       </PageHead>
       <AnswerNote answer={result.data} />
-      <FilterChips search={frame} change={change} />
+      <FilterChips search={shown} change={change} />
       <Answered query={result} height={480}>
         {(answer) => (
           <ReportView

@@ -1,33 +1,10 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { RequestView } from "#shared/admin/records.ts";
 import { ROUTE_SURFACES } from "#shared/admin/routes.ts";
+import { REQUEST_FILTERS } from "../data/list-search.ts";
 import { LiveList, liveList } from "../parts/live-list.tsx";
 import { EmptyPanel } from "../parts/states.tsx";
-import { askable } from "../shell/cannot-ask.tsx";
 import { requestColumns } from "./request-columns.tsx";
-
-const FILTERS = {
-  from: "From",
-  to: "To",
-  model: "Model",
-  client: "Client",
-  owner: "Person",
-  team: "Team",
-  user: "User label",
-  key: "Key",
-  route: "Route",
-  session: "Session",
-  tag: "Tag",
-  provider: "Provider",
-  channel: "Channel",
-  surface: "Surface",
-  state: "State",
-  status: "Status",
-  error_type: "Error",
-  error_cause: "Cause",
-  guardrail: "Guardrail",
-  provider_request_id: "Provider's request id",
-} as const;
 
 const VALUES = {
   state: ["ok", "client_gone", "upstream_broken", "upstream_error", "interrupted", "denied"],
@@ -39,7 +16,7 @@ const LIST = liveList<RequestView>({
   title: "Requests",
   label: "Records",
   path: "/admin/v1/requests",
-  words: FILTERS,
+  words: REQUEST_FILTERS,
   source: "requests",
   values: VALUES,
   columns: requestColumns,
@@ -51,9 +28,7 @@ const LIST = liveList<RequestView>({
 });
 
 /** Records of calls. */
-export const RequestsPage = askable("Requests", LIST.names, Requests);
-
-function Requests() {
+export function RequestsPage() {
   const navigate = useNavigate();
   return <LiveList of={LIST} open={(id) => void navigate({ to: "/requests/$id", params: { id } })} />;
 }

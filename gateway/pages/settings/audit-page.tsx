@@ -4,14 +4,13 @@ import type { AuditValues, AuditView } from "#shared/admin/audit.ts";
 import type { JsonDocument } from "#shared/admin/claude-settings.ts";
 import { useAddress } from "../data/address.ts";
 import { getJson, queryOf } from "../data/api.ts";
-import { listSearch } from "../data/list-search.ts";
+import { AUDIT_FILTERS, listSearch } from "../data/list-search.ts";
 import { useList } from "../data/records.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { EmptyPanel } from "../parts/states.tsx";
-import { askable } from "../shell/cannot-ask.tsx";
 import { momentColumn, textColumn } from "./cells.tsx";
 import { rowsOf } from "./forms/document-rows.ts";
 import { SETTINGS_LIST } from "./resources.ts";
@@ -19,9 +18,7 @@ import { SETTINGS_LIST } from "./resources.ts";
 const PATH = "/admin/v1/audit";
 /** Filters whose values are those that there are entries of. */
 const CHOSEN = ["actor", "action", "subject"] as const;
-const FILTER_WORDS = { actor: "Who", action: "What", subject: "Of", from: "From", to: "To" } as const;
-const FILTERS = Object.keys(FILTER_WORDS);
-const readSearch = listSearch(FILTERS);
+const readSearch = listSearch(Object.keys(AUDIT_FILTERS));
 
 const inWords = (action: string): string => action.replaceAll(/[._]/g, " ");
 
@@ -80,9 +77,7 @@ const COLUMNS: readonly Column<AuditView>[] = [
 ];
 
 /** Every change: who, when, from where, and what it was before. */
-export const AuditPage = askable("Audit log", FILTERS, AuditLog);
-
-function AuditLog() {
+export function AuditPage() {
   const [search, change] = useAddress(readSearch);
   const list = useList<AuditView>({ path: PATH, filters: search, ...SETTINGS_LIST, isWhole: false });
   const { data: values } = useQuery({
@@ -101,7 +96,7 @@ function AuditLog() {
         {CHOSEN.map((name) => (
           <Select
             key={name}
-            label={FILTER_WORDS[name]}
+            label={AUDIT_FILTERS[name]}
             placeholder="Any"
             searchable
             clearable
@@ -111,14 +106,14 @@ function AuditLog() {
             ].map((value) => ({ value, label: name === "action" ? inWords(value) : plainName(value) }))}
             value={search[name] ?? null}
             onChange={(value) => change({ [name]: value ?? undefined })}
-            clearButtonProps={{ "aria-label": `Any: ${FILTER_WORDS[name]}` }}
+            clearButtonProps={{ "aria-label": `Any: ${AUDIT_FILTERS[name]}` }}
           />
         ))}
         {(["from", "to"] as const).map((name) => (
           <TextInput
             key={name}
             type="date"
-            label={FILTER_WORDS[name]}
+            label={AUDIT_FILTERS[name]}
             value={search[name]?.slice(0, 10) ?? ""}
             onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
           />

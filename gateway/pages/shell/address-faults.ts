@@ -1,28 +1,34 @@
-import { RANGE_NAMES, texts } from "../data/search.ts";
-import { SOURCES, VIEWS } from "../data/spec-search.ts";
+import type { Parameter, Parameters } from "../data/parameters.ts";
 import { plainName } from "../parts/foreign.tsx";
 
-/** Parameters of reports that have a few values only. */
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  range: RANGE_NAMES,
-  compare: ["none", "previous_period"],
-  source: SOURCES,
-  view: VIEWS,
+/** Tables' own sorting and searches. */
+const OF_TABLES = /(^|\.)(sort|find)$/;
+
+/** What an address asks for that its page does not have. Values that only the gateway can judge are left to it. */
+export const addressFaults = (raw: Readonly<Record<string, unknown>>, known: Parameters): string[] => [
+  ...Object.entries(raw).flatMap(([name, given]) => {
+    if (OF_TABLES.test(name)) return [];
+    const parameter = Object.hasOwn(known, name) ? known[name] : undefined;
+    const faults = parameter ? valueFaults([given].flat().map(String), parameter) : [unknown(known)];
+    return faults.map((fault) => `${plainName(name)}${fault}`);
+  }),
+  ...(raw["range"] !== undefined && (raw["from"] ?? raw["to"]) !== undefined
+    ? ["range: expected without from and to."]
+    : []),
+];
+
+const unknown = (known: Parameters): string => {
+  const names = Object.keys(known);
+  return names.length === 0
+    ? ": this page has no filters."
+    : `: there is no such filter. There are ${names.join(", ")}.`;
 };
-const REPORTS = /^\/(overview|reports\/[^/]+|explore)\/?$/;
 
-type Raw = Readonly<Record<string, unknown>>;
-
-/** What the address of a report asks for that there is not. Values that only the gateway can judge are left to it. */
-export const reportFaults = (pathname: string, raw: Raw): string[] =>
-  Object.entries(REPORTS.test(pathname) ? VALUES : {}).flatMap(([name, known]) =>
-    texts(raw[name])
-      .filter((value) => !known.includes(value))
-      .map((value) => `${name}=${plainName(value)}: expected one of ${known.join(", ")}.`),
-  );
-
-/** Of a list's address, what is no filter of it. Tables' own sorting and searches are. */
-export const listFaults = (raw: Raw, known: readonly string[]): string[] =>
-  Object.keys(raw)
-    .filter((name) => !known.includes(name) && !/(^|\.)(sort|find)$/.test(name))
-    .map((name) => `${plainName(name)}: there is no such filter. There are ${known.join(", ")}.`);
+function valueFaults(given: readonly string[], { values, most = 1 }: Parameter): string[] {
+  if (given.length > most) return [`: expected at most ${most}.`];
+  return given
+    .filter((value) => (values ? !values.includes(value) : value === ""))
+    .map((value) =>
+      value === "" ? ": expected a value." : `=${plainName(value)}: expected one of ${values?.join(", ")}.`,
+    );
+}

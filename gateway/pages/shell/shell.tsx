@@ -1,11 +1,11 @@
 import { Button, Kbd } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
-import { Link, Outlet, useLocation, useSearch } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useMatches, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { mayAs, useMe } from "../data/me.ts";
 import { Announcements } from "../parts/announce.tsx";
 import { Account } from "./account.tsx";
-import { reportFaults } from "./address-faults.ts";
+import { addressFaults } from "./address-faults.ts";
 import { CannotAsk } from "./cannot-ask.tsx";
 import { ColorSchemeSwitch } from "./color-scheme.tsx";
 import { Denied } from "./denied.tsx";
@@ -73,9 +73,10 @@ function Page() {
   const { role } = useMe();
   const { pathname } = useLocation();
   const raw: Record<string, unknown> = useSearch({ strict: false });
+  const known = useMatches({ select: (matches) => matches.at(-1)?.staticData.parameters });
   const page = pageAt(pathname);
   if (page && !mayAs(role, page.role)) return <Denied page={page} />;
-  const faults = reportFaults(pathname, raw);
+  const faults = known ? addressFaults(raw, known) : [];
   return faults.length > 0 ? <CannotAsk title={page?.name ?? "Tallygate"} faults={faults} /> : <Outlet />;
 }
 

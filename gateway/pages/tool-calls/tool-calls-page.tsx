@@ -1,4 +1,5 @@
 import type { ToolCallView } from "#shared/admin/tool-calls.ts";
+import { TOOL_CALL_FILTERS } from "../data/list-search.ts";
 import type { Column } from "../parts/data-table.tsx";
 import { LiveList, liveList, type Narrow } from "../parts/live-list.tsx";
 import { Moment } from "../parts/moment.tsx";
@@ -6,21 +7,6 @@ import { Money } from "../parts/money.tsx";
 import { EmptyPanel } from "../parts/states.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
 import { clientColumn, latencyColumn } from "../requests/request-columns.tsx";
-import { askable } from "../shell/cannot-ask.tsx";
-
-const FILTERS = {
-  from: "From",
-  to: "To",
-  server: "Server",
-  tool: "Tool",
-  status: "Status",
-  channel: "Channel",
-  client: "Client",
-  owner: "Person",
-  team: "Team",
-  key: "Key",
-  session: "Session",
-} as const;
 
 const TONES: Readonly<Record<string, string>> = { ok: "good", failed: "bad", denied: "warn" };
 
@@ -86,7 +72,7 @@ const LIST = liveList<ToolCallView>({
   title: "Tool calls",
   label: "Tool calls",
   path: "/admin/v1/tool-calls",
-  words: FILTERS,
+  words: TOOL_CALL_FILTERS,
   source: "tool_calls",
   columns: columnsFor,
   none: (
@@ -97,4 +83,4 @@ const LIST = liveList<ToolCallView>({
 });
 
 /** Calls of tools, as the tool gateway and agents' hooks saw them. */
-export const ToolCallsPage = askable("Tool calls", LIST.names, () => <LiveList of={LIST} />);
+export const ToolCallsPage = () => <LiveList of={LIST} />;
