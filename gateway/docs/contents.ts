@@ -64,8 +64,11 @@ const ROLL_OUT: readonly Row[] = [
 
 // biome-ignore format: one row a page
 const OPERATE: readonly Row[] = [
-  ["operate", "Run it", "Health, metrics, upgrades, all cores, backup, network and the embedded Postgres.", RUNNING],
+  ["operate", "Run it", "Health, metrics, upgrades, all cores, network and the embedded Postgres.", RUNNING],
   ["upgrade", "Upgrade", "The steps, and what happens to gateways that still run the version before.", "gateway/deploy/UPGRADE.md"],
+  ["backup", "Back up, restore and move", "One file of the whole database, checked; and the way to another database.", RUNNING, "Backup", "Moving the database"],
+  ["after-a-restore", "After a restore", "What a restore brings back to life, and what to do next.", RUNNING, "After a restore"],
+  ["poolers", "Poolers and managed Postgres", "PgBouncer, RDS, Supabase, Neon: what works, and which address to use.", RUNNING, "Poolers and managed Postgres"],
   ["troubleshooting", "Troubleshooting", "By symptom: errors, wrong figures, merges without a cost, failed starts.", "gateway/TROUBLESHOOTING.md"],
   ["faults", "What happens when…", "What callers see when something fails, what is recorded, and what to do.", "gateway/FAULTS.md"],
   ["traces", "Traces and metrics out", "Send traces and metrics of calls to a collector.", "gateway/telemetry/README.md"],

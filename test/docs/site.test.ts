@@ -125,7 +125,7 @@ describe("the docs", () => {
     ["understand ≥", "accuracy"],
     ["troubleshooting", "troubleshooting"],
     ["employee leaves", "people-come-and-go"],
-    ["pg_dump", "operate"],
+    ["pg_dump", "backup"],
     ["how do I upgrade the gateway", "upgrade"],
     ["leaked key", "people-come-and-go"],
     ["PR cost", "cost-per-merged-pull-request"],
