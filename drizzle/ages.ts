@@ -20,6 +20,7 @@ const SUMS = kept("Sums, which reports about any time read");
 const MERGES = kept("Reports about merges reach back to the first one");
 const FEW = kept("One small row for each thing that it names");
 const LIMITS = kept("Deleted when it no longer counts, within minutes");
+const BILLS = kept("Deleted with its vendor account");
 const COPIES = kept("Deleted when ClickHouse has the rows");
 
 /** Hashed once for all rows. */
@@ -121,6 +122,9 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   settings: SET,
   sign_in_accounts: SET,
   teams: SET,
+  vendor_accounts: SET,
+  vendor_bill_days: BILLS,
+  vendor_bill_lines: BILLS,
 };
 
 /** Deletes the agents' ids of sessions that have no record left. */

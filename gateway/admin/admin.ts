@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import { adminAccounts } from "./accounts.ts";
 import { adminAgentSessions, adminMetricsDropped } from "./agent-metrics.ts";
 import { adminAudit } from "./audit.ts";
@@ -28,40 +28,51 @@ import { adminSpend } from "./spend.ts";
 import { adminTeams } from "./teams.ts";
 import { adminTokenRoutes } from "./tokens.ts";
 import { adminToolCalls } from "./tool-calls.ts";
+import { adminVendorAccounts } from "./vendor-accounts.ts";
+import { adminVendorBills } from "./vendor-bills.ts";
 
 export type { AdminDeps } from "./deps.ts";
 
+/** The parts of the admin API, in the order of its documentation. A list: the types of all routes are too deep for a chain. */
+const PARTS: readonly ((deps: AdminDeps) => AnyElysia)[] = [
+  adminProviders,
+  adminProviderTest,
+  adminRoutes,
+  adminClassifier,
+  adminTeams,
+  adminBudgets,
+  adminSpend,
+  adminSearch,
+  adminKeys,
+  adminPrices,
+  adminDiscounts,
+  adminVendorAccounts,
+  adminVendorBills,
+  adminGuardrailTry,
+  adminGuardrails,
+  adminHookPolicies,
+  adminMcpServers,
+  adminReports,
+  adminSettings,
+  adminRequests,
+  adminAudit,
+  adminMetricsDropped,
+  adminToolCalls,
+  adminAgentSessions,
+  adminPullRequests,
+  adminRepositories,
+  adminSetupLinks,
+  adminGithubApp,
+  adminPeople,
+  adminAccounts,
+  adminTokenRoutes,
+  adminRoleMappings,
+  adminSignInLinks,
+];
+
 /** The admin API under `/admin/v1`. A route is for administrators, unless it names another role. */
-export const admin = (deps: AdminDeps) =>
-  new Elysia({ name: "admin", prefix: "/admin/v1" })
-    .use(adminProviders(deps))
-    .use(adminProviderTest(deps))
-    .use(adminRoutes(deps))
-    .use(adminClassifier(deps))
-    .use(adminTeams(deps))
-    .use(adminBudgets(deps))
-    .use(adminSpend(deps))
-    .use(adminSearch(deps))
-    .use(adminKeys(deps))
-    .use(adminPrices(deps))
-    .use(adminDiscounts(deps))
-    .use(adminGuardrailTry(deps))
-    .use(adminGuardrails(deps))
-    .use(adminHookPolicies(deps))
-    .use(adminMcpServers(deps))
-    .use(adminReports(deps))
-    .use(adminSettings(deps))
-    .use(adminRequests(deps))
-    .use(adminAudit(deps))
-    .use(adminMetricsDropped(deps))
-    .use(adminToolCalls(deps))
-    .use(adminAgentSessions(deps))
-    .use(adminPullRequests(deps))
-    .use(adminRepositories(deps))
-    .use(adminSetupLinks(deps))
-    .use(adminGithubApp(deps))
-    .use(adminPeople(deps))
-    .use(adminAccounts(deps))
-    .use(adminTokenRoutes(deps))
-    .use(adminRoleMappings(deps))
-    .use(adminSignInLinks(deps));
+export function admin(deps: AdminDeps): AnyElysia {
+  const app: AnyElysia = new Elysia({ name: "admin", prefix: "/admin/v1" });
+  for (const part of PARTS) app.use(part(deps));
+  return app;
+}

@@ -36,6 +36,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unkn
   "setup-link": async () => (await import("./commands/links.ts")).addSetupLink,
   "sign-in-link": async () => (await import("./commands/links.ts")).addSignInLink,
   digest: async () => (await import("./commands/digest.ts")).addDigest,
+  bills: async () => (await import("./commands/bills.ts")).addBills,
   reprice: async () => (await import("./commands/reprice.ts")).addReprice,
   rollups: async () => (await import("./commands/rollups.ts")).addRollups,
   retention: async () => (await import("./commands/retention.ts")).addRetention,

@@ -85,6 +85,7 @@ const UNDERSTAND: readonly Row[] = [
   ["accuracy", "How accurate figures are", "Where a figure is exact, a lower bound (`≥`), or unknown.", REPORTS, "Accuracy"],
   ["how-a-price-is-found", "How a price is found", "Which price a call gets, and what to do if it is missing or wrong.", "gateway/pricing/README.md"],
   ["prices", "Prices", "Enter prices, and price records later.", PROVIDERS, "Prices"],
+  ["vendor-bills", "Vendor bills", "Read vendors' bills, and compare them with what was metered.", "gateway/bills/README.md"],
   ["console", "Console", "The pages in the browser, and the question each one answers.", "gateway/pages/README.md"],
   ["glossary", "Glossary", "The words of these pages, each in a line.", "gateway/GLOSSARY.md"],
 ];

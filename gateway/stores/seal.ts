@@ -9,6 +9,7 @@ export type SealContext =
   | { orgId: string; keyId: string; answerId: string; purpose: "answer" }
   | { orgId: string; toolServer: string; purpose: "tool_credential" }
   | { orgId: string; toolServer: string; keyId: string; purpose: "tool_session" }
+  | { orgId: string; account: string; purpose: "vendor_account" }
   | { orgId: string; purpose: "digest_webhook" | "directory" };
 
 export type Sealer = {
@@ -54,6 +55,8 @@ function ownerOf(it: SealContext): string {
       return it.toolServer;
     case "tool_session":
       return `${it.toolServer}|${it.keyId}`;
+    case "vendor_account":
+      return it.account;
     case "digest_webhook":
     case "directory":
       return "";

@@ -51,6 +51,13 @@ const RESOURCES = [
     wrong: { ...SERVER, credential_header: "mcp-session-id" },
     fault: "/credential_header: This header is set by the gateway.",
   },
+  {
+    path: "vendor-accounts",
+    whole: { vendor: "anthropic" },
+    change: { keys: ["apikey_1"] },
+    wrong: { vendor: "other" },
+    fault: "/providers: Name the providers that this account pays for.",
+  },
 ] as const;
 
 describe.each(RESOURCES)("$path", ({ path, whole, change, wrong, fault: sentence }) => {

@@ -5,13 +5,19 @@ import type { Result } from "#shared/report.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 import { type Browser, signIn } from "./browser.ts";
 
-const NAMED = ["providers", "routes", "guardrails", "hook-policies", "mcp-servers", "teams"].flatMap(
-  (path) => [
-    `GET /admin/v1/${path}`,
-    `POST /admin/v1/${path}`,
-    ...["GET", "PUT", "PATCH", "DELETE"].map((method) => `${method} /admin/v1/${path}/{name}`),
-  ],
-);
+const NAMED = [
+  "providers",
+  "routes",
+  "guardrails",
+  "hook-policies",
+  "mcp-servers",
+  "teams",
+  "vendor-accounts",
+].flatMap((path) => [
+  `GET /admin/v1/${path}`,
+  `POST /admin/v1/${path}`,
+  ...["GET", "PUT", "PATCH", "DELETE"].map((method) => `${method} /admin/v1/${path}/{name}`),
+]);
 
 /** The least role for every address that people use; what calls of models need is a client key. */
 const LEAST: Record<string, Role> = {
@@ -21,6 +27,8 @@ const LEAST: Record<string, Role> = {
   "POST /admin/v1/guardrails/try": "administrator",
   "POST /admin/v1/providers/{name}/test": "administrator",
   "POST /admin/v1/providers/test": "administrator",
+  "GET /admin/v1/vendor-bills": "administrator",
+  "POST /admin/v1/vendor-bills/import": "administrator",
   "GET /admin/v1/budgets": "manager",
   "GET /admin/v1/spend": "administrator",
   "GET /admin/v1/search": "member",

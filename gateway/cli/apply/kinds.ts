@@ -12,6 +12,7 @@ import { SavedReportPut } from "#shared/admin/reports.ts";
 import { RoleMappingPut } from "#shared/admin/role-mappings.ts";
 import { RoutePut } from "#shared/admin/routes.ts";
 import { TeamPut } from "#shared/admin/teams.ts";
+import { VendorAccountPut } from "#shared/admin/vendor-bills.ts";
 import { isRecord } from "#shared/json.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { Settings } from "#shared/settings.ts";
@@ -114,6 +115,7 @@ export const RESOURCE_KINDS = {
     secrets: [],
     ...byId(discountName),
   },
+  "vendor-accounts": named("/vendor-accounts", VendorAccountPut, ["credential"]),
   reports: {
     path: "/reports",
     shape: "named",

@@ -21,7 +21,7 @@ export class ApiError extends Error {
 
 export type Api = {
   url: string;
-  /** The JSON answer, or null for an empty one. @throws ApiError */
+  /** The JSON answer, or null for an empty one. A body that is text is sent as it is. @throws ApiError */
   call(method: string, path: string, body?: unknown): Promise<unknown>;
   /** The answer as text. @throws ApiError */
   text(method: string, path: string, body?: unknown): Promise<string>;
@@ -38,7 +38,7 @@ export function apiAt(url: string, key: Secret): Api {
       redirect: "error",
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
       headers: { authorization: `Bearer ${key.reveal()}`, "content-type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
     }).catch(() => null);
     if (answer === null) throw new ApiError(null, `Nothing answers at ${url}. ${WHERE}`);
     const said = await answer.text();

@@ -52,7 +52,7 @@ and is the only way to give a credential. Prices are a list; everything else is 
     - { model: qwen3-coder, effective_from: 2026-01-01, input: "0.20", output: "0.80" }
   settings: { default_route: coding }
 
-Kinds: providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, prices, reports,
+Kinds: providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, prices, vendor-accounts, reports,
 settings. Their fields are those of the admin API (/openapi).`;
 
 async function apply(file: string, options: Options): Promise<void> {

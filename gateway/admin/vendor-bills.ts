@@ -1,0 +1,142 @@
+import { pageOf, readDecimal } from "#shared/admin/fields.ts";
+import { MAPPED, VendorBillLine, VendorBillRead } from "#shared/admin/vendor-bills.ts";
+import { isRecord, parsedJson } from "#shared/json.ts";
+import { keysOf } from "#shared/keys-of.ts";
+import {
+  type BillFilter,
+  type BillLineRow,
+  listBillLines,
+  requireAccount,
+  storeBill,
+} from "../bills/bill-rows.ts";
+import { BILLERS, type VendorName } from "../bills/billers.ts";
+import { type CsvRow, csvRows } from "../bills/csv.ts";
+import { MAPPINGS, type Mapping } from "../bills/mappings.ts";
+import { readBill } from "../bills/read-bill.ts";
+import { summaryOf } from "../bills/summary.ts";
+import { GatewayError } from "../errors.ts";
+import { readBody } from "../plugins/body.ts";
+import type { Origin } from "../stores/audit.ts";
+import { audited } from "../stores/change.ts";
+import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
+import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { pageFrom, readListQuery, readParameters, requireKnown } from "./list.ts";
+import { viewAs } from "./view-as.ts";
+
+const docs = adminRoute("vendor bills");
+const FILE_BYTES_MAX = 32 * 1024 * 1024;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** `/admin/v1/vendor-bills`: lines of vendors' bills, and files of them. */
+export const adminVendorBills = (deps: AdminDeps) =>
+  adminPart(deps, "vendor-bills")
+    .get(
+      "",
+      async ({ request }) => {
+        const { limit, after, given } = readListQuery(request, ["account", "from", "to"]);
+        const filter: BillFilter = { ...given, ...readDays(given.from, given.to) };
+        const slice = { after: after === null ? null : cursorOf(after), limit: limit + 1 };
+        const rows = await readDatabase(deps, (db) => listBillLines(db, filter, slice));
+        return pageFrom(rows, limit, {
+          view: (row) => viewAs(VendorBillLine, row),
+          cursor: ({ account, day, line }) => `${account}/${day}/${line}`,
+        });
+      },
+      docs({
+        summary: "List lines of vendors' bills",
+        query: { ...LIST_QUERY, account: "A vendor account.", from: "First day.", to: "Last day." },
+        answers: { 200: pageOf(VendorBillLine) },
+      }),
+    )
+    .post(
+      "/import",
+      ({ request, origin }) => importBill(deps, request, origin),
+      docs({
+        summary: "Import a bill from a file",
+        description: `The body is the file: CSV, or a JSON list of objects. A day that the file has replaces that day's lines of the account. At most ${FILE_BYTES_MAX / 1024 / 1024} MiB.`,
+        query: {
+          account: "The vendor account.",
+          format: `What the columns are named like: ${keysOf(MAPPINGS).join(", ")}. Default: the vendor's own.`,
+          mapping: `Columns as a JSON object, before those of the format: ${MAPPED.join(", ")}.`,
+          currency: "Of lines that name none. Default: USD.",
+          rate: "USD for one unit of the file's currency, before the account's.",
+        },
+        answers: { 200: VendorBillRead },
+      }),
+    );
+
+/** @throws GatewayError invalid_request */
+export function readDays(from: string | undefined, to: string | undefined) {
+  for (const [name, day] of Object.entries({ from, to })) {
+    if (day === undefined || (DAY.test(day) && !Number.isNaN(Date.parse(day)))) continue;
+    throw new GatewayError("invalid_request", `${name}: Expected a day, such as 2026-01-31.`);
+  }
+  return { from, to };
+}
+
+function cursorOf(after: string): BillLineRow {
+  const [account = "", day = "", line = ""] = after.split("/");
+  if (!DAY.test(day) || !/^\d{1,9}$/.test(line)) {
+    throw new GatewayError("invalid_request", "after: Expected the `next` of the previous page.");
+  }
+  // Only these three are compared.
+  return { account, day, line: Number(line) } as BillLineRow;
+}
+
+const PARAMETERS = ["account", "format", "mapping", "currency", "rate"] as const;
+
+async function importBill(deps: AdminDeps, request: Request, origin: Origin) {
+  const given = readParameters(request, PARAMETERS);
+  requireKnown(given, { format: keysOf(MAPPINGS) });
+  const { currency = "USD", rate: rateText } = given;
+  const rate = rateText === undefined ? null : readDecimal(rateText);
+  if (rateText !== undefined && rate === null) {
+    throw new GatewayError("invalid_request", "rate: Expected a decimal number.");
+  }
+  if (!/^[A-Z]{3}$/.test(currency)) {
+    throw new GatewayError("invalid_request", "currency: Expected three capitals, such as EUR.");
+  }
+  const account = await readDatabase(deps, (db) => requireAccount(db, given.account ?? ""));
+  // The schema allowed only these.
+  const format = (given.format ?? BILLERS[account.vendor as VendorName].format) as keyof typeof MAPPINGS;
+  const mapping: Mapping = { ...MAPPINGS[format], ...ownMapping(given.mapping) };
+  const text = new TextDecoder().decode(await readBody(deps, request, { bytesMax: FILE_BYTES_MAX }));
+  const { timeZone, models } = account;
+  const lines = await readBill(rowsIn(text), { mapping, timeZone, models, currency });
+  if (lines.length === 0) throw new GatewayError("invalid_request", "The file has no line of a bill.");
+  const days = [...new Set(lines.map(({ day }) => day))].sort();
+  const rates = rate === null ? {} : Object.fromEntries(lines.map((line) => [line.currency, rate] as const));
+  const read = summaryOf(account.name, days, lines);
+  await audited(deps.database, origin, async (tx, audit) => {
+    await storeBill(tx, { account, days, lines, source: "file", rates, now: deps.clock.now() });
+    await audit({ action: "vendor_bill.read", subject: account.name, after: read });
+  });
+  return read;
+}
+
+/** @throws GatewayError invalid_request */
+function ownMapping(text: string | undefined): Mapping {
+  if (text === undefined) return {};
+  const given: unknown = parsedJson(text);
+  const isMapping = isRecord(given) && Object.keys(given).every((name) => MAPPED.some((it) => it === name));
+  if (!isMapping || !Object.values(given).every((column) => typeof column === "string")) {
+    const example = '{"day":"Date","amount":"Cost"}';
+    throw new GatewayError("invalid_request", `mapping: Expected columns such as ${example}.`);
+  }
+  return Object.fromEntries(Object.entries(given).map(([name, column]) => [name, [String(column)]]));
+}
+
+/** @throws GatewayError invalid_request */
+function* rowsIn(text: string): Generator<CsvRow> {
+  if (!/^\s*[[{]/.test(text)) return yield* csvRows(text);
+  const value: unknown = parsedJson(text);
+  const list = isRecord(value) ? value["data"] : value;
+  if (!Array.isArray(list) || !list.every(isRecord)) {
+    throw new GatewayError("invalid_request", "Expected CSV, or a JSON list of objects.");
+  }
+  for (const row of list) {
+    yield Object.fromEntries(
+      Object.entries(row).map(([name, field]) => [name, field === null ? "" : String(field)]),
+    );
+  }
+}

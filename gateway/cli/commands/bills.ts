@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { VendorBillRead } from "#shared/admin/vendor-bills.ts";
+import { adminApi, expectShape } from "../client/api.ts";
+import { print, printJson, readNamed, URL_OPTION } from "./common.ts";
+
+type Import = Partial<Record<"account" | "format" | "mapping" | "currency" | "rate" | "url", string>> & {
+  json?: true;
+};
+
+export function addBills(program: Command): void {
+  const bills = program
+    .command("bills")
+    .description("Read vendors' bills, to compare them with what was metered.");
+  bills
+    .command("import")
+    .description("Import a bill from a file: FOCUS, or a vendor's CSV.")
+    .argument("<file>", "CSV, or a JSON list")
+    .requiredOption("--account <name>", "the vendor account")
+    .option("--format <format>", "focus, aws, azure, google or openrouter (default: the vendor's own)")
+    .option("--mapping <json>", 'names of columns, such as \'{"day":"Date","amount":"Cost"}\'')
+    .option("--currency <code>", "of lines that name none (default: USD)")
+    .option("--rate <usd>", "USD for one unit of the file's currency")
+    .option("--json", "print the result as JSON")
+    .option(...URL_OPTION)
+    .addHelpText("after", "\nA day that the file has replaces that day of the account's bill.")
+    .action((file: string, options: Import) => importBill(file, options));
+}
+
+async function importBill(file: string, { url, json, ...given }: Import): Promise<void> {
+  const query = new URLSearchParams(given);
+  const answer = await adminApi(url).call(
+    "POST",
+    `/admin/v1/vendor-bills/import?${query}`,
+    await readNamed(file),
+  );
+  const read = expectShape(VendorBillRead, answer, "The bill");
+  if (json) return printJson(read);
+  const billed = Object.entries(read.billed).map(([currency, amount]) => `${amount} ${currency}`);
+  print(`${read.lines} lines of ${read.days} days, ${read.from} to ${read.to}: ${billed.join(", ")}.`);
+}

@@ -1,0 +1,172 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { ADMIN_KEY, fault, type Json, type World, world } from "../admin/world.ts";
+
+let it: World;
+beforeAll(async () => {
+  it = await world();
+  const account = (name: string, body: object) => it.call("PUT", `/vendor-accounts/${name}`, body);
+  await account("acme-aws", {
+    vendor: "aws",
+    models: { "USE1-Claude4.5Sonnet-input-tokens": "claude-sonnet-4-5" },
+  });
+  await account("acme-google", { vendor: "google", time_zone: "America/Los_Angeles", rates: { EUR: "1.1" } });
+  await account("acme-azure", { vendor: "azure" });
+  await account("acme-router", { vendor: "openrouter" });
+  await account("acme", { vendor: "other", providers: ["echo"] });
+});
+
+const bill = (query: string, file: string) =>
+  it.raw(`/vendor-bills/import?${query}`, {
+    method: "POST",
+    headers: { "content-type": "text/csv", authorization: `Bearer ${ADMIN_KEY}` },
+    body: file,
+  });
+const lines = async (account: string): Promise<Json[]> =>
+  (await it.call("GET", `/vendor-bills?account=${account}`)).body.data;
+
+const FOCUS = `ChargePeriodStart,ChargePeriodEnd,BilledCost,BillingCurrency,ChargeCategory,ChargeDescription,ConsumedQuantity,ConsumedUnit,SkuMeter,x_Model
+2026-11-01T00:00:00Z,2026-11-02T00:00:00Z,3.30,USD,Usage,"Sonnet, in",1.1,1M Tokens,Input Tokens,claude-sonnet-4-5
+2026-11-01T00:00:00Z,2026-11-02T00:00:00Z,0.70,USD,Usage,"Sonnet, in",0.2,1M Tokens,Input Tokens,claude-sonnet-4-5
+2026-11-01T00:00:00Z,2026-11-02T00:00:00Z,-1,USD,Credit,Promotion,,,,
+2026-11-02T00:00:00Z,2026-11-03T00:00:00Z,1e-7,USD,Usage,Batch cache writes,4,Tokens,Batch 1h cache write tokens,claude-sonnet-4-5
+2026-11-01T00:00:00Z,2026-12-01T00:00:00Z,0.4,USD,Tax,VAT,,,,
+`;
+
+describe("a file", () => {
+  test("of FOCUS is read by day and item, exactly, and twice the same", async () => {
+    const first = await bill("account=acme&format=focus", FOCUS);
+    expect([first.status, first.body]).toEqual([
+      200,
+      {
+        account: "acme",
+        from: "2026-11-01",
+        to: "2026-11-02",
+        days: 2,
+        lines: 4,
+        billed: { USD: "3.4000001" },
+      },
+    ]);
+    const kept = await lines("acme");
+    expect(kept).toEqual([
+      {
+        account: "acme",
+        day: "2026-11-01",
+        category: "usage",
+        item: "Sonnet, in",
+        model: "claude-sonnet-4-5",
+        kind: "input",
+        tier: "standard",
+        key: null,
+        quantity: "1300000",
+        amount: "4",
+        currency: "USD",
+        rate: "1",
+      },
+      expect.objectContaining({ category: "credit", item: "Promotion", amount: "-1", quantity: null }),
+      expect.objectContaining({ category: "tax", item: "VAT", amount: "0.4", day: "2026-11-01" }),
+      expect.objectContaining({
+        kind: "cache_write_1h",
+        tier: "batch",
+        amount: "0.0000001",
+        day: "2026-11-02",
+      }),
+    ]);
+    expect((await bill("account=acme&format=focus", FOCUS)).body).toEqual(first.body);
+    expect(await lines("acme")).toEqual(kept);
+  });
+
+  test("replaces the days that it has, and no other", async () => {
+    const rows = [
+      { ChargePeriodStart: "2026-11-02T00:00Z", BilledCost: 9, BillingCurrency: "USD", x_Model: "m" },
+    ];
+    await bill("account=acme&format=focus", JSON.stringify(rows));
+    expect((await lines("acme")).map(({ day, amount }) => [day, amount])).toEqual([
+      ["2026-11-01", "4"],
+      ["2026-11-01", "-1"],
+      ["2026-11-01", "0.4"],
+      ["2026-11-02", "9"],
+    ]);
+  });
+
+  test.each([
+    [
+      "acme-aws",
+      `line_item_usage_start_date,line_item_unblended_cost,line_item_currency_code,line_item_usage_amount,pricing_unit,line_item_usage_type,line_item_line_item_type
+2026-11-01T05:00:00.000Z,0.003,USD,1,1K tokens,USE1-Claude4.5Sonnet-input-tokens,DiscountedUsage`,
+      { model: "claude-sonnet-4-5", kind: "input", quantity: "1000", category: "usage", day: "2026-11-01" },
+    ],
+    [
+      "acme-google",
+      `usage_start_time,cost,currency,usage_amount,usage_unit,sku_description,cost_type
+2026-11-02 06:00:00 UTC,0.30,EUR,1000,count,Gemini 2.5 Flash Text Output - Predictions,regular`,
+      { kind: "output", quantity: "1000", amount: "0.3", currency: "EUR", rate: "1.1", day: "2026-11-01" },
+    ],
+    [
+      "acme-azure",
+      `date,costInBillingCurrency,billingCurrency,quantity,unitOfMeasure,meterName,chargeType
+11/03/2026,0.02,CHF,4,1K,gpt-4o-0806-cchd-Inp-glbl Tokens,Usage`,
+      { kind: "cache_read", quantity: "4000", currency: "CHF", rate: null, day: "2026-11-03", model: null },
+    ],
+    [
+      "acme-router",
+      `date,model,usage,prompt_tokens,completion_tokens
+2026-11-04 00:00:00,openai/gpt-4o,0.0125,1000,500`,
+      {
+        model: "openai/gpt-4o",
+        kind: null,
+        tier: null,
+        quantity: "1500",
+        currency: "USD",
+        day: "2026-11-04",
+      },
+    ],
+  ])("of %s is known by its vendor's columns", async (account, file, line) => {
+    expect((await bill(`account=${account}`, file)).status).toBe(200);
+    expect(await lines(account)).toEqual([expect.objectContaining(line)]);
+  });
+
+  test("of any columns is read by a mapping, with a rate of its own", async () => {
+    const mapping = encodeURIComponent(JSON.stringify({ day: "Tag", amount: "Betrag", model: "Modell" }));
+    await bill(
+      `account=acme&mapping=${mapping}&currency=EUR&rate=1.25`,
+      'Tag,Modell,Betrag\n2026-10-01,m,"1,234.50"',
+    );
+    const [first] = await lines("acme");
+    expect(first).toMatchObject({
+      day: "2026-10-01",
+      amount: "1234.5",
+      currency: "EUR",
+      rate: "1.25",
+      model: "m",
+    });
+  });
+
+  test("that cannot be read is refused by row, and nothing is kept", async () => {
+    const before = await lines("acme");
+    const refused = async (query: string, file: string) => fault(bill(query, file));
+    expect(await refused("account=acme", FOCUS.replace("0.70", "x"))).toBe(
+      "400 Row 3: its amount is no number.",
+    );
+    expect(await refused("account=acme", FOCUS.replace("2026-11-02T00", "2026-11-31T00"))).toBe(
+      "400 Row 2: its day is no date.",
+    );
+    expect(
+      await refused("account=acme", FOCUS.replace("2026-11-02T00:00:00Z,3", "2026-12-01T00:00:00Z,3")),
+    ).toBe("400 Row 2: it covers more than one day; export the bill by day.");
+    expect(await refused("account=acme", "a,b\n")).toBe("400 The file has no line of a bill.");
+    expect(await refused("account=acme", 'a\n"x')).toBe(
+      "400 Row 1: a quoted field does not end as it should.",
+    );
+    expect(await refused("account=none", FOCUS)).toBe("400 account: No vendor account is named none.");
+    expect(await refused("account=acme&format=xls", FOCUS)).toStartWith(
+      "400 format: Expected one of focus, aws",
+    );
+    expect(await refused("account=acme&mapping=[]", FOCUS)).toStartWith("400 mapping: Expected columns");
+    expect(await lines("acme")).toEqual(before);
+  });
+
+  test("goes with its account", async () => {
+    expect((await it.call("DELETE", "/vendor-accounts/acme")).status).toBe(204);
+    expect(await lines("acme")).toEqual([]);
+  });
+});
