@@ -134,6 +134,19 @@ async function gatewayOf(
   };
 }
 
+/** `Bun.serve` with `fetch`, and nothing in between. */
+async function bare({ upstream }: Place): Promise<Contender> {
+  const port = freePort();
+  const run = Bun.spawn([process.execPath, join(import.meta.dir, "bare.ts"), String(port), upstream]);
+  const url = `http://127.0.0.1:${port}`;
+  await untilAnswers(`${url}/answer`);
+  const stop = async () => {
+    run.kill();
+    await run.exited;
+  };
+  return { name: "bare Bun", url, model: "gpt-4o-mini", headers: {}, pids: () => [run.pid], stop };
+}
+
 async function portkey({ upstream }: Place): Promise<Contender> {
   const port = freePort();
   const script = join(import.meta.dir, "../../../node_modules/@portkey-ai/gateway/build/start-server.js");
@@ -161,4 +174,9 @@ async function portkey({ upstream }: Place): Promise<Contender> {
   };
 }
 
-export const CONTENDERS: readonly ((place: Place) => Promise<Contender>)[] = [nginxProxy, tallygate, portkey];
+export const CONTENDERS: readonly ((place: Place) => Promise<Contender>)[] = [
+  nginxProxy,
+  bare,
+  tallygate,
+  portkey,
+];

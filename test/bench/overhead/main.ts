@@ -1,6 +1,6 @@
 /**
- * What metering costs a call: requests per second and CPU time per request of nginx as a plain reverse proxy, of this
- * gateway with metering on (of another checkout's too, with `--former`), and of `@portkey-ai/gateway`, one after the other in several rounds of one run, all in
+ * What metering costs a call: requests per second and CPU time per request of nginx as a plain reverse proxy, of a bare
+ * `Bun.serve` with `fetch`, of this gateway with metering on (of another checkout's too, with `--former`), and of `@portkey-ai/gateway`, one after the other in several rounds of one run, all in
  * front of the same upstream served by nginx. Needs `nginx` and `wrk` on the machine.
  *
  *   bun test/bench/overhead/main.ts [--seconds 8] [--rounds 3] [--connections 32] [--stream] [--former CHECKOUT]
