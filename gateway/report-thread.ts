@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { connect } from "#drizzle/database.ts";
 import { caughtUp } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
-import type { QueryFacts } from "#shared/report.ts";
+import type { QueryFacts } from "#shared/report-query.ts";
 import { GatewayError } from "./errors.ts";
 import { type ReportRunner, type ResultWithEmpty, reportRunner } from "./reporting.ts";
 import { toCsv } from "./reports/csv.ts";

@@ -159,8 +159,8 @@ async function rowsIn({ records }: Databases, asks: readonly Ask[]): Promise<Map
   const { alone = [], together = [] } = Object.groupBy(asks, (ask) =>
     isShareable(ask) ? "together" : "alone",
   );
-  const groups = Map.groupBy(together, ({ spec: { source, filters }, periods: { current } }) =>
-    JSON.stringify([source, filters, current]),
+  const groups = Map.groupBy(together, ({ spec: { source, filters }, periods: { current }, reach }) =>
+    JSON.stringify([source, filters, current, reach === null]),
   );
   const made = new Map<Ask, readonly AnswerRow[]>();
   for (const [first, ...others] of [...alone.map((ask) => [ask]), ...groups.values()]) {

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { COMPARES, DIMENSIONS, Filters, QUERY_FACTS, Range, RESULT_MEMBERS, someOf } from "./report.ts";
+import { COMPARES, DIMENSIONS, Filters, Range, someOf } from "./report.ts";
+import { QUERY_FACTS, RESULT_MEMBERS } from "./report-query.ts";
 import { closed, oneOf } from "./schema.ts";
 
 /** What the Overview is asked for. Filters that a report of it does not have are left out of that report. */

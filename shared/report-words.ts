@@ -25,6 +25,12 @@ const DIMENSION_WORDS: Readonly<Record<DimensionName, string>> = {
   pr_kind: "Kind",
   pr_lines: "Lines changed",
   pr_files: "Files changed",
+  provider: "Provider",
+  surface: "Surface",
+  error: "Error",
+  tier: "Tier",
+  quarter: "Quarter",
+  hour_of_day: "Hour of the day",
 };
 
 export const dimensionWord = (name: DimensionName): string => DIMENSION_WORDS[name];
@@ -54,6 +60,11 @@ const MEASURE_WORDS: Readonly<Partial<Record<MeasureName, string>>> = {
   reverted_cost_usd: "Cost of what was reverted",
   review_fix_cost_usd: "Cost after the first review",
   ok: "Succeeded",
+  latency_p50_ms: "Latency, median",
+  ttft_p95_ms: "First token, 95 %",
+  list_cost_usd: "List cost",
+  savings_usd: "Saved against the list",
+  savings_cache_usd: "Saved by caching",
 };
 
 const sentence = (name: string): string => {

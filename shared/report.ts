@@ -28,6 +28,7 @@ export const PAYLOAD_DIMENSIONS = [
 export const DIMENSIONS = [
   ...PAYLOAD_DIMENSIONS,
   ...(["explanation", "author", "pull_request", "pr_kind", "pr_lines", "pr_files"] as const),
+  ...(["provider", "surface", "error", "tier", "quarter", "hour_of_day"] as const),
 ] as const;
 export type DimensionName = (typeof DIMENSIONS)[number];
 
@@ -94,6 +95,17 @@ export const MEASURE_MEANING = {
     "USD",
     "Part of the cost that calls after the first review by another person than the author had.",
   ],
+  reasoning_tokens: ["tokens", "Output tokens spent on reasoning, as far as providers report them."],
+  cache_write_tokens: ["tokens", "Input tokens written to the provider's cache, where it reports them."],
+  error_rate: ["fraction", "Calls that ended with an error, refusals included, ÷ all calls."],
+  latency_p50_ms: ["ms", "Median latency."],
+  ttft_p95_ms: ["ms", "95th percentile of the time to the first content of streamed answers."],
+  list_cost_usd: ["USD", "Cost at the public list's prices."],
+  savings_usd: ["USD", "List cost − cost, of calls for which both are known."],
+  savings_cache_usd: [
+    "USD",
+    "What input tokens that were cached would have cost uncached − their cost, writes to the cache included.",
+  ],
 } as const satisfies Record<string, readonly [unit: Unit, meaning: string]>;
 export type MeasureName = keyof typeof MEASURE_MEANING;
 // The keys of the table and nothing else, in its order.
@@ -137,7 +149,7 @@ export type Range = Static<typeof Range>;
 /** A report query (spec, Spec object). Filters: AND across dimensions, OR within one. */
 export const Spec = closed({
   source: oneOf(SOURCES),
-  dimensions: Type.Array(oneOf(DIMENSIONS), { maxItems: 2 }),
+  dimensions: Type.Array(oneOf(DIMENSIONS), { maxItems: 3 }),
   measures: Type.Array(oneOf(MEASURES), { minItems: 1, maxItems: 40 }),
   filters: Filters,
   range: Range,
@@ -201,48 +213,3 @@ export const Result = closed({
   coverage: nullable(Coverage),
 });
 export type Result = Static<typeof Result>;
-
-/** What `POST /v1/reports/query` says beside its results. */
-export const QUERY_FACTS = {
-  scope: {
-    ...nullable(closed({ team: Type.String() })),
-    description: "The team that the reader's reports are limited to; null: no limit.",
-  },
-  complete: Type.Boolean({
-    description:
-      "False: calls that have just ended may be missing, because they could not be stored or copied in time.",
-  }),
-  time_zone: Type.String({ description: "IANA time zone in which days, weeks and months begin." }),
-  as_of: Type.String({ description: "When the answer was asked for: the end of ranges that have none." }),
-};
-export type QueryFacts = Static<ReturnType<typeof Type.Object<typeof QUERY_FACTS>>>;
-/** Members of a report that `POST /v1/reports/query` answers. */
-export const RESULT_MEMBERS = {
-  ...Result.properties,
-  empty: Type.Boolean({ description: "The report's windows have no records." }),
-  ceiling: Type.Boolean({ description: "It holds batches at interactive prices: at most this." }),
-};
-
-/** One report, as `POST /v1/reports/query` answers it. */
-export const QueryAnswer = closed({ ...RESULT_MEMBERS, ...QUERY_FACTS });
-export type QueryAnswer = Static<typeof QueryAnswer>;
-
-/** Several reports of one snapshot, in the order in which they were asked. */
-export const QueryAnswers = closed({ results: Type.Array(closed(RESULT_MEMBERS)), ...QUERY_FACTS });
-export type QueryAnswers = Static<typeof QueryAnswers>;
-
-/** As `GET /v1/reports/query-schema.json` answers it. */
-export const QUERY_JSON_SCHEMA = {
-  $schema: "https://json-schema.org/draft/2020-12/schema",
-  title: "Answer of a report query",
-  anyOf: [QueryAnswer, QueryAnswers],
-};
-
-/** Pages that show reports poll this, and reload the reports when it changes. */
-export const RecordsVersion = closed({
-  version: Type.Integer({
-    description:
-      "Changes whenever reports may have changed: with records, joined merges, prices and teams. Of a team's manager: with what concerns the team.",
-  }),
-});
-export type RecordsVersion = Static<typeof RecordsVersion>;

@@ -35,7 +35,8 @@ export type DistinctName = keyof typeof DISTINCT;
  * What is summed or counted in SQL. `records`: over facts that are single records, with the columns of relations.ts;
  * `cells`: over facts that are sums of records (rollup/cells.ts), and over sums by one dimension. `distinct`: over the members of
  * DISTINCT instead, by both kinds of facts; `ofMerges`: likewise, but of source outcomes alone. `atOnce`: over the single
- * records of ClickHouse, where that differs (engines.ts). `billed` leaves out the subscription lane. `money` sums are lower bounds where a record is `uncertain`. `empty` is the value over no records.
+ * records of ClickHouse, where that differs (engines.ts). `billed` leaves out the subscription lane. `money` sums are lower bounds where a record is `uncertain`. `empty` is the value over no records. Without
+ * `cells` and `distinct` it is computed over single records alone.
  */
 type Counted = { name: DistinctName; sql: string; atOnce: string };
 type Aggregate = {
@@ -46,6 +47,8 @@ type Aggregate = {
   ofMerges?: Counted;
   empty: "0" | null;
   money: boolean;
+  /** When its money is a lower bound, beside where the cost of a record `r` is. */
+  unsure?: string;
 };
 
 const count = (records: string, cells: string | null = null): Aggregate => ({
@@ -59,6 +62,22 @@ const tokens = (sql: string, cells: string, where = ""): Aggregate =>
     `coalesce(sum((${sql})::bigint)${where ? ` filter (where ${where})` : ""}, 0)`,
     where ? `sum(${cells}) filter (where billed)` : `sum(${cells})`,
   );
+/** Of records that have it; null where none has. */
+const known = (records: string, unsure?: string): Aggregate => ({
+  records,
+  cells: null,
+  empty: null,
+  money: unsure !== undefined,
+  ...(unsure !== undefined && { unsure }),
+});
+const billedSum = (column: string, unsure = `r.${column} is null`): Aggregate => ({
+  ...known(`sum(${column}) filter (where billed)`, unsure),
+  empty: "0",
+});
+const percentile = (fraction: number, column: string): Aggregate => ({
+  ...known(POSTGRES.percentile(fraction, column)),
+  atOnce: CLICKHOUSE.percentile(fraction, column),
+});
 const usd = (records: string, cells: string): Aggregate => ({ records, cells, empty: "0", money: true });
 const distinct = (name: DistinctName, sql: string, atOnce: string): Aggregate => ({
   ...count("null"),
@@ -124,11 +143,8 @@ export const AGGREGATES = {
   latency_count: count("coalesce(sum(timed), 0)", "sum(latency_count)"),
   /** Cells have histograms (`latency_histogram` in the migration). */
   latency_p95_ms: {
-    records: POSTGRES.percentile95("latency_ms"),
-    atOnce: CLICKHOUSE.percentile95("latency_ms"),
+    ...percentile(0.95, "latency_ms"),
     cells: "sum(latencies)",
-    empty: null,
-    money: false,
   },
   ttft_sum_ms: count("coalesce(sum(ttft_ms), 0)", "sum(ttft_sum)"),
   ttft_count: count("count(ttft_ms)", "sum(ttft_count)"),
@@ -166,11 +182,22 @@ export const AGGREGATES = {
     `case when count(run) = 0 then null when count(*) filter (where run is not null and reverted) = 0 then 0
       else ${sumOnce("purse", "session_cost_usd", "reverted")} end`,
   ),
+  reasoning_tokens: known("sum((reasoning_tokens)::bigint)"),
+  cache_write_tokens: known("sum((cache_write_tokens)::bigint)"),
+  errors: count("count(error)"),
+  latency_p50_ms: percentile(0.5, "latency_ms"),
+  ttft_p95_ms: percentile(0.95, "ttft_ms"),
+  list_cost_usd: billedSum("at_list_usd"),
+  savings_usd: billedSum("saved_usd"),
+  savings_cache_usd: billedSum("cache_saved_usd"),
   fix_cost: money("fixes", "sum(fix_cost_usd)", sumOnce("run", "fix_cost_usd")),
 } as const satisfies Record<string, Aggregate>;
 
 export type AggregateName = keyof typeof AGGREGATES;
 export const aggregateOf = (name: AggregateName): Aggregate => AGGREGATES[name];
+/** Whether sums of records have it, too; else it is computed over single ones. */
+export const isInCells = (name: AggregateName): boolean =>
+  aggregateOf(name).cells !== null || aggregateOf(name).distinct !== undefined;
 export const AGGREGATE_NAMES = Object.keys(AGGREGATES) as AggregateName[];
 
 /** Those of the columns `among` that SQL names, in its order. */

@@ -63,7 +63,7 @@ export const isEmpty = ({ rows }: Answers): boolean =>
   rows.every((row) => Number(row["c_records"] ?? 0) === 0 && Number(row["p_records"] ?? 0) === 0);
 
 const groupsOf = (answer: AnswerRow, spec: Spec): string[] =>
-  spec.dimensions.map((_, i) => answer[i === 0 ? "d1" : "d2"] ?? "");
+  spec.dimensions.map((_, i) => answer[`d${i + 1}`] ?? "");
 
 /** What a side's columns are called: thousands of rows have the same. */
 type Columns = {

@@ -162,9 +162,27 @@ function scopeOf({ filters }: Pick<Spec, "filters">): string {
 /** Rows that are made alike: the groups of these dimensions, or all in one (`total`), of the facts in a table. */
 export type Section = { total: boolean; dimensions: readonly DimensionName[]; facts: string };
 
-/** The groups of facts: `d1` and `d2`, or, where reports share them, one for each of their dimensions (`g1` and so on). */
+/** The columns of a report's groups: `d1` and `d2`, and `d3` where three dimensions are asked for. */
+export const groupNames = ({ dimensions }: Pick<Spec, "dimensions">): string[] =>
+  groupTexts(dimensions).map((_, i) => `d${i + 1}`);
+export const groupsOf = ({ ask }: Pick<Context, "ask">): string => groupNames(ask.spec).join(", ");
+/** Texts of groups, at least two. */
+export const groupTexts = (texts: readonly string[], none = "''"): string[] => [
+  ...texts,
+  ...[none, none].slice(texts.length),
+];
+
+/** The groups of facts, or, where reports share them, one for each of their dimensions (`g1` and so on). */
 export const groupColumns = ({ ask }: Context, groups: readonly string[], none = "''"): string =>
-  (ask.isShared ? groups : [groups[0] ?? none, groups[1] ?? none])
+  (ask.isShared
+    ? groups
+    : [
+        ...groups,
+        ...groupTexts(ask.spec.dimensions)
+          .slice(groups.length)
+          .map(() => none),
+      ]
+  )
     .map((sql, i) => `${sql} as ${ask.isShared ? "g" : "d"}${i + 1}`)
     .join(", ");
 

@@ -36,6 +36,8 @@ type Dimension = {
   sums?: string;
   label?: string;
   time?: true;
+  /** Groups are in the order of their texts, as those of time are. */
+  ordered?: true;
   filter?: (any: string) => string;
 };
 
@@ -44,11 +46,15 @@ const column = (name: KeyColumn): Dimension => ({ records: label(name), columns:
 
 /** The groups of time; cells have their `day` in a column. */
 const timesIn = (engine: Engine, zone: string, day: string) => {
-  const time = (records: string, cells: string): Dimension => ({ records, cells, label: cells, time: true });
+  const time = (records: string, cells: string): Dimension => ({
+    ...{ records, cells, label: cells, time: true, ordered: true },
+  });
   return {
     day: time(engine.day("r.started_at", zone), `${day}::text`),
     week: time(engine.week("r.started_at", zone), `(${day} - extract(isodow from ${day})::int + 1)::text`),
     month: time(engine.month("r.started_at", zone), `left(${day}::text, 7)`),
+    quarter: time(engine.quarter("r.started_at", zone), `to_char(${day}, 'YYYY-"Q"Q')`),
+    hour_of_day: { records: engine.hourOfDay("r.started_at", zone), ordered: true } satisfies Dimension,
   };
 };
 
@@ -120,6 +126,10 @@ const dimensionsIn = (engine: Engine) =>
     repository: { records: label("repository") },
     author: { records: label("author") },
     pull_request: { records: label("pull_request_name") },
+    provider: { records: label("provider") },
+    surface: { records: label("surface") },
+    error: { records: label("error") },
+    tier: { records: label("service_tier") },
     pr_kind: { records: "coalesce(r.pr_kind, 'change')" },
     pr_lines: { records: sizeClass("r.pr_lines", [10, 50, 200, 1000]) },
     pr_files: { records: sizeClass("r.pr_files", [1, 5, 20]) },
@@ -136,13 +146,21 @@ export function dimensionOf(
   name: DimensionName,
   { engine = POSTGRES, timeZone = UTC }: Looking = {},
 ): Dimension {
-  return timeZone !== UTC && isTime(name)
+  return timeZone !== UTC && isOrdered(name)
     ? timesIn(engine, timeZone, dayColumn(timeZone))[name]
     : DIMENSIONS[engine.name][name];
 }
 
-export type TimeDimension = "day" | "week" | "month";
+type Ordered = keyof ReturnType<typeof timesIn>;
+export const isOrdered = (name: DimensionName): name is Ordered => "ordered" in DIMENSIONS.postgres[name];
+export type TimeDimension = Exclude<Ordered, "hour_of_day">;
 export const isTime = (name: DimensionName): name is TimeDimension => "time" in DIMENSIONS.postgres[name];
+/** A quarter is of three months, which Postgres's intervals know no word for. */
+export const intervalOf = (unit: TimeDimension): string => (unit === "quarter" ? "3 months" : `1 ${unit}`);
+
+/** Whether cells tell groups apart; else single records are read. */
+export const hasCells = (name: DimensionName): boolean =>
+  isTime(name) || "columns" in DIMENSIONS.postgres[name];
 
 /** Whether a filter compares the text of a group, and nothing else. */
 export const isFilteredByText = (name: DimensionName): boolean => dimensionOf(name).filter === undefined;

@@ -45,6 +45,9 @@ export type Engine = {
   day(at: string, zone: string): string;
   week(at: string, zone: string): string;
   month(at: string, zone: string): string;
+  /** Its calendar quarter, `2026-Q4`, and its hour on the clock, `09`. */
+  quarter(at: string, zone: string): string;
+  hourOfDay(at: string, zone: string): string;
   /** The columns by which hours are counted in which an instant's session was active. */
   hours(at: string): readonly string[];
   /** Milliseconds since 1970, as an integer or its text. */
@@ -55,13 +58,15 @@ export type Engine = {
    * Linear between the two nearest ranks, as spreadsheets' PERCENTILE.INC: of whole milliseconds a multiple of 1/20, so that
    * rounding takes away nothing but what floats leave behind.
    */
-  percentile95(column: string): string;
+  percentile(fraction: number, column: string): string;
+  /** Of a price as it is stored: the first group of a regular expression; null where it has no match. */
+  priced(price: string, pattern: string): string;
   /** The table of calls in which those of a session are found fast. */
   callsBySession: string;
   /** What to group by beside `current`, where one pass over facts makes groups and total; null: each takes its own. */
   groupsAndTotal(groups: readonly string[]): { by: string; isTotal: string } | null;
   /** Rows of either window (`current`) side by side: columns with the prefixes `c_` and `p_`. */
-  sides(table: string, names: readonly string[]): string;
+  sides(table: string, names: readonly string[], groups: string): string;
 };
 
 const UTC = "at time zone 'UTC'";
@@ -96,6 +101,8 @@ export const POSTGRES: Engine = {
   day: (at, zone) => `to_char(${at} at time zone '${zone}', 'YYYY-MM-DD')`,
   week: (at, zone) => `to_char(date_trunc('week', ${at} at time zone '${zone}'), 'YYYY-MM-DD')`,
   month: (at, zone) => `to_char(${at} at time zone '${zone}', 'YYYY-MM')`,
+  quarter: (at, zone) => `to_char(${at} at time zone '${zone}', 'YYYY-"Q"Q')`,
+  hourOfDay: (at, zone) => `to_char(${at} at time zone '${zone}', 'HH24')`,
   hours: (at) => [
     "r.run as hour_run",
     `(${at} ${UTC})::date as day`,
@@ -103,15 +110,17 @@ export const POSTGRES: Engine = {
   ],
   milliseconds: (at) => `(extract(epoch from ${at}) * 1000)::bigint::text`,
   someOf: (condition) => `bool_or(${condition})`,
-  percentile95: (column) => `round((percentile_cont(0.95) within group (order by ${column}))::numeric, 2)`,
+  percentile: (fraction, column) =>
+    `round((percentile_cont(${fraction}) within group (order by ${column}))::numeric, 2)`,
+  priced: (price, pattern) => `substring(${price} #>> '{}' from '${pattern}')::numeric`,
   callsBySession: "requests",
   groupsAndTotal: () => null,
-  sides: (table, names) => {
+  sides: (table, names, groups) => {
     const side = (prefix: string, which: string) => `(select * from ${table} where ${which}current)
-    ${prefix} (total, ${prefix}_current, d1, d2, ${names.map((name) => `${prefix}_${name}`).join(", ")})`;
+    ${prefix} (total, ${prefix}_current, ${groups}, ${names.map((name) => `${prefix}_${name}`).join(", ")})`;
     return `
   select * from ${side("c", "")}
-  full join ${side("p", "not ")} using (total, d1, d2)`;
+  full join ${side("p", "not ")} using (total, ${groups})`;
   },
 };
 
@@ -166,21 +175,24 @@ export const CLICKHOUSE: Engine = {
   day: (at, zone) => `toString(${dayAt(at, zone)})`,
   week: (at, zone) => `toString(${dayAt(at, zone)} - (toDayOfWeek(${dayAt(at, zone)}) - 1))`,
   month: (at, zone) => `substring(toString(${dayAt(at, zone)}), 1, 7)`,
+  quarter: (at, zone) => `formatDateTime(${dayAt(at, zone)}, '%Y-Q%Q')`,
+  hourOfDay: (at, zone) => `formatDateTime(${at}, '%H', '${zone}')`,
   hours: (at) => ["r.run", `toStartOfHour(${at}, 'UTC') as hour`],
   milliseconds: (at) => `toUnixTimestamp64Milli(${at})`,
   someOf: (condition) => `max(${condition})`,
-  percentile95: (column) => `round(quantileExactInclusive(0.95)(${column}), 2)`,
+  percentile: (fraction, column) => `round(quantileExactInclusive(${fraction})(${column}), 2)`,
+  priced: (price, pattern) => `toDecimal256OrNull(extract(ifNull(${price}, ''), '${pattern}'), 30)`,
   callsBySession: "session_requests",
   groupsAndTotal: (groups) => ({
     by: `grouping sets ((current, ${groups.join(", ")}), (current))`,
     isTotal: `grouping(${groups[0]}) = 1`,
   }),
-  sides: (table, names) => {
+  sides: (table, names, groups) => {
     const side = (prefix: string, which: string) =>
       names.map((name) => `any(${name}) filter (where ${which}current) as ${prefix}_${name}`);
     return `
-  select total, d1, d2, ${[...side("c", ""), ...side("p", "not ")].join(", ")}
-  from ${table} group by total, d1, d2`;
+  select total, ${groups}, ${[...side("c", ""), ...side("p", "not ")].join(", ")}
+  from ${table} group by total, ${groups}`;
   },
 };
 

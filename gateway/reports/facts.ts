@@ -21,6 +21,8 @@ const COLUMNS = [
   "ttft_ms",
   "status",
   "operations",
+  ...(["reasoning_tokens", "cache_write_tokens", "error"] as const),
+  ...(["at_list_usd", "saved_usd", "cache_saved_usd"] as const),
 ] as const;
 
 /** What each distinct count needs of a single record `r`; for hours see engines.ts. */
@@ -67,6 +69,7 @@ function recordFacts(context: Context, { dimensions }: Section): string {
       ? [`${engine.isAnyOf("r.pull_request", params.add(ask.reverted, "text[]"))} as reverted`]
       : []),
   ]);
+  const unsure = ["r.uncertain", ...context.names.flatMap((name) => aggregateOf(name).unsure ?? [])];
   const filters = filtersOf(spec.filters).map(([name, values]) =>
     filterSql(name, params.add(values, "text[]"), ask),
   );
@@ -74,7 +77,7 @@ function recordFacts(context: Context, { dimensions }: Section): string {
   const names = dimensions.includes("key") || spec.filters.key ? KEY_NAMES : "";
   return `
   select ${current} as current, ${groups},
-    ${billed} as billed, ${["r.uncertain", ...columns].join(", ")}
+    ${billed} as billed, ${[unsure.length > 1 ? `${unsure.join(" or ")} as uncertain` : "r.uncertain", ...columns].join(", ")}
   from ${relationOf(ask, params, within)} r${names}${dimensions.includes("tag") ? `\n  ${tagRows(engine)}` : ""}${asksForExplanation(spec) ? EXPLANATION_ROWS : ""}
   where ${[`r.org_id = ${org}`, within, ...filters].join("\n    and ")}`;
 }

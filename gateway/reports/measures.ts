@@ -67,6 +67,14 @@ export const MEASURE = {
   median_high_usd: base("median_high"),
   reverted_cost_usd: base("reverted_cost"),
   review_fix_cost_usd: base("fix_cost"),
+  reasoning_tokens: base("reasoning_tokens"),
+  cache_write_tokens: base("cache_write_tokens"),
+  error_rate: per("errors", "records"),
+  latency_p50_ms: base("latency_p50_ms"),
+  ttft_p95_ms: base("ttft_p95_ms"),
+  list_cost_usd: base("list_cost_usd"),
+  savings_usd: base("savings_usd"),
+  savings_cache_usd: base("savings_cache_usd"),
 } as const satisfies Record<MeasureName, Measure>;
 
 export const isMoney = (measure: MeasureName): boolean => AGGREGATES[MEASURE[measure].of].money;

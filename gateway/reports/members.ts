@@ -1,19 +1,19 @@
 import { DISTINCT, type DistinctName } from "./aggregates.ts";
-import type { Context, Section } from "./context.ts";
+import { type Context, groupsOf, type Section } from "./context.ts";
 import { unitOf } from "./rollup/dimension-sums.ts";
 import { COUNTS, type Counted } from "./rollup/kinds.ts";
 import { knownSql } from "./rollup/known.ts";
 
 /** What rows are grouped by. */
-export const groupsOf = ({ total }: Pick<Section, "total">): string =>
-  total ? "current" : "current, d1, d2";
+export const groupedBy = (context: Context, { total }: Pick<Section, "total">): string =>
+  total ? "current" : `current, ${groupsOf(context)}`;
 
 /** Whatever is counted distinctly, once in each group. */
 export function membersSql(context: Context, section: Section, name: DistinctName): string {
   const { member, carries } = DISTINCT[name];
   const hasSums = context.kind !== null;
   const groups = [
-    groupsOf(section),
+    groupedBy(context, section),
     ...(hasSums && context.kind !== "total" ? ["value"] : []),
     member,
     ...(name === "hour" ? ["day"] : []),

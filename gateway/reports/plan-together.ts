@@ -1,4 +1,4 @@
-import { type Ask, contextOf, isLong } from "./context.ts";
+import { type Ask, contextOf, groupNames, isLong } from "./context.ts";
 import { POSTGRES } from "./engines.ts";
 import { asksForExplanation } from "./explained.ts";
 import { factsSql } from "./facts.ts";
@@ -36,16 +36,19 @@ export function planTogether(asks: readonly [Ask, ...Ask[]]): Query {
     `c_${name}`,
     `p_${name}`,
   ]);
+  const names = asks.map(({ spec }) => groupNames(spec)).reduce((a, b) => (b.length > a.length ? b : a));
   const parts = contexts.map((context, part) => {
     const has = new Set(context.names.flatMap((name) => [`c_${name}`, `p_${name}`]));
     const own = columns.map((name) => (has.has(name) ? `${name}::text` : `null::text as ${name}`));
     const groups = context.ask.spec.dimensions.map(
       (name, i) => `g${dimensions.indexOf(name) + 1} as d${i + 1}`,
     );
-    const all = [...groups, ...["'' as d1", "'' as d2"].slice(groups.length)];
+    const named = groupNames(context.ask.spec);
+    const all = [...groups, ...named.slice(groups.length).map((name) => `'' as ${name}`)];
     const window = context.ask.periods.previous === null ? " where current" : "";
     const factsFrom = `select f.*, ${all.join(", ")} from all_facts f${window}`;
-    return `select ${part} as part, is_total, d1, d2, place, ${own.join(", ")} from (${statementOf({ ...context, factsFrom })}) x`;
+    const shown = names.map((name) => (named.includes(name) ? name : `'' as ${name}`));
+    return `select ${part} as part, is_total, ${shown.join(", ")}, place, ${own.join(", ")} from (${statementOf({ ...context, factsFrom })}) x`;
   });
   const text = `with all_facts as materialized (${facts}\n)
 ${parts.join("\nunion all\n")}

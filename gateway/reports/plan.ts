@@ -5,6 +5,8 @@ import {
   contextOf,
   distinctNames,
   distinctOf,
+  groupNames,
+  groupsOf,
   isLong,
   type Section,
 } from "./context.ts";
@@ -13,7 +15,7 @@ import { POSTGRES } from "./engines.ts";
 import { asksForExplanation, explanationTables } from "./explained.ts";
 import { factsSql } from "./facts.ts";
 import { atOnceSql, summedNames, sumSql } from "./figures.ts";
-import { groupsOf, membersInAll, membersSql } from "./members.ts";
+import { groupedBy, membersInAll, membersSql } from "./members.ts";
 import type { Query } from "./parameters.ts";
 import { deltasPart, isTogether, type SumsPart, sumRows } from "./rollup/dimension-sums.ts";
 import { addedSql, firstSql, rankNames, shownSql } from "./shown.ts";
@@ -45,7 +47,7 @@ parts as (${parts.map((part, i) => partSql(context, part, i === 0)).join("\n  un
 ),
 sides as (${addedSql(context)}
 ),
-cells as (${ask.engine.sides("sides", context.names)}
+cells as (${ask.engine.sides("sides", context.names, groupsOf(context))}
 )
 ${shownSql(context)}`;
 }
@@ -88,15 +90,16 @@ const isChosen = (context: Context): boolean =>
 
 /** The facts of the groups that are shown. */
 function chosenTables(context: Context, facts: string): string[] {
+  const groups = groupsOf(context);
   const names = [...new Set<AggregateName>(["records", ...rankNames(context.ask.spec)])];
   return [
     `ranked as materialized (
-  select false as total, current, d1, d2, ${names.map((name) => `${sumSql(context, name)} as ${name}`).join(", ")}
-  from every_fact group by current, d1, d2
+  select false as total, current, ${groups}, ${names.map((name) => `${sumSql(context, name)} as ${name}`).join(", ")}
+  from every_fact group by current, ${groups}
 )`,
-    `ranking as materialized (${POSTGRES.sides("ranked", names)}\n)`,
-    `chosen as materialized (select d1, d2 from (${firstSql(context, "ranking")}) x)`,
-    `${facts} as materialized (select f.* from every_fact f join chosen using (d1, d2))`,
+    `ranking as materialized (${POSTGRES.sides("ranked", names, groups)}\n)`,
+    `chosen as materialized (select ${groups} from (${firstSql(context, "ranking")}) x)`,
+    `${facts} as materialized (select f.* from every_fact f join chosen using (${groups}))`,
   ];
 }
 
@@ -105,7 +108,7 @@ function membersTables(context: Context, section: Section): string[] {
   if (context.ask.engine.counts === "atOnce") return [];
   const names = namesOfSums(context);
   const sums = sumRows(context, section, names);
-  const groups = groupsOf(section);
+  const groups = groupedBy(context, section);
   const own = (columns: readonly string[]) => `select ${[groups, "billed", ...columns].join(", ")} from`;
   const from = sums
     ? `(${own(sums.columns.map((name) => (isTogether(name) ? `0 as ${name}` : name)))} ${section.facts}
@@ -185,16 +188,18 @@ function partSql(context: Context, { total, from, figures, isAdded }: PartOf, is
     if (!isFirst || sql === name) return sql ?? "null";
     return `${sql ?? "null::numeric"} as ${name}`;
   };
-  const d2 = ask.spec.dimensions.length > 1 ? "d2" : "'' as d2";
+  const groups = groupNames(ask.spec);
+  const none = groups.map((name) => `'' as ${name}`);
+  const own = [...groups.slice(0, ask.spec.dimensions.length), ...none.slice(ask.spec.dimensions.length)];
   const columns = [
     together
-      ? `${together.isTotal} as total, current, d1, ${d2}`
+      ? `${together.isTotal} as total, current, ${own.join(", ")}`
       : isFirst
-        ? `${total} as total, current, ${total ? "'' as d1, '' as d2" : "d1, d2"}`
-        : `${total}, current, ${total ? "'', ''" : "d1, d2"}`,
+        ? `${total} as total, current, ${(total ? none : groups).join(", ")}`
+        : `${total}, current, ${(total ? groups.map(() => "''") : groups).join(", ")}`,
     ...names.map(figure),
   ];
   return `
   select ${columns.join(", ")}
-  from ${from}${isAdded ? "" : ` group by ${together?.by ?? groupsOf({ total })}`}`;
+  from ${from}${isAdded ? "" : ` group by ${together?.by ?? groupedBy(context, { total })}`}`;
 }

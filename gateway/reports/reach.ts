@@ -1,14 +1,18 @@
+import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
 import { hasWholeHours } from "#shared/time-zone.ts";
 import { GatewayError } from "../errors.ts";
+import { isInCells } from "./aggregates.ts";
 import type { AnswerRow } from "./assemble.ts";
 import { type Ask, isZoned, NO_TASKS } from "./context.ts";
-import { UTC } from "./dimensions.ts";
+import { hasCells, UTC } from "./dimensions.ts";
 import { type Engine, POSTGRES } from "./engines.ts";
 import { asksForExplanation, declaredOf, declaredQuery } from "./explained.ts";
+import { aggregatesOf } from "./measures.ts";
 import type { Query } from "./parameters.ts";
 import { tasksOf, tasksQuery } from "./relations.ts";
 import type { Reach } from "./rollup/cover.ts";
 import { isDropped, reachOf, surveyQuery } from "./rollup/survey.ts";
+import { filtersOf } from "./spec.ts";
 import type { Period, Periods } from "./window.ts";
 
 /** Answers one statement of a report. */
@@ -47,10 +51,28 @@ async function reachIn(database: AskDatabase, asked: Asked, rollupsFrom: number)
   const isOfRecords = spec.source === "requests";
   const survey = await database(surveyQuery(orgId, isOfRecords ? periods : ALL_TIME, rollupsFrom));
   const reach = reachOf(survey, rollupsFrom);
+  const unsummed = isOfRecords && reach !== null ? unsummedOf(spec) : undefined;
+  if (unsummed !== undefined) {
+    // Coverage is asked of all time, and tells what is left.
+    if (isDropped(survey) && periods !== ALL_TIME) {
+      const when = "is computed from single records, and those of a part of the range are no longer kept";
+      throw new GatewayError("invalid_request", `${unsummed}: ${when}`);
+    }
+    return null;
+  }
   if (!isOfRecords || reach === null || cutsAtHours(timeZone, periods)) return reach;
   // Sums know no part of an hour.
   if (isDropped(survey)) throw new GatewayError("invalid_request", OFF_THE_HOUR);
   return isZoned(asked) ? null : reach;
+}
+
+/** A word asked for that sums do not know. */
+function unsummedOf({ dimensions, filters, measures }: Spec): DimensionName | MeasureName | undefined {
+  const asked = [...dimensions, ...filtersOf(filters).map(([name]) => name)];
+  return (
+    asked.find((name) => !hasCells(name)) ??
+    measures.find((name) => aggregatesOf([name]).some((of) => !isInCells(of)))
+  );
 }
 
 const OFF_THE_HOUR =

@@ -1,7 +1,7 @@
 import { contextTables, nameSql } from "#drizzle/contexts.ts";
 import { isUncertainPoint } from "#drizzle/schema/agent.ts";
 import { isOfTask, sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
-import type { SourceName } from "#shared/report.ts";
+import type { SourceName, Spec } from "#shared/report.ts";
 import type { AnswerRow } from "./assemble.ts";
 import { type Ask, SPLIT, type Tasks } from "./context.ts";
 import type { Engine } from "./engines.ts";
@@ -11,16 +11,42 @@ import { coverOf } from "./rollup/cover.ts";
 import { spansSql, withinSql } from "./rollup/spans.ts";
 import { filtersOf } from "./spec.ts";
 
+const WRITTEN = `case when q.cache_write_5m_tokens is not null or q.cache_write_1h_tokens is not null
+      then coalesce(q.cache_write_5m_tokens, 0)::bigint + coalesce(q.cache_write_1h_tokens, 0) end`;
+
+/** Own prices and providers' figures have the list's cost beside them, or none; other calls cost what the list says. */
+const LIST_COST = `case when q.cost_basis in ('contract', 'vendor', 'batch') then q.list_cost_usd
+      else coalesce(q.list_cost_usd, q.cost_usd) end`;
+
+/**
+ * By the rows of a call's price (drizzle/price-text.ts). Unknown if it has no uncached token, whose price is not stored then, or
+ * if it is of calls with several prices.
+ */
+function cacheSavings(priced: Engine["priced"]): string {
+  const of = (unit: string, groups: string) => priced("q.price", `(?:^|[|"])${unit} ${groups}[|]`);
+  const input = of("input", "-?[0-9]+ ([0-9.]+)");
+  const saved = ["cache_read", "cache_write_5m", "cache_write_1h"].map(
+    (unit) => `coalesce(${of(unit, "([0-9]+) [0-9.]+")} * (${input} - ${of(unit, "[0-9]+ ([0-9.]+)")}), 0)`,
+  );
+  const several = of("input", "-?[0-9]+ [0-9.]+[|](?:.*[|])?input -?[0-9]+ ([0-9.]+)");
+  return `case when coalesce(q.cache_read_tokens, 0) + coalesce(${WRITTEN}, 0) = 0 then 0
+      when ${several} is null and ${input} is not null then ${saved.join(" + ")} end`;
+}
+
 /**
  * A relation gives one row per record, with these columns beside those that its dimensions and measures name:
  * `org_id`, `started_at`, `person` (null for a service account), `run` (the session, where it
  * counts), `attributed` (whether owner, label and key are known), `metered` (false in the subscription lane),
  * `uncertain` (its cost is unknown or a lower bound).
  */
-const requests = ({ person, run }: Engine): string => `(
+const requests = ({ person, run, priced }: Engine, { measures }: Spec): string => `(
   select q.*, ${person("q")} as person, ${run("q")} as run, true as attributed,
     q.channel <> 'subscription' as metered, q.unpriced or q.partial or q.cost_usd is null as uncertain,
-    q.cache_read_tokens as cached_tokens, (q.latency_ms is not null)::int as timed
+    q.cache_read_tokens as cached_tokens, (q.latency_ms is not null)::int as timed,
+    case when q.state not in ('ok', 'client_gone') then coalesce(q.error_type, q.state) end as error,
+    ${WRITTEN} as cache_write_tokens, ${LIST_COST} as at_list_usd, ${LIST_COST} - q.cost_usd as saved_usd${
+      measures.includes("savings_cache_usd") ? `,\n    ${cacheSavings(priced)} as cache_saved_usd` : ""
+    }
   from requests q
 )`;
 
@@ -29,6 +55,7 @@ const toolCalls = ({ person, run }: Engine): string => `(
   select c.org_id, c.started_at, ${person("c")} as person, ${run("c")} as run,
     true as attributed, true as metered, c.cost_usd is null and c.status <> 'denied' as uncertain, c.client, c.owner,
     c.user_label, c.key_id, c.teams, c.cost_center, c.channel, c.tags, c.session, c.server, c.tool, c.status,
+    coalesce(c.error_cause, c.error_code) as error,
     c.cost_usd is null and c.status <> 'denied' as unpriced,
     case when c.status = 'denied' then coalesce(c.cost_usd, 0) else c.cost_usd end as cost_usd,
     c.latency_ms, (c.latency_ms is not null)::int as timed
@@ -44,6 +71,9 @@ const agentMetrics = ({ person, run }: Engine): string => `(
     ${person("a")} as person, ${run("a")} as run, true as attributed, true as metered,
     ${isUncertainPoint("a")} as uncertain, a.client, a.model, a.owner, a.user_label, a.key_id, a.teams, a.cost_center,
     a.session, a.operations,
+    coalesce(a.provider, a.system) as provider, a.error_type as error,
+    case when a.kind = 'reasoning' then a.tokens end as reasoning_tokens,
+    case when a.kind in ('cache_write', 'written_input') then a.tokens end as cache_write_tokens,
     case when a.kind in ('input', 'cache_read', 'cache_write') then a.tokens end as input_tokens,
     case when a.kind = 'output' then a.tokens end as output_tokens,
     case when a.kind in ('cache_read', 'cached_input') then a.tokens end as cached_tokens, a.cost_usd,
@@ -228,11 +258,11 @@ const RELATIONS = {
   requests,
   tool_calls: toolCalls,
   agent_metrics: agentMetrics,
-} as const satisfies Partial<Record<SourceName, (engine: Engine) => string>>;
+} as const satisfies Partial<Record<SourceName, (engine: Engine, spec: Spec) => string>>;
 
 /** The records of a source; `within` says of which instants `r.started_at` rows are wanted. */
 export function relationOf(ask: Ask, params: Parameters, within: string): string {
-  const { source } = ask.spec;
-  if (source !== "outcomes") return RELATIONS[source](ask.engine);
+  const { engine, spec } = ask;
+  if (spec.source !== "outcomes") return RELATIONS[spec.source](engine, spec);
   return outcomes(ask, params, within.replaceAll("r.started_at", "o.started_at"));
 }

@@ -1,7 +1,7 @@
 import { ROWS_MAX, type Spec } from "#shared/report.ts";
 import { type AggregateName, aggregateOf } from "./aggregates.ts";
-import type { Context } from "./context.ts";
-import { isTime } from "./dimensions.ts";
+import { type Context, groupNames, groupsOf } from "./context.ts";
+import { isOrdered } from "./dimensions.ts";
 import { MEASURE, type Measure } from "./measures.ts";
 
 // How a statement ends: both windows of its parts side by side, in the order in which rows are shown.
@@ -12,8 +12,8 @@ const SIDES = ["c", "p"] as const;
 
 /** The added parts of each window. */
 export const addedSql = (context: Context): string => `
-  select total, current, d1, d2, ${context.names.map((name) => `${figureSql(context, name)} as ${name}`).join(", ")}
-  from parts group by total, current, d1, d2`;
+  select total, current, ${groupsOf(context)}, ${context.names.map((name) => `${figureSql(context, name)} as ${name}`).join(", ")}
+  from parts group by total, current, ${groupsOf(context)}`;
 
 /** An aggregate of one window; the percentile of cells is still the histogram that it is computed from. */
 function figureSql({ ask }: Context, name: AggregateName): string {
@@ -34,7 +34,7 @@ export function shownSql(context: Context): string {
       name === P95 ? `latency_p95(${side}_${name})::text as ${side}_${name}` : `${side}_${name}`,
     ),
   );
-  return `select total::text as is_total, d1, d2, ${columns.join(", ")}
+  return `select total::text as is_total, ${groupsOf(context)}, ${columns.join(", ")}
 from (${firstSql(context, "cells")}\n) x order by total, place`;
 }
 
@@ -74,12 +74,13 @@ export function rankNames({ measures: [first] }: Spec): AggregateName[] {
   return measure.kind === "per" ? [measure.of, measure.per] : [measure.of];
 }
 
-/** Time ascending, else the first measure descending, then the label. */
-function orderSql({ dimensions, measures }: Spec, ranked: string | null): string {
-  const times = dimensions.flatMap((name, i) => (isTime(name) ? [`d${i + 1} asc`] : []));
+/** Time and hours ascending, else the first measure descending, then the label. */
+function orderSql(spec: Spec, ranked: string | null): string {
+  const { dimensions, measures } = spec;
+  const times = dimensions.flatMap((name, i) => (isOrdered(name) ? [`d${i + 1} asc`] : []));
   const [first] = measures;
   const rank = first ? [`${ranked ?? rankSql(MEASURE[first])} desc nulls last`] : [];
-  return [...times, ...rank, "d1 asc", "d2 asc"].join(", ");
+  return [...times, ...rank, ...groupNames(spec).map((name) => `${name} asc`)].join(", ");
 }
 
 function rankSql(measure: Measure): string {

@@ -38,7 +38,7 @@ const TEAM = { team: some("teams"), cost_center: known("cost_center") };
 const WHO = ["subject", "key", "team", "cost_center"] as const;
 const RECORDED = [...WHO, "channel", "tag", "session"] as const;
 const OF_PULL_REQUESTS = ["author", "pull_request", "pr_kind", "pr_lines", "pr_files"] as const;
-const TIMES = ["day", "week", "month"] as const;
+const TIMES = ["day", "week", "month", "quarter", "hour_of_day"] as const;
 
 export const SOURCE = {
   requests: {
@@ -67,8 +67,13 @@ export const SOURCE = {
       "cost_per_active_hour",
       "cache_hit_rate",
       "cost_decomposition",
+      ...(["reasoning_tokens", "cache_write_tokens", "error_rate", "latency_p50_ms", "ttft_p95_ms"] as const),
+      ...(["list_cost_usd", "savings_usd", "savings_cache_usd"] as const),
     ],
-    dimensions: ["client", "model", "route", ...RECORDED, ...TIMES, "explanation"],
+    dimensions: [
+      ...(["client", "model", "route", ...RECORDED, ...TIMES, "explanation"] as const),
+      ...(["provider", "surface", "error", "tier"] as const),
+    ],
     labels: { session: known("session"), tag: some("tags"), ...TEAM },
   },
   tool_calls: {
@@ -87,8 +92,9 @@ export const SOURCE = {
       "sessions",
       "latency_avg_ms",
       "latency_p95_ms",
+      "latency_p50_ms",
     ],
-    dimensions: ["client", ...RECORDED, "server", "tool", ...TIMES],
+    dimensions: ["client", ...RECORDED, "server", "tool", "error", ...TIMES],
     labels: { session: known("session"), tag: some("tags"), ...TEAM },
   },
   agent_metrics: {
@@ -103,8 +109,9 @@ export const SOURCE = {
       "sessions",
       "active_hours",
       "latency_avg_ms",
+      ...(["reasoning_tokens", "cache_write_tokens"] as const),
     ],
-    dimensions: ["client", "model", ...WHO, "session", ...TIMES],
+    dimensions: ["client", "model", "provider", "error", ...WHO, "session", ...TIMES],
     labels: { session: known("session"), ...TEAM, model: known("model") },
   },
   outcomes: {

@@ -1,17 +1,10 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import { OverviewAnswer, OverviewFrame } from "#shared/overview.ts";
-import {
-  COMPARES,
-  PAYLOAD_DIMENSIONS,
-  QueryAnswer,
-  QueryAnswers,
-  RANGES,
-  RecordsVersion,
-  Spec,
-} from "#shared/report.ts";
+import { COMPARES, PAYLOAD_DIMENSIONS, RANGES, Spec } from "#shared/report.ts";
 import { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { PayloadSpec, ReportPayload } from "#shared/report-payload.ts";
+import { QueryAnswer, QueryAnswers, RecordsVersion } from "#shared/report-query.ts";
 import { dimensionTable, measureTable } from "../reports/reference.ts";
 import { FORMATS, ReportsBody } from "../reports/request.ts";
 import { plainSchema } from "./model-docs.ts";

@@ -1,8 +1,9 @@
 import { Elysia, type HTTPHeaders } from "elysia";
 import type { Log } from "#shared/log.ts";
 import { OverviewFrame } from "#shared/overview.ts";
-import { QUERY_JSON_SCHEMA, type Spec } from "#shared/report.ts";
+import type { Spec } from "#shared/report.ts";
 import { REPORT_JSON_SCHEMA } from "#shared/report-payload.ts";
+import { QUERY_JSON_SCHEMA } from "#shared/report-query.ts";
 import { GatewayError } from "../errors.ts";
 import { takesGzip } from "../http/headers.ts";
 import { jsonInBytes } from "../http/json-limits.ts";

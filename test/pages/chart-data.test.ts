@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { gapless, singleSeries } from "#gateway/pages/parts/charts/data.ts";
 import { recordSearch } from "#gateway/pages/parts/records-link.tsx";
-import type { MeasureName, QueryAnswer, Result } from "#shared/report.ts";
+import type { MeasureName, Result } from "#shared/report.ts";
+import type { QueryAnswer } from "#shared/report-query.ts";
 
 const day = (group: string, current: number | null, previous: number | null, measure: MeasureName) => ({
   groups: [group],

@@ -45,6 +45,24 @@ const requestAt = (at: fc.Arbitrary<string>) =>
     output: tokens,
     cost: fc.oneof({ weight: 4, arbitrary: usd }, { weight: 1, arbitrary: fc.constant(null) }),
     partial: fc.boolean(),
+    provider: maybe(fc.constantFrom("openai", "bedrock")),
+    surface: fc.constantFrom("chat.completions", "messages"),
+    state: fc.constantFrom("ok", "ok", "client_gone", "upstream_error", "interrupted"),
+    error: maybe(fc.constant("upstream_500")),
+    tier: maybe(fc.constantFrom("priority", "flex")),
+    reasoning: tokens,
+    written: tokens,
+    basis: maybe(fc.constantFrom("contract", "vendor", "interactive", "batch")),
+    listCost: maybe(usd),
+    // Its counts are those of the price alone, as far as sums go.
+    price: maybe(
+      fc.constantFrom(
+        "input 17 0.000003|cache_read 900 0.0000003|cache_write_5m 40 0.00000375|output 5 0.000015|list:m1",
+        "input 17 0.000003|cache_read 700 0.0000015|list:m1",
+        "cache_read 900 0.0000003|output 5 0.000015|list:m1",
+        "input 17 0.000003|input 9 0.000001|cache_read 900 0.0000003|list:m1, list:m2",
+      ),
+    ),
   });
 
 const pullRequest = fc.record({
@@ -109,6 +127,12 @@ const VALUES: Partial<Record<string, string[]>> = {
   pr_kind: ["change", "release"],
   pr_lines: ["0000 to 10", "(none)"],
   explanation: ["joined", "open", "no_session"],
+  provider: ["openai", "(none)"],
+  surface: ["messages"],
+  error: ["upstream_500", "interrupted", "(none)"],
+  tier: ["flex", "(none)"],
+  quarter: ["2026-Q1"],
+  hour_of_day: ["00", "10", "23"],
 };
 
 type Legal = {
@@ -123,7 +147,7 @@ export const specOf = (source: Spec["source"], { measures, values, range }: Lega
   const { dimensions } = sourceOf(source);
   return fc.record({
     source: fc.constant(source),
-    dimensions: fc.array(fc.constantFrom(...dimensions), { maxLength: 2 }),
+    dimensions: fc.array(fc.constantFrom(...dimensions), { maxLength: 3 }),
     measures: fc.shuffledSubarray([...measures], { minLength: 1 }),
     filters: fc
       .subarray(

@@ -36,16 +36,18 @@ export function expectReport(
   expectOrdered(result.rows, result.spec);
 }
 
-/** Time ascending, then the first measure descending, what is unknown last, then the label. */
+/** Time and hours ascending, then the first measure descending, what is unknown last, then the label. */
 function expectOrdered(rows: Row[], { dimensions, measures }: Spec): void {
   const first = measures[0] ?? "requests";
-  const times = dimensions.flatMap((name, i) => (["day", "week", "month"].includes(name) ? [i] : []));
+  const times = dimensions.flatMap((name, i) =>
+    ["day", "week", "month", "quarter", "hour_of_day"].includes(name) ? [i] : [],
+  );
   const text = (row: Row, i: number) => row.groups[i] ?? "";
   const compare = (a: Row, b: Row): number => {
     for (const i of times) if (text(a, i) !== text(b, i)) return text(a, i) < text(b, i) ? -1 : 1;
     const [x, y] = [a.current?.[first] ?? null, b.current?.[first] ?? null];
     if (x !== y && !near(x, y)) return y === null || (x !== null && x > y) ? -1 : 1;
-    for (const i of [0, 1]) if (text(a, i) !== text(b, i)) return text(a, i) < text(b, i) ? -1 : 1;
+    for (const i of dimensions.keys()) if (text(a, i) !== text(b, i)) return text(a, i) < text(b, i) ? -1 : 1;
     return 0;
   };
   for (let i = 1; i < rows.length; i++) {

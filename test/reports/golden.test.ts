@@ -72,7 +72,9 @@ const close = (figures: Figures | null, expected: Figures) => {
 
 describe("source requests", () => {
   test("every measure of the total is what the records add up to by hand", async () => {
-    const { total, window, previousWindow } = await ask({ measures: [...SOURCE.requests.measures] });
+    const { total, window, previousWindow } = await ask({
+      measures: SOURCE.requests.measures.filter((name) => PAYLOAD_MEASURES.includes(name)),
+    });
     expect(window).toEqual({ from: "2026-11-15T00:00:00.000Z", to: "2026-11-21T12:00:00.000Z" });
     expect(previousWindow).toEqual({ from: "2026-11-08T00:00:00.000Z", to: "2026-11-14T12:00:00.000Z" });
     close(total.current, {

@@ -51,6 +51,8 @@ function times(at: string, dimension: DimensionName): string[] {
   const day = new Date(at).toISOString().slice(0, 10);
   if (dimension === "day") return [day];
   if (dimension === "month") return [day.slice(0, 7)];
+  if (dimension === "quarter") return [`${day.slice(0, 4)}-Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`];
+  if (dimension === "hour_of_day") return [new Date(at).toISOString().slice(11, 13)];
   const date = new Date(`${day}T00:00:00Z`);
   date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7));
   return [date.toISOString().slice(0, 10)];
@@ -100,6 +102,14 @@ function requestItem(request: RequestFacts, world: World): Item {
         return [request.costCenter ?? "(none)"];
       case "subject":
         return [whole];
+      case "provider":
+        return [request.provider ?? "(none)"];
+      case "surface":
+        return [request.surface ?? "chat.completions"];
+      case "error":
+        return [errorOf(request) ?? "(none)"];
+      case "tier":
+        return [request.tier ?? "(none)"];
       case "explanation":
         return [explanation(request.session ?? null, world)];
       default:
@@ -116,6 +126,29 @@ function requestItem(request: RequestFacts, world: World): Item {
     matches: (dimension, values) => texts(dimension).some((text) => text != null && values.includes(text)),
     request,
   };
+}
+
+const errorOf = ({ state = "ok", error }: RequestFacts): string | null =>
+  state === "ok" || state === "client_gone" ? null : (error ?? state);
+
+/** What the public list would have charged, in micro-dollars. */
+function listOf({ basis, listCost, cost }: RequestFacts): number | null {
+  const own = basis === "contract" || basis === "vendor" || basis === "batch";
+  return micros(listCost ?? (own ? null : cost));
+}
+
+/** What caching saved, in millionths of a micro-dollar, by the rows of the price. */
+function cachingOf({ cached, written, price }: RequestFacts): number | null {
+  if ((cached ?? 0) + (written ?? 0) === 0) return 0;
+  const rows = (price ?? "").split("|").map((line) => line.split(" "));
+  const [input, ...others] = rows.filter(([unit]) => unit === "input");
+  if (!input || others.length > 0) return null;
+  const picos = (text = "0") => Math.round(Number(text) * 1e12);
+  return sum(
+    rows
+      .filter(([unit = ""]) => unit.startsWith("cache_"))
+      .map(([, count, usdPerUnit]) => Number(count) * (picos(input[2]) - picos(usdPerUnit))),
+  );
 }
 
 /** Later merges decide first whether they stand. */
@@ -285,7 +318,34 @@ function requestFigures(items: Item[], spec: Spec): { figures: Figures; floor: b
     .sort((a, b) => a - b);
   const ttfts = all.flatMap(({ ttftMs }) => (ttftMs == null ? [] : [ttftMs]));
   const users = distinct(all.map(person));
+  const money = (values: (number | null)[]) =>
+    all.length === 0 ? 0 : values.length === 0 ? null : knownSum(values);
+  const someOf = (values: (number | null | undefined)[]) =>
+    values.every((value) => value == null) ? null : sum(values);
+  const saved = billed.map((it) => {
+    const list = listOf(it);
+    return list === null || it.cost == null ? null : list - (micros(it.cost) ?? 0);
+  });
+  const caching = money(billed.map(cachingOf));
+  const extra = {
+    reasoning_tokens: someOf(all.map((it) => it.reasoning)),
+    cache_write_tokens: someOf(all.map((it) => it.written)),
+    error_rate: per(all.filter((it) => errorOf(it) !== null).length, all.length),
+    latency_p50_ms: quantile(latencies, 0.5),
+    ttft_p95_ms: quantile(
+      [...ttfts].sort((a, b) => a - b),
+      0.95,
+    ),
+    list_cost_usd: usd(money(billed.map(listOf))),
+    savings_usd: usd(money(saved)),
+    savings_cache_usd: caching === null ? null : caching / 1e12,
+  };
+  const unsure = (it: RequestFacts, i: number): boolean =>
+    (spec.measures.includes("list_cost_usd") && listOf(it) === null) ||
+    (spec.measures.includes("savings_usd") && saved[i] === null) ||
+    (spec.measures.includes("savings_cache_usd") && cachingOf(it) === null);
   const figures = {
+    ...extra,
     requests: all.length,
     input_tokens: sum(all.map(({ input }) => input)),
     output_tokens: sum(all.map(({ output }) => output)),
@@ -297,7 +357,7 @@ function requestFigures(items: Item[], spec: Spec): { figures: Figures; floor: b
     sessions: distinct(all.map(({ session }) => session)),
     active_hours: hours(all),
     latency_avg_ms: per(sum(latencies), latencies.length),
-    latency_p95_ms: p95(latencies),
+    latency_p95_ms: quantile(latencies, 0.95),
     ttft_avg_ms: per(sum(ttfts), ttfts.length),
     cost_per_user: per(usd(cost), distinct(billed.map(person))),
     requests_per_user: per(all.length, users),
@@ -311,12 +371,15 @@ function requestFigures(items: Item[], spec: Spec): { figures: Figures; floor: b
     cost_per_active_hour: per(usd(sessionCost), hours(billed)),
     cache_hit_rate: per(sum(all.map(({ cached }) => cached)), sum(all.map(({ input }) => input))),
   };
-  return { figures, floor: billed.some((it) => it.cost === null || it.partial || it.unpriced) };
+  return {
+    figures,
+    floor: billed.some((it, i) => it.cost === null || it.partial || it.unpriced || unsure(it, i)),
+  };
 }
 
-function p95(sorted: number[]): number | null {
+function quantile(sorted: number[], fraction: number): number | null {
   if (sorted.length === 0) return null;
-  const place = 0.95 * (sorted.length - 1);
+  const place = fraction * (sorted.length - 1);
   const low = sorted[Math.floor(place)] ?? 0;
   const high = sorted[Math.ceil(place)] ?? 0;
   return low + (high - low) * (place - Math.floor(place));
@@ -435,11 +498,12 @@ export function naiveReport(world: World, spec: Spec, now: Date): { rows: NaiveR
 
 function byGroups(items: Item[], spec: Spec): Map<string, Entry[]> {
   const entries = items.flatMap((facts): Entry[] => {
-    const [first = [], second] = spec.dimensions.map((dimension) => facts.labels(dimension));
-    if (!second) return first.map((label) => ({ groups: [label], facts }));
-    if (spec.dimensions[0] === spec.dimensions[1])
-      return first.map((label) => ({ groups: [label, label], facts }));
-    return first.flatMap((a) => second.map((b) => ({ groups: [a, b], facts })));
+    // A dimension that is named twice has the same label in both places.
+    let chosen: ReadonlyMap<string, string>[] = [new Map()];
+    for (const name of new Set(spec.dimensions)) {
+      chosen = chosen.flatMap((one) => facts.labels(name).map((label) => new Map([...one, [name, label]])));
+    }
+    return chosen.map((one) => ({ groups: spec.dimensions.map((name) => one.get(name) ?? ""), facts }));
   });
   return Map.groupBy(entries, ({ groups }) => JSON.stringify(groups));
 }

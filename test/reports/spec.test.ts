@@ -31,8 +31,8 @@ describe("a bad spec is refused by its member and the reason", () => {
     [{ filters: { tool: ["x"] } }, "spec.filters.tool: source requests has no dimension tool"],
     [{ source: "outcomes" }, "spec.measures[0]: source outcomes has no measure requests"],
     [
-      { dimensions: ["client", "model", "day"] },
-      "spec.dimensions: expected array length to be less or equal to 2",
+      { dimensions: ["client", "model", "day", "team"] },
+      "spec.dimensions: expected array length to be less or equal to 3",
     ],
     [{ measures: [] }, "spec.measures: expected array length to be greater or equal to 1"],
     [

@@ -26,6 +26,16 @@ export type RequestFacts = {
   tokenCost?: string | null;
   unpriced?: boolean;
   partial?: boolean;
+  provider?: string | null;
+  surface?: string;
+  state?: string;
+  error?: string | null;
+  tier?: string | null;
+  reasoning?: number | null;
+  written?: number | null;
+  basis?: string | null;
+  listCost?: string | null;
+  price?: string | null;
 };
 
 export type PullRequestFacts = {
@@ -153,9 +163,12 @@ function requestRow(facts: RequestFacts): Record<string, unknown> {
   return {
     id: Bun.randomUUIDv7(),
     started_at: facts.at,
-    surface: "chat.completions",
+    surface: facts.surface ?? "chat.completions",
     channel: facts.channel ?? "api",
-    state: "ok",
+    state: facts.state ?? "ok",
+    error_type: facts.error ?? null,
+    provider: facts.provider ?? null,
+    service_tier: facts.tier ?? null,
     streamed: false,
     attempts: 1,
     route: facts.route ?? "chat",
@@ -180,5 +193,10 @@ function requestRow(facts: RequestFacts): Record<string, unknown> {
     token_cost_usd: facts.tokenCost === undefined ? cost : facts.tokenCost,
     unpriced: facts.unpriced ?? cost === null,
     partial: facts.partial ?? false,
+    reasoning_tokens: facts.reasoning ?? null,
+    cache_write_5m_tokens: facts.written ?? null,
+    cost_basis: facts.basis ?? null,
+    list_cost_usd: facts.listCost ?? null,
+    price: facts.price == null ? null : JSON.stringify(facts.price),
   };
 }

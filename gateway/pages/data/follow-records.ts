@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Me } from "#shared/admin/me.ts";
-import type { RecordsVersion } from "#shared/report.ts";
+import type { RecordsVersion } from "#shared/report-query.ts";
 import { getJson } from "./api.ts";
 import { ME, mayAs } from "./me.ts";
 

@@ -1,6 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { OverviewAnswer, OverviewFrame, OverviewPart } from "#shared/overview.ts";
-import type { Compare, QueryAnswer } from "#shared/report.ts";
+import type { Compare } from "#shared/report.ts";
+import type { QueryAnswer } from "#shared/report-query.ts";
 import { sendJson } from "./api.ts";
 import { OF_RECORDS, versionKnown } from "./follow-records.ts";
 import { FILTER_NAMES, type FrameSearch, filtersFor, rangeOf } from "./search.ts";

@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
 import type { SavedReportView } from "#shared/admin/reports.ts";
-import type { QueryAnswer, QueryAnswers, Spec } from "#shared/report.ts";
+import type { Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
+import type { QueryAnswer, QueryAnswers } from "#shared/report-query.ts";
 import { api, getJson, sendJson } from "./api.ts";
 import { OF_RECORDS, versionKnown } from "./follow-records.ts";
 

@@ -59,6 +59,7 @@ export const FILTER_NAMES = [
   "pr_kind",
   "pr_lines",
   "pr_files",
+  ...(["provider", "surface", "error", "tier", "quarter", "hour_of_day"] as const),
 ] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];
 

@@ -65,7 +65,7 @@ export function inSource(
 export function specOf(search: SpecSearch, catalogue: ReportCatalogue): Spec {
   const source = search.source ?? "requests";
   const legal = sourceIn(catalogue, source);
-  const dimensions = known(search.by ?? ["day"], legal?.dimensions ?? []).slice(0, 2);
+  const dimensions = known(search.by ?? ["day"], legal?.dimensions ?? []).slice(0, 3);
   const measures = known(search.measure ?? [], legal?.measures ?? []);
   const first = legal?.measures.find((name) => name === "cost_usd") ?? legal?.measures[0] ?? "requests";
   const spec: Spec = {

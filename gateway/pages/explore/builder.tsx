@@ -38,8 +38,9 @@ export function Builder({ spec, catalogue, search, change }: BuilderProps) {
           )
         }
       />
-      <Dimension spec={spec} place={0} legal={source?.dimensions ?? []} change={change} />
-      <Dimension spec={spec} place={1} legal={source?.dimensions ?? []} change={change} />
+      {([0, 1, 2] as const).map((place) => (
+        <Dimension key={place} {...{ spec, place, change }} legal={source?.dimensions ?? []} />
+      ))}
       <Measures spec={spec} legal={source?.measures ?? []} catalogue={catalogue} change={change} />
       <div>
         <div className="field-label" id="view-label">
@@ -58,14 +59,13 @@ export function Builder({ spec, catalogue, search, change }: BuilderProps) {
   );
 }
 
-type DimensionProps = { spec: Spec; place: 0 | 1; legal: readonly DimensionName[]; change: ChangeSpec };
+type DimensionProps = { spec: Spec; place: 0 | 1 | 2; legal: readonly DimensionName[]; change: ChangeSpec };
 
 function Dimension({ spec: { dimensions }, place, legal, change }: DimensionProps) {
-  const other = dimensions[1 - place];
-  if (place === 1 && dimensions.length === 0) return null;
+  if (place > dimensions.length) return null;
+  const others = dimensions.filter((_, i) => i !== place);
   const set = (name: string | null) => {
-    const chosen = place === 0 ? [name, other] : [other, name];
-    const left = chosen.filter((it): it is string => typeof it === "string");
+    const left: string[] = others.toSpliced(place, 0, ...legal.filter((it) => it === name));
     change({ by: left.length > 0 ? left : ["none"] });
   };
   return (
@@ -75,7 +75,7 @@ function Dimension({ spec: { dimensions }, place, legal, change }: DimensionProp
       clearable
       placeholder={place === 0 ? "Total only" : "Nothing else"}
       data={legal
-        .filter((name) => name !== other)
+        .filter((name) => !others.includes(name))
         .map((name) => ({ value: name, label: dimensionWord(name) }))}
       value={dimensions[place] ?? null}
       onChange={set}

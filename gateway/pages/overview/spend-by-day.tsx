@@ -1,4 +1,4 @@
-import type { QueryAnswer } from "#shared/report.ts";
+import type { QueryAnswer } from "#shared/report-query.ts";
 import type { FrameSearch } from "../data/search.ts";
 import { Bars } from "../parts/charts/bars.tsx";
 import { ChartPanel } from "../parts/charts/chart.tsx";

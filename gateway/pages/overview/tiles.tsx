@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { MeasureName, QueryAnswer } from "#shared/report.ts";
+import type { MeasureName } from "#shared/report.ts";
+import type { QueryAnswer } from "#shared/report-query.ts";
 import type { OverviewParts } from "../data/overview.ts";
 import type { FrameSearch } from "../data/search.ts";
 import { Change, type Direction } from "../parts/change.tsx";

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import type { QueryAnswer } from "#shared/report.ts";
+import type { QueryAnswer } from "#shared/report-query.ts";
 import { instantOfDay } from "#shared/time-zone.ts";
 import type { FilterName, FrameSearch } from "../data/search.ts";
 import { isoDay } from "./dates.ts";

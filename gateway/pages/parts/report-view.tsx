@@ -1,5 +1,6 @@
-import type { DimensionName, MeasureName, QueryAnswer, Result, Unit } from "#shared/report.ts";
+import type { DimensionName, MeasureName, Result, Unit } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
+import type { QueryAnswer } from "#shared/report-query.ts";
 import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { Bars } from "./charts/bars.tsx";
 import { ChartPanel } from "./charts/chart.tsx";

@@ -1,4 +1,4 @@
-import type { QueryAnswer } from "#shared/report.ts";
+import type { QueryAnswer } from "#shared/report-query.ts";
 import { useMe } from "../data/me.ts";
 import { Foreign } from "./foreign.tsx";
 

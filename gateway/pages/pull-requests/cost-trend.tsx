@@ -1,4 +1,5 @@
-import type { MeasureName, QueryAnswer } from "#shared/report.ts";
+import type { MeasureName } from "#shared/report.ts";
+import type { QueryAnswer } from "#shared/report-query.ts";
 import { measureWord } from "#shared/report-words.ts";
 import { ChartPanel } from "../parts/charts/chart.tsx";
 import { type ChartData, singleSeries } from "../parts/charts/data.ts";

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import type { DimensionName, MeasureName, QueryAnswer, Spec } from "#shared/report.ts";
+import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
+import type { QueryAnswer } from "#shared/report-query.ts";
 import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
 import { COSTS_BY, COSTS_FILTERS } from "../data/parameters.ts";

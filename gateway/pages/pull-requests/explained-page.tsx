@@ -1,6 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { EXPLANATION_MEANING, EXPLANATIONS, type Explanation } from "#shared/explanation.ts";
-import type { DimensionName, MeasureName, QueryAnswer, Spec } from "#shared/report.ts";
+import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
+import type { QueryAnswer } from "#shared/report-query.ts";
 import { useAddress } from "../data/address.ts";
 import { EXPLAINED_FILTERS } from "../data/parameters.ts";
 import { useReport } from "../data/reports.ts";

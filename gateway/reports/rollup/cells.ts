@@ -5,9 +5,11 @@ import {
   dayColumn,
   dimensionOf,
   filterSql,
+  intervalOf,
   isTime,
   KEY_COLUMNS,
   type KeyColumn,
+  type TimeDimension,
   tagRows,
 } from "../dimensions.ts";
 import { POSTGRES } from "../engines.ts";
@@ -167,6 +169,12 @@ function countedSpans({ covers: { current, previous } }: Context): Span[] {
   );
 }
 
+function firstDayOf(name: TimeDimension, value: string): string {
+  const [year, quarter = ""] = value.split("-Q");
+  if (name === "quarter") return `${year}-${String(3 * Number(quarter) - 2).padStart(2, "0")}-01`;
+  return name === "month" ? `${value}-01` : value;
+}
+
 /** A filter on rows `r`. Times are compared as days, which costs less than as their texts; Postgres knows no year 0. */
 function conditionOf(name: DimensionName, values: readonly string[], { ask, params }: Context): string {
   if (!isTime(name)) return filterSql(name, params.add(values, "text[]"), ask);
@@ -174,8 +182,8 @@ function conditionOf(name: DimensionName, values: readonly string[], { ask, para
   const spans = values
     .filter((value) => !value.startsWith("0000"))
     .map((value) => {
-      const first = params.add(name === "month" ? `${value}-01` : value, "date");
-      return `${day} >= ${first} and ${day} < (${first} + interval '1 ${name}')::date`;
+      const first = params.add(firstDayOf(name, value), "date");
+      return `${day} >= ${first} and ${day} < (${first} + interval '${intervalOf(name)}')::date`;
     });
   return `(${spans.join(" or ") || "false"})`;
 }

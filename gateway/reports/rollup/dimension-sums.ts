@@ -1,6 +1,6 @@
 import { type AggregateName, aggregateOf, namedIn } from "../aggregates.ts";
-import type { Context, Section } from "../context.ts";
-import { dimensionOf, isFilteredByText, isTime } from "../dimensions.ts";
+import { type Context, groupTexts, type Section } from "../context.ts";
+import { dimensionOf, intervalOf, isFilteredByText, isTime } from "../dimensions.ts";
 import type { Parameters } from "../parameters.ts";
 import { asksForLane } from "../spec.ts";
 import { HOUR_MS, type SumsSpan } from "./cover.ts";
@@ -151,13 +151,15 @@ function deltasOf(
 
 /** Rows `r` of sums with the groups that they make. */
 function grouped({ ask, params }: Context, { dimensions }: Section, rows: string): string {
-  const [d1 = "''", d2 = "''"] = dimensions.map((name) => dimensionOf(name).label ?? "r.value");
+  const groups = groupTexts(dimensions.map((name) => dimensionOf(name).label ?? "r.value")).map(
+    (text, i) => `(${text})::text collate "C" as d${i + 1}`,
+  );
   const keys = dimensions.includes("key")
     ? `\n    left join keys k on k.org_id = ${params.add(ask.orgId, "text")} and k.id = r.value::uuid`
     : "";
   if (dimensions.length === 0) return `(${rows}\n  ) r`;
   return `(
-    select r.*, (${d1})::text collate "C" as d1, (${d2})::text collate "C" as d2 from (${rows}
+    select r.*, ${groups.join(", ")} from (${rows}
     ) r${keys}
   ) r`;
 }
@@ -166,7 +168,9 @@ function grouped({ ask, params }: Context, { dimensions }: Section, rows: string
 export const unitOf = ({ dimensions }: Pick<Section, "dimensions">, day: string) => {
   const units = dimensions.filter(isTime);
   const first = units.map((unit) => `date_trunc('${unit}', ${day}::timestamp)::date`);
-  const ends = units.map((unit) => `(date_trunc('${unit}', ${day}::timestamp) + interval '1 ${unit}')::date`);
+  const ends = units.map(
+    (unit) => `(date_trunc('${unit}', ${day}::timestamp) + interval '${intervalOf(unit)}')::date`,
+  );
   return {
     start: (from: string) => (first.length > 0 ? `greatest(${[from, ...first].join(", ")})` : from),
     end: ends.length > 0 ? `least(${ends.join(", ")})` : null,

@@ -1,0 +1,158 @@
+import { beforeAll, expect, test } from "bun:test";
+import { connect } from "#drizzle/database.ts";
+import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
+import { checkSpec } from "#gateway/reports/spec.ts";
+import { openRollups } from "#gateway/stores/reports/rollups.ts";
+import type { Spec } from "#shared/report.ts";
+import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { type Engines, reportEngines } from "#test/support/report-engines.ts";
+import { keyId, seed } from "./world.ts";
+
+// The words of queries, worked out by hand; naive.ts has them over random records.
+
+const NOW = new Date("2026-11-21T12:00:00Z");
+const PRICE =
+  "input 100 0.000003|cache_read 900 0.0000003|cache_write_5m 40 0.00000375|output 5 0.000015|list:m";
+let database: TestDatabase;
+let engines: Engines;
+let runner: ReportRunner;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const openai = { provider: "openai", tier: "priority", owner: "ann" };
+  await seed(sql, "default", {
+    requests: [
+      // Saved 900 × 2.7e-6 − 40 × 0.75e-6 by the cache, and 0.2 by contract.
+      {
+        ...{ at: "2026-11-20T09:00:00Z", ...openai, latencyMs: 100, ttftMs: 10, reasoning: 3, written: 40 },
+        ...{ cached: 900, cost: "0.8", basis: "contract", listCost: "1", price: PRICE },
+      },
+      { at: "2026-11-20T23:30:00Z", ...openai, latencyMs: 300, ttftMs: 30, cost: "2", error: "ignored" },
+      // Its provider told the cost, and the list has no price: its list cost is unknown.
+      { at: "2026-08-02T09:10:00Z", provider: "openrouter", latencyMs: 500, cost: "4", basis: "vendor" },
+      {
+        at: "2026-08-02T09:10:00Z",
+        surface: "messages",
+        state: "denied",
+        error: "budget_exceeded",
+        cost: "0",
+      },
+    ],
+  });
+  await sql`insert into agent_points ${sql(
+    [
+      { kind: "reasoning", tokens: 7, provider: "openai", system: null, error_type: null },
+      { kind: "cache_write", tokens: 11, provider: null, system: "anthropic", error_type: "timeout" },
+    ].map((point, i) => ({
+      ...{
+        ...point,
+        hash: Buffer.from([i]),
+        key_id: keyId("a"),
+        client: "cli",
+        metric: "m",
+        unpriced: false,
+      },
+      ...{ ended_at: "2026-11-20T09:00:00Z", received_at: "2026-11-20T09:00:00Z" },
+    })),
+  )}`;
+  await sql.end();
+  engines = await reportEngines(database.url);
+  await engines.wrote("default");
+  runner = engines.runner();
+});
+
+const specOf = (over: Partial<Spec>): Spec =>
+  checkSpec({
+    ...{ source: "requests", dimensions: [], measures: ["requests"], filters: {} },
+    ...{ range: { from: "2026-07-01", to: null }, compare: "none", view: "table", ...over },
+  });
+
+async function rows(over: Partial<Spec>, timeZone = "UTC") {
+  const { rows, total } = await runner.run(specOf(over), NOW, { timeZone });
+  return [...rows, total].map(({ groups, current, floor }) => [
+    groups.join(" | "),
+    ...Object.values(current ?? {}),
+    floor,
+  ]);
+}
+
+test("list cost, and what contract and cache saved, are lower bounds where a call's are unknown", async () => {
+  expect(
+    await rows({
+      dimensions: ["provider"],
+      measures: ["list_cost_usd", "savings_usd", "savings_cache_usd", "cost_usd"],
+    }),
+  ).toEqual([
+    ["openai", 3, 0.2, 0.0024, 2.8, false],
+    ["(none)", 0, 0, 0, 0, false],
+    ["openrouter", null, null, 0, 4, true],
+    ["", 3, 0.2, 0.0024, 6.8, true],
+  ]);
+});
+
+test("tokens that no provider reported are unknown; errors, medians and first tokens are of single calls", async () => {
+  expect(
+    await rows({
+      dimensions: ["surface", "tier", "error"],
+      measures: ["reasoning_tokens", "cache_write_tokens", "error_rate", "latency_p50_ms", "ttft_p95_ms"],
+    }),
+  ).toEqual([
+    ["chat.completions | priority | (none)", 3, 40, 0, 200, 29, false],
+    ["chat.completions | (none) | (none)", null, null, 0, 500, null, false],
+    ["messages | (none) | budget_exceeded", null, null, 1, null, null, false],
+    ["", 3, 40, 0.25, 300, 29, false],
+  ]);
+});
+
+test("quarters and hours are of the time zone that is asked for, in their order, and filters take them", async () => {
+  expect(await rows({ dimensions: ["quarter", "hour_of_day"] })).toEqual([
+    ["2026-Q3 | 09", 2, false],
+    ["2026-Q4 | 09", 1, false],
+    ["2026-Q4 | 23", 1, false],
+    ["", 4, false],
+  ]);
+  expect(await rows({ dimensions: ["hour_of_day"] }, "Asia/Tokyo")).toEqual([
+    ["08", 1, false],
+    ["18", 3, false],
+    ["", 4, false],
+  ]);
+  const filters = { hour_of_day: ["09"], quarter: ["2026-Q3"], error: ["(none)"] };
+  expect(await rows({ filters, dimensions: ["provider"] })).toEqual([
+    ["openrouter", 1, false],
+    ["", 1, false],
+  ]);
+});
+
+test("agents' own metrics have the provider, the error, reasoning and cache writes", async () => {
+  const measures = ["reasoning_tokens", "cache_write_tokens"] as const;
+  expect(
+    await rows({ source: "agent_metrics", dimensions: ["provider", "error"], measures: [...measures] }),
+  ).toEqual([
+    ["openai | (none)", 7, null, false],
+    ["anthropic | timeout", null, 11, false],
+    ["", 7, 11, false],
+  ]);
+});
+
+test("a word that sums do not know reads single records, and says so where these are dropped", async () => {
+  const rollups = openRollups({ url: database.url, orgId: "default" });
+  await rollups.catchUp(NOW);
+  await rollups.close();
+  const rolled = reportRunner({ url: database.url, rollupsFrom: 0 });
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  try {
+    const asked = specOf({ dimensions: ["provider", "quarter", "team"], measures: ["latency_p50_ms"] });
+    expect(await rolled.run(asked, NOW)).toEqual(await runner.run(asked, NOW));
+    const byQuarter = specOf({ dimensions: ["quarter"], filters: { quarter: ["2026-Q3"] } });
+    expect(await rolled.run(byQuarter, NOW)).toEqual(await runner.run(byQuarter, NOW));
+    await sql`update rollup_state set raw_from = '2026-09-01'`;
+    expect(rolled.run(asked, NOW)).rejects.toThrow("provider: is computed from single records");
+    const kept = { ...asked, range: "7d" as const };
+    expect((await rolled.run(kept, NOW)).rows.map(({ groups }) => groups)).toEqual([
+      ["openai", "2026-Q4", "(none)"],
+    ]);
+  } finally {
+    await Promise.all([rolled.close(), sql.end()]);
+  }
+});
