@@ -108,6 +108,7 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   digest_webhooks: SET,
   discounts: kept("Records of its time are priced by it"),
   guardrails: SET,
+  budgets: SET,
   hook_policies: SET,
   keys: kept("Records name it; a revoked one has no secrets"),
   mcp_servers: SET,

@@ -1,3 +1,4 @@
+import type { Budget, SharedBudget } from "#drizzle/schema/budgets.ts";
 import type { KeyLimits, KeyScopes } from "#drizzle/schema/keys.ts";
 import type { RouteSurface } from "#drizzle/schema/routes.ts";
 import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
@@ -25,15 +26,6 @@ export class Secret {
   }
 }
 
-/** A team's budget: limits count it as they count those of a key, under an account in place of the key's id. */
-export type TeamBudget = {
-  id: string;
-  team: string;
-  limits: Budget;
-};
-
-export type Budget = Pick<KeyLimits, "budget_usd" | "budget_period" | "unpriced">;
-
 /** A key's owner, as limits count them: `id` is the account of what all keys of the person cost. */
 export type KeyPerson = {
   id: string;
@@ -52,8 +44,8 @@ export type ClientKey = {
   /** Its team, then the teams above it; null: none. */
   teams: string[] | null;
   costCenter: string | null;
-  /** Those of its team and the teams above it that have one. */
-  teamBudgets: readonly TeamBudget[];
+  /** Those of its team and the teams above it, of the organisation, and others that name its team, its owner or the key. */
+  sharedBudgets: readonly SharedBudget[];
   scopes: KeyScopes;
   limits: KeyLimits | null;
   /** Null or absent: it has no owner. */
@@ -244,5 +236,7 @@ export type Directory = {
   toolServers: ReadonlyMap<string, ToolServer>;
   /** Enabled ones, in evaluation order. */
   hookPolicies: readonly HookPolicy[];
+  /** Those of routes and tags, which each call decides (limits/key-budgets.ts); most have none. */
+  callBudgets: readonly SharedBudget[];
   settings: Settings;
 };

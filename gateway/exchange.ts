@@ -16,6 +16,7 @@ import { additionalModels } from "./http/additional-models.ts";
 import { readLabels } from "./http/labels.ts";
 import { isNone, type References, referencesIn, withIds } from "./http/references.ts";
 import { ownLimitHeaders } from "./limits/claude-limit-headers.ts";
+import { withCallBudgets } from "./limits/key-budgets.ts";
 import { closeEntry, type Facts, openEntry } from "./metering/entry.ts";
 import type { PriceBook } from "./pricing/price-book.ts";
 import { vendorHostsOf } from "./providers/endpoint.ts";
@@ -73,7 +74,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
 
   // Route
   const prices = deps.prices();
-  const { call, choice } = await routed(deps, received, { prices, session: labels.session });
+  const { call, choice } = await routed(deps, received, { prices, ...labels });
 
   // Guardrails: texts are read in memory only; nothing but the rule's name is recorded.
   const verdict = await evaluate(deps, call, { labels, choice });
@@ -152,21 +153,21 @@ export async function requireOwnReferences(
   }
 }
 
-type RoutingFacts = { prices: PriceBook; session: string | null };
-type Routed = { call: Call; choice: Choice };
+type RoutingFacts = { prices: PriceBook; session: string | null; tags: readonly string[] };
 
 /** The call with the items that it refers to, and where to send it. */
 async function routed(
   deps: ExchangeDeps,
   received: Call,
-  { prices, session }: RoutingFacts,
-): Promise<Routed> {
+  { prices, session, tags }: RoutingFacts,
+): Promise<{ call: Call; choice: Choice }> {
   const chosen = chooseRoute(deps.directory.current(), received, routingLookups(prices, deps));
   requireScope(received.key, chosen, () => additionalModels(received.body));
   const resolved = await resolveReferences(deps.keptAnswers, received, chosen);
   const references = withIds(referencesIn(resolved.body), received.vendor?.ids);
   await requireOwnReferences(deps, resolved.key.id, references);
-  const call = references.kept.length > 0 ? { ...resolved, refersTo: references.kept } : resolved;
+  const referring = references.kept.length > 0 ? { ...resolved, refersTo: references.kept } : resolved;
+  const call = withCallBudgets(referring, deps.directory.current(), { routes: [chosen.routeName], tags });
   const lane = withLane(call, withExpressibleTargets(call, chosen), vendorHosts);
   const choice = withPricedTargets(call, lane, prices);
   return { call, choice: orderedTargets(choice, { id: call.id, session }, deps.deployments) };

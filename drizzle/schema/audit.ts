@@ -31,6 +31,8 @@ export const AUDITED = [
   "vendor_account.set",
   "vendor_account.deleted",
   "vendor_bill.read",
+  "budget.set",
+  "budget.deleted",
   "hook_policy.set",
   "hook_policy.deleted",
   "team.set",

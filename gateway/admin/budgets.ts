@@ -1,19 +1,54 @@
-import { Budgets, type BudgetView } from "#shared/admin/budgets.ts";
+import {
+  BudgetBody,
+  BudgetPatch,
+  BudgetPut,
+  Budgets,
+  type BudgetView,
+  NamedBudget,
+  THRESHOLDS,
+} from "#shared/admin/budgets.ts";
+import { Name, readDecimal } from "#shared/admin/fields.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
 import { projectedUse } from "../limits/budget-use.ts";
 import { parsePico, shortDecimal } from "../limits/money.ts";
 import { type BudgetInForce, budgetsInForce } from "../stores/budgets.ts";
-import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
+import { type BudgetRow, budgetRows } from "../stores/named-budgets.ts";
+import { patchedRow } from "../stores/named-rows.ts";
+import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
-import { readParameters } from "./list.ts";
+import { readListQuery } from "./list.ts";
+import { namedResource } from "./named-resource.ts";
 
-const docs = adminRoute("teams");
+const docs = adminRoute("budgets");
 const RISK_PERCENT = 80n;
 
-/** `/admin/v1/budgets`: the used part of the budgets of teams, people and keys, the fullest first. */
+/** `/admin/v1/budgets`: budgets with names of their own; the list has all budgets with what is used of them. */
 export const adminBudgets = (deps: AdminDeps) =>
-  adminPart(deps, "budgets").get(
+  namedResource(deps, {
+    path: "budgets",
+    hasOwnList: true,
+    tag: "budgets",
+    nouns: { one: "a budget", many: "budgets" },
+    words: {
+      create: {
+        description:
+          "A call counts in every budget on its organisation, its key, the key's owner, its team and the teams above, its route, and its tags; each hard one must have room for it. What was spent in the current period counts from the start. The budgets that teams, people and keys carry are set there.",
+      },
+    },
+    schemas: { name: Name, body: BudgetBody, put: BudgetPut, patch: BudgetPatch, view: NamedBudget },
+    store: budgetRows,
+    audit: { set: "budget.set", deleted: "budget.deleted" },
+    made: ({ name, body, now }) => changed(newBudget(name, now), body, now),
+    patched: ({ current, body, now }) => changed(current, body, now),
+    view: ({ name, createdAt, updatedAt, ...row }) => ({
+      name,
+      ...termsOf({ ...row, on: { kind: row.kind, id: row.scopeId }, budgetUsd: row.amountUsd }),
+      created_at: createdAt,
+      updated_at: updatedAt,
+    }),
+  }).get(
     "",
     async ({ request, viewer }): Promise<Budgets> => {
       const onlyRisky = readOnlyRisky(request);
@@ -27,20 +62,67 @@ export const adminBudgets = (deps: AdminDeps) =>
         .toSorted(byShareUsed)
         .map((budget) => viewOf(budget, now))
         .filter(({ at_risk: isRisky }) => isRisky || !onlyRisky);
-      return { data };
+      return { data, has_more: false, next: null };
     },
     docs({
-      summary: "List budgets of teams, people and keys with what is used of them, the fullest first",
+      summary: "List all budgets with what is used of them, the fullest first",
       description:
-        "A manager of a team gets those of the team, of the teams below it, and of their people and keys.",
+        "Those of teams, people and keys are among them; `kind` says where a budget is kept. All are on one page. A manager of a team gets those of the team, of the teams below it, and of their people and keys.",
       role: "manager",
       query: { at_risk: "`true`: only those that are nearly used up, or will be at this pace." },
       answers: { 200: Budgets },
     }),
   );
 
+const newBudget = (name: string, now: Date): BudgetRow => ({
+  orgId: DEFAULT_ORG,
+  name,
+  kind: "organisation",
+  scopeId: null,
+  account: "",
+  amountUsd: "0",
+  period: "month",
+  mode: "hard",
+  thresholds: THRESHOLDS,
+  unpriced: "refuse",
+  whenAway: "local",
+  createdAt: now.toISOString(),
+  updatedAt: now.toISOString(),
+});
+
+const changed = (
+  row: BudgetRow,
+  { on, amount_usd: usd, when_away: whenAway, name: _, ...others }: BudgetPatch & { name?: string },
+  now: Date,
+): BudgetRow =>
+  patchedRow(
+    row,
+    {
+      ...others,
+      ...(whenAway && { whenAway }),
+      ...(on && { kind: on.kind, scopeId: on.id ?? null }),
+      amountUsd: readDecimal(usd) ?? row.amountUsd,
+    },
+    now,
+  );
+
+type Terms = Pick<
+  BudgetInForce,
+  "on" | "budgetUsd" | "period" | "mode" | "thresholds" | "unpriced" | "whenAway"
+>;
+
+const termsOf = ({ on, budgetUsd, period, mode, thresholds, unpriced, whenAway }: Terms) => ({
+  on,
+  amount_usd: budgetUsd,
+  period,
+  mode,
+  thresholds,
+  unpriced,
+  when_away: whenAway,
+});
+
 function readOnlyRisky(request: Request): boolean {
-  const { at_risk: text = "false" } = readParameters(request, ["at_risk"]);
+  const { at_risk: text = "false" } = readListQuery(request, ["at_risk"]).given;
   if (text === "true" || text === "false") return text === "true";
   throw new GatewayError("invalid_request", "at_risk: Expected true or false.");
 }
@@ -51,22 +133,20 @@ const byShareUsed = (a: BudgetInForce, b: BudgetInForce): number => {
   return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 };
 
-function viewOf(
-  { kind, name, owner, budgetUsd, usedUsd, period, dates }: BudgetInForce,
-  now: Date,
-): BudgetView {
+function viewOf(budget: BudgetInForce, now: Date): BudgetView {
+  const { kind, name, owner, budgetUsd, usedUsd, dates } = budget;
   const used = parsePico(usedUsd);
-  const budget = parsePico(budgetUsd);
+  const limit = parsePico(budgetUsd);
   const projected = projectedUse(used, dates, now);
   return {
     kind,
     name,
     owner,
+    ...termsOf(budget),
     budget_usd: budgetUsd,
-    period,
     ...dates,
     used_usd: shortDecimal(used),
     projected_usd: projected === null ? null : shortDecimal(projected),
-    at_risk: used * 100n > budget * RISK_PERCENT || (projected !== null && projected > budget),
+    at_risk: used * 100n > limit * RISK_PERCENT || (projected !== null && projected > limit),
   };
 }

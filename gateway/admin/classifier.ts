@@ -44,7 +44,7 @@ const EVERY_ROUTE: ClientKey = {
   limits: null,
   expiresAtMs: null,
   teams: null,
-  teamBudgets: [],
+  sharedBudgets: [],
   costCenter: null,
 };
 

@@ -21,6 +21,8 @@ type Step = "list" | "create" | "read" | "put" | "patch" | "remove";
 export type ResourceFacts<Row extends Named, Put extends { name?: string }, Patch, View> = {
   /** Path below `/admin/v1`. */
   path: string;
+  /** Its list has more than its rows, and is elsewhere. */
+  hasOwnList?: true;
   /** Heading in the documentation. */
   tag: string;
   /** Singular and plural for the documentation, such as `a route` and `routes`. */
@@ -69,8 +71,9 @@ export function namedResource<Row extends Named, Put extends { name?: string }, 
 ) {
   const docs = docsOf(it);
   const { list, create, readOne, put, patch, remove } = stepsOf(deps, it);
-  return adminPart(deps, it.path)
-    .get("", ({ request }) => list(request), docs.list)
+  const part = adminPart(deps, it.path);
+  if (!it.hasOwnList) part.get("", ({ request }) => list(request), docs.list);
+  return part
     .post("", ({ request, origin }) => create(request, origin), docs.create)
     .get("/:name", ({ params }) => readOne(params.name), docs.read)
     .put("/:name", ({ request, params, origin }) => put(params.name, request, origin), docs.put)

@@ -10,7 +10,7 @@ import { type FileRow, findFile } from "../stores/batches.ts";
 import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } from "./deps.ts";
 import { singleMember } from "./request-lines.ts";
 import { requireScopeStill } from "./resolve.ts";
-import { type BatchBound, createBatch } from "./save-batch.ts";
+import { type BatchBound, chargedKey, createBatch } from "./save-batch.ts";
 
 /** The only window that providers accept. */
 const PROVIDERS_WINDOW = "24h";
@@ -42,7 +42,7 @@ export async function createLineBatch(
   const facts = { endpoint, inputFileId, completionWindow: PROVIDERS_WINDOW, routes, models, direct };
   const bodies = { body: withProvidersWindow(body), labelled: body };
   const batch = { kind: "lines", key, headers, provider, ...bodies, facts, origin } as const;
-  return await createBatch(deps, boundOf(key, file), batch);
+  return await createBatch(deps, boundOf(chargedKey(deps, batch), file), batch);
 }
 
 /** @throws GatewayError invalid_request if the file was uploaded while no budget counted it. */
@@ -51,7 +51,7 @@ function boundOf(key: ClientKey, { boundUsd, unpriced }: FileRow): BatchBound {
   if (!isBudgeted(key)) return { usd: 0n, unpriced };
   throw new GatewayError(
     "invalid_request",
-    "The key had no budget when this file was uploaded, so what its requests may cost is not known. Upload it again.",
+    "No budget counted the key when this file was uploaded, so what its requests may cost is not known. Upload it again.",
   );
 }
 

@@ -70,7 +70,7 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
   const labels = readLabels(headers, null);
   const bound = requestBound(prices, deps.clock);
   const summary: BatchRequests = {
-    bound: isBudgeted(key) ? 0n : null,
+    bound: isBudgeted(key) || directory.callBudgets.length > 0 ? 0n : null,
     unpriced: false,
     provider: null,
     routes: new Set(),

@@ -5,7 +5,7 @@ import type { JsonBody } from "../call.ts";
 import type { ClientKey, Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { readLabels } from "../http/labels.ts";
-import { refusesUnpriced } from "../limits/key-budgets.ts";
+import { refusesUnpriced, withCallBudgets } from "../limits/key-budgets.ts";
 import { formatPico, type Pico } from "../limits/money.ts";
 import { type BatchRow, findBatch, insertBatch, type NewBatch } from "../stores/batches.ts";
 import { answerInFull, batchAnswer, relayedAnswer } from "./answers.ts";
@@ -29,6 +29,14 @@ type Creation = {
   origin: string;
 };
 
+type Charged = Pick<Creation, "key" | "headers" | "labelled"> & { facts: Pick<NewBatch, "routes"> };
+
+/** The key with the budgets of the batch's routes and tags. */
+export function chargedKey({ directory }: BatchDeps, it: Charged): ClientKey {
+  const { tags } = readLabels(it.headers, it.labelled);
+  return withCallBudgets(it, directory.current(), { routes: it.facts.routes, tags }).key;
+}
+
 /** What the requests of a batch may cost together, and whether some are for models without a price. */
 export type BatchBound = { usd: Pico; unpriced: boolean };
 
@@ -42,7 +50,8 @@ export async function createBatch(
   { usd, unpriced }: BatchBound,
   it: Creation,
 ): Promise<Response> {
-  const { key, headers, provider, body, origin } = it;
+  const { headers, provider, body, origin } = it;
+  const key = chargedKey(deps, it);
   if (unpriced && refusesUnpriced(key)) throw new GatewayError("unpriced_model");
   const recordId = newId();
   const call = { id: recordId, key, admittedAt: deps.clock.now(), recorded: true };

@@ -1,4 +1,4 @@
-import type { KeyLimits } from "#drizzle/schema/keys.ts";
+import type { Limits } from "#drizzle/schema/budgets.ts";
 import type { Clock } from "#shared/clock.ts";
 import { decideAway, leaseUsd } from "./away.ts";
 import {
@@ -20,7 +20,7 @@ import {
 } from "./window.ts";
 
 /** A call to be admitted. */
-export type AskingCall = { callId: string; startedAt: string; limits: KeyLimits; demand: LimitDemand };
+export type AskingCall = { callId: string; startedAt: string; limits: Limits; demand: LimitDemand };
 
 export type AdmittedCall = AskingCall & {
   reservation: Reservation;
@@ -70,7 +70,7 @@ const SLICE_GOOD_MS = 60 * 60_000;
 export class Account {
   readonly period: BudgetPeriod;
   /** Of the last call. */
-  limits: KeyLimits = {};
+  limits: Limits = {};
   readonly #clock: Clock;
   /** The database's last figures, plus calls admitted and ended here since. Running calls are this process's. */
   readonly #known: Count;
@@ -200,7 +200,7 @@ export class Account {
   }
 
   /** Null if the database has no lease and needs none. */
-  #leaseAfter(limits: KeyLimits, state: LimitState): Lease | null {
+  #leaseAfter(limits: Limits, state: LimitState): Lease | null {
     if (!isHeld(limits)) return null;
     const lease = this.#leaseWith(leaseUsd(limits, state));
     return this.#isLeased || lease.usd > 0n || lease.calls > 0 ? lease : null;
@@ -245,5 +245,5 @@ export class Account {
 }
 
 /** Whether each call of the key is held in the database until its record is stored. */
-export const isHeld = ({ budget_usd, concurrency }: KeyLimits): boolean =>
+export const isHeld = ({ budget_usd, concurrency }: Limits): boolean =>
   budget_usd !== undefined || concurrency !== undefined;

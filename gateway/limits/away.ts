@@ -1,4 +1,4 @@
-import type { KeyLimits } from "#drizzle/schema/keys.ts";
+import type { Limits } from "#drizzle/schema/budgets.ts";
 import { decideLimits, type LimitDecision, type LimitDemand, type LimitState } from "./decide.ts";
 import { formatPico, type Pico, parsePico } from "./money.ts";
 import type { BudgetPeriod, RateSlot } from "./window.ts";
@@ -14,7 +14,7 @@ type Share = {
 };
 
 type AwayInput = {
-  limits: KeyLimits;
+  limits: Limits;
   period: BudgetPeriod;
   demand: LimitDemand;
   /** By all gateways as the database last counted it, and by this one since then. */
@@ -26,7 +26,7 @@ type AwayInput = {
 const BUDGET_PARTS = 50n;
 
 /** The slice of the remaining budget that a process leases for a key that refuses; nothing once half is gone. */
-export function leaseUsd(limits: KeyLimits, { spent, held }: LimitState): Pico {
+export function leaseUsd(limits: Limits, { spent, held }: LimitState): Pico {
   if (limits.budget_usd === undefined || limits.when_away !== "refuse") return 0n;
   const budget = parsePico(limits.budget_usd);
   const left = budget - spent - held;
@@ -48,7 +48,7 @@ export function decideAway({ limits, period, demand, state, share }: AwayInput):
   return { ...decision, reservation: { ...decision.reservation, usd: reservation.usd } };
 }
 
-function limitsOf(limits: KeyLimits, { usd, replicas }: Share): KeyLimits {
+function limitsOf(limits: Limits, { usd, replicas }: Share): Limits {
   const shared = { ...limits };
   for (const limit of ["requests_per_minute", "tokens_per_minute", "concurrency"] as const) {
     const whole = limits[limit];
@@ -72,7 +72,7 @@ export type Overruns = {
 };
 
 /** `spent`: in the budget's current period. */
-export function overrunsOf(limits: KeyLimits, minutes: readonly AwayTotal[], spent: Pico): Overruns {
+export function overrunsOf(limits: Limits, minutes: readonly AwayTotal[], spent: Pico): Overruns {
   const above = (limit: number | undefined, value: number) => Math.max(0, value - (limit ?? value));
   const left = limits.budget_usd === undefined ? 0n : parsePico(limits.budget_usd) - spent;
   const over = { requests_per_minute: 0, tokens_per_minute: 0, concurrency: 0, budget_usd: 0n };

@@ -1,9 +1,18 @@
+import type { PeriodName } from "#shared/admin/budgets.ts";
 import type { BudgetUse } from "./budget-use.ts";
+
+/** Its words; it has none for a quarter. */
+const OVERAGE_PERIODS = {
+  day: "daily",
+  week: "weekly",
+  month: "monthly",
+  quarter: "monthly",
+} as const satisfies Record<PeriodName, string>;
 
 const PREFIX = "anthropic-ratelimit-unified";
 
 /** The facts behind a budget's refusal. `endsMs`: when its period ends. */
-type Ending = { endsMs: number; nowMs: number; period: "day" | "month" };
+type Ending = { endsMs: number; nowMs: number; period: PeriodName };
 
 /**
  * The headers with which Claude Code's own protocol says that a spending limit is reached. Only the whole set makes Claude Code show
@@ -18,7 +27,7 @@ export function claudeLimitHeaders({ endsMs, nowMs, period }: Ending): Record<st
     [`${PREFIX}-overage-reset`]: reset,
     [`${PREFIX}-overage-utilization`]: "1",
     [`${PREFIX}-overage-surpassed-threshold`]: "1",
-    [`${PREFIX}-overage-period`]: period === "day" ? "daily" : "monthly",
+    [`${PREFIX}-overage-period`]: OVERAGE_PERIODS[period],
     [`${PREFIX}-overage-disabled-reason`]: "org_spend_cap_reached",
   };
 }

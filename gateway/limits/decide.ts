@@ -1,4 +1,4 @@
-import type { KeyLimits } from "#drizzle/schema/keys.ts";
+import type { Limits } from "#drizzle/schema/budgets.ts";
 import { type Pico, parsePico } from "./money.ts";
 import {
   type BudgetPeriod,
@@ -48,7 +48,7 @@ export type Reservation = { tokens: number; usd: Pico };
 
 export type LimitDecision = { refusal: LimitRefusal } | { reservation: Reservation; state: LimitState };
 
-type LimitInput = { limits: KeyLimits; period: BudgetPeriod; state: LimitState; demand: LimitDemand };
+type LimitInput = { limits: Limits; period: BudgetPeriod; state: LimitState; demand: LimitDemand };
 
 /** Admits or refuses a call. Nothing is reserved for a refused one. */
 export function decideLimits(input: LimitInput): LimitDecision {

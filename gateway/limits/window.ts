@@ -1,3 +1,5 @@
+import type { PeriodName } from "#shared/admin/budgets.ts";
+
 /** Calls and tokens admitted in one slot. */
 export type RateSlot = { slot: number; requests: number; tokens: number };
 
@@ -55,12 +57,17 @@ const secondsUntil = (atMs: number, nowMs: number): number => Math.max(1, Math.c
 /** A budget's period as UTC dates: from `from` until before `to`. */
 export type BudgetPeriod = { from: string; to: string };
 
-export function budgetPeriodAt(period: "day" | "month", at: Date): BudgetPeriod {
+/** A week begins on Monday. */
+export function budgetPeriodAt(period: PeriodName, at: Date): BudgetPeriod {
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
-  const dates =
-    period === "day"
-      ? [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)]
-      : [Date.UTC(year, month), Date.UTC(year, month + 1)];
+  const monday = day - ((at.getUTCDay() + 6) % 7);
+  const first = month - (month % 3);
+  const dates = {
+    day: [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)],
+    week: [Date.UTC(year, month, monday), Date.UTC(year, month, monday + 7)],
+    month: [Date.UTC(year, month), Date.UTC(year, month + 1)],
+    quarter: [Date.UTC(year, first), Date.UTC(year, first + 3)],
+  }[period];
   const [from = "", to = ""] = dates.map((ms) => new Date(ms).toISOString().slice(0, 10));
   return { from, to };
 }

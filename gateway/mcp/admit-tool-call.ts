@@ -14,8 +14,8 @@ import {
   type ToolCallDeps,
 } from "./tool-call-record.ts";
 
-export type AdmitDeps = ToolCallDeps & {
-  directory: { current(): Pick<Directory, "guardrails" | "toolServers"> };
+export type AdmitDeps = Omit<ToolCallDeps, "directory"> & {
+  directory: { current(): Pick<Directory, "guardrails" | "toolServers" | "callBudgets"> };
   consult: GuardrailTools["consult"];
   guardrailTriggered(rule: string, outcome: "block" | "soft_deny" | "observed"): void;
 };

@@ -4,11 +4,12 @@ import { newId } from "#shared/ids.ts";
 import { isRecord } from "#shared/json.ts";
 import { LABEL_MAX, parseLabel, parseSessionId } from "#shared/labels.ts";
 import type { CallLabels } from "../call.ts";
-import type { ClientKey, ToolServer } from "../directory.ts";
+import type { ClientKey, Directory, ToolServer } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { CLIENTS } from "../http/clients.ts";
 import { readLabels } from "../http/labels.ts";
 import type { LimitDemand } from "../limits/decide.ts";
+import { withCallBudgets } from "../limits/key-budgets.ts";
 import { type Pico, picoRoundedUp } from "../limits/money.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import type { Grant } from "../stores/limits/grants.ts";
@@ -21,6 +22,7 @@ export type ToolCallDeps = {
   clock: Clock;
   recorder: Pick<Recorder, "openTool" | "settleTool">;
   limiter: Pick<Limiter, "reserve">;
+  directory: { current(): Pick<Directory, "callBudgets"> };
 };
 
 /** The calling key and the labels of the request. */
@@ -58,9 +60,11 @@ function demandOf({ server, tool }: ToolCall): LimitDemand {
  * @throws GatewayError rate_limited, budget_exhausted, store_unavailable, cannot_record
  */
 export async function openToolCall(deps: ToolCallDeps, call: ToolCall): Promise<OpenToolCall> {
-  const { clock, limiter } = deps;
+  const { clock, limiter, directory } = deps;
   const id = newId();
-  const grant = await limiter.reserve({ id, key: call.key, admittedAt: clock.now(), recorded: true }, () =>
+  const charged = { routes: [], tags: call.labels.tags };
+  const { key } = withCallBudgets(call, directory.current(), charged);
+  const grant = await limiter.reserve({ id, key, admittedAt: clock.now(), recorded: true }, () =>
     demandOf(call),
   );
   if (grant instanceof GatewayError) {

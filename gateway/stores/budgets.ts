@@ -1,6 +1,8 @@
 import { and, eq, gt, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { budgets } from "#drizzle/schema/budgets.ts";
 import { people } from "#drizzle/schema/identity.ts";
-import { keys } from "#drizzle/schema/keys.ts";
+import { type KeyLimits, keys } from "#drizzle/schema/keys.ts";
+import { type BudgetKind, type BudgetScope, PERIODS, THRESHOLDS } from "#shared/admin/budgets.ts";
 import { storedEmail } from "#shared/admin/people.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { personAccounts, teamAccount } from "../limits/account-ids.ts";
@@ -8,13 +10,15 @@ import { type BudgetPeriod, budgetPeriodAt } from "../limits/window.ts";
 import type { Reader } from "./change.ts";
 import { teamLookup } from "./directory/team-lookup.ts";
 import { spentSince } from "./keys.ts";
+import type { BudgetRow } from "./named-budgets.ts";
 import { allTeams, type TeamRow } from "./teams.ts";
 
-/** A budget of a team, of a person, of the keys that a person made, or of another key that may be used. */
-export type BudgetInForce = {
-  kind: "team" | "person" | "own_keys" | "key";
+/** A budget of a team, of a person, of the keys that a person made, of another key that may be used, or of its own. */
+export type BudgetInForce = Pick<BudgetRow, "period" | "mode" | "thresholds" | "unpriced" | "whenAway"> & {
+  kind: BudgetKind;
   name: string;
   owner: string | null;
+  on: { kind: BudgetScope; id: string | null };
   /** The account under which its spend is booked. */
   account: string;
   /** The team it belongs to, then those above. */
@@ -22,25 +26,31 @@ export type BudgetInForce = {
   /** Exact decimals. */
   budgetUsd: string;
   usedUsd: string;
-  period: "day" | "month";
   dates: BudgetPeriod;
 };
 
 type Unspent = Omit<BudgetInForce, "usedUsd" | "dates">;
 
-/** Every budget in force at `now`, with the recorded cost of its current period. */
+/** What the budgets of keys, people and teams do not say. */
+const STANDARD = { mode: "hard", thresholds: THRESHOLDS, unpriced: "refuse", whenAway: "local" } as const;
+
+/**
+ * Every budget in force at `now`, with the recorded cost of its current period. Those of a scope are the ones with this
+ * `on`: several may have it.
+ */
 export async function budgetsInForce(reader: Reader, now: Date): Promise<BudgetInForce[]> {
   const rows = await allTeams(reader);
   const placeOf = teamLookup(rows);
   const teamsOf = (team: string | null) => placeOf(team).teams ?? [];
-  const budgets = [
+  const all = [
     ...teamBudgets(rows, teamsOf),
     ...(await personBudgets(reader, teamsOf)),
     ...(await keyBudgets(reader, now, teamsOf)),
+    ...(await ownBudgets(reader, teamsOf)),
   ];
-  const found = (["day", "month"] as const).map(async (period) => {
+  const found = PERIODS.map(async (period) => {
     const dates = budgetPeriodAt(period, now);
-    const ofPeriod = budgets.filter((budget) => budget.period === period);
+    const ofPeriod = all.filter((budget) => budget.period === period);
     if (ofPeriod.length === 0) return [];
     const spent = await spentSince(
       reader,
@@ -55,14 +65,17 @@ export async function budgetsInForce(reader: Reader, now: Date): Promise<BudgetI
 type TeamsOf = (team: string | null) => readonly string[];
 
 const teamBudgets = (rows: readonly TeamRow[], teamsOf: TeamsOf): Unspent[] =>
-  rows.flatMap(({ name, budgetUsd, budgetPeriod }) =>
+  rows.flatMap(({ name, budgetUsd, budgetPeriod, unpriced }) =>
     budgetUsd === null
       ? []
       : [
           {
+            ...STANDARD,
             kind: "team" as const,
             name,
             owner: null,
+            on: { kind: "team" as const, id: name },
+            unpriced: unpriced ?? "refuse",
             account: teamAccount(name),
             teams: teamsOf(name),
             budgetUsd,
@@ -78,14 +91,17 @@ async function personBudgets(reader: Reader, teamsOf: TeamsOf): Promise<Unspent[
     eq(people.disabled, false),
   );
   const rows = await reader.select().from(people).where(isBudgeted).orderBy(people.email);
-  return rows.flatMap(({ email, team, budgetUsd, budgetPeriod }) =>
+  return rows.flatMap(({ email, team, budgetUsd, budgetPeriod, unpriced }) =>
     budgetUsd === null
       ? []
       : [
           {
+            ...STANDARD,
             kind: "person" as const,
             name: email,
             owner: email,
+            on: { kind: "person" as const, id: email },
+            unpriced: unpriced ?? "refuse",
             account: personAccounts(email).id,
             teams: teamsOf(team),
             budgetUsd,
@@ -116,20 +132,60 @@ async function keyBudgets(reader: Reader, now: Date, teamsOf: TeamsOf): Promise<
         sql`${keys.limits} ? 'budget_usd'`,
       ),
     );
-  const found = new Map<string, Unspent>();
-  for (const { id, name, owner, team, limits, own } of rows) {
-    if (limits?.budget_usd === undefined) continue;
-    const shared = own && owner !== null ? { email: storedEmail(owner), ...personAccounts(owner) } : null;
-    const period = limits.budget_period ?? "month";
-    found.set(shared ? `${shared.id} ${limits.budget_usd} ${period}` : id, {
-      kind: shared ? "own_keys" : "key",
-      name: shared?.email ?? name,
-      owner,
-      account: shared?.id ?? id,
-      teams: teamsOf(team),
-      budgetUsd: limits.budget_usd,
-      period,
-    });
-  }
-  return [...found.values()];
+  const found = rows.flatMap(({ limits, team, ...key }): [string, Unspent][] =>
+    limits?.budget_usd === undefined
+      ? []
+      : [keyBudget(key, { ...limits, budget_usd: limits.budget_usd }, teamsOf(team))],
+  );
+  return [...new Map(found).values()];
+}
+
+type BudgetedKey = { id: string; name: string; owner: string | null; own: boolean };
+
+function keyBudget(
+  { id, name, owner, own }: BudgetedKey,
+  { budget_usd: budgetUsd, ...limits }: KeyLimits & { budget_usd: string },
+  teams: readonly string[],
+): [string, Unspent] {
+  const shared = own && owner !== null ? { email: storedEmail(owner), ...personAccounts(owner) } : null;
+  const period = limits.budget_period ?? "month";
+  const budget: Unspent = {
+    ...STANDARD,
+    kind: shared ? "own_keys" : "key",
+    name: shared?.email ?? name,
+    owner,
+    on: shared ? { kind: "person", id: shared.email } : { kind: "key", id },
+    account: shared?.id ?? id,
+    teams,
+    budgetUsd,
+    period,
+    unpriced: limits.unpriced ?? "refuse",
+    whenAway: limits.when_away ?? "local",
+  };
+  return [shared ? `${shared.id} ${budgetUsd} ${period}` : id, budget];
+}
+
+/** Those with names of their own. */
+async function ownBudgets(reader: Reader, teamsOf: TeamsOf): Promise<Unspent[]> {
+  const rows = await reader
+    .select({
+      budget: budgets,
+      team: sql<string | null>`coalesce(${keys.team}, ${people.team})`,
+      owner: keys.owner,
+    })
+    .from(budgets)
+    .leftJoin(keys, sql`${budgets.kind} = 'key' and ${keys.id} = ${budgets.account}`)
+    .leftJoin(
+      people,
+      sql`${people.email} = case ${budgets.kind} when 'person' then ${budgets.scopeId} else lower(${keys.owner}) end`,
+    )
+    .where(eq(budgets.orgId, DEFAULT_ORG));
+  return rows.map(({ budget: { kind, scopeId, amountUsd, ...budget }, team, owner }) => ({
+    ...budget,
+    kind: "budget",
+    on: { kind, id: scopeId },
+    owner: kind === "person" ? scopeId : owner,
+    teams: teamsOf(kind === "team" ? scopeId : team),
+    budgetUsd: amountUsd,
+  }));
 }

@@ -1,5 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { budgets } from "#drizzle/schema/budgets.ts";
 import { adminTokens, people, roleMappings } from "#drizzle/schema/identity.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { teams } from "#drizzle/schema/teams.ts";
@@ -58,6 +59,7 @@ async function usersOf(reader: Reader, team: string): Promise<string[]> {
   const rows = (
     [
       ["team", teams, teams.name, eq(teams.parent, team)],
+      ["budget", budgets, budgets.name, and(eq(budgets.kind, "team"), eq(budgets.scopeId, team))],
       ["key", keys, keys.name, and(eq(keys.team, team), isNull(keys.revokedAt))],
       ["person", people, people.email, eq(people.team, team)],
       ["token", adminTokens, adminTokens.name, eq(adminTokens.team, team)],

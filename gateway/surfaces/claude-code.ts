@@ -113,7 +113,7 @@ export const claudeUsage = (deps: ClaudeCodeDeps) =>
     },
   });
 
-const PERIODS = { day: "daily", month: "monthly" } as const;
+const PERIODS = { day: "daily", week: "weekly", month: "monthly", quarter: "quarterly" } as const;
 type Used = { spent: Pico; budget: Pico; percent: number; group: string; resetsAt: string };
 
 async function usageOf(deps: ClaudeCodeDeps, key: ClientKey) {

@@ -1,19 +1,102 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
-import { BUDGET_PERIODS } from "./keys.ts";
+import { Name, SingleLine, Usd } from "./fields.ts";
+import { UnpricedField, WHEN_AWAY } from "./keys.ts";
 
-const BUDGET_KINDS = ["team", "person", "own_keys", "key"] as const;
+/** What a budget of its own may be on. */
+export const BUDGET_SCOPES = ["organisation", "team", "person", "key", "route", "tag"] as const;
+export type BudgetScope = (typeof BUDGET_SCOPES)[number];
+/** UTC; a week begins on Monday. */
+export const PERIODS = ["day", "week", "month", "quarter"] as const;
+export type PeriodName = (typeof PERIODS)[number];
+const MODES = ["hard", "soft"] as const;
 
-/** A budget of a team, a person or a key in its current period. */
+/** Where a budget without thresholds of its own alerts, in per cent. */
+export const THRESHOLDS = [50, 80, 100];
+
+const On = closed({
+  kind: oneOf(BUDGET_SCOPES),
+  id: Type.Optional(
+    nullable(
+      SingleLine(
+        256,
+        "The team's, route's or tag's name, the person's e-mail, or the key's name or id. Absent for the organisation.",
+      ),
+    ),
+  ),
+});
+const members = {
+  period: Type.Optional(oneOf(PERIODS, "UTC; a week begins on Monday. Default: `month`.")),
+  mode: Type.Optional(
+    oneOf(
+      MODES,
+      "`hard`, the default, refuses calls over the budget. `soft` refuses nothing, and only alerts.",
+    ),
+  ),
+  thresholds: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), {
+      maxItems: 10,
+      uniqueItems: true,
+      description: "Per cent of the budget at which alerts are due. Default: 50, 80 and 100.",
+    }),
+  ),
+  unpriced: Type.Optional(UnpricedField),
+  when_away: Type.Optional(
+    oneOf(
+      WHEN_AWAY,
+      "What a gateway does while the database is unavailable. `local`, the default: it counts calls locally and settles them later. `refuse`: it admits its share of the budget, then answers 503.",
+    ),
+  ),
+};
+const AmountUsd = Usd("What may be spent per `period`.");
+const whole = { on: On, amount_usd: AmountUsd, ...members };
+
+/** `POST /admin/v1/budgets`. */
+export const BudgetBody = closed({ name: Name, ...whole });
+/** `PUT /admin/v1/budgets/{name}`: a `name` must be the address's. */
+export const BudgetPut = closed({ name: Type.Optional(Name), ...whole });
+export type BudgetPut = Static<typeof BudgetPut>;
+/** `PATCH /admin/v1/budgets/{name}`: absent members are kept. */
+export const BudgetPatch = closed({
+  on: Type.Optional(On),
+  amount_usd: Type.Optional(AmountUsd),
+  ...members,
+});
+export type BudgetPatch = Static<typeof BudgetPatch>;
+
+const OnView = closed({ kind: oneOf(BUDGET_SCOPES), id: nullable(Type.String()) });
+const terms = {
+  on: OnView,
+  amount_usd: Type.String({ description: "Exact decimal." }),
+  period: oneOf(PERIODS),
+  mode: oneOf(MODES),
+  thresholds: Type.Array(Type.Integer()),
+  unpriced: UnpricedField,
+  when_away: oneOf(WHEN_AWAY),
+};
+
+/** A budget of its own. */
+export const NamedBudget = closed({
+  name: Name,
+  ...terms,
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+export type NamedBudget = Static<typeof NamedBudget>;
+
+const BUDGET_KINDS = ["team", "person", "own_keys", "key", "budget"] as const;
+export type BudgetKind = (typeof BUDGET_KINDS)[number];
+
+/** A budget in its current period. */
 export const BudgetView = closed({
   kind: oneOf(
     BUDGET_KINDS,
-    "`own_keys`: that of the template, for all keys that a person made together, revoked ones included.",
+    "Where it is kept: with its `team`, `person` or `key`, or as a `budget` of its own. `own_keys`: in the template, for all keys that a person made together, revoked ones included.",
   ),
-  name: Type.String({ description: "Of the team or the key; a person's e-mail." }),
-  owner: nullable(Type.String({ description: "The person. Null: a team, or a service account." })),
-  budget_usd: Type.String({ description: "Exact decimal: what may be spent per `period`." }),
-  period: oneOf(BUDGET_PERIODS),
+  name: Type.String({ description: "Of the team, the key or the budget; a person's e-mail." }),
+  owner: nullable(Type.String({ description: "The person; null: none." })),
+  ...terms,
+  budget_usd: Type.String({ description: "The same as `amount_usd`." }),
   from: Type.String({ description: "First day of the current period (UTC)." }),
   to: Type.String({ description: "The day after its last." }),
   used_usd: Type.String({
@@ -31,6 +114,10 @@ export const BudgetView = closed({
 });
 export type BudgetView = Static<typeof BudgetView>;
 
-/** `GET /admin/v1/budgets`. */
-export const Budgets = closed({ data: Type.Array(BudgetView) });
+/** `GET /admin/v1/budgets`: all on one page. */
+export const Budgets = closed({
+  data: Type.Array(BudgetView),
+  has_more: Type.Boolean(),
+  next: nullable(Type.String()),
+});
 export type Budgets = Static<typeof Budgets>;

@@ -54,6 +54,10 @@ const CHANGES: [method: string, path: string, body: unknown, action: string][] =
   ],
   ["PATCH", "/mcp-servers/t1", { enabled: false }, "mcp_server.set"],
   ["DELETE", "/mcp-servers/t1", undefined, "mcp_server.deleted"],
+  ["POST", "/budgets", { name: "b1", on: { kind: "organisation" }, amount_usd: "5" }, "budget.set"],
+  ["PUT", "/budgets/b1", { on: { kind: "organisation" }, amount_usd: "5" }, "budget.set"],
+  ["PATCH", "/budgets/b1", { amount_usd: "6" }, "budget.set"],
+  ["DELETE", "/budgets/b1", undefined, "budget.deleted"],
   [
     "POST",
     "/hook-policies",

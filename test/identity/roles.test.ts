@@ -13,6 +13,7 @@ const NAMED = [
   "mcp-servers",
   "teams",
   "vendor-accounts",
+  "budgets",
 ].flatMap((path) => [
   `GET /admin/v1/${path}`,
   `POST /admin/v1/${path}`,

@@ -8,14 +8,19 @@ const NOW = new Date("2026-11-20T12:00:00Z");
 const clock = { ...systemClock, now: () => NOW };
 
 const key = (id: string, changes: Partial<ClientKey> = {}) =>
-  ({ id, name: `key ${id}`, limits: null, teamBudgets: [], expiresAtMs: null, ...changes }) as ClientKey;
+  ({ id, name: `key ${id}`, limits: null, sharedBudgets: [], expiresAtMs: null, ...changes }) as ClientKey;
 
 type Spent = Record<string, { day: bigint; month: bigint }>;
+const whole = (usd: Spent[string]) => ({ ...usd, week: usd.day, quarter: usd.month });
 
 async function shown(keys: ClientKey[], spent: Spent, day = "2026-11-20"): Promise<string> {
   const registry = new Registry();
-  const directory = { keys: new Map(keys.map((it, place) => [String(place), it])) } as unknown as Directory;
-  const spend = { day, month: "2026-11-01", byKey: new Map(Object.entries(spent)) };
+  const directory = {
+    keys: new Map(keys.map((it, place) => [String(place), it])),
+    callBudgets: [],
+  } as unknown as Directory;
+  const byKey = new Map(Object.entries(spent).map(([id, usd]) => [id, whole(usd)]));
+  const spend = { atMs: Date.parse(day), byKey };
   budgetMetrics(registry, { directory: () => directory, spend: () => spend, clock });
   return await registry.metrics();
 }
@@ -26,10 +31,10 @@ test("budgets of keys and of their teams are shown once each, with their use", a
   const budget = { id: "t", team: "web", limits: { budget_usd: "100", budget_period: "month" as const } };
   const daily = { budget_usd: "2.5", budget_period: "day" as const };
   const keys = [
-    key("a", { limits: daily, teamBudgets: [budget] }),
+    key("a", { limits: daily, sharedBudgets: [budget] }),
     // The second secret of a key, and another key of the team.
-    key("a", { limits: daily, teamBudgets: [budget] }),
-    key("b", { teamBudgets: [budget], limits: { requests_per_minute: 5 } }),
+    key("a", { limits: daily, sharedBudgets: [budget] }),
+    key("b", { sharedBudgets: [budget], limits: { requests_per_minute: 5 } }),
     key("over", { limits: daily, expiresAtMs: NOW.getTime() }),
   ];
   const spent = { a: { day: DOLLAR, month: 9n * DOLLAR }, t: { day: DOLLAR, month: 30n * DOLLAR } };

@@ -50,7 +50,7 @@ const keyWith = (limits: KeyLimits) => ({
   owner: null,
   teams: null,
   costCenter: null,
-  teamBudgets: [],
+  sharedBudgets: [],
   scopes: {},
   limits,
   expiresAtMs: null,

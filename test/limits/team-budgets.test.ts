@@ -44,7 +44,7 @@ test("a key counts in the budgets of its team and of all above it, at the neares
   expect(teamOf("api")).toEqual({
     teams: ["api", "web", "all"],
     costCenter: "CC-1",
-    teamBudgets: [
+    sharedBudgets: [
       {
         id: teamAccount("api"),
         team: "api",
@@ -57,7 +57,7 @@ test("a key counts in the budgets of its team and of all above it, at the neares
       },
     ],
   });
-  expect(teamOf("gone")).toEqual({ teams: null, costCenter: null, teamBudgets: [] });
+  expect(teamOf("gone")).toEqual({ teams: null, costCenter: null, sharedBudgets: [] });
 });
 
 /** A call that may cost two USD, by a key of a team with this budget. `known`: the bounded part. */
@@ -72,9 +72,9 @@ async function reserved(limits: KeyLimits | null, budgetUsd: string, known = "2"
   });
   await limiter.begun;
   const id = newId();
-  const teamBudgets = [{ id: newId(), team: "web", limits: { budget_usd: budgetUsd } }];
+  const sharedBudgets = [{ id: newId(), team: "web", limits: { budget_usd: budgetUsd } }];
   const key = { name: "k", owner: null, teams: ["web"], costCenter: null, scopes: {}, expiresAtMs: null };
-  const call = { id, key: { ...key, id: newId(), limits, teamBudgets }, admittedAt: new Date() };
+  const call = { id, key: { ...key, id: newId(), limits, sharedBudgets }, admittedAt: new Date() };
   const demand = { tokens: 0, usd: parsePico("2"), minimumUsd: parsePico(known) };
   const answer = await limiter.reserve({ ...call, recorded: true }, () => demand);
   await limiter.close();

@@ -31,6 +31,7 @@ export async function callOnce(
     model: string;
     maxTokens?: number;
     session?: string;
+    tags?: string;
     content?: string;
     tier?: string;
     speed?: string;
@@ -45,6 +46,7 @@ export async function callOnce(
       authorization: `Bearer ${secret}`,
       "content-type": "application/json",
       ...(it.session ? { "x-session-id": it.session } : {}),
+      ...(it.tags ? { "x-tags": it.tags } : {}),
     },
     body: JSON.stringify({
       model: it.model,

@@ -54,7 +54,7 @@ export const key = (scopes: ClientKey["scopes"] = {}): ClientKey => ({
   owner: null,
   teams: null,
   costCenter: null,
-  teamBudgets: [],
+  sharedBudgets: [],
   scopes,
   limits: null,
   expiresAtMs: null,
@@ -72,6 +72,7 @@ export const directory = ({ providers = [provider("p")], routes = [], defaultRou
   guardrails: [],
   toolServers: new Map(),
   hookPolicies: [],
+  callBudgets: [],
   settings: { ...DEFAULT_SETTINGS, default_route: defaultRoute ?? DEFAULT_SETTINGS.default_route },
 });
 

@@ -10,7 +10,7 @@ const KEY: ClientKey = {
   owner: null,
   teams: null,
   costCenter: null,
-  teamBudgets: [],
+  sharedBudgets: [],
   scopes: {},
   limits: null,
   expiresAtMs: null,

@@ -17,7 +17,7 @@ const key = {
   expiresAtMs: null,
   teams: null,
   costCenter: null,
-  teamBudgets: [],
+  sharedBudgets: [],
 };
 const ROWS = {
   version: 7,
@@ -28,10 +28,12 @@ const ROWS = {
   discounts: [],
   guardrails: [],
   hookPolicies: [],
+  callBudgets: [],
   toolServers: [],
   settings: DEFAULT_SETTINGS,
 };
-const SPEND = { day: "2026-11-24", month: "2026-11-01", byKey: new Map([["k", { day: 1n, month: 2n }]]) };
+const SPENT = { day: 1n, week: 2n, month: 3n, quarter: 4n };
+const SPEND = { atMs: Date.parse("2026-11-24"), byKey: new Map([["k", SPENT]]) };
 
 const at = (name: string, clock = movableClock(), options: { seed?: number; secondsMax?: number } = {}) =>
   openSnapshot({

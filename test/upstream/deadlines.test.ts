@@ -60,7 +60,7 @@ const call = (): Call => ({
     owner: null,
     teams: null,
     costCenter: null,
-    teamBudgets: [],
+    sharedBudgets: [],
     scopes: {},
     limits: null,
     expiresAtMs: null,

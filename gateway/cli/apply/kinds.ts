@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
+import { BudgetPut } from "#shared/admin/budgets.ts";
 import { DiscountBody } from "#shared/admin/discounts.ts";
 import { readInstant } from "#shared/admin/fields.ts";
 import { GuardrailPut } from "#shared/admin/guardrails.ts";
@@ -98,6 +99,11 @@ export const RESOURCE_KINDS = {
       ...(isRecord(body["limits"]) && { limits: withPeriod(body["limits"]) }),
     }),
     ...byId((it) => String(it["name"])),
+  },
+  budgets: {
+    ...named("/budgets", BudgetPut),
+    // The list has those of teams, people and keys, too, whose names may be the same.
+    nameOf: ({ kind, name }) => (kind === "budget" ? String(name) : `${kind} ${name}`),
   },
   prices: {
     path: "/prices",

@@ -41,8 +41,9 @@ export function BudgetsAtRisk() {
 const shareOf = ({ budget_usd: usd, used_usd: used }: BudgetView): number =>
   Number(usd) > 0 ? Number(used) / Number(usd) : 1;
 
-const whose = (kind: BudgetView["kind"], owner: string | null): string =>
+const whose = ({ kind, owner, on }: BudgetView): string =>
   ({
+    budget: on.id === null ? "the organisation" : `${on.kind} ${on.kind === "key" ? "" : on.id}`,
     team: "team",
     person: "person",
     own_keys: "the person's own keys together",
@@ -50,7 +51,7 @@ const whose = (kind: BudgetView["kind"], owner: string | null): string =>
   })[kind];
 
 function BudgetRow({ budget, most }: { budget: BudgetView; most: number }) {
-  const { kind, name, owner, budget_usd: usd, used_usd: used, projected_usd: projected, to } = budget;
+  const { name, budget_usd: usd, used_usd: used, projected_usd: projected, to } = budget;
   const share = shareOf(budget);
   const isOver = share >= 1;
   return (
@@ -58,7 +59,7 @@ function BudgetRow({ budget, most }: { budget: BudgetView; most: number }) {
       <div style={{ minWidth: 0 }}>
         <Foreign text={name} />{" "}
         <small className="mute">
-          {whose(kind, owner)}
+          {whose(budget)}
           {isOver
             ? ", used up"
             : projected !== null && (

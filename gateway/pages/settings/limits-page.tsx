@@ -1,10 +1,14 @@
+import type { BudgetView } from "#shared/admin/budgets.ts";
 import type { KeyView } from "#shared/admin/keys.ts";
 import type { PersonView } from "#shared/admin/people.ts";
 import type { TeamView } from "#shared/admin/teams.ts";
-import { count } from "../parts/format.ts";
+import { BudgetBar } from "../parts/budget-bar.tsx";
+import { utcDay } from "../parts/dates.ts";
+import { count, percent } from "../parts/format.ts";
+import { Money } from "../parts/money.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { numberColumn, textColumn } from "./cells.tsx";
-import { KEY_LIMITS } from "./forms/people-forms.ts";
+import { BUDGET, KEY_LIMITS } from "./forms/people-forms.ts";
 import { KEYS } from "./key-facts.tsx";
 import { PEOPLE } from "./person-facts.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
@@ -86,10 +90,55 @@ const BUDGETS_OF_PEOPLE: ResourceFacts<PersonView> = {
   pick: limitedFirst(hasBudget),
 };
 
+const shareUsed = ({ used_usd: used, amount_usd: usd }: BudgetView): number =>
+  Number(usd) > 0 ? Number(used) / Number(usd) : 1;
+
+const PLACES = { team: "the team", person: "the person", own_keys: "own keys together", key: "the key" };
+
+const countedOf = ({ kind, on }: BudgetView): string =>
+  kind !== "budget" ? PLACES[kind] : on.id === null ? "the organisation" : `the ${on.kind} ${on.id}`;
+
+const ALL_BUDGETS: ResourceFacts<BudgetView> = {
+  path: "/admin/v1/budgets",
+  title: "Budgets",
+  noun: "budget",
+  sub: "A call needs room in every hard budget that it counts in; a soft one only alerts. Budgets of teams, people and keys are set below.",
+  idOf: ({ kind, name, amount_usd: usd, period }) =>
+    kind === "budget" ? name : `${kind} ${name} ${usd} ${period}`,
+  nameOf: ({ name }) => name,
+  columns: [
+    textColumn("name", "Budget", { of: ({ name }) => name }),
+    textColumn("on", "Counts calls of", { of: countedOf }),
+    {
+      id: "share",
+      head: "Used",
+      sort: shareUsed,
+      cell: (view) => (
+        <>
+          <Money value={view.used_usd} /> <span className="mute">of</span> <Money value={view.amount_usd} /> a{" "}
+          {view.period}, {percent(shareUsed(view))}
+          <BudgetBar share={shareUsed(view)} />
+        </>
+      ),
+    },
+    textColumn("to", "Renews", { of: ({ to }) => utcDay(Date.parse(to)) }),
+    textColumn("mode", "Mode", { of: ({ mode }) => mode }),
+    textColumn("thresholds", "Alerts at", {
+      of: ({ thresholds }) => thresholds.map((one) => `${one} %`).join(", "),
+      none: "nothing",
+    }),
+  ],
+  form: BUDGET,
+  empty: "Set one for the organisation, a route or a tag, or another one for a team, a person or a key.",
+  removal: { verb: "Delete", effect: "Calls no longer count in it." },
+  isElsewhere: ({ kind }) => kind !== "budget",
+};
+
 /** What keys, people and teams may use and spend. */
 export const LimitsPage = () => (
   <>
     <PageHead title="Limits and budgets" />
+    <ResourcePanel facts={ALL_BUDGETS} />
     <ResourcePanel facts={LIMITS_OF_KEYS} />
     <ResourcePanel facts={BUDGETS_OF_PEOPLE} />
     <ResourcePanel facts={TEAM_BUDGETS} />

@@ -92,12 +92,13 @@ const Facts = ({ person }: { person: PersonView }) => (
 const WHOSE: Readonly<Record<BudgetView["kind"], string>> = {
   person: "All keys together",
   own_keys: "Keys that they made, together",
-  key: "One key",
+  key: "",
   team: "Team",
+  budget: "",
 };
 
 const LIMIT_COLUMNS: readonly Column<BudgetView>[] = [
-  textColumn("of", "Counts", { of: ({ kind, name }) => (kind === "key" ? name : WHOSE[kind]) }),
+  textColumn("of", "Counts", { of: ({ kind, name }) => WHOSE[kind] || name }),
   { id: "used", head: "Used", isNumber: true, cell: ({ used_usd: used }) => <Money value={used} /> },
   { id: "budget", head: "Budget", isNumber: true, cell: ({ budget_usd: usd }) => <Money value={usd} /> },
   textColumn("period", "Per", { of: ({ period }) => period }),

@@ -42,6 +42,8 @@ export type ResourceFacts<View> = {
   /** More actions in the dialogue of one. */
   actions?: (view: View) => ReactNode;
   isFixed?: (view: View) => boolean;
+  /** What is kept elsewhere has no dialogue here. */
+  isElsewhere?: (view: View) => boolean;
 };
 
 const readSearch = (raw: Record<string, unknown>) => ({
@@ -144,18 +146,24 @@ function Rows<View extends object>({ facts, rows }: { facts: ResourceFacts<View>
 const asItIs = (raw: Record<string, unknown>) => raw;
 
 /** The first column opens the row's dialogue. */
-const opening = <View,>(first: Column<View>, { noun, idOf }: ResourceFacts<View>): Column<View> => ({
+const opening = <View,>(
+  first: Column<View>,
+  { noun, idOf, isElsewhere }: ResourceFacts<View>,
+): Column<View> => ({
   ...first,
-  cell: (view) => (
-    <Link
-      to="."
-      search={(before) => ({ ...before, edit: `${noun}:${idOf(view)}`, add: undefined })}
-      className="row-link"
-      resetScroll={false}
-    >
-      {first.cell(view)}
-    </Link>
-  ),
+  cell: (view) =>
+    isElsewhere?.(view) ? (
+      first.cell(view)
+    ) : (
+      <Link
+        to="."
+        search={(before) => ({ ...before, edit: `${noun}:${idOf(view)}`, add: undefined })}
+        className="row-link"
+        resetScroll={false}
+      >
+        {first.cell(view)}
+      </Link>
+    ),
 });
 
 type DialogueProps<View> = {

@@ -1,5 +1,6 @@
 import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import type { SharedBudget } from "#drizzle/schema/budgets.ts";
 import { people } from "#drizzle/schema/identity.ts";
 import { keySecrets, keys } from "#drizzle/schema/keys.ts";
 import { prices } from "#drizzle/schema/prices.ts";
@@ -20,6 +21,7 @@ import { personAccounts } from "../../limits/account-ids.ts";
 import type { Reader } from "../change.ts";
 import { loadDiscounts } from "../discounts.ts";
 import type { GuardrailRow } from "../guardrails.ts";
+import { countsKey, isOfCalls, loadSharedBudgets } from "../named-budgets.ts";
 import { readSettings } from "../settings.ts";
 import { withStoreErrors } from "../store-errors.ts";
 import { allTeams } from "../teams.ts";
@@ -53,6 +55,7 @@ export type DirectoryRows = {
   discounts: Discount[];
   guardrails: GuardrailRow[];
   hookPolicies: HookPolicy[];
+  callBudgets: SharedBudget[];
   toolServers: McpServerRow[];
   settings: Settings;
 };
@@ -67,6 +70,7 @@ export const NO_DIRECTORY: Directory = {
   discounts: [],
   guardrails: [],
   hookPolicies: [],
+  callBudgets: [],
   toolServers: new Map(),
   settings: DEFAULT_SETTINGS,
 };
@@ -84,6 +88,7 @@ export const readDirectory = (database: Database): Promise<DirectoryRows> =>
         discounts: await loadDiscounts(tx),
         guardrails: await selectGuardrails(tx),
         hookPolicies: await loadHookPolicies(tx),
+        callBudgets: (await loadSharedBudgets(tx)).filter(isOfCalls),
         toolServers: await selectToolServers(tx),
         settings: await readSettings(tx),
       }),
@@ -137,11 +142,14 @@ type KeySecretRow = Awaited<ReturnType<typeof selectKeySecrets>>[number];
 export async function loadKeys(reader: Reader, condition?: SQL): Promise<Map<string, ClientKey>> {
   const rows = await selectKeySecrets(reader, condition);
   const teamOf = teamLookup(rows.some(({ team }) => team !== null) ? await allTeams(reader) : []);
+  const budgets = (await loadSharedBudgets(reader)).filter((budget) => !isOfCalls(budget));
   return new Map(
-    rows.map((row) => [
-      Buffer.from(row.sha256).toString("hex"),
-      { ...clientKeyOf(row), ...teamOf(row.team) },
-    ]),
+    rows.map((row) => {
+      const key = { ...clientKeyOf(row), ...teamOf(row.team) };
+      const its = budgets.filter((budget) => countsKey(budget, key));
+      const sharedBudgets = its.length === 0 ? key.sharedBudgets : [...key.sharedBudgets, ...its];
+      return [Buffer.from(row.sha256).toString("hex"), { ...key, sharedBudgets }];
+    }),
   );
 }
 

@@ -1,10 +1,11 @@
 import { type FileHandle, open, rename } from "node:fs/promises";
+import type { PeriodName } from "#shared/admin/budgets.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { readSecretFile } from "#shared/secret-file.ts";
 import { VERSION } from "#shared/version.ts";
-import type { KeySpend } from "../limits/key-spend.ts";
+import { inPico, type KeySpend } from "../limits/key-spend.ts";
 import type { SealContext, Sealer } from "../seal.ts";
 import type { DirectoryRows } from "./load-directory.ts";
 
@@ -40,7 +41,7 @@ type Stored = {
   version: string;
   takenAtMs: number;
   rows: DirectoryRows;
-  spend: { day: string; month: string; keys: [id: string, day: string, month: string][] };
+  spend: { atMs: number; keys: [id: string, usd: Record<PeriodName, string>][] };
 };
 
 const BELONGING: SealContext = { orgId: DEFAULT_ORG, purpose: "directory" };
@@ -87,12 +88,18 @@ export function openSnapshot(options: SnapshotOptions): SnapshotFile {
 }
 
 function sealed({ sealer, spend, clock }: SnapshotOptions, rows: DirectoryRows): string {
-  const { day, month, byKey } = spend();
+  const { atMs, byKey } = spend();
   const stored: Stored = {
     version: VERSION,
     takenAtMs: clock.now().getTime(),
     rows,
-    spend: { day, month, keys: [...byKey].map(([id, it]) => [id, String(it.day), String(it.month)]) },
+    spend: {
+      atMs,
+      keys: [...byKey].map(([id, { day, week, month, quarter }]) => [
+        id,
+        { day: `${day}`, week: `${week}`, month: `${month}`, quarter: `${quarter}` },
+      ]),
+    },
   };
   return sealer.seal(JSON.stringify(stored), BELONGING);
 }
@@ -129,8 +136,7 @@ function readSnapshot({ file, sealer, secondsMax, clock, log }: SnapshotOptions)
   }
 }
 
-const spendOf = ({ day, month, keys }: Stored["spend"]): KeySpend => ({
-  day,
-  month,
-  byKey: new Map(keys.map((it) => [it[0], { day: BigInt(it[1]), month: BigInt(it[2]) }] as const)),
+const spendOf = ({ atMs, keys }: Stored["spend"]): KeySpend => ({
+  atMs,
+  byKey: new Map(keys.map(([id, usd]) => [id, inPico(usd)])),
 });

@@ -1,14 +1,15 @@
-import type { Budget, ClientKey, TeamBudget } from "../../directory.ts";
+import type { Budget, SharedBudget } from "#drizzle/schema/budgets.ts";
+import type { ClientKey } from "../../directory.ts";
 import { teamAccount } from "../../limits/account-ids.ts";
 import type { TeamRow } from "../teams.ts";
 
-type Place = Pick<ClientKey, "teams" | "costCenter" | "teamBudgets">;
+type Place = Pick<ClientKey, "teams" | "costCenter" | "sharedBudgets">;
 type Team = Pick<TeamRow, "name" | "parent" | "costCenter" | keyof BudgetRow>;
 
 /** A budget as it is stored with a team or a person. */
 type BudgetRow = Pick<TeamRow, "budgetUsd" | "budgetPeriod" | "unpriced">;
 
-const NO_TEAM: Place = { teams: null, costCenter: null, teamBudgets: [] };
+const NO_TEAM: Place = { teams: null, costCenter: null, sharedBudgets: [] };
 
 /** Looks up a team with those above it, its cost centre (its own, or the nearest one above), and their budgets. */
 export function teamLookup(rows: readonly Team[]): (name: string | null) => Place {
@@ -35,7 +36,7 @@ function placeOf(way: readonly Team[]): Place {
   return {
     teams: way.map(({ name }) => name),
     costCenter: way.find(({ costCenter }) => costCenter !== null)?.costCenter ?? null,
-    teamBudgets: way.flatMap(teamBudgetOf),
+    sharedBudgets: way.flatMap(teamBudgetOf),
   };
 }
 
@@ -46,7 +47,7 @@ export function budgetOf({ budgetUsd, budgetPeriod, unpriced }: BudgetRow): Budg
   return { budget_usd: budgetUsd, budget_period: period, unpriced: unpriced ?? "refuse" };
 }
 
-function teamBudgetOf(team: Team): TeamBudget[] {
+function teamBudgetOf(team: Team): SharedBudget[] {
   const limits = budgetOf(team);
   return limits ? [{ id: teamAccount(team.name), team: team.name, limits }] : [];
 }

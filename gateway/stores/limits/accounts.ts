@@ -1,5 +1,5 @@
 import type { BoundedQuery } from "#drizzle/deadline-pool.ts";
-import type { KeyLimits } from "#drizzle/schema/keys.ts";
+import type { Limits, SharedBudget } from "#drizzle/schema/budgets.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ClientKey } from "../../directory.ts";
 import { Account, type Admission, type AskingCall } from "../../limits/account.ts";
@@ -10,17 +10,16 @@ import { book } from "./booking.ts";
 import type { Contact } from "./contact.ts";
 
 /**
- * Whose limits they are (`of`): a key's, those that the keys made by its owner share, its owner's budget, or the budget of
- * its `team`. `id` is their account; what is spent of a budget is booked under `spendId`.
+ * Whose limits they are (`of`): a key's, those that the keys made by its owner share, its owner's budget, the budget of
+ * its `team`, or a `budget` with a name of its own. `id` is their account; what is spent of a budget is booked under `spendId`.
  */
 export type LimitedKey = Omit<ClientKey, "limits"> & {
-  of: "key" | "own_keys" | "person" | "team";
+  of: "key" | "own_keys" | "person" | "team" | "budget";
   spendId: string;
-  limits: KeyLimits;
-  team?: string;
-};
+  limits: Limits;
+} & Pick<SharedBudget, "team" | "budget">;
 
-/** The key's limits, and the budgets of its owner, of its team and of the teams above it. */
+/** The key's limits, the budgets of its owner, of its team and of the teams above it, and those with names of their own. */
 export function limitedKeys({ limits, person, ...key }: ClientKey): LimitedKey[] {
   const found: LimitedKey[] = [];
   if (isLimiting(limits)) {
@@ -31,15 +30,17 @@ export function limitedKeys({ limits, person, ...key }: ClientKey): LimitedKey[]
   if (person?.budget) {
     found.push({ ...key, id: person.id, spendId: person.id, of: "person", limits: person.budget });
   }
-  for (const budget of key.teamBudgets) found.push({ ...key, ...budget, spendId: budget.id, of: "team" });
+  for (const it of key.sharedBudgets) {
+    found.push({ ...key, spendId: it.id, ...it, of: it.budget ? "budget" : "team" });
+  }
   return found;
 }
 
 /** Whether a call counts in any limits. */
-export const isLimited = ({ limits, person, teamBudgets }: ClientKey): boolean =>
-  isLimiting(limits) || (person?.budget ?? null) !== null || teamBudgets.length > 0;
+export const isLimited = ({ limits, person, sharedBudgets }: ClientKey): boolean =>
+  isLimiting(limits) || (person?.budget ?? null) !== null || sharedBudgets.length > 0;
 
-const isLimiting = (limits: KeyLimits | null): limits is KeyLimits =>
+const isLimiting = (limits: Limits | null): limits is Limits =>
   limits !== null && Object.keys(limits).length > 0;
 
 /** An account in one period: this process's figures of it, and the queue of its calls. */

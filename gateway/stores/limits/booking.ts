@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { KeyLimits } from "#drizzle/schema/keys.ts";
+import type { Limits } from "#drizzle/schema/budgets.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Booking, isHeld } from "../../limits/account.ts";
 import type { LimitState } from "../../limits/decide.ts";
@@ -122,7 +122,7 @@ async function store(
   return mine.length > 0;
 }
 
-const isRated = ({ requests_per_minute, tokens_per_minute }: KeyLimits): boolean =>
+const isRated = ({ requests_per_minute, tokens_per_minute }: Limits): boolean =>
   requests_per_minute !== undefined || tokens_per_minute !== undefined;
 
 /** Notes the cost of an ended call in all of its accounts, and corrects its tokens. */

@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
+import type { PeriodName } from "#shared/admin/budgets.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ClientKey, Directory } from "../../directory.ts";
 import { type Pico, parsePico } from "../../limits/money.ts";
@@ -10,7 +11,7 @@ import { type KeySpend, spentIn } from "./key-spend.ts";
 const SHOWN_MAX = 200;
 const LABELS = ["kind", "name", "period"];
 
-type Budget = { id: string; spendId: string; labels: string[]; usd: Pico; period: "day" | "month" };
+type Budget = { id: string; spendId: string; labels: string[]; usd: Pico; period: PeriodName };
 type BudgetUse = Budget & { used: Pico };
 
 export type BudgetSources = {
@@ -65,20 +66,21 @@ function mostUsed({ directory, spend, clock }: BudgetSources): BudgetUse[] {
   return uses.length > SHOWN_MAX ? uses.toSorted(byShare).slice(0, SHOWN_MAX) : uses;
 }
 
-function budgetsOf({ keys }: Directory, now: Date): Budget[] {
+function budgetsOf({ keys, callBudgets }: Directory, now: Date): Budget[] {
   const found = new Map<string, Budget>();
   for (const key of keys.values()) {
     if (key.expiresAtMs !== null && key.expiresAtMs <= now.getTime()) continue;
-    for (const budget of budgetsOfKey(key)) found.set(budget.id, budget);
+    for (const budget of budgetsOfKey({ ...key, sharedBudgets: [...key.sharedBudgets, ...callBudgets] }))
+      found.set(budget.id, budget);
   }
   return [...found.values()];
 }
 
 function budgetsOfKey(key: ClientKey): Budget[] {
-  return limitedKeys(key).flatMap(({ of, id, spendId, name, owner, team, limits }) => {
+  return limitedKeys(key).flatMap(({ of, id, spendId, name, owner, team, budget, limits }) => {
     if (limits.budget_usd === undefined) return [];
     const period = limits.budget_period ?? "month";
-    const whose = { key: name, own_keys: owner, person: owner, team }[of] ?? name;
+    const whose = { key: name, own_keys: owner, person: owner, team, budget: budget?.name }[of] ?? name;
     return [{ id, spendId, labels: [of, whose, period], usd: parsePico(limits.budget_usd), period }];
   });
 }

@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { SLOT_MS, SLOTS_COUNTED } from "../../limits/window.ts";
 
 /** Longer than any budget period: older holds are leftovers. */
-const PERIOD_DAYS_MAX = 32;
+const PERIOD_DAYS_MAX = 93;
 /** How long a key's view shows calls let through while the database was away. */
 const AWAY_DAYS = 30;
 

@@ -58,13 +58,17 @@ function claudeError(refusal: OverBudget, { key, admittedAt }: RefusedCall): Gat
   return error;
 }
 
-const whoseBudget = ({ of, name, owner, team }: LimitedKey): string =>
+const whoseBudget = ({ of, name, owner, team, budget }: LimitedKey): string =>
   ({
+    budget: budget ? `${scopeText(budget)}, named "${budget.name}",` : "",
     key: `the key "${name}"`,
     own_keys: `${owner}'s own keys together`,
     person: `${owner}`,
     team: `the team "${team}"`,
   })[of];
+
+const scopeText = ({ kind, scopeId }: NonNullable<LimitedKey["budget"]>): string =>
+  scopeId === null ? "the organisation" : `the ${kind} "${scopeId}"`;
 
 /** Whose budget it is, how much, and when the next one begins. */
 function budgetMessage(key: LimitedKey, { left, endsMs }: OverBudget): string {

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { BudgetBody, BudgetPatch } from "#shared/admin/budgets.ts";
 import { KeyBody, KeyPatch } from "#shared/admin/keys.ts";
 import { OwnKeyBody } from "#shared/admin/me.ts";
 import { PersonBody, PersonPatch } from "#shared/admin/people.ts";
@@ -12,6 +13,7 @@ import { formOf, type Words } from "./field.ts";
 
 const BUDGET_PERIOD: Words = { label: "Budget period", none: "month (the default)" };
 const UNPRICED: Words = { label: "Models without a price", none: "refuse (the default)" };
+const WHEN_AWAY: Words = { label: "While the database is away", none: "local (the default)" };
 const CLAUDE_SETTINGS = {
   label: "Claude Code's managed settings",
   item: "setting",
@@ -32,7 +34,7 @@ const LIMITS: Words = {
     budget_usd: { label: "Budget, USD", placeholder: "25.00", help: "Per budget period." },
     budget_period: BUDGET_PERIOD,
     unpriced: UNPRICED,
-    when_away: { label: "While the database is away", none: "local (the default)" },
+    when_away: WHEN_AWAY,
   },
 };
 const KEY_RIGHTS = {
@@ -84,6 +86,23 @@ export const TEAM = formOf(TeamBody, TeamPatch, {
   unpriced: UNPRICED,
   key_template: { label: "Its people's own keys", toggle: "A template for this team", members: KEY_RIGHTS },
   claude_settings: CLAUDE_SETTINGS,
+});
+
+export const BUDGET = formOf(BudgetBody, BudgetPatch, {
+  name: "Name",
+  on: {
+    label: "Counts calls",
+    members: {
+      kind: { label: "Of", help: "" },
+      id: { label: "Which", help: "The name; for a person the e-mail. Empty for the organisation." },
+    },
+  },
+  amount_usd: { label: "Amount, USD", placeholder: "5000.00" },
+  period: { label: "Period", none: "month (the default)" },
+  mode: { label: "Mode", none: "hard (the default)" },
+  thresholds: { label: "Alert at", item: "per cent" },
+  unpriced: UNPRICED,
+  when_away: WHEN_AWAY,
 });
 
 export const TOKEN = formOf(TokenBody, null, {

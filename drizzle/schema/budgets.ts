@@ -1,0 +1,53 @@
+import { index, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
+import type { BudgetScope, PeriodName } from "#shared/admin/budgets.ts";
+import { exact, instant, label, org } from "./columns.ts";
+import type { KeyLimits, Unpriced } from "./keys.ts";
+
+/** The limits of a key, or of something else that calls count in. */
+export type Limits = Omit<KeyLimits, "budget_period"> & { budget_period?: PeriodName };
+
+/**
+ * A hard budget of a team, or one with a name of its own: limits count it as they count those of a key, under the account
+ * `id`. What it spends is booked under `spendId`, or if absent under `id`.
+ */
+export type SharedBudget = {
+  id: string;
+  spendId?: string;
+  team?: string;
+  /** Its name, and what it is on; `scopeId` is null for the organisation. */
+  budget?: { name: string; kind: BudgetScope; scopeId: string | null };
+  limits: Budget;
+};
+
+export type Budget = Pick<Limits, "budget_usd" | "budget_period" | "unpriced" | "when_away">;
+
+/**
+ * Budgets of their own; those of teams, people and keys are with these. What is spent on a route, a tag or the
+ * organisation is booked under `account` in `key_spend` while a budget names it, and summed up from the records of the
+ * current periods when it is made (by triggers in the migration).
+ */
+export const budgets = pgTable(
+  "budgets",
+  {
+    orgId: org(),
+    name: label("name").notNull(),
+    kind: label("kind").$type<BudgetScope>().notNull(),
+    /** A key's id, for example; null: the organisation. */
+    scopeId: label("scope_id"),
+    /** Where its spend is booked. */
+    account: uuid("account").notNull(),
+    amountUsd: exact("amount_usd").notNull(),
+    period: label("period").$type<PeriodName>().notNull(),
+    mode: label("mode").$type<"hard" | "soft">().notNull(),
+    /** Per cent. */
+    thresholds: smallint("thresholds").array().notNull(),
+    unpriced: label("unpriced").$type<Unpriced>().notNull(),
+    whenAway: label("when_away").$type<"local" | "refuse">().notNull(),
+    createdAt: instant("created_at").notNull(),
+    updatedAt: instant("updated_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.name] }),
+    index("budgets_account").on(table.orgId, table.account),
+  ],
+);

@@ -1,0 +1,82 @@
+import { and, eq } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
+import { budgets, type SharedBudget } from "#drizzle/schema/budgets.ts";
+import { keys } from "#drizzle/schema/keys.ts";
+import { routes } from "#drizzle/schema/routes.ts";
+import { storedEmail } from "#shared/admin/people.ts";
+import { DEFAULT_ORG, isId } from "#shared/ids.ts";
+import type { ClientKey } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
+import { budgetAccount, personAccounts, scopeAccount, teamAccount } from "../limits/account-ids.ts";
+import type { Reader } from "./change.ts";
+import { namedRows } from "./named-rows.ts";
+import { teamRows } from "./teams.ts";
+
+export type BudgetRow = typeof budgets.$inferSelect;
+
+const rows = namedRows(budgets);
+
+export const budgetRows = {
+  ...rows,
+  /** Resolves what it is on. @throws GatewayError invalid_request if that does not exist. */
+  write: async (tx: Transaction, row: BudgetRow): Promise<void> =>
+    rows.write(tx, Object.assign(row, await placeOf(tx, row))),
+};
+
+export const allBudgets = (reader: Reader): Promise<BudgetRow[]> =>
+  reader.select().from(budgets).where(eq(budgets.orgId, DEFAULT_ORG)).orderBy(budgets.name);
+
+type Place = Pick<BudgetRow, "scopeId" | "account">;
+
+async function placeOf(reader: Reader, { kind, scopeId }: BudgetRow): Promise<Place> {
+  if ((kind === "organisation") !== (scopeId === null)) {
+    const expected = scopeId === null ? `the ${kind}` : "nothing for the organisation";
+    throw new GatewayError("invalid_request", `/on/id: Expected ${expected}.`);
+  }
+  const id = scopeId ?? "";
+  if (kind === "person") return { scopeId: storedEmail(id), account: personAccounts(id).id };
+  if (kind === "key") {
+    const isIt = isId(id) ? eq(keys.id, id) : eq(keys.name, id);
+    const [key] = await reader
+      .select({ id: keys.id })
+      .from(keys)
+      .where(and(eq(keys.orgId, DEFAULT_ORG), isIt));
+    if (key) return { scopeId: key.id, account: key.id };
+    throw new GatewayError("invalid_request", `/on/id: There is no key ${id}.`);
+  }
+  if (
+    kind === "team" ? !(await teamRows.find(reader, id)) : kind === "route" && !(await hasRoute(reader, id))
+  )
+    throw new GatewayError("invalid_request", `/on/id: No ${kind} is named ${id}.`);
+  return { scopeId, account: kind === "team" ? teamAccount(id) : scopeAccount(kind, scopeId) };
+}
+
+const hasRoute = async (reader: Reader, name: string): Promise<boolean> =>
+  (await reader.select({ name: routes.name }).from(routes).where(eq(routes.name, name))).length > 0;
+
+/** Hard ones, as calls count in them. */
+export async function loadSharedBudgets(reader: Reader): Promise<SharedBudget[]> {
+  const hard = (await allBudgets(reader)).filter(({ mode }) => mode === "hard");
+  return hard.map(({ name, kind, scopeId, account, amountUsd, period, unpriced, whenAway }) => ({
+    id: budgetAccount(name),
+    spendId: account,
+    budget: { name, kind, scopeId },
+    limits: { budget_usd: amountUsd, budget_period: period, unpriced, when_away: whenAway },
+  }));
+}
+
+/** Whether the call alone decides if it counts in the budget. */
+export const isOfCalls = ({ budget }: SharedBudget): boolean =>
+  budget?.kind === "route" || budget?.kind === "tag";
+
+/** Whether all calls of the key count in the budget. */
+export function countsKey(
+  { budget }: SharedBudget,
+  { id, owner, teams }: Pick<ClientKey, "id" | "owner" | "teams">,
+): boolean {
+  const scopeId = budget?.scopeId ?? "";
+  if (budget?.kind === "organisation") return true;
+  if (budget?.kind === "team") return teams?.includes(scopeId) ?? false;
+  if (budget?.kind === "person") return owner !== null && storedEmail(owner) === scopeId;
+  return budget?.kind === "key" && id === scopeId;
+}

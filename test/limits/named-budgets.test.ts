@@ -1,0 +1,163 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { budgetPeriodAt } from "#gateway/limits/window.ts";
+import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+import { doneVendor, priceCent } from "./cent-vendor.ts";
+import { callOnce } from "./world.ts";
+
+// Budgets with names of their own. Each call costs a cent: `gpt-direct` has no route, `gpt-cent` is behind all of them.
+
+let upstream: ScriptedUpstream;
+let gateway: WiredGateway;
+
+type Made = { id: string; secret: string };
+type Listed = { name: string; kind: string; used_usd: string };
+
+beforeAll(async () => {
+  upstream = await doneVendor();
+  gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
+  for (const model of ["gpt-cent", "gpt-direct"]) await priceCent(gateway, model);
+  for (const name of ["narrow", "wide"]) {
+    await gateway.admin("PUT", `/routes/${name}`, {
+      surface: "chat",
+      provider: "chat-vendor",
+      model: "gpt-cent",
+    });
+  }
+  await gateway.admin("PUT", "/teams/company", {});
+  await gateway.admin("PUT", "/teams/web", { parent: "company" });
+});
+
+const key = (name: string, facts: object = {}) => gateway.admin<Made>("POST", "/keys", { name, ...facts });
+const budget = (name: string, on: object, facts: object = {}) =>
+  gateway.admin("PUT", `/budgets/${name}`, { on, amount_usd: "0.02", ...facts });
+const cent = (secret: string, model = "gpt-direct", tags?: string) =>
+  callOnce(gateway.url, secret, { model, maxTokens: 1, ...(tags && { tags }) });
+const usedOf = async (name: string) => {
+  const { data } = await gateway.admin<{ data: Listed[] }>("GET", "/budgets");
+  return data.find((it) => it.kind === "budget" && it.name === name)?.used_usd;
+};
+
+test("periods are of UTC, a week begins on Monday, and a quarter in January, April, July or October", () => {
+  const at = new Date("2027-01-03T23:59:59.999Z");
+  expect(budgetPeriodAt("week", at)).toEqual({ from: "2026-12-28", to: "2027-01-04" });
+  expect(budgetPeriodAt("quarter", at)).toEqual({ from: "2027-01-01", to: "2027-04-01" });
+  expect(budgetPeriodAt("week", new Date("2027-01-04"))).toEqual({ from: "2027-01-04", to: "2027-01-11" });
+  expect(budgetPeriodAt("quarter", new Date("2026-12-31"))).toEqual({ from: "2026-10-01", to: "2027-01-01" });
+});
+
+describe("a hard budget refuses what is over it, with its name, and nothing else, on", () => {
+  const refused = async (secret: string, on: string, model?: string, tags?: string) => {
+    expect((await cent(secret, model, tags)).status).toBe(200);
+    expect((await cent(secret, model, tags)).status).toBe(200);
+    const { status, type, message } = await cent(secret, model, tags);
+    expect([status, type]).toEqual([402, "billing_error"]);
+    expect(message).toContain(`The budget of ${on}`);
+    expect(message).toContain("is used up.");
+  };
+
+  test.each(["day", "week", "month", "quarter"])("a route, in a %s", async (period) => {
+    const { secret } = await key(`by route in a ${period}`);
+    await gateway.admin("PUT", `/routes/in-a-${period}`, {
+      surface: "chat",
+      provider: "chat-vendor",
+      model: "gpt-cent",
+    });
+    await budget(`route-${period}`, { kind: "route", id: `in-a-${period}` }, { period });
+    const on = `the route "in-a-${period}", named "route-${period}", (0.02 USD a ${period})`;
+    await refused(secret, on, `in-a-${period}`);
+    expect((await cent(secret, "wide")).status).toBe(200);
+    expect(await usedOf(`route-${period}`)).toBe("0.02");
+  });
+
+  test("a tag", async () => {
+    const { secret } = await key("by tag");
+    await budget("spikes", { kind: "tag", id: "spike" });
+    await refused(secret, 'the tag "spike", named "spikes",', "gpt-direct", "a,spike");
+    expect((await cent(secret, "gpt-direct", "a")).status).toBe(200);
+  });
+
+  test("a key, given by its name", async () => {
+    const { id, secret } = await key("by key");
+    const other = await key("another key");
+    const made = await budget("one-key", { kind: "key", id: "by key" });
+    expect(made).toMatchObject({
+      on: { kind: "key", id },
+      period: "month",
+      mode: "hard",
+      unpriced: "refuse",
+    });
+    await refused(secret, `the key "${id}", named "one-key",`);
+    expect((await cent(other.secret)).status).toBe(200);
+  });
+
+  test("a person, in any case, and a team with those below it", async () => {
+    const { secret } = await key("of fay", { owner: "Fay@example.com" });
+    await budget("fay", { kind: "person", id: "fay@Example.com" });
+    await refused(secret, 'the person "fay@example.com", named "fay",');
+    const below = await key("below", { team: "web" });
+    await budget("company", { kind: "team", id: "company" });
+    await refused(below.secret, 'the team "company", named "company",');
+  });
+
+  test("the organisation, whatever was spent before it was made", async () => {
+    const { secret } = await key("anyone");
+    expect((await cent(secret)).status).toBe(200);
+    // Made while the record of that call may still be on its way.
+    await budget("all", { kind: "organisation" });
+    expect((await cent(secret)).message).toContain('The budget of the organisation, named "all",');
+    await gateway.admin("PATCH", "/budgets/all", { mode: "soft", amount_usd: 0.01 });
+    expect((await cent(secret)).status).toBe(200);
+    await gateway.admin("DELETE", "/budgets/all");
+  });
+});
+
+test("a budget counts exactly what its records cost, also those that came while it was made or moved", async () => {
+  const { secret } = await key("many");
+  const before = Array.from({ length: 12 }, () => cent(secret, "narrow", "x"));
+  await Promise.all([
+    ...before,
+    budget("moved", { kind: "tag", id: "x" }, { mode: "soft" }),
+    budget("narrow", { kind: "route", id: "narrow" }, { amount_usd: "0.3", period: "week" }),
+  ]);
+  await gateway.admin("PATCH", "/budgets/moved", { on: { kind: "route", id: "narrow" } });
+  expect([await usedOf("moved"), await usedOf("narrow")]).toEqual(["0.12", "0.12"]);
+  const answers = await Promise.all(Array.from({ length: 40 }, () => cent(secret, "narrow")));
+  let passed = answers.filter(({ status }) => status === 200).length;
+  // Those that running calls left no room for are tried again.
+  for (let last = 200; last !== 402; ) {
+    ({ status: last } = await cent(secret, "narrow"));
+    if (last === 200) passed += 1;
+  }
+  expect(passed).toBe(18);
+  expect(await usedOf("narrow")).toBe("0.3");
+});
+
+test("a model without a price is refused on the route or with the tag of a hard budget alone", async () => {
+  const { secret } = await key("unpriced");
+  await gateway.admin("PUT", "/routes/unknown", {
+    surface: "chat",
+    provider: "chat-vendor",
+    model: "gpt-no-price",
+  });
+  const on = { kind: "route", id: "unknown" };
+  await budget("unknown", on);
+  expect((await cent(secret, "unknown")).code).toBe("unpriced_model");
+  expect((await cent(secret, "gpt-no-price-either")).status).toBe(200);
+  for (const change of [{ mode: "soft" }, { mode: "hard", unpriced: "allow" }]) {
+    await gateway.admin("PATCH", "/budgets/unknown", change);
+    expect((await cent(secret, "unknown")).status).toBe(200);
+  }
+});
+
+test("what does not exist cannot have a budget", async () => {
+  for (const [on, fault] of [
+    [{ kind: "team", id: "nowhere" }, "/on/id: No team is named nowhere."],
+    [{ kind: "route", id: "nowhere" }, "/on/id: No route is named nowhere."],
+    [{ kind: "key", id: "nowhere" }, "/on/id: There is no key nowhere."],
+    [{ kind: "tag" }, "/on/id: Expected the tag."],
+    [{ kind: "organisation", id: "x" }, "/on/id: Expected nothing for the organisation."],
+  ] as const) {
+    await expect(budget("wrong", on)).rejects.toThrow(fault);
+  }
+});
