@@ -13,26 +13,52 @@ const NAME = {
 
 type Window = Pick<Spend, "from" | "month_from">;
 
-/** What calls since `from` were made with, the latest use of each, and its cost since `month_from`. */
+/**
+ * What calls since `from` were made with, the latest use of each, and its cost since `month_from`: both the beginning of an
+ * hour. Hours that are summed up and did not change since are read as sums, which know no provider.
+ */
 export async function listSpend(
   reader: Pick<Transaction, "execute">,
   by: SpendBy,
-  window: Window,
+  { from, month_from: monthFrom }: Window,
 ): Promise<Spend["data"]> {
   const name = sql.raw(NAME[by]);
-  const teams = sql.raw(by === "team" ? "cross join lateral unnest(teams) as team" : "");
-  const inMonth = sql`started_at >= ${window.month_from}::timestamptz`;
+  const isSummed = by !== "provider";
+  const teams = sql.raw(by === "team" ? "cross join lateral unnest(r.teams) as team" : "");
+  const summed = sql`select ${isSummed ? name : sql`null::text`} as name, hour as at, hour, channel, records, uncertain, cost_usd
+    from rollup_hours r ${teams}
+    where r.org_id = ${DEFAULT_ORG} and hour >= ${from}::timestamptz and hour < (select rolled_to from reach)
+      and hour not in (select hour from marked)`;
+  const single = sql`select ${name}, started_at, null::timestamptz, channel, 1, (unpriced or partial or cost_usd is null)::integer, cost_usd
+    from requests r ${teams} where r.org_id = ${DEFAULT_ORG} and started_at >=`;
   const rows = await reader.execute<
     Omit<Spend["data"][number], "last_used_at"> & { last: string | Date }
   >(sql`
-    select ${name} as name, count(*) filter (where ${inMonth})::integer as requests,
-      sum(cost_usd) filter (where ${inMonth} and channel <> 'subscription')::text as cost_usd,
-      coalesce(bool_or(${inMonth} and channel <> 'subscription' and (unpriced or partial or cost_usd is null)), false)
-        as floor,
-      max(started_at) as last
-    from requests ${teams}
-    where org_id = ${DEFAULT_ORG} and started_at >= ${window.from}::timestamptz and ${name} is not null
-    group by 1 order by max(started_at) desc`);
+    with reach as (
+      select coalesce(max(date_trunc('hour', rolled_to, 'UTC')) filter (where ${isSummed}), '-infinity') as rolled_to,
+        coalesce(max(raw_from), '-infinity') as raw_from
+      from rollup_state where org_id = ${DEFAULT_ORG}
+    ), marked as (
+      select distinct date_trunc('hour', hour, 'UTC') as hour from rollup_marks, reach
+      where org_id = ${DEFAULT_ORG} and hour >= greatest(raw_from, ${from}::timestamptz) and hour < rolled_to
+    ), facts as (
+      ${summed}
+      union all ${single} greatest((select rolled_to from reach), ${from}::timestamptz)
+      union all select s.* from marked m cross join lateral (
+        ${single} m.hour and started_at < m.hour + interval '1 hour') s
+    ), sums as (
+      select name, coalesce(sum(records) filter (where at >= ${monthFrom}::timestamptz), 0)::integer as requests,
+        sum(cost_usd) filter (where at >= ${monthFrom}::timestamptz and channel <> 'subscription')::text as cost_usd,
+        coalesce(bool_or(uncertain > 0) filter (where at >= ${monthFrom}::timestamptz and channel <> 'subscription'), false)
+          as floor,
+        max(at) as last, max(hour) as hour
+      from facts where name is not null group by 1
+    ), latest as (
+      select s.name, max(s.started_at) as at from (select distinct hour from sums where hour = last) h cross join lateral (
+        ${single} h.hour and started_at < h.hour + interval '1 hour') as s(name, started_at) group by 1
+    )
+    select name, requests, cost_usd, floor, greatest(last, latest.at) as last
+    from sums left join latest using (name) order by 5 desc`);
   return rows.map(({ last, requests, cost_usd: cost, ...row }) => ({
     ...row,
     requests,

@@ -8,7 +8,10 @@ export type SpendBy = (typeof SPEND_BY)[number];
 /** `GET /admin/v1/spend`: who or what made calls lately. */
 export const Spend = closed({
   month_from: Type.String({ description: "Start of the current month (UTC)." }),
-  from: Type.String({ description: "Start of what is listed: 30 days ago, or that of the month before." }),
+  from: Type.String({
+    description:
+      "Start of what is listed: 30 days ago (the beginning of that hour), or that of the month before.",
+  }),
   data: Type.Array(
     closed({
       name: Type.String({ description: "A key's id; else a name or an e-mail." }),
