@@ -215,7 +215,7 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     ["/overview?__proto__=gpt-5.2", "__proto__: there is no such filter."],
     ["/overview?range=7d&from=2026-01-01", "range: expected without from and to."],
     ["/explore?by=nonsense", "by=nonsense: expected one of"],
-    ["/explore?by=day&by=team&by=model", "by: expected at most 2."],
+    ["/explore?by=day&by=team&by=model&by=client", "by: expected at most 3."],
     ["/explore?measure=cost", "measure=cost: expected one of"],
     ["/explore?source=tool_calls&model=gpt-5.2", "model: there is no such filter."],
     ["/reports/cost-per-merged-pr?route=code", "route: there is no such filter."],
@@ -248,6 +248,24 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
       await page.getByRole("alert").getByText("nonsense: th").waitFor();
     }
     expect(wrong).toEqual([]);
+  });
+
+  test("repositories are found by a text, sorted by what the month's merges cost, and a row opens its pull requests", async () => {
+    const page = await open("/settings/github");
+    const rows = page.getByRole("region", { name: "Repositories" }).locator("tbody tr[data-row]");
+    await page.getByRole("button", { name: "Merged this month" }).click();
+    await page.waitForURL(/repository.sort=-month/);
+    await reader.settled();
+    const costs = await rows
+      .locator("[data-exact^='$']")
+      .evaluateAll((all) => all.map((it) => Number(it.getAttribute("data-exact")?.slice(1))));
+    // A month that has just begun has no merges yet.
+    if (new Date().getUTCDate() > 2) expect(costs.length).toBeGreaterThan(1);
+    expect(costs).toEqual(costs.toSorted((a, b) => b - a));
+    await page.getByRole("searchbox", { name: "Find a repository" }).fill("CHECK");
+    await rows.nth(1).waitFor({ state: "detached" });
+    await rows.first().locator("td").last().click();
+    await page.waitForURL(/\/pull-requests\?repository=acme%2Fcheckout/);
   });
 
   test("an address that no page has is a page of the console that says so", async () => {

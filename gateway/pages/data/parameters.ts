@@ -47,6 +47,6 @@ export const explore = (source?: ReportCatalogue["sources"][number]): Parameters
   ...frame(source?.dimensions),
   source: { values: SOURCES },
   view: { values: VIEWS },
-  by: { most: 2, ...(source && { values: [...source.dimensions, "none"] }) },
+  by: { most: 3, ...(source && { values: [...source.dimensions, "none"] }) },
   measure: { most: 40, ...(source && { values: source.measures }) },
 });

@@ -51,7 +51,8 @@ export function inSource(
   source: ReportCatalogue["sources"][number] | undefined,
 ): SpecChange {
   const { dimensions = [], measures = [] } = source ?? {};
-  const [by, measure] = [known(search.by ?? [], dimensions), known(search.measure ?? [], measures)];
+  const by = (search.by ?? []).filter((name) => name === "none" || dimensions.some((it) => it === name));
+  const measure = known(search.measure ?? [], measures);
   return {
     ...Object.fromEntries(FILTER_NAMES.map((name) => [name, undefined])),
     ...filtersFor(search, dimensions),
@@ -65,7 +66,7 @@ export function inSource(
 export function specOf(search: SpecSearch, catalogue: ReportCatalogue): Spec {
   const source = search.source ?? "requests";
   const legal = sourceIn(catalogue, source);
-  const dimensions = known(search.by ?? ["day"], legal?.dimensions ?? []).slice(0, 3);
+  const dimensions = known(search.by ?? ["day"], legal?.dimensions ?? []);
   const measures = known(search.measure ?? [], legal?.measures ?? []);
   const first = legal?.measures.find((name) => name === "cost_usd") ?? legal?.measures[0] ?? "requests";
   const spec: Spec = {

@@ -1,13 +1,13 @@
-import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { Button, Group, Modal } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useAddress } from "../data/address.ts";
 import { useList } from "../data/records.ts";
 import { oneText } from "../data/search.ts";
 import { announce } from "../parts/announce.tsx";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import type { Column } from "../parts/data-table.tsx";
+import { FindTable } from "../parts/find-table.tsx";
 import { plainName } from "../parts/foreign.tsx";
-import { count } from "../parts/format.ts";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Empty } from "../parts/states.tsx";
@@ -94,56 +94,19 @@ function Resources<View extends object>({ facts }: { facts: ResourceFacts<View> 
   );
 }
 
-/** Up to this many rows need no search. */
-const SEARCHED_FROM = 10;
-
-/** The rows that contain a text, each of which opens its dialog. Text and sorting are in the address. */
+/** The rows, each of which opens its dialog. */
 function Rows<View extends object>({ facts, rows }: { facts: ResourceFacts<View>; rows: readonly View[] }) {
   const {
+    title,
     noun,
     columns: [first, ...others],
     idOf,
   } = facts;
-  const [address, change] = useAddress(asItIs);
   const [month, used] = useSpendColumns(facts.spend);
-  const name = noun.replaceAll(" ", "-");
-  const text = oneText(address[`${name}.find`]) ?? "";
   if (!first) return null;
-  const isFound = (view: View) =>
-    [first, ...others].some(({ sort }) => `${sort?.(view) ?? ""}`.toLowerCase().includes(text.toLowerCase()));
-  const shown = text === "" ? rows : rows.filter(isFound);
-  return (
-    <>
-      {(rows.length >= SEARCHED_FROM || text !== "") && (
-        <TextInput
-          className="find"
-          size="xs"
-          type="search"
-          data-search
-          aria-label={`Find a ${noun}`}
-          placeholder={`Find among ${count(rows.length)}`}
-          value={text}
-          onChange={(event) =>
-            change({ [`${name}.find`]: event.currentTarget.value || undefined }, { replace: true })
-          }
-        />
-      )}
-      {shown.length === 0 ? (
-        <p className="mute">None of these matches.</p>
-      ) : (
-        <DataTable
-          label={facts.title}
-          columns={[opening(first, facts), ...(month ? [month] : []), ...others, ...(used ? [used] : [])]}
-          rows={shown}
-          rowKey={idOf}
-          sortName={`${name}.sort`}
-        />
-      )}
-    </>
-  );
+  const columns = [opening(first, facts), ...(month ? [month] : []), ...others, ...(used ? [used] : [])];
+  return <FindTable label={title} noun={noun} columns={columns} rows={rows} rowKey={idOf} />;
 }
-
-const asItIs = (raw: Record<string, unknown>) => raw;
 
 /** The first column opens the row's dialogue. */
 const opening = <View,>(
