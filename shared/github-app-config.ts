@@ -35,7 +35,7 @@ export const GITHUB_ADDRESS_SETTINGS = {
 };
 const GithubAddressEnv = Type.Object(GITHUB_ADDRESS_SETTINGS);
 
-const GithubAppEnv = Type.Object({
+export const GithubAppEnv = Type.Object({
   GITHUB_APP_PORT: port(8788),
   HOST: listenHost(),
   DATABASE_URL: postgresUrl(),

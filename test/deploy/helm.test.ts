@@ -10,6 +10,7 @@ import { Service } from "kubernetes-models/v1/Service";
 import { ServiceAccount } from "kubernetes-models/v1/ServiceAccount";
 import { parse, parseAllDocuments } from "yaml";
 import { SETTING_NAMES } from "#gateway/config.ts";
+import { GithubAppEnv } from "#shared/github-app-config.ts";
 import { argumentsOf, environment } from "./dockerfile.ts";
 import { helm, runHelm } from "./helm.ts";
 
@@ -121,6 +122,24 @@ describe.if(helm !== null)("the chart", () => {
     expect(() => render({ [name]: value })).toThrow(/values don't meet the specifications/);
   });
 
+  test("behind an ingress the App's webhooks and entry reach it, and it knows the address", () => {
+    const host = { "ingress.enabled": "true", "ingress.host": '"models.example.com"' };
+    const all = render(host);
+    const [rule] = one(all, "Ingress").spec.rules;
+    const app = rule.http.paths.filter((it: Rendered) => it.backend.service.port.name === "github-app");
+    expect(app.map((it: Rendered) => it.path)).toEqual(["/api/github/webhooks", "/setup"]);
+    const urlIn = (made: Rendered[]) =>
+      one(made, "StatefulSet").spec.template.spec.containers[0].env.filter(
+        (it: Rendered) => it.name === "GITHUB_APP_URL",
+      );
+    expect(urlIn(all)).toEqual([{ name: "GITHUB_APP_URL", value: "https://models.example.com" }]);
+    const own = { GITHUB_APP_URL: "https://hooks.example.com" };
+    expect(urlIn(render({ ...host, settings: JSON.stringify(own) }))).toMatchObject([
+      { value: own.GITHUB_APP_URL },
+    ]);
+    expect(urlIn(render())).toEqual([]);
+  });
+
   test("an ingress without a host says what is missing", () => {
     expect(() => render({ "ingress.enabled": "true" })).toThrow("ingress.host is missing");
   });
@@ -160,7 +179,9 @@ describe.if(helm !== null)("the chart", () => {
       argumentsOf("EXPOSE")[0] ?? "",
     );
     const names: string[] = container.env.map((it: Rendered) => it.name);
-    expect(names.filter((name) => !SETTING_NAMES.includes(name))).toEqual(["NODE_EXTRA_CA_CERTS"]);
+    expect(
+      names.filter((name) => ![...SETTING_NAMES, ...Object.keys(GithubAppEnv.properties)].includes(name)),
+    ).toEqual(["NODE_EXTRA_CA_CERTS"]);
     expect(new Set(names).size).toBe(names.length);
   });
 

@@ -162,5 +162,7 @@ describe.each(Object.entries(proxies))("the sample for %s", (name, prepare) => {
     const webhook = await fetch(`${url}/api/github/webhooks`, { method: "POST", body: "{}", headers });
     // No App listens there: the proxy did not send it to the gateway.
     expect(webhook.status).toBe(502);
+    expect((await fetch(`${url}/setup/enter?token=x`)).status).toBe(502);
+    expect((await fetch(`${url}/set-up`, { headers: { accept: "text/html" } })).status).toBe(200);
   });
 });

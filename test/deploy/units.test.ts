@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { SETTING_NAMES } from "#gateway/config.ts";
+import { GithubAppEnv } from "#shared/github-app-config.ts";
 import { scratch } from "#test/support/embedded.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -18,7 +19,7 @@ describe("compose.yaml", async () => {
     const names = Object.keys(compose.services["tallygate"]?.environment ?? {});
     const unknown = names
       .map((name) => name.replace(/_FILE$/, ""))
-      .filter((name) => !SETTING_NAMES.includes(name));
+      .filter((name) => ![...SETTING_NAMES, ...Object.keys(GithubAppEnv.properties)].includes(name));
     expect(unknown).toEqual([]);
     const services = Object.values(compose.services);
     expect(services.flatMap(({ secrets }) => secrets).toSorted()).toEqual(
