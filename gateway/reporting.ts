@@ -12,7 +12,12 @@ import { isShareable, planTogether } from "./reports/plan-together.ts";
 import { ALL_TIME, type AskDatabase, type Databases, knownIn } from "./reports/reach.ts";
 import { revertedOf, revertsQuery } from "./reports/reverts.ts";
 import { type Periods, periodsOf } from "./reports/window.ts";
-import { openReportRecords, openReportStore, type ReportStore } from "./stores/reports/report-store.ts";
+import {
+  openReportRecords,
+  openReportStore,
+  type RecordStore,
+  type ReportStore,
+} from "./stores/reports/report-store.ts";
 
 /** Answers checked specs, from single records or, in Postgres, from rollups of them. */
 export type ReportRunner = {
@@ -78,8 +83,8 @@ export function reportRunner({
 type Reporting = Reading & {
   then?: (results: readonly ResultWithEmpty[]) => readonly WantedReport[];
   postgres: ReportStore;
-  /** Null: records are read from Postgres. */
-  clickhouse: ReportStore | null;
+  /** Null: records are read from Postgres, as they are while it lacks some. */
+  clickhouse: RecordStore | null;
   orgId: string;
   rollupsFrom: number;
 };
@@ -205,12 +210,15 @@ async function payersIn(
   return row;
 }
 
-const reading = <T>({ postgres, clickhouse }: Reporting, work: (databases: Databases) => Promise<T>) =>
-  clickhouse
-    ? clickhouse.snapshot((records) =>
+const reading = async <T>(
+  { postgres, clickhouse }: Reporting,
+  work: (databases: Databases) => Promise<T>,
+): Promise<T> =>
+  clickhouse && (await clickhouse.isWhole(postgres))
+    ? await clickhouse.snapshot((records) =>
         work({ engine: CLICKHOUSE, records, postgres: (query) => postgres.snapshot((ask) => ask(query)) }),
       )
-    : postgres.snapshot((database) => {
+    : await postgres.snapshot((database) => {
         // Of one snapshot the same question has the same answer.
         const known = new Map<string, ReturnType<AskDatabase>>();
         const ask: AskDatabase = (query) => {

@@ -27,9 +27,16 @@ export const clickhouseState = pgTable("clickhouse_state", {
   orgId: org().primaryKey(),
   /** Version of the last copy. Each copy has a higher version than those before, so that the last one counts. */
   version: bigint("version", { mode: "bigint" }).notNull(),
+  /** The random identity of the ClickHouse database that rows are copied to (gateway/stores/clickhouse/identity.ts). */
+  databaseId: uuid("database_id"),
+  /** When that one last had every row of Postgres; null: it may lack some, and reports read Postgres. */
+  comparedAt: instant("compared_at"),
 });
 
-/** How far `move-records` has come: every day (UTC) of the table before `day` is copied and compared. */
+/**
+ * How far `move-records` has come: every day (UTC) of the table before `moved_to` is copied and compared. A table whose rows
+ * were all marked when copying began has its row, too, with 1970.
+ */
 export const clickhouseMoves = pgTable(
   "clickhouse_moves",
   { orgId: org(), relation: label("relation").notNull(), movedTo: instant("moved_to").notNull() },

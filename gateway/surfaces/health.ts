@@ -94,7 +94,8 @@ function waitReasons({ backlog, oldestMs, cause }: ReturnType<Recorder["stats"]>
   ];
 }
 
-const WITHOUT_CLICKHOUSE = "ClickHouse is away: reports are not available, and records wait in Postgres.";
+const WITHOUT_CLICKHOUSE =
+  "ClickHouse is away: reports that read it are not available, and records wait in Postgres.";
 
 /** `isCopied`: whether ClickHouse answers; null where it is not used. */
 function readiness(

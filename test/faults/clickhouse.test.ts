@@ -94,8 +94,11 @@ const readiness = async (gateway: GatewayProcess) => {
 };
 
 /** What a report on all calls answers. */
-async function reported(gateway: GatewayProcess): Promise<{ status: number; requests: number | undefined }> {
-  const spec = { source: "requests", dimensions: [], measures: ["requests"], filters: {}, range: "7d" };
+async function reported(
+  gateway: GatewayProcess,
+  range = "7d",
+): Promise<{ status: number; requests: number | undefined }> {
+  const spec = { source: "requests", dimensions: [], measures: ["requests"], filters: {}, range };
   const answer = await fetch(`${gateway.url}/v1/reports/query`, {
     method: "POST",
     headers: { authorization: `Bearer ${ADMIN_KEY}` },
@@ -129,12 +132,15 @@ test.skipIf(!HAS_CLICKHOUSE)(
       body: {
         clickhouse: "away",
         can: { model_calls: true, reports: false },
-        reasons: ["ClickHouse is away: reports are not available, and records wait in Postgres."],
+        reasons: [
+          "ClickHouse is away: reports that read it are not available, and records wait in Postgres.",
+        ],
       },
     });
     await it.call(3);
     await it.untilStored(3);
-    expect(await reported(gateway)).toEqual({ status: 503, requests: undefined });
+    // Nothing was copied yet, so that Postgres answers.
+    expect(await reported(gateway)).toEqual({ status: 200, requests: 3 });
     await until(() => gateway.log().includes("records wait in Postgres for ClickHouse"));
     await until(async () => /^tallygate_clickhouse_waiting_rows [3-9]$/m.test(await metricsOf(gateway)));
     await server.start();
@@ -142,6 +148,14 @@ test.skipIf(!HAS_CLICKHOUSE)(
     expect(await it.counted("requests final")).toEqual([3, 3]);
     expect((await readiness(gateway)).body).toMatchObject({ clickhouse: "reachable", reasons: [] });
     expect(await reported(gateway)).toEqual({ status: 200, requests: 3 });
+    await until(
+      async () => (await it.sql`select 1 from clickhouse_state where compared_at is not null`).length > 0,
+    );
+    await server.kill();
+    // What was asked before is known.
+    expect(await reported(gateway)).toEqual({ status: 200, requests: 3 });
+    expect(await reported(gateway, "30d")).toEqual({ status: 503, requests: undefined });
+    await server.start();
 
     proxy.withhold();
     await it.call(2);

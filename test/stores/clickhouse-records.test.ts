@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { getTableConfig, type PgColumn } from "drizzle-orm/pg-core";
 import type postgres from "postgres";
+import { reportRunner } from "#gateway/reporting.ts";
 import { endMarking } from "#gateway/stores/clickhouse/begin.ts";
 import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
 import { differences } from "#gateway/stores/clickhouse/compare.ts";
@@ -16,6 +17,7 @@ import {
 } from "#gateway/stores/clickhouse/schema.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
+import type { Spec } from "#shared/report.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { HAS_CLICKHOUSE, startClickHouse, type TestClickHouse } from "#test/support/clickhouse.ts";
 import { keptLog } from "#test/support/embedded.ts";
@@ -28,8 +30,6 @@ beforeAll(async () => {
   if (HAS_CLICKHOUSE) server = await startClickHouse();
 });
 
-const SETTINGS = { directory: { current: () => ({ settings: { retention_days: 400 } }) } };
-
 /** A Postgres and a ClickHouse of a test, and what copies from one to the other. */
 async function stores() {
   const databaseUrl = (await testDatabase()).url;
@@ -39,13 +39,10 @@ async function stores() {
   atEnd(() => client.close());
   const log = keptLog();
   const copying = (clock = systemClock, noteWaiting = (_rows: number) => {}) => {
-    const kept = keepCopies(
-      { databaseUrl, clickhouse },
-      { ...SETTINGS, clock, log, copies: { noteWaiting } },
-    );
+    const kept = keepCopies({ databaseUrl, clickhouse }, { clock, log, copies: { noteWaiting } });
     return { stop: atEnd(() => kept.stop()) };
   };
-  return { databaseUrl, sql, client, log, copying, copied: () => untilCopied(sql) };
+  return { databaseUrl, sql, client, clickhouse, log, copying, copied: () => untilCopied(sql) };
 }
 
 const untilCopied = (sql: postgres.Sql) =>
@@ -98,7 +95,7 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
   });
 
   test("what Postgres has already is moved day by day, goes on where it ended, and is compared", async () => {
-    const { databaseUrl, sql, client, log } = await stores();
+    const { databaseUrl, sql, client, log, clickhouse } = await stores();
     const recorder = await testRecorder({ databaseUrl });
     const days = ["2026-01-30", "2026-01-31", "2026-02-01"];
     for (const [n, day] of days.entries()) {
@@ -111,7 +108,7 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     const seen = new Set<string>();
     const move = (again = false) =>
       moveRecords(
-        { sql, client, clock: systemClock, log, cluster: null },
+        { sql, client, clock: systemClock, log, place: clickhouse },
         {
           again,
           onProgress: ({ table, day, rows, done, of }) =>
@@ -143,6 +140,72 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     expect(await differences({ sql, client }, "requests", { from: new Date(0), to: new Date() })).toEqual([
       expect.stringMatching(/^model a: Postgres has 3 rows, cost_usd 21, .*; ClickHouse has 0 rows$/),
     ]);
+  });
+
+  test("whatever ClickHouse lost, a report has all records, and a move brings them there again", async () => {
+    const { databaseUrl, sql, client, log, clickhouse, copying } = await stores();
+    const recorder = await testRecorder({ databaseUrl });
+    for (const costUsd of ["2", "23"]) {
+      await recorder.settle(
+        settledRow(openRow({ startedAt: "2026-03-01T10:00:00.000Z", session: "s" }), { costUsd }),
+      );
+    }
+    await recorder.close(10_000);
+    // Dropped tables are made again, without the rows.
+    await sql`insert into requests select x.* from requests r, generate_series(1, 5001) n, lateral
+      jsonb_populate_record(null::requests, to_jsonb(r) || jsonb_build_object('id', gen_random_uuid(), 'cost_usd', n * 0)) x`;
+    const move = () =>
+      moveRecords(
+        { sql, client, clock: systemClock, log, place: clickhouse },
+        { again: false, onProgress: () => {} },
+      );
+    const spend = async () => {
+      const url = databaseUrl;
+      const runner = reportRunner({ url, clickhouseUrl: clickhouse.url });
+      const { total } = await runner.run(SPEND, new Date("2026-03-02T00:00:00Z"));
+      await runner.close();
+      return total.current?.cost_usd ?? null;
+    };
+    const isCopy = async () =>
+      (await sql`select 1 from clickhouse_state where compared_at is not null`).length === 1;
+    const inClickHouse = () => all(client, "select sum(cost_usd) as cost from requests final");
+    expect(await move()).toBe(10_004);
+    expect(await spend()).toBe(25);
+    const losses = [
+      "drop table requests sync",
+      `drop database \`${new URL(clickhouse.url).pathname.slice(1)}\` sync`,
+    ];
+    for (const query of losses) {
+      await client.command({ query });
+      expect(await spend()).toBe(25);
+      const { stop } = copying();
+      await until(async () => (await sql`select 1 from clickhouse_moves`).length < 3 && !(await isCopy()));
+      expect(await spend()).toBe(25);
+      await stop();
+      expect(await move()).toBe(10_004);
+      expect(await inClickHouse()).toEqual([{ cost: "25" }]);
+      expect([await isCopy(), await spend()]).toEqual([true, 25]);
+    }
+    // The same database, with rows that Postgres never had, and without some that it has.
+    await client.command({ query: "truncate table requests" });
+    const row = {
+      org_id: "default",
+      id: newId(),
+      started_at: "2026-03-01T10:00:00Z",
+      cost_usd: "9",
+      version: 1,
+    };
+    await client.insert({ table: "requests", values: [row], format: "JSONEachRow" });
+    expect(await move()).toBe(10_004);
+    expect(await inClickHouse()).toEqual([{ cost: "25" }]);
+    // Rows that Postgres deletes are deleted there.
+    const { stop } = copying();
+    await sql`delete from requests where cost_usd = 23`;
+    await until(async () => Bun.deepEquals(await inClickHouse(), [{ cost: "2" }]));
+    expect(await all(client, "select sum(cost_usd) as cost from session_requests final")).toEqual([
+      { cost: "2" },
+    ]);
+    await stop();
   });
 
   test("each column of each table is copied, and what changes is copied again", async () => {
@@ -206,7 +269,7 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     expect(log.lines.filter(({ message }) => message.startsWith("ClickHouse refused a row"))).toHaveLength(1);
   });
 
-  test("old rows go when they do in Postgres: records by whole months, others by their own age", async () => {
+  test("old rows go when they do in Postgres, by whole months", async () => {
     const { sql, client } = await stores();
     for (const query of createTables()) await client.command({ query });
     for (const day of ["2026-01-31", "2026-02-01", "2026-02-20"]) {
@@ -225,15 +288,13 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     }
     await expireCopies(client, {
       dropped: new Date("2026-02-01T00:00:00Z"),
-      before: new Date("2026-02-15T00:00:00Z"),
       cluster: null,
     });
     const days = (table: string) =>
       all(client, `select toString(toDate(started_at)) as day from ${table} final order by day`);
-    for (const table of ["requests", "session_requests"]) {
+    for (const table of ["requests", "session_requests", "tool_calls"]) {
       expect(await days(table)).toEqual([{ day: "2026-02-01" }, { day: "2026-02-20" }]);
     }
-    expect(await days("tool_calls")).toEqual([{ day: "2026-02-20" }]);
     expect(await sql`select 1 from clickhouse_marks`).toHaveLength(0);
   });
 
@@ -258,6 +319,7 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     await until(async () => (await sql`select 1 from clickhouse_marks limit 1`).length === 1);
     const old = { org_id: "default", id: newId(), started_at: "2020-01-31T00:00:00.000Z", version: 1 };
     await client.insert({ table: "tool_calls", values: [old], format: "JSONEachRow" });
+    await sql`insert into rollup_state (rolled_to, raw_from) values ('2020-02-01', '2020-02-01')`;
     counts = 0;
     await until(() => counts > 1);
     await until(async () => (await all(client, "select 1 from tool_calls limit 1")).length === 0);
@@ -288,6 +350,16 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     await recorder.close(5000);
   });
 });
+
+const SPEND: Spec = {
+  source: "requests",
+  dimensions: [],
+  measures: ["cost_usd"],
+  filters: {},
+  range: "30d",
+  compare: "none",
+  view: "table",
+};
 
 /** A column of each table that is not part of its key. */
 const CHANGING = {

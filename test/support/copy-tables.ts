@@ -1,5 +1,7 @@
+import { expect } from "bun:test";
 import type postgres from "postgres";
 import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
+import { identityOf } from "#gateway/stores/clickhouse/identity.ts";
 import {
   COPIED_TABLES,
   type CopiedTable,
@@ -13,6 +15,13 @@ export async function copyTables(clickhouseUrl: string, sql: postgres.Sql) {
   const client = openClickHouse(clickhouseUrl, { name: "test", timeoutMs: 60_000, connectionsMax: 2 });
   atEnd(() => client.close());
   for (const query of createTables()) await client.command({ query });
+  // Rows come by `wrote`, so they count as compared.
+  const [state] = await sql<{ id: string }[]>`
+    insert into clickhouse_state (version, database_id, compared_at) values (1, gen_random_uuid(), now())
+    on conflict (org_id) do update set version = 1 returning database_id::text as id`;
+  const known = { org_id: "default", id: state?.id, version: 1 };
+  await client.insert({ table: "identity", values: [known], format: "JSONEachRow" });
+  expect(await identityOf(client)).toBe(state?.id ?? "");
   let version = 0;
   const wrote = async (orgId: string) => {
     version++;

@@ -27,7 +27,7 @@ const HELP = `
 Uses CLICKHOUSE_URL and CLICKHOUSE_CLUSTER, and DATABASE_URL or the database that \`${START_COMMAND}\` runs here.
 Gateways can keep running. An interrupted move resumes where it stopped. A day counts as moved once both
 databases have the same number of rows and the same sums for each model or tool; otherwise the exit status is 1.
-Nothing is deleted from Postgres.
+At its end every day is compared once more. Nothing is deleted from Postgres.
 
 Run it before you set CLICKHOUSE_URL for the gateway, so that reports are complete from the start.
 Run it with --end after you have removed CLICKHOUSE_URL from every gateway.`;
@@ -60,7 +60,7 @@ async function move({ again, end }: { again?: true; end?: true }): Promise<void>
         {
           sql,
           client,
-          cluster: CLICKHOUSE_CLUSTER ?? null,
+          place: { url: CLICKHOUSE_URL, cluster: CLICKHOUSE_CLUSTER ?? null },
           clock: systemClock,
           log: createLog("move-records", "error"),
         },

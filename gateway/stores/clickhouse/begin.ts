@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { nextVersion } from "./marks.ts";
-import { markAll, TIMES } from "./rows.ts";
+import { DATED_TABLES, markAll, TIMES } from "./rows.ts";
 import { COPIED_TABLES } from "./schema.ts";
 
 /** Tables with at most as many rows are copied whole when copying begins. */
@@ -10,24 +10,26 @@ const WRITERS_MAX_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * From its end on, every row that comes or changes is marked. The first time, all rows of small tables are marked, too;
- * returns the names of the others, whose rows `move-records` copies. Any number of processes may do so.
+ * From its end on, every row that comes or changes is marked. The first time, all rows of small tables are marked, too.
+ * Returns the names of the others as long as `move-records` has not copied their rows. Any number of processes may do so.
  */
 export async function beginMarking(sql: postgres.Sql): Promise<string[]> {
-  await sql`insert into clickhouse_state (org_id, version) values (${DEFAULT_ORG}, 0) on conflict do nothing`;
   await untilWritersEnd(sql);
-  return await sql.begin(async (tx) => {
+  await sql.begin(async (tx) => {
     const [first] = await tx`
       select 1 from clickhouse_state where org_id = ${DEFAULT_ORG} and version = 0 for update`;
-    if (!first) return [];
+    if (!first) return;
     await nextVersion(tx);
-    const large: string[] = [];
     for (const name of COPIED_TABLES) {
-      if (name in TIMES && (await isLarge(tx, name))) large.push(name);
-      else await tx.unsafe(markAll(name), [DEFAULT_ORG]);
+      if (name in TIMES && (await isLarge(tx, name))) continue;
+      await tx.unsafe(markAll(name), [DEFAULT_ORG]);
+      if (name in TIMES)
+        await tx`insert into clickhouse_moves (relation, moved_to) values (${name}, to_timestamp(0))`;
     }
-    return large;
   });
+  const moved = await sql<{ relation: string }[]>`
+    select relation from clickhouse_moves where org_id = ${DEFAULT_ORG}`;
+  return DATED_TABLES.filter((name) => !moved.some(({ relation }) => relation === name));
 }
 
 /** Rows are no longer marked, and the marks are gone: what follows is not in ClickHouse until everything is moved again. */

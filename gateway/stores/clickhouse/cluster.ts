@@ -1,3 +1,6 @@
+/** The address of a database, and the name of its cluster; null: it is one server. */
+export type Place = { url: string; cluster: string | null };
+
 /**
  * Sharding keys of a cluster: all rows of a session are on one shard, and so are rows that replace each other. Tables
  * without an entry are complete on every server.

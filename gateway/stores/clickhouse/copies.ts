@@ -23,7 +23,10 @@ export function openCopies(url: string, { sql, metrics }: { sql: postgres.Sql; m
   return {
     /** Whether ClickHouse answers its user now; false where it takes longer than 500 ms. Never rejects. */
     reachable: async () => (await ping())?.success === true,
-    /** Waits until what Postgres has now is in ClickHouse, a second at most; false: it is not. Never rejects. */
+    /**
+     * Waits until what Postgres has now is in ClickHouse, a second at most, if reports are read there; false: it is not, or
+     * ClickHouse refused a row. Never rejects.
+     */
     caughtUp: (): Promise<boolean> => untilCopied(sql).catch(() => false),
     /** Says how many rows are not copied yet; the process that copies does so. */
     noteWaiting: (rows: number): void => waiting.set(rows),
@@ -32,12 +35,16 @@ export function openCopies(url: string, { sql, metrics }: { sql: postgres.Sql; m
 }
 
 async function untilCopied(sql: postgres.Sql): Promise<boolean> {
-  const [asked] = await sql<{ at: string }[]>`select clock_timestamp()::text as at`;
+  const [asked] = await sql<{ at: string; whole: boolean; refused: boolean }[]>`
+    select clock_timestamp()::text as at,
+      exists (select from clickhouse_state where org_id = ${DEFAULT_ORG} and compared_at is not null) as whole,
+      exists (select from dead_records where org_id = ${DEFAULT_ORG} and code like 'clickhouse %') as refused`;
+  if (!asked?.whole) return true;
   for (let waitedMs = 0; waitedMs < CAUGHT_UP_MAX_MS; waitedMs += LOOK_EVERY_MS) {
     const [mark] = await sql`
       select 1 from clickhouse_marks
-      where org_id = ${DEFAULT_ORG} and marked_at <= ${asked?.at ?? "-infinity"}::text::timestamptz limit 1`;
-    if (mark === undefined) return true;
+      where org_id = ${DEFAULT_ORG} and marked_at <= ${asked.at}::text::timestamptz limit 1`;
+    if (mark === undefined) return !asked.refused;
     await Bun.sleep(LOOK_EVERY_MS);
   }
   return false;

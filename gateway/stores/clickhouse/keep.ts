@@ -4,19 +4,24 @@ import { poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import type { Directory } from "../../directory.ts";
-import { beginMarking } from "./begin.ts";
 import { openClickHouse } from "./client.ts";
 import { onCluster, storedIn } from "./cluster.ts";
 import type { Copies } from "./copies.ts";
+import { isKnown, isMissing, prepare } from "./identity.ts";
 import { copyMarked } from "./marks.ts";
-import { instantIn, TIMES } from "./rows.ts";
-import { createTables } from "./schema.ts";
+import { compareAll } from "./move.ts";
+import { DATED_TABLES, instantIn, TIMES } from "./rows.ts";
+import { SESSION_REQUESTS } from "./schema.ts";
 
 /** Between rounds: marks gather meanwhile, so that ClickHouse gets few large insertions. */
 const EVERY_MS = 500;
 const COUNT_EVERY_MS = 5000;
+/** Whether the database is the one that rows are copied to. */
+const LOOK_EVERY_MS = 5000;
+const COMPARE_EVERY_MS = 5 * 60_000;
 const RETENTION_EVERY_MS = 60 * 60_000;
+const UNMOVED =
+  "ClickHouse does not have all rows of Postgres, so reports read Postgres: run tallygate move-records";
 const CLIENT = { name: "records", timeoutMs: 30_000, connectionsMax: 2 };
 
 const POOL = {
@@ -28,7 +33,6 @@ const POOL = {
 };
 
 export type KeepCopiesDeps = {
-  directory: { current(): { settings: Pick<Directory["settings"], "retention_days"> } };
   clock: Clock;
   log: Log;
   copies: Pick<Copies, "noteWaiting">;
@@ -37,33 +41,49 @@ export type KeepCopiesDeps = {
 type Place = { databaseUrl: string; clickhouse: { url: string; cluster: string | null } };
 
 /**
- * Copies to ClickHouse what came or changed in Postgres, and deletes there what is older than `retention_days`, until
- * stopped. Any number of processes may do so: one copies at a time. Failures are logged once, and retried.
+ * Copies to ClickHouse what came, changed or was deleted in Postgres, until stopped. Any number of processes may do so: one copies at a time. Failures are logged once, and retried.
  */
 export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promise<void> } {
   const { clock, log } = deps;
   const sql = connect(place.databaseUrl, POOL);
   const client = openClickHouse(place.clickhouse.url, CLIENT);
+  const stores = { sql, client, clock, log, place: place.clickhouse };
   const due = timers(clock);
   let prepared = false;
 
-  async function prepare(): Promise<void> {
-    const unmoved = await beginMarking(sql);
-    if (unmoved.length > 0) {
-      log.warn({ tables: unmoved.join(" ") }, "older rows are not in ClickHouse: run tallygate move-records");
-    }
-    await makeTables(client, place.clickhouse.cluster);
+  async function begin(): Promise<void> {
+    const unmoved = await prepare(stores);
+    if (unmoved.length > 0) log.warn({ tables: unmoved.join(" ") }, UNMOVED);
     prepared = true;
+  }
+
+  /** Reports read ClickHouse once it has what Postgres has, which is looked at again once a day. */
+  async function compare(): Promise<void> {
+    const [state] = await sql<{ moved: boolean; due: boolean; whole: boolean }[]>`
+      select compared_at is not null as whole, coalesce(compared_at < now() - interval '1 day', true) as due,
+        (select count(*) from clickhouse_moves where org_id = ${DEFAULT_ORG}) = ${DATED_TABLES.length} as moved
+      from clickhouse_state where org_id = ${DEFAULT_ORG}`;
+    if (!state?.moved || !state.due) return;
+    const [first] = await compareAll(stores);
+    if (first)
+      log.warn({ table: first.table, day: new Date(first.dayMs).toISOString().slice(0, 10) }, UNMOVED);
+    else if (!state.whole) log.info({}, "reports read ClickHouse");
   }
 
   /** One round; true: more is marked than it takes. Records that keep coming must not keep it from counting and expiring. */
   async function round(stopping: () => boolean): Promise<boolean> {
     if (due("count", COUNT_EVERY_MS)) deps.copies.noteWaiting(await rowsWaiting(sql));
-    if (!prepared) await prepare();
-    const isMore = await copyMarked({ sql, client, clock, log });
+    prepared &&= !due("look", LOOK_EVERY_MS) || (await isKnown(sql, client));
+    if (!prepared) await begin();
+    const isMore = await copyMarked(stores).catch((error) => {
+      prepared &&= !isMissing(error);
+      throw error;
+    });
+    if (!stopping() && !isMore && due("compare", COMPARE_EVERY_MS)) await compare();
     if (stopping() || !due("retention", RETENTION_EVERY_MS)) return isMore;
-    const ages = await agesIn(sql, deps.directory.current().settings.retention_days);
-    await expireCopies(client, { ...ages, cluster: place.clickhouse.cluster });
+    const [state] = await sql<{ dropped: Date | null }[]>`
+      select raw_from as dropped from rollup_state where org_id = ${DEFAULT_ORG}`;
+    if (state?.dropped) await expireCopies(client, { ...place.clickhouse, dropped: state.dropped });
     return isMore;
   }
 
@@ -82,44 +102,25 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
   };
 }
 
-/** Makes tables and columns that are missing. */
-export async function makeTables(client: ClickHouseClient, cluster: string | null): Promise<void> {
-  for (const query of createTables(cluster)) await client.command({ query });
-}
-
-/** By what rows age; those of a month (UTC) go where Postgres has dropped that month. */
+/** Tables whose rows age, with their time; those of a month (UTC) are one partition, if the table has any. */
 const AGEING = [
-  { name: "requests", time: TIMES.requests, byMonth: true },
-  { name: "session_requests", time: "started_at", byMonth: true },
-  { name: "tool_calls", time: TIMES.tool_calls, byMonth: false },
-  { name: "agent_points", time: TIMES.agent_points, byMonth: false },
-];
+  ...DATED_TABLES.map((name) => ({ name, time: TIMES[name], byMonth: name !== "tool_calls" })),
+  { name: SESSION_REQUESTS, time: "started_at", byMonth: true },
+] as const;
 
-/** Of records of calls, what Postgres has dropped up to; of everything else, how old it may be. */
-type Ages = { dropped: Date | null; before: Date };
-
-async function agesIn(sql: ReturnType<typeof connect>, days: number): Promise<Ages> {
-  const [row] = await sql<Ages[]>`select now() - make_interval(days => ${days}) as before,
-    (select raw_from from rollup_state where org_id = ${DEFAULT_ORG}) as dropped`;
-  return { dropped: row?.dropped ?? null, before: row?.before ?? new Date(0) };
-}
-
-/** Deletes what Postgres deletes, so by the clock of Postgres: records of calls in whole months, all else by its own age. */
+/** Deletes what Postgres has dropped: everything before the first month of which it has single records. */
 export async function expireCopies(
   client: ClickHouseClient,
-  { dropped, before, cluster }: Ages & { cluster: string | null },
+  { dropped, cluster }: { dropped: Date; cluster: string | null },
 ): Promise<void> {
   for (const { name, time, byMonth } of AGEING) {
-    const end = byMonth ? dropped : before;
-    if (end === null) continue;
-    const aged = `${time} < ${instantIn(end)}`;
-    const [row] = await (
-      await client.query({ query: `select 1 from ${name} where ${aged} limit 1`, format: "JSONEachRow" })
-    ).json();
-    if (row === undefined) continue;
-    await client.command({
-      query: `delete from ${storedIn(name, cluster)}${onCluster(cluster)} where ${aged}`,
-    });
+    const aged = `${time} < ${instantIn(dropped)}`;
+    const query = `select distinct toYYYYMM(${time}) as month from ${name} where ${aged} limit 1000`;
+    const months = await (await client.query({ query, format: "JSONEachRow" })).json<{ month: number }>();
+    const table = `${storedIn(name, cluster)}${onCluster(cluster)}`;
+    const ends = months.map(({ month }) => `alter table ${table} drop partition ${month}`);
+    const statements = byMonth ? ends : ends.slice(0, 1).map(() => `delete from ${table} where ${aged}`);
+    for (const statement of statements) await client.command({ query: statement });
   }
 }
 

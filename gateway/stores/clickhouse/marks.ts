@@ -3,11 +3,13 @@ import type postgres from "postgres";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
+import type { Place } from "./cluster.ts";
+import { deleteCopies } from "./delete.ts";
 import { insertRows } from "./insert.ts";
-import { markedRows } from "./rows.ts";
+import { goneKeys, markedRows, withKeys } from "./rows.ts";
 import { COPIED_TABLES, type CopiedTable } from "./schema.ts";
 
-export type CopyDeps = { sql: postgres.Sql; client: ClickHouseClient; clock: Clock; log: Log };
+export type CopyDeps = { sql: postgres.Sql; client: ClickHouseClient; clock: Clock; log: Log; place: Place };
 
 /** Of one round: few enough to be read and sent in a second or two. */
 const MARKS_MAX = 1000;
@@ -37,8 +39,8 @@ export async function copyMarked(deps: CopyDeps): Promise<boolean> {
     if (marks.length === 0) return false;
     const version = await nextVersion(tx);
     for (const name of COPIED_TABLES) {
-      const ids = marks.flatMap((mark) => (mark.relation === name ? [mark.id] : [])).sort();
-      if (ids.length > 0) await copyRowsOf(deps, tx, { name, ids, version });
+      const own = marks.filter((mark) => mark.relation === name);
+      if (own.length > 0) await copyRowsOf(deps, tx, { name, marks: own, version });
     }
     const ids = JSON.stringify(marks.map((mark) => mark.id));
     await tx`
@@ -74,19 +76,36 @@ export async function nextVersion(sql: postgres.ISql): Promise<string> {
 }
 
 async function copyRowsOf(
-  { client, clock, log }: CopyDeps,
+  deps: CopyDeps,
   tx: postgres.TransactionSql,
-  { name, ids, version }: { name: CopiedTable; ids: readonly string[]; version: string },
+  { name, marks, version }: { name: CopiedTable; marks: readonly Mark[]; version: string },
 ): Promise<void> {
+  const { client, clock, log } = deps;
+  const ids = marks.map(({ id }) => id).sort();
+  const marked = marks.reduce((sum, mark) => sum + mark.rows, 0);
   const rows = await tx.unsafe<{ line: string }[]>(markedRows(name), [
     version,
     DEFAULT_ORG,
     JSON.stringify(ids),
   ]);
+  if (rows.length < marked) {
+    const gone = await tx.unsafe<Record<string, string>[]>(goneKeys(name), [
+      DEFAULT_ORG,
+      JSON.stringify(ids),
+    ]);
+    if (gone.length > 0) await deleteCopies(deps, name, withKeys(name, gone));
+  }
   const token = new Bun.CryptoHasher("sha256").update(ids.join()).digest("hex");
   const park = parking({ sql: tx, clock, log }, name);
+  if (name === "requests") await tx.unsafe(ACCEPTED, [DEFAULT_ORG, JSON.stringify(ids)]);
   await insertRows(client, { name, lines: rows.map(({ line }) => line), token }, park);
 }
+
+/** Rows that ClickHouse refused are tried again when they change: then they are noted again, or no longer. */
+const ACCEPTED = `delete from dead_records d using (
+    select (k ->> 'id')::uuid as id from clickhouse_marks m cross join lateral jsonb_array_elements(m.keys) k
+    where m.org_id = $1::text and m.id in (select value::uuid from json_array_elements_text($2::text::json))
+  ) k where d.org_id = $1::text and d.id = k.id and d.code like 'clickhouse %'`;
 
 type Parked = Partial<Record<"id" | "key_id" | "started_at", string>>;
 

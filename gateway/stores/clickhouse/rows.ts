@@ -1,5 +1,5 @@
 import { getTableConfig, type PgColumn } from "drizzle-orm/pg-core";
-import { COPIED, type CopiedTable, copiedColumns } from "./schema.ts";
+import { COPIED, type CopiedTable, copiedColumns, plainType } from "./schema.ts";
 
 /** Tables whose rows have a time, which days and retention go by. */
 export const TIMES = {
@@ -36,18 +36,48 @@ const keyOf = (name: CopiedTable): PgColumn[] => {
   return columns.filter((column) => named.has(column.name));
 };
 
-/** The rows that marks name, each once. Parameters: a version, the organisation, a JSON array of the marks' ids. */
-export function markedRows(name: CopiedTable): string {
-  const own = keyOf(name).filter((column) => column.name !== "org_id");
-  const types = own.map((column) => `${quoted(column.name)} ${column.getSQLType()}`);
-  const same = keyOf(name).map((column) => `t.${quoted(column.name)} = k.${quoted(column.name)}`);
-  return linesOf(
-    name,
-    `(select distinct m.org_id, k.* from clickhouse_marks m
-      cross join lateral jsonb_to_recordset(m.keys) as k(${types.join(", ")})
+const ownKeyOf = (name: CopiedTable): PgColumn[] => keyOf(name).filter(({ name }) => name !== "org_id");
+
+/** The keys `k` that marks name, each once. Parameters as those of `markedRows`. */
+const markedKeys = (name: CopiedTable): string => `(select distinct m.org_id, k.* from clickhouse_marks m
+      cross join lateral jsonb_to_recordset(m.keys)
+        as k(${ownKeyOf(name).map((column) => `${quoted(column.name)} ${column.getSQLType()}`)})
       where m.org_id = $2::text and m.id in (select value::uuid from json_array_elements_text($3::text::json))
-    ) k join ${quoted(name)} t on ${same.join(" and ")}`,
-  );
+    ) k`;
+const isSame = (name: CopiedTable): string =>
+  keyOf(name)
+    .map((column) => `t.${quoted(column.name)} = k.${quoted(column.name)}`)
+    .join(" and ");
+
+/** The rows that marks name, each once. Parameters: a version, the organisation, a JSON array of the marks' ids. */
+export const markedRows = (name: CopiedTable): string =>
+  linesOf(name, `${markedKeys(name)} join ${quoted(name)} t on ${isSame(name)}`);
+
+/** A column as ClickHouse reads it in a parameter. */
+const keyText = (column: PgColumn): string => {
+  const name = `k.${quoted(column.name)}`;
+  const type = column.getSQLType();
+  if (type === "bytea") return `encode(${name}, 'hex')`;
+  return type.startsWith("timestamptz")
+    ? `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS')`
+    : `${name}::text`;
+};
+
+/** The keys that marks name without a row, as columns of texts. Parameters: the organisation and the marks' ids. */
+export const goneKeys = (name: CopiedTable): string =>
+  `select ${ownKeyOf(name).map((column) => `${keyText(column)} as ${quoted(column.name)}`)}
+  from ${markedKeys(name).replace("$2", "$1").replace("$3", "$2")}
+  where not exists (select from ${quoted(name)} t where ${isSame(name)})`;
+
+/** Chooses the copies that have these keys. */
+export function withKeys(name: CopiedTable, keys: readonly Record<string, string>[]) {
+  const columns = ownKeyOf(name);
+  const lists = columns.map((column, i) => `{k${i}:Array(${plainType(column)})}`);
+  const texts = (column: PgColumn) => keys.map((key) => key[column.name] ?? "");
+  return {
+    where: `(${columns.map((column) => column.name)}) in ${lists.length > 1 ? `arrayZip(${lists})` : lists}`,
+    params: Object.fromEntries(columns.map((column, i) => [`k${i}`, texts(column)])),
+  };
 }
 
 /** The rows of a span of time. Parameters: a version, the organisation, and the span's first instant and its end. */

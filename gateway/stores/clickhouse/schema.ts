@@ -87,10 +87,16 @@ const MANY = new Set([
   "body_sha256",
 ]);
 
-/** Lists cannot be null there: an unknown one is empty, and no known one is. */
-function typeOf(column: PgColumn): string {
+/** @throws Error for a type that no column had so far */
+export function plainType(column: PgColumn): string {
   const type = TYPES[column.getSQLType()];
   if (type === undefined) throw new Error(`no type in ClickHouse for ${column.name}`);
+  return type;
+}
+
+/** Lists cannot be null there: an unknown one is empty, and no known one is. */
+function typeOf(column: PgColumn): string {
+  const type = plainType(column);
   if (type.startsWith("Array")) return type;
   const nullable = column.notNull ? type : `Nullable(${type})`;
   const isLabel = column.getSQLType().startsWith("text");
@@ -119,6 +125,16 @@ order by (${order.join(", ")})`;
   ];
 }
 
+/** The table whose one row says which database this is (identity.ts). */
+const identity = (cluster: string | null): string =>
+  `create table if not exists identity${onCluster(cluster)} (
+  org_id LowCardinality(String),
+  id UUID,
+  version UInt64
+) engine = ${engineOf("identity", cluster)}
+order by org_id`;
+
+export const SESSION_REQUESTS = "session_requests";
 /** Calls by their session, for outcomes: those of a session lie together. Each version of a call comes here, too. */
 const sessionRequests = (cluster: string | null): string[] => [
   `create table if not exists ${storedIn("session_requests", cluster)}${onCluster(cluster)} (
@@ -154,4 +170,5 @@ from ${storedIn("requests", cluster)} r where r.session is not null`,
 export const createTables = (cluster: string | null = null): string[] => [
   ...COPIED_TABLES.flatMap((name) => createTable(name, cluster)),
   ...sessionRequests(cluster),
+  identity(cluster),
 ];

@@ -1,11 +1,13 @@
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import { deadlinePool } from "#drizzle/deadline-pool.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../../errors.ts";
 import type { AnswerRow } from "../../reports/assemble.ts";
 import { CLICKHOUSE } from "../../reports/engines.ts";
 import type { Query } from "../../reports/parameters.ts";
 import type { AskDatabase } from "../../reports/reach.ts";
 import { openClickHouse } from "../clickhouse/client.ts";
+import { identityOf } from "../clickhouse/identity.ts";
 import { isAway } from "../store-errors.ts";
 
 export type ReportStore = {
@@ -70,20 +72,33 @@ export function openReportStore(url: string): ReportStore {
 /** The driver's types want arrays that may be written to. */
 const sent = (param: Query["params"][number]) => (typeof param === "string" ? param : [...param]);
 
+/** The identity of the database to which every row of Postgres is copied; no row: there is none yet. */
+const WHOLE = `select database_id::text as id from clickhouse_state where org_id = '${DEFAULT_ORG}' and compared_at is not null`;
+
+export type RecordStore = ReportStore & {
+  /** Whether it has every row of Postgres, but for those that are marked. @throws GatewayError as `snapshot` does */
+  isWhole(postgres: ReportStore): Promise<boolean>;
+};
+
 /** Reads reports from ClickHouse. Each statement sees what is stored when it begins: there are no snapshots. */
-export function openReportRecords(url: string): ReportStore {
+export function openReportRecords(url: string): RecordStore {
   const client = openClickHouse(url, {
     name: "reports",
     timeoutMs: STATEMENT_TIMEOUT_MS,
     connectionsMax: CLICKHOUSE_CONNECTIONS_MAX,
   });
+  const snapshot: ReportStore["snapshot"] = async (work) => {
+    try {
+      return await work((query) => askClickHouse(client, query));
+    } catch (error) {
+      throw isUnavailable(error) ? new GatewayError("store_unavailable", undefined, error) : error;
+    }
+  };
   return {
-    async snapshot(work) {
-      try {
-        return await work((query) => askClickHouse(client, query));
-      } catch (error) {
-        throw isUnavailable(error) ? new GatewayError("store_unavailable", undefined, error) : error;
-      }
+    snapshot,
+    async isWhole(postgres) {
+      const [known] = await postgres.snapshot((ask) => ask({ text: WHOLE, params: [] }));
+      return known !== undefined && known["id"] === (await snapshot(() => identityOf(client)));
     },
     close: () => client.close(),
   };
