@@ -7,6 +7,7 @@ import { leavePort, listenOn } from "#shared/listen.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { gatewayApp } from "./app.ts";
 import { startBatchReconciler } from "./batch/reconciler.ts";
+import { startFetchingBills } from "./bills/fetch-bills.ts";
 import type { GatewayConfig } from "./config.ts";
 import { type OpenedDeps, openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
@@ -116,6 +117,7 @@ function startJobs(config: GatewayConfig, deps: OpenedDeps["deps"]): Jobs {
   const replica = reportsDatabaseUrl === null ? null : keepReplica(reportsDatabaseUrl, clock, log);
   const reconciler = startBatchReconciler(deps, config.batchCheckSeconds * 1000);
   const digests = startDigests(deps);
+  const bills = startFetchingBills(deps);
   const repricing = startRepriceJobs(deps);
   const toolCalls = startToolCallExpiry(deps);
   const rollups = keepRollups(databaseUrl, deps);
@@ -130,6 +132,7 @@ function startJobs(config: GatewayConfig, deps: OpenedDeps["deps"]): Jobs {
       replica?.stop();
       reconciler.stop();
       void digests.stop();
+      void bills.stop();
       await repricing.stop();
       toolCalls.stop();
     },

@@ -29,7 +29,7 @@ import { adminTeams } from "./teams.ts";
 import { adminTokenRoutes } from "./tokens.ts";
 import { adminToolCalls } from "./tool-calls.ts";
 import { adminVendorAccounts } from "./vendor-accounts.ts";
-import { adminVendorBills } from "./vendor-bills.ts";
+import { adminReconciliation, adminVendorBills } from "./vendor-bills.ts";
 
 export type { AdminDeps } from "./deps.ts";
 
@@ -48,6 +48,7 @@ const PARTS: readonly ((deps: AdminDeps) => AnyElysia)[] = [
   adminDiscounts,
   adminVendorAccounts,
   adminVendorBills,
+  adminReconciliation,
   adminGuardrailTry,
   adminGuardrails,
   adminHookPolicies,

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { type Database, type Transaction, within } from "#drizzle/database.ts";
+import type { Log } from "#shared/log.ts";
 import type { Secret } from "../directory.ts";
 import { access } from "../identity/access.ts";
 import type { ViewerDeps } from "../identity/viewer.ts";
@@ -11,6 +12,7 @@ import type { Sealer } from "../stores/seal.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import type { Deployments } from "../upstream/deployments.ts";
 import type { LearnedWires } from "../upstream/learned-wires.ts";
+import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
 import type { ProviderApi } from "../upstream/provider-api.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import type { AddressGuard } from "../upstream/ssrf.ts";
@@ -28,6 +30,8 @@ export type AdminDeps = RequestBodyDeps &
     deployments: Pick<Deployments, "states">;
     learnedWires: Pick<LearnedWires, "of">;
     providerApi: ProviderApi;
+    reach: OutboundFetch;
+    log: Log;
     /** Resolves once the calls that have ended so far are in the database. */
     settled(): Promise<void>;
   };

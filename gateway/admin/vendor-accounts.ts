@@ -1,9 +1,11 @@
 import { Name } from "#shared/admin/fields.ts";
 import {
+  FETCHED_VENDORS,
   VendorAccountBody,
   VendorAccountPatch,
   VendorAccountPut,
   VendorAccountView,
+  VendorBillRead,
 } from "#shared/admin/vendor-bills.ts";
 import {
   editedAccount,
@@ -11,9 +13,12 @@ import {
   VENDOR_ACCOUNTS,
   type VendorAccountRow,
 } from "../bills/bill-rows.ts";
+import { fetchNow } from "../bills/fetch-bills.ts";
 import { GatewayError } from "../errors.ts";
+import { audited } from "../stores/change.ts";
 import { lastFour } from "../stores/seal.ts";
-import type { AdminDeps } from "./deps.ts";
+import { type AdminDeps, readDatabase } from "./deps.ts";
+import { adminRoute } from "./documented.ts";
 import { namedResource } from "./named-resource.ts";
 import { viewAs } from "./view-as.ts";
 
@@ -48,9 +53,34 @@ export const adminVendorAccounts = (deps: AdminDeps) =>
     patched: (edit, { sealer }) => editedAccount({ ...edit, merge: true, sealer }),
     checkRow,
     view: accountView,
-  });
+  }).post(
+    "/:name/fetch",
+    async ({ params, origin }) => {
+      const read = await fetchNow(deps, params.name);
+      if (read && !("error" in read)) {
+        await audited(deps.database, origin, (_, audit) =>
+          audit({ action: "vendor_bill.read", subject: params.name, after: read }),
+        );
+        return read;
+      }
+      const row = await readDatabase(deps, (db) => VENDOR_ACCOUNTS.find(db, params.name));
+      if (!row) throw new GatewayError("not_found");
+      if (read)
+        throw new GatewayError("upstream_unreachable", `The vendor's bill was not read: ${row.failure}.`);
+      const busy = row.credential !== null && FETCHED_VENDORS.some((name) => name === row.vendor);
+      throw new GatewayError("conflict", busy ? "It is being fetched." : NOT_FETCHED);
+    },
+    adminRoute("vendor bills")({
+      summary: "Fetch a vendor's bill now",
+      description:
+        "From the first fetch's 62 days, later from 5 days before the last one, to yesterday. It is fetched daily by itself.",
+      answers: { 200: VendorBillRead },
+    }),
+  );
 
-export const accountView = (row: VendorAccountRow): VendorAccountView =>
+const NOT_FETCHED = `Bills of ${FETCHED_VENDORS.join(" and ")} can be fetched, with a credential. Import a file.`;
+
+const accountView = (row: VendorAccountRow): VendorAccountView =>
   // `vendor` was checked by the schema when it was stored.
   viewAs(VendorAccountView, {
     ...row,

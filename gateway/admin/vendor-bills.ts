@@ -1,5 +1,6 @@
 import { pageOf, readDecimal } from "#shared/admin/fields.ts";
-import { MAPPED, VendorBillLine, VendorBillRead } from "#shared/admin/vendor-bills.ts";
+import { Reconciliation } from "#shared/admin/reconciliation.ts";
+import { MAPPED, VENDOR_NAMES, VendorBillLine, VendorBillRead } from "#shared/admin/vendor-bills.ts";
 import { isRecord, parsedJson } from "#shared/json.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import {
@@ -13,12 +14,13 @@ import { BILLERS, type VendorName } from "../bills/billers.ts";
 import { type CsvRow, csvRows } from "../bills/csv.ts";
 import { MAPPINGS, type Mapping } from "../bills/mappings.ts";
 import { readBill } from "../bills/read-bill.ts";
+import { reconciliationOf } from "../bills/reconciliation.ts";
 import { summaryOf } from "../bills/summary.ts";
 import { GatewayError } from "../errors.ts";
 import { readBody } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
-import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { pageFrom, readListQuery, readParameters, requireKnown } from "./list.ts";
 import { viewAs } from "./view-as.ts";
@@ -26,6 +28,44 @@ import { viewAs } from "./view-as.ts";
 const docs = adminRoute("vendor bills");
 const FILE_BYTES_MAX = 32 * 1024 * 1024;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** `/admin/v1/reconciliation`: vendors' bills beside what was metered. */
+export const adminReconciliation = (deps: AdminDeps) =>
+  adminPart(deps, "reconciliation").get(
+    "",
+    async ({ request }) => {
+      const { from, to, ...given } = readParameters(request, ["vendor", "account", "from", "to"]);
+      requireKnown(given, { vendor: VENDOR_NAMES });
+      readDays(from, to);
+      const today = deps.clock.now().toISOString().slice(0, 10);
+      const window = { from: from ?? `${(to ?? today).slice(0, 8)}01`, to: to ?? today };
+      const days = (Date.parse(window.to) - Date.parse(window.from)) / DAY_MS + 1;
+      if (days < 1 || days > DAYS_MAX) {
+        throw new GatewayError(
+          "invalid_request",
+          `to: Expected a day from \`from\`, at most ${DAYS_MAX} days.`,
+        );
+      }
+      await awaitSettled(deps);
+      return reconciliationOf(deps, { ...given, ...window });
+    },
+    docs({
+      summary: "Compare vendors' bills with what was metered",
+      description:
+        "The difference is taken apart by its reasons, which add up to it exactly. Days without a bill are left out on both sides.",
+      scopes: ["reports"],
+      query: {
+        vendor: `One of ${VENDOR_NAMES.join(", ")}. Default: all.`,
+        account: "A vendor account. Default: all.",
+        from: "First day. Default: the first of the month.",
+        to: "Last day. Default: today.",
+      },
+      answers: { 200: Reconciliation },
+    }),
+  );
+
+const DAY_MS = 86_400_000;
+const DAYS_MAX = 400;
 
 /** `/admin/v1/vendor-bills`: lines of vendors' bills, and files of them. */
 export const adminVendorBills = (deps: AdminDeps) =>
@@ -66,7 +106,7 @@ export const adminVendorBills = (deps: AdminDeps) =>
     );
 
 /** @throws GatewayError invalid_request */
-export function readDays(from: string | undefined, to: string | undefined) {
+function readDays(from: string | undefined, to: string | undefined) {
   for (const [name, day] of Object.entries({ from, to })) {
     if (day === undefined || (DAY.test(day) && !Number.isNaN(Date.parse(day)))) continue;
     throw new GatewayError("invalid_request", `${name}: Expected a day, such as 2026-01-31.`);

@@ -37,6 +37,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unkn
   "sign-in-link": async () => (await import("./commands/links.ts")).addSignInLink,
   digest: async () => (await import("./commands/digest.ts")).addDigest,
   bills: async () => (await import("./commands/bills.ts")).addBills,
+  reconcile: async () => (await import("./commands/reconcile.ts")).addReconcile,
   reprice: async () => (await import("./commands/reprice.ts")).addReprice,
   rollups: async () => (await import("./commands/rollups.ts")).addRollups,
   retention: async () => (await import("./commands/retention.ts")).addRetention,

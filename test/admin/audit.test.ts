@@ -108,6 +108,7 @@ const ELSEWHERE = new Set([
   "POST /providers/:id/test",
   "POST /providers/:id",
   "POST /prices/reprice",
+  "POST /vendor-accounts/:id/fetch",
   "POST /prices/reprice/:id/cancel",
   "POST /pull-requests/:id/accept",
   "POST /github-app/:id",

@@ -13,6 +13,7 @@ import { type DirectoryStore, openDirectory } from "#gateway/stores/directory/di
 import { createSealer } from "#gateway/stores/seal.ts";
 import { openDeployments } from "#gateway/upstream/deployments.ts";
 import { learnedWires } from "#gateway/upstream/learned-wires.ts";
+import { createOutboundFetch } from "#gateway/upstream/outbound-fetch.ts";
 import type { ProviderApi } from "#gateway/upstream/provider-api.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import { systemClock } from "#shared/clock.ts";
@@ -122,6 +123,8 @@ export async function world(
     }),
     deployments: openDeployments(clock),
     learnedWires: learnedWires(clock),
+    reach: createOutboundFetch(addressGuard(clock)),
+    log,
     providerApi: options.providerApi ?? (() => Promise.reject(new GatewayError("upstream_unreachable"))),
     settled: async () => undefined,
     clock,

@@ -28,6 +28,8 @@ const LEAST: Record<string, Role> = {
   "POST /admin/v1/guardrails/try": "administrator",
   "POST /admin/v1/providers/{name}/test": "administrator",
   "POST /admin/v1/providers/test": "administrator",
+  "POST /admin/v1/vendor-accounts/{name}/fetch": "administrator",
+  "GET /admin/v1/reconciliation": "administrator",
   "GET /admin/v1/vendor-bills": "administrator",
   "POST /admin/v1/vendor-bills/import": "administrator",
   "GET /admin/v1/budgets": "manager",

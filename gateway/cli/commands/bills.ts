@@ -12,6 +12,16 @@ export function addBills(program: Command): void {
     .command("bills")
     .description("Read vendors' bills, to compare them with what was metered.");
   bills
+    .command("fetch")
+    .description("Fetch the bill of an Anthropic or OpenAI account now.")
+    .argument("<account>", "the vendor account")
+    .option("--json", "print the result as JSON")
+    .option(...URL_OPTION)
+    .action(async (account: string, { url, json }: Import) => {
+      const path = `/admin/v1/vendor-accounts/${encodeURIComponent(account)}/fetch`;
+      printRead(await adminApi(url).call("POST", path), json);
+    });
+  bills
     .command("import")
     .description("Import a bill from a file: FOCUS, or a vendor's CSV.")
     .argument("<file>", "CSV, or a JSON list")
@@ -33,8 +43,12 @@ async function importBill(file: string, { url, json, ...given }: Import): Promis
     `/admin/v1/vendor-bills/import?${query}`,
     await readNamed(file),
   );
+  printRead(answer, json);
+}
+
+function printRead(answer: unknown, json: true | undefined): void {
   const read = expectShape(VendorBillRead, answer, "The bill");
-  if (json) return printJson(read);
   const billed = Object.entries(read.billed).map(([currency, amount]) => `${amount} ${currency}`);
-  print(`${read.lines} lines of ${read.days} days, ${read.from} to ${read.to}: ${billed.join(", ")}.`);
+  if (json) printJson(read);
+  else print(`${read.lines} lines of ${read.days} days, ${read.from} to ${read.to}: ${billed.join(", ")}.`);
 }
