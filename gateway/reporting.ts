@@ -1,4 +1,5 @@
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Movement } from "#shared/movement.ts";
 import type { Coverage, Result, Spec } from "#shared/report.ts";
 import { type AnswerRow, type Answers, assemble, isEmpty } from "./reports/assemble.ts";
 import { ceilingQuery, hasBatches, ofBatches } from "./reports/ceiling.ts";
@@ -6,6 +7,7 @@ import type { Ask } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
 import { UTC } from "./reports/dimensions.ts";
 import { CLICKHOUSE, POSTGRES } from "./reports/engines.ts";
+import { movementIn } from "./reports/moved.ts";
 import { hasUnpricedPeople, lacksPayers } from "./reports/payers.ts";
 import { planReport } from "./reports/plan.ts";
 import { isShareable, planTogether } from "./reports/plan-together.ts";
@@ -37,13 +39,13 @@ export type ReportRunner = {
 };
 
 /** A checked spec, and which of its rows are wanted. Those of people with `unpriced` are of the same calls as all others. */
-type WantedReport = Pick<Ask, "spec" | "rowsMax" | "unpriced" | "withoutReviews">;
+type WantedReport = Pick<Ask, "spec" | "rowsMax" | "unpriced" | "withoutReviews" | "moves">;
 
 /** `byOwner`: a filter by subject means the owners of keys alone. `timeZone`: the zone of days, weeks and months. */
 type Reading = Pick<Ask, "byOwner" | "timeZone">;
 
 /** `empty`: the report's windows have no records. `ceiling`: its cost is at most this, for it holds whole batches. */
-export type ResultWithEmpty = Result & { empty: boolean; ceiling: boolean };
+export type ResultWithEmpty = Result & { empty: boolean; ceiling: boolean; rate_mix_volume?: Movement };
 
 /** Under so many records single ones are read: it takes no longer, and the 95th percentile is exact. */
 const ROLLUPS_FROM = 20_000;
@@ -123,9 +125,17 @@ async function resultsIn(
   return answers.flatMap((answer, i) => {
     const one = asked[i];
     if (!one) return [];
-    const { ceiling } = answer;
+    const { ceiling, moved } = answer;
     const result = assemble(one.spec, one.periods, answer);
-    return [{ ...result, rows: result.rows.slice(0, one.rowsMax), empty: isEmpty(answer), ceiling }];
+    return [
+      {
+        ...result,
+        rows: result.rows.slice(0, one.rowsMax),
+        empty: isEmpty(answer),
+        ceiling,
+        ...(moved && { rate_mix_volume: moved }),
+      },
+    ];
   });
 }
 
@@ -133,7 +143,7 @@ async function answersIn(
   databases: Databases,
   { orgId, rollupsFrom, byOwner, timeZone }: Reporting,
   asked: readonly (WantedReport & { periods: Periods })[],
-): Promise<Answers[]> {
+): Promise<(Answers & { moved?: Movement })[]> {
   const asks: Ask[] = [];
   for (const one of asked) {
     // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
@@ -145,7 +155,7 @@ async function answersIn(
   // Plan and run: one statement for the rows of both periods, side by side, and their total.
   const rowsOf = await rowsIn(databases, asks);
 
-  const answers: Answers[] = [];
+  const answers: (Answers & { moved?: Movement })[] = [];
   for (const ask of asks) {
     const rows = rowsOf.get(ask) ?? [];
     answers.push({
@@ -154,6 +164,7 @@ async function answersIn(
       coverage: await coverageIn(databases, ask, rollupsFrom),
       payers: await payersIn(databases, ask, rowsOf),
       ceiling: await isCeiling(databases, ask),
+      ...(ask.moves && { moved: await movementIn(databases, ask, rollupsFrom) }),
     });
   }
   return answers;

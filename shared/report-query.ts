@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { Movement } from "./movement.ts";
 import { Result } from "./report.ts";
 import { closed, nullable } from "./schema.ts";
 
@@ -21,6 +22,7 @@ export const RESULT_MEMBERS = {
   ...Result.properties,
   empty: Type.Boolean({ description: "The report's windows have no records." }),
   ceiling: Type.Boolean({ description: "It holds batches at interactive prices: at most this." }),
+  rate_mix_volume: Type.Optional(Movement),
 };
 
 /** One report, as `POST /v1/reports/query` answers it. */

@@ -35,6 +35,8 @@ export type Ask = {
   withoutReviews?: true;
   /** Sums by one dimension do not answer. */
   readsFacts?: true;
+  /** What moved the cost is wanted, too (movement.ts). */
+  moves?: true;
   /** Facts are for several reports (plan-together.ts). */
   isShared?: true;
   /** In which days, weeks and months begin (shared/time-zone.ts). Sums are those of UTC, so it reads cells of hours. */

@@ -85,7 +85,7 @@ function partsOf(before: Factors | null, after: Factors | null, deltaUsd: number
 }
 
 /** (b − a) ÷ ln(b ÷ a), and a where both are the same. */
-function logMean(a: number, b: number): number {
+export function logMean(a: number, b: number): number {
   const growth = (b - a) / a;
   if (growth === 0) return a;
   // Each way of taking the logarithm is exact only where the other is not: near 1, and far from it.

@@ -61,6 +61,8 @@ export type Engine = {
   percentile(fraction: number, column: string): string;
   /** Of a price as it is stored: the first group of a regular expression; null where it has no match. */
   priced(price: string, pattern: string): string;
+  /** The rows (`kind`, `units`, `usd`) of the prices of a table of calls, and what their cost has beyond these as `other`. */
+  pricedRows(calls: string): string;
   /** The table of calls in which those of a session are found fast. */
   callsBySession: string;
   /** What to group by beside `current`, where one pass over facts makes groups and total; null: each takes its own. */
@@ -70,6 +72,8 @@ export type Engine = {
 };
 
 const UTC = "at time zone 'UTC'";
+/** The lines of a price as it is stored (drizzle/price-text.ts). */
+const PRICE_LINES = "([a-z0-9_]+) (-?[0-9]+) ([0-9.]+)[|]";
 
 export const POSTGRES: Engine = {
   name: "postgres",
@@ -113,6 +117,14 @@ export const POSTGRES: Engine = {
   percentile: (fraction, column) =>
     `round((percentile_cont(${fraction}) within group (order by ${column}))::numeric, 2)`,
   priced: (price, pattern) => `substring(${price} #>> '{}' from '${pattern}')::numeric`,
+  pricedRows: (
+    calls,
+  ) => `select c.current, c.model, c.tier, x.kind, x.units, x.usd from ${calls} c cross join lateral (
+    with lines as materialized (select m[1] as kind, m[2]::numeric as units, m[2]::numeric * m[3]::numeric as usd
+      from regexp_matches(c.price #>> '{}', '${PRICE_LINES}', 'g') m)
+    select * from lines union all
+    select 'other', 1, left_over from (select c.cost_usd - coalesce(sum(usd), 0) as left_over from lines) l where left_over <> 0
+  ) x where c.cost_usd is not null`,
   callsBySession: "requests",
   groupsAndTotal: () => null,
   sides: (table, names, groups) => {
@@ -182,6 +194,13 @@ export const CLICKHOUSE: Engine = {
   someOf: (condition) => `max(${condition})`,
   percentile: (fraction, column) => `round(quantileExactInclusive(${fraction})(${column}), 2)`,
   priced: (price, pattern) => `toDecimal256OrNull(extract(ifNull(${price}, ''), '${pattern}'), 30)`,
+  pricedRows: (calls) => `select c.current, c.model, c.tier, it.1 as kind, it.2 as units, it.3 as usd from (
+    select p.current, p.model, p.tier, arrayJoin(arrayConcat(p.lines,
+      if(p.left_over = 0, [], [('other', toInt64(1), p.left_over)]))) as it from (
+    select q.*, assumeNotNull(q.cost_usd) - if(empty(q.lines), toDecimal256(0, 30), arraySum(x -> x.3, q.lines)) as left_over from (
+    select *, arrayMap(x -> (x[1], toInt64(x[2]), toInt64(x[2]) * toDecimal256(x[3], 30)),
+      extractAllGroupsVertical(ifNull(price, ''), '${PRICE_LINES}')) as lines
+    from ${calls} where cost_usd is not null) q) p) c`,
   callsBySession: "session_requests",
   groupsAndTotal: (groups) => ({
     by: `grouping sets ((current, ${groups.join(", ")}), (current))`,

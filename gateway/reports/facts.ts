@@ -37,7 +37,8 @@ const MEMBERS = {
   fixes: ["r.run", "r.fix_cost_usd"],
 } as const;
 
-const KEY_NAMES = "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id";
+/** Joins the key of a record `r`. */
+export const KEY_NAMES = "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id";
 
 /** The facts of both windows. */
 export const factsSql = (context: Context, section: Section): string =>

@@ -50,7 +50,7 @@ const PARTS = {
 /** A checked spec, and what else is asked of it. `name`: which part of the Overview it is. */
 export type NamedSpec = { name?: OverviewPart; spec: Spec } & Pick<
   Ask,
-  "rowsMax" | "unpriced" | "withoutReviews"
+  "rowsMax" | "unpriced" | "withoutReviews" | "moves"
 >;
 
 /** The filters that a source has. */

@@ -25,7 +25,8 @@ const EVER: Period = { fromMs: null, toMs: Date.UTC(9999, 0) };
 /** Of all records. */
 export const ALL_TIME: Periods = { current: EVER, previous: null };
 
-type Asked = Pick<Ask, "orgId" | "spec" | "periods" | "timeZone">;
+/** `single`: what needs single records beside the words of the spec, as refusals call it. */
+type Asked = Pick<Ask, "orgId" | "spec" | "periods" | "timeZone"> & { single?: string };
 
 /** What a statement has to know beforehand: how far rollups reach, and the sessions of outcomes. */
 export async function knownIn(
@@ -35,7 +36,7 @@ export async function knownIn(
 ): Promise<Pick<Ask, "reach" | "tasks" | "declared">> {
   const tasks = asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : NO_TASKS;
   if (engine === POSTGRES)
-    return { reach: await reachIn(postgres, asked, rollupsFrom), tasks, declared: null };
+    return { reach: await reachIn(postgres, { ...asked, rollupsFrom }), tasks, declared: null };
   const explains = asksForExplanation(asked.spec);
   return {
     reach: null,
@@ -45,13 +46,13 @@ export async function knownIn(
 }
 
 /** How far rollups reach; null where single records are read. Sessions of outcomes ran at any time. */
-async function reachIn(database: AskDatabase, asked: Asked, rollupsFrom: number): Promise<Reach | null> {
-  const { orgId, spec, periods, timeZone } = asked;
+async function reachIn(database: AskDatabase, asked: Asked & { rollupsFrom: number }): Promise<Reach | null> {
+  const { orgId, spec, periods, timeZone, rollupsFrom } = asked;
   if (spec.source !== "requests" && spec.source !== "outcomes") return null;
   const isOfRecords = spec.source === "requests";
   const survey = await database(surveyQuery(orgId, isOfRecords ? periods : ALL_TIME, rollupsFrom));
   const reach = reachOf(survey, rollupsFrom);
-  const unsummed = isOfRecords && reach !== null ? unsummedOf(spec) : undefined;
+  const unsummed = isOfRecords && reach !== null ? (asked.single ?? unsummedOf(spec)) : undefined;
   if (unsummed !== undefined) {
     // Coverage is asked of all time, and tells what is left.
     if (isDropped(survey) && periods !== ALL_TIME) {

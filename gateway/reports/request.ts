@@ -46,6 +46,7 @@ export const QueryBody = closed({
   spec: Type.Optional(Type.Unknown()),
   specs: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: 50 })),
   time_zone: Type.Optional(Type.String()),
+  rate_mix_volume: Type.Optional(Type.Boolean()),
 });
 type QueryBody = Static<typeof QueryBody>;
 
@@ -53,11 +54,17 @@ type QueryBody = Static<typeof QueryBody>;
  * The checked specs of a query's body, and whether it is one report.
  * @throws GatewayError invalid_request, naming the member and the reason.
  */
-export function querySpecs({ spec, specs, time_zone: zone }: QueryBody): { specs: Spec[]; isOne: boolean } {
+export function querySpecs({ spec, specs, time_zone: zone, rate_mix_volume: moves }: QueryBody): {
+  specs: Spec[];
+  isOne: boolean;
+} {
   if (zone !== undefined && !isTimeZone(zone)) refuse("body.time_zone", TIME_ZONE_FAULT);
   if (spec !== undefined && specs !== undefined) refuse("body", "has either spec or specs");
-  if (specs === undefined) return { specs: [checkSpec(spec)], isOne: true };
-  return { specs: specs.map((one, i) => checkSpec(one, `specs[${i}]`)), isOne: false };
+  const isOne = specs === undefined;
+  const checked = specs?.map((one, i) => checkSpec(one, `specs[${i}]`)) ?? [checkSpec(spec)];
+  if (moves && checked.some(({ source, compare }) => source !== "requests" || compare === "none"))
+    refuse("body.rate_mix_volume", "needs the source requests and compare previous_period");
+  return { specs: checked, isOne };
 }
 
 /** How a report leaves: the payload, or one report as a file of CSV. */

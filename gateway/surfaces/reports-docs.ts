@@ -134,6 +134,11 @@ export const REPORTS_DOCS = {
                 description:
                   "IANA time zone of days, weeks and months. Default: the setting `report_time_zone`.",
               },
+              rate_mix_volume: {
+                type: "boolean" as const,
+                description:
+                  "Also answers what moved the cost: rate, mix and volume, by model, unit and tier. Needs `compare`.",
+              },
               specs: { type: "array" as const, minItems: 1, maxItems: 50, items: plainSchema(Spec) },
             },
           },

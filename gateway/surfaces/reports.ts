@@ -181,7 +181,10 @@ async function queried(
   const body = checkBody(QueryBody, given, "body");
   const { specs: asked, isOne } = querySpecs(body);
   const timeZone = body.time_zone ?? by.reportTimeZone();
-  const reports = asked.map((spec) => ({ spec: forcedTeam(spec, scope) }));
+  const reports = asked.map((spec) => ({
+    spec: forcedTeam(spec, scope),
+    ...(body.rate_mix_volume && { moves: true as const }),
+  }));
   if (format === "json") {
     return await told(by, { reports, form: isOne ? "one" : "several", timeZone, scope: scope?.team ?? null });
   }

@@ -253,8 +253,14 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     await page.getByRole("button", { name: "Compare" }).click();
     await page.waitForURL(/compare=previous_period/);
     await page.goto("/explore?by=none&measure=cost_decomposition&compare=previous_period&view=waterfall");
-    await page.getByRole("region", { name: "What moved the cost" }).getByRole("img").waitFor();
-    await page.goto("/explore?by=team&by=session&measure=cost_usd&view=table&compare=previous_period");
+    const causes = page.getByRole("region", { name: "What moved the cost" });
+    await causes.getByRole("img").waitFor();
+    await causes.getByRole("button", { name: "Rate, mix and volume" }).click();
+    await causes.getByText("Mix of models").waitFor();
+    await page.goto(
+      "/explore?by=team&by=tier&by=session&measure=cost_usd&view=table&compare=previous_period",
+    );
+
     await page.getByText(OTHER_SESSION).waitFor();
     await page.getByText(SESSION).waitFor();
     await expectFit(admin);

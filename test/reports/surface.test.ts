@@ -345,7 +345,11 @@ describe("POST /v1/reports/query", () => {
   test("the schema of its answers is open to everybody, and they keep to it", async () => {
     const { json } = await call("/v1/reports/query-schema.json", { key: null });
     const validate = new Ajv2020({ strict: false }).compile(json());
-    for (const body of [{ spec: SPEC }, { specs: [SPEC, SPEC] }]) {
+    const moved = { spec: { ...SPEC, compare: "previous_period" }, rate_mix_volume: true };
+    expect((await call("/v1/reports/query", { body: moved })).json()).toHaveProperty(
+      "rate_mix_volume.delta_usd",
+    );
+    for (const body of [{ spec: SPEC }, { specs: [SPEC, SPEC] }, moved]) {
       expect(validate((await call("/v1/reports/query", { body })).json())).toBe(true);
     }
   });
@@ -367,6 +371,7 @@ describe("POST /v1/reports/query", () => {
     [{}, "spec: expected"],
     [{ spec: SPEC, specs: [SPEC] }, "body: has either spec or specs"],
     [{ specs: [] }, "body.specs: expected array length"],
+    [{ spec: SPEC, rate_mix_volume: true }, "body.rate_mix_volume: needs the source requests and compare"],
     [
       { specs: [SPEC, { ...SPEC, measures: ["ok"] }] },
       "specs[1].measures[0]: source requests has no measure ok",

@@ -1,11 +1,13 @@
 import { type Command, Option } from "commander";
 import { COMPARES, type Result } from "#shared/report.ts";
 import { type Report, ReportPayload } from "#shared/report-payload.ts";
+import { QueryAnswer } from "#shared/report-query.ts";
 import { GatewayError } from "../../errors.ts";
 import { readQuery } from "../../reports/request.ts";
 import { periodsOf } from "../../reports/window.ts";
 import { type Api, ApiError, adminApi, apiAt, expectShape } from "../client/api.ts";
 import { clientGateway, readAdminKey } from "../client/settings.ts";
+import { movementText } from "../print/movement-text.ts";
 import { shortened } from "../print/printable.ts";
 import { resultText } from "../print/result-text.ts";
 import { type Filter, parseFilters, print, printData, printJson, URL_OPTION } from "./common.ts";
@@ -16,6 +18,7 @@ type Options = {
   from?: string;
   to?: string;
   compare?: true;
+  why?: true;
   filter?: Filter[];
   csv?: true;
   json?: true;
@@ -30,6 +33,7 @@ export const addReport = (program: Command) =>
     .option("--from <time>", "start: a date or an RFC 3339 time")
     .option("--to <time>", "end: a date (inclusive) or an RFC 3339 time")
     .option("--compare", "compare with the previous period")
+    .option("--why", "also split the change in cost into rate, mix and volume")
     .option("--filter <dimension=values...>", "only these values, separated by commas", parseFilters)
     .addOption(new Option("--csv", "print CSV (one report only)").conflicts("json"))
     .option("--json", "print the payload as JSON")
@@ -49,6 +53,7 @@ Uses the admin key, or a client key that may read reports: TALLYGATE_KEY, otherw
 money that is a lower bound.
 
   tallygate report cost-per-merged-pr --range mtd --compare
+  tallygate report spend-overview --range mtd --compare --why
   tallygate report spend-by-model --filter client=claude-code,codex --csv`;
 
 /** The gateway's refusal of a query that is invalid in any state, in terms of the option it came from; null: valid. */
@@ -74,10 +79,20 @@ async function report(query: URLSearchParams, options: Options): Promise<void> {
   if (options.json) return printJson(payload);
   if (options.csv) return printData((await csvOf(api, payload.reports)).trimEnd());
   const width = process.stdout.columns || COLUMNS;
-  const texts = payload.reports.map(({ title, result }) => {
-    return `${shortened(title, width)}\n${result ? resultText(result, width) : FAILED}`;
+  const texts = payload.reports.map(async ({ title, result }) => {
+    const text = result ? resultText(result, width) : FAILED;
+    const why = options.why && result ? await whyText(api, result) : "";
+    return `${shortened(title, width)}\n${text}${why}`;
   });
-  print(texts.join("\n\n"));
+  print((await Promise.all(texts)).join("\n\n"));
+}
+
+async function whyText(api: Api, { spec }: Result): Promise<string> {
+  if (spec.source !== "requests") return "";
+  const asked = { ...spec, dimensions: [], measures: ["cost_usd"], compare: "previous_period" };
+  const answer = await api.call("POST", "/v1/reports/query", { spec: asked, rate_mix_volume: true });
+  const { rate_mix_volume: moved } = expectShape(QueryAnswer, answer, "The report");
+  return moved ? `\n${movementText(moved)}` : "";
 }
 
 const NOT_ALLOWED =

@@ -20,13 +20,17 @@ export const REPORTS_QUERY = {
   queryFn: () => getJson<Page<SavedReportView>>("/admin/v1/reports?limit=500"),
 } as const;
 
-/** One report; what was shown stays until the next answer. */
-export const useReport = (spec: Spec | null) =>
+/** One report; what was shown stays until the next answer. `moves`: with what moved its cost. */
+export const useReport = (spec: Spec | null, moves = false) =>
   useQuery({
-    queryKey: ["report", spec],
+    queryKey: ["report", spec, moves],
     queryFn: async ({ client, signal }) => {
       await versionKnown(client);
-      return await sendJson<QueryAnswer>("/v1/reports/query", { method: "POST", body: { spec }, signal });
+      return await sendJson<QueryAnswer>("/v1/reports/query", {
+        method: "POST",
+        body: { spec, ...(moves && { rate_mix_volume: true }) },
+        signal,
+      });
     },
     meta: OF_RECORDS,
     enabled: spec !== null,

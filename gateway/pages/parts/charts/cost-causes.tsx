@@ -2,6 +2,7 @@ import type { Result } from "#shared/report.ts";
 import { Panel } from "../page-head.tsx";
 import { previousWords, windowWords } from "../window-words.ts";
 import { inWords } from "./causes.ts";
+import { RateMixVolume } from "./rate-mix-volume.tsx";
 import { Waterfall } from "./waterfall.tsx";
 
 /** Why the cost is not what it was, in words and bars; words alone if there was no cost before, or there is no cost now. */
@@ -15,6 +16,7 @@ export function CostCauses({ result }: { result: Result }) {
       {decomposition.previousUsd !== 0 && decomposition.currentUsd !== 0 && (
         <Waterfall parts={decomposition} before={before} now={windowWords(result)} />
       )}
+      <RateMixVolume result={result} />
     </Panel>
   );
 }

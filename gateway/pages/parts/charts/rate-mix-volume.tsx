@@ -1,0 +1,84 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { MOVE_NAMES, MOVE_WORDS, MOVES, type Movement } from "#shared/movement.ts";
+import type { Result } from "#shared/report.ts";
+import { useReport } from "../../data/reports.ts";
+import { type Column, DataTable } from "../data-table.tsx";
+import { exactUsd, signed, usd } from "../format.ts";
+import { Answered } from "../states.tsx";
+
+/** Rate, mix and volume of a change in cost. They read single calls, so they are asked for on a click. */
+export function RateMixVolume({ result }: { result: Result }) {
+  const [isOpen, setOpen] = useState(false);
+  const spec = { ...result.spec, dimensions: [], measures: ["cost_usd" as const], view: "table" as const };
+  const query = useReport(isOpen ? spec : null, true);
+  if (!isOpen)
+    return (
+      <Button variant="default" size="xs" className="no-print" onClick={() => setOpen(true)}>
+        Rate, mix and volume
+      </Button>
+    );
+  return (
+    <Answered query={query} height={240}>
+      {({ rate_mix_volume: moved }) => moved && <Moved moved={moved} />}
+    </Answered>
+  );
+}
+
+const KIND_WORDS = {
+  volume: "Volume: more or less of it",
+  mix: "Mix: other things",
+  rate: "Rate: dearer or cheaper",
+};
+type Line = { name: string; usd: string };
+type Row = Movement["rows"][number];
+
+const amount = (value: string) => (
+  <span title={exactUsd(value)}>{signed(usd(Math.abs(Number(value))), Number(value))}</span>
+);
+const money = <T,>(id: string, head: string, of: (row: T) => string): Column<T> => ({
+  ...{ id, head, isNumber: true },
+  sort: (row) => Number(of(row)),
+  cell: (row) => amount(of(row)),
+});
+
+function Moved({ moved }: { moved: Movement }) {
+  const lines = (["volume", "mix", "rate"] as const).flatMap((kind): Line[] => [
+    { name: KIND_WORDS[kind], usd: moved[kind] },
+    ...MOVE_NAMES.filter((name) => kind !== "rate" && MOVES[kind].some((it) => it === name)).map((name) => ({
+      name: `– ${MOVE_WORDS[name]}`,
+      usd: moved.parts[name],
+    })),
+  ]);
+  return (
+    <>
+      <DataTable
+        label="Rate, mix and volume"
+        rows={[...lines, { name: "Change in cost", usd: moved.delta_usd }]}
+        rowKey={({ name }) => name}
+        rowHeight={35}
+        columns={[
+          { id: "name", head: "What moved the cost", cell: ({ name }: Line) => name },
+          money("usd", moved.floor ? "≥ USD" : "USD", (line: Line) => line.usd),
+        ]}
+      />
+      <DataTable
+        label="Rate, mix and volume by model, unit and tier"
+        rows={moved.rows}
+        rowKey={({ model, kind, tier }) => `${model} ${kind} ${tier}`}
+        rowHeight={35}
+        columns={[
+          ...(["model", "kind", "tier"] as const).map((id) => ({
+            ...{ id, head: { model: "Model", kind: "Unit", tier: "Tier" }[id] },
+            sort: (row: Row) => row[id],
+            cell: (row: Row) => row[id],
+          })),
+          money("delta_usd", "Change", (row: Row) => row.delta_usd),
+          money("volume", "Volume", (row: Row) => row.volume),
+          money("mix", "Mix", (row: Row) => row.mix),
+          money("rate", "Rate", (row: Row) => row.rate),
+        ]}
+      />
+    </>
+  );
+}
