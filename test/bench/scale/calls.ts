@@ -21,6 +21,7 @@ const LIMITS = {
   concurrency: 1000,
   budget_usd: "1000000",
   budget_period: "month",
+  unpriced: "allow",
 };
 
 type Started = GatewayProcess & { workers?(): number[] };
