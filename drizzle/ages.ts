@@ -56,6 +56,8 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   },
   // Longer than any period of a budget.
   key_spend: after(92, "day"),
+  // An alert reports a state again once it has not been found for this long at most.
+  alert_states: after(100, "seen_at"),
   reprice_jobs: after(90, "finished_at"),
   refresh_tokens: after(30, "key_expires_at"),
   device_sign_ins: after(1, "expires_at"),
@@ -105,6 +107,7 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   webhook_answers: FEW,
 
   admin_tokens: SET,
+  alerts: SET,
   digest_webhooks: SET,
   discounts: kept("Records of its time are priced by it"),
   guardrails: SET,

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { pathsAsSent } from "#shared/paths-as-sent.ts";
 import { PRIVATE_ANSWER } from "#shared/private-answers.ts";
 import { admin } from "./admin/admin.ts";
+import { adminAlerts } from "./admin/alerts.ts";
 import { adminDigest } from "./admin/digest.ts";
 import { crossOrigin } from "./plugins/cross-origin.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
@@ -86,7 +87,7 @@ const ADDRESSES = [
     directoryGroups,
     signIn,
   ],
-  ...[adminDigest, admin],
+  ...[adminDigest, adminAlerts, admin],
 ];
 
 type NeededBy<Part> = (Part extends (deps: infer Deps) => unknown ? (it: Deps) => void : never) extends (

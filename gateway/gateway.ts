@@ -5,6 +5,7 @@ import { unreachable, untilReachable } from "#drizzle/reach.ts";
 import { keepReplica } from "#drizzle/replica.ts";
 import { leavePort, listenOn } from "#shared/listen.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import { startAlerts } from "./alerts/alerts.ts";
 import { gatewayApp } from "./app.ts";
 import { startBatchReconciler } from "./batch/reconciler.ts";
 import { startFetchingBills } from "./bills/fetch-bills.ts";
@@ -118,6 +119,7 @@ function startJobs(config: GatewayConfig, deps: OpenedDeps["deps"]): Jobs {
   const reconciler = startBatchReconciler(deps, config.batchCheckSeconds * 1000);
   const digests = startDigests(deps);
   const bills = startFetchingBills(deps);
+  const alerts = startAlerts(deps);
   const repricing = startRepriceJobs(deps);
   const toolCalls = startToolCallExpiry(deps);
   const rollups = keepRollups(databaseUrl, deps);
@@ -133,6 +135,7 @@ function startJobs(config: GatewayConfig, deps: OpenedDeps["deps"]): Jobs {
       reconciler.stop();
       void digests.stop();
       void bills.stop();
+      void alerts.stop();
       await repricing.stop();
       toolCalls.stop();
     },

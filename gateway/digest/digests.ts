@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import type { Database } from "#drizzle/database.ts";
 import { runLeased } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
@@ -10,9 +9,9 @@ import type { Settings } from "#shared/settings.ts";
 import { type ReportWriter, resultOf } from "../stores/reports/report-writer.ts";
 import type { Sealer } from "../stores/seal.ts";
 import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
+import { signedPost } from "../upstream/signed-post.ts";
 import { APART_MS, digestOf, digestSpecs, dueOn, lastDue, type Week, weekBefore } from "./digest-of.ts";
 import {
-  type DigestWebhook,
   findDigestWebhook,
   latestDigests,
   notJoinedIn,
@@ -94,7 +93,8 @@ async function postWaiting(deps: DigestDeps): Promise<void> {
     const at = clock.now();
     const webhook = await openDigestWebhook(database, sealer);
     if (webhook === null || content === null) throw new Error("the webhook is missing, or cannot be opened");
-    await postDigest(reach, webhook, { id, dueOn: on, content, at });
+    const body = JSON.stringify(payloadOf(on, content));
+    await signedPost(reach, webhook, { id, at, body, secret: webhook.secret });
     return { state: "sent" as const, sentAt: at.toISOString() };
   });
   if (failed === null) log.info({ dueOn: on }, "the digest was posted");
@@ -118,37 +118,8 @@ export async function makeDigest(deps: MakeDigestDeps, week: Week): Promise<Dige
   return digestOf({ outcomes, spend, reverted, notJoined });
 }
 
-const ANSWER_MS_MAX = 20_000;
-
-type Posting = { id: string; dueOn: string; content: Digest; at: Date };
-
-/**
- * Posts a digest as JSON, signed according to Standard Webhooks: HMAC-SHA-256 of `id.timestamp.body`. All attempts have
- * the same id. No redirect is followed, no internal address is called, and nothing of the answer is kept.
- * @throws Error if the receiver does not answer with a 2xx.
- */
-async function postDigest(
-  reach: OutboundFetch,
-  { url, secret, allowPrivateNetwork }: DigestWebhook,
-  posting: Posting,
-): Promise<void> {
-  const body = JSON.stringify(payloadOf(posting));
-  const seconds = String(Math.floor(posting.at.getTime() / 1000));
-  const headers = {
-    "content-type": "application/json",
-    "user-agent": "tallygate",
-    "webhook-id": posting.id,
-    "webhook-timestamp": seconds,
-    "webhook-signature": signatureOf(secret, `${posting.id}.${seconds}.${body}`),
-  };
-  const signal = AbortSignal.timeout(ANSWER_MS_MAX);
-  const response = await reach({ url, allowPrivateNetwork }, { method: "POST", headers, body, signal });
-  await response.body?.cancel();
-  if (!response.ok) throw new Error(`the digest webhook answered ${response.status}`);
-}
-
 /** `text` is what chat tools show. */
-const payloadOf = ({ dueOn, content }: Posting) => ({
+const payloadOf = (dueOn: string, content: Digest) => ({
   type: "tallygate.digest",
   due_on: dueOn,
   text: `${digestTitle(content)}\n\n${digestText(content)}`,
@@ -160,8 +131,3 @@ export const withoutQuery = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 };
-
-const signatureOf = (secret: string, text: string): string =>
-  `v1,${createHmac("sha256", Buffer.from(secret.replace(/^whsec_/, ""), "base64"))
-    .update(text)
-    .digest("base64")}`;

@@ -166,6 +166,7 @@ const pages = [
     () => import("./settings/tool-servers-page.tsx"),
     "ToolServersPage",
   ),
+  page("/settings/alerts", DIALOGS)(() => import("./settings/alerts-page.tsx"), "AlertsPage"),
   page("/settings/hook-policies", DIALOGS)(
     () => import("./settings/hook-policies-page.tsx"),
     "HookPoliciesPage",

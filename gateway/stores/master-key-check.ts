@@ -17,6 +17,7 @@ export const SEALED = {
     where value ~ '^1\\.[0-9a-f]{8}\\.'`,
   "mcp_servers.credential": sql`select credential as sealed from mcp_servers where credential is not null`,
   "vendor_accounts.credential": sql`select credential as sealed from vendor_accounts where credential is not null`,
+  "alerts.sealed": sql`select sealed from alerts`,
   "digest_webhooks.sealed": sql`select sealed from digest_webhooks`,
   "github_apps.sealed": sql`select sealed from github_apps`,
   "captured_bodies.sealed": sql`select substr(sealed, 1, 16) as sealed from captured_bodies`,

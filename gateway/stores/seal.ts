@@ -10,6 +10,7 @@ export type SealContext =
   | { orgId: string; toolServer: string; purpose: "tool_credential" }
   | { orgId: string; toolServer: string; keyId: string; purpose: "tool_session" }
   | { orgId: string; account: string; purpose: "vendor_account" }
+  | { orgId: string; alert: string; purpose: "alert" }
   | { orgId: string; purpose: "digest_webhook" | "directory" };
 
 export type Sealer = {
@@ -57,6 +58,8 @@ function ownerOf(it: SealContext): string {
       return `${it.toolServer}|${it.keyId}`;
     case "vendor_account":
       return it.account;
+    case "alert":
+      return it.alert;
     case "digest_webhook":
     case "directory":
       return "";

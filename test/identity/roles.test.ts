@@ -14,6 +14,7 @@ const NAMED = [
   "teams",
   "vendor-accounts",
   "budgets",
+  "alerts",
 ].flatMap((path) => [
   `GET /admin/v1/${path}`,
   `POST /admin/v1/${path}`,
@@ -33,6 +34,7 @@ const LEAST: Record<string, Role> = {
   "GET /admin/v1/vendor-bills": "administrator",
   "POST /admin/v1/vendor-bills/import": "administrator",
   "GET /admin/v1/budgets": "manager",
+  "POST /admin/v1/alerts/{name}/test": "administrator",
   "GET /admin/v1/spend": "administrator",
   "GET /admin/v1/search": "member",
   "GET /admin/v1/keys": "administrator",

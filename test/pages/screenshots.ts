@@ -39,6 +39,7 @@ const SETTINGS = [
   "guardrails",
   "prices",
   "tool-servers",
+  "alerts",
   "hook-policies",
   "people",
   "github",

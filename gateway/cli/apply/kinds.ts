@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
+import { AlertPut } from "#shared/admin/alerts.ts";
 import { BudgetPut } from "#shared/admin/budgets.ts";
 import { DiscountBody } from "#shared/admin/discounts.ts";
 import { readInstant } from "#shared/admin/fields.ts";
@@ -105,6 +106,7 @@ export const RESOURCE_KINDS = {
     // The list has those of teams, people and keys, too, whose names may be the same.
     nameOf: ({ kind, name }) => (kind === "budget" ? String(name) : `${kind} ${name}`),
   },
+  alerts: named("/alerts", AlertPut),
   prices: {
     path: "/prices",
     shape: "listed",

@@ -54,8 +54,8 @@ and is the only way to give a credential. Prices are a list; everything else is 
     - { model: qwen3-coder, effective_from: 2026-01-01, input: "0.20", output: "0.80" }
   settings: { default_route: coding }
 
-Kinds: providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, budgets, prices,
-discounts, vendor-accounts, reports, settings. Their fields are those of the admin API (/openapi).`;
+Kinds: providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, budgets, alerts,
+prices, discounts, vendor-accounts, reports, settings. Their fields are those of the admin API (/openapi).`;
 
 async function apply(file: string, options: Options): Promise<void> {
   const text = file === "-" ? await Bun.stdin.text() : await readNamed(file);

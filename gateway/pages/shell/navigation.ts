@@ -45,6 +45,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       setting("Routes", "/settings/routes", "models auto classifier fallbacks"),
       setting("Keys", "/settings/keys", "client key secret scopes"),
       setting("Limits and budgets", "/settings/limits", "rate budget"),
+      setting("Alerts", "/settings/alerts", "notify slack teams e-mail webhook threshold"),
       setting("Guardrails", "/settings/guardrails", "block pattern"),
       setting("Prices", "/settings/prices", "unpriced reprice"),
       setting("Tool servers", "/settings/tool-servers", "mcp"),

@@ -1,3 +1,4 @@
+import { AlertBody, AlertPatch } from "#shared/admin/alerts.ts";
 import { DiscountBody, DiscountPatch } from "#shared/admin/discounts.ts";
 import { GuardrailBody, GuardrailPatch } from "#shared/admin/guardrails.ts";
 import { HookPolicyBody, HookPolicyPatch } from "#shared/admin/hook-policies.ts";
@@ -22,6 +23,27 @@ const SECRET = {
 
 const PROVIDER_NAME: Words = { label: "Provider", help: "", suggest: "provider" };
 const MODEL_NAME: Words = { label: "Model", help: "", suggest: "model" };
+
+export const ALERT = formOf(AlertBody, AlertPatch, {
+  name: "Name",
+  on: "About",
+  to: {
+    label: "To",
+    members: {
+      kind: { label: "Kind", help: "" },
+      url: { label: "Address", help: "Stored encrypted. Enter it again to change anything here." },
+      secret: {
+        label: "Signing secret",
+        isSecret: true,
+        help: "Of a webhook: `whsec_` and at least 16 bytes in base64.",
+      },
+      addresses: { label: "E-mail addresses" },
+      from: { label: "Sender of e-mails", help: "" },
+      allow_private_network: PRIVATE,
+    },
+  },
+  enabled: "On",
+});
 
 export const PROVIDER = formOf(ProviderBody, ProviderPatch, {
   name: "Name",

@@ -1,0 +1,84 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+import { Name, SingleLine } from "./fields.ts";
+
+/** What an alert is about. */
+export const ALERT_KINDS = ["threshold", "unpriced_model"] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
+
+export const RECEIVER_KINDS = ["webhook", "slack", "teams", "email"] as const;
+
+const To = closed({
+  kind: oneOf(RECEIVER_KINDS),
+  url: SingleLine(
+    2048,
+    "Of the webhook; for e-mail of the server, as `smtps://user:password@mail.example.com`, or with `smtp://` for STARTTLS. Stored encrypted; only its end is shown.",
+  ),
+  secret: Type.Optional(
+    Type.String({
+      pattern: "^whsec_[A-Za-z0-9+/]{22,}={0,2}$",
+      maxLength: 256,
+      description:
+        "Of a webhook, which it signs: `whsec_` and at least 16 bytes in base64. Stored encrypted; only its end is shown.",
+    }),
+  ),
+  addresses: Type.Optional(
+    Type.Array(Type.String({ pattern: "^[^\\s@,;<>]{1,64}@[^\\s@,;<>]{1,255}$" }), {
+      minItems: 1,
+      maxItems: 20,
+      uniqueItems: true,
+      description: "Who gets the e-mails.",
+    }),
+  ),
+  from: Type.Optional(SingleLine(320, "The sender of the e-mails.")),
+  allow_private_network: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: "Whether `url` may be plain http, unencrypted SMTP, loopback or private.",
+    }),
+  ),
+});
+export type Receiver = Static<typeof To>;
+
+const members = {
+  on: Type.Array(oneOf(ALERT_KINDS), { minItems: 1, uniqueItems: true, description: "What it is about." }),
+  to: To,
+};
+const enabled = Type.Optional(Type.Boolean({ default: true }));
+
+/** `POST /admin/v1/alerts`. */
+export const AlertBody = closed({ name: Name, ...members, enabled });
+/** `PUT /admin/v1/alerts/{name}`: a `name` must be the address's. */
+export const AlertPut = closed({ name: Type.Optional(Name), ...members, enabled });
+export type AlertPut = Static<typeof AlertPut>;
+/** `PATCH /admin/v1/alerts/{name}`: absent members are kept; `to` is replaced completely. */
+export const AlertPatch = closed({
+  on: Type.Optional(members.on),
+  to: Type.Optional(To),
+  enabled,
+});
+export type AlertPatch = Static<typeof AlertPatch>;
+
+export const AlertView = closed({
+  name: Name,
+  on: Type.Array(oneOf(ALERT_KINDS)),
+  to: Type.Object(To.properties, {
+    additionalProperties: false,
+    description: "`url` and `secret` are `…` and their ends.",
+  }),
+  enabled: Type.Boolean(),
+  last_sent_at: nullable(Type.String()),
+  failure: nullable(
+    Type.String({ description: "The class of the last failure since something was last sent." }),
+  ),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+});
+export type AlertView = Static<typeof AlertView>;
+
+/** `POST /admin/v1/alerts/{name}/test`. */
+export const AlertTest = closed({
+  delivered: Type.Boolean(),
+  failure: nullable(Type.String({ description: "Why not." })),
+});
+export type AlertTest = Static<typeof AlertTest>;

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { SMTPServer } from "smtp-server";
+import { type Database, openDatabase } from "#drizzle/database.ts";
+import { type AlertDeps, doAlerts } from "#gateway/alerts/alerts.ts";
+import { createSealer } from "#gateway/stores/seal.ts";
+import { createOutboundFetch } from "#gateway/upstream/outbound-fetch.ts";
+import { addressGuard } from "#gateway/upstream/ssrf.ts";
+import type { Clock } from "#shared/clock.ts";
+import { doneVendor, priceCent } from "#test/limits/cent-vendor.ts";
+import { callOnce } from "#test/limits/world.ts";
+import { keptLog } from "#test/support/github-app.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+
+// Alerts, with real receivers of every protocol on loopback. The model `gpt-cent` costs a cent a call.
+
+const MASTER_KEY = Buffer.alloc(32, 7);
+const SECRET = `whsec_${Buffer.alloc(24, 3).toString("base64")}`;
+
+type Received = { path: string; headers: Headers; body: string };
+const received: Received[] = [];
+let status = 204;
+const receiver = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch: async (request) => {
+    const { pathname: path } = new URL(request.url);
+    received.push({ path, headers: request.headers, body: await request.text() });
+    return new Response(null, { status: path === "/dead" ? status : 204 });
+  },
+});
+const mails: string[] = [];
+const smtp = new SMTPServer({
+  disabledCommands: ["STARTTLS"],
+  onAuth: ({ username, password }, _, done) =>
+    username === "tally" && password === "pass word" ? done(null, { user: "tally" }) : done(new Error("no")),
+  onData: (stream, _, done) => {
+    let text = "";
+    stream.on("data", (part) => {
+      text += part;
+    });
+    stream.on("end", () => {
+      mails.push(text);
+      done();
+    });
+  },
+});
+
+let gateway: WiredGateway;
+let database: Database;
+let aheadMs = 0;
+const clock: Clock = {
+  now: () => new Date(Date.now() + aheadMs),
+  monotonicMs: () => performance.now() + aheadMs,
+};
+const deps = (): AlertDeps => {
+  const guard = addressGuard(clock);
+  const sealer = createSealer(MASTER_KEY);
+  const reach = createOutboundFetch(guard);
+  return { database, sealer, clock, log: keptLog().log, reach, addressGuard: guard };
+};
+/** Two gateways at once, each as if it had just started. */
+const rounds = () => Promise.all([doAlerts(deps()), doAlerts(deps())]);
+
+const url = (path: string) => `http://127.0.0.1:${receiver.port}${path}`;
+const alert = (name: string, to: object, on: string[] = ["threshold"]) =>
+  gateway.admin("PUT", `/alerts/${name}`, { on, to: { allow_private_network: true, ...to } });
+const at = (path: string) => received.filter((it) => it.path === path);
+const cent = (model = "gpt-cent") => callOnce(gateway.url, gateway.secret, { model, maxTokens: 1 });
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => smtp.listen(0, "127.0.0.1", resolve));
+  const upstream = await doneVendor();
+  gateway = await wiredGateway(
+    { chat: `${upstream.url}/v1`, messages: upstream.url },
+    { MASTER_KEY: MASTER_KEY.toString("base64") },
+  );
+  database = openDatabase(gateway.databaseUrl, { name: "test", max: 6, statementTimeoutMs: 60_000 });
+  await priceCent(gateway, "gpt-cent");
+  // Its type leaves out that it listens on TCP.
+  const { port } = smtp.server.address() as AddressInfo;
+  await alert("hook", { kind: "webhook", url: url("/hook?token=hidden-token"), secret: SECRET }, [
+    "threshold",
+    "unpriced_model",
+  ]);
+  await alert("chat", { kind: "slack", url: url("/slack/T0/B0/hidden-path") });
+  await alert("card", { kind: "teams", url: url("/teams?sig=hidden-signature") });
+  await alert("mail", {
+    kind: "email",
+    url: `smtp://tally:pass%20word@127.0.0.1:${port}`,
+    addresses: ["finance@example.com", "cto@example.com"],
+    from: "Tallygate <tallygate@example.com>",
+  });
+  await alert("dead", { kind: "slack", url: url("/dead") });
+});
+afterAll(async () => {
+  await database.close();
+  await receiver.stop(true);
+  await new Promise<void>((resolve) => smtp.close(() => resolve()));
+});
+
+const isSigned = ({ headers, body }: Received): boolean => {
+  const text = `${headers.get("webhook-id")}.${headers.get("webhook-timestamp")}.${body}`;
+  const signature = createHmac("sha256", Buffer.alloc(24, 3)).update(text).digest("base64");
+  return headers.get("webhook-signature") === `v1,${signature}`;
+};
+
+test("a test message reaches each kind of receiver, signed where it has a secret; a failure is answered by its class", async () => {
+  for (const name of ["hook", "chat", "card", "mail"]) {
+    expect(await gateway.admin("POST", `/alerts/${name}/test`)).toEqual({ delivered: true, failure: null });
+  }
+  status = 503;
+  expect(await gateway.admin("POST", "/alerts/dead/test")).toEqual({
+    delivered: false,
+    failure: "Answer 503",
+  });
+  const [hook] = at("/hook");
+  expect(hook && isSigned(hook)).toBe(true);
+  expect(JSON.parse(hook?.body ?? "")).toMatchObject({
+    type: "tallygate.alert",
+    alert: "hook",
+    kind: "test",
+  });
+  expect(JSON.parse(at("/slack/T0/B0/hidden-path")[0]?.body ?? "").text).toContain("Test of the alert chat");
+  const [card] = JSON.parse(at("/teams")[0]?.body ?? "").attachments;
+  expect(card.content).toMatchObject({
+    type: "AdaptiveCard",
+    body: [{ text: "Test of the alert card" }, {}],
+  });
+  expect(mails[0]).toContain("To: finance@example.com, cto@example.com");
+  expect(mails[0]).toContain("Subject: Test of the alert mail");
+});
+
+test("a threshold is reported once by each alert, over gateways and restarts, the highest alone; a dead receiver stops nothing", async () => {
+  received.length = mails.length = 0;
+  await gateway.admin("POST", "/people", { email: "secret-person@example.com", budget_usd: "0.05" });
+  await gateway.admin("PUT", "/budgets/all", {
+    on: { kind: "organisation" },
+    amount_usd: "0.10",
+    mode: "soft",
+    thresholds: [10, 20, 50],
+  });
+  for (let times = 0; times < 2; times += 1) await cent();
+  await gateway.admin("GET", "/budgets");
+  for (let times = 0; times < 3; times += 1) await rounds();
+  const [first, ...more] = at("/hook").map(({ body }) => JSON.parse(body));
+  expect(first).toMatchObject({
+    kind: "threshold",
+    title: "The budget all has reached 20 %",
+    facts: { budget: "all", threshold: 20, used_usd: "0.02", amount_usd: "0.1" },
+  });
+  expect(more).toEqual([]);
+  expect([at("/slack/T0/B0/hidden-path"), at("/teams"), mails, at("/dead")].map((it) => it.length)).toEqual([
+    1, 1, 1, 1,
+  ]);
+  // Its next attempt, once it is due, has the same text.
+  status = 204;
+  aheadMs += 10 * 60_000;
+  await rounds();
+  const dead = at("/dead");
+  expect([dead.length, dead[1]?.body]).toEqual([2, dead[0]?.body]);
+  expect(at("/hook")).toHaveLength(1);
+  for (let times = 0; times < 3; times += 1) await cent();
+  await gateway.admin("GET", "/budgets");
+  await rounds();
+  await rounds();
+  expect(at("/hook").map(({ body }) => JSON.parse(body).facts.threshold)).toEqual([20, 50]);
+  expect(at("/hook").every(isSigned)).toBe(true);
+});
+
+test("a person's budget is reported without the person's e-mail", async () => {
+  received.length = 0;
+  const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", {
+    name: "of the person",
+    owner: "secret-person@example.com",
+  });
+  for (let times = 0; times < 3; times += 1)
+    await callOnce(gateway.url, secret, { model: "gpt-cent", maxTokens: 1 });
+  await gateway.admin("GET", "/budgets");
+  await rounds();
+  const titles = at("/hook").map(({ body }) => JSON.parse(body).title);
+  expect(titles).toContain("A person's budget has reached 50 %");
+  expect(JSON.stringify(received)).not.toContain("secret-person");
+});
+
+test("a model without a price is reported once by the alerts about it alone", async () => {
+  received.length = 0;
+  await cent("gpt-nobody-knows");
+  await gateway.admin("GET", "/budgets");
+  await rounds();
+  await rounds();
+  expect(at("/hook").map(({ body }) => JSON.parse(body).title)).toEqual([
+    "chat-vendor/gpt-nobody-knows has no price",
+  ]);
+  expect(received).toHaveLength(1);
+});
+
+test("addresses and secrets are stored sealed and shown by their ends alone, and internal addresses need a word", async () => {
+  const stored = JSON.stringify([
+    await gateway.sql`select * from alerts`,
+    await gateway.admin("GET", "/alerts"),
+    await gateway.admin("GET", "/audit"),
+  ]);
+  for (const secret of ["hidden-token", "hidden-path", "hidden-signature", "pass%20word", SECRET])
+    expect(stored).not.toContain(secret);
+  await gateway.admin("PATCH", "/alerts/hook", { enabled: false });
+  for (const [to, fault] of [
+    [{ kind: "slack", url: url("/x"), allow_private_network: false }, "/to/url: Plain http needs"],
+    [
+      { kind: "slack", url: "https://10.0.0.1/x", allow_private_network: false },
+      "/to/url: A loopback or private",
+    ],
+    [{ kind: "slack", url: "https://169.254.169.254/x" }, "/to/url: A provider cannot have this address"],
+    [{ kind: "webhook", url: url("/x") }, "/to/secret: Expected for webhook"],
+    [
+      { kind: "email", url: "https://mail.example.com", addresses: ["a@b.c"], from: "x@y.z" },
+      "/to/url: Expected an smtps",
+    ],
+    [{ kind: "email", url: "smtps://mail.example.com", from: "x@y.z" }, "/to/addresses: Expected for email"],
+  ] as const) {
+    await expect(alert("wrong", to)).rejects.toThrow(fault);
+  }
+});
