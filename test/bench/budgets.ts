@@ -33,7 +33,12 @@ try {
     models: [MODEL],
     allow_private_network: true,
   });
-  await gateway.admin("POST", "/prices", { model: MODEL, effective_from: "2020-01-01", input: "1", output: "2" });
+  await gateway.admin("POST", "/prices", {
+    model: MODEL,
+    effective_from: "2020-01-01",
+    input: "1",
+    output: "2",
+  });
   await gateway.admin("PUT", "/teams/web", limits);
   const secretOf = async (name: string, facts: object) =>
     (await gateway.admin<{ secret: string }>("POST", "/keys", { name, ...facts })).secret;
@@ -44,14 +49,20 @@ try {
   };
   // A tag that these calls have; an organisation's budget would be on the other keys, too.
   await gateway.admin("PUT", "/budgets/tagged", { on: { kind: "tag", id: "three" }, amount_usd: "1000000" });
-  const costs = Object.fromEntries(LEVELS.map((level) => [level, { cpu: [], perSecond: [] }])) as unknown as Record<
-    (typeof LEVELS)[number],
-    { cpu: number[]; perSecond: number[] }
-  >;
+  const costs = Object.fromEntries(
+    LEVELS.map((level) => [level, { cpu: [], perSecond: [] }]),
+  ) as unknown as Record<(typeof LEVELS)[number], { cpu: number[]; perSecond: number[] }>;
   for (let round = 0; round <= rounds; round += 1) {
     for (const level of LEVELS) {
       const headers = { authorization: `Bearer ${secrets[level]}`, "x-tags": level };
-      const under = { name: level, url: gateway.url, model: MODEL, headers, pids: () => [], stop: gateway.stop };
+      const under = {
+        name: level,
+        url: gateway.url,
+        model: MODEL,
+        headers,
+        pids: () => [],
+        stop: gateway.stop,
+      };
       const before = cpuSecondsOf([gateway.pid()]) + own.cpuMs() / 1000;
       const { requests, elapsedSeconds, errors } = await runWrk(under, {
         connections: 32,
