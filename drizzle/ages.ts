@@ -58,7 +58,10 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   key_spend: after(92, "day"),
   // An alert reports a state again once it has not been found for this long at most.
   alert_states: after(100, "seen_at"),
+  reprice_differences: after(90, "noted_at"),
   reprice_jobs: after(90, "finished_at"),
+  record_versions: after("retention", "started_at"),
+  periods: FEW,
   refresh_tokens: after(30, "key_expires_at"),
   device_sign_ins: after(1, "expires_at"),
   key_secrets: after(1, "expires_at"),

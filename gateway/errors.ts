@@ -99,6 +99,11 @@ export const ERRORS = {
     anthropic: "timeout_error",
     public: "The request body came too slowly.",
   },
+  month_closed: {
+    status: 409,
+    ...INVALID_REQUEST,
+    public: "Every month of the window is closed. Reopen a month to change the costs of its records.",
+  },
   conflict: { status: 422, ...INVALID_REQUEST, public: "The name is taken. Choose another." },
   too_large: {
     status: 413,

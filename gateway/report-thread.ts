@@ -87,7 +87,7 @@ async function run({ id, order }: Run): Promise<void> {
 }
 
 async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run, "kind">): Promise<string> {
-  const now = new Date(order.nowMs);
+  const now = nowOf({ asOfMs: undefined, ...order });
   const written = async (make: () => Promise<string>) => {
     if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
     const beganMs = systemClock.monotonicMs();
@@ -113,12 +113,15 @@ async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run,
   });
 }
 
+const nowOf = ({ nowMs, asOfMs = nowMs }: { nowMs: number; asOfMs?: number | undefined }): Date =>
+  new Date(asOfMs);
+
 /** What `POST /v1/reports/query` and `POST /v1/reports/overview` answer. */
 async function answerText(
   runner: ReportRunner,
   { reports, form, ...order }: Extract<ReportOrder, { what: "query" }>,
 ): Promise<string> {
-  const now = new Date(order.nowMs);
+  const now = nowOf(order);
   const facts: QueryFacts = {
     scope: order.scope === null ? null : { team: order.scope },
     complete: order.complete,

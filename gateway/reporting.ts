@@ -42,7 +42,7 @@ export type ReportRunner = {
 type WantedReport = Pick<Ask, "spec" | "rowsMax" | "unpriced" | "withoutReviews" | "moves">;
 
 /** `byOwner`: a filter by subject means the owners of keys alone. `timeZone`: the zone of days, weeks and months. */
-type Reading = Pick<Ask, "byOwner" | "timeZone">;
+type Reading = Pick<Ask, "byOwner" | "timeZone" | "asOfMs">;
 
 /** `empty`: the report's windows have no records. `ceiling`: its cost is at most this, for it holds whole batches. */
 export type ResultWithEmpty = Result & { empty: boolean; ceiling: boolean; rate_mix_volume?: Movement };
@@ -141,15 +141,15 @@ async function resultsIn(
 
 async function answersIn(
   databases: Databases,
-  { orgId, rollupsFrom, byOwner, timeZone }: Reporting,
+  { orgId, rollupsFrom, byOwner, timeZone, asOfMs }: Reporting,
   asked: readonly (WantedReport & { periods: Periods })[],
 ): Promise<(Answers & { moved?: Movement })[]> {
   const asks: Ask[] = [];
   for (const one of asked) {
     // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
-    const known = await knownIn(databases, { orgId, timeZone, ...one }, rollupsFrom);
+    const known = await knownIn(databases, { orgId, timeZone, asOfMs, ...one }, rollupsFrom);
     const reverted = needsReverts(one.spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
-    asks.push({ engine: databases.engine, orgId, byOwner, timeZone, reverted, ...one, ...known });
+    asks.push({ engine: databases.engine, orgId, byOwner, timeZone, asOfMs, reverted, ...one, ...known });
   }
 
   // Plan and run: one statement for the rows of both periods, side by side, and their total.
@@ -221,11 +221,12 @@ async function payersIn(
   return row;
 }
 
+/** Versions of records are in Postgres alone. */
 const reading = async <T>(
-  { postgres, clickhouse }: Reporting,
+  { postgres, clickhouse, asOfMs }: Reporting,
   work: (databases: Databases) => Promise<T>,
 ): Promise<T> =>
-  clickhouse && (await clickhouse.isWhole(postgres))
+  clickhouse && asOfMs === undefined && (await clickhouse.isWhole(postgres))
     ? await clickhouse.snapshot((records) =>
         work({ engine: CLICKHOUSE, records, postgres: (query) => postgres.snapshot((ask) => ask(query)) }),
       )

@@ -14,7 +14,10 @@ export const QUERY_FACTS = {
       "False: calls that have just ended may be missing, because they could not be stored or copied in time.",
   }),
   time_zone: Type.String({ description: "IANA time zone in which days, weeks and months begin." }),
-  as_of: Type.String({ description: "When the answer was asked for: the end of ranges that have none." }),
+  as_of: Type.String({
+    description:
+      "When the answer was asked for, or the query's `as_of`: the end of ranges that have none. Costs are those known then.",
+  }),
 };
 export type QueryFacts = Static<ReturnType<typeof Type.Object<typeof QUERY_FACTS>>>;
 /** Members of a report that `POST /v1/reports/query` answers. */

@@ -13,11 +13,13 @@ import { adminKeys } from "./keys.ts";
 import { adminMcpServers } from "./mcp-servers.ts";
 import { adminSetupLinks, adminSignInLinks } from "./one-time-links.ts";
 import { adminPeople } from "./people.ts";
+import { adminPeriods } from "./periods.ts";
 import { adminPrices } from "./prices.ts";
 import { adminProviderTest } from "./provider-test.ts";
 import { adminProviders } from "./providers.ts";
 import { adminPullRequests } from "./pull-requests.ts";
 import { adminRepositories } from "./repositories.ts";
+import { adminRepricing } from "./reprice.ts";
 import { adminRequests } from "./requests.ts";
 import { adminRoleMappings } from "./role-mappings.ts";
 import { adminRoutes } from "./routes.ts";
@@ -45,6 +47,9 @@ const PARTS: readonly ((deps: AdminDeps) => AnyElysia)[] = [
   adminSearch,
   adminKeys,
   adminPrices,
+  (deps) => adminRepricing(deps, "reprice"),
+  (deps) => adminRepricing(deps, "restate"),
+  adminPeriods,
   adminDiscounts,
   adminVendorAccounts,
   adminVendorBills,

@@ -2,13 +2,20 @@ import { readPrice } from "#drizzle/price-text.ts";
 import type { PriceSnapshot } from "#drizzle/schema/records.ts";
 import type { RequestPage } from "#shared/admin/records.ts";
 import { difference, formatDecimal, parseDecimal, times } from "#shared/decimal.ts";
-import type { RecordRow } from "../stores/requests.ts";
+import type { RecordRow, VersionRow } from "../stores/requests.ts";
 
 /** Explains a record's cost: the rule, the price's origin, and the lines that add up to it. */
-export function explainCost(row: RecordRow): RequestPage["cost"] {
+export function explainCost(row: RecordRow, versions: readonly VersionRow[]): RequestPage["cost"] {
   const price = readPrice(row.price);
   return {
-    reason: reasonOf(row, price),
+    versions: versions.map(({ costUsd, costBasis, listCostUsd, price: stored, until, actor, reason }) => ({
+      cost_usd: costUsd,
+      cost_basis: costBasis,
+      list_cost_usd: listCostUsd,
+      entry: readPrice(stored)?.entry ?? null,
+      ...{ until, actor, reason },
+    })),
+    reason: reasonOf(row, price, versions),
     entry: price?.entry ?? null,
     repriced_at: price?.repricedAt ?? null,
     savings_usd: savingsOf(row),
@@ -36,7 +43,7 @@ export const isCeiling = ({
 }: Pick<RecordRow, "costBasis" | "costUsd" | "partial">) =>
   costBasis === "interactive" && costUsd !== null && !partial;
 
-function reasonOf(row: RecordRow, price: PriceSnapshot | null): string {
+function reasonOf(row: RecordRow, price: PriceSnapshot | null, versions: readonly VersionRow[]): string {
   if (row.costUsd === null) return unpricedReason(row);
   if (row.costBasis === "vendor") return vendorReason(row);
   if (price === null) {
@@ -49,7 +56,9 @@ function reasonOf(row: RecordRow, price: PriceSnapshot | null): string {
     row.channel === "subscription" ? " It is a list price, because a subscription paid for the call." : "";
   const { entry, repricedAt } = price;
   const later =
-    repricedAt === undefined ? "" : ` The call was priced at ${repricedAt}; until then its cost was unknown.`;
+    repricedAt === undefined
+      ? ""
+      : ` The call was priced at ${repricedAt}; ${versions.some(({ costUsd }) => costUsd !== null) ? "it had another price before" : "until then its cost was unknown"}.`;
   const other = row.modelMismatch
     ? ` ${row.responseModel} answered, although ${row.model} was asked for.`
     : "";

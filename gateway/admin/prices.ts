@@ -1,26 +1,18 @@
-import { pageOf, readDecimal, readInstant } from "#shared/admin/fields.ts";
+import { readDecimal, readInstant } from "#shared/admin/fields.ts";
 import {
   PriceBody,
   PricePatch,
   type PriceView,
-  RepriceBody,
-  RepriceJobView,
-  RepriceView,
   UnpricedModels,
   PriceView as View,
 } from "#shared/admin/prices.ts";
 import { PricesInForce } from "#shared/admin/prices-in-force.ts";
 import { GatewayError } from "../errors.ts";
-import { readJson } from "../plugins/body.ts";
 import { STANDARD } from "../pricing/tier.ts";
-import { findJob, listJobs } from "../repricing/reprice-jobs.ts";
 import { PRICES, type PriceFields, type PriceOverrideRow } from "../stores/prices.ts";
-import { type AdminDeps, readDatabase } from "./deps.ts";
-import { adminRoute, LIST_QUERY } from "./documented.ts";
-import { pageById } from "./page-by-id.ts";
-import { idParameter } from "./parameters.ts";
+import type { AdminDeps } from "./deps.ts";
+import { adminRoute } from "./documented.ts";
 import { pricesInForce } from "./prices-in-force.ts";
-import { cancelReprice, jobView, reprice } from "./reprice.ts";
 import { adminTerms } from "./terms.ts";
 import { unpricedModels } from "./unpriced-models.ts";
 import { viewAs } from "./view-as.ts";
@@ -34,38 +26,10 @@ export const adminPrices = (deps: AdminDeps) =>
     patched,
     view: (row: PriceOverrideRow): PriceView => viewAs(View, row),
   })
-    .get("/reprice", ({ request }) => pageById(deps, request, { list: listJobs, view: jobView }), { ...JOBS })
-    .get("/reprice/:id", ({ params }) => readJob(deps, params.id), { ...JOB })
-    .post("/reprice/:id/cancel", ({ params, origin }) => cancelReprice(deps, origin, params.id), {
-      ...CANCEL,
-    })
     .get("/unpriced", () => unpricedModels(deps), { ...UNPRICED_MODELS })
-    .get("/in-force", ({ request }) => pricesInForce(deps, request), { ...IN_FORCE })
-    .post(
-      "/reprice",
-      async ({ request, origin }) => reprice(deps, origin, await readJson(deps, request, RepriceBody)),
-      { ...REPRICE },
-    );
+    .get("/in-force", ({ request }) => pricesInForce(deps, request), { ...IN_FORCE });
 
 const docs = adminRoute("prices");
-const REPRICE = docs({
-  summary: "Price unpriced records",
-  description:
-    "Uses their stored counts and the prices in force at the time of the call. Priced records keep their price. More than 5,000 records are a job: 202, with its address in `location`.",
-  body: RepriceBody,
-  answers: { 200: RepriceView, 202: RepriceJobView },
-});
-const JOBS = docs({
-  summary: "List jobs of repricing, newest first",
-  query: LIST_QUERY,
-  answers: { 200: pageOf(RepriceJobView) },
-});
-const JOB = docs({ summary: "Read how far a job of repricing is", answers: { 200: RepriceJobView } });
-const CANCEL = docs({
-  summary: "Cancel a job of repricing",
-  description: "What it has priced stays priced. Both sums are in the audit log. 422 if it is finished.",
-  answers: { 200: RepriceJobView },
-});
 const UNPRICED_MODELS = docs({
   summary: "List models without a price, and how to give them one",
   description: "Of the last 7 days, those with the most calls first.",
@@ -79,12 +43,6 @@ const IN_FORCE = docs({
   query: { on: "A date: prices at its end (UTC). Default: now." },
   answers: { 200: PricesInForce },
 });
-
-async function readJob(deps: AdminDeps, id: string): Promise<RepriceJobView> {
-  const job = await readDatabase(deps, (db) => findJob(db, idParameter(id)));
-  if (!job) throw new GatewayError("not_found");
-  return jobView(job);
-}
 
 const NEW: PriceFields = {
   provider: null,

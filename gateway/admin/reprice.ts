@@ -1,126 +1,179 @@
-import { readEnd, readInstant } from "#shared/admin/fields.ts";
-import { type RepriceBody, RepriceJobView, type RepriceView } from "#shared/admin/prices.ts";
-import { formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
-import { GatewayError } from "../errors.ts";
+import type { AnyElysia } from "elysia";
+import type { RepriceKind } from "#drizzle/schema/reprice-jobs.ts";
+import { pageOf, readEnd, readInstant } from "#shared/admin/fields.ts";
 import {
-  auditRepricing,
+  DifferenceView,
+  RepriceBody,
+  RepriceJobView,
+  RepriceView,
+  RestateBody,
+  RestatedJob,
+  RestateJobView,
+} from "#shared/admin/prices.ts";
+import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
+import { GatewayError } from "../errors.ts";
+import { readJson } from "../plugins/body.ts";
+import type { Selection } from "../repricing/priced-again.ts";
+import {
   cancelJob,
+  differencesOf,
+  doRepriceJob,
   findJob,
   insertJob,
+  listJobs,
+  type NewJob,
   newCostOf,
   type RepriceJobRow,
 } from "../repricing/reprice-jobs.ts";
-import {
-  applyPrices,
-  costOfWindow,
-  listUnpriced,
-  pricing,
-  RECORDS_AT_ONCE,
-  type RecordWindow,
-  type UnpricedRecord,
-} from "../repricing/unpriced-records.ts";
-import type { Origin } from "../stores/audit.ts";
 import { audited, type Reader } from "../stores/change.ts";
-import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
+import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { pageById } from "./page-by-id.ts";
 import { idParameter } from "./parameters.ts";
 import { viewAs } from "./view-as.ts";
 
 /** Maximum number of records priced before the answer; larger repricings run as a background job. */
 const AT_ONCE_MAX = 5000;
 
-/**
- * Prices the unpriced records of a window by the prices that were in force when each was made: at once, or as a job
- * (202) that any gateway works on.
- */
-export async function reprice(
-  deps: AdminDeps,
-  origin: Origin,
-  body: RepriceBody,
-): Promise<RepriceView | Response> {
-  const window = windowOf(body);
-  const dryRun = body.dry_run ?? false;
-  await awaitSettled(deps);
-  // A price that was entered through another gateway is known from here on.
-  await readDatabase(deps, () => deps.directory.refresh());
-  const before = await readDatabase(deps, (db) => costOfWindow(db, window));
-  if (before.unpriced <= AT_ONCE_MAX) return repriceAtOnce(deps, origin, { window, dryRun, before });
-  const job = await insertJob(deps.database, { window, dryRun, before, origin });
-  const location = `/admin/v1/prices/reprice/${job.id}`;
-  return Response.json(jobView(job), { status: 202, headers: { location } });
-}
+const docs = adminRoute("prices");
 
-type Asked = { window: RecordWindow; dryRun: boolean; before: { unpriced: number; costUsd: string } };
+const JOB_DOCS = {
+  reprice: {
+    start: docs({
+      summary: "Price unpriced records",
+      description:
+        "Uses their stored counts and the prices in force at the time of the call. Priced records keep their price, and records of closed months stay as they are. More than 5,000 records are a job: 202, with its address in `location`. 409 if all months of the window are closed.",
+      body: RepriceBody,
+      answers: { 200: RepriceView, 202: RepriceJobView },
+    }),
+    view: RepriceJobView,
+    noun: "repricing",
+  },
+  restate: {
+    start: docs({
+      summary: "Price records again, with the prices now known for their day",
+      description:
+        "A dry run shows the difference by month, team and model, and writes nothing. Records keep their versions. What a provider reported stays the cost. Records of closed months stay as they are; 409 if all months of the window are closed. Up to 5,000 records are done before the answer; more are a job that continues after a restart: 202, with its address in `location`.",
+      body: RestateBody,
+      answers: { 200: RestateJobView, 202: RestateJobView },
+    }),
+    view: RestateJobView,
+    noun: "restatement",
+  },
+} as const;
 
-async function repriceAtOnce(
-  deps: AdminDeps,
-  origin: Origin,
-  { window, dryRun, before }: Asked,
-): Promise<RepriceView> {
-  const price = pricing(deps.directory.current(), deps.clock.now());
-  const oldCostUsd = formatDecimal(parseDecimal(before.costUsd));
-  let repriced = 0;
-  let cost = parseDecimal(before.costUsd);
-  const sums = () => ({ ...window, repriced, oldCostUsd, newCostUsd: formatDecimal(cost) });
-  await auditRepricing(deps.database, origin, {
-    sums,
-    work: async (tx) => {
-      for await (const records of unpricedIn(tx, window)) {
-        const priced = records.flatMap(price);
-        const kept = dryRun || priced.length === 0 ? priced : await applyPrices(tx, priced);
-        repriced += kept.length;
-        cost = kept.reduce((sum, { costUsd }) => plus(sum, parseDecimal(costUsd)), cost);
-      }
-      return !dryRun && repriced > 0;
-    },
-  });
-  return {
-    dry_run: dryRun,
-    ...window,
-    unpriced_records: before.unpriced,
-    repriced_records: repriced,
-    old_cost_usd: oldCostUsd,
-    new_cost_usd: formatDecimal(cost),
+/** `/admin/v1/prices/reprice` or `/restate`: starts jobs that price records, lists, shows and cancels them. */
+export const adminRepricing = (deps: AdminDeps, kind: RepriceKind): AnyElysia => {
+  const { start, view, noun } = JOB_DOCS[kind];
+  const show = async (job: RepriceJobRow) =>
+    kind === "reprice"
+      ? viewOf(job)
+      : { ...viewOf(job), differences: await readDatabase(deps, (db) => differencesIn(db, job)) };
+  const existing = async (reader: Reader, text: string) => {
+    const job = await findJob(reader, kind, idParameter(text));
+    if (!job) throw new GatewayError("not_found");
+    return job;
   };
+  return adminPart(deps, `prices/${kind}`)
+    .post(
+      "",
+      async ({ request, origin }) => {
+        const body = await readJson(deps, request, kind === "reprice" ? RepriceBody : RestateBody);
+        const job = await started(deps, {
+          selection: selectionOf(kind, body),
+          dryRun: body.dry_run ?? false,
+          origin,
+        });
+        const shown = await show(job);
+        const headers = { location: `/admin/v1/prices/${kind}/${job.id}` };
+        if (job.finishedAt === null) return Response.json(shown, { status: 202, headers });
+        return kind === "restate" ? shown : viewAs(RepriceView, repricedOf(job));
+      },
+      { ...start },
+    )
+    .get("", ({ request }) => pageById(deps, request, { list: listJobs(kind), view: viewOf }), {
+      ...docs({
+        summary: `List jobs of ${noun}, newest first`,
+        query: LIST_QUERY,
+        answers: { 200: pageOf(view) },
+      }),
+    })
+    .get("/:id", async ({ params }) => show(await readDatabase(deps, (db) => existing(db, params.id))), {
+      ...docs({ summary: `Read how far a job of ${noun} is`, answers: { 200: view } }),
+    })
+    .post(
+      "/:id/cancel",
+      ({ params, origin }) =>
+        audited(deps.database, origin, async (tx, audit) => {
+          const { id } = await existing(tx, params.id);
+          const job = await cancelJob(tx, id, deps.clock.now());
+          if (!job) throw new GatewayError("conflict", "The job is finished.");
+          const after = viewOf(job);
+          await audit({ action: `${noun}.cancelled`, subject: `${job.from} to ${job.to}`, after });
+          return after;
+        }),
+      {
+        ...docs({
+          summary: `Cancel a job of ${noun}`,
+          description:
+            "What it has priced stays priced. Both sums are in the audit log. 422 if it is finished.",
+          answers: { 200: view },
+        }),
+      },
+    );
+};
+
+const WAIT = { tries: 200, ms: 50 };
+
+/** Starts a job, and waits for it if it is small. @throws GatewayError month_closed */
+async function started(deps: AdminDeps, asked: NewJob): Promise<RepriceJobRow> {
+  await awaitSettled(deps);
+  const job = await insertJob(deps.database, asked);
+  if (!job) throw new GatewayError("month_closed");
+  if (job.records > AT_ONCE_MAX) return job;
+  let current: RepriceJobRow | null = job;
+  const isTaken = !(await doRepriceJob(deps, { id: job.id }));
+  for (let tries = 0; current?.finishedAt === null && tries < WAIT.tries; tries++) {
+    // Another gateway may have taken it first.
+    if (tries > 0 || isTaken) await Bun.sleep(WAIT.ms);
+    current = await readDatabase(deps, (db) => findJob(db, job.kind, job.id));
+  }
+  return current ?? job;
 }
 
-async function* unpricedIn(reader: Reader, window: RecordWindow): AsyncGenerator<UnpricedRecord[]> {
-  let after: UnpricedRecord | undefined;
-  do {
-    const slice = { after: after ?? null, limit: RECORDS_AT_ONCE };
-    const records: UnpricedRecord[] = await listUnpriced(reader, window, slice);
-    yield records;
-    after = records.length === RECORDS_AT_ONCE ? records.at(-1) : undefined;
-  } while (after);
-}
-
-function windowOf({ from, to }: RepriceBody): RecordWindow {
+function selectionOf(kind: RepriceKind, { from, to, ...of }: RestateBody): Selection {
   const fromMs = readInstant(from) ?? 0;
   const toMs = readEnd(to) ?? 0;
   if (fromMs >= toMs) throw new GatewayError("invalid_request", "/to: Expected a time after /from.");
-  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+  const window = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+  return { kind, ...window, provider: of.provider ?? null, model: of.model ?? null };
 }
-
-/** Cancels a job; priced records keep their prices. The audit log keeps its old and its new sum. */
-export const cancelReprice = (deps: AdminDeps, origin: Origin, text: string): Promise<RepriceJobView> =>
-  audited(deps.database, origin, async (tx, audit) => {
-    const id = idParameter(text);
-    if (!(await findJob(tx, id))) throw new GatewayError("not_found");
-    const job = await cancelJob(tx, id, deps.clock.now());
-    if (!job) throw new GatewayError("conflict", "The job is finished.");
-    const after = jobView(job);
-    await audit({ action: "repricing.cancelled", subject: `${job.from} to ${job.to}`, after });
-    return after;
-  });
 
 const stateOf = ({ finishedAt, cancelledAt }: RepriceJobRow): RepriceJobView["state"] => {
   if (finishedAt === null) return "running";
   return cancelledAt === null ? "done" : "cancelled";
 };
 
-export const jobView = (job: RepriceJobRow): RepriceJobView =>
-  viewAs(RepriceJobView, {
-    ...job,
-    state: stateOf(job),
-    oldCostUsd: formatDecimal(parseDecimal(job.oldCostUsd)),
-    newCostUsd: newCostOf(job),
-  });
+const repricedOf = (job: RepriceJobRow) => ({
+  ...job,
+  state: stateOf(job),
+  unpricedRecords: job.records,
+  restatedRecords: job.repricedRecords,
+  oldCostUsd: formatDecimal(parseDecimal(job.oldCostUsd)),
+  newCostUsd: newCostOf(job),
+  differenceUsd: formatDecimal(parseDecimal(job.addedCostUsd)),
+});
+
+const viewOf = (job: RepriceJobRow): RepriceJobView | RestateJobView =>
+  job.kind === "reprice" ? viewAs(RepriceJobView, repricedOf(job)) : viewAs(RestatedJob, repricedOf(job));
+
+const differencesIn = async (reader: Reader, { id }: RepriceJobRow): Promise<DifferenceView[]> =>
+  (await differencesOf(reader, id)).map((row) =>
+    viewAs(DifferenceView, {
+      ...row,
+      team: row.team || null,
+      oldCostUsd: formatDecimal(parseDecimal(row.oldCostUsd)),
+      newCostUsd: formatDecimal(parseDecimal(row.newCostUsd)),
+      differenceUsd: formatDecimal(parseDecimal(row.differenceUsd)),
+    }),
+  );

@@ -1,12 +1,7 @@
 import { CHANNELS, COST_BASES, STATES } from "#drizzle/schema/records.ts";
 import { BodyView } from "#shared/admin/bodies.ts";
 import { pageOf } from "#shared/admin/fields.ts";
-import {
-  RequestPage,
-  type RequestPage as RequestPageView,
-  type RequestView,
-  RequestView as View,
-} from "#shared/admin/records.ts";
+import { RequestPage, type RequestView, RequestView as View } from "#shared/admin/records.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { GatewayError } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
@@ -14,6 +9,7 @@ import { readCapturedBody } from "../stores/bodies.ts";
 import {
   findRequest,
   listRequests,
+  listVersions,
   REQUEST_FILTERS,
   type RecordRow,
   type RequestQuery,
@@ -68,7 +64,8 @@ export const adminRequests = (deps: AdminDeps) =>
         await awaitSettled(deps);
         const row = await readDatabase(deps, (db) => findRequest(db, id, recordScope(viewer)));
         if (!row) throw new GatewayError("not_found");
-        return pageViewOf(row);
+        const versions = await readDatabase(deps, (db) => listVersions(db, row));
+        return { ...viewOf(row), cost: explainCost(row, versions) };
       },
       docs({
         summary: "Read a record and how its cost adds up",
@@ -141,5 +138,3 @@ const viewOf = (row: RecordRow): RequestView =>
     costBasis: row.costBasis ?? (row.price === null ? null : "list"),
     ceiling: isCeiling(row),
   });
-
-const pageViewOf = (row: RecordRow): RequestPageView => ({ ...viewOf(row), cost: explainCost(row) });

@@ -3,7 +3,7 @@ import type { Provider } from "../directory.ts";
 import { priceBook } from "../pricing/price-book.ts";
 import { STANDARD, tierOf } from "../pricing/tier.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
-import { listUnpricedModels, type UnpricedModel } from "../repricing/unpriced-records.ts";
+import { listUnpricedModels, type UnpricedModel } from "../repricing/unpriced-models.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 
 const DAYS_MS = 7 * 86_400_000;

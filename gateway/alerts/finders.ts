@@ -1,7 +1,7 @@
 import type { Transaction } from "#drizzle/database.ts";
 import type { AlertKind } from "#shared/admin/alerts.ts";
 import { parsePico, shortDecimal } from "../limits/money.ts";
-import { listUnpricedModels } from "../repricing/unpriced-records.ts";
+import { listUnpricedModels } from "../repricing/unpriced-models.ts";
 import { type BudgetInForce, budgetsInForce } from "../stores/budgets.ts";
 import type { AlertFinding } from "./alert-rows.ts";
 

@@ -84,6 +84,7 @@ const UNDERSTAND: readonly Row[] = [
   ["reports", "Reports", "Built-in and saved reports, dimensions, measures and retention.", REPORTS],
   ["accuracy", "How accurate figures are", "Where a figure is exact, a lower bound (`≥`), or unknown.", REPORTS, "Accuracy"],
   ["how-a-price-is-found", "How a price is found", "Which price a call gets, and what to do if it is missing or wrong.", "gateway/pricing/README.md"],
+  ["how-a-figure-comes-about", "How a figure comes about", "From the provider's answer to a report; correct a price, and close a month.", "gateway/pricing/HISTORY.md"],
   ["prices", "Prices", "Enter prices, and price records later.", PROVIDERS, "Prices"],
   ["vendor-bills", "Vendor bills", "Read vendors' bills, and compare them with what was metered.", "gateway/bills/README.md"],
   ["console", "Console", "The pages in the browser, and the question each one answers.", "gateway/pages/README.md"],

@@ -41,6 +41,8 @@ export type Ask = {
   isShared?: true;
   /** In which days, weeks and months begin (shared/time-zone.ts). Sums are those of UTC, so it reads cells of hours. */
   timeZone: string;
+  /** Costs are those that were known then, of records from before; absent: the latest. Sums know no versions. */
+  asOfMs?: number | undefined;
 };
 
 /** Whether groups or filters are days, weeks or months of another zone than UTC. */

@@ -76,6 +76,7 @@ function recordFacts(context: Context, { dimensions }: Section): string {
   );
   const org = params.add(ask.orgId, "text");
   const names = dimensions.includes("key") || spec.filters.key ? KEY_NAMES : "";
+  if (ask.asOfMs !== undefined) filters.push(`r.started_at < ${params.instant(ask.asOfMs)}`);
   return `
   select ${current} as current, ${groups},
     ${billed} as billed, ${[unsure.length > 1 ? `${unsure.join(" or ")} as uncertain` : "r.uncertain", ...columns].join(", ")}

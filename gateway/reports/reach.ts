@@ -26,7 +26,7 @@ const EVER: Period = { fromMs: null, toMs: Date.UTC(9999, 0) };
 export const ALL_TIME: Periods = { current: EVER, previous: null };
 
 /** `single`: what needs single records beside the words of the spec, as refusals call it. */
-type Asked = Pick<Ask, "orgId" | "spec" | "periods" | "timeZone"> & { single?: string };
+type Asked = Pick<Ask, "orgId" | "spec" | "periods" | "timeZone" | "asOfMs"> & { single?: string };
 
 /** What a statement has to know beforehand: how far rollups reach, and the sessions of outcomes. */
 export async function knownIn(
@@ -51,6 +51,7 @@ async function reachIn(database: AskDatabase, asked: Asked & { rollupsFrom: numb
   if (spec.source !== "requests" && spec.source !== "outcomes") return null;
   const isOfRecords = spec.source === "requests";
   const survey = await database(surveyQuery(orgId, isOfRecords ? periods : ALL_TIME, rollupsFrom));
+  if (asked.asOfMs !== undefined) return refuseDropped(survey, NO_VERSIONS);
   const reach = reachOf(survey, rollupsFrom);
   const unsummed = isOfRecords && reach !== null ? (asked.single ?? unsummedOf(spec)) : undefined;
   if (unsummed !== undefined) {
@@ -63,8 +64,14 @@ async function reachIn(database: AskDatabase, asked: Asked & { rollupsFrom: numb
   }
   if (!isOfRecords || reach === null || cutsAtHours(timeZone, periods)) return reach;
   // Sums know no part of an hour.
-  if (isDropped(survey)) throw new GatewayError("invalid_request", OFF_THE_HOUR);
+  refuseDropped(survey, OFF_THE_HOUR);
   return isZoned(asked) ? null : reach;
+}
+
+/** Single records are read. @throws GatewayError if some of them are no longer kept. */
+function refuseDropped(survey: readonly AnswerRow[], reason: string): null {
+  if (isDropped(survey)) throw new GatewayError("invalid_request", reason);
+  return null;
 }
 
 /** A word asked for that sums do not know. */
@@ -76,6 +83,7 @@ function unsummedOf({ dimensions, filters, measures }: Spec): DimensionName | Me
   );
 }
 
+const NO_VERSIONS = "as_of: single records of these days are no longer kept";
 const OFF_THE_HOUR =
   "time_zone: differs from UTC by part of an hour, and single records of these days are no longer kept";
 

@@ -1,7 +1,8 @@
 import { contextTables, nameSql } from "#drizzle/contexts.ts";
 import { isUncertainPoint } from "#drizzle/schema/agent.ts";
 import { isOfTask, sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
-import type { SourceName, Spec } from "#shared/report.ts";
+import type { SourceName } from "#shared/report.ts";
+import { callsAsOf } from "./as-of.ts";
 import type { AnswerRow } from "./assemble.ts";
 import { type Ask, SPLIT, type Tasks } from "./context.ts";
 import type { Engine } from "./engines.ts";
@@ -33,13 +34,20 @@ function cacheSavings(priced: Engine["priced"]): string {
       when ${several} is null and ${input} is not null then ${saved.join(" + ")} end`;
 }
 
+/** `calls`: a relation in the place of the table. */
+type Wanted = Pick<Ask, "engine" | "spec"> & { calls?: string | undefined };
+
 /**
  * A relation gives one row per record, with these columns beside those that its dimensions and measures name:
  * `org_id`, `started_at`, `person` (null for a service account), `run` (the session, where it
  * counts), `attributed` (whether owner, label and key are known), `metered` (false in the subscription lane),
  * `uncertain` (its cost is unknown or a lower bound).
  */
-const requests = ({ person, run, priced }: Engine, { measures }: Spec): string => `(
+const requests = ({
+  engine: { person, run, priced },
+  spec: { measures },
+  calls = "requests",
+}: Wanted): string => `(
   select q.*, ${person("q")} as person, ${run("q")} as run, true as attributed,
     q.channel <> 'subscription' as metered, q.unpriced or q.partial or q.cost_usd is null as uncertain,
     q.cache_read_tokens as cached_tokens, (q.latency_ms is not null)::int as timed,
@@ -47,11 +55,11 @@ const requests = ({ person, run, priced }: Engine, { measures }: Spec): string =
     ${WRITTEN} as cache_write_tokens, ${LIST_COST} as at_list_usd, ${LIST_COST} - q.cost_usd as saved_usd${
       measures.includes("savings_cache_usd") ? `,\n    ${cacheSavings(priced)} as cache_saved_usd` : ""
     }
-  from requests q
+  from ${calls} q
 )`;
 
 /** Calls of tools. One that was denied never ran, and costs nothing; any other without a price is unpriced. */
-const toolCalls = ({ person, run }: Engine): string => `(
+const toolCalls = ({ engine: { person, run } }: Wanted): string => `(
   select c.org_id, c.started_at, ${person("c")} as person, ${run("c")} as run,
     true as attributed, true as metered, c.cost_usd is null and c.status <> 'denied' as uncertain, c.client, c.owner,
     c.user_label, c.key_id, c.teams, c.cost_center, c.channel, c.tags, c.session, c.server, c.tool, c.status,
@@ -66,7 +74,7 @@ const toolCalls = ({ person, run }: Engine): string => `(
  * Points of agents' metrics, at their own time. Kinds that are parts of others (drizzle/schema/agent.ts) do not count
  * as input or output again. A duration without a count of operations gives no mean.
  */
-const agentMetrics = ({ person, run }: Engine): string => `(
+const agentMetrics = ({ engine: { person, run } }: Wanted): string => `(
   select a.org_id, a.ended_at as started_at,
     ${person("a")} as person, ${run("a")} as run, true as attributed, true as metered,
     ${isUncertainPoint("a")} as uncertain, a.client, a.model, a.owner, a.user_label, a.key_id, a.teams, a.cost_center,
@@ -236,12 +244,14 @@ export function tasksOf(rows: readonly AnswerRow[]): Tasks {
 }
 
 /** Cells and single records of the sessions `named`, whenever these ran. */
-function sessionRows({ reach, engine }: Ask, params: Parameters, org: string): string {
+function sessionRows(ask: Ask, params: Parameters, org: string): string {
+  const { reach, engine } = ask;
+  const versions = callsAsOf(ask, params);
   const columns = "session, owner, user_label, key_id, teams, cost_center, channel, cost_usd";
   const single = (
     within: string,
   ) => `select ${columns}, 1 as records, (unpriced or partial or cost_usd is null)::int as uncertain
-      from ${engine.callsBySession}
+      from ${versions ? `${versions} it` : engine.callsBySession}
       where org_id = ${org} and (${within}) and session in (select session from named)`;
   if (!reach) return single("true");
   const { days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, reach, null);
@@ -258,11 +268,12 @@ const RELATIONS = {
   requests,
   tool_calls: toolCalls,
   agent_metrics: agentMetrics,
-} as const satisfies Partial<Record<SourceName, (engine: Engine, spec: Spec) => string>>;
+} as const satisfies Partial<Record<SourceName, (wanted: Wanted) => string>>;
 
 /** The records of a source; `within` says of which instants `r.started_at` rows are wanted. */
 export function relationOf(ask: Ask, params: Parameters, within: string): string {
   const { engine, spec } = ask;
-  if (spec.source !== "outcomes") return RELATIONS[spec.source](engine, spec);
+  if (spec.source !== "outcomes")
+    return RELATIONS[spec.source]({ engine, spec, calls: callsAsOf(ask, params) });
   return outcomes(ask, params, within.replaceAll("r.started_at", "o.started_at"));
 }

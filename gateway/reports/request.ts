@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { readInstant } from "#shared/admin/fields.ts";
 import {
   COMPARES,
   type Compare,
@@ -47,6 +48,7 @@ export const QueryBody = closed({
   specs: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: 50 })),
   time_zone: Type.Optional(Type.String()),
   rate_mix_volume: Type.Optional(Type.Boolean()),
+  as_of: Type.Optional(Type.String()),
 });
 type QueryBody = Static<typeof QueryBody>;
 
@@ -85,6 +87,13 @@ export type ReportsQuery = {
 export type NamedReport = Omit<CatalogueEntry, "spec"> & {
   spec: CatalogueEntry["spec"] & Partial<Pick<Spec, "filters" | "range" | "compare">>;
 };
+
+/** The instant of a query's `as_of`; absent: the latest costs. @throws GatewayError unless it is one that has been. */
+export function readAsOf(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const atMs = readInstant(text) ?? refuse("body.as_of", "must be an RFC 3339 date-time or a date");
+  return atMs <= nowMs ? atMs : refuse("body.as_of", "is in the future");
+}
 
 const IDS_MAX = 50;
 const MEMBERS = ["range", "from", "to", "compare", "id", "format"];

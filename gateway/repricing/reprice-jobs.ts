@@ -1,82 +1,130 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { type Lease, takeLease } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
-import { repriceJobs } from "#drizzle/schema/reprice-jobs.ts";
+import { type RepriceKind, repriceDifferences, repriceJobs } from "#drizzle/schema/reprice-jobs.ts";
 import type { Clock } from "#shared/clock.ts";
 import { formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { Directory } from "../directory.ts";
 import { auditIn, type Origin } from "../stores/audit.ts";
-import { idRows } from "../stores/id-rows.ts";
+import type { Reader } from "../stores/change.ts";
+import { closedMonthsIn, holdPeriods } from "../stores/periods.ts";
+import type { Slice } from "../stores/slice.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import {
   applyPrices,
-  listUnpriced,
+  costOfSelection,
+  listSelected,
   type NewPrice,
   pricing,
-  RECORDS_AT_ONCE,
-  type RecordWindow,
-  type UnpricedRecord,
-} from "./unpriced-records.ts";
+  type RecordToPrice,
+  type Selection,
+} from "./priced-again.ts";
 
 export type RepriceJobRow = typeof repriceJobs.$inferSelect;
 
 const isJob = (id: string) => and(eq(repriceJobs.orgId, DEFAULT_ORG), eq(repriceJobs.id, id));
 
-export type NewJob = {
-  window: RecordWindow;
-  dryRun: boolean;
-  before: { unpriced: number; costUsd: string };
-  origin: Origin;
-};
+export type NewJob = { selection: Selection; dryRun: boolean; origin: Origin };
 
+/** Stores a job for any gateway to do. Null: every month of its window is closed. */
 export const insertJob = (
   { db }: Pick<Database, "db">,
-  { window, dryRun, before, origin }: NewJob,
-): Promise<RepriceJobRow> =>
+  { selection, dryRun, origin }: NewJob,
+): Promise<RepriceJobRow | null> =>
   withStoreErrors(async () => {
     const { actor, address, requestId, at } = origin;
     const asked = { actor, address, requestId, createdAt: at.toISOString() };
-    const sums = { unpricedRecords: before.unpriced, oldCostUsd: before.costUsd };
+    const { months: closedMonths, isAll } = await closedMonthsIn(db, selection);
+    if (isAll) return null;
+    const { costUsd: oldCostUsd, records } = await costOfSelection(db, selection, closedMonths);
+    const before = { records, oldCostUsd, closedMonths };
     const [row] = await db
       .insert(repriceJobs)
-      .values({ id: newId(), ...window, dryRun, ...asked, ...sums })
+      .values({ id: newId(), ...selection, dryRun, ...asked, ...before })
       .returning();
     if (!row) throw new Error("The job was not stored.");
     return row;
   });
 
-export const { find: findJob, list: listJobs } = idRows(repriceJobs);
+const ofKind = (kind: RepriceKind) => and(eq(repriceJobs.orgId, DEFAULT_ORG), eq(repriceJobs.kind, kind));
+
+/** Newest first. */
+export const listJobs =
+  (kind: RepriceKind) =>
+  (reader: Reader, { after, limit }: Slice): Promise<RepriceJobRow[]> =>
+    reader
+      .select()
+      .from(repriceJobs)
+      .where(and(ofKind(kind), after === null ? undefined : lt(repriceJobs.id, after)))
+      .orderBy(desc(repriceJobs.id))
+      .limit(limit);
+
+export async function findJob(reader: Reader, kind: RepriceKind, id: string): Promise<RepriceJobRow | null> {
+  const [row] = await reader
+    .select()
+    .from(repriceJobs)
+    .where(and(ofKind(kind), eq(repriceJobs.id, id)));
+  return row ?? null;
+}
+
+const DIFFERENCES_MAX = 1000;
+
+/** What a job changes by month, team and model, the greatest differences first; at most 1,000. */
+export const differencesOf = (reader: Reader, jobId: string) => {
+  const { month, team, model, records, oldCostUsd, newCostUsd } = repriceDifferences;
+  const difference = sql<string>`${newCostUsd} - ${oldCostUsd}`;
+  return reader
+    .select({ month, team, model, records, oldCostUsd, newCostUsd, differenceUsd: difference })
+    .from(repriceDifferences)
+    .where(and(eq(repriceDifferences.orgId, DEFAULT_ORG), eq(repriceDifferences.jobId, jobId)))
+    .orderBy(desc(sql`abs(${difference})`), month, team, model)
+    .limit(DIFFERENCES_MAX);
+};
 
 const isUnfinished = isNull(repriceJobs.finishedAt);
 
-type Step = { records: readonly UnpricedRecord[]; priced: readonly NewPrice[] };
+type Price = ReturnType<typeof pricing>;
+type Change = { record: RecordToPrice; price: NewPrice };
 
 /**
- * Applies the prices of one batch and notes the progress, both or neither. Null: another process has gone on with the job,
- * and nothing was written.
+ * Prices the next records and notes the progress, both or neither. `ended`: there are no more. Null: another process has gone
+ * on with the job, and nothing was written.
  */
 const stepJob = (
   { db }: Pick<Database, "db">,
   job: RepriceJobRow,
-  { records, priced }: Step,
-): Promise<RepriceJobRow | null> =>
+  priceOf: Price,
+): Promise<RepriceJobRow | "ended" | null> =>
   withStoreErrors(() =>
     db.transaction(async (tx) => {
-      const last = records.at(-1);
       const [current] = await tx.select().from(repriceJobs).where(isJob(job.id)).for("update");
-      if (!last || !current || current.finishedAt !== null || current.lastId !== job.lastId) return null;
-      const kept = job.dryRun || priced.length === 0 ? priced : await applyPrices(tx, priced);
-      const costs = JSON.stringify(kept.map(({ costUsd }) => costUsd));
-      const added = sql`(select coalesce(sum(cost::numeric), 0) from json_array_elements_text(${costs}::text::json) as cost)`;
+      if (!current || current.finishedAt !== null || current.lastId !== job.lastId) return null;
+      await holdPeriods(tx);
+      const { months: closedMonths } = await closedMonthsIn(tx, job);
+      const records = await listSelected(tx, job, { closedMonths, after: job.lastId });
+      const last = records.at(-1);
+      if (!last) return "ended";
+      const priced = records.map((record) => ({ record, price: priceOf(record) }));
+      const changes = priced.flatMap(({ record, price }) =>
+        typeof price === "string" ? [] : [{ record, price }],
+      );
+      const kept = job.dryRun ? changes : await applied(tx, job, changes);
+      if (job.kind === "restate") await addDifferences(tx, job.id, kept);
+      const left = priced.filter(({ price }) => price === "left").length;
+      const usd = (of: "oldCostUsd" | "costUsd") =>
+        kept.reduce((sum, { price }) => plus(sum, parseDecimal(price[of] ?? "0")), parseDecimal("0"));
+      const [before, after] = [formatDecimal(usd("oldCostUsd")), formatDecimal(usd("costUsd"))];
       const [row] = await tx
         .update(repriceJobs)
         .set({
+          closedMonths: [...new Set([...current.closedMonths, ...closedMonths])].sort(),
           checkedRecords: sql`${repriceJobs.checkedRecords} + ${records.length}`,
           repricedRecords: sql`${repriceJobs.repricedRecords} + ${kept.length}`,
-          addedCostUsd: sql`${repriceJobs.addedCostUsd} + ${added}`,
+          leftRecords: sql`${repriceJobs.leftRecords} + ${left}`,
+          addedCostUsd: sql`${repriceJobs.addedCostUsd} + ${after}::numeric - ${before}::numeric`,
           lastStartedAt: last.startedAt,
           lastId: last.id,
         })
@@ -85,6 +133,38 @@ const stepJob = (
       return row ?? null;
     }),
   );
+
+/** The changes that were made: a record whose cost was changed meanwhile keeps it. */
+async function applied(
+  tx: Transaction,
+  { actor, kind }: RepriceJobRow,
+  changes: readonly Change[],
+): Promise<readonly Change[]> {
+  if (changes.length === 0) return changes;
+  const reason = kind === "restate" ? "restated" : "repriced";
+  const written = await applyPrices(
+    tx,
+    changes.map(({ price }) => price),
+    { actor, reason },
+  );
+  const ids = new Set(written.map(({ id }) => id));
+  return changes.filter(({ price }) => ids.has(price.id));
+}
+
+async function addDifferences(tx: Transaction, job: string, changes: readonly Change[]): Promise<void> {
+  const rows = changes.map(({ record: { startedAt, team, model }, price: { oldCostUsd, costUsd } }) => ({
+    ...{ month: startedAt.slice(0, 7), team, model },
+    ...{ before: oldCostUsd ?? "0", after: costUsd ?? "0" },
+  }));
+  await tx.execute(sql`
+    insert into ${repriceDifferences} as it (job_id, month, team, model, records, old_cost_usd, new_cost_usd)
+    select ${job}::uuid, month, team, model, count(*), sum(before), sum(after)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as r(month text, team text, model text, before numeric, after numeric)
+    group by month, team, model order by month, team, model
+    on conflict (org_id, job_id, month, team, model) do update set records = it.records + excluded.records,
+      old_cost_usd = it.old_cost_usd + excluded.old_cost_usd, new_cost_usd = it.new_cost_usd + excluded.new_cost_usd`);
+}
 
 /**
  * Cancels a job; what is priced stays priced. The row's lock lets the batch under way end first, and its process has lost
@@ -100,46 +180,10 @@ export async function cancelJob(tx: Transaction, id: string, at: Date): Promise<
   return job ?? null;
 }
 
-type RepricedSums = {
-  from: string;
-  to: string;
-  repriced: number;
-  oldCostUsd: string;
-  newCostUsd: string;
-};
-
-export type RepricedAudit = {
-  /** Read once the work is done. */
-  sums: () => RepricedSums;
-  /** What is written together with the entry, or not at all; false: there is nothing to audit. */
-  work: (tx: Transaction) => Promise<boolean>;
-};
-
-/** The old sum and the new one are kept in the audit log. */
-export const auditRepricing = (
-  { db }: Pick<Database, "db">,
-  origin: Origin,
-  { sums, work }: RepricedAudit,
-): Promise<void> =>
-  withStoreErrors(() =>
-    db.transaction(async (tx) => {
-      if (!(await work(tx))) return;
-      const { from, to, repriced, oldCostUsd, newCostUsd } = sums();
-      const write = auditIn(tx, origin);
-      await write({
-        action: "prices.repriced",
-        subject: `${from} to ${to}`,
-        before: { cost_usd: oldCostUsd },
-        after: { cost_usd: newCostUsd, repriced_records: repriced },
-      });
-    }),
-  );
-
 export type RepriceJobsDeps = {
   database: Database;
   directory: { current(): Directory; refresh(): Promise<void> };
   clock: Clock;
-  log: Log;
 };
 
 const POLL_MS = 1000;
@@ -147,12 +191,19 @@ const POLL_MS = 1000;
 const LEASE_MS = 15_000;
 
 /** Works on jobs of repricing until stopped. Any number of gateways may do so: each job is one process's at a time. */
-export const startRepriceJobs = (deps: RepriceJobsDeps): Poller =>
-  poll({ log: deps.log, pollMs: POLL_MS, round: (stopping) => doRepriceJob(deps, stopping) });
+export const startRepriceJobs = (deps: RepriceJobsDeps & { log: Log }): Poller =>
+  poll({ log: deps.log, pollMs: POLL_MS, round: (stopping) => doRepriceJob(deps, { stopping }) });
 
-/** Works on one job; false: there is none. Progress is stored after every batch, so a job goes on where it was left. */
-async function doRepriceJob(deps: RepriceJobsDeps, stopping: () => boolean): Promise<boolean> {
-  const lease = await takeLease(deps, repriceJobs, { where: isUnfinished, leaseMs: LEASE_MS });
+/**
+ * Works on one job, or on the one with this id; false: there is none to work on. Progress is stored after every batch, so a
+ * job goes on where it was left.
+ */
+export async function doRepriceJob(
+  deps: RepriceJobsDeps,
+  { id, stopping = () => false }: { id?: string; stopping?: () => boolean },
+): Promise<boolean> {
+  const where = and(isUnfinished, id === undefined ? undefined : isJob(id));
+  const lease = await takeLease(deps, repriceJobs, { where, leaseMs: LEASE_MS });
   if (!lease) return false;
   try {
     // A price that was entered through another gateway before the job is known from here on.
@@ -170,29 +221,35 @@ async function work(
   lease: Lease<RepriceJobRow>,
   stopping: () => boolean,
 ): Promise<void> {
-  const { database } = deps;
+  const priceOf = pricing(deps.directory.current(), deps.clock.now());
   let job = lease.row;
   while (!stopping()) {
-    const { lastId: id, lastStartedAt: startedAt } = job;
-    const after = id === null || startedAt === null ? null : { id, startedAt };
-    const records = await listUnpriced(database.db, job, { after, limit: RECORDS_AT_ONCE });
-    if (records.length === 0) return finish(deps, lease, job);
-    const priced = records.flatMap(pricing(deps.directory.current(), deps.clock.now()));
-    const next = await stepJob(database, job, { records, priced });
+    const next = await stepJob(deps.database, job, priceOf);
+    if (next === "ended") return finish(deps, lease, job);
     if (!next || !(await lease.renew())) return;
     job = next;
   }
   await lease.finish({});
 }
 
+/** The old sum and the new one are kept in the audit log, together with the end of the job. */
 async function finish(deps: RepriceJobsDeps, lease: Lease<RepriceJobRow>, job: RepriceJobRow): Promise<void> {
   const at = deps.clock.now();
   const done = { finishedAt: at.toISOString() };
-  const { from, to, actor, address, requestId, oldCostUsd, repricedRecords: repriced } = job;
-  if (job.dryRun || repriced === 0) return void (await lease.finish(done));
-  const sums = { from, to, repriced, oldCostUsd, newCostUsd: newCostOf(job) };
-  const origin = { actor, address, requestId, at };
-  await auditRepricing(deps.database, origin, { sums: () => sums, work: (tx) => lease.finish(done, tx) });
+  const { kind, from, to, provider, model, actor, address, requestId, oldCostUsd, repricedRecords } = job;
+  if (job.dryRun || repricedRecords === 0) return void (await lease.finish(done));
+  await withStoreErrors(() =>
+    deps.database.db.transaction(async (tx) => {
+      if (!(await lease.finish(done, tx))) return;
+      const of = [provider, model].filter((name) => name !== null).join("/");
+      await auditIn(tx, { actor, address, requestId, at })({
+        action: kind === "restate" ? "prices.restated" : "prices.repriced",
+        subject: `${from} to ${to}${of && ` of ${of}`}`,
+        before: { cost_usd: formatDecimal(parseDecimal(oldCostUsd)) },
+        after: { cost_usd: newCostOf(job), repriced_records: repricedRecords },
+      });
+    }),
+  );
 }
 
 /** The known cost of the window's records so far, as an exact decimal. */

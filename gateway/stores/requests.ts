@@ -1,4 +1,5 @@
-import { and, arrayContains, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { and, arrayContains, asc, desc, eq, getTableColumns, not, type SQL, sql } from "drizzle-orm";
+import { recordVersions } from "#drizzle/schema/history.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { type CostBasis, requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -69,3 +70,20 @@ export async function findRequest(reader: Reader, id: string, scope: RecordScope
   const [row] = await selectRequests(reader).where(isIt);
   return row ?? null;
 }
+
+export type VersionRow = typeof recordVersions.$inferSelect;
+
+/** What a record cost before, the first version first. */
+export const listVersions = (
+  reader: Reader,
+  { id, startedAt }: Pick<RecordRow, "id" | "startedAt">,
+): Promise<VersionRow[]> => {
+  const { orgId, recordId, absent, until } = recordVersions;
+  const isOf = and(
+    eq(orgId, DEFAULT_ORG),
+    eq(recordId, id),
+    eq(recordVersions.startedAt, startedAt),
+    not(absent),
+  );
+  return reader.select().from(recordVersions).where(isOf).orderBy(asc(until));
+};

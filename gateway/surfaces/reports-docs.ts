@@ -139,6 +139,11 @@ export const REPORTS_DOCS = {
                 description:
                   "Also answers what moved the cost: rate, mix and volume, by model, unit and tier. Needs `compare`.",
               },
+              as_of: {
+                type: "string" as const,
+                description:
+                  "An instant (RFC 3339) or a date: calls before it, with the costs that were known then. Default: now, with the latest costs.",
+              },
               specs: { type: "array" as const, minItems: 1, maxItems: 50, items: plainSchema(Spec) },
             },
           },

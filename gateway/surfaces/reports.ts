@@ -23,6 +23,7 @@ import {
   QueryBody,
   querySpecs,
   ReportsBody,
+  readAsOf,
   readFormatAlone,
   readQuery,
 } from "../reports/request.ts";
@@ -129,7 +130,7 @@ async function authorized(
 type Heard = Pick<ReportsDeps, "settled" | "clock" | "log" | "reportTimeZone"> & {
   /** Notes that the report leaves as a file. */
   exported(report: string): Promise<void>;
-  csv(spec: Spec, now: Date, timeZone: string): Promise<string>;
+  csv(spec: Spec, now: Date, how: Pick<ReportQuery, "timeZone" | "asOfMs">): Promise<string>;
   writeAll(asked: PayloadRequest, now: Date): Promise<Made>;
   query(asked: Omit<ReportQuery, "complete">, now: Date): Promise<Made>;
   whole: Whole;
@@ -147,8 +148,8 @@ const heard = (deps: ReportsDeps, request: Request, { actor, masks }: ReportRead
     ...deps,
     exported: (report) => deps.exported(request, actor, report),
     whole,
-    csv: async (spec, now, timeZone) =>
-      String(masked(await deps.reportWriter.write(spec, now, { ...how, format: "csv", timeZone }))),
+    csv: async (spec, now, of) =>
+      String(masked(await deps.reportWriter.write(spec, now, { ...how, ...of, format: "csv" }))),
     writeAll: async (asked, now) => masked(await deps.reportWriter.writeAll(asked, now, how)),
     query: async (asked, now) =>
       masked(await deps.reportWriter.answer({ ...asked, complete: whole.complete }, now, how)),
@@ -181,16 +182,23 @@ async function queried(
   const body = checkBody(QueryBody, given, "body");
   const { specs: asked, isOne } = querySpecs(body);
   const timeZone = body.time_zone ?? by.reportTimeZone();
+  const asOfMs = readAsOf(body.as_of, by.clock.now().getTime());
   const reports = asked.map((spec) => ({
     spec: forcedTeam(spec, scope),
     ...(body.rate_mix_volume && { moves: true as const }),
   }));
   if (format === "json") {
-    return await told(by, { reports, form: isOne ? "one" : "several", timeZone, scope: scope?.team ?? null });
+    return await told(by, {
+      reports,
+      form: isOne ? "one" : "several",
+      timeZone,
+      asOfMs,
+      scope: scope?.team ?? null,
+    });
   }
   const [first] = reports;
   if (!first || !isOne) throw new GatewayError("invalid_request", ONE_AS_CSV);
-  return await csv(by, { id: first.spec.source, ...first, timeZone });
+  return await csv(by, { id: first.spec.source, ...first, timeZone, asOfMs });
 }
 
 async function overview(by: Heard, body: unknown, scope: TeamScope | null): Promise<Response> {
@@ -211,11 +219,11 @@ async function readJson(deps: RequestBodyDeps, request: Request): Promise<unknow
   return jsonInBytes(bytes, "body: is not JSON");
 }
 
-type Exported = { id: string; spec: Spec; timeZone?: string };
+type Exported = { id: string; spec: Spec; timeZone?: string; asOfMs?: number | undefined };
 
-const csv = (deps: Heard, { id, spec, timeZone = "UTC" }: Exported): Promise<Response> =>
+const csv = (deps: Heard, { id, spec, timeZone = "UTC", asOfMs }: Exported): Promise<Response> =>
   settledAt(deps, async (now) => {
-    const text = await deps.csv(spec, now, timeZone);
+    const text = await deps.csv(spec, now, { timeZone, asOfMs });
     await deps.exported(id);
     return new Response(text, {
       headers: {

@@ -76,6 +76,14 @@ export const RepriceBody = closed({
 });
 export type RepriceBody = Static<typeof RepriceBody>;
 
+/** `POST /admin/v1/prices/restate`. */
+export const RestateBody = closed({
+  ...RepriceBody.properties,
+  provider: Type.Optional({ ...Name, description: "Only records of this provider." }),
+  model: Type.Optional(SingleLine(256, "Only records that asked for this model, or that it answered.")),
+});
+export type RestateBody = Static<typeof RestateBody>;
+
 export const RepriceView = closed({
   dry_run: Type.Boolean(),
   from: Type.String(),
@@ -86,22 +94,62 @@ export const RepriceView = closed({
     description: "Known cost of all records in the window, before. Exact decimal.",
   }),
   new_cost_usd: Type.String({ description: "The same, after." }),
+  closed_months: Type.Array(Type.String(), {
+    description: "Closed months of the window, such as `2026-10`. Their records stay as they are.",
+  }),
 });
 export type RepriceView = Static<typeof RepriceView>;
 
-/** A repricing job and its progress. It continues after a restart. */
-export const RepriceJobView = closed({
+const progress = {
   id: Type.String(),
   state: oneOf(["running", "done", "cancelled"]),
-  ...RepriceView.properties,
-  checked_records: Type.Integer({ description: "How many of the unpriced records were looked at so far." }),
+  checked_records: Type.Integer({ description: "How many of the records were looked at so far." }),
   created_at: Type.String(),
   finished_at: nullable(Type.String()),
   failure: nullable(
     Type.String({ description: "Class of the failure after which the job is waiting to go on." }),
   ),
-});
+};
+/** A repricing job and its progress. It continues after a restart. */
+export const RepriceJobView = closed({ ...RepriceView.properties, ...progress });
 export type RepriceJobView = Static<typeof RepriceJobView>;
+
+const Sum = Type.String({ description: "Exact decimal, USD. What is unknown counts as nothing." });
+const sums = { old_cost_usd: Sum, new_cost_usd: Sum, difference_usd: Sum };
+export const DifferenceView = closed({
+  month: Type.String({ description: "Such as `2026-10` (UTC)." }),
+  team: nullable(Type.String()),
+  model: Type.String(),
+  records: Type.Integer(),
+  ...sums,
+});
+export type DifferenceView = Static<typeof DifferenceView>;
+
+const { unpriced_records: _, repriced_records: __, ...window } = RepriceView.properties;
+/** A job of restatement and its progress, as a list shows it. */
+export const RestatedJob = closed({
+  ...window,
+  ...progress,
+  provider: nullable(Type.String()),
+  model: nullable(Type.String()),
+  records: Type.Integer({ description: "Records to look at, outside closed months." }),
+  restated_records: Type.Integer({ description: "How many of them have another cost or price now." }),
+  left_records: Type.Integer({
+    description:
+      "Records whose cost does not come from stored counts alone: batches, sound billed by its length, and deleted providers.",
+  }),
+  ...sums,
+});
+/** The job with what it changes. */
+export const RestateJobView = closed({
+  ...RestatedJob.properties,
+  differences: Type.Optional(
+    Type.Array(DifferenceView, {
+      description: "By month, team and model, the greatest first; at most 1,000. Lists leave them out.",
+    }),
+  ),
+});
+export type RestateJobView = Static<typeof RestateJobView>;
 
 /** Models without a price in the last 7 days. */
 export const UnpricedModels = closed({

@@ -110,7 +110,7 @@ const Explanation = closed({
   entry: nullable(Type.String({ description: "Where the prices come from." })),
   repriced_at: nullable(
     Type.String({
-      description: "When it was priced, if that was later than the call; until then its cost was unknown.",
+      description: "When it was priced, if that was later than the call.",
     }),
   ),
   savings_usd: nullable(
@@ -128,6 +128,21 @@ const Explanation = closed({
       usd: Type.String({ description: "Count times price, exact." }),
     }),
     { description: "The lines that add up to the cost." },
+  ),
+  versions: Type.Array(
+    closed({
+      cost_usd: Money,
+      cost_basis: Text,
+      list_cost_usd: Money,
+      entry: nullable(Type.String({ description: "Where its prices came from." })),
+      until: Type.String({ description: "When it was replaced." }),
+      actor: Type.String({ description: "Who replaced it." }),
+      reason: Type.String({
+        description:
+          "Why it was replaced: `repriced` (it had no price), `restated` (by corrected prices), `settled` (the provider's answer ended later).",
+      }),
+    }),
+    { description: "What the record cost before, the first version first." },
   ),
 });
 /** A record's own page. */

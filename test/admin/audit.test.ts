@@ -98,6 +98,8 @@ const CHANGES: [method: string, path: string, body: unknown, action: string][] =
   ["PATCH", "/settings", { hooks: false }, "settings.changed"],
   ["POST", "/repositories/backfill", {}, "repositories.backfill"],
   ["POST", "/setup-links", undefined, "setup_link.created"],
+  ["POST", "/periods/close", { month: "2026-01" }, "period.closed"],
+  ["POST", "/periods/reopen", { month: "2026-01" }, "period.reopened"],
 ];
 
 /** Audited elsewhere, because they need records, or a whole gateway. */
@@ -110,6 +112,8 @@ const ELSEWHERE = new Set([
   "POST /prices/reprice",
   "POST /vendor-accounts/:id/fetch",
   "POST /prices/reprice/:id/cancel",
+  "POST /prices/restate",
+  "POST /prices/restate/:id/cancel",
   "POST /pull-requests/:id/accept",
   "POST /github-app/:id",
   "PATCH /people/:id/accounts/:account",
@@ -151,7 +155,7 @@ test("no administrative route that changes something is missing from the audit l
 /** `/routes/r1` and `/routes/:name` as `/routes/:id`. */
 const pattern = (path: string) => {
   const [, first, second, ...rest] = path.split("/");
-  const isAction = second === "backfill" || second === "reprice";
+  const isAction = ["backfill", "reprice", "restate", "close", "reopen"].includes(second ?? "");
   return ["", first, ...(second === undefined ? [] : [isAction ? second : ":id"]), ...rest].join("/");
 };
 

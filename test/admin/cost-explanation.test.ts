@@ -47,7 +47,7 @@ test("the lines of an explanation add up to the cost, to the last digit", () => 
       if (priced.costUsd === null) return true;
       const stored = priced.price && priceText(priced.price);
       const row = { ...priced, price: stored, usageSource: "provider", channel: "api" } as RecordRow;
-      const { rows } = explainCost(row);
+      const { rows } = explainCost(row, []);
       const sum = rows.reduce((all, { usd }) => plus(all, parseDecimal(usd)), ZERO);
       expect(formatDecimal(sum)).toBe(formatDecimal(parseDecimal(priced.costUsd)));
       return true;

@@ -169,6 +169,7 @@ describe("a record's own page", () => {
       unpriced: false,
     });
     expect(body.cost).toEqual({
+      versions: [],
       reason:
         "The cost is the sum of the rows: the provider's own counts, times the prices of list:anthropic/claude.",
       entry: "list:anthropic/claude",

@@ -180,6 +180,10 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
   not_found: ({ path }) => send(`${path}/nothing/here`),
   model_not_found: (surface) => call(surface, "no-such"),
   method_not_allowed: ({ path }) => send(path, { method: "PROPFIND" }),
+  month_closed: async () => {
+    await admin("POST", "/periods/close", { month: "2026-01" });
+    return admin("POST", "/prices/restate", { from: "2026-01-05", to: "2026-01-06" });
+  },
   conflict: () =>
     admin("POST", "/routes", { name: "echo", surface: "chat", provider: "echo", model: "echo" }),
   request_timeout: ({ path }) => {
@@ -329,6 +333,7 @@ test("each kind of error is told in Anthropic's shape wherever a client of messa
     "upgrade_required",
     "foreign_origin",
     "reports_not_allowed",
+    "month_closed",
     "conflict",
     "store_unavailable",
     "overloaded",

@@ -292,6 +292,21 @@ describe("POST /v1/reports/query", () => {
     expect(file.headers.get("content-disposition")).toContain("requests-2026-11-20-to-2026-11-20.csv");
   });
 
+  test("takes an instant whose costs are asked for, and says it beside the result", async () => {
+    const at = "2026-11-10T00:00:00.000Z";
+    const { status, json } = await call("/v1/reports/query", { body: { spec: SPEC, as_of: "2026-11-10" } });
+    expect([status, faultsOf(QueryAnswer, json())]).toEqual([200, []]);
+    expect(json()).toMatchObject({ as_of: at, window: { to: at } });
+    const csv = await call("/v1/reports/query?format=csv", { body: { spec: SPEC, as_of: at } });
+    expect(csv.status).toBe(200);
+    for (const wrong of ["2099-01-01", "yesterday"]) {
+      const refused = await call("/v1/reports/query", { body: { spec: SPEC, as_of: wrong } });
+      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("body.as_of: ")]);
+    }
+    const payload = await call("/v1/reports", { body: { specs: [item("a", SPEC)], as_of: at } });
+    expect(payload.status).toBe(400);
+  });
+
   test.each(["Nowhere", "+05:30", "europe/berlin", ""])("a time zone %p is 400", async (zone) => {
     const { status, json } = await call("/v1/reports/query", { body: { spec: SPEC, time_zone: zone } });
     expect([status, json().error.message]).toEqual([

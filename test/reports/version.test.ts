@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { openDatabase } from "#drizzle/database.ts";
 import { teams } from "#drizzle/schema/teams.ts";
-import { applyPrices, type NewPrice } from "#gateway/repricing/unpriced-records.ts";
+import { applyPrices, type NewPrice } from "#gateway/repricing/priced-again.ts";
 import { change } from "#gateway/stores/change.ts";
 import { recordVersion } from "#gateway/stores/reports/record-version.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
@@ -56,10 +56,14 @@ describe("the version of the records", () => {
       costBasis: null,
       listCostUsd: null,
       price: null,
-      atLeast: false,
+      unpriced: false,
+      partial: false,
+      oldCostUsd: null,
     };
     const database = openDatabase(url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
-    expect(await moved(() => applyPrices(database.db, [price]))).toEqual(["all", "beta"]);
+    expect(
+      await moved(() => applyPrices(database.db, [price], { actor: "test", reason: "repriced" })),
+    ).toEqual(["all", "beta"]);
     const again = sql`insert into requests select * from requests on conflict do nothing`;
     expect(await moved(async () => await again)).toEqual([]);
     await database.close();

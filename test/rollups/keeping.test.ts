@@ -4,7 +4,7 @@ import { openDatabase } from "#drizzle/database.ts";
 import { ensurePartitions } from "#drizzle/partitions.ts";
 import { dropOldMonths } from "#drizzle/retention.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import { applyPrices } from "#gateway/repricing/unpriced-records.ts";
+import { applyPrices } from "#gateway/repricing/priced-again.ts";
 import type { Spec } from "#shared/report.ts";
 import { openRow, settledRow } from "#test/support/recorder-kit.ts";
 import { type Ledger, ledger } from "./ledger.ts";
@@ -97,10 +97,12 @@ describe("what changes is marked", () => {
       costBasis: null,
       listCostUsd: null,
       price: null,
-      atLeast: false,
+      unpriced: false,
+      partial: false,
+      oldCostUsd: null,
     };
     const priced = rows.map(({ id, startedAt }) => ({ id, startedAt, ...price }));
-    expect(await applyPrices(database.db, priced)).toHaveLength(1);
+    expect(await applyPrices(database.db, priced, { actor: "test", reason: "repriced" })).toHaveLength(1);
     await database.close();
     expect(await it.marks()).toEqual(["2026-11-20T23:45:00.000Z"]);
     expect(await figures(it.rolled)).toEqual([["2026-11", 4, 1.500369, 2, 2, 2]]);

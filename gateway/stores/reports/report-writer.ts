@@ -16,7 +16,7 @@ import { reportGate } from "./report-gate.ts";
 /** `incomplete` is called before the answer if that may lack calls that have just ended. */
 type Making = { signal?: AbortSignal | undefined; incomplete?: () => void };
 /** `byOwner`: a filter by subject means the owners of keys alone, whatever labels calls carry. */
-type Writing = Making & { format: Format; byOwner?: boolean; timeZone?: string };
+type Writing = Making & { format: Format; byOwner?: boolean; timeZone?: string; asOfMs?: number | undefined };
 
 /** Checked specs to answer from one snapshot. */
 export type ReportQuery = {
@@ -27,6 +27,8 @@ export type ReportQuery = {
   scope: string | null;
   /** In which days, weeks and months begin. */
   timeZone: string;
+  /** As costs were known then, which is the end of ranges that have none, too; absent: now. */
+  asOfMs?: number | undefined;
   /** False: calls that have just ended could not be stored. */
   complete: boolean;
 };
@@ -74,7 +76,14 @@ export type ReportPlaces = { url: string; mainUrl: string; clickhouseUrl?: strin
 export type ReportOrder = { nowMs: number; complete: boolean } & (
   | { what: "payload"; asked: PayloadRequest; gzip: boolean }
   | ({ what: "query"; gzip: boolean } & Omit<ReportQuery, "complete">)
-  | { what: "report"; spec: Spec; format: Format; byOwner: boolean; timeZone: string }
+  | {
+      what: "report";
+      spec: Spec;
+      format: Format;
+      byOwner: boolean;
+      timeZone: string;
+      asOfMs?: number | undefined;
+    }
 );
 
 /** Messages to the thread, as JSON: passing objects takes the event loop several times as long. */
@@ -211,8 +220,8 @@ export function reportWriter(
   const make = async (order: ReportOrder, how: Making) => told(await whole(order, how.signal), how);
 
   return {
-    async write(spec, now, { format, byOwner = false, timeZone = "UTC", ...how }) {
-      const order = { what: "report", spec, format, byOwner, timeZone, complete: true } as const;
+    async write(spec, now, { format, byOwner = false, timeZone = "UTC", asOfMs, ...how }) {
+      const order = { what: "report", spec, format, byOwner, timeZone, asOfMs, complete: true } as const;
       const made = await make({ ...order, nowMs: now.getTime() }, how);
       if (typeof made !== "string") throw new GatewayError("internal");
       return made;

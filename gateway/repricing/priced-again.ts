@@ -1,0 +1,239 @@
+import { and, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { priceText, readPrice } from "#drizzle/price-text.ts";
+import type { ChangeReason } from "#drizzle/schema/history.ts";
+import { type CostBasis, requests } from "#drizzle/schema/records.ts";
+import type { RepriceKind } from "#drizzle/schema/reprice-jobs.ts";
+import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
+import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import type { Usage } from "#shared/usage.ts";
+import type { Directory } from "../directory.ts";
+import { priceAnswer } from "../pricing/price-answer.ts";
+import { priceBook } from "../pricing/price-book.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
+import { quarterSql } from "../reports/rollup/kinds.ts";
+import type { Reader } from "../stores/change.ts";
+import { monthSpan } from "../stores/periods.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
+
+/** Which records a job prices. Times are RFC 3339 and half-open, `from` ≤ start < `to`. */
+export type Selection = {
+  kind: RepriceKind;
+  from: string;
+  to: string;
+  provider: string | null;
+  model: string | null;
+};
+
+/**
+ * Records of the window that a provider answered, outside closed months: those without a price, or, to restate them, all
+ * whose cost comes from counts or from the provider.
+ */
+function isSelected(
+  { kind, from, to, provider, model }: Selection,
+  closedMonths: readonly string[],
+): SQL | undefined {
+  return and(
+    eq(requests.orgId, DEFAULT_ORG),
+    gte(requests.startedAt, from),
+    lt(requests.startedAt, to),
+    isNotNull(requests.provider),
+    isNotNull(requests.model),
+    isNull(requests.pending),
+    kind === "reprice"
+      ? requests.unpriced
+      : or(requests.unpriced, isNotNull(requests.price), eq(requests.costBasis, "vendor")),
+    provider === null ? undefined : eq(requests.provider, provider),
+    model === null ? undefined : or(eq(requests.model, model), eq(requests.responseModel, model)),
+    ...closedMonths.map(monthSpan).map((span) => not(inSpan(span))),
+  );
+}
+
+const inSpan = (span: { from: string; to: string }): SQL =>
+  sql`(${requests.startedAt} >= ${span.from} and ${requests.startedAt} < ${span.to})`;
+
+/** How many records a job looks at, and their known cost. Of `reprice`: all without a price, and the cost of the window. */
+export async function costOfSelection(
+  reader: Reader,
+  selection: Selection,
+  closedMonths: readonly string[],
+): Promise<{ records: number; costUsd: string }> {
+  const isIt = isSelected(selection, closedMonths);
+  const { from, to, kind } = selection;
+  const [row] = await reader
+    .select({
+      records: sql<number>`count(*) filter (where ${kind === "restate" ? isIt : requests.unpriced})::integer`,
+      costUsd: sql<string>`coalesce(sum(${requests.costUsd}), 0)::text`,
+    })
+    .from(requests)
+    .where(kind === "restate" ? isIt : and(eq(requests.orgId, DEFAULT_ORG), inSpan({ from, to })));
+  return row ?? { records: 0, costUsd: "0" };
+}
+
+const counts = {
+  uncachedInputTokens: requests.uncachedInputTokens,
+  cacheReadTokens: requests.cacheReadTokens,
+  cacheWrite5mTokens: requests.cacheWrite5mTokens,
+  cacheWrite1hTokens: requests.cacheWrite1hTokens,
+  outputTokens: requests.outputTokens,
+  reasoningTokens: requests.reasoningTokens,
+  audioInputTokens: requests.audioInputTokens,
+  audioOutputTokens: requests.audioOutputTokens,
+  images: requests.images,
+  characters: requests.characters,
+  documents: requests.documents,
+  searchUnits: requests.searchUnits,
+  webSearches: requests.webSearches,
+  imageInputTokens: requests.imageInputTokens,
+  imageOutputTokens: requests.imageOutputTokens,
+  searchSources: requests.searchSources,
+  cacheReadAudioTokens: requests.cacheReadAudioTokens,
+  fileSearches: requests.fileSearches,
+} satisfies Record<keyof Usage, unknown>;
+
+const selected = {
+  id: requests.id,
+  startedAt: requests.startedAt,
+  channel: requests.channel,
+  provider: requests.provider,
+  model: requests.model,
+  responseModel: requests.responseModel,
+  serviceTier: requests.serviceTier,
+  variant: requests.variant,
+  team: sql<string>`coalesce(${requests.teams}[1], '')`,
+  usageSource: requests.usageSource,
+  costUsd: requests.costUsd,
+  tokenCostUsd: requests.tokenCostUsd,
+  costBasis: requests.costBasis,
+  listCostUsd: requests.listCostUsd,
+  unpriced: requests.unpriced,
+  partial: requests.partial,
+  price: requests.price,
+  usage: counts,
+};
+
+/** What a record cost. Null: unknown; of `costBasis`, the list. */
+type Cost = {
+  costUsd: string | null;
+  tokenCostUsd: string | null;
+  costBasis: CostBasis | null;
+  listCostUsd: string | null;
+  unpriced: boolean;
+  /** It is a lower bound. */
+  partial: boolean;
+  /** As it is stored. */
+  price: string | null;
+};
+
+/** A record: its place, who answered, what was counted, and what it costs so far. */
+export type RecordToPrice = Cost & {
+  id: string;
+  startedAt: string;
+  channel: string;
+  provider: string;
+  model: string;
+  responseModel: string | null;
+  serviceTier: string | null;
+  variant: string | null;
+  /** Empty: none. */
+  team: string;
+  usageSource: string;
+  usage: Usage;
+};
+
+/** Records that are read and priced at once. */
+export const RECORDS_AT_ONCE = 500;
+
+/** Selected records in the order of their ids, which is about that of time; `after` is the id of the last one before. */
+export async function listSelected(
+  reader: Reader,
+  selection: Selection,
+  { closedMonths, after }: { closedMonths: readonly string[]; after: string | null },
+): Promise<RecordToPrice[]> {
+  const rows = await reader
+    .select(selected)
+    .from(requests)
+    .where(and(isSelected(selection, closedMonths), after === null ? undefined : gt(requests.id, after)))
+    .orderBy(requests.id)
+    .limit(RECORDS_AT_ONCE);
+  // The conditions rule out rows without a provider or a model.
+  return rows as RecordToPrice[];
+}
+
+/** `old`: the cost that it replaces. */
+export type NewPrice = Cost & Pick<RecordToPrice, "id" | "startedAt"> & { oldCostUsd: string | null };
+
+type Known = Pick<Directory, "prices" | "discounts" | "providers">;
+
+/**
+ * Prices one record by the prices that are known for the time when it was made: `same` if that changes nothing, `left` if the
+ * record does not have what its cost was computed from: a batch, sound by its length, or a provider that was deleted. What the
+ * provider reported stays the cost. `at` is noted with the record as the time of pricing.
+ */
+export function pricing(directory: Known, at: Date): (record: RecordToPrice) => NewPrice | "same" | "left" {
+  const book = priceBook(directory.prices, PROVIDERS, directory.discounts);
+  return (record) => {
+    const provider = directory.providers.get(record.provider);
+    if (!provider || isFromMore(record)) return "left";
+    const { id, startedAt, usageSource, costUsd: oldCostUsd } = record;
+    const reportedCostUsd = record.costBasis === "vendor" ? oldCostUsd : null;
+    const answered = { ...record, provider, reportedCostUsd, at: new Date(startedAt) };
+    const { price, atLeast = false, basis = null, listCostUsd = null, ...sums } = priceAnswer(book, answered);
+    const priced = {
+      ...sums,
+      costBasis: basis,
+      listCostUsd,
+      unpriced: sums.costUsd === null,
+      partial: usageSource === "partial" || atLeast,
+      price: price && priceText({ ...price, repricedAt: at.toISOString() }),
+    };
+    if (isSame(record, priced)) return "same";
+    return { ...priced, id, startedAt, oldCostUsd };
+  };
+}
+
+const isFromMore = ({ channel, unpriced, price }: RecordToPrice): boolean =>
+  !unpriced && (channel === "batch" || readPrice(price)?.rows.some(({ unit }) => unit === "audio") === true);
+
+function isSame(old: Cost, it: Cost): boolean {
+  if (old.unpriced && it.unpriced) return true;
+  const text = ({ price: stored, costBasis, partial, ...cost }: Cost) => {
+    const { repricedAt: _, ...price } = readPrice(stored) ?? { entry: "", rows: [] };
+    const sums = [cost.costUsd, cost.tokenCostUsd, cost.listCostUsd];
+    const exact = sums.map((usd) => usd && formatDecimal(parseDecimal(usd)));
+    return JSON.stringify([exact, costBasis ?? "list", partial, stored && priceText(price)]);
+  };
+  return text(old) === text(it);
+}
+
+/**
+ * Writes new costs over those that they replace; a record whose cost was changed meanwhile keeps it. The quarters of hours are
+ * marked for rollups. Returns the ids of what it changed. Versions name the `actor`.
+ */
+export const applyPrices = (
+  tx: Pick<Database["db"], "execute">,
+  prices: readonly NewPrice[],
+  { actor, reason }: { actor: string; reason: ChangeReason },
+): Promise<{ id: string }[]> =>
+  withStoreErrors(async () => {
+    await tx.execute(
+      sql`select set_config('tallygate.actor', ${actor}, true), set_config('tallygate.reason', ${reason}, true)`,
+    );
+    return tx.execute<{ id: string }>(sql`
+      with changed as (
+      update ${requests} as record
+      set cost_usd = priced."costUsd", token_cost_usd = priced."tokenCostUsd", price = priced."price",
+        unpriced = priced."unpriced", cost_basis = priced."costBasis", list_cost_usd = priced."listCostUsd",
+        partial = priced."partial"
+      from json_to_recordset(${JSON.stringify(prices)}::text::json)
+        as priced("id" uuid, "startedAt" timestamptz, "oldCostUsd" numeric, "costUsd" numeric, "tokenCostUsd" numeric,
+          "costBasis" text, "listCostUsd" numeric, "price" jsonb, "unpriced" boolean, "partial" boolean)
+      where record.org_id = ${DEFAULT_ORG} and record.id = priced."id" and record.started_at = priced."startedAt"
+        and record.cost_usd is not distinct from priced."oldCostUsd"
+      returning record.org_id, record.started_at, record.id
+      ), marked as (
+        insert into rollup_marks (org_id, hour, id)
+        select distinct org_id, ${sql.raw(quarterSql("started_at"))}, ${newId()}::text::uuid from changed
+      )
+      select id from changed`);
+  });

@@ -1,0 +1,28 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+
+/** `POST /admin/v1/periods/close` and `/reopen`. */
+export const PeriodBody = closed({
+  month: Type.String({
+    pattern: "^20\\d\\d-(0[1-9]|1[0-2])$",
+    description: "A month (UTC), such as `2026-10`.",
+  }),
+});
+export type PeriodBody = Static<typeof PeriodBody>;
+
+const Money = Type.String({ description: "Exact decimal, USD." });
+export const PeriodView = closed({
+  month: Type.String(),
+  state: oneOf(["closed", "open"]),
+  closed_at: nullable(Type.String()),
+  changed_at: Type.String({ description: "When it was closed or reopened last." }),
+  actor: Type.String({ description: "Who closed or reopened it last." }),
+  records: Type.Integer({ description: "Its records when it was closed last." }),
+  cost_usd: { ...Money, description: "Their known cost, without the subscription lane. Exact decimal, USD." },
+  late_records: Type.Integer({
+    description: "Records that came since, or whose cost came since. They are recorded as usual.",
+  }),
+  late_cost_usd: { ...Money, description: "What they added to the cost. Exact decimal, USD." },
+});
+export type PeriodView = Static<typeof PeriodView>;
+export const Periods = closed({ data: Type.Array(PeriodView) });
