@@ -96,7 +96,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     title: "Models without a price",
     description:
       "Models of the last 7 days, those with the most unpriced calls first. Their cost is missing from every report. " +
-      "GET /admin/v1/prices/unpriced names the call that enters each price; POST /admin/v1/prices/reprice then prices the past.",
+      "Prices in the console says why, takes a price for each, and prices the past.",
     spec: {
       source: "requests",
       dimensions: ["model"],

@@ -11,7 +11,11 @@ const NAME = {
   provider: "provider",
 } as const satisfies Record<SpendBy, string>;
 
-type Window = Pick<Spend, "from" | "month_from">;
+/** Fewer records are read one by one, as in reports. */
+const SUMS_FROM = 20_000;
+
+/** `sumsFrom`: how many records sums must tell of to be read. */
+type Window = Pick<Spend, "from" | "month_from"> & { sumsFrom?: number };
 
 /**
  * What calls since `from` were made with, the latest use of each, and its cost since `month_from`: both the beginning of an
@@ -20,7 +24,7 @@ type Window = Pick<Spend, "from" | "month_from">;
 export async function listSpend(
   reader: Pick<Transaction, "execute">,
   by: SpendBy,
-  { from, month_from: monthFrom }: Window,
+  { from, month_from: monthFrom, sumsFrom = SUMS_FROM }: Window,
 ): Promise<Spend["data"]> {
   const name = sql.raw(NAME[by]);
   const isSummed = by !== "provider";
@@ -35,7 +39,9 @@ export async function listSpend(
     Omit<Spend["data"][number], "last_used_at"> & { last: string | Date }
   >(sql`
     with reach as (
-      select coalesce(max(date_trunc('hour', rolled_to, 'UTC')) filter (where ${isSummed}), '-infinity') as rolled_to,
+      select coalesce(max(date_trunc('hour', rolled_to, 'UTC')) filter (where ${isSummed} and (
+          select coalesce(sum(records), 0) >= ${sumsFrom} from rollup_sums
+          where org_id = ${DEFAULT_ORG} and kind = 'total' and scope = '' and grain = 'day' and at >= ${from}::timestamptz)), '-infinity') as rolled_to,
         coalesce(max(raw_from), '-infinity') as raw_from
       from rollup_state where org_id = ${DEFAULT_ORG}
     ), marked as (

@@ -1,20 +1,25 @@
 import { expect, test } from "bun:test";
 import { budgetBar } from "#gateway/pages/parts/budget-bar.tsx";
-import { exactUsd, perMillionUsd } from "#gateway/pages/parts/format.ts";
+import { perMillionUsd, plainUsd } from "#gateway/pages/parts/format.ts";
 
 test.each([
-  ["0.0000025", "$2.5"],
-  ["0.000015", "$15"],
-  ["0.03", "$30000"],
+  ["0.0000025", "$2.50"],
+  ["0.000015", "$15.00"],
+  ["0.03", "$30000.00"],
   ["0.00000000000125", "$0.00000125"],
-  ["0", "$0"],
-  ["1", "$1000000"],
+  ["0", "$0.00"],
+  ["1", "$1000000.00"],
 ])("a token at $%s is %s per million, to the last digit", (each, text) =>
   expect(perMillionUsd(each)).toBe(text),
 );
 
-test("a cost is told with every digit where its lines add up to it", () => {
-  expect(exactUsd("0.18001375")).toBe("$0.18001375");
+test("a cost is told with every digit where its lines add up to it, without zeros at its end", () => {
+  expect(["0.18001375", "0.338072500", "2", 0.5].map(plainUsd)).toEqual([
+    "$0.18001375",
+    "$0.3380725",
+    "$2.00",
+    "$0.50",
+  ]);
 });
 
 test("budgets that are exceeded by different amounts have different bars, with a mark at the budget", () => {

@@ -84,7 +84,30 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
       "/explore?by=none&measure=cost_decomposition&compare=previous_period&view=waterfall",
     );
     await page.getByRole("region", { name: "What moved the cost" }).getByRole("img").waitFor();
+    // A change is neither new nor a lower bound.
+    expect(await page.getByRole("region", { name: "Figures" }).textContent()).not.toMatch(/new|≥/);
     await expectFit(reader);
+  });
+
+  test("what a figure of the Overview opens has the same total, narrowed alike", async () => {
+    const page = await open("/overview?range=7d&team=commerce");
+    const exact = (of: string) => page.locator(of).first().getAttribute("data-exact");
+    const spend = await exact("section[aria-label='Spend'] strong [data-exact]");
+    const teams = page.getByRole("region", { name: "Teams" }).getByRole("link", { name: "All" });
+    const all = await teams.getAttribute("href");
+    await page.getByRole("link", { name: "Spend", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Spend by model" }).waitFor();
+    await reader.settled();
+    expect(await exact("tfoot .number [data-exact^='$']")).toBe(spend);
+    await open(all ?? "");
+    expect(await page.getByRole("list", { name: "Filters" }).textContent()).toContain("commerce");
+    await open("/overview?range=7d");
+    const merged = page.getByRole("region", { name: "Merged pull requests", exact: true });
+    const count = await merged.locator("strong").textContent();
+    await merged.getByRole("link").click();
+    await page.waitForURL(/pull-requests\?state=merged&from=/);
+    await reader.settled();
+    expect(await page.locator("tfoot").textContent()).toStartWith(`${count} pull requests shown`);
   });
 
   test("a pull request's page shows its session's cost with every digit", async () => {
@@ -161,6 +184,7 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     expect(Number(formatDecimal(sum))).toBeCloseTo(Number(total?.slice(1)), 9);
     await expectFit(reader);
     await parts.getByRole("button", { name: "No pull request" }).click();
+    expect(await page.getByRole("list", { name: "Filters" }).textContent()).toContain("No pull request");
     const sessions = page.getByRole("region", { name: "No pull request" }).first();
     await sessions.locator("tbody button").first().click();
     await page.waitForURL(/\/sessions\//);

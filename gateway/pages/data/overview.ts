@@ -10,6 +10,13 @@ export const OVERVIEW_RANGE = "mtd";
 
 export const compareOf = ({ compare }: FrameSearch): Compare => compare ?? "previous_period";
 
+/** The same for another page, whose defaults may differ. */
+export const spelledOut = (search: FrameSearch): FrameSearch => ({
+  ...(search.from === undefined && search.to === undefined && { range: OVERVIEW_RANGE }),
+  ...search,
+  compare: compareOf(search),
+});
+
 /** The reports of the Overview, each with what the answer says of all, and filters that merges cannot be narrowed by. */
 export type OverviewParts = Readonly<Partial<Record<OverviewPart, QueryAnswer>>>;
 type Overview = { parts: OverviewParts; notOfMerges: OverviewAnswer["not_of_merges"] };

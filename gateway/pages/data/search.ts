@@ -88,6 +88,9 @@ export function frameSearch(raw: Record<string, unknown>): FrameSearch {
   };
 }
 
+export const withoutFilters = ({ range, from, to, compare }: FrameSearch): FrameSearch =>
+  frameSearch({ range, from, to, compare });
+
 export const rangeOf = ({ range, from, to }: FrameSearch, fallback: RangeName): Range =>
   from !== undefined || to !== undefined ? { from: from ?? null, to: to ?? null } : (range ?? fallback);
 

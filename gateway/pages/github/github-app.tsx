@@ -25,8 +25,8 @@ export function NextOfApp({ view }: { view: GithubAppView }) {
   if (report === null || !running) {
     return (
       <p>
-        The App is not running. <code>tallygate start</code> runs it beside the gateway; in containers, start
-        the service <code>github-app</code>.
+        The App is not running. <code>tallygate start</code> and the image run it beside the gateway; their
+        log says why it ended.
       </p>
     );
   }

@@ -65,7 +65,7 @@ export function OwnUsage({ days, groups, by, range, change }: OwnUsageProps) {
                 aria-label="Group by"
                 value={by}
                 onChange={(value) => change({ by: oneNameOf(OWN_GROUPS, value) })}
-                data={[...OWN_GROUPS]}
+                data={OWN_GROUPS.map((value) => ({ value, label: dimensionWord(value) }))}
               />
             }
           >
@@ -77,12 +77,15 @@ export function OwnUsage({ days, groups, by, range, change }: OwnUsageProps) {
   );
 }
 
+// For the order alone.
+const costOf = ({ current }: Row): number => Number(current?.cost_usd ?? 0);
+
 const Groups = ({ result }: { result: Result }) =>
   result.spec.dimensions[0] === "session" ? (
     <DataTable
       label="My sessions"
       columns={SESSION_COLUMNS}
-      rows={result.rows}
+      rows={result.rows.toSorted((a, b) => costOf(b) - costOf(a))}
       rowKey={({ groups: [session = ""] }) => session}
     />
   ) : (

@@ -2,13 +2,14 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { MeasureName } from "#shared/report.ts";
 import type { QueryAnswer } from "#shared/report-query.ts";
-import type { OverviewParts } from "../data/overview.ts";
-import type { FrameSearch } from "../data/search.ts";
+import { type OverviewParts, spelledOut } from "../data/overview.ts";
+import { type FrameSearch, withoutFilters } from "../data/search.ts";
 import { Change, type Direction } from "../parts/change.tsx";
 import { singleSeries } from "../parts/charts/data.ts";
 import { Sparkline } from "../parts/charts/sparkline.tsx";
 import { count, counted, percent } from "../parts/format.ts";
 import { Measured, Money } from "../parts/money.tsx";
+import { timesOf } from "../parts/records-link.tsx";
 
 type TilesProps = { parts: OverviewParts; search: FrameSearch };
 
@@ -17,7 +18,8 @@ export function Tiles({ parts, search }: TilesProps) {
   const { days, repositories, merge_days: mergeDays } = parts;
   const spend = days?.total;
   const merged = repositories?.total;
-  const frame = { range: search.range, from: search.from, to: search.to, compare: search.compare };
+  const asked = spelledOut(search);
+  const ofMerges = repositories ? asked : withoutFilters(asked);
   return (
     <div className="tiles">
       <Tile
@@ -33,7 +35,7 @@ export function Tiles({ parts, search }: TilesProps) {
           />
         }
         to={
-          <Link to="/reports/$id" params={{ id: "spend-by-model" }} search={frame}>
+          <Link to="/reports/$id" params={{ id: "spend-by-model" }} search={asked}>
             Spend
           </Link>
         }
@@ -50,7 +52,7 @@ export function Tiles({ parts, search }: TilesProps) {
           />
         }
         to={
-          <Link to="/reports/$id" params={{ id: "cost-per-merged-pr" }} search={frame}>
+          <Link to="/reports/$id" params={{ id: "cost-per-merged-pr" }} search={ofMerges}>
             Cost per merged pull request
           </Link>
         }
@@ -62,7 +64,7 @@ export function Tiles({ parts, search }: TilesProps) {
         foot={<JoinedFoot result={repositories} />}
         figure={<Measured unit="count" value={merged?.current?.merged_prs ?? null} />}
         to={
-          <Link to="/pull-requests" search={{ state: "merged" }}>
+          <Link to="/pull-requests" search={{ state: "merged", ...(repositories && timesOf(repositories)) }}>
             Merged pull requests
           </Link>
         }
@@ -74,7 +76,7 @@ export function Tiles({ parts, search }: TilesProps) {
         foot={<HoursFoot result={days} />}
         figure={<Measured unit="count" value={spend?.current?.users ?? null} />}
         to={
-          <Link to="/reports/$id" params={{ id: "spend-by-person" }} search={frame}>
+          <Link to="/reports/$id" params={{ id: "spend-by-person" }} search={asked}>
             Active people
           </Link>
         }

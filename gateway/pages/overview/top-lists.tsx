@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Result, Row } from "#shared/report.ts";
-import type { OverviewParts } from "../data/overview.ts";
+import { type OverviewParts, spelledOut } from "../data/overview.ts";
 import type { FilterName, FrameSearch } from "../data/search.ts";
 import { RankedBars } from "../parts/charts/ranked-bars.tsx";
 import { narrowed } from "../parts/filter-chips.tsx";
@@ -14,17 +14,24 @@ const SHOWN_MAX = 8;
 type TopListsProps = { parts: OverviewParts; search: FrameSearch; change: (change: FrameSearch) => void };
 
 export function TopLists({ parts, search, change }: TopListsProps) {
-  const { range, from, to, compare } = search;
-  const frame = { range, from, to, compare };
   const narrow = (name: FilterName) => (value: string) => change(narrowed(search, name, value));
   const all = (id: string) => (
-    <Link to="/reports/$id" params={{ id }} search={frame} className="small link no-print">
+    <Link to="/reports/$id" params={{ id }} search={spelledOut(search)} className="small link no-print">
       All
     </Link>
   );
   return (
     <div className="two">
-      <TopList title="Teams" result={parts.teams} choose={narrow("team")} />
+      <TopList
+        title="Teams"
+        result={parts.teams}
+        choose={narrow("team")}
+        aside={
+          <Link to="/explore" search={{ ...spelledOut(search), by: "team" }} className="small link no-print">
+            All
+          </Link>
+        }
+      />
       <TopList
         title="People"
         result={parts.people}

@@ -1,5 +1,6 @@
 import { dimensionWord } from "#shared/report-words.ts";
 import { FILTER_NAMES, type FilterName, type FrameSearch } from "../data/search.ts";
+import { longTimeGroup } from "./dates.ts";
 import { Chips } from "./value-chips.tsx";
 
 type FilterChipsProps = {
@@ -10,7 +11,12 @@ type FilterChipsProps = {
 /** What the page is narrowed to. */
 export function FilterChips({ search, change }: FilterChipsProps) {
   const chips = FILTER_NAMES.flatMap((name) =>
-    (search[name] ?? []).map((value) => ({ name, word: dimensionWord(name), value })),
+    (search[name] ?? []).map((value) => ({
+      name,
+      word: dimensionWord(name),
+      value,
+      shown: longTimeGroup(name, value),
+    })),
   );
   const without = (name: string, value: string) => {
     const filter = FILTER_NAMES.find((it) => it === name);

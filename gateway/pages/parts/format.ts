@@ -46,15 +46,20 @@ export function exactUsd(value: Figure): string {
   return plain.startsWith("-") ? `−$${plain.slice(1)}` : `$${plain}`;
 }
 
+/** The same to read: without zeros at its end, but with two decimals at least. */
+export const plainUsd = (value: Figure): string => {
+  const [whole, part = ""] = exactUsd(value).split(".");
+  return `${whole}.${part.replace(/0+$/, "").padEnd(2, "0")}`;
+};
+
 const MILLION_ZEROS = 6;
 
-/** What a million cost at a price for one, with every digit: `$2.5` for 0.0000025. */
+/** What a million cost at a price for one, with every digit: `$2.50` for 0.0000025. */
 export function perMillionUsd(each: string): string {
   const [whole = "", fraction = ""] = each.split(".");
   const digits = `${whole}${fraction.padEnd(MILLION_ZEROS, "0")}`;
   const point = whole.length + MILLION_ZEROS;
-  const rest = digits.slice(point).replace(/0+$/, "");
-  return exactUsd(`${BigInt(digits.slice(0, point))}${rest === "" ? "" : `.${rest}`}`);
+  return plainUsd(`${BigInt(digits.slice(0, point))}.${digits.slice(point)}`);
 }
 
 export const signed = (text: string, value: number): string =>

@@ -1,6 +1,6 @@
 import { Tooltip } from "@mantine/core";
 import type { Unit } from "#shared/report.ts";
-import { exactInUnit, exactUsd, type Figure, inUnit, UNKNOWN, usd } from "./format.ts";
+import { exactInUnit, exactUsd, type Figure, inUnit, plainUsd, UNKNOWN, usd } from "./format.ts";
 
 type Reason = { children: string; reason: string };
 
@@ -42,7 +42,7 @@ export function Money(props: MoneyProps) {
   if (value === null || value === undefined) return <Unknown reason={unknown} />;
   const exact = (
     <span data-exact={exactUsd(value)} title={exactUsd(value)}>
-      {whole ? exactUsd(value) : usd(value)}
+      {whole ? plainUsd(value) : usd(value)}
     </span>
   );
   if (floor === false && !ceiling) return exact;

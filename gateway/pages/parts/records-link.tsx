@@ -36,7 +36,7 @@ const RECORD_FILTERS: Readonly<Partial<Record<FilterName, string>>> = {
 const DAY_MS = 86_400_000;
 
 /** A window as the list of records takes it: as days where they are those of UTC, else as instants. */
-function timesOf({ window: { from, to }, spec: { range } }: QueryAnswer): Record<string, string> {
+export function timesOf({ window: { from, to }, spec: { range } }: QueryAnswer): Record<string, string> {
   const isDay = (at: string | null) => at === null || Date.parse(at) % DAY_MS === 0;
   const last = to === null ? null : isDay(to) ? isoDay(Date.parse(to) - 1) : to;
   return {

@@ -58,15 +58,17 @@ const stacked = (first: Column<Row>, groups: readonly Column<Row>[]): Column<Row
 });
 
 const measureColumn = (result: Shown, name: MeasureName, unit: Unit): Column<Row> => {
+  // A change has no change of its own, and two lower bounds make none.
+  const isChange = name === "cost_decomposition";
   const cell = (row: Row) => (
     <>
       <Measured
         unit={unit}
         value={row.current?.[name] ?? null}
-        floor={unit === "USD" && row.floor}
+        floor={unit === "USD" && !isChange && row.floor}
         ceiling={row === result.total && result.ceiling === true}
       />
-      {result.previousWindow && (
+      {result.previousWindow && !isChange && (
         <small>
           <Change current={row.current?.[name]} previous={row.previous?.[name]} more={directionOf(name)} />
         </small>

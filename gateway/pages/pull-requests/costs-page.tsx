@@ -115,7 +115,12 @@ function Parts({ parts: { total, weeks, groups, kinds, closed }, search, change 
         title={`By ${dimensionWord(by).toLowerCase()}`}
         sub="Half of the merges cost at most the median, and nine of ten at most the other figure."
         aside={COSTS_BY.filter((name) => name !== by).map((name) => (
-          <button key={name} type="button" className="value-link small" onClick={() => change({ by: name })}>
+          <button
+            key={name}
+            type="button"
+            className="value-link small mute"
+            onClick={() => change({ by: name })}
+          >
             {dimensionWord(name)}
           </button>
         ))}

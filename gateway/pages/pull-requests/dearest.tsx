@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { DearMergeView } from "#shared/admin/pull-requests.ts";
 import type { Window } from "#shared/report.ts";
+import { dimensionWord } from "#shared/report-words.ts";
 import { getJson, queryOf } from "../data/api.ts";
 import { OF_RECORDS } from "../data/follow-records.ts";
+import { COSTS_FILTERS } from "../data/parameters.ts";
 import type { FrameSearch } from "../data/search.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
@@ -24,19 +26,33 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** The ten dearest merges, each with what sets it apart from the usual one of its repository. */
 export function Dearest({ search, window: { from, to } }: { search: FrameSearch; window: Window }) {
-  const { repository: [repository] = [], author: [author] = [] } = search;
+  const { repository: [repository] = [], author: [author] = [], team: [team] = [] } = search;
+  // The list takes one value of these, and no other filter.
+  const left = COSTS_FILTERS.filter(
+    (name) => (search[name]?.length ?? 0) > (["repository", "author", "team"].includes(name) ? 1 : 0),
+  );
   const query = queryOf({
     ...(from !== null && { from }),
     ...(to !== null && { to }),
     ...(repository && { repository }),
     ...(author && { author }),
+    ...(team && { team }),
   });
   const dearest = useQuery({
     queryKey: ["pull-requests", "dearest", query],
     queryFn: ({ signal }) =>
       getJson<{ data: DearMergeView[] }>(`/admin/v1/pull-requests/dearest${query}`, signal),
     meta: OF_RECORDS,
+    enabled: left.length === 0,
   });
+  if (left.length > 0) {
+    const names = left.map((name) => dimensionWord(name).toLowerCase()).join(", ");
+    return (
+      <Panel title="The dearest merges">
+        <p className="mute">They cannot be narrowed by this choice of {names}.</p>
+      </Panel>
+    );
+  }
   return (
     <Panel title="The dearest merges" sub="Beside the usual merge of the same repository in this time.">
       <Answered query={dearest} height={320}>

@@ -1,5 +1,5 @@
 import type { RequestPage } from "#shared/admin/records.ts";
-import { count, exactUsd, perMillionUsd } from "../parts/format.ts";
+import { count, perMillionUsd, plainUsd } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 
@@ -11,7 +11,7 @@ const PIECES = ["image", "search_unit", "web_search", "source", "call"];
 
 /** Tokens and characters are priced by the million, as vendors do; other pieces by the piece. */
 const priceOf = (unit: string, each: string): string =>
-  PIECES.includes(unit) ? `${exactUsd(each)} each` : `${perMillionUsd(each)} per million`;
+  PIECES.includes(unit) ? `${plainUsd(each)} each` : `${perMillionUsd(each)} per million`;
 
 /** Count times price, line by line; the lines add up to the cost. */
 export function CostLines({ cost, total, floor }: CostLinesProps) {
@@ -40,7 +40,7 @@ export function CostLines({ cost, total, floor }: CostLinesProps) {
                 <td>{words(unit)}</td>
                 <td className="number">{count(pieces)}</td>
                 <td className="number">{priceOf(unit, each)}</td>
-                <td className="number">{exactUsd(usd)}</td>
+                <td className="number">{plainUsd(usd)}</td>
               </tr>
             ))}
           </tbody>

@@ -69,11 +69,11 @@ const Changes = ({ entry }: { entry: AuditView }) => {
 
 const COLUMNS: readonly Column<AuditView>[] = [
   momentColumn("at", "When", { of: ({ at }) => at, none: "" }),
-  textColumn("actor", "Who", { of: ({ actor }) => actor }),
-  textColumn("address", "Address", { of: ({ address }) => address, none: "this machine" }),
   textColumn("action", "What", { of: ({ action }) => inWords(action) }),
   textColumn("subject", "Of", { of: ({ subject }) => subject }),
   { id: "changes", head: "Change", cell: (entry) => <Changes entry={entry} /> },
+  textColumn("actor", "Who", { of: ({ actor }) => actor }),
+  textColumn("address", "Address", { of: ({ address }) => address, none: "this machine" }),
 ];
 
 /** Every change: who, when, from where, and what it was before. */
@@ -88,7 +88,12 @@ export function AuditPage() {
   return (
     <>
       <PageHead title="Audit log" sub="Entries are kept for 400 days and cannot be changed.">
-        <Button component="a" variant="default" href={`${PATH}${queryOf({ ...search, format: "ndjson" })}`}>
+        <Button
+          component="a"
+          variant="default"
+          size="xs"
+          href={`${PATH}${queryOf({ ...search, format: "ndjson" })}`}
+        >
           Download
         </Button>
       </PageHead>

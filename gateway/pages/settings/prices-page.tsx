@@ -7,7 +7,7 @@ import { getJson, queryOf } from "../data/api.ts";
 import { oneText } from "../data/search.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
-import { count } from "../parts/format.ts";
+import { count, plainUsd } from "../parts/format.ts";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
 import { numberColumn, textColumn } from "./cells.tsx";
@@ -21,11 +21,7 @@ const DAY_MS = 86_400_000;
 type Row = PriceView & { state?: PriceState };
 type Amount = "input" | "output" | "per_call";
 
-/** Every digit, and at least two decimals. */
-function amount(usd: string | null): string | null {
-  const [whole = "", part = ""] = usd?.split(".") ?? [];
-  return usd === null ? null : `$${whole}.${part.padEnd(2, "0")}`;
-}
+const amount = (usd: string | null): string | null => (usd === null ? null : plainUsd(usd));
 
 /** Prices mostly begin with a day (UTC). */
 const beginning = (at: string): string => (at.endsWith("T00:00:00.000Z") ? at.slice(0, 10) : at);

@@ -4,6 +4,7 @@ import { Link, Outlet, useLocation, useMatches, useSearch } from "@tanstack/reac
 import { lazy, Suspense, useEffect, useState } from "react";
 import { mayAs, useMe } from "../data/me.ts";
 import { Announcements } from "../parts/announce.tsx";
+import { Brand } from "../parts/brand.tsx";
 import { Account } from "./account.tsx";
 import { addressFaults } from "./address-faults.ts";
 import { CannotAsk } from "./cannot-ask.tsx";
@@ -101,21 +102,6 @@ const focusSearch = (open: () => void) => () => {
   if (field) field.focus();
   else open();
 };
-
-const Brand = () => (
-  <Link to="/" className="brand">
-    <svg viewBox="0 0 32 32" aria-hidden="true">
-      <rect width="32" height="32" rx="7" fill="#3b4cca" />
-      <path
-        d="M9 9v14M14 9v14M19 9v14M24 9v14M6 21 27 11"
-        stroke="#fff"
-        strokeWidth="2.4"
-        strokeLinecap="round"
-      />
-    </svg>
-    Tallygate
-  </Link>
-);
 
 /** Links to all pages that the person's role has. */
 function MainNavigation() {

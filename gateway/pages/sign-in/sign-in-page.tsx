@@ -9,6 +9,7 @@ import { useAddress } from "../data/address.ts";
 import { getJson, sendJson } from "../data/api.ts";
 import { ME } from "../data/me.ts";
 import { oneText } from "../data/search.ts";
+import { Brand } from "../parts/brand.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Answered, Fault } from "../parts/states.tsx";
 
@@ -40,12 +41,13 @@ export function SignInPage() {
   };
   return (
     <main className="content sign-in" id="content">
+      <Brand />
       <PageHead title="Sign in" />
       {token === undefined ? (
         <div className="panel prose">
           {cause !== undefined && <Failed code={cause} />}
           <Ways next={next} />
-          <p>Or open your one-time link. It is valid for 15 minutes and works once.</p>
+          <p>Your one-time link signs you in, too. It is valid for 15 minutes and works once.</p>
           <p className="mute">
             Tallygate printed one for the first administrator at its first start. An administrator makes one
             for anyone under People and teams, or with <code>tallygate sign-in-link EMAIL</code>.
@@ -86,7 +88,7 @@ function Ways({ next }: { next: string | undefined }) {
           return off.length > 0 ? (
             off
           ) : (
-            <p className="mute">No single sign-on is set up, so one-time links are the way to sign in.</p>
+            <p className="mute">No single sign-on is set up, so one-time links sign people in.</p>
           );
         }
         const links = buttons.map(({ way, name }) => (
