@@ -1,6 +1,7 @@
 import { answerInFull } from "../batch/answers.ts";
 import { withItems } from "../batch/own-items.ts";
 import type { Provider } from "../directory.ts";
+import { GatewayError } from "../errors.ts";
 import { type Caller, keyed } from "../plugins/client-key.ts";
 import { upstreamUrl, vendorUrl } from "../providers/endpoint.ts";
 import { requirePassThrough, requireVendorPath } from "../routing/pass-through.ts";
@@ -25,6 +26,10 @@ export function passThrough(deps: SurfaceDeps) {
 type Asked = { request: Request; caller: Caller; params: { name?: string } };
 
 async function passed(deps: SurfaceDeps, { request, caller, params: { name = "" } }: Asked) {
+  if (request.headers.get("upgrade")?.toLowerCase() === "websocket") {
+    const sentence = "WebSockets are not passed through. Responses have one at `/v1/responses`.";
+    throw new GatewayError("invalid_request", sentence);
+  }
   const { pathname, searchParams } = new URL(request.url);
   const path = pathname.slice(pathname.indexOf("/", "/providers/".length));
   const provider = requirePassThrough(deps.directory.current(), caller.key, { name, path });

@@ -28,8 +28,7 @@ export function lose(at: BodyPlace, why?: string): void {
 
 /**
  * Passes every member of an object to its reader. Null counts as absent. A member without a reader has no place in the
- * other format: `otherwise` decides, which by default loses it, so that nothing a client asks for is lost silently. An
- * empty list asks for nothing.
+ * other format: `otherwise` decides, which by default loses it, so that nothing a client asks for is lost silently.
  * @throws GatewayError invalid_request
  */
 export function readMembers(
@@ -43,7 +42,8 @@ export function readMembers(
     const place = at.member(name);
     const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
     if (read) read(value, place);
-    else if (Array.isArray(value) && value.length === 0) place.drop();
+    // An empty list, and a mark that the client left for itself, as Copilot CLI does in messages.
+    else if ((Array.isArray(value) && value.length === 0) || name.startsWith("__")) place.drop();
     else otherwise(value, place);
   }
 }

@@ -14,3 +14,6 @@ export function keepOwnThoughts(prompt: Prompt, { vendor }: ThoughtsFacts): void
   };
   for (const turn of prompt.turns) turn.parts = turn.parts.filter(isOwn);
 }
+
+/** A vendor that takes texts back refuses a call of a tool without one, also where another vendor's model made it. */
+export const NO_THOUGHT = " ";

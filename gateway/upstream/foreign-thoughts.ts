@@ -1,8 +1,11 @@
 import type { Call } from "../call.ts";
 import { scanJson } from "../http/scan.ts";
+import { thoughtsOf } from "../providers/endpoint.ts";
 import { isJson, type Json, jsonBytes, objectInBytes } from "../translate/exact-json.ts";
+import { UNKNOWN_SIGNATURE } from "../translate/gemini/signature.ts";
 import { isSealed, SEAL } from "../translate/sealed.ts";
-import type { Attempt } from "./attempt.ts";
+import { NO_THOUGHT } from "../translate/thoughts.ts";
+import type { AnsweredAttempt, Attempt } from "./attempt.ts";
 
 /**
  * The call without the thoughts that another vendor's model had before the conversation changed to this one; null if it has none.
@@ -19,6 +22,42 @@ export function withoutForeignThoughts(attempt: Attempt, call: Call): Call | nul
   const kept = messages.map(withoutSealed).filter((message) => message !== null);
   const rest = answersTools(messages.at(-1)) ? withoutThinking(request ?? {}) : request;
   return { ...call, body: scanJson(jsonBytes({ ...rest, messages: kept })) };
+}
+
+/**
+ * The call with what its vendor takes for thoughts that nobody knows, at each turn of calls whose own the client lost, as most
+ * clients of chat completions do; null if it lost none. Gemini 3, Kimi and DeepSeek refuse such a call with 400, so only refused
+ * calls are looked at.
+ */
+export function withUnknownThoughts(
+  { answer, target, translation }: AnsweredAttempt,
+  call: Call,
+): Call | null {
+  if (answer.status !== 400 || call.surface !== "chat.completions" || translation) return null;
+  const { vendor, in: place } = thoughtsOf(target.provider.kind, target.model ?? "");
+  const inText = place === "reasoning_content";
+  const request = objectInBytes(call.body.bytes);
+  const messages = request?.["messages"];
+  if (!(inText || vendor === "google") || !Array.isArray(messages)) return null;
+  const known = messages.map(inText ? withText : withSignature);
+  const isSame = known.every((message, index) => message === messages[index]);
+  return isSame ? null : { ...call, body: scanJson(jsonBytes({ ...request, messages: known })) };
+}
+
+const callsIn = (message: Json): unknown[] =>
+  Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
+
+const withText = (message: unknown): unknown =>
+  isJson(message) && callsIn(message).length > 0 && !message["reasoning_content"]
+    ? { ...message, reasoning_content: NO_THOUGHT }
+    : message;
+
+function withSignature(message: unknown): unknown {
+  if (!isJson(message)) return message;
+  const [first, ...others] = callsIn(message);
+  if (!isJson(first) || first["extra_content"] !== undefined) return message;
+  const extra_content = { google: { thought_signature: UNKNOWN_SIGNATURE } };
+  return { ...message, tool_calls: [{ ...first, extra_content }, ...others] };
 }
 
 const answersTools = (message: unknown): boolean =>

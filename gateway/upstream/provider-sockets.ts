@@ -24,8 +24,9 @@ export function providerSockets(open: OpenSocket): ProviderSockets {
   let isClosed = false;
 
   function socketFor({ url, headers, signal, target }: SocketSending): Promise<ProviderSocket | null> {
-    const name = `${url} ${Bun.hash(headers["authorization"] ?? "")}`;
-    const { allowPrivateNetwork } = target.provider;
+    const { allowPrivateNetwork, headers: own } = target.provider;
+    const sent = ["authorization", ...Object.keys(own)].map((name) => headers[name.toLowerCase()]);
+    const name = `${url} ${Bun.hash(JSON.stringify(sent))}`;
     const known = sockets.get(name);
     if (known !== undefined) return known;
     const opening = open({ url, allowPrivateNetwork, headers: handshake(headers), signal }).then(

@@ -3,7 +3,7 @@ import type { Log } from "#shared/log.ts";
 import type { Call, Choice, Target } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
 import type { AnsweredAttempt, Attempt } from "./attempt.ts";
-import { withoutForeignThoughts } from "./foreign-thoughts.ts";
+import { withoutForeignThoughts, withUnknownThoughts } from "./foreign-thoughts.ts";
 import type { LearnedWires } from "./learned-wires.ts";
 import { otherWire, teaches, textOfRefusal, unread } from "./other-wire.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -21,10 +21,11 @@ export const isRefused = (attempt: Attempt, { signal }: Call): attempt is Answer
 
 /**
  * A refused call, sent once more where that helps: on the provider's other wire, if the refusal says that the model lacks this one,
- * which is remembered; or without thoughts of other vendors. Any other refusal is the same. No byte has reached the client yet.
+ * which is remembered; or without thoughts of other vendors, or with a mark for those that a client lost. Any other refusal is the same.
+ * No byte has reached the client yet.
  */
 export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused): Promise<Attempt> {
-  const own = withoutForeignThoughts(refused, it.call);
+  const own = withoutForeignThoughts(refused, it.call) ?? withUnknownThoughts(refused, it.call);
   if (own) {
     await refused.answer.body?.cancel();
     return await send({ ...it, call: own });

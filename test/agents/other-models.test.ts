@@ -6,26 +6,13 @@ import { scratch } from "#test/support/embedded.ts";
 import { type StrictClaude, strictClaude } from "#test/support/strict-claude.ts";
 import { type StrictOpenAi, strictOpenAi } from "#test/support/strict-openai.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+import { SKY, SKY_TOOLS } from "./sky.ts";
 
 // Coding agents as they are published, at a model of another vendor, with the tools of a server of their own.
 
 const claude = await agentProgram("claude-code");
 const codex = await agentProgram("codex");
 const gemini = await agentProgram("gemini-cli");
-
-/** A server of tools on standard input, with a tool of the weather. */
-const TOOL_SERVER = `
-const answer = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
-const tool = { name: "weather", description: "Tells the weather.", inputSchema: { type: "object", properties: { city: { type: "string" } } } };
-for await (const line of console) {
-  const { id, method, params } = JSON.parse(line);
-  if (method === "initialize")
-    answer(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "sky", version: "1" } });
-  else if (method === "tools/list") answer(id, { tools: [tool] });
-  else if (method === "tools/call") answer(id, { content: [{ type: "text", text: "rain over " + params.arguments.city }] });
-  else if (id !== undefined) answer(id, {});
-}
-`;
 
 let vendor: StrictOpenAi;
 let anthropic: StrictClaude;
@@ -40,7 +27,7 @@ beforeAll(async () => {
 async function homeWith(files: Readonly<Record<string, string>>): Promise<string> {
   const home = join(scratch().path, "agent");
   await mkdir(home, { recursive: true });
-  for (const [name, text] of Object.entries({ "sky.ts": TOOL_SERVER, ...files }))
+  for (const [name, text] of Object.entries({ "sky.ts": SKY_TOOLS, ...files }))
     await Bun.write(join(home, name), text);
   return home;
 }
@@ -118,7 +105,7 @@ required = true
 
 describe.skipIf(claude === null)("claude code", () => {
   test("calls tools of its servers at a reasoning model of OpenAI's", async () => {
-    const mcpServers = { sky: { command: process.execPath, args: ["sky.ts"] } };
+    const mcpServers = { sky: SKY };
     const home = await homeWith({ "servers.json": JSON.stringify({ mcpServers }) });
     const asking = ["-p", "Weather?", "--output-format", "json", "--model", "gpt-5.6-terra"];
     const servers = ["--mcp-config", "servers.json", "--strict-mcp-config", "--allowedTools", "mcp__sky"];

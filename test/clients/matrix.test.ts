@@ -6,52 +6,26 @@ import { Agent, type AgentInputItem, tool as agentTool, OpenAIProvider, Runner }
 import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
 import { newId } from "#shared/ids.ts";
-import { type StrictChat, strictChat } from "#test/support/strict-chat.ts";
-import { type StrictClaude, strictClaude } from "#test/support/strict-claude.ts";
-import { type StrictGemini, strictGemini } from "#test/support/strict-gemini.ts";
-import { type StrictOpenAi, strictOpenAi } from "#test/support/strict-openai.ts";
-import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+import {
+  ANSWER,
+  billOf,
+  LOST_THOUGHTS,
+  MODELS,
+  type VendorModel,
+  type VendorModels,
+  vendorModels,
+} from "#test/support/vendor-models.ts";
+import type { WiredGateway } from "#test/support/wired-gateway.ts";
 
 // Any client on any model: each SDK at a model of each vendor, over three turns with two calls of a tool at once. The stand-ins
 // refuse what the vendors refuse, and bill their tokens. Coding agents as they are published: test/agents.
 
-let vendor: StrictOpenAi;
-let claude: StrictClaude;
-let google: StrictGemini;
-let chat: StrictChat;
+let world: VendorModels;
 let gateway: WiredGateway;
 
-const ANSWER = "It rains.";
-/** By model, the tokens that its stand-in bills for each request. */
-const BILLED: Readonly<Record<string, [input: number, output: number]>> = {
-  "gpt-5.6-terra": [10, 5],
-  "gpt-5.3-codex": [10, 5],
-  "claude-opus-4-6": [21, 8],
-  "gemini-3-pro-preview": [10, 5],
-  "kimi-k2-thinking": [10, 5],
-  "deepseek-v4": [10, 5],
-  "anthropic/claude-opus-4.6": [10, 5],
-};
-const USD = { input: 3, output: 7 };
-
 beforeAll(async () => {
-  vendor = strictOpenAi();
-  claude = strictClaude();
-  google = strictGemini();
-  chat = strictChat({ parallel: 2 });
-  gateway = await wiredGateway({ chat: `${vendor.url}/v1`, messages: claude.url });
-  for (const [kind, base_url, models] of [
-    ["gemini", google.url, "gemini-*"],
-    ["moonshot", `${chat.url}/moonshot`, "kimi-*"],
-    ["deepseek", `${chat.url}/deepseek`, "deepseek-*"],
-    ["openrouter", `${chat.url}/openrouter`, "anthropic/*"],
-  ]) {
-    const reachable = { credential: "vendor-credential", allow_private_network: true };
-    await gateway.admin("PUT", `/providers/${kind}`, { kind, base_url, models: [models], ...reachable });
-  }
-  for (const model of Object.keys(BILLED)) {
-    await gateway.admin("POST", "/prices", { model, effective_from: "2020-01-01", input: "3", output: "7" });
-  }
+  world = await vendorModels();
+  ({ gateway } = world);
 });
 
 const QUESTIONS = ["Weather?", "And now?", "And later?"];
@@ -70,7 +44,29 @@ const openai = (session: string) =>
     defaultHeaders: headersOf(session),
   });
 
-type Ask = (model: string, session: string) => Promise<string[]>;
+type Ask = (model: VendorModel, session: string) => Promise<string[]>;
+
+/** `kept`: what the client keeps of an answer's message. */
+function chatting(kept: (message: OpenAI.ChatCompletionMessage) => OpenAI.ChatCompletionMessage): Ask {
+  return async (model, session) => {
+    const messages: OpenAI.ChatCompletionMessageParam[] = [];
+    const tools = [{ type: "function" as const, function: { name: "weather", parameters: SCHEMA } }];
+    return await turns(async (turn, content) => {
+      messages.push({ role: "user", content });
+      for (;;) {
+        const client = openai(session).chat.completions;
+        const call = { model, tools, messages };
+        const { choices } =
+          turn % 2 === 0 ? await client.create(call) : await client.stream(call).finalChatCompletion();
+        const message = choices[0]?.message as OpenAI.ChatCompletionMessage;
+        messages.push(kept(message));
+        if (!message.tool_calls?.length) return message.content ?? "";
+        for (const { id } of message.tool_calls)
+          messages.push({ role: "tool", tool_call_id: id, content: "rain" });
+      }
+    });
+  };
+}
 
 /** Three turns of each SDK, every other one streamed; their last texts. */
 const CLIENTS = {
@@ -124,24 +120,7 @@ const CLIENTS = {
     return said;
   },
 
-  async openai(model, session) {
-    const messages: OpenAI.ChatCompletionMessageParam[] = [];
-    const tools = [{ type: "function" as const, function: { name: "weather", parameters: SCHEMA } }];
-    return await turns(async (turn, content) => {
-      messages.push({ role: "user", content });
-      for (;;) {
-        const client = openai(session).chat.completions;
-        const call = { model, tools, messages };
-        const { choices } =
-          turn % 2 === 0 ? await client.create(call) : await client.stream(call).finalChatCompletion();
-        const message = choices[0]?.message as OpenAI.ChatCompletionMessage;
-        messages.push(message);
-        if (!message.tool_calls?.length) return message.content ?? "";
-        for (const { id } of message.tool_calls)
-          messages.push({ role: "tool", tool_call_id: id, content: "rain" });
-      }
-    });
-  },
+  openai: chatting((message) => message),
 
   async responses(model, session) {
     const input: OpenAI.Responses.ResponseInput = [];
@@ -236,28 +215,42 @@ async function turns(ask: (turn: number, question: string) => Promise<string>): 
 }
 
 const CELLS = (Object.keys(CLIENTS) as (keyof typeof CLIENTS)[]).flatMap((client) =>
-  Object.keys(BILLED).map((model) => [client, model] as const),
+  MODELS.map((model) => [client, model] as const),
 );
 
 test.each(CELLS)(
   "%s at %s: three turns of parallel calls, for what the vendor bills",
   async (client, model) => {
-    for (const one of [vendor, google, chat]) one.forget();
-    let called = 0;
-    claude.play(({ messages }) =>
-      JSON.stringify(messages.at(-1)).includes("tool_result")
-        ? [{ text: ANSWER }]
-        : ["Oslo", "Bergen"].map((city) => ({ call: "weather", id: `toolu_${++called}`, input: { city } })),
-    );
+    world.forget();
     const session = newId();
     expect(await CLIENTS[client](model, session)).toEqual([ANSWER, ANSWER, ANSWER]);
     // OpenAI's chat completions say once that these models are reached by responses.
-    const taught = vendor.refused.filter((text) => !/\/v1\/(?:responses|chat\/completions)/.test(text));
-    expect([taught, claude.refused, google.refused, chat.refused]).toEqual([[], [], [], []]);
+    expect(world.refused()).toEqual([]);
     const records = await gateway.records(session, 6);
-    const [input, output] = BILLED[model] ?? [0, 0];
-    const billed = ((input * USD.input + output * USD.output) * 6) / 1_000_000;
     expect(records.map(({ state }) => state)).toEqual(Array(6).fill("ok"));
-    expect(records.reduce((sum, { cost_usd }) => sum + Number(cost_usd), 0)).toBeCloseTo(billed, 12);
+    expect(records.reduce((sum, { cost_usd }) => sum + Number(cost_usd), 0)).toBeCloseTo(
+      billOf(model, 6),
+      12,
+    );
+  },
+);
+
+test.each(["gemini-3-pro-preview", "kimi-k2-thinking", "deepseek-v4"] as const)(
+  "a client that loses the thoughts of %s is served, and the vendor's refusals cost nothing",
+  async (model) => {
+    world.forget();
+    const session = newId();
+    const losing = chatting(({ role, content, refusal, tool_calls }) => ({
+      ...{ role, content, refusal },
+      ...(tool_calls && {
+        tool_calls: tool_calls.map((call) => ({ ...call, ...{ extra_content: undefined } })),
+      }),
+    }));
+    expect(await losing(model, session)).toEqual([ANSWER, ANSWER, ANSWER]);
+    expect(world.refused().filter((text) => LOST_THOUGHTS.test(text))).toHaveLength(5);
+    const records = await gateway.records(session, 6);
+    expect(records.map(({ state, status }) => [state, status])).toEqual(Array(6).fill(["ok", 200]));
+    const usd = records.reduce((sum, { cost_usd }) => sum + Number(cost_usd), 0);
+    expect(usd).toBeCloseTo(billOf(model, 6), 12);
   },
 );

@@ -1,4 +1,5 @@
 import type OpenAI from "openai";
+import { newId } from "#shared/ids.ts";
 import { atEnd } from "./at-end.ts";
 
 type Request = OpenAI.ChatCompletionCreateParams;
@@ -63,6 +64,7 @@ export function strictChat({ parallel = 1 }: { parallel?: number } = {}): Strict
       const request: Request = await http.json();
       requests.push(request);
       const said = request.messages.map((message) => (message.role === "assistant" ? (message as Said) : {}));
+      const isOfModel = (_: Said, index: number) => request.messages[index]?.role === "assistant";
       const fault = said.map((message, index) => RULES[vendor](message, index)).find((one) => one !== null);
       if (fault) {
         refused.push(fault);
@@ -80,7 +82,8 @@ export function strictChat({ parallel = 1 }: { parallel?: number } = {}): Strict
         type: "function",
         function: { name: toolOf(request), arguments: JSON.stringify({ city: "AB"[index] }) },
       }));
-      const isAnswered = request.messages.at(-1)?.role === "tool";
+      // Agents write more after the results.
+      const isAnswered = said.findLast(isOfModel)?.tool_calls !== undefined || !request.tools?.length;
       const rest = isAnswered ? { content: "It rains." } : { content: null, tool_calls: calling };
       return answered(request, { ...thought, ...rest }, isAnswered ? "stop" : "tool_calls");
     },
@@ -97,14 +100,17 @@ export function strictChat({ parallel = 1 }: { parallel?: number } = {}): Strict
   };
 }
 
-const toolOf = ({ tools = [] }: Request): string =>
-  tools.flatMap((tool) => (tool.type === "function" ? tool.function.name : []))[0] ?? "weather";
+/** The tool of the weather, whatever its server is called; else the first. */
+function toolOf({ tools = [] }: Request): string {
+  const names = tools.flatMap((tool) => (tool.type === "function" ? tool.function.name : []));
+  return names.find((name) => name.endsWith("weather")) ?? names[0] ?? "weather";
+}
 
 type Message = Said & { content: string | null; reasoning?: string };
 
 /** Whole, or in pieces as the vendors stream them: a thought in halves, its signature at the end. */
 function answered({ model, stream }: Request, message: Message, finish_reason: string): Response {
-  const head = { id: "1", model };
+  const head = { id: newId(), model };
   const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
   if (!stream) {
     const choices = [{ index: 0, message: { role: "assistant", ...message }, finish_reason }];

@@ -1,4 +1,5 @@
 import type Anthropic from "@anthropic-ai/sdk";
+import { newId } from "#shared/ids.ts";
 import { atEnd } from "./at-end.ts";
 import { refusalByClaude, type SignedThoughts } from "./claude-refusals.ts";
 
@@ -38,7 +39,12 @@ export function strictClaude(): StrictClaude {
     async fetch(http) {
       const request: Request = await http.json();
       seen.push(request);
-      const message = refusalByClaude(request, signed);
+      // Of a beta, which clients of the vendor's own ask for.
+      const { context_management: _, ...rest } = request as Request & { context_management?: object };
+      const message = refusalByClaude(
+        http.headers.has("anthropic-beta") ? (rest as Request) : request,
+        signed,
+      );
       if (message !== null) {
         refused.push(message);
         return Response.json(
@@ -82,7 +88,7 @@ const reasonOf = (content: readonly Block[]) =>
   content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn";
 
 const head = ({ model }: Request) => ({
-  id: "msg_1",
+  id: `msg_${newId()}`,
   type: "message",
   role: "assistant",
   model,

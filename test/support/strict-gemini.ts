@@ -1,5 +1,6 @@
 import type { Content, Part } from "@google/genai";
 import type OpenAI from "openai";
+import { newId } from "#shared/ids.ts";
 import { atEnd } from "./at-end.ts";
 
 type Chat = OpenAI.ChatCompletionCreateParams;
@@ -35,33 +36,35 @@ export function strictGemini(): StrictGemini {
   const signed = new Map<string, string>();
   let made = 0;
 
-  const calls = (): Part[] => {
+  const calls = (name = "weather"): Part[] => {
     made += 1;
     const thoughtSignature = Buffer.from(`signature ${made}`).toString("base64");
     signed.set(`function-call-${made}-0`, thoughtSignature);
     return ["Oslo", "Bergen"].map((city, index) => ({
-      functionCall: { id: `function-call-${made}-${index}`, name: "weather", args: { city } },
+      functionCall: { id: `function-call-${made}-${index}`, name, args: { city } },
       ...(index === 0 && { thoughtSignature }),
     }));
   };
 
   /** Google's address in OpenAI's format, which has the signatures in `extra_content`. */
-  const compatible = ({ model, messages, stream }: Chat): Response => {
+  const compatible = (request: Chat): Response => {
+    const { model, messages, stream, tools = [] } = request;
     const called = messages.flatMap((one) =>
       one.role === "assistant" ? (one.tool_calls?.slice(0, 1) ?? []) : [],
     );
-    const lost = called.some((call) => signatureOf(call) !== signed.get(call.id));
+    const lost = called.some((call) => ![UNKNOWN, signed.get(call.id)].includes(signatureOf(call) as string));
     if (lost) {
       const message = "Function call is missing a thought_signature in functionCall parts.";
       refused.push(message);
       return Response.json([{ error: { code: 400, message, status: "INVALID_ARGUMENT" } }], { status: 400 });
     }
-    const isAnswered = messages.at(-1)?.role === "tool";
+    const isAnswered = messages.at(-1)?.role === "tool" || tools.length === 0;
+    const name = weatherIn(tools);
     const tool_calls = calls().map(({ functionCall: call, thoughtSignature: thought_signature }, index) => ({
       index,
       id: call?.id,
       type: "function",
-      function: { name: "weather", arguments: JSON.stringify(call?.args) },
+      function: { name, arguments: JSON.stringify(call?.args) },
       ...(thought_signature && { extra_content: { google: { thought_signature } } }),
     }));
     const said = {
@@ -69,7 +72,7 @@ export function strictGemini(): StrictGemini {
       ...(isAnswered ? { content: "It rains." } : { content: null, tool_calls }),
     };
     const choice = { index: 0, finish_reason: isAnswered ? "stop" : "tool_calls" };
-    const head = { id: "1", model, usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } };
+    const head = { id: newId(), model, usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } };
     if (!stream) return Response.json({ ...head, choices: [{ ...choice, message: said }] });
     const chunk = JSON.stringify({ ...head, choices: [{ ...choice, delta: said }] });
     return new Response(`data: ${chunk}\n\ndata: [DONE]\n\n`, {
@@ -94,10 +97,13 @@ export function strictGemini(): StrictGemini {
           { status: 400 },
         );
       }
-      const isAnswered = request.contents.at(-1)?.parts?.some((part) => part.functionResponse) === true;
+      const isAnswered =
+        request.contents
+          .findLast(({ role }) => role === "model")
+          ?.parts?.some((part) => part.functionCall) === true || !request["tools"];
       const thinks = JSON.stringify(request).includes('"includeThoughts":true');
       const thoughts = thinks ? [{ text: "Let me see.", thought: true }] : [];
-      const parts = isAnswered ? [{ text: "It " }, { text: "rains." }] : calls();
+      const parts = isAnswered ? [{ text: "It " }, { text: "rains." }] : calls(weatherIn(request["tools"]));
       return answered([...thoughts, ...parts], { model, streamed: searchParams.get("alt") === "sse" });
     },
   });
@@ -117,6 +123,10 @@ const MEMBERS = new Set(["contents", "systemInstruction", "tools", "toolConfig",
 const PARTS = new Set([
   ...["text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall", "functionResponse"],
 ]);
+
+/** The tool of the weather, whatever its server is called. */
+const weatherIn = (tools: unknown): string =>
+  /"name":"([\w-]*weather)"/.exec(JSON.stringify(tools))?.[1] ?? "weather";
 
 type Kept = { signed: ReadonlyMap<string, string>; seen: string[][] };
 
@@ -153,13 +163,14 @@ function refusal({ contents, ...rest }: Request, { signed, seen }: Kept): string
 
 /** Whole, or as Gemini streams it: a part in each chunk, and its counts in all of them. */
 function answered(parts: Part[], { model, streamed }: { model: string; streamed: boolean }): Response {
+  const responseId = newId();
   const chunkOf = (some: Part[], ended: boolean) => ({
     candidates: [
       { content: { role: "model", parts: some }, index: 0, ...(ended && { finishReason: "STOP" }) },
     ],
     usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
     modelVersion: model,
-    responseId: "gemini",
+    responseId,
   });
   if (!streamed) return Response.json(chunkOf(parts, true));
   const chunks = parts.map((part, index) => chunkOf([part], index === parts.length - 1));

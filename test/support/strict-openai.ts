@@ -105,7 +105,7 @@ export function strictOpenAi(): StrictOpenAi {
     const summary = request.reasoning?.summary ? [{ type: "summary_text", text: "Let me see." }] : [];
     const items = (typeof request.input === "string" ? [] : request.input) as Item[];
     const said =
-      items.at(-1)?.type === "function_call_output" || !request.tools?.length
+      isAnswered(items) || !offersTools(request)
         ? [
             {
               type: "message",
@@ -115,14 +115,7 @@ export function strictOpenAi(): StrictOpenAi {
               content: [{ type: "output_text", text: "It rains.", annotations: [] }],
             },
           ]
-        : ["Oslo", "Bergen"].map((city, index) => ({
-            type: "function_call",
-            id: `fc_${made}_${index}`,
-            status: "completed",
-            call_id: `call_${made}_${index}`,
-            name: weatherIn(request),
-            arguments: JSON.stringify({ city }),
-          }));
+        : callsIn(request, made);
     const output = [{ type: "reasoning", id: `rs_${made}`, summary, encrypted_content }, ...said];
     const usage = {
       input_tokens: 10,
@@ -242,13 +235,40 @@ type Kept = Map<string, Item[]>;
 const itemsOf = ({ input }: { input: string | Item[] }): Item[] =>
   typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
 
-/** The tool that tells the weather, whatever its server is called. */
-const weatherIn = ({ tools = [] }: Request): string =>
-  tools.flatMap((tool) => (tool.type === "function" && tool.name.endsWith("weather") ? tool.name : []))[0] ??
-  "weather";
+/** Whether the model called tools last; agents write more after the results. */
+const isAnswered = (items: Item[]): boolean =>
+  items.findLast(({ role = "assistant" }) => role === "assistant")?.type?.endsWith("_call_output") === true;
+
+/** Codex has the tools of its newer models among the items, and has them called by a program. */
+const offersTools = ({ tools = [], input }: Request): boolean =>
+  tools.length > 0 || JSON.stringify(input).includes('"additional_tools"');
+
+const PROGRAM = `const cities = ["Oslo", "Bergen"];
+text(JSON.stringify(await Promise.all(cities.map((city) => tools.mcp__sky__weather({ city })))));`;
+
+/** Calls of the tool that tells the weather, whatever its server is called and wherever it is offered. */
+function callsIn({ tools = [], input }: Request, made: number): object[] {
+  const called = (index: number) => ({ status: "completed", call_id: `call_${made}_${index}` });
+  if (JSON.stringify(input).includes('"additional_tools"'))
+    return [
+      ...[
+        { type: "custom_tool_call", id: `ctc_${made}`, ...called(0), namespace: "functions", name: "exec" },
+      ],
+    ].map((call) => ({ ...call, input: PROGRAM }));
+  const names = tools.flatMap((tool) => (tool.type === "function" ? tool.name : []));
+  const owner = tools.find(
+    (tool) => tool.type === "namespace" && tool.tools.some(({ name }) => name === "weather"),
+  );
+  const namespace = owner?.type === "namespace" ? { namespace: owner.name } : {};
+  const name = names.find((one) => one.endsWith("weather")) ?? "weather";
+  return ["Oslo", "Bergen"].map((city, index) => ({
+    ...{ type: "function_call", id: `fc_${made}_${index}`, ...called(index), ...namespace, name },
+    arguments: JSON.stringify({ city }),
+  }));
+}
 
 type Output = {
-  type: "message" | "reasoning" | "function_call";
+  type: "message" | "reasoning" | "function_call" | "custom_tool_call";
   id: string;
   summary?: { text: string }[];
   content?: { text: string }[];
@@ -265,6 +285,7 @@ function streamed(response: { output: object[]; [member: string]: unknown }): Re
         message: { content: [] },
         reasoning: { summary: [] },
         function_call: { arguments: "" },
+        custom_tool_call: { input: "" },
       }[item.type];
       return [
         { type: "response.output_item.added", output_index, item: { ...item, ...empty } },

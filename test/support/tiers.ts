@@ -23,6 +23,10 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
     why: "starts Claude Code, Codex and Gemini CLI eight times",
     guardedBy: "surfaces/hook-events, hooks/native, cli/agents (the files of administrators)",
   },
+  "agents/matrix.test.ts": {
+    why: "starts six coding agents three times at each of seven models",
+    guardedBy: "clients/matrix (the same models by SDKs), clients/recorded-agents, translate/tool-table",
+  },
   "agents/merged.test.ts": {
     why: "starts Claude Code and Codex four times",
     guardedBy: "clients/agents, clients/stamping, clients/linked-sessions",

@@ -272,6 +272,21 @@ describe("is refused", () => {
     expect((await call("chat-vendor/v1/vector_stores", { key: open })).status).toBe(200);
   });
 
+  test("a WebSocket, in a sentence", async () => {
+    const seen = vendor.seen.length;
+    const answer = await fetch(`${gateway.url}/providers/chat-vendor/v1/realtime/x`, {
+      headers: {
+        ...{ authorization: `Bearer ${secret}`, connection: "Upgrade", upgrade: "websocket" },
+        ...{ "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" },
+      },
+    });
+    expect([answer.status, (await answer.json()).error.message]).toEqual([
+      400,
+      expect.stringContaining("WebSocket"),
+    ]);
+    expect(vendor.seen.length).toBe(seen);
+  });
+
   test("a key under an enforced guardrail", async () => {
     const key = await makeKey("guarded", { scopes: { providers: ["chat-vendor"] } });
     const rule = { match: { keys: ["guarded"], pattern: "secret" }, action: "soft_deny" };

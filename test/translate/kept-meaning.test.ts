@@ -252,3 +252,25 @@ test("an error in place of an answer keeps its status and its sentence", () => {
   ]);
   expect(translated.fault(bytesOf({ choices: [] }))).toBeNull();
 });
+
+describe("what agents write for themselves, or twice, is left out:", () => {
+  test("a mark that Copilot CLI puts into messages", () => {
+    const { translated, sent } = sentTo({ messages: [{ ...user, __copilotMessageSource: "user" }] });
+    expect([sent["messages"], [...translated.dropped]]).toEqual([
+      [{ role: "user", content: [{ type: "text", text: "hi" }] }],
+      [["messages.__copilotMessageSource", 1]],
+    ]);
+  });
+
+  test("results that Gemini CLI repeats in a session that it resumes", () => {
+    const call = { functionCall: { id: "c1", name: "weather", args: {} } };
+    const result = { functionResponse: { id: "c1", name: "weather", response: { output: "rain" } } };
+    const contents = [
+      { role: "user", parts: [{ text: "Weather?" }] },
+      { role: "model", parts: [call] },
+      { role: "user", parts: [result, result] },
+    ];
+    const { body } = translation({ from: "gemini", to: "messages" }, { contents });
+    expect((jsonOf(body) as { messages: { content: object[] }[] }).messages[2]?.content).toHaveLength(1);
+  });
+});

@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { newId } from "#shared/ids.ts";
+import { priceCent } from "#test/limits/cent-vendor.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { startGateway } from "#test/support/gateway-process.ts";
 import { type StrictClaude, strictClaude } from "#test/support/strict-claude.ts";
@@ -107,6 +108,20 @@ test("passes on to a vendor that has it, byte for byte, and each response is one
   );
 });
 
+test("the handshake has the provider's own headers, and a new one is made once they change", async () => {
+  for (const tenant of ["first", "second"]) {
+    await gateway.admin("PATCH", "/providers/chat-vendor", { headers: { "x-tenant": tenant } });
+    const it = await connect();
+    await it.ask({ model: "gpt-5.6-terra", store: false, input: "Hi" });
+    if (tenant === "first") {
+      await gateway.admin("PATCH", "/providers/chat-vendor", { headers: { "x-tenant": "changed" } });
+      await it.ask({ model: "gpt-5.6-terra", store: false, input: "Hi" });
+    }
+  }
+  await gateway.admin("PATCH", "/providers/chat-vendor", { headers: {} });
+  expect(vendor.handshakes.map((headers) => headers.get("x-tenant"))).toEqual(["first", "changed", "second"]);
+});
+
 test("is served where the vendor's handshake is refused", async () => {
   vendor.sockets.served = false;
   const it = await connect();
@@ -201,6 +216,36 @@ describe("a refusal is an event, and the connection stays:", () => {
     expect(await errorOf(it)).toMatchObject({ status: 429, error: { type: "rate_limit_error" } });
     const records = await gateway.records(it.session, 3);
     expect(records.map(({ status }) => status).toSorted()).toEqual([200, 403, 429]);
+  });
+
+  test("of a used-up budget, which each response reserves while it runs", async () => {
+    await priceCent(gateway, "gpt-cent");
+    const key = { name: newId(), limits: { budget_usd: "0.02" } };
+    const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", key);
+    vendor.sockets.delayMs = 2000;
+    const it = await connect({}, secret);
+    const asked = { ...hi, model: "gpt-cent", max_output_tokens: 16 };
+    // The two that run may cost all of it, so the third is refused before they end.
+    for (const stream_id of ["a", "b", "c"]) it.send({ ...asked, stream_id });
+    await until(() => it.events.some(({ type }) => type === "error"));
+    expect(it.events.at(-1)).toMatchObject({
+      ...{ type: "error", status: 429, headers: { "retry-after": "1" } },
+      error: { message: "The rest of the budget is reserved for running calls." },
+    });
+    await until(() => it.events.filter(({ type }) => type === "response.completed").length === 2);
+    expect(await errorOf(it, asked)).toMatchObject({
+      ...{ status: 402, headers: { "x-should-retry": "false" } },
+      error: { type: "billing_error", code: "insufficient_quota" },
+    });
+    const records = await gateway.records(it.session, 4);
+    expect(records.map(({ status, cost_usd }) => [status, Number(cost_usd)]).toSorted()).toEqual([
+      ...[
+        [200, 0.01],
+        [200, 0.01],
+        [402, 0],
+        [429, 0],
+      ],
+    ]);
   });
 
   test.each(["gpt-5.6-terra", "claude-opus-4-6"])(

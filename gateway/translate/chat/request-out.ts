@@ -2,7 +2,7 @@ import { inexpressible } from "../members.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOf } from "../reasoning.ts";
 import { urlOfSource } from "../sources.ts";
-import type { ThoughtsFacts } from "../thoughts.ts";
+import { NO_THOUGHT, type ThoughtsFacts } from "../thoughts.ts";
 import { detailsIn } from "./reasoning-details.ts";
 
 /** Facts about the provider that the writer needs. */
@@ -118,9 +118,6 @@ function assistantMessage(parts: readonly Part[], { thoughts, cacheMarks = false
     ...thoughtMembers(parts, { calls: calls.length, thoughts }),
   };
 }
-
-/** A vendor that takes texts back refuses a call of a tool without one, also where another vendor's model made it. */
-const NO_THOUGHT = " ";
 
 function thoughtMembers(
   parts: readonly Part[],

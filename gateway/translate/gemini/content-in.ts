@@ -60,9 +60,9 @@ function partsOf(part: LocatedBody, ids: CallIds): Part[] {
     functionCall: into(told, "parts", (value, place) => [
       callPart({ object: objectAt(value, place), at: place }, ids),
     ]),
-    functionResponse: into(told, "parts", (value, place) => [
-      resultPart({ object: objectAt(value, place), at: place }, ids),
-    ]),
+    functionResponse: into(told, "parts", (value, place) =>
+      resultParts({ object: objectAt(value, place), at: place }, ids),
+    ),
     videoMetadata: dropped,
     mediaResolution: dropped,
     partMetadata: dropped,
@@ -98,7 +98,8 @@ function callPart(call: LocatedBody, ids: CallIds): Part {
 
 type Response = { id: string; name: string; response: Json; media: Part[] };
 
-function resultPart(result: LocatedBody, ids: CallIds): Part {
+/** None where it repeats another, as those of a session do that Gemini CLI resumes. */
+function resultParts(result: LocatedBody, ids: CallIds): Part[] {
   const { at } = result;
   const told: Response = { id: "", name: "", response: {}, media: [] };
   readProto(result, {
@@ -115,9 +116,13 @@ function resultPart(result: LocatedBody, ids: CallIds): Part {
     },
   });
   const callId = ids.answered(told.name, told.id);
-  if (callId === null) throw malformed(at, "a response to a call before it");
+  if (callId === null) {
+    if (!ids.isAnswered(told.id)) throw malformed(at, "a response to a call before it");
+    at.drop();
+    return [];
+  }
   const { text, failed } = saidIn(told.response);
-  return { kind: "result", callId, parts: [plainText(text, at), ...told.media], failed, cache: null, at };
+  return [{ kind: "result", callId, parts: [plainText(text, at), ...told.media], failed, cache: null, at }];
 }
 
 /** By Google's convention `output` is the result and `error` a failure; any other object is the result itself. */
@@ -194,16 +199,19 @@ type CallIds = {
   called(name: string, id: string): string;
   /** The id of the call that a response answers, or null. */
   answered(name: string, id: string): string | null;
+  isAnswered(id: string): boolean;
 };
 
 type Waiting = { name: string; id: string; own: boolean };
 
 function callIds(): CallIds {
   const waiting: Waiting[] = [];
+  const answered = new Set<string>();
   let count = 0;
   const takeFirst = (fits: (call: Waiting) => boolean): string | null => {
     const index = waiting.findIndex(fits);
     const [call] = index === -1 ? [] : waiting.splice(index, 1);
+    if (call) answered.add(call.id);
     return call?.id ?? null;
   };
   return {
@@ -217,5 +225,6 @@ function callIds(): CallIds {
       (id ? takeFirst((call) => !call.own && call.id === id) : null) ??
       // A client may number responses itself where the call had no id.
       takeFirst((call) => call.name === name && (call.own || id === "")),
+    isAnswered: (id) => answered.has(id),
   };
 }

@@ -3,6 +3,7 @@ import { inexpressible, leaveOutExtras, lose } from "../members.ts";
 import type { Part, PartOf, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { geminiSearch } from "../web-search.ts";
+import { UNKNOWN_SIGNATURE } from "./signature.ts";
 import { thinkingConfig } from "./thinking-out.ts";
 
 /** The prompt as a generateContent request; its model and whether it is streamed are in the address. */
@@ -90,15 +91,14 @@ function contentsOf(turns: readonly PromptTurn[], model: string): Content[] {
 
 /**
  * Gemini 3 and later, which names such as `gemini-flash-latest` mean today, refuse a turn whose first call has no thought
- * signature. For one that is not known Google documents a text (ai.google.dev, "Thought signatures").
+ * signature.
  */
 const SIGNED = /(?:^|\/)gemini-(?:[3-9]|\d\d|[a-z-]*latest$)/;
-const UNKNOWN_SIGNATURE = { thoughtSignature: "skip_thought_signature_validator" };
 
 function withSignature(content: Content): Content {
   const first = content.parts.findIndex((part) => "functionCall" in part);
   const parts = content.parts.map((part, index) =>
-    index === first ? { ...UNKNOWN_SIGNATURE, ...part } : part,
+    index === first ? { thoughtSignature: UNKNOWN_SIGNATURE, ...part } : part,
   );
   return { ...content, parts };
 }

@@ -1,6 +1,9 @@
 import type { Block } from "../reply.ts";
 import { openSealed, type Seal } from "../sealed.ts";
 
+/** In place of a signature that nobody knows (ai.google.dev, "Thought signatures"). */
+export const UNKNOWN_SIGNATURE = "skip_thought_signature_validator";
+
 /**
  * Another vendor's reasoning as Gemini's clients carry it: in the `thoughtSignature` of the text or call that followed it, which
  * they send back unread. Base64, because Google's clients decode it. Null if there is none to carry.
