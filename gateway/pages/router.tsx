@@ -162,6 +162,10 @@ const pages = [
     () => import("./settings/prices-page.tsx"),
     "PricesPage",
   ),
+  page("/settings/vendor-bills", { ...DIALOGS, ...each(["month"]) })(
+    () => import("./settings/vendor-bills-page.tsx"),
+    "VendorBillsPage",
+  ),
   page("/settings/tool-servers", DIALOGS)(
     () => import("./settings/tool-servers-page.tsx"),
     "ToolServersPage",

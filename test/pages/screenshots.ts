@@ -38,6 +38,7 @@ const SETTINGS = [
   "limits",
   "guardrails",
   "prices",
+  "vendor-bills",
   "tool-servers",
   "alerts",
   "hook-policies",

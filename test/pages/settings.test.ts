@@ -21,6 +21,7 @@ const PAGES = [
   "Limits and budgets",
   "Guardrails",
   "Prices",
+  "Vendor bills",
   "Tool servers",
   "Hook policies",
   "People and teams",
@@ -53,6 +54,31 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await openByName(reader, name);
     const current = page.getByRole("navigation", { name: "Main" }).locator("[aria-current=page]");
     expect(await current.allTextContents()).toEqual([name]);
+    await expectFit(reader);
+  });
+
+  test("a vendor's bill is imported, and its difference is shown from metered to billed", async () => {
+    await open("/settings/vendor-bills", "Vendor bills");
+    await page.getByRole("button", { name: "Add vendor account" }).click();
+    await dialog().getByRole("textbox", { name: /^Name/ }).fill("acme");
+    await dialog().getByLabel(/^Vendor/).selectOption("openai");
+    await dialog().getByRole("button", { name: "Add vendor account" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    await page.getByRole("link", { name: "acme" }).click();
+    const day = new Date().toISOString().slice(0, 10);
+    const bill = [
+      "ChargePeriodStart,BilledCost,BillingCurrency,ChargeCategory,ChargeDescription",
+      `${day},120,USD,Usage,Tokens`,
+      `${day},19,USD,Tax,VAT`,
+    ];
+    await dialog()
+      .locator("input[type=file]")
+      .setInputFiles({ name: "bill.csv", mimeType: "text/csv", buffer: Buffer.from(bill.join("\n")) });
+    await dialog().getByText("2 lines of 1 day: 139 USD.").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("img", { name: "From $0.00 (Metered) to $139.00 (Billed)" }).waitFor();
+    await page.getByText("taxes, credits, fees and purchases").waitFor();
+    await page.getByRole("row", { name: /VAT/ }).waitFor();
     await expectFit(reader);
   });
 

@@ -48,6 +48,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       setting("Alerts", "/settings/alerts", "notify slack teams e-mail webhook threshold"),
       setting("Guardrails", "/settings/guardrails", "block pattern"),
       setting("Prices", "/settings/prices", "unpriced reprice"),
+      setting("Vendor bills", "/settings/vendor-bills", "invoice reconcile billed focus"),
       setting("Tool servers", "/settings/tool-servers", "mcp"),
       setting("Hook policies", "/settings/hook-policies", "deny tool"),
       setting("People and teams", "/settings/people", "roles users tokens"),

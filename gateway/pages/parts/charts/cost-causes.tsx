@@ -4,6 +4,7 @@ import { previousWords, windowWords } from "../window-words.ts";
 import { inWords } from "./causes.ts";
 import { RateMixVolume } from "./rate-mix-volume.tsx";
 import { Waterfall } from "./waterfall.tsx";
+import { stepsOf } from "./waterfall-steps.ts";
 
 /** Why the cost is not what it was, in words and bars; words alone if there was no cost before, or there is no cost now. */
 export function CostCauses({ result }: { result: Result }) {
@@ -14,7 +15,7 @@ export function CostCauses({ result }: { result: Result }) {
   return (
     <Panel title="What moved the cost" sub={`${inWords(decomposition, before)}${floor}`}>
       {decomposition.previousUsd !== 0 && decomposition.currentUsd !== 0 && (
-        <Waterfall parts={decomposition} before={before} now={windowWords(result)} />
+        <Waterfall steps={stepsOf(decomposition, before, windowWords(result))} />
       )}
       <RateMixVolume result={result} />
     </Panel>

@@ -11,17 +11,29 @@ export type WaterfallStep = {
   text: string;
 };
 
-/** The cost before, each cause where the one before it ended, and the cost now. A cause that changed nothing has no bar. */
-export function stepsOf(parts: Decomposition, before: string, now: string): WaterfallStep[] {
-  const steps: WaterfallStep[] = [
-    { label: before, from: 0, to: parts.previousUsd, kind: "total", text: wholeUsd(parts.previousUsd) },
-  ];
-  let at = parts.previousUsd;
-  for (const { label, usd: change } of causesOf(parts).filter(({ usd: it }) => it !== 0)) {
-    const kind = change > 0 ? "more-cost" : "less-cost";
-    steps.push({ label, from: at, to: at + change, kind, text: signed(wholeUsd(change), change) });
-    at += change;
-  }
-  const last = { label: now, from: 0, to: parts.currentUsd, kind: "total" as const };
-  return [...steps, { ...last, text: wholeUsd(parts.currentUsd) }];
+type Ends = { before: readonly [label: string, usd: number]; now: readonly [label: string, usd: number] };
+
+/** The sum before, each cause where the one before it ended, and the sum now. A cause that changed nothing has no bar. */
+export function stepsBetween(
+  { before, now }: Ends,
+  causes: readonly { label: string; usd: number }[],
+): WaterfallStep[] {
+  const total = ([label, to]: Ends["now"]): WaterfallStep => ({
+    ...{ label, from: 0, to },
+    ...{ kind: "total", text: wholeUsd(to) },
+  });
+  let at = before[1];
+  const bars = causes
+    .filter(({ usd: it }) => it !== 0)
+    .map(({ label, usd: change }): WaterfallStep => {
+      const from = at;
+      at += change;
+      const kind = change > 0 ? "more-cost" : "less-cost";
+      return { label, from, to: at, kind, text: signed(wholeUsd(change), change) };
+    });
+  return [total(before), ...bars, total(now)];
 }
+
+/** From the cost before to the cost now. */
+export const stepsOf = (parts: Decomposition, before: string, now: string): WaterfallStep[] =>
+  stepsBetween({ before: [before, parts.previousUsd], now: [now, parts.currentUsd] }, causesOf(parts));

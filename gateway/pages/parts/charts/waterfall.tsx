@@ -1,10 +1,7 @@
-import type { Decomposition } from "#shared/report.ts";
 import { usd } from "../format.ts";
 import { ticksTo } from "./scale.ts";
 import { useWidth } from "./use-width.ts";
-import { stepsOf, type WaterfallStep } from "./waterfall-steps.ts";
-
-type WaterfallProps = { parts: Decomposition; before: string; now: string };
+import type { WaterfallStep } from "./waterfall-steps.ts";
 
 const PLOT = 146;
 const TOP = 22;
@@ -12,10 +9,10 @@ const LINE = 14;
 /** Room for the label of each of eight bars. */
 const WIDTH_MIN = 760;
 
-/** From the cost before to the cost now, a bar for each cause: side by side, or below each other where room is little. */
-export function Waterfall({ parts, before, now }: WaterfallProps) {
+/** From a sum to another one, a bar for each cause: side by side, or below each other where room is little. */
+export function Waterfall({ steps }: { steps: readonly WaterfallStep[] }) {
   const { ref, width } = useWidth();
-  const steps = stepsOf(parts, before, now);
+  const [first, last] = [steps[0], steps.at(-1)];
   const top = ticksTo(Math.max(...steps.flatMap(({ from, to }) => [from, to]))).at(-1) ?? 1;
   return (
     <section className="chart" ref={ref} aria-label="Causes">
@@ -25,7 +22,7 @@ export function Waterfall({ parts, before, now }: WaterfallProps) {
           steps={steps}
           top={top}
           width={width}
-          title={`From ${usd(parts.previousUsd)} (${before}) to ${usd(parts.currentUsd)} (${now})`}
+          title={`From ${usd(first?.to ?? 0)} (${first?.label}) to ${usd(last?.to ?? 0)} (${last?.label})`}
         />
       )}
     </section>

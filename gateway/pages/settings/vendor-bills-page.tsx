@@ -1,0 +1,210 @@
+import { Button, FileButton, Group, TextInput } from "@mantine/core";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  PART_MEANING,
+  RECONCILIATION_PARTS,
+  type ReconciledAccount,
+  type Reconciliation,
+} from "#shared/admin/reconciliation.ts";
+import { FETCHED_VENDORS, type VendorAccountView, type VendorBillRead } from "#shared/admin/vendor-bills.ts";
+import { useAddress } from "../data/address.ts";
+import { api, getJson, queryOf, sendJson } from "../data/api.ts";
+import { oneText } from "../data/search.ts";
+import { Waterfall } from "../parts/charts/waterfall.tsx";
+import { stepsBetween } from "../parts/charts/waterfall-steps.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { counted } from "../parts/format.ts";
+import { Money } from "../parts/money.tsx";
+import { PageHead, Panel } from "../parts/page-head.tsx";
+import { Answered, Fault } from "../parts/states.tsx";
+import { momentColumn, switchColumn, textColumn } from "./cells.tsx";
+import { VENDOR_ACCOUNT } from "./forms/call-forms.ts";
+import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
+
+const RECONCILIATION = "/admin/v1/reconciliation";
+const ACCOUNTS = "/admin/v1/vendor-accounts";
+
+type Part = (typeof RECONCILIATION_PARTS)[number];
+type Item = ReconciledAccount["items"][number];
+
+const capitals = (part: Part): string => `${part[0]?.toUpperCase()}${part.slice(1).replaceAll("_", " ")}`;
+const partsOf = (parts: Readonly<Record<Part, string>>) =>
+  RECONCILIATION_PARTS.filter((part) => Number(parts[part]) !== 0);
+
+const moneyColumn = (id: string, head: string, of: (item: Item) => string): Column<Item> => ({
+  id,
+  head,
+  isNumber: true,
+  sort: (item) => Number(of(item)),
+  cell: (item) => <Money value={of(item)} />,
+});
+
+const ITEM_COLUMNS: readonly Column<Item>[] = [
+  textColumn("item", "Billed", { of: ({ item }) => item }),
+  textColumn("kind", "Counted", { of: ({ kind }) => kind?.replaceAll("_", " ") ?? null, none: "all" }),
+  moneyColumn("metered", "Metered", ({ metered_usd }) => metered_usd),
+  moneyColumn("billed", "On the bill", ({ billed_usd }) => billed_usd),
+  moneyColumn("difference", "Difference", ({ difference_usd }) => difference_usd),
+  textColumn("why", "Why", {
+    of: ({ parts }) => partsOf(parts).map(capitals).join(", "),
+    none: "no difference",
+  }),
+];
+
+/** One account: from what was metered to what is billed. */
+function Account({ it }: { it: ReconciledAccount }) {
+  const missing = it.days_without_bill.length;
+  const ends = {
+    before: ["Metered", Number(it.metered_usd)],
+    now: ["Billed", Number(it.billed_usd)],
+  } as const;
+  const causes = partsOf(it.parts).map((part) => ({ label: capitals(part), usd: Number(it.parts[part]) }));
+  const share =
+    it.unexplained_share === null ? "" : ` ${(it.unexplained_share * 100).toFixed(2)} % is unexplained.`;
+  const without = missing === 0 ? "" : ` ${counted(missing, "day")} without a bill, left out.`;
+  return (
+    <Panel
+      title={it.account}
+      sub={`${it.vendor}, ${counted(it.days, "day")} of ${it.time_zone}.${without}${share}`}
+    >
+      {it.days > 0 && (
+        <>
+          <Waterfall steps={stepsBetween(ends, causes)} />
+          <ul className="small mute">
+            {partsOf(it.parts).map((part) => (
+              <li key={part}>
+                {capitals(part)}: <Money value={it.parts[part]} whole />, {PART_MEANING[part]}
+              </li>
+            ))}
+            {Object.entries(it.unconverted).map(([currency, amount]) => (
+              <li key={currency}>
+                {amount} {currency} without a rate
+              </li>
+            ))}
+            {it.unknown_keys.map(({ key, billed_usd }) => (
+              <li key={key}>
+                Key {key}: <Money value={billed_usd} whole />
+              </li>
+            ))}
+          </ul>
+          <DataTable
+            label={`Differences of ${it.account}`}
+            columns={ITEM_COLUMNS}
+            rows={it.items}
+            rowKey={({ item, kind }) => `${item} ${kind}`}
+          />
+        </>
+      )}
+    </Panel>
+  );
+}
+
+const FETCHED = new Set<string>(FETCHED_VENDORS);
+
+/** Fetches an account's bill, or reads it from a file. */
+function ReadBill({ account }: { account: VendorAccountView }) {
+  const client = useQueryClient();
+  const read = useMutation({
+    mutationFn: async (file: File | null): Promise<VendorBillRead> => {
+      if (!file) return sendJson(`${ACCOUNTS}/${account.name}/fetch`, { method: "POST" });
+      const path = `/admin/v1/vendor-bills/import${queryOf({ account: account.name })}`;
+      const answer = await api(path, { method: "POST", body: file, headers: { "content-type": "text/csv" } });
+      return await answer.json();
+    },
+    onSettled: () => client.invalidateQueries(),
+  });
+  const { data } = read;
+  return (
+    <>
+      <Group mb="md">
+        {account.has_credential && FETCHED.has(account.vendor) && (
+          <Button size="xs" loading={read.isPending} onClick={() => read.mutate(null)}>
+            Fetch the bill now
+          </Button>
+        )}
+        <FileButton accept=".csv,.json" onChange={(file) => file && read.mutate(file)}>
+          {(props) => (
+            <Button {...props} size="xs" variant="default" loading={read.isPending}>
+              Import a file
+            </Button>
+          )}
+        </FileButton>
+      </Group>
+      {account.failure !== null && <p role="alert">The last fetch failed: {account.failure}.</p>}
+      {read.error && <Fault error={read.error} />}
+      {data && (
+        <p role="status">
+          {counted(data.lines, "line")} of {counted(data.days, "day")}:{" "}
+          {Object.entries(data.billed)
+            .map(([currency, amount]) => `${amount} ${currency}`)
+            .join(", ") || "nothing billed"}
+          .
+        </p>
+      )}
+    </>
+  );
+}
+
+const FACTS: ResourceFacts<VendorAccountView> = {
+  path: ACCOUNTS,
+  title: "Vendor accounts",
+  noun: "vendor account",
+  sub: "Whose bills are read: daily from Anthropic and OpenAI, and from files (FOCUS, AWS, Azure, Google, OpenRouter).",
+  idOf: ({ name }) => name,
+  nameOf: ({ name }) => name,
+  columns: [
+    textColumn("name", "Name", { of: ({ name }) => name }),
+    textColumn("vendor", "Vendor", { of: ({ vendor }) => vendor }),
+    textColumn("providers", "Pays for", {
+      of: ({ providers }) => providers?.join(", ") ?? null,
+      none: "all of its kinds",
+    }),
+    momentColumn("fetched", "Fetched", {
+      of: ({ fetched_at }) => fetched_at,
+      none: "Bills come from files.",
+    }),
+    textColumn("failure", "Last failure", { of: ({ failure }) => failure, none: "none" }),
+    switchColumn(({ enabled }) => enabled),
+  ],
+  form: VENDOR_ACCOUNT,
+  empty: "Add the account that a vendor bills, then fetch or import its bill.",
+  removal: { verb: "Delete", effect: "Its bills are deleted, too. Records stay." },
+  actions: (account) => <ReadBill account={account} />,
+};
+
+const readSearch = (raw: Record<string, unknown>) => ({ month: oneText(raw["month"]) });
+
+/** The last day of a month such as `2026-11`. */
+const lastDay = (month: string): string =>
+  new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5, 7)), 0)).toISOString().slice(0, 10);
+
+/** Vendors' bills of a month beside what was metered, and the accounts that they are of. */
+export function VendorBillsPage() {
+  const [{ month = new Date().toISOString().slice(0, 7) }, change] = useAddress(readSearch);
+  const query = useQuery({
+    queryKey: ["reconciliation", month],
+    queryFn: ({ signal }) =>
+      getJson<Reconciliation>(
+        `${RECONCILIATION}${queryOf({ from: `${month}-01`, to: lastDay(month) })}`,
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <>
+      <PageHead title="Vendor bills" />
+      <TextInput
+        type="month"
+        label="Month"
+        value={month}
+        onChange={(event) => change({ month: event.currentTarget.value || undefined }, { replace: true })}
+        mb="sm"
+        maw={280}
+      />
+      <Answered query={query}>
+        {({ accounts }) => accounts.map((it) => <Account key={it.account} it={it} />)}
+      </Answered>
+      <ResourcePanel facts={FACTS} />
+    </>
+  );
+}
