@@ -56,11 +56,11 @@ export function takeApart(
     if (part === null) used.push(line);
     else items.push(itemOf(line.item, usdOf(line), part));
   }
-  for (const cells of Map.groupBy(
-    sideBySide(used, metered),
-    ({ model, kind }) => `${model}|${kind}`,
-  ).values()) {
-    items.push(cellsApart(cells));
+  const all = sideBySide(used, metered);
+  // An answer without usage has no unit of its own.
+  const partial = new Set(all.flatMap((cell) => (cell.partial ? [cell.model, ""] : [])));
+  for (const cells of Map.groupBy(all, ({ model, kind }) => `${model}|${kind}`).values()) {
+    items.push(cellsApart(cells, partial.has(cells[0]?.model ?? "")));
   }
   const parts = noParts();
   for (const item of items)
@@ -94,7 +94,7 @@ function apartOf(
 /** What is left of one side after as much as possible was matched. */
 type Rest = { tier: string; over: Sum; under: Sum };
 
-function cellsApart(cells: readonly BillCell[]): Difference {
+function cellsApart(cells: readonly BillCell[], partial: boolean): Difference {
   const [{ model, kind } = { model: "", kind: "" }] = cells;
   const parts = noParts();
   const add = (part: ReconciliationPart, usd: Exact) => {
@@ -102,7 +102,6 @@ function cellsApart(cells: readonly BillCell[]): Difference {
   };
   const rests = cells.map((cell) => cellApart(cell, add));
   matchTiers(rests, add);
-  const partial = cells.some((cell) => cell.partial);
   let into = sumOf(cells.map(({ edges }) => edges.into));
   let outOf = sumOf(cells.map(({ edges }) => edges.outOf));
   for (const { over, under } of rests) {

@@ -130,6 +130,9 @@ describe("Anthropic's invoice", () => {
   });
 
   test("names what a cut answer used, what a batch costs less, and what the priority tier leaves out", async () => {
+    await call("messages", SONNET, { counts: CLAUDE_INPUT, ending: "silent" });
+    await fetched("anthropic");
+    expect(Object.keys((await parts("anthropic")).parts)).toEqual(["seen_in_part"]);
     await call("messages", { ...SONNET, stream: true }, { counts: CLAUDE_INPUT, ending: "cut" });
     await fetched("anthropic");
     expect(Object.keys((await parts("anthropic")).parts)).toEqual(["seen_in_part"]);

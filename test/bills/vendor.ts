@@ -8,7 +8,8 @@ import { type BatchVendor, batchVendor } from "../support/batch-vendor.ts";
 
 /** Counts of one call by what they are billed as. */
 export type Counts = Record<string, number>;
-type Ending = "whole" | "cut" | "slow";
+/** `silent`: the answer does not say what it used. */
+type Ending = "whole" | "cut" | "slow" | "silent";
 export type Asked = { counts: Counts; tier?: string; ending?: Ending };
 
 type Entry = { vendor: "anthropic" | "openai"; key: string; model: string; tier: string; counts: Counts };
@@ -89,7 +90,12 @@ export function mockVendor(day: () => string) {
     const message = { id: "m1", type: "message", role: "assistant", model, content: [], stop_reason: null };
     if (!stream) {
       const content = [{ type: "text", text: "Rain." }];
-      return Response.json({ ...message, content, stop_reason: "end_turn", usage });
+      return Response.json({
+        ...message,
+        content,
+        stop_reason: "end_turn",
+        ...(ending !== "silent" && { usage }),
+      });
     }
     const begun = { ...message, usage: { ...usage, output_tokens: 1 } };
     return events(

@@ -61,7 +61,9 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await open("/settings/vendor-bills", "Vendor bills");
     await page.getByRole("button", { name: "Add vendor account" }).click();
     await dialog().getByRole("textbox", { name: /^Name/ }).fill("acme");
-    await dialog().getByLabel(/^Vendor/).selectOption("openai");
+    await dialog()
+      .getByLabel(/^Vendor/)
+      .selectOption("openai");
     await dialog().getByRole("button", { name: "Add vendor account" }).click();
     await dialog().waitFor({ state: "hidden" });
     await page.getByRole("link", { name: "acme" }).click();
