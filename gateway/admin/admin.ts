@@ -6,6 +6,7 @@ import { adminBudgets } from "./budgets.ts";
 import { adminClassifier } from "./classifier.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminDiscounts } from "./discounts.ts";
+import { adminExport } from "./export.ts";
 import { adminGithubApp } from "./github-app.ts";
 import { adminGuardrails, adminGuardrailTry } from "./guardrails.ts";
 import { adminHookPolicies } from "./hook-policies.ts";
@@ -63,6 +64,7 @@ const PARTS: readonly ((deps: AdminDeps) => AnyElysia)[] = [
   adminRequests,
   adminAudit,
   adminMetricsDropped,
+  adminExport,
   adminToolCalls,
   adminAgentSessions,
   adminPullRequests,

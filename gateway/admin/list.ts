@@ -20,7 +20,7 @@ export type ListQuery<Name extends string> = {
  * @throws GatewayError invalid_request naming a parameter that is unknown, repeated, empty or out of bounds.
  */
 export function readListQuery<Name extends string>(
-  request: Request,
+  request: Pick<Request, "url">,
   names: readonly Name[],
 ): ListQuery<Name> {
   const { limit, after = null, ...given } = readParameters(request, ["limit", "after", ...names]);
@@ -33,7 +33,7 @@ export function readListQuery<Name extends string>(
  * @throws GatewayError invalid_request naming a parameter that is unknown, repeated, empty or too long.
  */
 export function readParameters<Name extends string>(
-  request: Request,
+  request: Pick<Request, "url">,
   names: readonly Name[],
 ): Partial<Record<Name, string>> {
   const { search } = new URL(request.url);

@@ -24,8 +24,7 @@ import { viewAs } from "./view-as.ts";
 const docs = adminRoute("records");
 const EQUAL = keysOf(REQUEST_FILTERS);
 
-const QUERY = {
-  ...LIST_QUERY,
+export const RECORD_QUERY = {
   ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
   key: "A key's id or name.",
   tag: "Has this tag.",
@@ -44,7 +43,7 @@ export const adminRequests = (deps: AdminDeps) =>
     .get(
       "",
       async ({ request, viewer }) => {
-        const query = { ...readQuery(request), scope: recordScope(viewer) };
+        const query = { ...readRecordQuery(request), scope: recordScope(viewer) };
         await awaitSettled(deps);
         const rows = await readDatabase(deps, (db) => listRequests(db, { ...query, limit: query.limit + 1 }));
         return pageFrom(rows, query.limit, { view: viewOf, cursor: (row) => row.id });
@@ -53,7 +52,7 @@ export const adminRequests = (deps: AdminDeps) =>
         summary: "List records, newest first",
         description: OWN_OR_TEAM,
         role: "member",
-        query: QUERY,
+        query: { ...LIST_QUERY, ...RECORD_QUERY },
         answers: { 200: pageOf(View) },
       }),
     )
@@ -89,7 +88,7 @@ export const adminRequests = (deps: AdminDeps) =>
       }),
     );
 
-function readQuery(request: Request): Omit<RequestQuery, "scope"> {
+export function readRecordQuery(request: Pick<Request, "url">): Omit<RequestQuery, "scope"> {
   const { limit, after, given } = readListQuery(request, [
     ...EQUAL,
     "key",
@@ -131,7 +130,7 @@ function statusOf(text: string): number {
   throw new GatewayError("invalid_request", "status: Expected an HTTP status such as 200.");
 }
 
-const viewOf = (row: RecordRow): RequestView =>
+export const viewOf = (row: RecordRow): RequestView =>
   viewAs(View, {
     ...row,
     team: row.teams?.[0] ?? null,

@@ -73,7 +73,7 @@ export type Engine = {
 
 const UTC = "at time zone 'UTC'";
 /** The lines of a price as it is stored (drizzle/price-text.ts). */
-const PRICE_LINES = "([a-z0-9_]+) (-?[0-9]+) ([0-9.]+)[|]";
+export const PRICE_LINES = "([a-z0-9_]+) (-?[0-9]+) ([0-9.]+)[|]";
 
 export const POSTGRES: Engine = {
   name: "postgres",

@@ -16,7 +16,7 @@ const WRITTEN = `case when q.cache_write_5m_tokens is not null or q.cache_write_
       then coalesce(q.cache_write_5m_tokens, 0)::bigint + coalesce(q.cache_write_1h_tokens, 0) end`;
 
 /** Own prices and providers' figures have the list's cost beside them, or none; other calls cost what the list says. */
-const LIST_COST = `case when q.cost_basis in ('contract', 'vendor', 'batch') then q.list_cost_usd
+export const LIST_COST = `case when q.cost_basis in ('contract', 'vendor', 'batch') then q.list_cost_usd
       else coalesce(q.list_cost_usd, q.cost_usd) end`;
 
 /**

@@ -13,7 +13,7 @@ const FLOORS: readonly [floor: number, pattern: RegExp][] = [
   [5, /^gateway\/(plugins|identity)\//],
   [
     4,
-    /^gateway\/(exchange|reporting|report-thread)\.ts$|^gateway\/(agent-metrics|batch|mcp|hooks|digest|alerts|repricing|bills)\//,
+    /^gateway\/(exchange|reporting|report-thread)\.ts$|^gateway\/(agent-metrics|batch|mcp|hooks|digest|alerts|repricing|bills|export)\//,
   ],
   [3, /^gateway\/(upstream|stores|recorder|workers)\/|^github-app\//],
   [2, /^gateway\//],

@@ -25,6 +25,8 @@ export type Api = {
   call(method: string, path: string, body?: unknown): Promise<unknown>;
   /** The answer as text. @throws ApiError */
   text(method: string, path: string, body?: unknown): Promise<string>;
+  /** The bytes of a file, however long it takes. @throws ApiError */
+  file(path: string): Promise<AsyncIterable<Uint8Array>>;
 };
 
 const ANSWER_MS_MAX = 60_000;
@@ -32,24 +34,27 @@ const Failure = open({ error: open({ message: Type.String() }) });
 
 /** Calls the gateway at `url` with one key. */
 export function apiAt(url: string, key: Secret): Api {
-  const text = async (method: string, path: string, body?: unknown): Promise<string> => {
+  const answered = async (path: string, init: RequestInit): Promise<Response> => {
     const answer = await fetch(`${url}${path}`, {
-      method,
       redirect: "error",
-      signal: AbortSignal.timeout(ANSWER_MS_MAX),
       headers: { authorization: `Bearer ${key.reveal()}`, "content-type": "application/json" },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...init,
     }).catch(() => null);
     if (answer === null) throw new ApiError(null, `Nothing answers at ${url}. ${WHERE}`);
-    const said = await answer.text();
-    if (answer.ok) return said;
-    throw new ApiError(answer.status, faultText(answer.status, said));
+    if (answer.ok) return answer;
+    throw new ApiError(answer.status, faultText(answer.status, await answer.text()));
   };
+  const text = async (method: string, path: string, body?: unknown): Promise<string> => {
+    const sent = body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) };
+    const answer = await answered(path, { method, signal: AbortSignal.timeout(ANSWER_MS_MAX), ...sent });
+    return await answer.text();
+  };
+  const file = async (path: string) => (await answered(path, {})).body ?? new ReadableStream<Uint8Array>();
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const said = await text(method, path, body);
     return said === "" ? null : JSON.parse(said);
   };
-  return { url, text, call };
+  return { url, text, file, call };
 }
 
 const WHERE = `Start it with \`${START_COMMAND}\`, or name another with --url or TALLYGATE_URL.`;

@@ -1,0 +1,163 @@
+import { sql } from "drizzle-orm";
+import type { Database } from "#drizzle/database.ts";
+import { rollupState } from "#drizzle/schema/rollups.ts";
+import { decimalQuotient, formatDecimal, parseDecimal } from "#shared/decimal.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { GatewayError } from "../errors.ts";
+import { NONE } from "../reports/dimensions.ts";
+import { PRICE_LINES } from "../reports/engines.ts";
+import { LIST_COST } from "../reports/relations.ts";
+import type { FocusRow } from "./focus-columns.ts";
+
+/** Half-open, in milliseconds. */
+export type Span = { fromMs: number; toMs: number };
+
+const DAY_MS = 86_400_000;
+
+type Charge = {
+  provider: string | null;
+  model: string | null;
+  tier: string | null;
+  team: string | null;
+  cost_center: string | null;
+  key: string | null;
+  kind: string;
+  unit_usd: string | null;
+  units: string;
+  usd: string;
+  list_usd: string;
+  list_known: boolean;
+  floor: boolean;
+  requests: string;
+};
+
+/**
+ * What calls of a span cost by provider, model, tier, team, cost centre, key, unit and its price. The list's cost of a call belongs to its units
+ * in proportion to their cost; what rounding leaves, to the first. An unknown one counts as the cost, and is marked.
+ */
+const charges = (from: string, to: string) => sql<Charge>`with calls as (
+  select q.id, q.provider, q.model, q.service_tier as tier, q.teams[1] as team, q.cost_center, k.name as key, q.price, q.cost_usd,
+    q.partial as floor, ${sql.raw(LIST_COST)} as list_usd, q.cost_basis
+  from requests q left join keys k on k.org_id = q.org_id and k.id = q.key_id
+  where q.org_id = ${DEFAULT_ORG} and q.started_at >= ${from} and q.started_at < ${to}
+    and q.channel <> 'subscription' and q.cost_usd is not null
+), lines as (
+  select c.*, x.kind, x.units, x.unit_usd, x.usd, row_number() over (partition by c.id order by x.kind, x.unit_usd) as place,
+    case when c.list_usd is null or c.cost_usd = 0 then x.usd else round(x.usd * c.list_usd / c.cost_usd, 24) end as share
+  from calls c cross join lateral (
+    with p as materialized (select m[1] as kind, m[2]::numeric as units, m[3]::numeric as unit_usd, m[2]::numeric * m[3]::numeric as usd
+      from regexp_matches(c.price #>> '{}', '${sql.raw(PRICE_LINES)}', 'g') m where c.cost_basis is distinct from 'vendor')
+    select * from p union all select 'request', 1, null, left_over
+    from (select c.cost_usd - coalesce(sum(usd), 0) as left_over, count(*) as n from p) d
+    where left_over <> 0 or (n = 0 and c.list_usd <> 0)) x
+), shared as (
+  select l.*, case when list_usd is null then usd when place > 1 then share
+    else list_usd - (sum(share) over (partition by id) - share) end as list_share
+  from lines l
+)
+select provider, model, tier, team, cost_center, key, kind, unit_usd::text, sum(units)::text as units, sum(usd)::text as usd,
+  sum(list_share)::text as list_usd, list_usd is not null as list_known, bool_or(floor) as floor, count(distinct id)::text as requests
+from shared group by provider, model, tier, team, cost_center, key, kind, shared.unit_usd, (list_usd is not null)
+order by provider, model, tier, team, cost_center, key, kind, shared.unit_usd, list_known`;
+
+/**
+ * FOCUS rows are of single records.
+ * @throws GatewayError invalid_request where those of the span are no longer kept.
+ */
+export async function requireKept({ db }: Pick<Database, "db">, { fromMs }: Span): Promise<void> {
+  const [state] = await db.select({ rawFrom: rollupState.rawFrom }).from(rollupState);
+  if (!state?.rawFrom || fromMs >= Date.parse(state.rawFrom)) return;
+  throw new GatewayError("invalid_request", `from: single records are kept since ${state.rawFrom}`);
+}
+
+/** FOCUS rows of a span, a day (UTC) at a time: no more than one day is held. */
+export async function* focusRows(
+  database: Pick<Database, "db">,
+  { fromMs, toMs }: Span,
+): AsyncGenerator<FocusRow[]> {
+  for (let at = fromMs; at < toMs; at = Math.floor(at / DAY_MS) * DAY_MS + DAY_MS) {
+    const end = Math.min(Math.floor(at / DAY_MS) * DAY_MS + DAY_MS, toMs);
+    const rows = await database.db.execute<Charge>(
+      charges(new Date(at).toISOString(), new Date(end).toISOString()),
+    );
+    if (rows.length > 0) yield [...rows].map((row) => focusRow(row, at));
+  }
+}
+
+/** What units are called; all others are tokens. */
+const UNITS: Readonly<Record<string, string>> = {
+  request: "Requests",
+  call: "Requests",
+  audio: "Recordings",
+  image: "Images",
+  character: "Characters",
+  search_unit: "Searches",
+  web_search: "Searches",
+  file_search: "Searches",
+  source: "Sources",
+};
+
+const instant = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
+/** What all rows have. */
+const SAME = {
+  BillingCurrency: "USD",
+  ChargeCategory: "Usage",
+  ChargeClass: null,
+  ChargeFrequency: "Usage-Based",
+  PricingCategory: "Standard",
+  ServiceCategory: "AI and Machine Learning",
+  ServiceSubcategory: "Generative AI",
+} as const;
+
+function focusRow(row: Charge, atMs: number): FocusRow {
+  const { provider, model, tier, team, kind, units, usd, list_usd } = row;
+  const day = Math.floor(atMs / DAY_MS) * DAY_MS;
+  const month = new Date(day);
+  const vendor = provider ?? NONE;
+  const unit = UNITS[kind] ?? "Tokens";
+  const each = (amount: string) => formatDecimal(decimalQuotient(parseDecimal(amount), parseDecimal(units)));
+  const price = row.unit_usd ?? each(usd);
+  const tags = Object.entries({ team, cost_center: row.cost_center, key: row.key }).filter(
+    ([, value]) => value,
+  );
+  const details = { x_TokenType: kind, ...(tier !== null && { x_ServiceTier: tier }) };
+  return {
+    ...SAME,
+    BilledCost: usd,
+    BillingAccountId: vendor,
+    BillingAccountName: provider,
+    BillingPeriodEnd: instant(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1)),
+    BillingPeriodStart: instant(Date.UTC(month.getUTCFullYear(), month.getUTCMonth())),
+    ChargeDescription: [model ?? NONE, kind, tier].filter(Boolean).join(", "),
+    ChargePeriodEnd: instant(day + DAY_MS),
+    ChargePeriodStart: instant(day),
+    ConsumedQuantity: units,
+    ConsumedUnit: unit,
+    ContractedCost: usd,
+    ContractedUnitPrice: price,
+    EffectiveCost: usd,
+    HostProviderName: vendor,
+    InvoiceIssuerName: vendor,
+    ListCost: list_usd,
+    ListUnitPrice: list_usd === usd ? price : each(list_usd),
+    PricingQuantity: units,
+    PricingUnit: unit,
+    ServiceName: `${vendor} API`,
+    ServiceProviderName: vendor,
+    SkuId: `${vendor}/${model ?? NONE}`,
+    SkuMeter: kind,
+    SkuPriceDetails: JSON.stringify(details),
+    SkuPriceId: [vendor, model ?? NONE, kind, tier ?? "standard"].join("/"),
+    SubAccountId: team,
+    SubAccountName: team,
+    SubAccountType: team === null ? null : "Team",
+    Tags: tags.length === 0 ? null : JSON.stringify(Object.fromEntries(tags)),
+    x_Floor: row.floor,
+    x_ListCostKnown: row.list_known,
+    x_Model: model,
+    x_Requests: row.requests,
+    x_ServiceTier: tier,
+    x_TokenType: kind,
+  };
+}

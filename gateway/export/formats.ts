@@ -1,0 +1,2 @@
+export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
