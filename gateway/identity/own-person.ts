@@ -16,6 +16,7 @@ export type Own = {
   name: string;
   role: Role;
   team: string | null;
+  githubLogin: string | null;
   /** Null: an owner of keys who has never signed in. */
   personId: string | null;
   /** Null: asked with a client key. */
@@ -42,9 +43,9 @@ export const ownPerson = (deps: OwnDeps) =>
         const viewer = await viewerByCookie(deps, request);
         if (!viewer?.person) throw new GatewayError("unauthenticated", CREDENTIALS.session);
         if (viewer.cookie) set.headers["set-cookie"] = viewer.cookie;
-        const { id: personId, email, name } = viewer.person;
+        const { id: personId, email, name, githubLogin } = viewer.person;
         const { role, team, sessionId } = viewer;
-        const own: Own = { email, name, role, team, personId, sessionId };
+        const own: Own = { email, name, role, team, githubLogin, personId, sessionId };
         return { own, origin: originOf(deps, own, { request, requestId }) };
       },
     }),
@@ -75,6 +76,7 @@ async function ownByKey(deps: OwnDeps, request: Request): Promise<Own> {
     name: person?.name ?? owner,
     role: person?.role ?? "member",
     team: person?.team ?? key.teams?.[0] ?? null,
+    githubLogin: person?.githubLogin ?? null,
     personId: person?.id ?? null,
     sessionId: null,
   };

@@ -29,7 +29,7 @@ export type Viewer = {
   /** Whom tokens end with that are made now; null: it is not known. */
   maker: string | null;
   /** Null: the admin key or a token, which has no person. */
-  person: { id: string; email: string; name: string } | null;
+  person: { id: string; email: string; name: string; githubLogin: string | null } | null;
   /** Null: not signed in by a browser. */
   sessionId: string | null;
   /** A `set-cookie` that the answer must carry: the session has another token now. */
@@ -123,13 +123,13 @@ export async function viewerByCookie(deps: ViewerDeps, request: Request): Promis
     throw new GatewayError("foreign_origin");
   }
   const { session, person } = found;
-  const { id, email, name, team } = person;
+  const { id, email, name, team, githubLogin } = person;
   const viewer = {
     ...ADMIN_KEY,
     actor: email,
     maker: email,
     team,
-    person: { id, email, name },
+    person: { id, email, name, githubLogin },
     sessionId: session.id,
   };
   if (session.token !== digest(token)) {

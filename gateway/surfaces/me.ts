@@ -35,6 +35,8 @@ export const me = (deps: MeDeps) =>
         query: {
           by: `What to group by: ${OWN_DIMENSIONS.join(", ")}. Default: day.`,
           range: `One of ${RANGES.join(", ")}. Default: mtd.`,
+          from: "Instead of a range: a date, or RFC 3339.",
+          to: "A date (including that day), or RFC 3339. Default: now.",
           compare: `One of ${COMPARES.join(", ")}. Default: none.`,
         },
         answers: { 200: Result },
@@ -49,13 +51,17 @@ export const me = (deps: MeDeps) =>
 
 /** @throws GatewayError invalid_request for an unknown parameter or value. */
 function readUsage(deps: MeDeps, request: Request): Parameters<typeof ownReport>[2] {
-  const { by = "day", range = "mtd", compare = "none" } = readParameters(request, ["by", "range", "compare"]);
+  const given = readParameters(request, ["by", "range", "from", "to", "compare"]);
+  const { by = "day", from = null, to = null, compare = "none" } = given;
+  const isOwn = from !== null || to !== null;
+  if (isOwn && given.range) throw new GatewayError("invalid_request", "range: Expected without from and to.");
+  const { range = "mtd" } = given;
   requireKnown({ by, range, compare }, { by: OWN_DIMENSIONS, range: RANGES, compare: COMPARES });
   const dimension = OWN_DIMENSIONS.find((known) => known === by) ?? "day";
   return {
     dimensions: [dimension],
     measures: ["requests", "input_tokens", "output_tokens", "cost_usd"],
-    range: RANGES.find((known) => known === range) ?? "mtd",
+    range: isOwn ? { from, to } : (RANGES.find((known) => known === range) ?? "mtd"),
     compare: COMPARES.find((known) => known === compare) ?? "none",
     view: "table",
     timeZone: deps.reportTimeZone(),
@@ -85,13 +91,14 @@ async function sessionsOf({ database, clock }: MeDeps, own: Own): Promise<OwnSes
 
 async function meOf(deps: MeDeps, own: Own): Promise<Me> {
   const now = deps.clock.now();
-  const { email, name, role, team } = own;
+  const { email, name, role, team, githubLogin } = own;
   const keys = await withStoreErrors(() => listKeysOf(deps.database.db, email, now));
   return {
     email,
     name,
     role,
     team,
+    github_login: githubLogin,
     report_time_zone: deps.reportTimeZone(),
     month: await ownMonth(deps, email, keys),
     keys: keys.map((key) => ownKeyView(key, own, now)),

@@ -32,6 +32,7 @@ export const Me = closed({
   name: Type.String(),
   role: RoleField,
   team: nullable(Type.String()),
+  github_login: nullable(Type.String({ description: "The linked GitHub account's login." })),
   report_time_zone: Type.String({
     description:
       "IANA time zone in which days, weeks and months of reports begin; budgets have those of UTC.",

@@ -274,6 +274,19 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     expect(wrong).toEqual([]);
   });
 
+  test.each([
+    ["/settings/keys?edit=key:nonsense", "There is no such key."],
+    ["/settings/keys?key.sort=nonsense", "key.sort=nonsense: expected one of name, month"],
+    ["/overview?from=tomorrow", "from: must be a date"],
+    ["/pull-requests?number=seven", "number: Expected the number"],
+  ])("%s says what is wrong, in the address's words and without a dead button", async (path, fault) => {
+    const page = await open(path);
+    const said = page.getByRole("alert").filter({ hasText: fault });
+    await said.waitFor();
+    expect(await said.textContent()).not.toContain("spec.");
+    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+  });
+
   test("repositories are found by a text, sorted by what the month's merges cost, and a row opens its pull requests", async () => {
     const page = await open("/settings/github");
     const rows = page.getByRole("region", { name: "Repositories" }).locator("tbody tr[data-row]");

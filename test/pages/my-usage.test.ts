@@ -4,13 +4,15 @@ import { linkFor } from "#test/identity/browser.ts";
 import { seed } from "#test/reports/world.ts";
 import { BROWSER, followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { localGateway } from "#test/support/local-gateway.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testSql } from "#test/support/postgres.ts";
 import { expectFit, openByName } from "./fit.ts";
 
 const ADA = "ada@example.com";
 
 describe.skipIf(!BROWSER)("My usage", () => {
+  let gateway: LocalGateway;
+  let id: string;
   let ada: Visit;
   let sql: postgres.Sql;
 
@@ -18,21 +20,26 @@ describe.skipIf(!BROWSER)("My usage", () => {
     seed(sql, "default", { requests: [{ at: new Date().toISOString(), owner: ADA, session, cost }] });
 
   beforeAll(async () => {
-    const gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
+    gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
     sql = testSql(gateway.databaseUrl);
-    await gateway.admin("POST", "/people", {
+    const made = await gateway.admin<{ id: string }>("POST", "/people", {
       email: ADA,
       role: "member",
       budget_usd: "10",
       budget_period: "month",
     });
+    id = made.id;
     ada = await visit(await launchBrowser(), { origin: gateway.url });
     await followLink(ada, await linkFor(gateway, ADA));
     await call("task-1", "0.18");
     await seed(sql, "default", {
       repositories: [{ id: 1, fullName: "acme/shop" }],
       pullRequests: [
-        { repository: 1, number: 7, mergedAt: new Date().toISOString(), link: "joined", session: "task-1" },
+        {
+          ...{ repository: 1, number: 7, mergedAt: new Date().toISOString(), author: "ada-dev" },
+          ...{ link: "joined", session: "task-1" },
+        },
+        { repository: 1, number: 8, mergedAt: new Date().toISOString(), author: "bob-dev", link: "no_stamp" },
       ],
     });
     await openByName(ada, "My usage");
@@ -58,6 +65,23 @@ describe.skipIf(!BROWSER)("My usage", () => {
     await call("task-2", "0.32");
     await region("This month").getByText("$0.5000").waitFor();
     expect(await region("My sessions").textContent()).toContain("task-2");
+  });
+
+  test("its range is any that other pages have, and an administrator's pull requests are there, too", async () => {
+    const { page } = ada;
+    await page.getByRole("button", { name: "Range: This month" }).click();
+    await page.getByRole("menuitem", { name: "Today" }).click();
+    await page.waitForURL(/from=/);
+    await region("My sessions").getByText("task-2").waitFor();
+    await page.goto("/me?from=2020-01-01&to=2020-01-31");
+    await page.getByText("No calls in this range").waitFor();
+    await gateway.admin("PATCH", `/people/${id}`, { role: "administrator", github_login: "ada-dev" });
+    await page.goto("/me");
+    await region("My pull requests").getByText("shop #7").waitFor();
+    expect(await region("My pull requests").textContent()).not.toContain("shop #8");
+    await gateway.admin("PATCH", `/people/${id}`, { role: "member" });
+    await page.goto("/me");
+    await ada.settled();
   });
 
   test("a session leads to its page", async () => {

@@ -36,7 +36,12 @@ export const EXPLAINED_FILTERS = [
 export const EXPLAINED: Parameters = { ...frame(EXPLAINED_FILTERS), explanation: { values: EXPLANATIONS } };
 
 export const OWN_GROUPS = ["session", "model", "client"] as const;
-export const OWN_USAGE: Parameters = { by: { values: OWN_GROUPS }, range: { values: RANGE_NAMES } };
+export const OWN_USAGE: Parameters = {
+  by: { values: OWN_GROUPS },
+  range: { values: RANGE_NAMES },
+  from: {},
+  to: {},
+};
 
 /** Of pages whose lists have dialogs. */
 export const DIALOGS = each(["edit", "add"]);

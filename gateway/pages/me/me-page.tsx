@@ -3,12 +3,12 @@ import { useState } from "react";
 import type { Page } from "#shared/admin/fields.ts";
 import type { Me } from "#shared/admin/me.ts";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
-import type { RangeName, Result } from "#shared/report.ts";
+import type { Result } from "#shared/report.ts";
 import { useAddress } from "../data/address.ts";
-import { getJson } from "../data/api.ts";
-import { type RoleName, useMe } from "../data/me.ts";
+import { getJson, queryOf } from "../data/api.ts";
+import { useMe } from "../data/me.ts";
 import { OWN_GROUPS } from "../data/parameters.ts";
-import { oneNameOf, RANGE_NAMES } from "../data/search.ts";
+import { frameSearch, oneNameOf } from "../data/search.ts";
 import { BudgetBar } from "../parts/budget-bar.tsx";
 import { utcDay } from "../parts/dates.ts";
 import { plainName } from "../parts/foreign.tsx";
@@ -19,27 +19,29 @@ import { ConnectAgent } from "./connect-agent.tsx";
 import { OwnKeys } from "./own-keys.tsx";
 import { OwnPullRequests } from "./own-pull-requests.tsx";
 import { OwnSignIns } from "./own-sign-ins.tsx";
-import { OwnUsage } from "./own-usage.tsx";
+import { type OwnSearch, OwnUsage } from "./own-usage.tsx";
 
-const readSearch = (raw: Record<string, unknown>) => ({
-  by: oneNameOf(OWN_GROUPS, raw["by"]) ?? "session",
-  range: oneNameOf(RANGE_NAMES, raw["range"]) ?? "mtd",
-});
+const readSearch = (raw: Record<string, unknown>): OwnSearch => {
+  const by = oneNameOf(OWN_GROUPS, raw["by"]);
+  return { ...frameSearch(raw), ...(by && { by }) };
+};
 
 const PULL_REQUESTS_MAX = 10;
 
 /** All figures of the page are asked for together, so that none is older than another. */
-const ownQuery = (by: string, range: RangeName, role: RoleName) => ({
-  queryKey: ["own", by, range],
+const ownQuery = ({ by = "session", range, from, to }: OwnSearch, { role, github_login: login }: Me) => ({
+  queryKey: ["own", by, range, from, to],
   queryFn: async ({ signal }: { signal: AbortSignal }) => {
-    const usage = (group: string) => getJson<Result>(`/v1/me/usage?by=${group}&range=${range}`, signal);
-    const pulls = `/admin/v1/pull-requests?limit=${PULL_REQUESTS_MAX}`;
+    const usage = (group: string) =>
+      getJson<Result>(`/v1/me/usage${queryOf({ by: group, range, from, to })}`, signal);
+    // A member's list is their own; that of others is narrowed to what they opened.
+    const author = role === "member" ? undefined : login;
+    const pulls = `/admin/v1/pull-requests${queryOf({ limit: PULL_REQUESTS_MAX, author: author ?? undefined })}`;
     const [me, days, groups, pullRequests] = await Promise.all([
       getJson<Me>("/v1/me", signal),
       usage("day"),
       usage(by),
-      // A manager's list is that of others, too.
-      role === "member" ? getJson<Page<PullRequestView>>(pulls, signal) : null,
+      author !== null ? getJson<Page<PullRequestView>>(pulls, signal) : null,
     ]);
     const zone = { time_zone: me.report_time_zone };
     return { me, pullRequests, days: { ...days, ...zone }, groups: { ...groups, ...zone } };
@@ -50,10 +52,10 @@ const ownQuery = (by: string, range: RangeName, role: RoleName) => ({
 
 /** A person's own spend, budget, sessions and pull requests, keys, and how to connect an agent. */
 export function MePage() {
-  const [{ by, range }, change] = useAddress(readSearch);
-  const { role } = useMe();
+  const [search, change] = useAddress(readSearch);
+  const who = useMe();
   const [secret, setSecret] = useState<string | null>(null);
-  const query = useQuery(ownQuery(by, range, role));
+  const query = useQuery(ownQuery(search, who));
   return (
     <>
       <PageHead title="My usage" />
@@ -61,8 +63,8 @@ export function MePage() {
         {({ me, days, groups, pullRequests }) => (
           <>
             <Month me={me} />
-            <OwnUsage days={days} groups={groups} by={by} range={range} change={change} />
-            {pullRequests && <OwnPullRequests items={pullRequests.data} />}
+            <OwnUsage days={days} groups={groups} search={search} change={change} />
+            {pullRequests && <OwnPullRequests items={pullRequests.data} isPart={me.role === "member"} />}
             <OwnKeys keys={me.keys} made={setSecret} />
             <Panel
               title="Connect an agent"

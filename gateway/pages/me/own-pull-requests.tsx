@@ -4,10 +4,19 @@ import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
 
-/** The latest pull requests with calls of one's own, and what these cost. */
-export function OwnPullRequests({ items }: { items: readonly PullRequestView[] }) {
+type OwnPullRequestsProps = { items: readonly PullRequestView[]; isPart: boolean };
+
+/** The latest pull requests of one's own. `isPart`: with the cost of one's own calls, not of all. */
+export function OwnPullRequests({ items, isPart }: OwnPullRequestsProps) {
   return (
-    <Panel title="My pull requests" sub="The latest ones with your calls, and the cost of your part.">
+    <Panel
+      title="My pull requests"
+      sub={
+        isPart
+          ? "The latest ones with your calls, and the cost of your part."
+          : "The latest ones that you opened, and their cost."
+      }
+    >
       {items.map(({ id, repository, number, link, ...it }) => (
         <div className="bar-row" key={id}>
           <PullRequestName repository={repository} number={number} />
@@ -21,7 +30,9 @@ export function OwnPullRequests({ items }: { items: readonly PullRequestView[] }
           </span>
         </div>
       ))}
-      {items.length === 0 && <p className="mute">No pull request names a session of yours yet.</p>}
+      {items.length === 0 && (
+        <p className="mute">{isPart ? "No pull request names a session of yours yet." : "None yet."}</p>
+      )}
     </Panel>
   );
 }

@@ -2,12 +2,13 @@ import { SegmentedControl } from "@mantine/core";
 import type { MeasureName, Result, Row, Unit } from "#shared/report.ts";
 import { dimensionWord } from "#shared/report-words.ts";
 import { OWN_GROUPS } from "../data/parameters.ts";
-import { oneNameOf, RANGE_NAMES } from "../data/search.ts";
+import { type FrameSearch, oneNameOf } from "../data/search.ts";
 import { Bars } from "../parts/charts/bars.tsx";
 import { ChartPanel } from "../parts/charts/chart.tsx";
 import { singleSeries } from "../parts/charts/data.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { count } from "../parts/format.ts";
+import { RangePicker } from "../parts/frame-controls.tsx";
 import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { ReportTable } from "../parts/report-table.tsx";
@@ -15,34 +16,26 @@ import { Empty } from "../parts/states.tsx";
 import { windowWords } from "../parts/window-words.ts";
 import { SessionLink } from "../sessions/session-link.tsx";
 
-const RANGE_WORDS = {
-  mtd: "This month",
-  "7d": "7 days",
-  "30d": "30 days",
-  last_month: "Last month",
-} as const;
 const UNITS: Readonly<Partial<Record<MeasureName, Unit>>> = { cost_usd: "USD" };
 
 type Zoned = Result & { time_zone: string };
-type Chosen = { by: (typeof OWN_GROUPS)[number]; range: (typeof RANGE_NAMES)[number] };
-type OwnUsageProps = Chosen & {
+export type OwnSearch = Pick<FrameSearch, "range" | "from" | "to"> & { by?: (typeof OWN_GROUPS)[number] };
+type OwnUsageProps = {
   days: Zoned;
   groups: Zoned;
-  change: (change: { [K in keyof Chosen]?: Chosen[K] | undefined }) => void;
+  search: OwnSearch;
+  change: (change: { [K in keyof OwnSearch]?: OwnSearch[K] | undefined }) => void;
 };
 
 /** Own spend by day, and by session, model or client. */
-export function OwnUsage({ days, groups, by, range, change }: OwnUsageProps) {
+export function OwnUsage({ days, groups, search, change }: OwnUsageProps) {
+  const { by = "session" } = search;
   const data = singleSeries({ result: days, measure: "cost_usd", unit: "USD" });
   return (
     <>
-      <SegmentedControl
-        aria-label="Range"
-        value={range}
-        onChange={(value) => change({ range: oneNameOf(RANGE_NAMES, value) })}
-        data={RANGE_NAMES.map((value) => ({ value, label: RANGE_WORDS[value] }))}
-        mb="sm"
-      />
+      <div className="filters">
+        <RangePicker search={search} fallback="mtd" change={change} />
+      </div>
       {days.rows.length === 0 ? (
         <Panel title="My calls">
           <Empty title="No calls in this range">Connect an agent below, or choose a longer range.</Empty>

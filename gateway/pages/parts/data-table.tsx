@@ -15,6 +15,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type MouseEvent, type ReactNode, useRef, useState } from "react";
 import { useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
+import { plainName } from "./foreign.tsx";
 
 const FEATURES = tableFeatures({
   rowSortingFeature,
@@ -53,12 +54,14 @@ const VIRTUAL_FROM = 100;
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const { label, columns, rows, rowKey, sortName, rowHeight = 35 } = props;
   const scroll = useRef<HTMLDivElement>(null);
+  const sorting = useSorting(sortName);
+  const [unknown] = sorting.state.sorting.filter(({ id }) => !columns.some((it) => it.id === id && it.sort));
   const table = useTable({
     features: FEATURES,
     columns: columns.map(definitionOf),
     data: rows,
     getRowId: rowKey,
-    ...useSorting(sortName),
+    ...sorting,
   });
   const sorted = table.getRowModel().rows;
   const virtual = useVirtualizer({
@@ -82,6 +85,14 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const shown = items ? items.map(({ index }) => index) : sorted.map((_, i) => i);
   const before = items?.[0]?.start ?? 0;
   const after = items ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
+  if (unknown) {
+    const names = columns.filter(({ sort }) => sort).map(({ id }) => id);
+    return (
+      <p className="note" role="alert">
+        {sortName}={plainName(unknown.id)}: expected one of {names.join(", ")}, with - for the greatest first.
+      </p>
+    );
+  }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
     <section className="table-scroll" ref={scroll} tabIndex={0} aria-label={label}>

@@ -5,26 +5,31 @@ import { CopyButton } from "./copy.tsx";
 
 type FaultProps = { error: unknown; retry?: () => void };
 
-/** What to do about a failure, by its status. */
-function adviceOn(status: number): string {
-  if (status === 0) return "Nothing was changed.";
+/** What to do about a failure, by its status. `isRead`: of what a page shows, not of an action. */
+function adviceOn(status: number, isRead: boolean): string {
   if (status === 403) return "An administrator can change what your role includes.";
-  if (status === 404) return "It may have been deleted, or it may belong to someone else.";
-  if (status === 400) return "Change the filters or the range.";
-  if (status === 422) return "Nothing was changed.";
+  if (status === 404 && isRead) return "It may have been deleted, or it may belong to someone else.";
+  if (status === 400 && isRead) return "Change the filters or the range.";
+  if (status < 429) return isRead ? "" : "Nothing was changed.";
   return "Nothing was changed. Try again. If it keeps failing, give the request id to an administrator.";
 }
 
 /** What happened, what is safe, what to do, and the request id to copy. */
 export function Fault({ error, retry }: FaultProps) {
   const facts = error instanceof ApiError ? error.facts : null;
-  const message = error instanceof Error ? error.message : "Something unexpected happened.";
+  const status = facts?.status ?? 0;
+  // A report's members have the names of the address here.
+  const message =
+    error instanceof Error
+      ? error.message.replace(/^spec\.(range\.|filters\.)?/, "")
+      : "Something unexpected happened.";
   return (
     <Alert color="red" variant="outline" title={message} role="alert" mb="md">
       <p className="mute" style={{ margin: "0 0 8px" }}>
-        {adviceOn(facts?.status ?? 0)}
+        {adviceOn(status, retry !== undefined)}
       </p>
-      {retry && (
+      {/* The same question has the same answer. */}
+      {retry && (status === 0 || status >= 429) && (
         <Button size="compact-sm" variant="default" onClick={retry} mr="sm">
           Try again
         </Button>

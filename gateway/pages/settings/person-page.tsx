@@ -31,13 +31,17 @@ export function PersonPage() {
         title={query.data ? plainName(query.data.email) : "Person"}
         sub={<Link to="/settings/people">People and teams</Link>}
       >
-        <Button
-          renderRoot={(props) => <Link to="/settings/people" search={{ edit: `person:${id}` }} {...props} />}
-          variant="default"
-          size="xs"
-        >
-          Change
-        </Button>
+        {query.data && (
+          <Button
+            renderRoot={(props) => (
+              <Link to="/settings/people" search={{ edit: `person:${id}` }} {...props} />
+            )}
+            variant="default"
+            size="xs"
+          >
+            Change
+          </Button>
+        )}
       </PageHead>
       <Answered query={query}>
         {(person) => (

@@ -83,12 +83,18 @@ function Resources<View extends object>({ facts }: { facts: ResourceFacts<View> 
   const list = useList<View>({ path: facts.path, ...SETTINGS_LIST });
   const [{ edit, add }, change] = useAddress(readSearch);
   const edited = list.items?.find((view) => edit === `${facts.noun}:${facts.idOf(view)}`);
+  const isMissing = edit?.startsWith(`${facts.noun}:`) && !edited && list.items && !list.hasNextPage;
   const close = () => change({ edit: undefined, add: undefined }, { replace: true });
   return (
     <>
       <ListPage list={list} none={<Empty title={`No ${facts.title.toLowerCase()} yet`}>{facts.empty}</Empty>}>
         {(rows) => <Rows facts={facts} rows={facts.pick?.(rows) ?? rows} />}
       </ListPage>
+      {isMissing && (
+        <p className="note" role="alert">
+          There is no such {facts.noun}. It may have been deleted.
+        </p>
+      )}
       <Dialogue facts={facts} view={edited ?? null} isNew={add === facts.noun} close={close} />
     </>
   );
