@@ -119,6 +119,8 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   keys: kept("Records name it; a revoked one has no secrets"),
   mcp_servers: SET,
   people: kept("Records name them"),
+  price_list_changes: kept("Records of its time are priced by it"),
+  price_list_fetches: FEW,
   prices: kept("Records of its time are priced by it"),
   providers: SET,
   role_mappings: SET,

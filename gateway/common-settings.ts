@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import {
   clickhouseUrl,
   flag,
+  isPublicUrl,
   listenHost,
   oneWord,
   optional,
@@ -32,6 +33,7 @@ export const COMMON = {
   DATA_DIR: text("a directory", () => true, ".tallygate"),
   LOG_LEVEL: oneWord(LOG_LEVELS, "info"),
   PUBLIC_URL: optional(publicUrl()),
+  PRICES_URL: optional(text("an http or https URL of a price list's file, without a query", isPublicUrl)),
   METRICS_PUBLIC: flag(false),
   ALLOWED_HOSTS: optional(text("host names separated by commas", (value) => HOSTS.test(value))),
   TRUSTED_PROXIES: optional(trustedProxiesSetting()),

@@ -70,6 +70,8 @@ export type GatewayConfig = {
   /** Id of a lost master key that this one replaces. */
   masterKeyReplaces: string | null;
   logLevel: LogLevel;
+  /** The public price list's file; null: it is not fetched. */
+  pricesUrl: string | null;
   /** URL at which clients reach the gateway, without a trailing slash; null: the address it listens on. */
   publicUrl: string | null;
   metricsPublic: boolean;
@@ -244,5 +246,6 @@ const addressOf = (values: Static<typeof CommonEnv>) => ({
   port: values.PORT,
   host: values.HOST,
   dataDirectory: resolve(values.DATA_DIR),
+  pricesUrl: values.PRICES_URL ?? null,
   publicUrl: values.PUBLIC_URL?.replace(/\/+$/, "") ?? null,
 });

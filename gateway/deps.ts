@@ -226,6 +226,7 @@ function accessOf(
     callers,
     closeConnection: closerOf(listener),
     publicUrl,
+    pricesUrl: config.pricesUrl,
     bytesMax,
     allowedHosts,
     patience,
@@ -235,13 +236,14 @@ function accessOf(
 
 /** The price book of the current directory, rebuilt only when its prices change. */
 function pricesOf(directory: { current(): Directory }): () => PriceBook {
-  let known: Pick<Directory, "prices" | "discounts"> | null = null;
+  let known: Pick<Directory, "prices" | "discounts" | "listed"> | null = null;
   let book = priceBook([], PROVIDERS);
   return () => {
-    const { prices, discounts } = directory.current();
-    if (prices === known?.prices && discounts === known.discounts) return book;
-    known = { prices, discounts };
-    book = priceBook(prices, PROVIDERS, discounts);
+    const current = directory.current();
+    const { prices, discounts, listed } = current;
+    if (prices === known?.prices && discounts === known.discounts && listed === known.listed) return book;
+    known = current;
+    book = priceBook(prices, PROVIDERS, current);
     return book;
   };
 }

@@ -1,3 +1,4 @@
+import type { ModelInfo } from "@pydantic/genai-prices";
 import type { Budget, SharedBudget } from "#drizzle/schema/budgets.ts";
 import type { KeyLimits, KeyScopes } from "#drizzle/schema/keys.ts";
 import type { RouteSurface } from "#drizzle/schema/routes.ts";
@@ -221,6 +222,9 @@ export type HookPolicy = {
 };
 
 /** In-memory copy of everything that administrators set. Immutable: a change produces a new one. */
+/** What a fetched price list has beside the built-in one; `fromMs`: since when calls have its prices, null: all calls. */
+export type ListedChange = { provider: string; entry: ModelInfo; fromMs: number | null };
+
 export type Directory = {
   version: number;
   /** By lower-case hex SHA-256 of the secret. */
@@ -230,6 +234,10 @@ export type Directory = {
   /** Newest `effectiveFromMs` first. */
   prices: readonly PriceOverride[];
   discounts: readonly Discount[];
+  /** What the fetched price list has beside the built-in one. */
+  listed: readonly ListedChange[];
+  /** When it was fetched last; null: never. */
+  listFetchedAt: string | null;
   /** Enabled ones, in evaluation order. */
   guardrails: readonly Guardrail[];
   /** Enabled ones by name, sorted by name. */

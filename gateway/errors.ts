@@ -99,7 +99,7 @@ export const ERRORS = {
     anthropic: "timeout_error",
     public: "The request body came too slowly.",
   },
-  month_closed: {
+  not_open: {
     status: 409,
     ...INVALID_REQUEST,
     public: "Every month of the window is closed. Reopen a month to change the costs of its records.",

@@ -12,6 +12,7 @@ import { startFetchingBills } from "./bills/fetch-bills.ts";
 import type { GatewayConfig } from "./config.ts";
 import { type OpenedDeps, openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
+import { startFetchingPrices } from "./repricing/fetch-prices.ts";
 import { startRepriceJobs } from "./repricing/reprice-jobs.ts";
 import { keepCopies } from "./stores/clickhouse/keep.ts";
 import { WrongMasterKey } from "./stores/master-key-check.ts";
@@ -119,6 +120,7 @@ function startJobs(config: GatewayConfig, deps: OpenedDeps["deps"]): Jobs {
   const reconciler = startBatchReconciler(deps, config.batchCheckSeconds * 1000);
   const digests = startDigests(deps);
   const bills = startFetchingBills(deps);
+  const fetchedPrices = startFetchingPrices(deps);
   const alerts = startAlerts(deps);
   const repricing = startRepriceJobs(deps);
   const toolCalls = startToolCallExpiry(deps);
@@ -135,6 +137,7 @@ function startJobs(config: GatewayConfig, deps: OpenedDeps["deps"]): Jobs {
       reconciler.stop();
       void digests.stop();
       void bills.stop();
+      void fetchedPrices?.stop();
       void alerts.stop();
       await repricing.stop();
       toolCalls.stop();

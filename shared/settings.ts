@@ -50,6 +50,11 @@ export const Settings = closed({
     description:
       "Origins of web pages that may call the gateway with a client key, such as https://app.example.com; `*`: any. Pages never send cookies there.",
   }),
+  prices_auto: Type.Boolean({
+    default: false,
+    description:
+      "Price the unpriced records of this month as soon as the fetched price list has a price for their model.",
+  }),
   batch_basis: {
     ...oneOf(["interactive", "list"]),
     default: "interactive",

@@ -15,6 +15,7 @@ import { adminMcpServers } from "./mcp-servers.ts";
 import { adminSetupLinks, adminSignInLinks } from "./one-time-links.ts";
 import { adminPeople } from "./people.ts";
 import { adminPeriods } from "./periods.ts";
+import { adminPriceList } from "./price-list.ts";
 import { adminPrices } from "./prices.ts";
 import { adminProviderTest } from "./provider-test.ts";
 import { adminProviders } from "./providers.ts";
@@ -47,6 +48,7 @@ const PARTS: readonly ((deps: AdminDeps) => AnyElysia)[] = [
   adminSpend,
   adminSearch,
   adminKeys,
+  adminPriceList,
   adminPrices,
   (deps) => adminRepricing(deps, "reprice"),
   (deps) => adminRepricing(deps, "restate"),

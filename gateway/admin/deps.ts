@@ -31,6 +31,8 @@ export type AdminDeps = RequestBodyDeps &
     learnedWires: Pick<LearnedWires, "of">;
     providerApi: ProviderApi;
     reach: OutboundFetch;
+    /** The public price list's file; null: it is not fetched. */
+    pricesUrl: string | null;
     log: Log;
     /** Resolves once the calls that have ended so far are in the database. */
     settled(): Promise<void>;

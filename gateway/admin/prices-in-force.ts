@@ -29,7 +29,7 @@ export async function pricesInForce(deps: AdminDeps, request: Request): Promise<
   const since = new Date(nowMs - USED_DAYS_MS).toISOString();
   const called = await readDatabase(deps, (db) => listCalledModels(db, since));
   const directory = deps.directory.current();
-  const book = priceBook(directory.prices, PROVIDERS, directory.discounts);
+  const book = priceBook(directory.prices, PROVIDERS, directory);
   const data = [...called, ...targetsIn(directory)].flatMap(({ provider: name, model }): [string, Row][] => {
     const provider = directory.providers.get(name);
     if (!provider) return [];
@@ -37,8 +37,7 @@ export async function pricesInForce(deps: AdminDeps, request: Request): Promise<
   });
   const at = new Date(atMs).toISOString();
   const rows = [...new Map(data).values()].map((row) => ({ ...row, since: sinceOf(row, directory) }));
-  const { warning } = priceListAt(nowMs);
-  return { at, list: { ...PRICE_LIST, warning }, data: rows };
+  return { at, list: { ...PRICE_LIST, ...priceListAt(nowMs, directory.listFetchedAt) }, data: rows };
 }
 
 const targetsIn = ({ routes, prices }: Directory): Sold[] => [

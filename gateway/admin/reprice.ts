@@ -125,11 +125,11 @@ export const adminRepricing = (deps: AdminDeps, kind: RepriceKind): AnyElysia =>
 
 const WAIT = { tries: 200, ms: 50 };
 
-/** Starts a job, and waits for it if it is small. @throws GatewayError month_closed */
+/** Starts a job, and waits for it if it is small. @throws GatewayError not_open */
 async function started(deps: AdminDeps, asked: NewJob): Promise<RepriceJobRow> {
   await awaitSettled(deps);
   const job = await insertJob(deps.database, asked);
-  if (!job) throw new GatewayError("month_closed");
+  if (!job) throw new GatewayError("not_open");
   if (job.records > AT_ONCE_MAX) return job;
   let current: RepriceJobRow | null = job;
   const isTaken = !(await doRepriceJob(deps, { id: job.id }));

@@ -1,6 +1,6 @@
 import type { UnpricedModels } from "#shared/admin/prices.ts";
 import type { Provider } from "../directory.ts";
-import { priceBook } from "../pricing/price-book.ts";
+import { type PriceBook, priceBook } from "../pricing/price-book.ts";
 import { STANDARD, tierOf } from "../pricing/tier.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { listUnpricedModels, type UnpricedModel } from "../repricing/unpriced-models.ts";
@@ -13,16 +13,22 @@ export async function unpricedModels(deps: AdminDeps): Promise<UnpricedModels> {
   await awaitSettled(deps);
   const from = new Date(deps.clock.now().getTime() - DAYS_MS).toISOString();
   const found = await readDatabase(deps, (db) => listUnpricedModels(db, from));
-  const { providers } = deps.directory.current();
-  const named = found.map((one) => ({ ...one, model: nameToPrice(one, providers.get(one.provider ?? "")) }));
+  const { providers, listed } = deps.directory.current();
+  const list = priceBook([], PROVIDERS, { listed });
+  const named = found.map((one) => ({
+    ...one,
+    model: nameToPrice(one, list, providers.get(one.provider ?? "")),
+  }));
   return { from, data: merged(named).map(viewOf) };
 }
 
-const LIST = priceBook([], PROVIDERS);
-
 /** The name that lacks a price: that of the model that answered, if the list has the one that was asked for. */
-function nameToPrice({ model, responseModel }: UnpricedModel, provider: Provider | undefined): string | null {
-  const isListed = provider !== undefined && model !== null && LIST.knows(provider.kind, model);
+function nameToPrice(
+  { model, responseModel }: UnpricedModel,
+  list: PriceBook,
+  provider: Provider | undefined,
+): string | null {
+  const isListed = provider !== undefined && model !== null && list.knows(provider.kind, model);
   return isListed ? (responseModel ?? model) : model;
 }
 

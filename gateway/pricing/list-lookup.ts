@@ -1,22 +1,43 @@
 import { findProvider, type MatchLogic, type ModelInfo, type Provider } from "@pydantic/genai-prices";
+import type { ListedChange } from "../directory.ts";
 import { EXACT_IDS } from "./exact-ids.ts";
 import { isSameVersion, type ModelName, modelNameOf } from "./model-name.ts";
 
+/** A model of the list, with its later prices, the first ones first. */
+export type Listed = ModelInfo & { later: readonly { fromMs: number; prices: ModelInfo["prices"] }[] };
+
 /** The names that one provider of the list gives its models. */
 type Names = {
+  models: readonly Listed[];
   /** By the exact name in lower case; null: known to have no entry. */
-  exact: ReadonlyMap<string, ModelInfo | null>;
-  families: ReadonlyMap<string, readonly (ModelName & { model: ModelInfo })[]>;
+  exact: ReadonlyMap<string, Listed | null>;
+  families: ReadonlyMap<string, readonly (ModelName & { model: Listed })[]>;
 };
 
-export type ListMatch = { provider: Provider; model: ModelInfo };
+/** The names of a provider of the list. */
+export type NamesOf = (priceId: string) => Names;
+
+/** Those of the built-in list with changes, read at the first question. */
+export function namesWith(changes: readonly ListedChange[]): NamesOf {
+  const known: Record<string, Names> = {};
+  return (priceId) =>
+    (known[priceId] ??= readNames(
+      priceId,
+      changes.filter(({ provider }) => provider === priceId),
+    ));
+}
+
+/** The built-in list. */
+export const PINNED = namesWith([]);
+
+type ListMatch = { provider: Provider; model: Listed };
 
 /**
  * The list's entry of a model. A price is never guessed: of the list's matching only whole names count (its ids and
  * `equals`), because its patterns give a new model the price of an older one. Besides, a name may have `-latest`, the
  * host's prefix and version (model-name.ts), or a date, unless the list has another date of that family.
  */
-export function findListed(priceId: string, name: string): ListMatch | null {
+export function findListed(priceId: string, name: string, namesOf = PINNED): ListMatch | null {
   const provider = findProvider({ providerId: priceId });
   if (!provider) return null;
   for (const id of [priceId, ...(provider.fallback_model_providers ?? [])]) {
@@ -26,7 +47,7 @@ export function findListed(priceId: string, name: string): ListMatch | null {
   return null;
 }
 
-function findIn({ exact, families }: Names, name: string, priceId: string): ModelInfo | null | undefined {
+function findIn({ exact, families }: Names, name: string, priceId: string): Listed | null | undefined {
   const known = exact.get(name.toLowerCase());
   if (known !== undefined) return known;
   const { family, date, version } = modelNameOf(priceId, name);
@@ -39,33 +60,43 @@ function findIn({ exact, families }: Names, name: string, priceId: string): Mode
 }
 
 /** Whether the list has models of the name's family with dates, but none with its date. */
-export function hasOtherDates(priceId: string, name: string): boolean {
+export function hasOtherDates(priceId: string, name: string, namesOf = PINNED): boolean {
   const { family, date } = modelNameOf(priceId, name);
   const dates = (namesOf(priceId).families.get(family) ?? []).map((one) => one.date);
   return date !== null && !dates.includes(date) && dates.some((other) => other !== null);
 }
 
-const NAMES: Record<string, Names> = {};
+/** Models of the built-in list stay as they are, but for names and later prices; models that it lacks are added. */
+function modelsWith(pinned: readonly ModelInfo[], changes: readonly ListedChange[]): Listed[] {
+  const added = changes.filter(({ fromMs }) => fromMs === null).map(({ entry }) => entry);
+  const all = new Map([...added, ...pinned].map((model) => [model.id, model]));
+  return [...all.values()].map((model) => {
+    const own = changes.filter(({ entry }) => entry.id === model.id);
+    const later = own.flatMap(({ fromMs, entry: { prices } }) =>
+      fromMs === null ? [] : [{ fromMs, prices }],
+    );
+    const match = { or: [model.match, ...own.map(({ entry }) => entry.match)] };
+    return { ...model, match, later: later.sort((a, b) => a.fromMs - b.fromMs) };
+  });
+}
 
-/** Built at the first question; the list is pinned. */
-const namesOf = (priceId: string): Names => (NAMES[priceId] ??= readNames(priceId));
-
-function readNames(priceId: string): Names {
-  const models = findProvider({ providerId: priceId })?.models ?? [];
+function readNames(priceId: string, changes: readonly ListedChange[]): Names {
+  const models = modelsWith(findProvider({ providerId: priceId })?.models ?? [], changes);
   const listed = models.flatMap((model) =>
     [model.id, ...wholeNames(model.match)].map((name) => [name.toLowerCase(), model] as const),
   );
   const added = Object.entries(EXACT_IDS[priceId] ?? {}).map(
     ([name, id]) => [name, models.find((model) => model.id === id) ?? null] as const,
   );
-  const exact = new Map<string, ModelInfo | null>([...listed.toReversed(), ...added]);
+  const exact = new Map<string, Listed | null>([...listed.toReversed(), ...added]);
   const parsed = [...exact].flatMap(([name, model]) =>
     model ? [{ ...modelNameOf(priceId, name), model }] : [],
   );
-  return { exact, families: Map.groupBy(parsed, ({ family }) => family) };
+  return { models, exact, families: Map.groupBy(parsed, ({ family }) => family) };
 }
 
-const wholeNames = (match: MatchLogic): string[] => {
+/** The names that a match has as a whole. */
+export const wholeNames = (match: MatchLogic): string[] => {
   if ("or" in match) return match.or.flatMap(wholeNames);
   return "equals" in match ? [match.equals] : [];
 };

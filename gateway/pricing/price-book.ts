@@ -1,10 +1,10 @@
 import { parseDecimal } from "#shared/decimal.ts";
-import type { Discount, PriceOverride, Provider } from "../directory.ts";
+import type { Discount, ListedChange, PriceOverride, Provider } from "../directory.ts";
 import type { WireName } from "../surface-facts.ts";
 import { discounted } from "./discount.ts";
-import { hasOtherDates } from "./list-lookup.ts";
+import { hasOtherDates, namesWith, PINNED } from "./list-lookup.ts";
 import { type EnteredPrice, enteredPrice, type OwnPrice, ownEntry, ownPrice } from "./own-price.ts";
-import { inPlace, type ListedModel, listedModel, withHourWrites, withoutSteps } from "./price-list.ts";
+import { inPlace, type ListedModel, listedIn, withHourWrites, withoutSteps } from "./price-list.ts";
 import { PLACES, type PriceEntry, ratePer } from "./rate.ts";
 import { STANDARD, type TierPrices, tierPriceOf, undated } from "./tier.ts";
 import { tierEntry } from "./tier-entry.ts";
@@ -29,6 +29,9 @@ type PriceSource = {
   places?: { dearer?: RegExp; unsure?: RegExp };
   flatSince?: { models: RegExp; day: string };
 };
+
+/** What contracts take off the list's prices, and what a fetched list adds to the built-in one. */
+export type ListTerms = { discounts?: readonly Discount[]; listed?: readonly ListedChange[] };
 
 /** Who sells: a provider, its name for a service tier (the default is the standard one), and where the model runs. */
 type Seller = Pick<Provider, "kind" | "name" | "location"> & { tier?: string; withinUs?: boolean };
@@ -61,8 +64,10 @@ const MINUTE_MS = 60_000;
 export function priceBook(
   overrides: readonly PriceOverride[],
   catalog: Readonly<Record<ProviderKind, PriceSource>>,
-  discounts: readonly Discount[] = [],
+  { discounts = [], listed: changes = [] }: ListTerms = {},
 ): PriceBook {
+  const namesOf = changes.length === 0 ? PINNED : namesWith(changes);
+  const listedUnder = listedBy(listedIn(namesOf));
   const byModel = Map.groupBy(overrides.map(enteredPrice), ({ override }) => override.model);
   const cache = new Map<string, { listed: ListedModel | null }>();
 
@@ -123,7 +128,8 @@ export function priceBook(
     priceOf,
     knows: (kind, model) => listed(kind, model, 0) !== null,
     isOtherDate: (kind, model) =>
-      listed(kind, model, 0) === null && catalog[kind].priceIds.some((id) => hasOtherDates(id, model)),
+      listed(kind, model, 0) === null &&
+      catalog[kind].priceIds.some((id) => hasOtherDates(id, model, namesOf)),
     isVendors: (model) => Object.values(catalog).some(({ modelNames }) => modelNames?.test(model)),
     limits: (kind, model) => ({ contextTokens: listed(kind, model, 0)?.contextTokens ?? null }),
   };
@@ -155,15 +161,21 @@ const outranks = (a: PriceOverride, b: PriceOverride): boolean =>
     ? a.effectiveFromMs > b.effectiveFromMs
     : a.provider !== null;
 
-function listedUnder(source: PriceSource, model: string, atMs: number): ListedModel | null {
-  const { priceIds, flatSince } = source;
-  const bare = bareName(source, model);
-  const found = listedModel(priceIds, bare, atMs);
-  if (!found?.price) return found;
-  const price = completed(found.price, source, bare);
-  if (!flatSince?.models.test(bare)) return { ...found, price };
-  return { ...found, price: atMs < Date.parse(flatSince.day) ? price : withoutSteps(price), timeless: false };
-}
+const listedBy =
+  (listedModel: ReturnType<typeof listedIn>) =>
+  (source: PriceSource, model: string, atMs: number): ListedModel | null => {
+    const { priceIds, flatSince } = source;
+    const bare = bareName(source, model);
+    const found = listedModel(priceIds, bare, atMs);
+    if (!found?.price) return found;
+    const price = completed(found.price, source, bare);
+    if (!flatSince?.models.test(bare)) return { ...found, price };
+    return {
+      ...found,
+      price: atMs < Date.parse(flatSince.day) ? price : withoutSteps(price),
+      timeless: false,
+    };
+  };
 
 const bareName = ({ modelPrefix = "" }: PriceSource, model: string): string =>
   model.startsWith(modelPrefix) ? model.slice(modelPrefix.length) : model;

@@ -1,6 +1,12 @@
-import { calcPrice, type ModelPrice, type TieredPrices } from "@pydantic/genai-prices";
+import {
+  calcPrice,
+  type ModelInfo,
+  type ModelPrice,
+  type Provider,
+  type TieredPrices,
+} from "@pydantic/genai-prices";
 import { decimalOfNumber, type Exact, parseDecimal } from "#shared/decimal.ts";
-import { findListed, type ListMatch } from "./list-lookup.ts";
+import { findListed, type NamesOf } from "./list-lookup.ts";
 import {
   LIST_PREFIX,
   PLACES,
@@ -22,15 +28,19 @@ export const PRICE_LIST = {
 
 const LIST_DAYS_MAX = 30;
 
-/** The list's version and date, and a warning once prices may have changed since. */
-export function priceListAt(nowMs: number) {
+/**
+ * The list's version and date, and a warning once prices may have changed since. `fetched`: when the public list was fetched
+ * last; null: never.
+ */
+export function priceListAt(nowMs: number, fetched: string | null = null) {
   const { version, published } = PRICE_LIST;
-  const days = Math.floor((nowMs - Date.parse(published)) / 86_400_000);
+  const atMs = Math.max(Date.parse(published), fetched === null ? 0 : Date.parse(fetched));
+  const days = Math.floor((nowMs - atMs) / 86_400_000);
   const warning =
     days > LIST_DAYS_MAX
-      ? `The price list is ${days} days old: vendors may have changed prices since. Upgrade, or enter prices of your own.`
+      ? `The price list is ${days} days old: vendors may have changed prices since. Upgrade, set PRICES_URL, or enter prices of your own.`
       : null;
-  return { version, published, warning };
+  return { version, published, fetched, warning };
 }
 
 /** A model's entry in the built-in list at a point in time. */
@@ -94,28 +104,32 @@ const UNREPORTED_SEARCHES = /-search-(?:preview|api)(?:-|$)/;
 const NAME_LENGTH_MAX = 200;
 
 /**
- * The entry for `model` at `atMs` (milliseconds since 1970) under the first of the list's provider ids that has it;
+ * Looks a list up: the entry for `model` at `atMs` (milliseconds since 1970) under the first of the list's provider ids that has it;
  * null if none has. Prices that depend on date or time of day are those at `atMs` (UTC).
  */
-export function listedModel(priceIds: readonly string[], model: string, atMs: number): ListedModel | null {
-  if (model.length > NAME_LENGTH_MAX) return null;
-  for (const priceId of priceIds) {
-    const found = findListed(priceId, model);
-    if (!found) continue;
-    const prices = pricesAt(found, atMs);
-    const price = entryOf(`${LIST_PREFIX}${found.provider.id}/${found.model.id}`, prices);
-    const feeUnknown = UNREPORTED_SEARCHES.test(model) && prices["requests_kcount"] === undefined;
-    return {
-      price: price && feeUnknown ? { ...price, uncounted: ["call"] } : price,
-      contextTokens: found.model.context_window ?? null,
-      timeless: !Array.isArray(found.model.prices),
-    };
-  }
-  return null;
-}
+export const listedIn =
+  (namesOf: NamesOf) =>
+  (priceIds: readonly string[], model: string, atMs: number): ListedModel | null => {
+    if (model.length > NAME_LENGTH_MAX) return null;
+    for (const priceId of priceIds) {
+      const found = findListed(priceId, model, namesOf);
+      if (!found) continue;
+      const { later } = found.model;
+      const { prices: those = found.model.prices } = later.findLast(({ fromMs }) => fromMs <= atMs) ?? {};
+      const prices = pricesAt(found.provider, { ...found.model, prices: those }, atMs);
+      const price = entryOf(`${LIST_PREFIX}${found.provider.id}/${found.model.id}`, prices);
+      const feeUnknown = UNREPORTED_SEARCHES.test(model) && prices["requests_kcount"] === undefined;
+      return {
+        price: price && feeUnknown ? { ...price, uncounted: ["call"] } : price,
+        contextTokens: found.model.context_window ?? null,
+        timeless: !Array.isArray(found.model.prices) && later.length === 0,
+      };
+    }
+    return null;
+  };
 
 /** The package's calculated amounts are floats: only its choice among prices by date and time of day is used. */
-function pricesAt({ provider, model }: ListMatch, atMs: number): ModelPrice {
+function pricesAt(provider: Provider, model: ModelInfo, atMs: number): ModelPrice {
   if (!Array.isArray(model.prices)) return model.prices;
   const only = { ...provider, models: [{ ...model, match: { equals: model.id } }] };
   return calcPrice({}, model.id, { provider: only, timestamp: new Date(atMs) })?.model_price ?? {};

@@ -163,7 +163,7 @@ export async function listSelected(
 /** `old`: the cost that it replaces. */
 export type NewPrice = Cost & Pick<RecordToPrice, "id" | "startedAt"> & { oldCostUsd: string | null };
 
-type Known = Pick<Directory, "prices" | "discounts" | "providers">;
+type Known = Pick<Directory, "prices" | "discounts" | "listed" | "providers">;
 
 /**
  * Prices one record by the prices that are known for the time when it was made: `same` if that changes nothing, `left` if the
@@ -171,7 +171,7 @@ type Known = Pick<Directory, "prices" | "discounts" | "providers">;
  * provider reported stays the cost. `at` is noted with the record as the time of pricing.
  */
 export function pricing(directory: Known, at: Date): (record: RecordToPrice) => NewPrice | "same" | "left" {
-  const book = priceBook(directory.prices, PROVIDERS, directory.discounts);
+  const book = priceBook(directory.prices, PROVIDERS, directory);
   return (record) => {
     const provider = directory.providers.get(record.provider);
     if (!provider || isFromMore(record)) return "left";

@@ -10,7 +10,7 @@ import type { SnapshotFault } from "../stores/directory/snapshot.ts";
 
 export type HealthDeps = {
   recorder: Pick<Recorder, "accepting" | "stats">;
-  directory: Pick<DirectoryStore, "contact" | "state">;
+  directory: Pick<DirectoryStore, "contact" | "current" | "state">;
   clocks: Pick<ClockCheck, "minutesAhead">;
   /** Null: records and reports are in Postgres alone. */
   copies: Copies | null;
@@ -73,7 +73,7 @@ export const health = (deps: HealthDeps) =>
         const answer = {
           ...found,
           reasons: [...found.reasons, ...off.map(({ reason }) => reason)],
-          price_list: priceListAt(deps.clock.now().getTime()),
+          price_list: priceListAt(deps.clock.now().getTime(), deps.directory.current().listFetchedAt),
         };
         return answer.can.model_calls ? answer : status(503, answer);
       },

@@ -10,6 +10,7 @@ export const PricesInForce = closed({
     name: Type.String(),
     version: Type.String(),
     published: Type.String({ description: "The date of that version." }),
+    fetched: nullable(Type.String({ description: "When the public list was fetched last. Null: never." })),
     warning: nullable(Type.String({ description: "After 30 days: how old it is, and what to do." })),
   }),
   data: Type.Array(

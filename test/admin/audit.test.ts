@@ -112,6 +112,9 @@ const ELSEWHERE = new Set([
   "POST /prices/reprice",
   "POST /vendor-accounts/:id/fetch",
   "POST /prices/reprice/:id/cancel",
+  "POST /prices/refresh",
+  "POST /prices/changes/:id/approve",
+  "POST /prices/changes/:id/dismiss",
   "POST /prices/restate",
   "POST /prices/restate/:id/cancel",
   "POST /pull-requests/:id/accept",
@@ -155,7 +158,9 @@ test("no administrative route that changes something is missing from the audit l
 /** `/routes/r1` and `/routes/:name` as `/routes/:id`. */
 const pattern = (path: string) => {
   const [, first, second, ...rest] = path.split("/");
-  const isAction = ["backfill", "reprice", "restate", "close", "reopen"].includes(second ?? "");
+  const isAction = ["backfill", "reprice", "restate", "close", "reopen", "refresh", "changes"].includes(
+    second ?? "",
+  );
   return ["", first, ...(second === undefined ? [] : [isAction ? second : ":id"]), ...rest].join("/");
 };
 

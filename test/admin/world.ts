@@ -77,7 +77,7 @@ export function recordedLog(): RecordedLog {
 
 /** An admin API on a database of its own, after the first start; nothing is opened on the network. */
 export async function world(
-  options: { providerKeys?: Record<string, string>; providerApi?: ProviderApi } = {},
+  options: { pricesUrl?: string; providerKeys?: Record<string, string>; providerApi?: ProviderApi } = {},
 ): Promise<World> {
   const { url, close } = await testDatabase();
   const database = openDatabase(url, { name: "test", max: 4, statementTimeoutMs: 60_000 });
@@ -109,6 +109,7 @@ export async function world(
     sealer: createSealer(MASTER_KEY),
     setupKey: githubAppKey(MASTER_KEY),
     publicUrl: null,
+    pricesUrl: options.pricesUrl ?? null,
     providerKeys,
     isAdminKey: adminSecretCheck(new Secret(ADMIN_KEY)),
     cookie: cookieFacts(null),

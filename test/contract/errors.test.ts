@@ -180,7 +180,7 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
   not_found: ({ path }) => send(`${path}/nothing/here`),
   model_not_found: (surface) => call(surface, "no-such"),
   method_not_allowed: ({ path }) => send(path, { method: "PROPFIND" }),
-  month_closed: async () => {
+  not_open: async () => {
     await admin("POST", "/periods/close", { month: "2026-01" });
     return admin("POST", "/prices/restate", { from: "2026-01-05", to: "2026-01-06" });
   },
@@ -333,7 +333,7 @@ test("each kind of error is told in Anthropic's shape wherever a client of messa
     "upgrade_required",
     "foreign_origin",
     "reports_not_allowed",
-    "month_closed",
+    "not_open",
     "conflict",
     "store_unavailable",
     "overloaded",

@@ -18,6 +18,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   BackfillBody: "`tallygate backfill` sends it",
   DigestWebhookBody: "the webhook of the digest is set by the API alone",
   RedeemBody: "the sign-in asks for it",
+  RestateBody: "The page Prices restates calls.",
+  PeriodBody: "The page Prices closes months.",
   RepriceBody: "the page of prices has a dry run and a progress bar for it",
   RotateBody: "a key's dialogue offers four times for the old secret",
   SavedReportBody: "Explore saves the report that it shows",

@@ -22,7 +22,7 @@ const discount = (it: Partial<Discount>): Discount => ({
 
 /** A million tokens in and out of gpt-4o (2.50 and 10 USD, developers.openai.com/api/docs/pricing, 2026-11-28). */
 function costOf(discounts: readonly Discount[], it: { at?: string; tier?: string; provider?: string } = {}) {
-  const book = priceBook([], PROVIDERS, discounts);
+  const book = priceBook([], PROVIDERS, { discounts });
   const usage = { ...NO_USAGE, uncachedInputTokens: 1_000_000, outputTokens: 1_000_000 };
   const { costUsd, listCostUsd, basis, price } = priceAnswer(book, {
     provider: { kind: "openai", name: it.provider ?? "openai", location: null },

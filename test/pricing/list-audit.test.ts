@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { findProvider, type ModelInfo, type ModelPrice } from "@pydantic/genai-prices";
 import { EXACT_IDS } from "#gateway/pricing/exact-ids.ts";
-import { listedModel } from "#gateway/pricing/price-list.ts";
+import { PINNED } from "#gateway/pricing/list-lookup.ts";
+import { listedIn } from "#gateway/pricing/price-list.ts";
 import type { PriceUnit } from "#gateway/pricing/rate.ts";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
 
@@ -66,7 +67,7 @@ test.each(PRICE_IDS)(
     const models = findProvider({ providerId: priceId })?.models ?? [];
     for (const model of models) {
       const keys = keysOf(model);
-      const price = listedModel([priceId], model.id, AT)?.price ?? null;
+      const price = listedIn(PINNED)([priceId], model.id, AT)?.price ?? null;
       if (Object.hasOwn(EXACT_IDS[priceId] ?? {}, model.id)) continue;
       if (isWithoutPrice(model.id, keys)) {
         expect(`${model.id} ${price}`).toBe(`${model.id} null`);

@@ -4,6 +4,7 @@ import { ensurePartitions } from "#drizzle/partitions.ts";
 import { monthsDue, retainDays } from "#drizzle/retention.ts";
 import { PRICE_LIST } from "#gateway/pricing/price-list.ts";
 import { openClockCheck } from "#gateway/stores/clock-check.ts";
+import { NO_DIRECTORY } from "#gateway/stores/directory/load-directory.ts";
 import { keepRollups } from "#gateway/stores/reports/keep-rollups.ts";
 import { health } from "#gateway/surfaces/health.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
@@ -114,7 +115,11 @@ test("a gateway whose clock is 520 days ahead drops nothing, and says that its c
         damage: { files: 0, recovered: 0, lost: 0 },
       }),
     },
-    directory: { contact: async () => "writes", state: () => ({ source: "database", ageSeconds: 0 }) },
+    directory: {
+      contact: async () => "writes",
+      current: () => NO_DIRECTORY,
+      state: () => ({ source: "database", ageSeconds: 0 }),
+    },
     lifecycle: { stopping: false, replaced: false, warm: true, prepared: true },
     clock,
   });

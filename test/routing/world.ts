@@ -69,6 +69,8 @@ export const directory = ({ providers = [provider("p")], routes = [], defaultRou
   routes: new Map(routes.map((it) => [it.name, it])),
   prices: [],
   discounts: [],
+  listed: [],
+  listFetchedAt: null,
   guardrails: [],
   toolServers: new Map(),
   hookPolicies: [],

@@ -26,6 +26,8 @@ const ROWS = {
   routes: [],
   prices: [],
   discounts: [],
+  listed: [],
+  listFetchedAt: null,
   guardrails: [],
   hookPolicies: [],
   callBudgets: [],

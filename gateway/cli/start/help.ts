@@ -20,6 +20,7 @@ Settings are environment variables (a .env file works too):
   MASTER_KEY_REPLACES
                     id of a lost MASTER_KEY that the present one replaces (none)
   ADMIN_KEY         the admin key (created at the first start)
+  PRICES_URL        address of the public price list's file, fetched daily
   PUBLIC_URL        address of the gateway as clients reach it
   LOG_LEVEL         trace, debug, info, warn, error or fatal (info)
   METRICS_PUBLIC    true: /metrics needs no key (false)

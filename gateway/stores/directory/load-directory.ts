@@ -13,6 +13,7 @@ import type {
   Directory,
   Discount,
   HookPolicy,
+  ListedChange,
   PriceOverride,
   Provider,
   Route,
@@ -22,6 +23,7 @@ import type { Reader } from "../change.ts";
 import { loadDiscounts } from "../discounts.ts";
 import type { GuardrailRow } from "../guardrails.ts";
 import { countsKey, isOfCalls, loadSharedBudgets } from "../named-budgets.ts";
+import { loadListed } from "../price-list.ts";
 import { readSettings } from "../settings.ts";
 import { withStoreErrors } from "../store-errors.ts";
 import { allTeams } from "../teams.ts";
@@ -53,6 +55,8 @@ export type DirectoryRows = {
   routes: Route[];
   prices: PriceOverride[];
   discounts: Discount[];
+  listed: readonly ListedChange[];
+  listFetchedAt: string | null;
   guardrails: GuardrailRow[];
   hookPolicies: HookPolicy[];
   callBudgets: SharedBudget[];
@@ -68,6 +72,8 @@ export const NO_DIRECTORY: Directory = {
   routes: new Map(),
   prices: [],
   discounts: [],
+  listed: [],
+  listFetchedAt: null,
   guardrails: [],
   hookPolicies: [],
   callBudgets: [],
@@ -86,6 +92,7 @@ export const readDirectory = (database: Database): Promise<DirectoryRows> =>
         routes: await loadRoutes(tx),
         prices: await loadPrices(tx),
         discounts: await loadDiscounts(tx),
+        ...(await loadListed(tx)),
         guardrails: await selectGuardrails(tx),
         hookPolicies: await loadHookPolicies(tx),
         callBudgets: (await loadSharedBudgets(tx)).filter(isOfCalls),

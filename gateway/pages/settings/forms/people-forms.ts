@@ -132,6 +132,7 @@ export const CALL_SETTINGS = settings({
   retention_days: "Keep single records for, days",
   report_time_zone: { label: "Time zone of reports", placeholder: "Europe/Berlin", suggest: "time_zone" },
   batch_basis: "Price batches at",
+  prices_auto: "Price this month's records of new models at once",
   cors_origins: { label: "Web pages that may call, by origin", placeholder: "https://app.example.com" },
 });
 export const AGENT_SETTINGS = settings({

@@ -1,0 +1,98 @@
+import { and, desc, eq, inArray, isNull } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
+import { type ListChangeState, priceListChanges, priceListFetches } from "#drizzle/schema/price-list.ts";
+import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import type { Directory } from "../directory.ts";
+import { canonical, type ListDiff } from "../pricing/list-diff.ts";
+import type { Reader } from "./change.ts";
+
+export type ListChangeRow = typeof priceListChanges.$inferSelect;
+
+const isOurs = eq(priceListChanges.orgId, DEFAULT_ORG);
+
+/** What is in force beside the built-in list, and when the public list was fetched last. */
+export async function loadListed(reader: Reader): Promise<Pick<Directory, "listed" | "listFetchedAt">> {
+  const rows = await reader
+    .select()
+    .from(priceListChanges)
+    .where(and(isOurs, inArray(priceListChanges.state, ["new", "approved"])));
+  const [fetch] = await reader.select().from(priceListFetches).where(eq(priceListFetches.orgId, DEFAULT_ORG));
+  const listed = rows.map(({ provider, entry, effectiveFrom }) => ({
+    ...{ provider, entry },
+    fromMs: effectiveFrom === null ? null : Date.parse(effectiveFrom),
+  }));
+  return { listed, listFetchedAt: fetch?.fetchedAt ?? null };
+}
+
+/**
+ * Notes what a fetched list has: models that are new are in force, other prices wait for approval, unless the same ones were
+ * dismissed. Returns the new models, and how many changes wait since now.
+ */
+export async function noteDiff(
+  tx: Transaction,
+  diff: readonly ListDiff[],
+  now: Date,
+): Promise<{ added: ListDiff[]; waiting: number }> {
+  const seenAt = now.toISOString();
+  const known = await tx.select().from(priceListChanges).where(isOurs);
+  const fresh = diff.filter(({ provider, entry, before }) => {
+    const same = known.filter((row) => row.provider === provider && row.model === entry.id);
+    const seen = before === null ? same.filter(({ state }) => state === "new") : same.filter(isUndecided);
+    return !seen.some((row) => canonical(row.entry) === canonical(entry));
+  });
+  const changed = fresh.filter(({ before }) => before !== null);
+  for (const { provider, entry } of changed) {
+    // An older price that waits still is no longer offered.
+    await tx
+      .delete(priceListChanges)
+      .where(
+        and(
+          isOurs,
+          eq(priceListChanges.provider, provider),
+          eq(priceListChanges.model, entry.id),
+          eq(priceListChanges.state, "waiting"),
+        ),
+      );
+  }
+  if (fresh.length > 0) {
+    await tx.insert(priceListChanges).values(
+      fresh.map(({ provider, entry, before }) => ({
+        ...{ id: newId(), provider, model: entry.id, entry, before, seenAt },
+        state: before === null ? ("new" as const) : ("waiting" as const),
+      })),
+    );
+  }
+  const fetched = { fetchedAt: seenAt };
+  await tx
+    .insert(priceListFetches)
+    .values(fetched)
+    .onConflictDoUpdate({ target: priceListFetches.orgId, set: fetched });
+  return { added: fresh.filter(({ before }) => before === null), waiting: changed.length };
+}
+
+const isUndecided = ({ state }: ListChangeRow): boolean => state === "waiting" || state === "dismissed";
+
+/** Newest first; at most 1,000. */
+export const listChanges = (reader: Reader): Promise<ListChangeRow[]> =>
+  reader.select().from(priceListChanges).where(isOurs).orderBy(desc(priceListChanges.id)).limit(1000);
+
+/** Decides about a change that waits. Null: there is none with this id. */
+export async function decideChange(
+  tx: Transaction,
+  id: string,
+  decision: { state: ListChangeState; effectiveFrom: string | null; actor: string; decidedAt: string },
+): Promise<ListChangeRow | null> {
+  const [row] = await tx
+    .update(priceListChanges)
+    .set(decision)
+    .where(
+      and(
+        isOurs,
+        eq(priceListChanges.id, id),
+        isNull(priceListChanges.decidedAt),
+        eq(priceListChanges.state, "waiting"),
+      ),
+    )
+    .returning();
+  return row ?? null;
+}

@@ -1,0 +1,54 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+import { Instant } from "./fields.ts";
+
+const Prices = (description: string) => Type.Unknown({ description });
+const Text = nullable(Type.String());
+
+/** A difference between the fetched price list and the built-in one. */
+export const PriceChangeView = closed({
+  id: Type.String({ format: "uuid" }),
+  state: oneOf(["new", "waiting", "approved", "dismissed"]),
+  provider: Type.String({ description: "The list's name of the provider." }),
+  model: Type.String({ description: "The list's id of the model." }),
+  effective_from: nullable(
+    Type.String({ description: "Calls from then on have this price. Null: all calls, or undecided." }),
+  ),
+  seen_at: Type.String(),
+  actor: nullable(Type.String({ description: "Who approved or dismissed it." })),
+  decided_at: Text,
+  before: Prices("The prices in force when it was seen, as the list writes them. Null: the model had none."),
+  after: Prices("The fetched prices."),
+  offers: Type.Array(
+    closed({
+      model: Type.String(),
+      from: Type.String(),
+      to: Type.String(),
+      records: Type.Integer({ description: "Unpriced records of the last 92 days that it gives a price." }),
+    }),
+    {
+      description:
+        "Of a new model: what `POST /admin/v1/prices/restate` can price now, by the name that calls used.",
+    },
+  ),
+});
+export type PriceChangeView = Static<typeof PriceChangeView>;
+
+export const PriceChanges = closed({
+  fetched_at: nullable(Type.String({ description: "When the public list was fetched last. Null: never." })),
+  fetches: Type.Boolean({ description: "Whether `PRICES_URL` is set." }),
+  data: Type.Array(PriceChangeView),
+});
+export type PriceChanges = Static<typeof PriceChanges>;
+
+/** `POST /admin/v1/prices/changes/{id}/approve`. */
+export const PriceApproval = closed({
+  effective_from: Type.Optional(Instant("Calls from then on have this price. Default: from now on.")),
+});
+
+/** `POST /admin/v1/prices/refresh`. */
+export const PriceRefresh = closed({
+  fetched_at: Type.String(),
+  new_models: Type.Integer({ description: "Models that have a price since now." }),
+  waiting: Type.Integer({ description: "Changed prices that wait for approval since now." }),
+});
