@@ -5,11 +5,25 @@ import { isOfTask } from "./session-links.ts";
 /** A pull request's name in reports: `<repository id>#<number>`. */
 export const nameSql = (row: string): string => `${row}.repository_id || '#' || ${row}.number`;
 
+/** Whether a context `k` was declared on the branch of a pull request `p`. */
+export const IS_OF_BRANCH = `(p.head_branch = k.branch and (
+        p.head_repository = k.repository or exists (
+          select from repositories q where q.org_id = p.org_id and q.id = p.repository_id
+            and (lower(q.full_name) = k.repository or lower(q.former_names::text)::jsonb ? k.repository))))`;
+
+const IS_LATER = "p.merged_at >= date_trunc('second', k.declared_at)";
+/**
+ * The order of a branch's pull requests `p` for a context `k`: the first one that was merged after it was declared counts.
+ * GitHub's clock shows whole seconds.
+ */
+export const BRANCH_ORDER = `case when ${IS_LATER} then 0 when p.state = 'open' then 1 when p.merged_at is not null then 2 else 3 end,
+        case when ${IS_LATER} then p.merged_at end, p.merged_at desc, p.opened_at desc, p.number desc`;
+
 /**
  * Relations over `named`, one of `sessionsOfTasks`, each call in at most one pull request of a task with contexts:
  *
  * - `stretches`: sums of the tasks' calls that contexts cover, with `branch`, `repository`, and the task's `pull_request` of
- *   that branch; null: it has none. Of several, the first one that was merged after the context was declared counts.
+ *   that branch; null: it has none.
  * - `shares`: each task's pull requests. `is_rest`: all of the task is its own but what `moved` has; otherwise `moved` alone
  *   is. The rest belongs to the one pull request of a task, or to the first one of an unknown branch; `covered`: calls of the
  *   task outside the subscription lane that contexts cover.
@@ -24,13 +38,8 @@ export const contextTables = (org: string): string => `
       from (select distinct n.task, c.context from named n join session_stretches c
         on c.org_id = ${org} and c.session = n.session and c.records > 0) u
       join session_contexts k on k.org_id = ${org} and k.id = u.context
-      left join pull_requests p on p.org_id = ${org} and p.session = u.task and p.head_branch = k.branch and (
-        p.head_repository = k.repository or exists (
-          select from repositories q where q.org_id = p.org_id and q.id = p.repository_id
-            and (lower(q.full_name) = k.repository or lower(q.former_names::text)::jsonb ? k.repository)))
-      order by u.task, u.context,
-        case when p.merged_at > k.declared_at then 0 when p.state = 'open' then 1 when p.merged_at is not null then 2 else 3 end,
-        case when p.merged_at > k.declared_at then p.merged_at end, p.merged_at desc, p.opened_at desc, p.number desc
+      left join pull_requests p on p.org_id = ${org} and p.session = u.task and ${IS_OF_BRANCH}
+      order by u.task, u.context, ${BRANCH_ORDER}
     ) p on p.task = n.task and p.context = c.context
   ),
   shares as materialized (

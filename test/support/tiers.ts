@@ -63,6 +63,10 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
     why: "starts Claude Code and Codex six times",
     guardedBy: "clients/mcp-clients, wire/mcp, surfaces/tool-calls",
   },
+  "agents/ways.test.ts": {
+    why: "starts all six coding agents, each in nine ways of working",
+    guardedBy: "clients/linked-sessions, clients/tool-effects, clients/stamping, with the hook alone",
+  },
   "clients/demo.test.ts": {
     why: "five installations, one of them with ClickHouse",
     guardedBy:
