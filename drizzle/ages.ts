@@ -81,6 +81,8 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   reviews: MERGES,
   session_contexts: MERGES,
   session_stretches: MERGES,
+  session_places: kept("Replaced when a session's pull requests, links or contexts change"),
+  session_marks: kept("Deleted when the session is judged, within seconds"),
   rollup_active_days: SUMS,
   rollup_distinct_deltas: SUMS,
   rollup_hours: SUMS,

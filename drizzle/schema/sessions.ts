@@ -1,5 +1,14 @@
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import {
+  boolean,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  smallint,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
 import { exact, instant, label, labels, org } from "./columns.ts";
 import type { Channel } from "./records.ts";
 
@@ -111,4 +120,33 @@ export const sessionStretches = pgTable(
     primaryKey({ columns: [table.orgId, table.cell] }),
     index("session_stretches_session").on(table.orgId, table.session),
   ],
+);
+
+/**
+ * Which explanation the calls of a session have, by its place in `EXPLANATIONS`: those of anyone, where `declarer` is null, else
+ * those of that one, which count first. With `agent`, those under that id of an agent's from `since` until the next row.
+ * What is kept for sessions in `session_marks` no longer holds (session-places.ts).
+ */
+export const sessionPlaces = pgTable(
+  "session_places",
+  {
+    orgId: org(),
+    id: uuid("id").notNull().defaultRandom(),
+    session: label("session").notNull(),
+    declarer: label("declarer"),
+    agent: label("agent"),
+    since: instant("since"),
+    place: smallint("place").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.orgId, table.id] }),
+    index("session_places_session").on(table.orgId, table.session),
+  ],
+);
+
+/** Sessions whose pull requests, links or contexts changed. Filled by triggers of all that explanations rest on. */
+export const sessionMarks = pgTable(
+  "session_marks",
+  { orgId: org(), id: uuid("id").notNull().defaultRandom(), session: label("session").notNull() },
+  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
 );

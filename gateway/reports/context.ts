@@ -2,7 +2,7 @@ import type { DimensionName, Spec } from "#shared/report.ts";
 import { AGGREGATES, type AggregateName, aggregateOf, type DistinctName } from "./aggregates.ts";
 import { isFilteredByText, isTime, NONE, UTC } from "./dimensions.ts";
 import type { Engine } from "./engines.ts";
-import type { DeclaredPlaces } from "./explained.ts";
+import type { KnownPlaces } from "./explained.ts";
 import { aggregatesOf } from "./measures.ts";
 import { type Parameters, parameters } from "./parameters.ts";
 import { type Cover, coverOf, type Reach } from "./rollup/cover.ts";
@@ -19,7 +19,7 @@ export type Ask = {
   /** What is known of outcomes' sessions beforehand. */
   tasks: Tasks;
   /** What is known of sessions whose calls are asked for by explanation; null: the statement looks it up. */
-  declared: DeclaredPlaces | null;
+  places: KnownPlaces | null;
   orgId: string;
   spec: Spec;
   periods: Periods;

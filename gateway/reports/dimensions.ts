@@ -1,6 +1,6 @@
 import type { DimensionName } from "#shared/report.ts";
 import { CLICKHOUSE, type Engine, POSTGRES } from "./engines.ts";
-import { EXPLANATION } from "./explained.ts";
+import { explanationText } from "./explained.ts";
 
 export const UTC = "UTC";
 
@@ -133,7 +133,7 @@ const dimensionsIn = (engine: Engine) =>
     pr_kind: { records: "coalesce(r.pr_kind, 'change')" },
     pr_lines: { records: sizeClass("r.pr_lines", [10, 50, 200, 1000]) },
     pr_files: { records: sizeClass("r.pr_files", [1, 5, 20]) },
-    explanation: { records: EXPLANATION, columns: ["session", "owner", "key_id"] },
+    explanation: { records: explanationText(engine), columns: ["session", "owner", "key_id"] },
     ...timesIn(engine, UTC, dayColumn(UTC)),
   }) satisfies Record<DimensionName, Dimension>;
 

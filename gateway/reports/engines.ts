@@ -41,6 +41,10 @@ export type Engine = {
   noText: string;
   /** An exact number from its text; null from an empty one. */
   exact(text: string): string;
+  /** Numbers from their text as a JSON list. */
+  integers(text: string): string;
+  /** The value of a list that holds at an instant; `since` has when each begins to. Null without a list. */
+  valueSince(values: string, since: string, at: string): string;
   /** Dates of an instant in a time zone: `2026-11-26`, that of the week's Monday, and `2026-11`. */
   day(at: string, zone: string): string;
   week(at: string, zone: string): string;
@@ -102,6 +106,8 @@ export const POSTGRES: Engine = {
   run: (row) => `${row}.session`,
   noText: "null::text",
   exact: (text) => `nullif(${text}, '')::numeric`,
+  integers: (text) => `translate(${text}, '[]', '{}')::bigint[]`,
+  valueSince: (values, since, at) => `${values}[width_bucket(${at}, ${since})]`,
   day: (at, zone) => `to_char(${at} at time zone '${zone}', 'YYYY-MM-DD')`,
   week: (at, zone) => `to_char(date_trunc('week', ${at} at time zone '${zone}'), 'YYYY-MM-DD')`,
   month: (at, zone) => `to_char(${at} at time zone '${zone}', 'YYYY-MM')`,
@@ -184,6 +190,10 @@ export const CLICKHOUSE: Engine = {
   run: (row) => `${row}.run`,
   noText: "cast(null as Nullable(String))",
   exact: (text) => `toDecimal256OrNull(${text}, 30)`,
+  integers: (text) => `cast(${text} as Array(Int64))`,
+  // A list that is missing is empty.
+  valueSince: (values, since, at) =>
+    `if(empty(${values}), null, ${values}[arrayCount(x -> x <= toUnixTimestamp64Milli(${at}), ${since})])`,
   day: (at, zone) => `toString(${dayAt(at, zone)})`,
   week: (at, zone) => `toString(${dayAt(at, zone)} - (toDayOfWeek(${dayAt(at, zone)}) - 1))`,
   month: (at, zone) => `substring(toString(${dayAt(at, zone)}), 1, 7)`,

@@ -6,7 +6,7 @@ import type { AnswerRow } from "./assemble.ts";
 import { type Ask, isZoned, NO_TASKS } from "./context.ts";
 import { hasCells, UTC } from "./dimensions.ts";
 import { type Engine, POSTGRES } from "./engines.ts";
-import { asksForExplanation, declaredOf, declaredQuery } from "./explained.ts";
+import { asksForExplanation, knownPlacesOf, placesQuery } from "./explained.ts";
 import { aggregatesOf } from "./measures.ts";
 import type { Query } from "./parameters.ts";
 import { tasksOf, tasksQuery } from "./relations.ts";
@@ -33,15 +33,15 @@ export async function knownIn(
   { engine, postgres }: Databases,
   asked: Asked,
   rollupsFrom: number,
-): Promise<Pick<Ask, "reach" | "tasks" | "declared">> {
+): Promise<Pick<Ask, "reach" | "tasks" | "places">> {
   const tasks = asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : NO_TASKS;
   if (engine === POSTGRES)
-    return { reach: await reachIn(postgres, { ...asked, rollupsFrom }), tasks, declared: null };
+    return { reach: await reachIn(postgres, { ...asked, rollupsFrom }), tasks, places: null };
   const explains = asksForExplanation(asked.spec);
   return {
     reach: null,
     tasks,
-    declared: explains ? declaredOf(await postgres(declaredQuery(asked.orgId))) : null,
+    places: explains ? knownPlacesOf(await postgres(placesQuery(asked.orgId))) : null,
   };
 }
 

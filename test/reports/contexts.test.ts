@@ -2,7 +2,10 @@ import { beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { pullRequestCosts, taskStretches } from "#drizzle/session-cost.ts";
+import { reportRunner } from "#gateway/reporting.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
+import { openRollups } from "#gateway/stores/reports/rollups.ts";
+import type { Explanation } from "#shared/explanation.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { type Engines, reportEngines } from "#test/support/report-engines.ts";
@@ -14,8 +17,9 @@ import { type ContextFacts, type PullRequestFacts, type RequestFacts, seed, type
 let engines: Engines;
 let database: Database;
 let sql: ReturnType<typeof testSql>;
+let url: string;
 beforeAll(async () => {
-  const { url } = await testDatabase();
+  ({ url } = await testDatabase());
   sql = testSql(url);
   engines = await reportEngines(url);
   database = openDatabase(url, { name: "test", max: 2, statementTimeoutMs: 60_000 });
@@ -59,7 +63,8 @@ const contexts: fc.Arbitrary<Context> = fc
     branch: branches,
     repository: fc.constantFrom("acme/app", "acme/app", "acme/web", "acme/old-web", "eve/app"),
   })
-  .map((it) => ({ ...it, at: minute(it.n) }));
+  // GitHub's times have whole seconds, and ours do not.
+  .map((it) => ({ ...it, at: minute(it.n).replace(".000", ".400") }));
 
 type Merge = PullRequestFacts & { session: string; headBranch: string | null; n: number | null };
 const merges: fc.Arbitrary<Omit<Merge, "number">> = fc
@@ -94,7 +99,7 @@ function contextOf(world: Generated, call: Call): Context | null {
   for (const id of [call.agentSession, call.session]) {
     const own = world.contexts.filter((it) => it.session === id && it.owner === call.owner);
     const [first, ...later] = own.sort((a, b) => a.n - b.n);
-    if (first) return later.findLast(({ n }) => n <= call.n) ?? first;
+    if (first) return later.findLast(({ n }) => n < call.n) ?? first;
   }
   return null;
 }
@@ -110,13 +115,71 @@ function placeOf(world: Generated, task: string, { branch, repository, n }: Cont
       [...(NAMES[it.repository] ?? []), it.headRepository].includes(repository),
   );
   const merged = all.filter((it) => it.n !== null).sort((a, b) => (a.n ?? 0) - (b.n ?? 0));
-  const later = merged.filter((it) => (it.n ?? 0) > n);
+  const later = merged.filter((it) => (it.n ?? 0) >= n);
   const soonest = later.filter((it) => it.n === later[0]?.n);
   const lastOf = (list: Merge[]) => list.toSorted((a, b) => a.number - b.number).at(-1) ?? null;
   if (soonest.length > 0) return lastOf(soonest);
   const open = lastOf(all.filter(({ link }) => link === "open"));
   if (open) return open;
   return lastOf(merged.filter((it) => it.n === merged.at(-1)?.n)) ?? lastOf(all);
+}
+
+/** The first pull request of a task without a known branch, which has what no branch claims. */
+const unknownOf = (world: Generated, task: string): Merge | undefined =>
+  world.pullRequests
+    .filter(({ session, headBranch }) => session === task && headBranch === null)
+    .sort((a, b) => (a.n ?? 999) - (b.n ?? 999) || a.repository - b.repository || a.number - b.number)[0];
+
+const EXPLAINED: Record<string, Explanation> = {
+  joined: "joined",
+  open: "open",
+  not_merged: "closed_unmerged",
+};
+const ORDER = ["joined", "open", "closed_unmerged"];
+
+/** What explains a call: its stretch's pull request or, if no context covers it, the best one of its session. */
+function explanationOf(world: Generated, call: Call): Explanation {
+  const context = contextOf(world, call);
+  if (context) {
+    const own = placeOf(world, call.session, context) ?? unknownOf(world, call.session);
+    if (own) return EXPLAINED[own.link] ?? "joined";
+    return context.repository === "eve/app" ? "outside_app" : "no_pull_request";
+  }
+  const named = world.pullRequests.filter(({ session }) => session === call.session);
+  const [best] = named
+    .map(({ link }) => EXPLAINED[link] ?? "joined")
+    .sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
+  return best ?? "no_pull_request";
+}
+
+/** Before and after explanations are kept, from single records and from sums. */
+async function expectExplained(world: Generated, orgId: string): Promise<void> {
+  const wanted = Object.entries(Object.groupBy(world.requests, (call) => explanationOf(world, call))).map(
+    ([name, list]) => [name, list.length, Number(usd(list) ?? 0)],
+  );
+  const now = new Date("2026-11-21T12:00:00.000Z");
+  const asked = checkSpec({
+    ...{ source: "requests", dimensions: ["explanation"], measures: ["requests", "cost_usd"], filters: {} },
+    ...{ range: "7d", compare: "none", view: "table" },
+  });
+  const rollups = openRollups({ url, orgId });
+  const rolled = reportRunner({ url, orgId, rollupsFrom: 0 });
+  const looks = [
+    () => engines.quickRunner(orgId),
+    async () => {
+      await rollups.catchUp(now);
+      return rolled;
+    },
+    () => engines.quickRunner(orgId),
+  ];
+  for (const look of looks) {
+    const { rows } = await (await look()).run(asked, now);
+    const found = rows.map(({ groups, current }) => [
+      ...[groups[0], current?.requests, current?.cost_usd ?? 0],
+    ]);
+    expect(found.toSorted()).toEqual(wanted.toSorted());
+  }
+  await Promise.all([rollups.close(), rolled.close()]);
 }
 
 /** The pull requests that have a call; of several of an unknown branch, the first one has what no branch claims. */
@@ -126,9 +189,7 @@ function holdersOf(world: Generated, call: Call): Merge[] {
   const context = contextOf(world, call);
   const place = context && placeOf(world, call.session, context);
   if (place) return [place];
-  const [unknown] = named
-    .filter(({ headBranch }) => headBranch === null)
-    .sort((a, b) => (a.n ?? 999) - (b.n ?? 999) || a.repository - b.repository || a.number - b.number);
+  const unknown = unknownOf(world, call.session);
   if (unknown) return [unknown];
   return named.length === 1 && context === null ? named : [];
 }
@@ -224,11 +285,14 @@ async function expectReport(world: Generated, orgId: string): Promise<void> {
   }
 }
 
+const empty = () =>
+  sql`truncate pull_requests, repositories, requests, session_contexts, session_stretches, session_agents, session_places, session_marks`;
+
 test("each call of a session with contexts counts for one pull request at most, as pages and reports say", async () => {
   let run = 0;
   await fc.assert(
     fc.asyncProperty(worlds, async (world) => {
-      await sql`truncate pull_requests, repositories, requests, session_contexts, session_stretches, session_agents`;
+      await empty();
       const orgId = `world-${run++}`;
       const half = Math.floor(world.requests.length / 2);
       const parts: World[] = [
@@ -239,6 +303,7 @@ test("each call of a session with contexts counts for one pull request at most, 
       for (const org of ["default", orgId]) for (const part of parts) await seed(sql, org, part);
       await expectPages(world);
       await expectReport(world, orgId);
+      await expectExplained(world, orgId);
     }),
     { numRuns: 20 },
   );
@@ -274,4 +339,21 @@ test("a long session over two pull requests is split between them by every engin
     current: { cost_usd: 103, joined_prs: 5, cost_per_merged_pr: 20.6 },
     floor: false,
   });
+});
+
+test("a stretch counts for the pull request that was merged in its first second, not for the branch's next one", async () => {
+  const merge = (number: number, n: number) => ({
+    ...{ repository: 1, number, session: "s", headBranch: "one", mergedAt: minute(n), link: "joined" },
+  });
+  const at = minute(10).replace(".000", ".700");
+  await empty();
+  await seed(sql, "default", {
+    repositories: REPOSITORIES,
+    contexts: [{ session: "s", owner: "ann", at, branch: "one", repository: "acme/app" }],
+    requests: [{ at: minute(5), owner: "ann", session: "s", cost: "1" }],
+    pullRequests: [merge(1, 10), merge(2, 20)],
+  });
+  const asked = [1, 2].map((number) => ({ repositoryId: 1, number, session: "s" }));
+  const costs = await pullRequestCosts(database.db, asked);
+  expect(asked.map(({ number }) => costs.get(`1#${number}`)?.costUsd)).toEqual(["1", "0"]);
 });

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const ask = (spec: Spec, over: Partial<Ask> = {}): Ask => ({
   engine: POSTGRES,
   tasks: NO_TASKS,
-  declared: null,
+  places: null,
   orgId: "default",
   spec,
   reverted: ["1#1"],

@@ -13,7 +13,7 @@ import {
   tagRows,
 } from "../dimensions.ts";
 import { POSTGRES } from "../engines.ts";
-import { asksForExplanation, EXPLANATION_ROWS } from "../explained.ts";
+import { asksForExplanation, EXPLANATION_ROWS, IS_DIVIDED } from "../explained.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import type { Span } from "./cover.ts";
 import { billedSql, hourBit, personSql, valueSql } from "./kinds.ts";
@@ -104,13 +104,19 @@ function rowsOf(context: Context, asked: readonly DimensionName[]): string {
         ["rollup_hours", spans("hours")],
       ];
   const keys = keysOf(context, asked);
-  return (
-    [...reads, ["requests", spans("raw")] as const]
-      .filter(([, of]) => of.length > 0)
-      .map(([table, of]) => rowsIn(context, table, { spans: of, keys }))
-      .join("\n    union all") || noRows(context, keys)
-  );
+  const rows = [...reads, ["requests", spans("raw")] as const]
+    .filter(([, of]) => of.length > 0)
+    .map(([table, of]) => rowsIn(context, table, { spans: of, keys }));
+  const summed = [...spans("days"), ...spans("hours")];
+  // Single records, while they are kept, say to which stretch a call belongs.
+  if (summed.length > 0 && asksForExplanation(context.ask.spec))
+    rows.push(`${rowsIn(context, "requests", { spans: summed, keys })}
+      and r.session = any(array(select split from declared)) and ${IS_DIVIDED} and not ${isDropped("r.started_at", context)}`);
+  return rows.join("\n    union all") || noRows(context, keys);
 }
+
+const isDropped = (at: string, { ask, params }: Context): string =>
+  `(${at} < coalesce((select raw_from from rollup_state s where s.org_id = ${params.add(ask.orgId, "text")}), '-infinity'))`;
 
 /** The columns that tell apart what is asked for, and that say who made a fact. */
 function keysOf(context: Context, asked: readonly DimensionName[]): KeyColumn[] {
@@ -136,7 +142,9 @@ function rowsIn(
   const { at, day, hours } = TABLES[table];
   const { current, previous } = ask.periods;
   const from = { fromMs: current.fromMs ?? Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
-  const sum = (name: SumName) => (table === "requests" ? `${ofOne(name)} as ${name}` : `r.${name}`);
+  const isSingle = table === "requests";
+  const explains = asksForExplanation(ask.spec);
+  const sum = (name: SumName) => (isSingle ? `${ofOne(name)} as ${name}` : `r.${name}`);
   const columns = [
     `${previous ? spansSql(at, [from], params) : "true"} as current`,
     `${spansSql(at, countedSpans(context), params)} as counted`,
@@ -145,11 +153,23 @@ function rowsIn(
     `${hours} as hours`,
     ...keys.map((key) => `r.${key}`),
     ...sumsOf(context).map(sum),
+    ...(explains
+      ? OF_STRETCH.map(([name, type]) => (isSingle ? `r.${name}` : `null::${type} as ${name}`))
+      : []),
   ];
   return `
     select ${columns.join(", ")}
-    from ${table} r where r.org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, spans, params)})`;
+    from ${table} r where r.org_id = ${params.add(ask.orgId, "text")} and (${spansSql(at, spans, params)})${
+      explains && !isSingle ? ` and (not ${IS_DIVIDED} or ${isDropped(at, context)})` : ""
+    }`;
 }
+
+/** What says to which stretch a single record belongs. */
+const OF_STRETCH = [
+  ["agent_session", "text"],
+  ["parent_session", "text"],
+  ["started_at", "timestamptz"],
+] as const;
 
 /** Columns without rows, where sums by one dimension answer alone. */
 function noRows(context: Context, keys: readonly KeyColumn[]): string {
@@ -157,6 +177,9 @@ function noRows(context: Context, keys: readonly KeyColumn[]): string {
     ...(isZoned(context.ask) ? ["null::date as local_day"] : []),
     ...keys.map((key) => `null::${TYPES[key] ?? "text"} as ${key}`),
     ...sumsOf(context).map((name) => `null::${SUMS[name].type} as ${name}`),
+    ...(asksForExplanation(context.ask.spec)
+      ? OF_STRETCH.map(([name, type]) => `null::${type} as ${name}`)
+      : []),
   ];
   return `
     select true as current, true as counted, null::date as day, 0 as hours, ${none.join(", ")} where false`;

@@ -1,4 +1,5 @@
 import { connect } from "#drizzle/database.ts";
+import { KEEP_PLACES } from "#drizzle/session-places.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { FORGET_ACTIVE_FROM } from "../../reports/rollup/active-days.ts";
 import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
@@ -17,7 +18,7 @@ export type Progress = { rolledTo: Date; records: number };
 export type Rollups = {
   /**
    * Rolls up the next hours, at most to the end of their day, or rebuilds a day with marked hours; reads and
-   * writes one snapshot. `patient` skips recently marked hours.
+   * writes one snapshot. Then the explanations of sessions that changed are kept. `patient` skips recently marked hours.
    */
   turn(now: Date, patient?: boolean): Promise<Turn>;
   /** Takes turns until everything is rolled up. Waits while another process does so. */
@@ -52,7 +53,9 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
       }
       const beforeMs = patient ? now.getTime() - DEBOUNCE_MS : null;
       const remade = await remakeMarkedDay(sql, { orgId, ...state, beforeMs });
-      return remade ? "more" : "idle";
+      if (remade) return "more";
+      const judged = await sql.unsafe(KEEP_PLACES, [orgId]);
+      return judged.length > 0 ? "more" : "idle";
     });
 
   async function catchUp(now: Date, onProgress?: (progress: Progress) => void): Promise<Progress> {
