@@ -84,6 +84,16 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
       "/explore?by=none&measure=cost_decomposition&compare=previous_period&view=waterfall",
     );
     await page.getByRole("region", { name: "What moved the cost" }).getByRole("img").waitFor();
+    await page.getByRole("button", { name: "Rate, mix and volume" }).click();
+    const moved = page.getByRole("region", { name: "Rate, mix and volume", exact: true }).locator("tbody tr");
+    await moved.last().waitFor();
+    const parts = await moved
+      .locator("td:nth-child(2) span")
+      .evaluateAll((all) =>
+        all.map((it) => [it.getAttribute("title")?.startsWith("−"), it.textContent?.startsWith("−")]),
+      );
+    expect(parts.length).toBeGreaterThan(3);
+    expect(parts.every(([exact, shown]) => exact === shown)).toBe(true);
     // A change is neither new nor a lower bound.
     expect(await page.getByRole("region", { name: "Figures" }).textContent()).not.toMatch(/new|≥/);
     await expectFit(reader);

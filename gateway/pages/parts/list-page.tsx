@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
-import { Fault, Waiting } from "./states.tsx";
+import { EmptyPanel, Fault, Waiting } from "./states.tsx";
 
 type ListProps<Item> = {
   list: {
@@ -15,6 +15,11 @@ type ListProps<Item> = {
   none: ReactNode;
   children: (items: readonly Item[]) => ReactNode;
 };
+
+/** Where a list is narrowed too far. */
+export const NoMatch = () => (
+  <EmptyPanel title="Nothing matches">Remove a filter, or choose another value.</EmptyPanel>
+);
 
 /** A list's items, and a way to more of them. */
 export function ListPage<Item>({ list, none, children }: ListProps<Item>) {

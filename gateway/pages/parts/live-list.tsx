@@ -6,7 +6,7 @@ import { listSearch } from "../data/list-search.ts";
 import { LIVE_MS, useList } from "../data/records.ts";
 import { type Column, DataTable } from "./data-table.tsx";
 import { FieldFilter } from "./field-filter.tsx";
-import { ListPage } from "./list-page.tsx";
+import { ListPage, NoMatch } from "./list-page.tsx";
 import { PageHead } from "./page-head.tsx";
 import { ListNote } from "./scope-note.tsx";
 import { ValueChips } from "./value-chips.tsx";
@@ -27,7 +27,7 @@ type Live<Item> = {
   /** Values of filters that are known already. */
   values?: Readonly<Record<string, readonly string[]>>;
   columns: (narrow: Narrow) => Column<Item>[];
-  /** Shown where nothing matches. */
+  /** Shown where there is nothing at all. */
   none: ReactNode;
 };
 
@@ -67,7 +67,7 @@ export function LiveList<Item extends { id: string }>({ of, open }: LiveListProp
       </PageHead>
       <ListNote />
       <ValueChips words={words} values={filters} remove={(name) => change({ [name]: undefined })} />
-      <ListPage list={list} none={none}>
+      <ListPage list={list} none={Object.values(filters).some((it) => it !== undefined) ? <NoMatch /> : none}>
         {(items) => (
           <DataTable
             label={label}

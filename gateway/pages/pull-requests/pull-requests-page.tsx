@@ -10,7 +10,7 @@ import { DataTable } from "../parts/data-table.tsx";
 import { FieldFilter } from "../parts/field-filter.tsx";
 import { counted } from "../parts/format.ts";
 import { LINKS, linkRemedy, linkWord } from "../parts/link-words.ts";
-import { ListPage } from "../parts/list-page.tsx";
+import { ListPage, NoMatch } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
 import { EmptyPanel } from "../parts/states.tsx";
@@ -83,10 +83,13 @@ export function PullRequestsPage() {
       <ListPage
         list={list}
         none={
-          <EmptyPanel title="No pull requests">
-            Remove a filter. They appear here once the GitHub App is installed and the first one is opened or
-            merged.
-          </EmptyPanel>
+          Object.keys(filters).length > 0 ? (
+            <NoMatch />
+          ) : (
+            <EmptyPanel title="No pull requests">
+              They appear here once the GitHub App is installed and the first one is opened or merged.
+            </EmptyPanel>
+          )
         }
       >
         {(items) => (

@@ -20,11 +20,7 @@ const LIST = liveList<RequestView>({
   source: "requests",
   values: VALUES,
   columns: requestColumns,
-  none: (
-    <EmptyPanel title="No calls yet">
-      Remove a filter, or make a call: it appears here as soon as it has ended.
-    </EmptyPanel>
-  ),
+  none: <EmptyPanel title="No calls yet">Make a call: it appears here as soon as it has ended.</EmptyPanel>,
 });
 
 /** Records of calls. */

@@ -77,7 +77,7 @@ const LIST = liveList<ToolCallView>({
   columns: columnsFor,
   none: (
     <EmptyPanel title="No tool calls">
-      Remove a filter. Calls appear here when an agent uses a tool server of this gateway, or has its hooks.
+      Calls appear here when an agent uses a tool server of this gateway, or has its hooks.
     </EmptyPanel>
   ),
 });

@@ -15,9 +15,11 @@ export function CostCauses({ result }: { result: Result }) {
   return (
     <Panel title="What moved the cost" sub={`${inWords(decomposition, before)}${floor}`}>
       {decomposition.previousUsd !== 0 && decomposition.currentUsd !== 0 && (
-        <Waterfall steps={stepsOf(decomposition, before, windowWords(result))} />
+        <>
+          <Waterfall steps={stepsOf(decomposition, before, windowWords(result))} />
+          <RateMixVolume result={result} />
+        </>
       )}
-      <RateMixVolume result={result} />
     </Panel>
   );
 }

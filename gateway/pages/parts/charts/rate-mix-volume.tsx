@@ -33,9 +33,7 @@ const KIND_WORDS = {
 type Line = { name: string; usd: string };
 type Row = Movement["rows"][number];
 
-const amount = (value: string) => (
-  <span title={exactUsd(value)}>{signed(usd(Math.abs(Number(value))), Number(value))}</span>
-);
+const amount = (value: string) => <span title={exactUsd(value)}>{signed(usd(value), Number(value))}</span>;
 const money = <T,>(id: string, head: string, of: (row: T) => string): Column<T> => ({
   ...{ id, head, isNumber: true },
   sort: (row) => Number(of(row)),
