@@ -5,6 +5,7 @@ import { PRIVATE_ANSWER } from "#shared/private-answers.ts";
 import { admin } from "./admin/admin.ts";
 import { adminAlerts } from "./admin/alerts.ts";
 import { adminDigest } from "./admin/digest.ts";
+import { adminForecast } from "./admin/forecast.ts";
 import { crossOrigin } from "./plugins/cross-origin.ts";
 import { errorAnswers } from "./plugins/error-answers.ts";
 import { hostGuard, refusePath } from "./plugins/host-guard.ts";
@@ -87,7 +88,7 @@ const ADDRESSES = [
     directoryGroups,
     signIn,
   ],
-  ...[adminDigest, adminAlerts, admin],
+  ...[adminDigest, adminAlerts, adminForecast, admin],
 ];
 
 type NeededBy<Part> = (Part extends (deps: infer Deps) => unknown ? (it: Deps) => void : never) extends (

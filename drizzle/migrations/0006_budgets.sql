@@ -70,10 +70,10 @@ BEGIN
 	ON CONFLICT ("org_id", "key_id", "day") DO UPDATE SET "usd" = "spent"."usd" + excluded."usd";
 	RETURN NULL;
 END $$;--> statement-breakpoint
--- The records of the current periods count in a new budget. No record is stored meanwhile, so that each counts once.
+-- The records of the longest period count in a new budget, and are the history of its forecast. No record is stored meanwhile, so that each counts once.
 CREATE FUNCTION "book_past_spend"() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-	"since" timestamptz := least(date_trunc('quarter', now() AT TIME ZONE 'UTC'), date_trunc('week', now() AT TIME ZONE 'UTC')) AT TIME ZONE 'UTC';
+	"since" timestamptz := (date_trunc('day', now() AT TIME ZONE 'UTC') - interval '92 days') AT TIME ZONE 'UTC';
 BEGIN
 	IF NEW."kind" NOT IN ('organisation', 'route', 'tag') THEN RETURN NULL; END IF;
 	PERFORM pg_advisory_xact_lock(hashtext('budgets'));

@@ -19,9 +19,10 @@ import {
   takeState,
 } from "./alert-rows.ts";
 import { type DeliverDeps, deliver } from "./deliver.ts";
-import { FINDERS } from "./finders.ts";
+import { FINDERS, type FinderDeps } from "./finders.ts";
 
-export type AlertDeps = DeliverDeps & { database: Database; sealer: Sealer; clock: Clock; log: Log };
+export type AlertDeps = DeliverDeps &
+  FinderDeps & { database: Database; sealer: Sealer; clock: Clock; log: Log };
 
 const POLL_MS = 60_000;
 /** Messages under way at once: a receiver that is dead does not delay the others' for long. */
@@ -51,15 +52,20 @@ export async function doAlerts(deps: AlertDeps): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, () => sendAll(deps)));
 }
 
-async function detect({ clock }: AlertDeps, tx: Transaction, on: readonly AlertRow[]): Promise<void> {
-  const now = clock.now();
+async function detect(deps: AlertDeps, tx: Transaction, on: readonly AlertRow[]): Promise<void> {
+  const now = deps.clock.now();
   for (const kind of ALERT_KINDS) {
     const its = on.filter((alert) => alert.on.includes(kind));
     if (its.length === 0) continue;
     const { calmMs, find } = FINDERS[kind];
-    const findings: AlertFinding[] = await find(tx, now);
-    for (const { name } of its) await storeFindings(tx, name, { findings, now });
-    await forgetStates(tx, kind, new Date(now.getTime() - calmMs));
+    // What one kind cannot find stops none of the others.
+    await tx
+      .transaction(async (part) => {
+        const findings: AlertFinding[] = await find(part, now, deps);
+        for (const { name } of its) await storeFindings(part, name, { findings, now });
+        await forgetStates(part, kind, new Date(now.getTime() - calmMs));
+      })
+      .catch((error) => deps.log.warn({ kind, ...errorFields(error) }, "alerts of a kind were not found"));
   }
 }
 

@@ -36,12 +36,8 @@ async function placeOf(reader: Reader, { kind, scopeId }: BudgetRow): Promise<Pl
   const id = scopeId ?? "";
   if (kind === "person") return { scopeId: storedEmail(id), account: personAccounts(id).id };
   if (kind === "key") {
-    const isIt = isId(id) ? eq(keys.id, id) : eq(keys.name, id);
-    const [key] = await reader
-      .select({ id: keys.id })
-      .from(keys)
-      .where(and(eq(keys.orgId, DEFAULT_ORG), isIt));
-    if (key) return { scopeId: key.id, account: key.id };
+    const key = await keyNamed(reader, id);
+    if (key) return { scopeId: key, account: key };
     throw new GatewayError("invalid_request", `/on/id: There is no key ${id}.`);
   }
   if (
@@ -49,6 +45,16 @@ async function placeOf(reader: Reader, { kind, scopeId }: BudgetRow): Promise<Pl
   )
     throw new GatewayError("invalid_request", `/on/id: No ${kind} is named ${id}.`);
   return { scopeId, account: kind === "team" ? teamAccount(id) : scopeAccount(kind, scopeId) };
+}
+
+/** The id of a key that is given by its id or its name; null: there is none. */
+export async function keyNamed(reader: Reader, id: string): Promise<string | null> {
+  const isIt = isId(id) ? eq(keys.id, id) : eq(keys.name, id);
+  const [key] = await reader
+    .select({ id: keys.id })
+    .from(keys)
+    .where(and(eq(keys.orgId, DEFAULT_ORG), isIt));
+  return key?.id ?? null;
 }
 
 const hasRoute = async (reader: Reader, name: string): Promise<boolean> =>

@@ -3,7 +3,15 @@ import { closed, nullable, oneOf } from "../schema.ts";
 import { Name, SingleLine } from "./fields.ts";
 
 /** What an alert is about. */
-export const ALERT_KINDS = ["threshold", "unpriced_model"] as const;
+export const ALERT_KINDS = [
+  "threshold",
+  "forecast_overrun",
+  "anomaly",
+  "unpriced_model",
+  "provider_failing",
+  "stamped_share_falling",
+  "reconciliation_gap",
+] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 export const RECEIVER_KINDS = ["webhook", "slack", "teams", "email"] as const;

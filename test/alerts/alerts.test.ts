@@ -1,15 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 import { type Database, openDatabase } from "#drizzle/database.ts";
+import { requests } from "#drizzle/schema/records.ts";
 import { type AlertDeps, doAlerts } from "#gateway/alerts/alerts.ts";
 import { createSealer } from "#gateway/stores/seal.ts";
 import { createOutboundFetch } from "#gateway/upstream/outbound-fetch.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
 import type { Clock } from "#shared/clock.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { recordAt } from "#test/admin/records.ts";
 import { doneVendor, priceCent } from "#test/limits/cent-vendor.ts";
 import { callOnce } from "#test/limits/world.ts";
+import { seed } from "#test/reports/world.ts";
 import { keptLog } from "#test/support/github-app.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
@@ -50,6 +54,7 @@ const smtp = new SMTPServer({
 let gateway: WiredGateway;
 let database: Database;
 let aheadMs = 0;
+const kept = keptLog();
 const clock: Clock = {
   now: () => new Date(Date.now() + aheadMs),
   monotonicMs: () => performance.now() + aheadMs,
@@ -58,7 +63,8 @@ const deps = (): AlertDeps => {
   const guard = addressGuard(clock);
   const sealer = createSealer(MASTER_KEY);
   const reach = createOutboundFetch(guard);
-  return { database, sealer, clock, log: keptLog().log, reach, addressGuard: guard };
+  const directory = { current: () => ({ providers: new Map() }) };
+  return { database, sealer, clock, log: kept.log, reach, addressGuard: guard, directory };
 };
 /** Two gateways at once, each as if it had just started. */
 const rounds = () => Promise.all([doAlerts(deps()), doAlerts(deps())]);
@@ -221,4 +227,91 @@ test("addresses and secrets are stored sealed and shown by their ends alone, and
   ] as const) {
     await expect(alert("wrong", to)).rejects.toThrow(fault);
   }
+});
+
+describe("what is found besides", () => {
+  const titles = async () => {
+    received.length = 0;
+    await rounds();
+    await rounds();
+    return at("/found").map(({ body }) => JSON.parse(body).title);
+  };
+  const daysAgo = (days: number) => new Date(clock.now().getTime() - days * 86_400_000);
+  const dayOf = (days: number) => daysAgo(days).toISOString().slice(0, 10);
+  const on = (...kinds: string[]) =>
+    alert("found", { kind: "webhook", url: url("/found"), secret: SECRET }, kinds);
+
+  test("a budget that will be exceeded, and a day far above its weekday, each once", async () => {
+    await gateway.admin("PUT", "/teams/steady", {});
+    await gateway.admin("PUT", "/budgets/steady", {
+      on: { kind: "team", id: "steady" },
+      amount_usd: "1000000",
+      period: "quarter",
+      mode: "soft",
+    });
+    await gateway.sql`insert into key_spend (key_id, day, usd)
+      select md5('team steady')::uuid, day::date, case day::date when ${dayOf(1)}::text::date then 60 else 10 + extract(day from day)::int % 3 end
+      from generate_series(${dayOf(90)}::text::date, ${dayOf(1)}::text::date, interval '1 day') day`;
+    const { spent_usd: spent, forecast } = await gateway.admin<{
+      spent_usd: string;
+      forecast: { expected_usd: string };
+    }>("GET", "/forecast?budget=steady");
+    const between = (Number(spent) + Number(forecast.expected_usd)) / 2;
+    await gateway.admin("PATCH", "/budgets/steady", { amount_usd: between.toFixed(2) });
+    await on("forecast_overrun", "anomaly");
+    const found = await titles();
+    expect(found.filter((title) => title.includes("steady")).toSorted()).toEqual([
+      "The budget steady will be exceeded",
+      expect.stringMatching(/^The team steady cost 5\.\d times the usual on /),
+    ]);
+    expect(await titles()).toEqual([]);
+    const { data } = await gateway.admin<{ data: object[] }>("GET", "/anomalies");
+    expect(data).toEqual([
+      {
+        kind: "team",
+        name: "steady",
+        day: dayOf(1),
+        usd: "60.00",
+        usual_usd: expect.stringMatching(/^1[0-2]\.00$/),
+      },
+    ]);
+  });
+
+  test("a provider that fails more than usual, until it has been well for an hour", async () => {
+    const record = (minutes: number, facts: object) =>
+      recordAt(daysAgo(minutes / 1440).toISOString(), { provider: "shaky", ...facts });
+    const failed = { state: "upstream_error", status: 502 } as const;
+    await database.db.insert(requests).values([
+      ...Array.from({ length: 50 }, () => record(300, {})),
+      ...Array.from({ length: 9 }, () => record(5, {})),
+      ...Array.from({ length: 5 }, () => record(5, failed)),
+      // A caller's own mistakes are no failure of the provider.
+      ...Array.from({ length: 30 }, () => record(5, { ...failed, provider: "sound", status: 400 })),
+    ]);
+    await on("provider_failing");
+    expect(await titles()).toEqual(["The provider shaky fails"]);
+    aheadMs += 30 * 60_000;
+    expect(await titles()).toEqual([]);
+    aheadMs += 61 * 60_000;
+    expect(await titles()).toEqual([]);
+    await database.db.insert(requests).values(Array.from({ length: 12 }, () => record(5, failed)));
+    expect(await titles()).toEqual(["The provider shaky fails"]);
+  });
+
+  test("a falling share of merges with a session", async () => {
+    const merges = (from: number, days: number, link: string) =>
+      Array.from({ length: 12 }, (_, number) => ({
+        repository: 1,
+        number: from + number,
+        mergedAt: daysAgo(days).toISOString(),
+        link,
+        ...(link === "joined" && { session: `s${from + number}` }),
+      }));
+    await seed(database.sql, DEFAULT_ORG, {
+      repositories: [{ id: 1, fullName: "acme/api" }],
+      pullRequests: [...merges(1, 20, "joined"), ...merges(100, 3, "no_stamp")],
+    });
+    await on("stamped_share_falling");
+    expect(await titles()).toEqual(["Fewer merged pull requests name their session"]);
+  });
 });

@@ -35,6 +35,8 @@ const LEAST: Record<string, Role> = {
   "POST /admin/v1/vendor-bills/import": "administrator",
   "GET /admin/v1/budgets": "manager",
   "POST /admin/v1/alerts/{name}/test": "administrator",
+  "GET /admin/v1/forecast": "manager",
+  "GET /admin/v1/anomalies": "manager",
   "GET /admin/v1/spend": "administrator",
   "GET /admin/v1/search": "member",
   "GET /admin/v1/keys": "administrator",

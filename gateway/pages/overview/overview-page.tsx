@@ -12,6 +12,7 @@ import { AnswerNote } from "../parts/scope-note.tsx";
 import { Answered, EmptyPanel } from "../parts/states.tsx";
 import { BudgetsAtRisk } from "./budgets-at-risk.tsx";
 import { MissingNote } from "./missing-note.tsx";
+import { AnomalyList, MonthAhead } from "./month-ahead.tsx";
 import { SpendByDay } from "./spend-by-day.tsx";
 import { Tiles } from "./tiles.tsx";
 import { TopLists } from "./top-lists.tsx";
@@ -54,7 +55,13 @@ function Parts({ parts, search, change }: PartsProps) {
       <MissingNote parts={parts} />
       {days && <SpendByDay days={days} stacked={stacked} search={search} change={change} />}
       {days && <CostCauses result={days} />}
-      {FILTER_NAMES.every((name) => search[name] === undefined) && <BudgetsAtRisk />}
+      {FILTER_NAMES.every((name) => search[name] === undefined) && (
+        <>
+          <MonthAhead />
+          <BudgetsAtRisk />
+          <AnomalyList />
+        </>
+      )}
       <TopLists parts={parts} search={search} change={change} />
     </>
   );

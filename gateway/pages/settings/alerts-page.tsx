@@ -24,7 +24,8 @@ const FACTS: ResourceFacts<AlertView> = {
     switchColumn(({ enabled }) => enabled),
   ],
   form: ALERT,
-  empty: "An alert sends a message when a budget reaches a threshold, or a model has no price.",
+  empty:
+    "An alert sends a message when a budget reaches a threshold, spending jumps, a provider fails, and the like.",
   removal: {
     verb: "Delete",
     effect: "Its receiver gets no more messages, and what it has reported is forgotten.",

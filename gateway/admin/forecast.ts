@@ -1,0 +1,163 @@
+import { Elysia } from "elysia";
+import { PERIODS, type PeriodName } from "#shared/admin/budgets.ts";
+import { Anomalies, FORECAST_SCOPES, ForecastView } from "#shared/admin/forecast.ts";
+import { GatewayError } from "../errors.ts";
+import { access } from "../identity/access.ts";
+import { recordScope } from "../identity/scope.ts";
+import type { Viewer } from "../identity/viewer.ts";
+import { personAccounts, teamAccount } from "../limits/account-ids.ts";
+import { budgetPeriodAt } from "../limits/window.ts";
+import { type DayCost, forecastOf } from "../reports/forecast.ts";
+import type { Reader } from "../stores/change.ts";
+import { costAnomalies, dayCosts } from "../stores/day-costs.ts";
+import { budgetRows, keyNamed } from "../stores/named-budgets.ts";
+import { teamsWithin } from "../stores/teams.ts";
+import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
+import { adminRoute } from "./documented.ts";
+import { readParameters } from "./list.ts";
+
+const docs = adminRoute("budgets");
+const DAY_MS = 86_400_000;
+const DAYS_DEFAULT = 7;
+const DAYS_MAX = 28;
+
+/** `/admin/v1/forecast` and `/admin/v1/anomalies`: where a period will end, and days that cost far more than usual. */
+export const adminForecast = (deps: AdminDeps) =>
+  new Elysia({ name: "admin.forecast", prefix: "/admin/v1" })
+    .use(access(deps))
+    .get(
+      "/forecast",
+      async ({ request, viewer }): Promise<ForecastView> => {
+        const asked = ownScope(readScope(request), viewer);
+        await awaitSettled(deps);
+        const now = deps.clock.now();
+        return await readDatabase(deps, async (db) => {
+          await requireSeen(db, viewer, asked);
+          const { account, period } = await accountOf(db, asked);
+          const days = await dayCosts(db, account);
+          return viewOf(days, { scope: { kind: asked.kind, id: asked.id }, period, now });
+        });
+      },
+      docs({
+        summary: "Forecast what the current period will have cost at its end",
+        description:
+          "By the weekdays of the last twelve weeks, with a band in which four of five periods end. Without a parameter: the organisation's month. At least two weeks of calls are needed. A manager of a team sees the team and those below it.",
+        role: "manager",
+        query: {
+          team: "The team's name.",
+          person: "The person's e-mail.",
+          key: "The key's name or id.",
+          budget: "A budget's name: its period counts.",
+          period: `One of ${PERIODS.join(", ")}. Default: \`month\`.`,
+        },
+        answers: { 200: ForecastView },
+      }),
+    )
+    .get(
+      "/anomalies",
+      ({ request, viewer }) => anomalies(deps, request, viewer),
+      docs({
+        summary: "List days on which a team, a model or a key cost far more than usual, the latest first",
+        description:
+          "A day is compared with the median of the same weekday in the twelve weeks before, by the median absolute deviation; at least four weeks are needed. A manager of a team sees the team, those below it, and their keys.",
+        role: "manager",
+        query: {
+          days: `How many days, today included, are judged: 1 to ${DAYS_MAX}. Default: ${DAYS_DEFAULT}.`,
+        },
+        answers: { 200: Anomalies },
+      }),
+    );
+
+async function anomalies(deps: AdminDeps, request: Request, viewer: Viewer): Promise<Anomalies> {
+  const from = readFrom(request, deps.clock.now());
+  await awaitSettled(deps);
+  return await readDatabase(deps, async (db) => {
+    const teams = await teamsSeen(db, viewer);
+    const found = (await costAnomalies(db, from)).filter(
+      ({ team }) => teams === null || (team !== null && teams.includes(team)),
+    );
+    const latestFirst = found.toSorted((a, b) => (a.day === b.day ? b.usd - a.usd : a.day < b.day ? 1 : -1));
+    const data = latestFirst.map(({ kind, name, day, usd, usualUsd }) => {
+      return { kind, name, day, usd: cents(usd), usual_usd: cents(usualUsd) };
+    });
+    return { from, data };
+  });
+}
+
+/** Estimates are no exact money: two decimals say what they know. */
+const cents = (usd: number): string => usd.toFixed(2);
+
+type Asked = { kind: (typeof FORECAST_SCOPES)[number]; id: string | null; period: PeriodName };
+
+function readScope(request: Request): Asked {
+  const given = readParameters(request, ["team", "person", "key", "budget", "period"]);
+  const period = PERIODS.find((one) => one === (given.period ?? "month"));
+  if (!period) throw new GatewayError("invalid_request", `period: Expected one of ${PERIODS.join(", ")}.`);
+  const named = FORECAST_SCOPES.flatMap((kind) => {
+    const id = kind === "organisation" ? undefined : given[kind];
+    return id === undefined ? [] : [{ kind, id, period }];
+  });
+  if (named.length > 1) throw new GatewayError("invalid_request", `${named[1]?.kind}: Expected one scope.`);
+  return named[0] ?? { kind: "organisation", id: null, period };
+}
+
+/** A manager of a team who names nothing asks about the team. */
+function ownScope(asked: Asked, viewer: Viewer): Asked {
+  const scope = recordScope(viewer);
+  const isOwn = asked.kind === "organisation" && scope !== null && "team" in scope;
+  return isOwn ? { ...asked, kind: "team", id: scope.team } : asked;
+}
+
+async function accountOf(db: Reader, { kind, id, period }: Asked) {
+  if (kind === "organisation" || id === null) return { account: null, period };
+  if (kind === "team") return { account: teamAccount(id), period };
+  if (kind === "person") return { account: personAccounts(id).id, period };
+  if (kind === "budget") {
+    const budget = await budgetRows.find(db, id);
+    if (budget) return { account: budget.account, period: budget.period };
+  }
+  const key = kind === "key" ? await keyNamed(db, id) : null;
+  if (!key) throw new GatewayError("not_found");
+  return { account: key, period };
+}
+
+/** Null: all. */
+async function teamsSeen(db: Reader, viewer: Viewer): Promise<string[] | null> {
+  const scope = recordScope(viewer);
+  return scope && "team" in scope ? await teamsWithin(db, scope.team) : null;
+}
+
+/** What is not of their team does not exist for a manager. @throws GatewayError not_found */
+async function requireSeen(db: Reader, viewer: Viewer, { kind, id }: Asked): Promise<void> {
+  const teams = await teamsSeen(db, viewer);
+  if (teams !== null && !(kind === "team" && teams.includes(id ?? ""))) throw new GatewayError("not_found");
+}
+
+type Facts = { scope: ForecastView["scope"]; period: PeriodName; now: Date };
+
+function viewOf(days: readonly DayCost[], { scope, period, now }: Facts): ForecastView {
+  const dates = budgetPeriodAt(period, now);
+  const today = now.toISOString().slice(0, 10);
+  const made = forecastOf(days, { ...dates, today });
+  const spent = days.reduce((sum, { day, usd }) => (day >= dates.from ? sum + usd : sum), 0);
+  return {
+    scope,
+    period,
+    ...dates,
+    spent_usd: cents(spent),
+    forecast: made && {
+      expected_usd: cents(made.expectedUsd),
+      low_usd: cents(made.lowUsd),
+      high_usd: cents(made.highUsd),
+    },
+  };
+}
+
+function readFrom(request: Request, now: Date): string {
+  const { days: text = String(DAYS_DEFAULT) } = readParameters(request, ["days"]);
+  const days = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (days < 1 || days > DAYS_MAX) {
+    throw new GatewayError("invalid_request", `days: Expected a whole number from 1 to ${DAYS_MAX}.`);
+  }
+  return new Date(now.getTime() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+}

@@ -1,0 +1,66 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Anomalies, ForecastView } from "#shared/admin/forecast.ts";
+import { getJson } from "../data/api.ts";
+import { utcDay } from "../parts/dates.ts";
+import { Foreign } from "../parts/foreign.tsx";
+import { Money } from "../parts/money.tsx";
+import { Panel } from "../parts/page-head.tsx";
+
+const REFRESH = { refetchInterval: 60_000 };
+const SHOWN_MAX = 6;
+
+/** Where the month will end. Nothing before two weeks of calls are known. */
+export function MonthAhead() {
+  const { data } = useQuery({
+    queryKey: ["forecast"],
+    queryFn: ({ signal }) => getJson<ForecastView>("/admin/v1/forecast", signal),
+    ...REFRESH,
+  });
+  if (!data?.forecast) return null;
+  const { spent_usd: spent, forecast, to } = data;
+  return (
+    <Panel
+      title="Forecast of the month"
+      sub="By the weekdays of the last twelve weeks; four of five months end within the range."
+    >
+      <p>
+        <Money value={spent} /> so far; <strong>{<Money value={forecast.expected_usd} />}</strong> expected by{" "}
+        {utcDay(Date.parse(to) - 1)}, between <Money value={forecast.low_usd} /> and{" "}
+        <Money value={forecast.high_usd} />.
+      </p>
+    </Panel>
+  );
+}
+
+/** Days of the last week on which a team, a model or a key cost far more than usual. Nothing if there are none. */
+export function AnomalyList() {
+  const { data } = useQuery({
+    queryKey: ["anomalies"],
+    queryFn: ({ signal }) => getJson<Anomalies>("/admin/v1/anomalies", signal),
+    ...REFRESH,
+  });
+  if (!data || data.data.length === 0) return null;
+  const more = data.data.length - SHOWN_MAX;
+  return (
+    <Panel
+      title="Anomalies"
+      sub="Days of the last week that cost far more than the same weekday usually does."
+    >
+      {data.data.slice(0, SHOWN_MAX).map(({ kind, name, day, usd, usual_usd: usual }) => (
+        <div className="bar-row" key={`${kind} ${name} ${day}`}>
+          <div style={{ minWidth: 0 }}>
+            <Foreign text={name} />{" "}
+            <small className="mute">
+              {kind}, on {utcDay(Date.parse(day))}
+            </small>
+          </div>
+          <span className="number">
+            <Money value={usd} /> <span className="mute">usually</span> <Money value={usual} />
+          </span>
+          <span className="number small warn">{(Number(usd) / Number(usual)).toFixed(1)} ×</span>
+        </div>
+      ))}
+      {more > 0 && <p className="mute small">And {more} more.</p>}
+    </Panel>
+  );
+}

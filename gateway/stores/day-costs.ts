@@ -1,0 +1,53 @@
+import { sql } from "drizzle-orm";
+import type { Transaction } from "#drizzle/database.ts";
+import type { ANOMALY_KINDS } from "#shared/admin/forecast.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { anomaliesOf, type CostAnomaly, type DayCost } from "../reports/forecast.ts";
+
+type Db = Pick<Transaction, "execute">;
+
+const IS_OWN = sql`s.org_id = ${DEFAULT_ORG}`;
+const DAY = sql`to_char(s.day, 'YYYY-MM-DD') as day, sum(s.usd)::float8 as usd`;
+
+/** What each day of the last 92 cost, as budgets count it: of an account, or (null) of all keys together. */
+export async function dayCosts(db: Db, account: string | null): Promise<DayCost[]> {
+  const isIt =
+    account === null
+      ? sql`s.key_id in (select id from keys where org_id = ${DEFAULT_ORG})`
+      : sql`s.key_id = ${account}`;
+  return [
+    ...(await db.execute<DayCost>(sql`
+      select ${DAY} from key_spend s where ${IS_OWN} and ${isIt} group by s.day order by s.day`)),
+  ];
+}
+
+export type NamedAnomaly = CostAnomaly & {
+  kind: (typeof ANOMALY_KINDS)[number];
+  name: string;
+  /** Its team and those above; null: it is of no team. */
+  team: string | null;
+};
+
+type NamedDay = DayCost & Pick<NamedAnomaly, "kind" | "name" | "team">;
+
+/** Anomalies of teams, keys and models since a day. Models are known by whole days. */
+export async function costAnomalies(db: Db, from: string): Promise<NamedAnomaly[]> {
+  const rows = await db.execute<NamedDay>(sql`
+    select 'team' as kind, t.name, t.name as team, ${DAY}
+    from key_spend s join teams t on t.org_id = s.org_id and md5('team ' || t.name)::uuid = s.key_id
+    where ${IS_OWN} group by t.name, s.day
+    union all select 'key', k.name, k.team, ${DAY}
+    from key_spend s join keys k on k.org_id = s.org_id and k.id = s.key_id
+    where ${IS_OWN} and k.revoked_at is null group by k.name, k.team, s.day
+    union all select 'model', s.value, null, to_char(s.at at time zone 'UTC', 'YYYY-MM-DD'), sum(s.cost_usd)::float8
+    from rollup_sums s
+    where ${IS_OWN} and s.kind = 'model' and s.scope = '' and s.grain = 'day' and s.channel <> 'subscription'
+      and s.at > now() - interval '120 days' and s.value <> '' and s.cost_usd is not null
+    group by s.value, s.at
+    order by 1, 2, 4`);
+  const series = Map.groupBy(rows, ({ kind, name }) => `${kind} ${name}`);
+  return [...series.values()].flatMap((days) => {
+    const [{ kind, name, team } = { kind: "team" as const, name: "", team: null }] = days;
+    return anomaliesOf(days, from).map((anomaly) => ({ ...anomaly, kind, name, team }));
+  });
+}

@@ -1,0 +1,42 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+import { PERIODS } from "./budgets.ts";
+
+const Usd = (description: string) => Type.String({ description: `${description} Decimal, USD.` });
+const Estimate = nullable(
+  closed({
+    expected_usd: Usd("At the end of the period."),
+    low_usd: Usd("The period ends above this nine times of ten."),
+    high_usd: Usd("The period ends below this nine times of ten."),
+  }),
+);
+
+export const FORECAST_SCOPES = ["organisation", "team", "person", "key", "budget"] as const;
+
+/** `GET /admin/v1/forecast`. */
+export const ForecastView = closed({
+  scope: closed({ kind: oneOf(FORECAST_SCOPES), id: nullable(Type.String()) }),
+  period: oneOf(PERIODS),
+  from: Type.String({ description: "First day of the current period (UTC)." }),
+  to: Type.String({ description: "The day after its last." }),
+  spent_usd: Usd("What is recorded so far, as budgets count it."),
+  forecast: Estimate,
+});
+export type ForecastView = Static<typeof ForecastView>;
+
+export const ANOMALY_KINDS = ["team", "model", "key"] as const;
+
+/** `GET /admin/v1/anomalies`. */
+export const Anomalies = closed({
+  from: Type.String({ description: "The first day that was judged." }),
+  data: Type.Array(
+    closed({
+      kind: oneOf(ANOMALY_KINDS),
+      name: Type.String(),
+      day: Type.String({ description: "UTC." }),
+      usd: Usd("What the day cost."),
+      usual_usd: Usd("The median of the same weekday in the twelve weeks before."),
+    }),
+  ),
+});
+export type Anomalies = Static<typeof Anomalies>;
