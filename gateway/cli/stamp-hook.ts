@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { gitIn } from "./stamping/git.ts";
 import { readHookInput } from "./stamping/hook-input.ts";
-import { currentPlace, seenPlace } from "./stamping/seen-places.ts";
+import { currentPlace, seenPlace, switchedTo } from "./stamping/seen-places.ts";
 import { effectsOf } from "./stamping/tool-effects.ts";
 
 // `tallygate install` sets this as the agents' post-tool hook. Most tools concern neither a pull request nor a branch, so
@@ -15,8 +15,11 @@ if (call !== null && existsSync(directory)) {
     const effects = await effectsOf(gitIn(directory), directory, { ranMs: call.ranMs, now: Date.now() });
     const { worked, pushed } = effects;
     const { session } = call;
-    const isElsewhere = async () =>
-      session !== null && (await seenPlace(session))?.place !== (await currentPlace(gitIn(directory)));
+    const isElsewhere = async () => {
+      const seen = session && (await seenPlace(session));
+      if (seen && (await switchedTo(seen)) !== null) return true;
+      return session !== null && seen?.place !== (await currentPlace(gitIn(directory)));
+    };
     if (
       call.concerns ||
       call.shown.length > 0 ||

@@ -299,20 +299,23 @@ test("hooks declare the branch that each stretch works on, on change; each pull 
   // Another worktree: nothing changes in this one.
   await work(`git worktree add -q ../aside -b hook-3 && git -C ../aside commit -q --allow-empty -m work`);
   await work("ls");
+  // That worktree is switched to another branch, without a commit; and one that it never worked in, by someone else.
+  await work("git -C ../aside checkout -q -b hook-4 && git worktree add -q ../theirs -b theirs");
+  await work("git -C ../theirs checkout -q -b not-hooked");
   const contexts = await gateway.sql`
     select repository, branch from session_contexts where session = ${session} order by declared_at`;
   expect(contexts.map(({ repository: of, branch }) => `${of} ${branch}`)).toEqual(
-    ["hook-1", "main", "hook-2", "hook-3"].map((branch) => `octo-org/shop ${branch}`),
+    ["hook-1", "main", "hook-2", "hook-3", "hook-4"].map((branch) => `octo-org/shop ${branch}`),
   );
   await until(async () => {
     const [row] = await gateway.sql`select count(*)::int as n from requests where session = ${session}`;
-    return row?.["n"] === 10;
+    return row?.["n"] === 12;
   });
   const made = [...github.world.pullRequests.values()].slice(-2);
   for (const request of made) await merge(request);
   // The calls before the first branch are the first one's, and those on the default branch between two are no one's.
   expect((await Promise.all(made.map(pageOf))).map((page) => page.session_requests)).toEqual([4, 3]);
-  await ada.git("worktree", "remove", "--force", "../aside");
+  for (const path of ["../aside", "../theirs"]) await ada.git("worktree", "remove", "--force", path);
 });
 
 test("a gateway that refuses a context is asked once, and one that is away stops no agent", async () => {

@@ -5,7 +5,7 @@ import { ApiError, apiAt } from "../client/api.ts";
 import { type Git, isDefaultBranch } from "./git.ts";
 import { githubHost } from "./github.ts";
 import { remotesOn } from "./remote.ts";
-import { currentPlace, keepPlace, seenPlace } from "./seen-places.ts";
+import { currentPlace, headElsewhere, keepPlace, seenPlace, switchedTo } from "./seen-places.ts";
 import { wrappersSession } from "./task.ts";
 
 /** A declared branch is at most this long. */
@@ -31,7 +31,7 @@ export async function declareBranch(
 
 /**
  * Declares the branch that an agent's session works on, if it changed: the one that its last tool committed to, else the
- * one that is checked out. Work only starts from a default branch, so that one is declared just to end another's stretch.
+ * one that the worktree of such a commit was switched to, else the one that is checked out. Work only starts from a default branch, so that one is declared just to end another's stretch.
  * A wrapper's session is declared as well: calls of agents without an id of their own have it alone.
  * @throws ApiError if the gateway does not answer; the next call tries again.
  */
@@ -43,7 +43,8 @@ export async function declareWork(
   const place = await currentPlace(git);
   const seen = await seenPlace(session);
   const isSeen = place === null || seen?.place === place;
-  const branch = worked.at(-1) ?? (isSeen ? null : (place.split("\n")[1] ?? null));
+  const elsewhere = worked.at(-1) ?? (seen && (await switchedTo(seen)));
+  const branch = elsewhere ?? (isSeen ? null : (place.split("\n")[1] ?? null));
   if (branch === null) return;
   const isStart = !seen?.isDeclared && (await isDefaultBranch(git, branch));
   if (!isStart && gateway !== null) {
@@ -53,5 +54,7 @@ export async function declareWork(
       if (!(error instanceof ApiError) || error.status === null || error.status >= 500) throw error;
     });
   }
-  if (place !== null) await keepPlace(session, { place, isDeclared: !isStart }).catch(() => undefined);
+  if (place === null) return;
+  const head = elsewhere === null ? null : await headElsewhere(git, elsewhere);
+  await keepPlace(session, { place, isDeclared: !isStart, elsewhere: head }).catch(() => undefined);
 }

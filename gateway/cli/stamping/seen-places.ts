@@ -19,8 +19,34 @@ export async function currentPlace(git: Git): Promise<string | null> {
   return branch === null ? null : `${common}\n${branch}`;
 }
 
-/** `isDeclared`: a branch was declared for the session. */
-type Seen = { place: string; isDeclared: boolean };
+/** `isDeclared`: a branch was declared for the session. `elsewhere`: the head of another worktree, which it works in. */
+type Seen = { place: string; isDeclared: boolean; elsewhere: Head | null };
+type Head = { file: string; text: string };
+
+/** The head of another worktree than this one with that branch. */
+export async function headElsewhere(git: Git, branch: string): Promise<Head | null> {
+  const directories = await git("rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir");
+  const [common, own] = directories?.split("\n") ?? [];
+  if (!common) return null;
+  const others = new Bun.Glob("worktrees/*/HEAD").scanSync({ cwd: common, absolute: true });
+  for (const file of [join(common, "HEAD"), ...others]) {
+    const text = await Bun.file(file).text();
+    if (text.trim() === `ref: refs/heads/${branch}`)
+      return file === join(own ?? "", "HEAD") ? null : { file, text };
+  }
+  return null;
+}
+
+/** The branch that the other worktree in which a session works was switched to. */
+export async function switchedTo({ elsewhere }: Seen): Promise<string | null> {
+  const text =
+    elsewhere &&
+    (await Bun.file(elsewhere.file)
+      .text()
+      .catch(() => null));
+  if (text === null || text === elsewhere?.text) return null;
+  return /^ref: refs\/heads\/(.+)$/m.exec(text)?.[1] ?? null;
+}
 
 async function allSeen(): Promise<[string, Seen][]> {
   const text = await Bun.file(file())
@@ -29,10 +55,24 @@ async function allSeen(): Promise<[string, Seen][]> {
   const kept = parsedJson(text);
   return Object.entries(isRecord(kept) ? kept : {}).flatMap(([session, seen]) =>
     isRecord(seen) && typeof seen["place"] === "string"
-      ? [[session, { place: seen["place"], isDeclared: seen["isDeclared"] === true }]]
+      ? [
+          [
+            session,
+            {
+              place: seen["place"],
+              isDeclared: seen["isDeclared"] === true,
+              elsewhere: headIn(seen["elsewhere"]),
+            },
+          ],
+        ]
       : [],
   );
 }
+
+const headIn = (kept: unknown): Head | null =>
+  isRecord(kept) && typeof kept["file"] === "string" && typeof kept["text"] === "string"
+    ? { file: kept["file"], text: kept["text"] }
+    : null;
 
 /** Where the session was last seen; null: nowhere. */
 export const seenPlace = async (session: string): Promise<Seen | null> =>
