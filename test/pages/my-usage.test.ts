@@ -67,6 +67,24 @@ describe.skipIf(!BROWSER)("My usage", () => {
     expect(await region("My sessions").textContent()).toContain("task-2");
   });
 
+  test("a call that ends between its answers is in all of its figures, or in none", async () => {
+    const { page } = ada;
+    const ended = Promise.withResolvers<void>();
+    await page.route(/usage\?by=day/, async (route) => {
+      const response = await route.fetch();
+      await call("task-3", "0.10").then(ended.resolve);
+      await route.fulfill({ response });
+      await page.unroute(/usage\?by=day/);
+    });
+    await page.route(/usage\?by=session/, (route) => ended.promise.then(() => route.continue()));
+    await page.reload();
+    await region("My sessions").getByText("task-3").waitFor();
+    expect(await region("This month").locator("[data-exact]").first().getAttribute("data-exact")).toBe(
+      "$0.6",
+    );
+    await page.unrouteAll();
+  });
+
   test("its range is any that other pages have, and an administrator's pull requests are there, too", async () => {
     const { page } = ada;
     await page.getByRole("button", { name: "Range: This month" }).click();

@@ -1,5 +1,7 @@
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
+import { useAddress } from "../data/address.ts";
+import { count } from "./format.ts";
 import { EmptyPanel, Fault, Waiting } from "./states.tsx";
 
 type ListProps<Item> = {
@@ -16,6 +18,8 @@ type ListProps<Item> = {
   children: (items: readonly Item[]) => ReactNode;
 };
 
+const asItIs = (raw: Record<string, unknown>) => raw;
+
 /** Where a list is narrowed too far. */
 export const NoMatch = () => (
   <EmptyPanel title="Nothing matches">Remove a filter, or choose another value.</EmptyPanel>
@@ -23,6 +27,8 @@ export const NoMatch = () => (
 
 /** A list's items, and a way to more of them. */
 export function ListPage<Item>({ list, none, children }: ListProps<Item>) {
+  const [address] = useAddress(asItIs);
+  const isSorted = Object.keys(address).some((name) => /(^|\.)sort$/.test(name));
   if (list.items === undefined) {
     return list.error ? (
       <Fault error={list.error} retry={() => void list.refetch()} />
@@ -36,6 +42,9 @@ export function ListPage<Item>({ list, none, children }: ListProps<Item>) {
       {children(list.items)}
       {list.hasNextPage && (
         <div className="more no-print">
+          {isSorted && (
+            <span className="mute small">Only the {count(list.items.length)} shown are sorted.</span>
+          )}
           <Button
             variant="default"
             size="xs"
