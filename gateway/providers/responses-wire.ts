@@ -29,6 +29,7 @@ function take(state: StreamState, type: string, event: ProviderObject): void {
   const { usage, model, tier, keptId, keptIds, failure, ...rest } = answerOf(response, state.facts);
   state.model = model ?? state.model;
   state.keptId = keptId ?? state.keptId ?? null;
+  state.inBackground ||= response?.["background"] === true;
   const made = response ? keptIds : keptIn([event["item"]], state.keptId !== null);
   if (made.length > 0) state.keptIds = new Set([...(state.keptIds ?? []), ...made]);
   if (!isLast(type)) return;

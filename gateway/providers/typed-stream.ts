@@ -16,6 +16,8 @@ export type StreamState = StreamProgress & {
   audioSeconds?: number | null;
   keptId?: string | null;
   keptIds?: Set<string>;
+  /** The provider goes on without the stream. */
+  inBackground?: boolean;
   /** More is billed than the usage reports. */
   billsMore?: boolean;
   /** The name of the error that ended it. */
@@ -70,7 +72,7 @@ function typedStream({ texts, searches, update }: Opened, facts: ProviderFacts):
     reading(complete) {
       const { usage, model, tier, keptId, keptIds = [], terminalSeen } = state;
       const { cost = null, billsMore = false, variant = null, audioSeconds = null, failure } = state;
-      return readingOf({
+      const reading = readingOf({
         usage,
         model,
         tier,
@@ -83,6 +85,7 @@ function typedStream({ texts, searches, update }: Opened, facts: ProviderFacts):
         audioSeconds,
         failure,
       });
+      return state.inBackground && keptId && !terminalSeen ? { ...reading, pending: true } : reading;
     },
   };
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
     const [, id = "", verb] = /^\/v1\/responses\/([^/?]+)(\/cancel)?/.exec(path) ?? [];
     if (method === "POST" && id === "") {
       const made = `resp_${newId()}`;
-      const { model } = JSON.parse(body);
+      const { model, stream } = JSON.parse(body);
       responses.set(made, {
         id: made,
         object: "response",
@@ -30,7 +30,15 @@ beforeAll(async () => {
         output: [],
         usage: null,
       });
-      return reply.json(responses.get(made));
+      if (!stream) return reply.json(responses.get(made));
+      reply.head("text/event-stream");
+      const begun = { ...responses.get(made), status: "in_progress" };
+      reply.chunk(
+        `data: ${JSON.stringify({ type: "response.created", sequence_number: 0, response: begun })}\n\n`,
+      );
+      const text = { type: "response.output_text.delta", sequence_number: 1, item_id: "m", delta: "Hm" };
+      reply.chunk(`data: ${JSON.stringify(text)}\n\n`);
+      return reply.close();
     }
     if (verb) end(id, { status: "cancelled" });
     const found = responses.get(id);
@@ -115,6 +123,21 @@ test.each([
       (await gateway.sql`select 1 from requests where session = ${session} and pending is null`).length > 0,
   );
   expect(await recordOf(session)).toMatchObject(expected);
+});
+
+test("the gateway settles one whose stream broke off, which the vendor goes on making", async () => {
+  const session = newId();
+  const asked = { model: "gpt-pro-x", input: "Research.", background: true, max_output_tokens: 1000 };
+  const stream = client(session).responses.create({ ...asked, stream: true });
+  await stream.then(Array.fromAsync).catch(() => undefined);
+  expect(await recordOf(session)).toMatchObject({ state: "upstream_broken", cost_usd: null, unpriced: true });
+  end([...responses.keys()].at(-1) ?? "", { status: "completed", usage: USAGE });
+  await until(async () => (await recordOf(session))?.cost_usd !== null);
+  expect(await recordOf(session)).toMatchObject({
+    ...{ state: "upstream_broken", usage_source: "provider" },
+    ...{ input_tokens: 1000, output_tokens: 100, unpriced: false, partial: false },
+  });
+  expect(Number((await recordOf(session))?.cost_usd)).toBe(1.1);
 });
 
 test("one that is deleted, or cancelled, is settled by that", async () => {
