@@ -67,6 +67,8 @@ export type VendorAddress = {
   path: string;
   /** The format of its usage. */
   wire: WireName;
+  /** Whether the address is one of streams; absent: the body says it. */
+  streams?: boolean;
   /** Ids in the address and the body of things that the vendor keeps. */
   ids: readonly string[];
   /** The request has no body; the call's is then an empty object. */

@@ -18,6 +18,7 @@ export const WIRE_NAMES = [
   "rerank",
   "gemini",
   "gemini-embeddings",
+  "bedrock",
   "cohere",
   "vendor",
 ] as const;

@@ -55,9 +55,15 @@ export async function authenticate(
     const key = await lookUp(callers, secret);
     if (key) return { key, passthroughCredential: null };
   }
-  if (presented.length === 0) throw new GatewayError("unauthenticated");
+  if (presented.length === 0) throw new GatewayError("unauthenticated", signedByAws(headers));
   throw callers.refusals.refused("client_key", request);
 }
+
+/** What AWS's SDKs must be told, which sign calls by default. */
+const signedByAws = (headers: HeaderView): string | undefined =>
+  headers.get("authorization")?.startsWith("AWS4-")
+    ? 'A call signed with AWS keys carries no client key. Give the SDK the client key as its API key: set AWS_BEARER_TOKEN_BEDROCK, or `token` and `authSchemePreference: ["httpBearerAuth"]`.'
+    : undefined;
 
 /**
  * Another party's credential, for subscription pass-through. The admin key and anything in the form of our keys are

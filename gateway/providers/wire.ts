@@ -9,7 +9,7 @@ export type ErrorContext = { requestId: string; details: GatewayError["details"]
 /** A wire: how usage is read from its answers, and how the gateway's own errors are written on it. */
 export type Wire = {
   /** Reads a complete JSON answer from its decoded bytes. Never throws: an unreadable answer has no usage. */
-  readAnswer(bytes: Uint8Array, facts: ProviderFacts): Reading;
+  readAnswer(bytes: Uint8Array, facts: ProviderFacts, headers?: Pick<Headers, "get">): Reading;
   /** Opens a reader of one stream. The reader never throws. */
   openStream(facts: ProviderFacts): StreamReader;
   /**
@@ -27,6 +27,8 @@ export type Wire = {
   noLastEvent?: boolean;
   /** Answers other than event streams are passed through unread. */
   opaque?: boolean;
+  /** Streams may come in the binary form of AWS. */
+  awsFrames?: boolean;
 };
 
 /** Errors as the OpenAI wires write them. */

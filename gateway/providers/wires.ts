@@ -1,4 +1,5 @@
 import type { WireName } from "../surface-facts.ts";
+import { BEDROCK_WIRE } from "./bedrock-wire.ts";
 import { CHAT_WIRE } from "./chat-wire.ts";
 import { EMBEDDINGS_WIRE, MODERATIONS_WIRE, RERANK_WIRE } from "./counted-wires.ts";
 import { GEMINI_EMBEDDINGS_WIRE, GEMINI_WIRE } from "./gemini-wire.ts";
@@ -23,6 +24,7 @@ export const WIRES = {
   rerank: RERANK_WIRE,
   gemini: GEMINI_WIRE,
   "gemini-embeddings": GEMINI_EMBEDDINGS_WIRE,
+  bedrock: BEDROCK_WIRE,
   cohere: VENDOR_WIRE,
   vendor: VENDOR_WIRE,
 } as const satisfies Record<WireName, Wire>;

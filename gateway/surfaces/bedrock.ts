@@ -112,7 +112,7 @@ function invoked(bytes: Uint8Array): ReturnType<Form["read"]> {
   if (memberValue(body, "anthropic_version") === undefined) {
     throw new GatewayError(
       "invalid_request",
-      "`anthropic_version` is missing: `invoke` takes Anthropic's body. Use `converse` for models of other vendors.",
+      "`anthropic_version` is missing: `invoke` takes Anthropic's body. Use `converse` for models of other vendors, or `/providers/{name}` as the endpoint for their own bodies.",
     );
   }
   const remove = ["anthropic_version", "anthropic_beta", "model", "stream"];

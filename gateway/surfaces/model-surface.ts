@@ -137,9 +137,10 @@ async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
     return arrived(arrival, { body: scanJson(bytes, GEMINI_CALL), streamed: named.streamed }, deps);
   }
   const body = scanJson(bytes, CALL);
-  const streamed = streamMember
+  const asked = streamMember
     ? memberValue(body, streamMember.name) === streamMember.value
     : booleanMember(body, "stream");
+  const streamed = arrival.vendor?.streams ?? asked;
   return arrived(arrival, { body, streamed }, deps);
 }
 

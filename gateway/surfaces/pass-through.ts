@@ -3,6 +3,7 @@ import { withItems } from "../batch/own-items.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { type Caller, keyed } from "../plugins/client-key.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
 import { upstreamUrl, vendorUrl } from "../providers/endpoint.ts";
 import { requirePassThrough, requireVendorPath } from "../routing/pass-through.ts";
 import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
@@ -34,10 +35,16 @@ async function passed(deps: SurfaceDeps, { request, caller, params: { name = "" 
   const path = pathname.slice(pathname.indexOf("/", "/providers/".length));
   const provider = requirePassThrough(deps.directory.current(), caller.key, { name, path });
   const surface = surfaceAt(provider, path);
-  const wire = surface ? surfaceFacts(surface).wire : isCohere(provider, path) ? "cohere" : "vendor";
+  const [, model, stream] = (PROVIDERS[provider.kind].auth === "aws" && OF_BEDROCK.exec(path)) || [];
+  const own = isCohere(provider, path) ? "cohere" : "vendor";
+  const wire = surface ? surfaceFacts(surface).wire : model ? "bedrock" : own;
   const ids = [...requireVendorPath(path), ...searchParams.values()];
-  const vendor = { method: request.method, provider, path, wire, ids, empty: request.body === null };
-  const answer = await serve(deps, { surface: surface ?? "pass_through", caller, request, vendor });
+  const vendor = {
+    ...{ method: request.method, provider, path, wire, ids, empty: request.body === null },
+    ...(model && { streams: stream !== undefined }),
+  } as const;
+  const named = model ? { named: { model: decodeURIComponent(model) } } : {};
+  const answer = await serve(deps, { surface: surface ?? "pass_through", caller, request, vendor, ...named });
   return request.method === "GET" && isJson(answer)
     ? await withoutForeign(deps, caller.key.id, answer)
     : answer;
@@ -67,6 +74,9 @@ function surfaceAt(provider: Provider, path: string): SurfaceName | null {
   };
   return SURFACE_NAMES.find(isThere) ?? null;
 }
+
+/** Bedrock's own formats, with the model in the path. */
+const OF_BEDROCK = /^\/model\/([^/]+)\/(?:invoke|converse)(-with-response-stream|-stream)?$/;
 
 /** Its own formats: what it bills is in `billed_units`. */
 const isCohere = ({ kind }: Provider, path: string): boolean =>

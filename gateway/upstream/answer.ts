@@ -13,6 +13,7 @@ import { CALL_ID_HEADER, type OwnHeaders } from "./answer-headers.ts";
 import { type AnsweredAttempt, encodingOf, isEventAnswer, isFramed, isJsonAnswer } from "./attempt.ts";
 import type { DrainPool } from "./drain.ts";
 import { failureCauseOf } from "./failures.ts";
+import { framesMeter } from "./hosted/frames-meter.ts";
 import type { Patience } from "./patience.ts";
 import { type Ending, relayStream, type StreamRelay } from "./relay.ts";
 import { translatedAnswerHeaders, translatingMeter } from "./translation.ts";
@@ -58,7 +59,8 @@ const TRANSLATED_BYTES_MAX = 64 * 1024 * 1024;
 export function relayAnswer(deps: AnswerDeps, story: AnswerStory): Response | Promise<Response | null> {
   const { attempt, wire } = story;
   const { body, ok } = attempt.answer;
-  if (!ok || !body || !(isEventAnswer(attempt) || wire.opaque === true)) return plain(deps, story);
+  const isStream = isEventAnswer(attempt) || wire.opaque === true || isFrames(story);
+  if (!ok || !body || !isStream) return plain(deps, story);
   const reader = body.getReader();
   return relayed(deps, story, { read: () => reader.read(), ...meteringOf(story) });
 }
@@ -68,6 +70,10 @@ type Metering = Pick<StreamRelay, "meter" | "endsWithBody" | "noLastEvent" | "pi
 /** How a stream of events, or an answer that is not read, is metered. */
 function meteringOf(story: AnswerStory): Metering {
   const { wire, attempt } = story;
+  if (isFrames(story)) {
+    const reader = wire.openStream(PROVIDERS[attempt.target.provider.kind]);
+    return { meter: framesMeter(reader), endsWithBody: true, drainable: true };
+  }
   if (!isEventAnswer(attempt)) {
     // The rest of an unmetered answer would tell us nothing.
     return { meter: opaqueMeter(readingOf(story)(NOTHING)), endsWithBody: true, drainable: false };
@@ -80,6 +86,10 @@ function meteringOf(story: AnswerStory): Metering {
     ...(attempt.translation && { ping: PINGS[story.surface] ?? COMMENT }),
   };
 }
+
+const isFrames = ({ wire, attempt }: AnswerStory): boolean =>
+  wire.awsFrames === true &&
+  attempt.headers.get("content-type")?.startsWith("application/vnd.amazon.eventstream") === true;
 
 const encoder = new TextEncoder();
 const COMMENT = encoder.encode(": ping\n\n");
@@ -105,7 +115,7 @@ const NOTHING = new Uint8Array();
 const readingOf =
   ({ wire, attempt }: AnswerStory) =>
   (bytes: Uint8Array): Reading =>
-    wire.readAnswer(bytes, PROVIDERS[attempt.target.provider.kind]);
+    wire.readAnswer(bytes, PROVIDERS[attempt.target.provider.kind], attempt.headers);
 
 function relayed(
   { clock, watchdog, patience, drains }: AnswerDeps,

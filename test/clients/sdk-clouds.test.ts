@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import {
   BedrockRuntimeClient,
+  type BedrockRuntimeClientConfig,
   ConverseCommand,
   type ConverseCommandInput,
   ConverseStreamCommand,
@@ -9,6 +10,7 @@ import {
 } from "@aws-sdk/client-bedrock-runtime";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 import OpenAI, { AzureOpenAI } from "openai";
+import { frameOfEvent } from "#gateway/upstream/hosted/event-stream.ts";
 import { newId } from "#shared/ids.ts";
 import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
@@ -124,12 +126,13 @@ const EVENTS = [
 ];
 
 describe("Bedrock's SDK with an API key", () => {
-  const client = (session: string, token = gateway.secret) => {
+  const client = (session: string, token = gateway.secret, more: BedrockRuntimeClientConfig = {}) => {
     const made = new BedrockRuntimeClient({
       region: "us-east-1",
       endpoint: gateway.url,
       token: { token },
       authSchemePreference: ["httpBearerAuth"],
+      ...more,
       maxAttempts: 1,
       // Its own default is HTTP/2, which AWS alone serves without an upgrade.
       requestHandler: new NodeHttpHandler(),
@@ -279,6 +282,116 @@ describe("Bedrock's SDK with an API key", () => {
     const messages = [{ role: "user" as const, content: [{ text: "Hello" }] }];
     const answer = await client(newId()).send(new ConverseCommand({ modelId: "echo", messages }));
     expect(answer.output?.message?.content).toEqual([{ text: "Hello" }]);
+  });
+
+  describe("and a provider's own address as its endpoint", () => {
+    const NOVA = "us.amazon.nova-pro-v1:0";
+    const LLAMA = "meta.llama3-70b-instruct-v1:0";
+    const chunk = (payload: object) =>
+      frameOfEvent(
+        { ":event-type": "chunk", ":content-type": "application/json", ":message-type": "event" },
+        Buffer.from(JSON.stringify({ bytes: Buffer.from(JSON.stringify(payload)).toString("base64") })),
+      );
+    const counts = { inputTokenCount: 30, outputTokenCount: 4, cacheReadInputTokenCount: 6 };
+    const COUNTED = {
+      "x-amzn-bedrock-input-token-count": "30",
+      "x-amzn-bedrock-output-token-count": "4",
+      "x-amzn-bedrock-cache-read-input-token-count": "6",
+    };
+    const NOVA_EVENTS = [
+      { contentBlockDelta: { delta: { text: "Hello" }, contentBlockIndex: 0 } },
+      { metadata: {}, "amazon-bedrock-invocationMetrics": counts },
+    ];
+    let key: { id: string; secret: string };
+    let aws: ScriptedUpstream;
+
+    beforeAll(async () => {
+      aws = await scriptedUpstream(({ path, body }, reply) => {
+        if (path.endsWith("/invoke-with-response-stream")) {
+          reply.head("application/vnd.amazon.eventstream");
+          for (const event of NOVA_EVENTS) reply.chunk(chunk(event));
+          return reply.end();
+        }
+        if (path.endsWith("/converse"))
+          return reply.json({
+            output: { message: { role: "assistant", content: [{ text: "Hello" }] } },
+            ...{
+              stopReason: "end_turn",
+              usage: { inputTokens: 30, outputTokens: 4, cacheReadInputTokens: 6 },
+            },
+          });
+        return reply.json({ generation: `to ${body}` }, 200, path.includes("titan") ? {} : COUNTED);
+      });
+      await gateway.admin("PUT", "/providers/aws", {
+        ...{ kind: "bedrock", base_url: aws.url, credential: "api-key-of-bedrock" },
+        ...{ allow_private_network: true, pass_through: { paths: ["/model/*"] } },
+      });
+      for (const model of [NOVA, LLAMA]) {
+        const price = { input: "10", output: "20", cached_input: "1" };
+        await gateway.admin("POST", "/prices", { model, effective_from: "2020-01-01", ...price });
+      }
+      const scopes = { providers: ["aws"], models: [NOVA, LLAMA, "amazon.titan-x"] };
+      key = await gateway.admin("POST", "/keys", { name: "aws", scopes });
+    });
+    const own = (session: string) =>
+      client(session, key.secret, { endpoint: `${gateway.url}/providers/aws` });
+    // 30 at 10, 6 at 1 and 4 at 20 dollars a million.
+    const PRICED = { ...{ input_tokens: 36, output_tokens: 4, unpriced: false }, cost_usd: "0.000386" };
+
+    test("any vendor's body passes, and Bedrock's headers say the tokens", async () => {
+      const session = newId();
+      const body = JSON.stringify({ prompt: "Hello", max_gen_len: 64 });
+      const answer = await own(session).send(new InvokeModelCommand({ modelId: LLAMA, body }));
+      expect(JSON.parse(new TextDecoder().decode(answer.body))).toEqual({ generation: `to ${body}` });
+      expect(aws.seen.at(-1)).toMatchObject({
+        body,
+        headers: { authorization: "Bearer api-key-of-bedrock" },
+      });
+      expect(await gateway.records(session)).toMatchObject([{ model: LLAMA, state: "ok", ...PRICED }]);
+    });
+
+    test("a stream passes, and its last chunk says the tokens", async () => {
+      const session = newId();
+      const body = JSON.stringify({ messages: [{ role: "user", content: [{ text: "Hello" }] }] });
+      const asked = new InvokeModelWithResponseStreamCommand({ modelId: NOVA, body });
+      const { body: events = [] } = await own(session).send(asked);
+      const told = [];
+      for await (const event of events) told.push(JSON.parse(new TextDecoder().decode(event.chunk?.bytes)));
+      expect(told).toEqual(NOVA_EVENTS);
+      expect(await gateway.records(session)).toMatchObject([{ streamed: true, state: "ok", ...PRICED }]);
+    });
+
+    test("converse is metered by its usage, what says no tokens is unpriced, and a model out of scope is refused", async () => {
+      const session = newId();
+      const messages = [{ role: "user" as const, content: [{ text: "Hello" }] }];
+      await own(session).send(new ConverseCommand({ modelId: NOVA, messages }));
+      expect(await gateway.records(session)).toMatchObject([PRICED]);
+      const silent = newId();
+      await own(silent).send(new InvokeModelCommand({ modelId: "amazon.titan-x", body: "{}" }));
+      expect(await gateway.records(silent)).toMatchObject([{ cost_usd: null, unpriced: true }]);
+      const other = new ConverseCommand({ modelId: "meta.other-v1:0", messages });
+      expect(
+        await own(newId())
+          .send(other)
+          .catch(({ $metadata }) => $metadata.httpStatusCode),
+      ).toBe(403);
+    });
+  });
+
+  test("the key is taken from AWS_BEARER_TOKEN_BEDROCK, and a call signed with AWS keys is told of it", async () => {
+    const asked = new ConverseCommand({
+      modelId: "echo",
+      messages: [{ role: "user", content: [{ text: "Hi" }] }],
+    });
+    const common = { region: "us-east-1", endpoint: gateway.url, requestHandler: new NodeHttpHandler() };
+    process.env["AWS_BEARER_TOKEN_BEDROCK"] = gateway.secret;
+    const { output } = await new BedrockRuntimeClient(common).send(asked).finally(() => {
+      delete process.env["AWS_BEARER_TOKEN_BEDROCK"];
+    });
+    expect(output?.message?.content).toEqual([{ text: "Hi" }]);
+    const credentials = { accessKeyId: "AKIAEXAMPLEEXAMPLE00", secretAccessKey: "secret" };
+    const signed = new BedrockRuntimeClient({ ...common, credentials, maxAttempts: 1 }).send(asked);
+    expect(await signed.catch(({ message }) => message)).toContain("AWS_BEARER_TOKEN_BEDROCK");
   });
 
   test("refusals are AWS's exceptions with the sentence", async () => {

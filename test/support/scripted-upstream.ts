@@ -12,7 +12,7 @@ export type Reply = {
   json(body: unknown, status?: number, headers?: Record<string, string>): void;
   /** The head of a chunked answer; follow it by `chunk` and `end`. */
   head(contentType: string, status?: number, headers?: Record<string, string>): void;
-  chunk(text: string): void;
+  chunk(text: string | Uint8Array): void;
   /** Ends a chunked answer as it should be. */
   end(): void;
   /** Closes without another byte: a broken answer, if one was begun. */
@@ -105,7 +105,10 @@ function replyOn(socket: Socket): Reply {
     },
     head: (contentType, status = 200, headers = {}) =>
       raw(headOf(status, { "content-type": contentType, "transfer-encoding": "chunked", ...headers })),
-    chunk: (text) => raw(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`),
+    chunk: (text) => {
+      const bytes = Buffer.from(text);
+      raw(Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]));
+    },
     end: () => raw("0\r\n\r\n"),
     close: () => socket.end(),
     reset: () => socket.resetAndDestroy(),

@@ -50,7 +50,7 @@ export function eventsOf(
     silentMs = part === null ? silentMs + pingMs : 0;
     if (silentMs >= silenceMs) throw new ProviderFailure("timeout_idle");
     if (part === null) return PING;
-    if (!part.done) return splitter.push(part.value).map(eventText).join("");
+    if (!part.done) return splitter.push(part.value).map(jsonIn).map(event).join("");
     if (splitter.partial()) throw new Error("the provider's answer ended early");
     return null;
   };
@@ -91,13 +91,12 @@ function patientRead(reader: Reader, ms: number) {
   };
 }
 
-function eventText({ headers, payload }: BinaryMessage): string {
+/** A message's JSON: that of a chunk, of an exception as Anthropic's error, of any other event as it is. */
+export function jsonIn({ headers, payload }: BinaryMessage): string {
   const text = decoder.decode(payload);
-  if (headers.get(":message-type") !== "event") {
-    return event(errorOf(headers.get(":exception-type") ?? "", text));
-  }
+  if (headers.get(":message-type") !== "event") return errorOf(headers.get(":exception-type") ?? "", text);
   const bytes = objectOf(JSON.parse(text))?.["bytes"];
-  return typeof bytes === "string" ? event(Buffer.from(bytes, "base64").toString()) : "";
+  return typeof bytes === "string" ? Buffer.from(bytes, "base64").toString() : text;
 }
 
 function errorOf(exception: string, text: string): string {
@@ -109,9 +108,10 @@ function errorOf(exception: string, text: string): string {
   });
 }
 
-/** A message's JSON as an event of its type, on one line: a line break would end the data. */
+/** A message's JSON as an event of its type, if it has one, on one line: a line break would end the data. */
 function event(json: string): string {
   const value = objectOf(JSON.parse(json));
+  if (value?.["type"] === undefined) return "";
   const line = /[\r\n]/.test(json) ? JSON.stringify(value) : json;
-  return `event: ${String(value?.["type"])}\ndata: ${line}\n\n`;
+  return `event: ${String(value["type"])}\ndata: ${line}\n\n`;
 }
