@@ -62,6 +62,7 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   reprice_jobs: after(90, "finished_at"),
   record_versions: after("retention", "started_at"),
   periods: FEW,
+  statements: kept("Statements of closed months are kept"),
   refresh_tokens: after(30, "key_expires_at"),
   device_sign_ins: after(1, "expires_at"),
   key_secrets: after(1, "expires_at"),

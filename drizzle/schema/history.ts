@@ -1,4 +1,5 @@
 import { boolean, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
+import type { StatementBy, StatementContent } from "#shared/admin/statements.ts";
 import { exact, instant, json, label, org } from "./columns.ts";
 import type { CostBasis } from "./records.ts";
 
@@ -53,4 +54,19 @@ export const periods = pgTable(
     lateCostUsd: exact("late_cost_usd").notNull().default("0"),
   },
   (table) => [primaryKey({ columns: [table.orgId, table.month] })],
+);
+
+/** The statements of months as they were when these were closed: by team and by cost centre, a version for each closing. */
+export const statements = pgTable(
+  "statements",
+  {
+    orgId: org(),
+    month: label("month").notNull(),
+    by: label("by").$type<StatementBy>().notNull(),
+    version: integer("version").notNull(),
+    closedAt: instant("closed_at").notNull(),
+    actor: label("actor").notNull(),
+    content: json<StatementContent>("content").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.month, table.by, table.version] })],
 );

@@ -29,6 +29,7 @@ import { adminReports } from "./saved-reports.ts";
 import { adminSearch } from "./search.ts";
 import { adminSettings } from "./settings.ts";
 import { adminSpend } from "./spend.ts";
+import { adminStatements } from "./statements.ts";
 import { adminTeams } from "./teams.ts";
 import { adminTokenRoutes } from "./tokens.ts";
 import { adminToolCalls } from "./tool-calls.ts";
@@ -67,6 +68,7 @@ const PARTS: readonly ((deps: AdminDeps) => AnyElysia)[] = [
   adminAudit,
   adminMetricsDropped,
   adminExport,
+  adminStatements,
   adminToolCalls,
   adminAgentSessions,
   adminPullRequests,

@@ -12,6 +12,7 @@ import {
   type PeriodRow,
   reopenPeriod,
 } from "../stores/periods.ts";
+import { keepStatements } from "../stores/statements.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { viewAs } from "./view-as.ts";
@@ -34,7 +35,7 @@ export const adminPeriods = (deps: AdminDeps) =>
       docs({
         summary: "Close a month",
         description:
-          "Repricing and restatement leave its records as they are. Calls that are stored late are recorded and counted in the period. 422 if the month has not begun or is closed.",
+          "Its statements are kept as they are then. Repricing and restatement leave its records as they are. Calls that are stored late are recorded and counted in the period. 422 if the month has not begun or is closed.",
         body: Body,
         answers: { 200: PeriodView },
       }),
@@ -59,6 +60,7 @@ async function close(deps: AdminDeps, origin: Origin, { month }: PeriodBody): Pr
     const before = await lockPeriod(tx, month);
     if (before?.closedAt) throw new GatewayError("conflict", `/month: ${month} is closed.`);
     const after = viewOf(await closePeriod(tx, month, origin));
+    await keepStatements(tx, month, origin);
     await audit({
       action: "period.closed",
       subject: month,

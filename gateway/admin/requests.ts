@@ -26,6 +26,8 @@ const EQUAL = keysOf(REQUEST_FILTERS);
 
 export const RECORD_QUERY = {
   ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
+  direct_team: "Of this team, not of those below it; `(none)`: of no team.",
+  cost_center: "Of this cost centre; `(none)`: of none.",
   key: "A key's id or name.",
   tag: "Has this tag.",
   team: "Of this team, or of one below it.",

@@ -64,10 +64,14 @@ order by provider, model, tier, team, cost_center, key, kind, shared.unit_usd, l
  * FOCUS rows are of single records.
  * @throws GatewayError invalid_request where those of the span are no longer kept.
  */
-export async function requireKept({ db }: Pick<Database, "db">, { fromMs }: Span): Promise<void> {
+export async function requireKept(
+  { db }: Pick<Database, "db">,
+  { fromMs }: Span,
+  name = "from",
+): Promise<void> {
   const [state] = await db.select({ rawFrom: rollupState.rawFrom }).from(rollupState);
   if (!state?.rawFrom || fromMs >= Date.parse(state.rawFrom)) return;
-  throw new GatewayError("invalid_request", `from: single records are kept since ${state.rawFrom}`);
+  throw new GatewayError("invalid_request", `${name}: single records are kept since ${state.rawFrom}`);
 }
 
 /** FOCUS rows of a span, a day (UTC) at a time: no more than one day is held. */

@@ -166,6 +166,10 @@ const pages = [
     () => import("./settings/vendor-bills-page.tsx"),
     "VendorBillsPage",
   ),
+  page("/settings/statements", each(["month", "by", "version"]))(
+    () => import("./settings/statements-page.tsx"),
+    "StatementsPage",
+  ),
   page("/settings/tool-servers", DIALOGS)(
     () => import("./settings/tool-servers-page.tsx"),
     "ToolServersPage",

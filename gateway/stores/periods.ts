@@ -44,6 +44,9 @@ export async function lockPeriod(tx: Transaction, month: string): Promise<Period
   return row ?? null;
 }
 
+export const findPeriod = async (reader: Reader, month: string): Promise<PeriodRow | null> =>
+  (await reader.select().from(periods).where(isPeriod(month)))[0] ?? null;
+
 const isPeriod = (month: string) => and(eq(periods.orgId, DEFAULT_ORG), eq(periods.month, month));
 
 /** Closes a month with what its records cost now. */

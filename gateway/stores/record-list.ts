@@ -23,7 +23,7 @@ export type RecordQuery<Filter extends string> = Slice & {
 
 type Columns<Filter extends string> = {
   of: Record<"orgId" | "id" | "keyId" | "owner" | "teams" | "startedAt", PgColumn>;
-  filters: Readonly<Record<Filter, PgColumn>>;
+  filters: Readonly<Record<Filter, PgColumn | SQL>>;
 };
 
 /** The conditions of a list whose keys are joined. */
@@ -53,11 +53,11 @@ export function* inRecordScope(
 
 /** Conditions of a list's filters: each column that `equal` names has exactly that value. */
 export function* equalTo<Name extends string>(
-  columns: Readonly<Record<Name, PgColumn>>,
+  columns: Readonly<Record<Name, PgColumn | SQL>>,
   equal: Readonly<Partial<Record<Name, string>>>,
 ): Generator<SQL> {
   for (const name of keysOf(columns)) {
     const value = equal[name];
-    if (value !== undefined) yield eq(columns[name], value);
+    if (value !== undefined) yield sql`${columns[name]} = ${value}`;
   }
 }

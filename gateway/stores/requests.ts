@@ -3,8 +3,15 @@ import { recordVersions } from "#drizzle/schema/history.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { type CostBasis, requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { NONE } from "../reports/dimensions.ts";
 import type { Reader } from "./change.ts";
 import { inRecordScope, type RecordQuery, type RecordScope, recordConditions } from "./record-list.ts";
+
+/** Whom a call `q` is charged to: its own team, without those above it, or its cost centre. */
+export const CHARGED_TO = {
+  team: `coalesce(q.teams[1], '${NONE}')`,
+  cost_center: `coalesce(q.cost_center, '${NONE}')`,
+} as const;
 
 /** Columns that a list of records can be narrowed by, each to one exact value. */
 export const REQUEST_FILTERS = {
@@ -23,6 +30,8 @@ export const REQUEST_FILTERS = {
   error_cause: requests.errorCause,
   guardrail: requests.guardrail,
   service_tier: requests.serviceTier,
+  direct_team: sql.raw(CHARGED_TO.team.replaceAll("q.", "requests.")),
+  cost_center: sql.raw(CHARGED_TO.cost_center.replaceAll("q.", "requests.")),
 } as const;
 
 export type RequestQuery = RecordQuery<keyof typeof REQUEST_FILTERS> & {

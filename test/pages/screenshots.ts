@@ -39,6 +39,7 @@ const SETTINGS = [
   "guardrails",
   "prices",
   "vendor-bills",
+  "statements",
   "tool-servers",
   "alerts",
   "hook-policies",

@@ -22,6 +22,7 @@ const PAGES = [
   "Guardrails",
   "Prices",
   "Vendor bills",
+  "Statements",
   "Tool servers",
   "Hook policies",
   "People and teams",
@@ -172,6 +173,29 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await sql`truncate requests`;
     await sql`delete from keys where name like 'key-%'`;
     await sql.end({ timeout: 1 });
+  });
+
+  test("a month's statement is closed and opened, and each line opens its records", async () => {
+    const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "of a statement" });
+    const call = { model: "echo", messages: [{ role: "user", content: "hello" }] };
+    const sent = { method: "POST", headers: { "x-gateway-key": secret }, body: JSON.stringify(call) };
+    expect((await fetch(`${gateway.url}/v1/chat/completions`, sent)).status).toBe(200);
+    await open("/settings/statements", "Statements");
+    await page.getByText("The month is open").waitFor();
+    await page.getByRole("button", { name: "Close the month" }).click();
+    await page.getByText(/As it was when the month was closed .* \(version 1\)/).waitFor();
+    await page.emulateMedia({ media: "print" });
+    expect(await page.getByRole("button", { name: "Reopen the month" }).isVisible()).toBe(false);
+    expect(await page.getByRole("table").isVisible()).toBe(true);
+    await page.emulateMedia({ media: null });
+    await expectFit(reader);
+    await page.getByRole("button", { name: "Reopen the month" }).click();
+    await page.getByText("The month is open").waitFor();
+    const line = page.getByRole("table").getByRole("link").first();
+    const name = await line.textContent();
+    await line.click();
+    await page.waitForURL(/\/requests\?direct_team=/);
+    expect(name).toBe("(none)");
   });
 
   test("limits that exist come before keys without, and guardrails in the order that they apply in", async () => {

@@ -21,6 +21,8 @@ export const REQUEST_FILTERS = {
   client: "Client",
   owner: "Person",
   team: "Team",
+  direct_team: "Team alone",
+  cost_center: "Cost centre",
   user: "User label",
   key: "Key",
   route: "Route",

@@ -49,6 +49,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       setting("Guardrails", "/settings/guardrails", "block pattern"),
       setting("Prices", "/settings/prices", "unpriced reprice"),
       setting("Vendor bills", "/settings/vendor-bills", "invoice reconcile billed focus"),
+      setting("Statements", "/settings/statements", "chargeback month close period team cost centre"),
       setting("Tool servers", "/settings/tool-servers", "mcp"),
       setting("Hook policies", "/settings/hook-policies", "deny tool"),
       setting("People and teams", "/settings/people", "roles users tokens"),

@@ -1,0 +1,43 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+
+export const STATEMENT_BY = ["team", "cost_center"] as const;
+export type StatementBy = (typeof STATEMENT_BY)[number];
+
+const Money = Type.String({ description: "Exact decimal, USD." });
+export const StatementLine = closed({
+  name: Type.String({ description: "The team or cost centre; `(none)`: calls without one." }),
+  requests: Type.Integer(),
+  people: Type.Integer(),
+  input_tokens: Type.String(),
+  output_tokens: Type.String(),
+  cost_usd: { ...Money, description: "Known cost, without the subscription lane. Exact decimal, USD." },
+  list_cost_usd: nullable({ ...Money, description: "At list prices; null: unknown. Exact decimal, USD." }),
+  savings_usd: nullable({ ...Money, description: "List cost − cost, where both are known." }),
+  unpriced_requests: Type.Integer({ description: "Calls whose cost is unknown." }),
+  floor: Type.Boolean({ description: "The cost is a lower bound." }),
+});
+export type StatementLine = Static<typeof StatementLine>;
+
+/** What a statement says. A closed month keeps it. */
+export const StatementContent = closed({ lines: Type.Array(StatementLine), total: StatementLine });
+export type StatementContent = Static<typeof StatementContent>;
+
+/** `GET /admin/v1/statements`. */
+export const Statement = closed({
+  month: Type.String(),
+  by: oneOf(STATEMENT_BY),
+  version: nullable(Type.Integer({ description: "Which closing of the month made it; null: made now." })),
+  closed_at: nullable(Type.String()),
+  lines: Type.Array(
+    closed({
+      ...StatementLine.properties,
+      records: Type.String({
+        description: "Query of `GET /admin/v1/requests`, and of the console's Requests, for its records.",
+      }),
+    }),
+  ),
+  total: StatementLine,
+  versions: Type.Array(closed({ version: Type.Integer(), closed_at: Type.String(), actor: Type.String() })),
+});
+export type Statement = Static<typeof Statement>;
