@@ -32,7 +32,7 @@ export const budgets = pgTable(
     orgId: org(),
     name: label("name").notNull(),
     kind: label("kind").$type<BudgetScope>().notNull(),
-    /** A key's id, for example; null: the organisation. */
+    /** As it was given, a key by its name or its id; null: the organisation. */
     scopeId: label("scope_id"),
     /** Where its spend is booked. */
     account: uuid("account").notNull(),

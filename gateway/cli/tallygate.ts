@@ -35,6 +35,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unkn
   backfill: async () => (await import("./commands/backfill.ts")).addBackfill,
   "setup-link": async () => (await import("./commands/links.ts")).addSetupLink,
   "sign-in-link": async () => (await import("./commands/links.ts")).addSignInLink,
+  budgets: async () => (await import("./commands/budgets.ts")).addBudgets,
   alerts: async () => (await import("./commands/alerts.ts")).addAlerts,
   digest: async () => (await import("./commands/digest.ts")).addDigest,
   bills: async () => (await import("./commands/bills.ts")).addBills,

@@ -177,7 +177,7 @@ async function ownBudgets(reader: Reader, teamsOf: TeamsOf): Promise<Unspent[]> 
     .leftJoin(keys, sql`${budgets.kind} = 'key' and ${keys.id} = ${budgets.account}`)
     .leftJoin(
       people,
-      sql`${people.email} = case ${budgets.kind} when 'person' then ${budgets.scopeId} else lower(${keys.owner}) end`,
+      sql`${people.email} = case ${budgets.kind} when 'person' then lower(${budgets.scopeId}) else lower(${keys.owner}) end`,
     )
     .where(eq(budgets.orgId, DEFAULT_ORG));
   return rows.map(({ budget: { kind, scopeId, amountUsd, ...budget }, team, owner }) => ({

@@ -3,7 +3,6 @@ import type { Transaction } from "#drizzle/database.ts";
 import { budgets, type SharedBudget } from "#drizzle/schema/budgets.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { routes } from "#drizzle/schema/routes.ts";
-import { storedEmail } from "#shared/admin/people.ts";
 import { DEFAULT_ORG, isId } from "#shared/ids.ts";
 import type { ClientKey } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
@@ -18,33 +17,32 @@ const rows = namedRows(budgets);
 
 export const budgetRows = {
   ...rows,
-  /** Resolves what it is on. @throws GatewayError invalid_request if that does not exist. */
+  /** Finds the account of what it is on. @throws GatewayError invalid_request if that does not exist. */
   write: async (tx: Transaction, row: BudgetRow): Promise<void> =>
-    rows.write(tx, Object.assign(row, await placeOf(tx, row))),
+    rows.write(tx, { ...row, account: await accountOf(tx, row) }),
 };
 
 export const allBudgets = (reader: Reader): Promise<BudgetRow[]> =>
   reader.select().from(budgets).where(eq(budgets.orgId, DEFAULT_ORG)).orderBy(budgets.name);
 
-type Place = Pick<BudgetRow, "scopeId" | "account">;
-
-async function placeOf(reader: Reader, { kind, scopeId }: BudgetRow): Promise<Place> {
+/** @throws GatewayError invalid_request */
+async function accountOf(reader: Reader, { kind, scopeId }: BudgetRow): Promise<string> {
   if ((kind === "organisation") !== (scopeId === null)) {
     const expected = scopeId === null ? `the ${kind}` : "nothing for the organisation";
     throw new GatewayError("invalid_request", `/on/id: Expected ${expected}.`);
   }
   const id = scopeId ?? "";
-  if (kind === "person") return { scopeId: storedEmail(id), account: personAccounts(id).id };
-  if (kind === "key") {
-    const key = await keyNamed(reader, id);
-    if (key) return { scopeId: key, account: key };
-    throw new GatewayError("invalid_request", `/on/id: There is no key ${id}.`);
-  }
-  if (
-    kind === "team" ? !(await teamRows.find(reader, id)) : kind === "route" && !(await hasRoute(reader, id))
-  )
-    throw new GatewayError("invalid_request", `/on/id: No ${kind} is named ${id}.`);
-  return { scopeId, account: kind === "team" ? teamAccount(id) : scopeAccount(kind, scopeId) };
+  const account = {
+    organisation: () => scopeAccount(kind, null),
+    tag: () => scopeAccount(kind, id),
+    person: () => personAccounts(id).id,
+    key: () => keyNamed(reader, id),
+    team: async () => ((await teamRows.find(reader, id)) ? teamAccount(id) : null),
+    route: async () => ((await hasRoute(reader, id)) ? scopeAccount(kind, id) : null),
+  } satisfies Record<BudgetRow["kind"], () => unknown>;
+  const found = await account[kind]();
+  if (found === null) throw new GatewayError("invalid_request", `/on/id: No ${kind} is named ${id}.`);
+  return found;
 }
 
 /** The id of a key that is given by its id or its name; null: there is none. */
@@ -77,12 +75,11 @@ export const isOfCalls = ({ budget }: SharedBudget): boolean =>
 
 /** Whether all calls of the key count in the budget. */
 export function countsKey(
-  { budget }: SharedBudget,
+  { budget, spendId }: SharedBudget,
   { id, owner, teams }: Pick<ClientKey, "id" | "owner" | "teams">,
 ): boolean {
-  const scopeId = budget?.scopeId ?? "";
   if (budget?.kind === "organisation") return true;
-  if (budget?.kind === "team") return teams?.includes(scopeId) ?? false;
-  if (budget?.kind === "person") return owner !== null && storedEmail(owner) === scopeId;
-  return budget?.kind === "key" && id === scopeId;
+  if (budget?.kind === "team") return teams?.includes(budget.scopeId ?? "") ?? false;
+  if (budget?.kind === "person") return owner !== null && personAccounts(owner).id === spendId;
+  return budget?.kind === "key" && id === spendId;
 }

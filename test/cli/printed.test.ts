@@ -56,6 +56,7 @@ describe("what a server says acts on no terminal", () => {
     ["keys", "list"],
     ["keys", "list", "--json"],
     ["report"],
+    ["budgets"],
     ["alerts"],
     ["digest"],
     ["setup-link"],

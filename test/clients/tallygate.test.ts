@@ -62,6 +62,11 @@ role-mappings:
   leads: { role: manager }
 keys:
   bob: { owner: bob@example.com, scopes: { routes: [coding] }, limits: { budget_usd: "25.00" } }
+budgets:
+  bob: { on: { kind: key, id: bob }, amount_usd: 30, period: week }
+  company: { on: { kind: organisation }, amount_usd: "5000.00", mode: soft, thresholds: [90] }
+alerts:
+  chat: { on: [threshold, anomaly], to: { kind: slack, url: "https://hooks.example.com/services/\${OPENAI}" } }
 prices:
   - { model: qwen3-coder, effective_from: 2026-01-01, input: "0.20", output: 0.8 }
 reports:
@@ -80,14 +85,14 @@ test("a file is planned, applied, and then as declared; every kind", async () =>
   expect(plan).toMatchObject({
     code: 0,
     error: "",
-    out: expect.stringContaining("Plan: 11 to create, 1 to change"),
+    out: expect.stringContaining("Plan: 14 to create, 1 to change"),
   });
   expect((await gateway.admin<{ data: unknown[] }>("GET", "/hook-policies")).data).toEqual([]);
   const done = await apply("--secrets-to", secrets);
-  expect(done).toMatchObject({ code: 0, out: expect.stringContaining("Done: 11 created, 1 changed") });
+  expect(done).toMatchObject({ code: 0, out: expect.stringContaining("Done: 14 created, 1 changed") });
   for (let times = 0; times < 2; times++) {
     expect((await apply()).out).toEndWith(
-      "Done: 0 created, 0 changed, 12 as declared; 2 secrets sent again.\n",
+      "Done: 0 created, 0 changed, 15 as declared; 3 secrets sent again.\n",
     );
   }
   expect(plan.out + done.out).not.toContain("canary");

@@ -1,5 +1,14 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Registry } from "prom-client";
+import { type Database, openDatabase } from "#drizzle/database.ts";
+import { GatewayError } from "#gateway/errors.ts";
+import { parsePico } from "#gateway/limits/money.ts";
 import { budgetPeriodAt } from "#gateway/limits/window.ts";
+import { openLimiter } from "#gateway/stores/limits/limiter.ts";
+import { loadSharedBudgets } from "#gateway/stores/named-budgets.ts";
+import { systemClock } from "#shared/clock.ts";
+import { newId } from "#shared/ids.ts";
+import { keptLog } from "#test/support/embedded.ts";
 import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 import { doneVendor, priceCent } from "./cent-vendor.ts";
@@ -9,6 +18,7 @@ import { callOnce } from "./world.ts";
 
 let upstream: ScriptedUpstream;
 let gateway: WiredGateway;
+let connected: Database;
 
 type Made = { id: string; secret: string };
 type Listed = { name: string; kind: string; used_usd: string };
@@ -17,6 +27,7 @@ beforeAll(async () => {
   upstream = await doneVendor();
   gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
   for (const model of ["gpt-cent", "gpt-direct"]) await priceCent(gateway, model);
+  connected = openDatabase(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   for (const name of ["narrow", "wide"]) {
     await gateway.admin("PUT", `/routes/${name}`, {
       surface: "chat",
@@ -27,6 +38,8 @@ beforeAll(async () => {
   await gateway.admin("PUT", "/teams/company", {});
   await gateway.admin("PUT", "/teams/web", { parent: "company" });
 });
+
+afterAll(() => connected.close());
 
 const key = (name: string, facts: object = {}) => gateway.admin<Made>("POST", "/keys", { name, ...facts });
 const budget = (name: string, on: object, facts: object = {}) =>
@@ -78,23 +91,23 @@ describe("a hard budget refuses what is over it, with its name, and nothing else
   });
 
   test("a key, given by its name", async () => {
-    const { id, secret } = await key("by key");
+    const { secret } = await key("by key");
     const other = await key("another key");
     const made = await budget("one-key", { kind: "key", id: "by key" });
     expect(made).toMatchObject({
-      on: { kind: "key", id },
+      on: { kind: "key", id: "by key" },
       period: "month",
       mode: "hard",
       unpriced: "refuse",
     });
-    await refused(secret, `the key "${id}", named "one-key",`);
+    await refused(secret, 'the key "by key", named "one-key",');
     expect((await cent(other.secret)).status).toBe(200);
   });
 
   test("a person, in any case, and a team with those below it", async () => {
     const { secret } = await key("of fay", { owner: "Fay@example.com" });
     await budget("fay", { kind: "person", id: "fay@Example.com" });
-    await refused(secret, 'the person "fay@example.com", named "fay",');
+    await refused(secret, 'the person "fay@Example.com", named "fay",');
     const below = await key("below", { team: "web" });
     await budget("company", { kind: "team", id: "company" });
     await refused(below.secret, 'the team "company", named "company",');
@@ -154,10 +167,64 @@ test("what does not exist cannot have a budget", async () => {
   for (const [on, fault] of [
     [{ kind: "team", id: "nowhere" }, "/on/id: No team is named nowhere."],
     [{ kind: "route", id: "nowhere" }, "/on/id: No route is named nowhere."],
-    [{ kind: "key", id: "nowhere" }, "/on/id: There is no key nowhere."],
+    [{ kind: "key", id: "nowhere" }, "/on/id: No key is named nowhere."],
     [{ kind: "tag" }, "/on/id: Expected the tag."],
     [{ kind: "organisation", id: "x" }, "/on/id: Expected nothing for the organisation."],
   ] as const) {
     await expect(budget("wrong", on)).rejects.toThrow(fault);
   }
+});
+
+test("gateways share a budget to the cent, and a batch reserves in the budgets of its tags", async () => {
+  const limiters = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const limiter = openLimiter({
+        databaseUrl: gateway.databaseUrl,
+        clock: systemClock,
+        log: keptLog(),
+        metrics: new Registry(),
+        limitsAwayAfterMs: 5000,
+        recorded: async () => undefined,
+      });
+      await limiter.begun;
+      return limiter;
+    }),
+  );
+  await budget("shared", { kind: "tag", id: "shared" }, { amount_usd: "7", period: "quarter" });
+  const [shared] = (await loadSharedBudgets(connected.db)).filter((it) => it.budget?.name === "shared");
+  if (!shared) throw new Error("it was made");
+  const plain = { name: "k", owner: null, teams: null, costCenter: null, scopes: {}, expiresAtMs: null };
+  const counted = { ...plain, id: newId(), limits: null, sharedBudgets: [shared] };
+  const dollar = { tokens: 0, usd: parsePico("1"), minimumUsd: parsePico("1") };
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      limiters[n % 3]?.reserve(
+        { id: newId(), key: counted, admittedAt: new Date(), recorded: true },
+        () => dollar,
+      ),
+    ),
+  );
+  expect(answers.filter((it) => !(it instanceof GatewayError))).toHaveLength(7);
+  for (const limiter of limiters) await limiter.close();
+
+  const { secret } = await key("of batches");
+  await budget("batched", { kind: "tag", id: "batched" }, { amount_usd: "0.000001" });
+  const seen = upstream.seen.length;
+  const answer = await fetch(`${gateway.url}/v1/messages/batches`, {
+    method: "POST",
+    headers: { "x-api-key": secret, "content-type": "application/json", "x-tags": "batched" },
+    body: JSON.stringify({
+      requests: [
+        {
+          custom_id: "a",
+          params: { model: "claude-opus-4-6", max_tokens: 9, messages: [{ role: "user", content: "hi" }] },
+        },
+      ],
+    }),
+  });
+  expect([answer.status, (await answer.json()).error.message]).toEqual([
+    402,
+    expect.stringContaining('The budget of the tag "batched", named "batched",'),
+  ]);
+  expect(upstream.seen).toHaveLength(seen);
 });

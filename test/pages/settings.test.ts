@@ -19,6 +19,7 @@ const PAGES = [
   "Routes",
   "Keys",
   "Limits and budgets",
+  "Alerts",
   "Guardrails",
   "Prices",
   "Vendor bills",
@@ -196,6 +197,36 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await line.click();
     await page.waitForURL(/\/requests\?direct_team=/);
     expect(name).toBe("(none)");
+  });
+
+  test("a budget is added, shown with its use beside those of teams, and an alert about it is tested", async () => {
+    await gateway.admin("PUT", "/teams/thrifty", { budget_usd: "5" });
+    await open("/settings/limits", "Limits and budgets");
+    await page.getByRole("button", { name: "Add budget" }).click();
+    await dialog().getByRole("textbox", { name: /^Name/ }).fill("company");
+    await dialog()
+      .getByRole("textbox", { name: /^Amount/ })
+      .fill("20000");
+    await dialog()
+      .getByLabel(/^Period/)
+      .selectOption("quarter");
+    await dialog().getByRole("button", { name: "Add budget" }).click();
+    await dialog().waitFor({ state: "hidden" });
+    const panel = page.getByRole("region", { name: "Budgets", exact: true });
+    await panel
+      .getByRole("row", { name: /company.*the organisation.*of \$20,000.* a quarter.*50 %, 80 %, 100 %/ })
+      .waitFor();
+    await panel.getByRole("row", { name: /thrifty.*the team/ }).waitFor();
+    expect(await panel.getByRole("link", { name: "thrifty" }).count()).toBe(0);
+    const to = { kind: "slack", url: "http://127.0.0.1:9/dead", allow_private_network: true };
+    await gateway.admin("PUT", "/alerts/chat", { on: ["threshold"], to });
+    await open("/settings/alerts", "Alerts");
+    await page.getByRole("link", { name: "chat" }).click();
+    await dialog().getByRole("button", { name: "Send a test message" }).click();
+    await page.getByText("The receiver did not take it").first().waitFor();
+    await gateway.admin("DELETE", "/alerts/chat");
+    await gateway.admin("DELETE", "/budgets/company");
+    await gateway.admin("DELETE", "/teams/thrifty");
   });
 
   test("limits that exist come before keys without, and guardrails in the order that they apply in", async () => {

@@ -43,7 +43,7 @@ const shareOf = ({ budget_usd: usd, used_usd: used }: BudgetView): number =>
 
 const whose = ({ kind, owner, on }: BudgetView): string =>
   ({
-    budget: on.id === null ? "the organisation" : `${on.kind} ${on.kind === "key" ? "" : on.id}`,
+    budget: on.id === null ? "the organisation" : `${on.kind} ${on.id}`,
     team: "team",
     person: "person",
     own_keys: "the person's own keys together",
