@@ -134,6 +134,8 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   settings: SET,
   sign_in_accounts: SET,
   teams: SET,
+  seats: SET,
+  commitments: SET,
   vendor_accounts: SET,
   vendor_bill_days: BILLS,
   vendor_bill_lines: BILLS,

@@ -1,4 +1,4 @@
-import { boolean, date, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
+import { boolean, date, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
 import { exact, instant, json, label, labels, leaseColumns, org } from "./columns.ts";
 
 /** Accounts with vendors, whose bills are compared with what was metered. */
@@ -77,3 +77,45 @@ export const vendorBillLines = pgTable(
 
 export const BILL_CATEGORIES = ["usage", "tax", "credit", "other"] as const;
 export type BillCategory = (typeof BILL_CATEGORIES)[number];
+
+/** Subscriptions of people, such as Claude Team, which are paid by the month whatever they are used for. */
+export const seats = pgTable(
+  "seats",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    /** E-mail, in lower case. */
+    person: label("person").notNull(),
+    vendor: label("vendor").notNull(),
+    plan: label("plan").notNull(),
+    monthlyUsd: exact("monthly_usd").notNull(),
+    effectiveFrom: instant("effective_from").notNull(),
+    /** Not included; null is no end. */
+    effectiveTo: instant("effective_to"),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
+);
+
+/** What is paid for use beforehand: commitments and provisioned throughput, and prepaid credits. */
+export const commitments = pgTable(
+  "commitments",
+  {
+    orgId: org(),
+    id: uuid("id").notNull(),
+    name: label("name").notNull(),
+    kind: label("kind").$type<"commitment" | "credit">().notNull(),
+    /** Provider's name. */
+    provider: label("provider").notNull(),
+    /** Globs; null is all. */
+    models: labels("models"),
+    /** What is paid. */
+    amountUsd: exact("amount_usd").notNull(),
+    /** Use that it covers, at its cost; null: all of its time. */
+    worthUsd: exact("worth_usd"),
+    effectiveFrom: instant("effective_from").notNull(),
+    effectiveTo: instant("effective_to").notNull(),
+    createdAt: instant("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
+);

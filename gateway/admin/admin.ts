@@ -27,6 +27,7 @@ import { adminRoleMappings } from "./role-mappings.ts";
 import { adminRoutes } from "./routes.ts";
 import { adminReports } from "./saved-reports.ts";
 import { adminSearch } from "./search.ts";
+import { adminCommitments, adminSeats } from "./seats.ts";
 import { adminSettings } from "./settings.ts";
 import { adminSpend } from "./spend.ts";
 import { adminStatements } from "./statements.ts";
@@ -58,6 +59,8 @@ const PARTS: readonly ((deps: AdminDeps) => AnyElysia)[] = [
   adminVendorAccounts,
   adminVendorBills,
   adminReconciliation,
+  adminSeats,
+  adminCommitments,
   adminGuardrailTry,
   adminGuardrails,
   adminHookPolicies,

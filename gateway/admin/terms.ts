@@ -16,7 +16,9 @@ type SchemaOf<T> = TSchema & { static: T };
 
 type Documented = {
   /** Singular, as the audit log has it; its plural is the path below `/admin/v1`. */
-  noun: "price" | "discount";
+  noun: "price" | "discount" | "seat" | "commitment";
+  /** Heading in the documentation; absent: prices. */
+  tag?: string;
   /** Added to the documentation of entering one. */
   words?: Pick<RouteDocs, "description">;
   schemas: Record<"body" | "patch" | "view", TSchema>;
@@ -37,10 +39,10 @@ type Terms<Row extends Fields & { id: string }, Fields, Body, Patch, View> = Doc
   view(row: Row): View;
 };
 
-/** The five routes of prices, or of discounts: list, create, read, patch, delete. */
+/** The five routes of prices, discounts, seats or commitments: list, create, read, patch, delete. */
 export function adminTerms<
   Row extends Fields & { id: string },
-  Fields extends { provider: string | null },
+  Fields extends object,
   Body,
   Patch,
   View extends AuditedState,
@@ -56,7 +58,7 @@ export function adminTerms<
       async ({ request, origin }) => {
         const fields = it.patched(null, await readJson(deps, request, schemas.body));
         const made = await saveChange(deps, origin, async (tx, audit) => {
-          await requireProvider(tx, fields.provider);
+          await requireProvider(tx, providerIn(fields));
           const id = await store.insert(tx, fields, deps.clock.now());
           const after = view(await existing(tx, id));
           await audit({ action: `${noun}.created`, subject: id, after });
@@ -78,7 +80,7 @@ export function adminTerms<
         return saveChange(deps, origin, async (tx, audit) => {
           const current = await existing(tx, id);
           const fields = it.patched(current, body);
-          await requireProvider(tx, fields.provider);
+          await requireProvider(tx, providerIn(fields));
           await store.update(tx, id, fields);
           const after = view(await existing(tx, id));
           await audit({ action: `${noun}.changed`, subject: id, before: view(current), after });
@@ -101,6 +103,10 @@ export function adminTerms<
     );
 }
 
+/** The provider that must exist; null: none is named. */
+const providerIn = (fields: object): string | null =>
+  "provider" in fields && typeof fields.provider === "string" ? fields.provider : null;
+
 const existingBy =
   <Row>(find: (reader: Reader, id: string) => Promise<Row | null>) =>
   async (reader: Reader, id: string): Promise<Row> => {
@@ -109,15 +115,17 @@ const existingBy =
     return row;
   };
 
-function docsOf({ noun, words, schemas: { body, patch, view } }: Documented) {
-  const docs = adminRoute("prices");
+function docsOf({ noun, tag, words, schemas: { body, patch, view } }: Documented) {
+  const docs = adminRoute(tag ?? "prices");
   return {
     list: docs({ summary: `List ${noun}s, newest first`, query: LIST_QUERY, answers: { 200: pageOf(view) } }),
     create: docs({ summary: `Enter a ${noun}`, ...words, body, answers: { 201: view } }),
     read: docs({ summary: `Read a ${noun}`, answers: { 200: view } }),
     patch: docs({
       summary: `Change a ${noun}`,
-      description: "Applies to future calls: records keep the prices that they were priced with.",
+      ...(!tag && {
+        description: "Applies to future calls: records keep the prices that they were priced with.",
+      }),
       body: patch,
       answers: { 200: view },
     }),

@@ -1,10 +1,13 @@
 import { Elysia } from "elysia";
 import { Me, OWN_DIMENSIONS, type OwnSession, OwnSessions } from "#shared/admin/me.ts";
+import { storedEmail } from "#shared/admin/people.ts";
+import { SeatUse } from "#shared/admin/seats.ts";
 import { isId } from "#shared/ids.ts";
 import { COMPARES, RANGES, Result } from "#shared/report.ts";
 import { noContent, ownRoute } from "../admin/documented.ts";
 import { readParameters, requireKnown } from "../admin/list.ts";
 import { ownKeyView } from "../admin/own-key.ts";
+import { seatUse } from "../bills/seats.ts";
 import { GatewayError } from "../errors.ts";
 import { type OwnUsageDeps, ownMonth, ownReport } from "../identity/own-month.ts";
 import { type Own, type OwnDeps, ownPerson } from "../identity/own-person.ts";
@@ -42,6 +45,14 @@ export const me = (deps: MeDeps) =>
         answers: { 200: Result },
       }),
     })
+    .get(
+      "/seats",
+      ({ own }) => seatUse(deps.database, deps.clock.now().toISOString().slice(0, 7), storedEmail(own.email)),
+      ownRoute("read", {
+        summary: "Own subscriptions of this month, and their use",
+        answers: { 200: SeatUse },
+      }),
+    )
     .get("/sessions", async ({ own }) => ({ data: await sessionsOf(deps, own) }), {
       ...ownRoute("read", { summary: "List own sessions, newest first", answers: { 200: OwnSessions } }),
     })

@@ -111,6 +111,12 @@ const ELSEWHERE = new Set([
   "POST /providers/:id",
   "POST /prices/reprice",
   "POST /vendor-accounts/:id/fetch",
+  ...["seats", "commitments"].flatMap((path) => [
+    `POST /${path}`,
+    `PATCH /${path}/:id`,
+    `DELETE /${path}/:id`,
+  ]),
+  "POST /seats/:id",
   "POST /prices/reprice/:id/cancel",
   "POST /prices/refresh",
   "POST /prices/changes/:id/approve",

@@ -39,7 +39,7 @@ settings: { hooks: "yes" }
       "f.yaml:8 routes.coding.surface: Expected one of chat, embeddings, image_generation, tts, rerank.",
       "f.yaml:11 routes.coding.modle: Unexpected property.",
       "f.yaml:12 routes.half.model: Expected required property.",
-      "f.yaml:13 kyes: Unknown kind. Known kinds are providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, budgets, alerts, prices, discounts, vendor-accounts, reports, settings.",
+      "f.yaml:13 kyes: Unknown kind. Known kinds are providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, budgets, alerts, prices, discounts, seats, commitments, vendor-accounts, reports, settings.",
       "f.yaml:14 prices: Expected a list.",
       "f.yaml:15 settings.hooks: Expected boolean.",
     ]);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import fc from "fast-check";
 import { ApiError } from "#gateway/pages/data/api.ts";
+import * as bills from "#gateway/pages/settings/forms/bill-forms.ts";
 import * as calls from "#gateway/pages/settings/forms/call-forms.ts";
 import { documentOf, rowsOf } from "#gateway/pages/settings/forms/document-rows.ts";
 import { bodyOf, type Drafts, draftsOf } from "#gateway/pages/settings/forms/draft.ts";
@@ -11,7 +12,7 @@ import * as people from "#gateway/pages/settings/forms/people-forms.ts";
 import { faultsOf } from "#shared/schema.ts";
 import { DEFAULT_SETTINGS, Settings } from "#shared/settings.ts";
 
-const FORMS = Object.values({ ...calls, ...people });
+const FORMS = Object.values({ ...calls, ...people, ...bills });
 
 /** Bodies without a form of this kind, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {

@@ -13,6 +13,7 @@ import { ProviderPut } from "#shared/admin/providers.ts";
 import { SavedReportPut } from "#shared/admin/reports.ts";
 import { RoleMappingPut } from "#shared/admin/role-mappings.ts";
 import { RoutePut } from "#shared/admin/routes.ts";
+import { CommitmentBody, SeatBody } from "#shared/admin/seats.ts";
 import { TeamPut } from "#shared/admin/teams.ts";
 import { VendorAccountPut } from "#shared/admin/vendor-bills.ts";
 import { isRecord } from "#shared/json.ts";
@@ -123,6 +124,15 @@ export const RESOURCE_KINDS = {
     secrets: [],
     ...byId(discountName),
   },
+  seats: { path: "/seats", shape: "listed", form: SeatBody, create: "post", secrets: [], ...byId(seatName) },
+  commitments: {
+    path: "/commitments",
+    shape: "listed",
+    form: CommitmentBody,
+    create: "post",
+    secrets: [],
+    ...byId(({ name, effective_from: from }) => `${name} from ${startOf(from)}`),
+  },
   "vendor-accounts": named("/vendor-accounts", VendorAccountPut, ["credential"]),
   reports: {
     path: "/reports",
@@ -156,6 +166,11 @@ function priceName({ provider, model, tier = STANDARD, effective_from: from }: M
 function discountName({ provider, models, tiers, effective_from: from }: Members): string {
   const inTiers = Array.isArray(tiers) ? ` (${tiers.join(", ")})` : "";
   return `${provider}/${Array.isArray(models) ? models.join(",") : "*"}${inTiers} from ${startOf(from)}`;
+}
+
+/** Identified by person, vendor, plan and start. */
+function seatName({ person, vendor, plan = "", effective_from: from }: Members): string {
+  return `${vendor} ${plan} of ${String(person).toLowerCase()} from ${startOf(from)}`;
 }
 
 function startOf(from: unknown): string {

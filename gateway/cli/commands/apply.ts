@@ -55,7 +55,7 @@ and is the only way to give a credential. Prices are a list; everything else is 
   settings: { default_route: coding }
 
 Kinds: providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, budgets, alerts,
-prices, discounts, vendor-accounts, reports, settings. Their fields are those of the admin API (/openapi).`;
+prices, discounts, seats, commitments, vendor-accounts, reports, settings. Their fields are those of the admin API (/openapi).`;
 
 async function apply(file: string, options: Options): Promise<void> {
   const text = file === "-" ? await Bun.stdin.text() : await readNamed(file);

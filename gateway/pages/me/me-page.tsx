@@ -18,6 +18,7 @@ import { Answered } from "../parts/states.tsx";
 import { ConnectAgent } from "./connect-agent.tsx";
 import { OwnKeys } from "./own-keys.tsx";
 import { OwnPullRequests } from "./own-pull-requests.tsx";
+import { OwnSeats } from "./own-seats.tsx";
 import { OwnSignIns } from "./own-sign-ins.tsx";
 import { type OwnSearch, OwnUsage } from "./own-usage.tsx";
 
@@ -81,6 +82,7 @@ export function MePage() {
             <Month me={me} />
             <OwnUsage days={days} groups={groups} search={search} change={change} />
             {pullRequests && <OwnPullRequests items={pullRequests.data} isPart={me.role === "member"} />}
+            <OwnSeats />
             <OwnKeys keys={me.keys} made={setSecret} />
             <Panel
               title="Connect an agent"

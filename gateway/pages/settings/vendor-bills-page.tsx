@@ -18,8 +18,9 @@ import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Fault } from "../parts/states.tsx";
 import { momentColumn, switchColumn, textColumn } from "./cells.tsx";
-import { VENDOR_ACCOUNT } from "./forms/call-forms.ts";
+import { VENDOR_ACCOUNT } from "./forms/bill-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
+import { PaidAnyway } from "./seats.tsx";
 
 const RECONCILIATION = "/admin/v1/reconciliation";
 const ACCOUNTS = "/admin/v1/vendor-accounts";
@@ -205,6 +206,7 @@ export function VendorBillsPage() {
         {({ accounts }) => accounts.map((it) => <Account key={it.account} it={it} />)}
       </Answered>
       <ResourcePanel facts={FACTS} />
+      <PaidAnyway month={month} />
     </>
   );
 }

@@ -6,7 +6,6 @@ import { McpServerBody, McpServerPatch } from "#shared/admin/mcp-servers.ts";
 import { PriceBody, PricePatch } from "#shared/admin/prices.ts";
 import { ProviderBody, ProviderPatch } from "#shared/admin/providers.ts";
 import { RouteBody, RoutePatch } from "#shared/admin/routes.ts";
-import { VendorAccountBody, VendorAccountPatch } from "#shared/admin/vendor-bills.ts";
 import { formOf, type Words } from "./field.ts";
 
 /** How what calls go through is entered: labels in the order of the forms, and where the schemas' words do not fit, others. */
@@ -207,33 +206,4 @@ export const HOOK_POLICY = formOf(HookPolicyBody, HookPolicyPatch, {
   action: "Action",
   reason: "Reason",
   enabled: "Enabled",
-});
-
-export const VENDOR_ACCOUNT = formOf(VendorAccountBody, VendorAccountPatch, {
-  name: "Name",
-  vendor: "Vendor",
-  credential: {
-    ...SECRET,
-    help: `An administrator's key of Anthropic or OpenAI, to fetch the bill daily. ${SECRET.help}`,
-  },
-  base_url: { label: "Address", placeholder: "the vendor's own" },
-  providers: {
-    label: "Providers that it pays for",
-    suggest: "provider",
-    placeholder: "all of the vendor's kinds",
-  },
-  keys: { label: "The vendor's keys that the gateway uses", placeholder: "all" },
-  models: {
-    label: "Models by the bill's names",
-    item: "name",
-    members: { name: "In the bill", value: { label: "Model", help: "", suggest: "model" } },
-  },
-  time_zone: { label: "Time zone of its days", suggest: "time_zone" },
-  rates: {
-    label: "Currencies",
-    item: "rate",
-    members: { name: "Currency", value: { label: "USD for one", help: "" } },
-  },
-  allow_private_network: PRIVATE,
-  enabled: "Fetched daily",
 });

@@ -1,0 +1,215 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Database, Transaction } from "#drizzle/database.ts";
+import { commitments, seats } from "#drizzle/schema/vendor-bills.ts";
+import { readDecimal, readInstant } from "#shared/admin/fields.ts";
+import { storedEmail } from "#shared/admin/people.ts";
+import {
+  type CommitmentPatch,
+  type CommitmentUse,
+  type CommitmentView,
+  SEAT_AGENTS,
+  type SeatPatch,
+  type SeatUse,
+  type UsedSeat,
+} from "#shared/admin/seats.ts";
+import {
+  decimalQuotient,
+  difference,
+  type Exact,
+  formatDecimal,
+  isOver,
+  parseDecimal,
+  plus,
+  times,
+  ZERO,
+} from "#shared/decimal.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { GatewayError } from "../errors.ts";
+import { idRows } from "../stores/id-rows.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
+
+export type SeatRow = typeof seats.$inferSelect;
+export type SeatFields = Omit<SeatRow, "orgId" | "id" | "createdAt">;
+export type CommitmentRow = typeof commitments.$inferSelect;
+export type CommitmentFields = Omit<CommitmentRow, "orgId" | "id" | "createdAt">;
+
+export const SEATS = idRows(seats);
+export const COMMITMENTS = idRows(commitments);
+
+const stored = (instant: string): string => new Date(readInstant(instant) ?? 0).toISOString();
+const money = (usd: string | number): string => readDecimal(usd) ?? "0";
+/** Only members that a body has. */
+const given = <T, V>(value: T | undefined, name: string, read: (value: T) => V) =>
+  value === undefined ? {} : { [name]: read(value) };
+const same = <T>(value: T): T => value;
+
+function requireOrder<T extends { effectiveFrom: string; effectiveTo: string | null }>(it: T): T {
+  if (it.effectiveTo !== null && it.effectiveTo <= it.effectiveFrom) {
+    throw new GatewayError("invalid_request", "/effective_to: Expected a time after effective_from.");
+  }
+  return it;
+}
+
+/** The seat with what the body gives. @throws GatewayError if it would end before it begins */
+export const editedSeat = (current: SeatFields | null, body: SeatPatch): SeatFields =>
+  requireOrder({
+    ...(current ?? {
+      person: "",
+      vendor: "other",
+      plan: "",
+      monthlyUsd: "0",
+      effectiveFrom: "",
+      effectiveTo: null,
+    }),
+    ...given(body.person, "person", storedEmail),
+    ...given(body.vendor, "vendor", same),
+    ...given(body.plan, "plan", same),
+    ...given(body.monthly_usd, "monthlyUsd", money),
+    ...given(body.effective_from, "effectiveFrom", stored),
+    ...given(body.effective_to, "effectiveTo", (at) => at && stored(at)),
+  });
+
+const NEW_COMMITMENT: CommitmentFields = {
+  ...{ name: "", kind: "commitment", provider: "", models: null },
+  ...{ amountUsd: "0", worthUsd: null, effectiveFrom: "", effectiveTo: "" },
+};
+
+/** The commitment with what the body gives. @throws GatewayError if it would end before it begins */
+export const editedCommitment = (current: CommitmentFields | null, body: CommitmentPatch): CommitmentFields =>
+  requireOrder({
+    ...(current ?? NEW_COMMITMENT),
+    ...given(body.name, "name", same),
+    ...given(body.kind, "kind", same),
+    ...given(body.provider, "provider", same),
+    ...given(body.models, "models", same),
+    ...given(body.amount_usd, "amountUsd", money),
+    ...given(body.worth_usd, "worthUsd", (usd) => (usd === null ? null : money(usd))),
+    ...given(body.effective_from, "effectiveFrom", stored),
+    ...given(body.effective_to, "effectiveTo", stored),
+  });
+
+/** Adds seats, or changes those of the same person, vendor, plan and start. */
+export async function importSeats(tx: Transaction, wanted: readonly SeatFields[], now: Date) {
+  const read = { added: 0, changed: 0 };
+  for (const seat of wanted) {
+    const { person, vendor, plan, effectiveFrom } = seat;
+    const isSame = and(
+      eq(seats.orgId, DEFAULT_ORG),
+      eq(seats.person, person),
+      eq(seats.vendor, vendor),
+      eq(seats.plan, plan),
+      eq(seats.effectiveFrom, effectiveFrom),
+    );
+    const changed = await tx.update(seats).set(seat).where(isSame).returning({ id: seats.id });
+    if (changed.length > 0) read.changed += 1;
+    else {
+      await SEATS.insert(tx, seat, now);
+      read.added += 1;
+    }
+  }
+  return read;
+}
+
+const DAY_MS = 86_400_000;
+type Db = Pick<Database, "db">;
+
+/**
+ * Seats of a month, such as `2026-11`, beside the use of their agents: calls on the subscription lane, and what agents report
+ * about themselves; an agent that does both counts once, by the higher figure. `person`: theirs alone.
+ */
+export const seatUse = ({ db }: Db, month: string, person: string | null = null): Promise<SeatUse> =>
+  withStoreErrors(async () => {
+    const fromMs = Date.parse(`${month}-01`);
+    const toMs = Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5, 7)));
+    const [from, to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
+    const agents = Object.entries(SEAT_AGENTS).flatMap(([vendor, names]) =>
+      names.map((name) => ({ vendor, name })),
+    );
+    const rows = await db.execute<Omit<UsedSeat, "cost_usd"> & { began: string; ended: string | null }>(sql`
+      with agents as (
+        select * from jsonb_to_recordset(${JSON.stringify(agents)}::text::jsonb) as a(vendor text, name text)
+      ), uses as (
+        select lower(r.owner) as person, a.vendor, count(*) as calls, sum(r.cost_usd) as usd, max(r.started_at) as last_at
+        from requests r join agents a on r.client like a.name
+        where r.org_id = ${DEFAULT_ORG} and r.channel = 'subscription' and r.owner is not null
+          and r.started_at >= ${from}::timestamptz and r.started_at < ${to}::timestamptz
+        group by 1, 2
+        union all
+        select lower(p.owner), a.vendor, sum(p.operations), sum(p.cost_usd), max(p.ended_at)
+        from agent_points p join agents a on p.client like a.name
+        where p.org_id = ${DEFAULT_ORG} and p.owner is not null
+          and p.ended_at >= ${from}::timestamptz and p.ended_at < ${to}::timestamptz
+        group by 1, 2
+      )
+      select s.person, s.vendor, s.plan, s.monthly_usd::text as monthly_usd, s.effective_from as began, s.effective_to as ended,
+        case when s.vendor in (select vendor from agents) then
+          coalesce(max(greatest(u.calls, (u.last_at is not null)::int)), 0)::integer end as calls,
+        max(u.usd)::text as value_usd, max(u.last_at) as last_used_at
+      from seats s left join uses u on u.person = s.person and u.vendor = s.vendor
+      where s.org_id = ${DEFAULT_ORG} and s.effective_from < ${to}::timestamptz
+        and coalesce(s.effective_to, 'infinity') > ${from}::timestamptz
+        and (${person}::text is null or s.person = ${person})
+      group by s.id, s.person, s.vendor, s.plan, s.monthly_usd, s.effective_from, s.effective_to
+      order by s.person, s.vendor, s.plan`);
+    const list = rows.map(({ began, ended, last_used_at: at, ...row }): UsedSeat => {
+      const paidMs =
+        Math.min(toMs, ended === null ? toMs : Date.parse(ended)) - Math.max(fromMs, Date.parse(began));
+      const days = (ms: number) => Math.max(1, Math.round(ms / DAY_MS));
+      const whole = parseDecimal(String(days(toMs - fromMs)));
+      const cost = decimalQuotient(times(parseDecimal(row.monthly_usd), days(paidMs)), whole);
+      return { ...row, cost_usd: formatDecimal(cost), last_used_at: at && new Date(at).toISOString() };
+    });
+    return { month, seats: list, vendors: byVendor(list) };
+  });
+
+const sum = (amounts: readonly string[]): string =>
+  formatDecimal(amounts.map(parseDecimal).reduce(plus, ZERO));
+
+const byVendor = (list: readonly UsedSeat[]): SeatUse["vendors"] =>
+  [...Map.groupBy(list, ({ vendor }) => vendor)].map(([vendor, those]) => {
+    const isKnown = those.every(({ calls }) => calls !== null);
+    const values = those.flatMap(({ value_usd }) => value_usd ?? []);
+    return {
+      vendor,
+      seats: those.length,
+      used: isKnown ? those.filter(({ calls }) => (calls ?? 0) > 0).length : null,
+      cost_usd: sum(those.map(({ cost_usd }) => cost_usd)),
+      unused_usd: isKnown ? sum(those.flatMap(({ calls, cost_usd }) => (calls === 0 ? cost_usd : []))) : null,
+      value_usd: values.length === 0 ? null : sum(values),
+    };
+  });
+
+/** Commitments, the latest first, with the use that they covered until now. */
+export const commitmentUse = ({ db }: Db, now: Date): Promise<CommitmentUse["data"]> =>
+  withStoreErrors(async () => {
+    const rows = await db.execute<{ id: string; usd: string }>(sql`
+      select c.id, coalesce(sum(r.cost_usd), 0)::text as usd
+      from commitments c left join requests r on r.org_id = c.org_id and r.provider = c.provider
+        and r.channel <> 'subscription' and r.started_at >= c.effective_from and r.started_at < c.effective_to
+        and (c.models is null or coalesce(r.response_model, r.model) like any (
+          select replace(replace(replace(m, '\\', '\\\\'), '_', '\\_'), '*', '%') from unnest(c.models) m))
+      where c.org_id = ${DEFAULT_ORG} group by c.id`);
+    const covered = new Map(rows.map(({ id, usd }) => [id, parseDecimal(usd)]));
+    const list = await COMMITMENTS.list(db, { after: null, limit: 1000 });
+    return list.map((row) => ({ ...commitmentView(row), ...useOf(row, covered.get(row.id) ?? ZERO, now) }));
+  });
+
+export const commitmentView = ({ orgId: _, ...row }: CommitmentRow): CommitmentView => ({
+  ...{ id: row.id, name: row.name, kind: row.kind, provider: row.provider, models: row.models },
+  ...{ amount_usd: row.amountUsd, worth_usd: row.worthUsd },
+  ...{ effective_from: row.effectiveFrom, effective_to: row.effectiveTo, created_at: row.createdAt },
+});
+
+function useOf(row: CommitmentRow, covered: Exact, now: Date) {
+  const worthUsd = row.worthUsd ?? (row.kind === "credit" ? row.amountUsd : null);
+  const [beganMs, endsMs] = [Date.parse(row.effectiveFrom), Date.parse(row.effectiveTo)];
+  const elapsed = Math.min(1, Math.max(0, (now.getTime() - beganMs) / (endsMs - beganMs)));
+  const worth = worthUsd === null ? null : parseDecimal(worthUsd);
+  const used = worth && isOver(covered, worth) ? worth : covered;
+  const of = worthUsd === null ? Number(row.amountUsd) * elapsed : Number(worthUsd);
+  return {
+    covered_usd: formatDecimal(used),
+    left_usd: worth && formatDecimal(difference(worth, used)),
+    share: of === 0 ? null : Number(formatDecimal(used)) / of,
+  };
+}

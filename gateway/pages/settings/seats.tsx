@@ -1,0 +1,146 @@
+import { useQuery } from "@tanstack/react-query";
+import type { CommitmentUse, CommitmentView, SeatUse, SeatView, UsedSeat } from "#shared/admin/seats.ts";
+import { getJson } from "../data/api.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { isoDay } from "../parts/dates.ts";
+import { Money } from "../parts/money.tsx";
+import { Panel } from "../parts/page-head.tsx";
+import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
+import { COMMITMENT, SEAT } from "./forms/bill-forms.ts";
+import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
+
+const day = (at: string) => isoDay(Date.parse(at));
+
+const SEATS: ResourceFacts<SeatView> = {
+  path: "/admin/v1/seats",
+  title: "Seats",
+  noun: "seat",
+  sub: "Subscriptions of people, paid by the month. A CSV file is imported with POST /admin/v1/seats/import.",
+  idOf: ({ id }) => id,
+  nameOf: ({ person, vendor }) => `${vendor} of ${person}`,
+  columns: [
+    textColumn("person", "Person", { of: ({ person }) => person }),
+    textColumn("vendor", "Vendor", { of: ({ vendor }) => vendor }),
+    textColumn("plan", "Plan", { of: ({ plan }) => plan }),
+    numberColumn("monthly", "A month", {
+      of: ({ monthly_usd }) => `$${monthly_usd}`,
+      by: ({ monthly_usd }) => Number(monthly_usd),
+    }),
+    textColumn("from", "From", { of: ({ effective_from }) => day(effective_from) }),
+    textColumn("to", "Until", { of: ({ effective_to: to }) => to && day(to), none: "no end" }),
+  ],
+  form: SEAT,
+  empty: "Add the subscriptions of people to see who uses theirs.",
+  removal: { verb: "Delete", effect: "Its months are gone, too. To end it, set until when it is paid." },
+};
+
+const USED_COLUMNS: readonly Column<UsedSeat>[] = [
+  textColumn("person", "Person", { of: ({ person }) => person }),
+  textColumn("seat", "Seat", { of: ({ vendor, plan }) => `${vendor} ${plan}` }),
+  {
+    id: "calls",
+    head: "Use",
+    sort: ({ calls }) => calls,
+    cell: ({ calls }) =>
+      calls === null ? (
+        <span className="mute">not seen here</span>
+      ) : (
+        <span className={calls === 0 ? "tag warn" : "tag good"}>{calls === 0 ? "not used" : "used"}</span>
+      ),
+  },
+  {
+    id: "cost",
+    head: "Cost of the month",
+    isNumber: true,
+    sort: ({ cost_usd }) => Number(cost_usd),
+    cell: ({ cost_usd }) => <Money value={cost_usd} />,
+  },
+  {
+    id: "value",
+    head: "Use at list prices",
+    isNumber: true,
+    sort: ({ value_usd }) => Number(value_usd ?? 0),
+    cell: ({ value_usd }) => <Money value={value_usd} />,
+  },
+  momentColumn("last", "Last used", {
+    of: ({ last_used_at }) => last_used_at,
+    none: "No use in this month.",
+  }),
+];
+
+/** Seats of a month beside their use. Nothing is shown if there are none. */
+function UsedSeats({ month }: { month: string }) {
+  const { data } = useQuery({
+    queryKey: ["seats", month],
+    queryFn: ({ signal }) => getJson<SeatUse>(`/admin/v1/seats/use?month=${month}`, signal),
+  });
+  if (!data || data.seats.length === 0) return null;
+  const summary = data.vendors.map(({ vendor, seats, used, unused_usd: unused }) =>
+    used === null
+      ? `${vendor}: ${seats}`
+      : `${vendor}: ${used} of ${seats} used, $${Number(unused).toFixed(2)} unused`,
+  );
+  return (
+    <Panel title="Who uses their seat" sub={`${summary.join(" · ")}.`}>
+      <DataTable
+        label="Use of seats"
+        columns={USED_COLUMNS}
+        rows={data.seats}
+        rowKey={({ person, vendor, plan }) => [person, vendor, plan].join("\n")}
+      />
+    </Panel>
+  );
+}
+
+type Commitment = CommitmentView & Partial<Pick<CommitmentUse["data"][number], "covered_usd" | "left_usd">>;
+
+const COMMITMENTS: ResourceFacts<Commitment> = {
+  path: "/admin/v1/commitments",
+  title: "Commitments and credits",
+  noun: "commitment",
+  sub: "What is paid for use beforehand. Reports spread it over the use that it covers, as the effective cost.",
+  idOf: ({ id }) => id,
+  nameOf: ({ name }) => name,
+  columns: [
+    textColumn("name", "Name", { of: ({ name }) => name }),
+    textColumn("kind", "Kind", { of: ({ kind }) => kind }),
+    textColumn("covers", "Covers", {
+      of: ({ provider, models }) => `${provider} ${models?.join(", ") ?? ""}`,
+    }),
+    numberColumn("paid", "Paid", {
+      of: ({ amount_usd }) => `$${amount_usd}`,
+      by: ({ amount_usd }) => Number(amount_usd),
+    }),
+    textColumn("time", "Time", {
+      of: ({ effective_from: from, effective_to: to }) => `${day(from)} to ${day(to)}`,
+    }),
+    numberColumn("covered", "Covered", {
+      of: ({ covered_usd: usd = null }) => usd && `$${Number(usd).toFixed(2)}`,
+      by: ({ covered_usd: usd }) => Number(usd ?? 0),
+    }),
+    numberColumn("left", "Left", {
+      of: ({ left_usd: usd = null }) => usd && `$${Number(usd).toFixed(2)}`,
+      by: ({ left_usd: usd }) => Number(usd ?? 0),
+    }),
+  ],
+  form: COMMITMENT,
+  empty: "Add commitments, provisioned throughput and prepaid credits to see what is left of them.",
+  removal: { verb: "Delete", effect: "The effective cost of its time is the cost again." },
+};
+
+/** Seats and commitments: what is paid whatever is used. */
+export function PaidAnyway({ month }: { month: string }) {
+  const { data } = useQuery({
+    queryKey: ["commitments", "use"],
+    queryFn: ({ signal }) => getJson<CommitmentUse>("/admin/v1/commitments/use", signal),
+  });
+  const used = new Map(data?.data.map((it) => [it.id, it]));
+  const pick = (rows: readonly Commitment[]) => rows.map((row) => ({ ...row, ...used.get(row.id) }));
+  return (
+    <>
+      <UsedSeats month={month} />
+      <ResourcePanel facts={SEATS} />
+      <ResourcePanel facts={{ ...COMMITMENTS, pick }} />
+    </>
+  );
+}
