@@ -40,6 +40,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unkn
   digest: async () => (await import("./commands/digest.ts")).addDigest,
   bills: async () => (await import("./commands/bills.ts")).addBills,
   reconcile: async () => (await import("./commands/reconcile.ts")).addReconcile,
+  periods: async () => (await import("./commands/periods.ts")).addPeriods,
+  restate: async () => (await import("./commands/reprice.ts")).addRestate,
   reprice: async () => (await import("./commands/reprice.ts")).addReprice,
   rollups: async () => (await import("./commands/rollups.ts")).addRollups,
   retention: async () => (await import("./commands/retention.ts")).addRetention,

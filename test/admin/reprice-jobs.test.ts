@@ -37,12 +37,13 @@ afterAll(async () => {
 });
 
 type Job = Record<string, unknown> & { id: string; state: string; checked_records: number };
-const job = (id: string) => gateway.admin<Job>("GET", `/prices/reprice/${id}`);
+type Kind = "reprice" | "restate";
+const job = (id: string, kind: Kind = "reprice") => gateway.admin<Job>("GET", `/prices/${kind}/${id}`);
 const audited = async (action: string) =>
   (await gateway.admin<{ data: object[] }>("GET", `/audit?action=${action}`)).data;
 
 /** Starts a job over `WINDOW`, and keeps it from its second half until `go` is called. */
-async function halted(): Promise<{ started: Job; go(): Promise<void> }> {
+async function halted(kind: Kind = "reprice"): Promise<{ started: Job; go(): Promise<void> }> {
   const go = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
   const holding = sql.begin(async (tx) => {
@@ -53,9 +54,9 @@ async function halted(): Promise<{ started: Job; go(): Promise<void> }> {
     await go.promise;
   });
   await locked.promise;
-  const started = await gateway.admin<Job>("POST", "/prices/reprice", WINDOW);
+  const started = await gateway.admin<Job>("POST", `/prices/${kind}`, WINDOW);
   await until(async () => (await waiting()).length === 1);
-  expect(await job(started.id)).toMatchObject({ checked_records: HALF });
+  expect(await job(started.id, kind)).toMatchObject({ checked_records: HALF });
   return {
     started,
     go: async () => {
@@ -97,7 +98,7 @@ test("models without a price are listed with the calls that price them", async (
     headers: { authorization: `Bearer ${ADMIN_KEY}` },
   });
   const { reports }: ReportPayload = await answer.json();
-  expect(reports[0]?.description).toContain("GET /admin/v1/prices/unpriced names the call");
+  expect(reports[0]?.description).toContain("Prices in the console says why");
   expect(reports[0]?.result?.rows).toMatchObject([
     { groups: ["dear-model"], current: { unpriced_requests: 1, cost_usd: null } },
   ]);
@@ -203,4 +204,53 @@ test("a job of two gateways goes on after both were killed in its midst, is foll
   expect(await follower.exited).toBe(0);
   expect(follower.text()).toContain("100 %  6,000 of 6,000 records checked, 6,000 priced\r\n");
   expect(follower.text()).toContain("6,000 of 6,000 unpriced records got a price.\r\n");
+});
+
+const run = async (...words: string[]) => {
+  const child = Bun.spawn([...TALLYGATE, ...words, "--url", gateway.url], {
+    env: { ...process.env, ADMIN_KEY },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  return await new Response(child.stdout).text();
+};
+
+test("a restatement goes on after kill -9 in its midst; sums and versions agree with the database's own", async () => {
+  const price = { model: "dear-model", effective_from: "2026-10-05", input: "0.000007", output: "0.000011" };
+  await gateway.admin("POST", "/prices", price);
+  expect(
+    await run("restate", "--from", WINDOW.from, "--to", WINDOW.to, "--model", "dear-model", "--dry-run"),
+  ).toMatch(
+    /^6,000 of 6,000 records would change\.\nCost of the window: 0\.000000018 USD before, 0\.000000108 USD then\.\n[\s\S]*2026-10 {2}\(no team\) {2}dear-model {4}6,000/,
+  );
+  const { started, go } = await halted("restate");
+  await Promise.all([gateway.kill(), other.kill()]);
+  await go();
+  await Promise.all([gateway.start(), other.start()]);
+  await until(async () => (await job(started.id, "restate")).state === "done");
+
+  const [reference] = await sql`
+    select trim_scale(sum(input_tokens * 0.000000000007 + output_tokens * 0.000000000011))::text as "new",
+      trim_scale(sum(cost_usd))::text as stored, (select trim_scale(sum(cost_usd))::text from record_versions where reason = 'restated') as old,
+      (select count(*)::integer from record_versions where reason = 'restated') as versions
+    from requests where started_at < '2026-11-01'`;
+  const sums = { new: "0.000000108", stored: "0.000000108", old: "0.000000018", versions: RECORDS };
+  expect(reference).toEqual(sums);
+  expect(await job(started.id, "restate")).toMatchObject({
+    ...{ records: RECORDS, checked_records: RECORDS, restated_records: RECORDS },
+    ...{ old_cost_usd: sums.old, new_cost_usd: sums.new, difference_usd: "0.00000009" },
+    differences: [{ month: "2026-10", records: RECORDS, difference_usd: "0.00000009" }],
+  });
+});
+
+test("the command line closes a month, lists it, and opens it again", async () => {
+  expect(await run("periods", "list")).toBe("No month was closed yet.\n");
+  const usd = "0.000000108";
+  expect(await run("periods", "close", "2026-10")).toBe(
+    `2026-10 is closed, with 6,000 records and ${usd} USD.\n`,
+  );
+  expect(await run("periods", "list")).toMatch(
+    /\n2026-10 {2}closed {4}6,000 +0\.000000108 +0 +0 {2}admin key\n$/,
+  );
+  expect(await run("periods", "reopen", "2026-10")).toBe("2026-10 is open again.\n");
 });

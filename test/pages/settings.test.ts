@@ -428,14 +428,35 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     const price = { model: "dear-model", effective_from: "2026-01-01", input: "1000000", output: "1000000" };
     await gateway.admin("POST", "/prices", price);
     await open("/settings/prices", "Prices");
-    await page.getByRole("textbox", { name: "From" }).fill("2026-01-01");
-    await page.getByRole("textbox", { name: "To" }).fill("2999-12-31");
-    await page.getByRole("button", { name: "Show what would change" }).click();
+    const region = (name: string) => page.getByRole("region", { name });
+    const dryRun = async (panel: string) => {
+      await region(panel).getByRole("textbox", { name: "From" }).fill("2026-01-01");
+      await region(panel).getByRole("textbox", { name: "To" }).fill("2999-12-31");
+      await region(panel).getByRole("button", { name: "Show what would change" }).click();
+    };
+    await dryRun("Price calls later");
     await page.getByText(/3 of 3 calls get a price/).waitFor();
     await page.getByRole("button", { name: "Price 3 calls" }).click();
     await page.getByText("Done.", { exact: true }).waitFor();
     const [left] = await sql`select count(*)::integer as unpriced from requests where unpriced`;
     expect(left).toEqual({ unpriced: 0 });
+
+    await gateway.admin("POST", "/prices", { ...price, effective_from: "2026-01-02", input: "2000000" });
+    const past = region("Correct the past");
+    await past.getByRole("textbox", { name: "Model" }).fill("dear-model");
+    await dryRun("Correct the past");
+    await past.getByText(/3 of 3 calls change/).waitFor();
+    await past.getByRole("region", { name: "What changes" }).getByText("dear-model").waitFor();
+    await past.getByRole("button", { name: "Restate 3 calls" }).click();
+    await past.getByText("Done.", { exact: true }).waitFor();
+    await region("Price list").getByText("Set PRICES_URL").waitFor();
+    const month = new Date().toISOString().slice(0, 7);
+    await region("Closed months").getByRole("textbox", { name: "Month" }).fill(month);
+    await region("Closed months").getByRole("button", { name: "Close the month" }).click();
+    await region("Closed months")
+      .getByRole("button", { name: `Reopen ${month}` })
+      .click();
+    await region("Closed months").getByText("open", { exact: true }).waitFor();
 
     // One that waits after a failure, so it is still there.
     const id = newId();

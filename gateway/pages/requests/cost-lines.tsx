@@ -59,6 +59,11 @@ export function CostLines({ cost, total, floor }: CostLinesProps) {
           Its prices were set <Moment at={cost.repriced_at} />, after the call.
         </p>
       )}
+      {cost.versions.map(({ cost_usd: usd, until, reason, actor }) => (
+        <p className="mute small" key={until}>
+          Until <Moment at={until} />: <Money value={usd} whole /> ({reason} by {actor}).
+        </p>
+      ))}
     </>
   );
 }

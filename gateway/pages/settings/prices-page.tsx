@@ -11,8 +11,10 @@ import { count, plainUsd } from "../parts/format.ts";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
 import { numberColumn, textColumn } from "./cells.tsx";
+import { ClosedMonths } from "./closed-months.tsx";
 import { Discounts } from "./discounts.tsx";
 import { PRICE } from "./forms/call-forms.ts";
+import { PriceList } from "./price-list.tsx";
 import { Reprice } from "./reprice.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 
@@ -172,7 +174,10 @@ export const PricesPage = () => (
     <PricesOfDay />
     <OwnPrices />
     <Discounts />
-    <Reprice />
+    <PriceList />
+    <Reprice kind="reprice" />
+    <Reprice kind="restate" />
+    <ClosedMonths />
   </>
 );
 

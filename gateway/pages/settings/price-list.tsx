@@ -1,0 +1,133 @@
+import { Button, Group } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { PriceChanges, PriceChangeView } from "#shared/admin/price-changes.ts";
+import { getJson, sendJson } from "../data/api.ts";
+import { type Column, DataTable } from "../parts/data-table.tsx";
+import { counted } from "../parts/format.ts";
+import { Moment } from "../parts/moment.tsx";
+import { Panel } from "../parts/page-head.tsx";
+import { Fault } from "../parts/states.tsx";
+import { momentColumn, textColumn } from "./cells.tsx";
+
+const PATH = "/admin/v1/prices";
+
+/** The fetched price list: what is new, and changed prices that wait for approval. */
+export function PriceList() {
+  const queries = useQueryClient();
+  const { data } = useQuery({
+    queryKey: ["settings", "price-changes"],
+    queryFn: ({ signal }) => getJson<PriceChanges>(`${PATH}/changes`, signal),
+  });
+  const onSuccess = () => queries.invalidateQueries({ queryKey: ["settings"] });
+  const refresh = useMutation({
+    mutationFn: () => sendJson<unknown>(`${PATH}/refresh`, { method: "POST", body: {} }),
+    onSuccess,
+  });
+  const decide = useMutation({
+    mutationFn: ({ id, verb }: { id: string; verb: "approve" | "dismiss" }) =>
+      sendJson<PriceChangeView>(`${PATH}/changes/${id}/${verb}`, { method: "POST", body: {} }),
+    onSuccess,
+  });
+  if (!data) return null;
+  const error = refresh.error ?? decide.error;
+  const button = (id: string, verb: "approve" | "dismiss", word: string) => (
+    <Button size="compact-sm" variant="default" onClick={() => decide.mutate({ id, verb })}>
+      {word}
+    </Button>
+  );
+  const decision: Column<PriceChangeView> = {
+    id: "decision",
+    head: "State",
+    sort: ({ state }) => state,
+    cell: (change) =>
+      change.state === "waiting" ? (
+        <Group gap="xs">
+          {button(change.id, "approve", "Approve")}
+          {button(change.id, "dismiss", "Dismiss")}
+        </Group>
+      ) : (
+        <Decided {...change} />
+      ),
+  };
+  return (
+    <Panel
+      title="Price list"
+      sub="New models of the public list have their price at once. Changed prices wait for approval, and change no call of the past."
+      aside={
+        data.fetches && (
+          <Button variant="default" loading={refresh.isPending} onClick={() => refresh.mutate()}>
+            Refresh now
+          </Button>
+        )
+      }
+    >
+      {error && <Fault error={error} />}
+      <p className="mute small">
+        {data.fetched_at === null ? (
+          "The public list was never fetched."
+        ) : (
+          <>
+            Fetched <Moment at={data.fetched_at} />.
+          </>
+        )}{" "}
+        {!data.fetches && "Set PRICES_URL to fetch it once a day."}
+      </p>
+      {data.data.length > 0 && (
+        <DataTable
+          label="New and changed prices"
+          sortName="list.sort"
+          columns={[...COLUMNS, decision]}
+          rows={data.data}
+          rowKey={({ id }) => id}
+        />
+      )}
+    </Panel>
+  );
+}
+
+/** What became of a change, and the older calls that it can price. */
+const Decided = ({ state, actor, offers }: PriceChangeView) => (
+  <>
+    {state === "new" ? "in force" : `${state} by ${actor}`}
+    {offers.map(({ model, from, records }) => (
+      <div key={model} className="mute small">
+        {counted(records, "call")} of {model} since {from.slice(0, 10)} without a price: correct the past
+        below.
+      </div>
+    ))}
+  </>
+);
+
+const COLUMNS: readonly Column<PriceChangeView>[] = [
+  textColumn("model", "Model", { of: ({ model }) => model }),
+  textColumn("provider", "Provider", { of: ({ provider }) => provider }),
+  {
+    id: "prices",
+    head: "Prices",
+    cell: ({ before, after }) => (
+      <div className="changes">
+        {differing(before, after).map(([name, old, now]) => (
+          <div key={name}>
+            {name.replaceAll("_", " ")}: {old === undefined ? "" : `${old} → `}
+            {now ?? "none"}
+          </div>
+        ))}
+      </div>
+    ),
+  },
+  momentColumn("seen", "Seen", { of: ({ seen_at: at }) => at, none: "" }),
+];
+
+/** The members that differ, as the list writes them. */
+function differing(
+  before: unknown,
+  after: unknown,
+): [name: string, old: string | undefined, now: string | undefined][] {
+  const membersOf = (prices: unknown): Record<string, unknown> =>
+    typeof prices === "object" && prices !== null ? { ...prices } : {};
+  const [old, now] = [membersOf(before), membersOf(after)];
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])].flatMap((name) => {
+    const texts = [JSON.stringify(old[name]), JSON.stringify(now[name])] as const;
+    return texts[0] === texts[1] ? [] : [[name, ...texts]];
+  });
+}
