@@ -7,13 +7,17 @@ import { isOfTask, makerOf, sessionsOfTasks, uncoveredTasks } from "./session-li
 /**
  * `costUsd`: exact USD; null when no cost is known, and for calls on a subscription alone. `isLowerBound`: the cost is
  * unknown, or leaves out a call without a known cost. `subscription`: calls that a subscription paid, at list price, never
- * part of the cost; null without any. `isSplit`: contexts say which of the session's calls are its own.
+ * part of the cost; null without any. `isSplit`: contexts say which of the session's calls are its own. `lastAt`: when the latest
+ * call was made that counts, to the quarter of an hour where it is split; null without one. `isOpen`: its branch is what an
+ * agent of its task declared last.
  */
 export type SessionCost = {
   requests: number;
   costUsd: string | null;
   isLowerBound: boolean;
   isSplit: boolean;
+  lastAt: string | null;
+  isOpen: boolean;
   subscription: { requests: number; listUsd: string | null; isLowerBound: boolean } | null;
 };
 
@@ -86,7 +90,20 @@ export async function pullRequestCosts(
   part: SQL | null = null,
 ): Promise<Map<string, SessionCost>> {
   if (asked.length === 0) return new Map();
-  const rows = await reader.execute<CostRow & { is_split: boolean }>(sql`${pullRequestCalls(asked)}
+  const rows = await reader.execute<
+    CostRow & { is_split: boolean; last_at: string | null; is_open: boolean }
+  >(sql`
+    ${pullRequestCalls(asked)},
+      latest as (
+        select q.whose, max(q.at) as at from (
+          select c.whose, max(c.at) as at from calls c group by c.whose, date_bin('15 minutes', c.at, 'epoch') having sum(c.records) > 0
+        ) q group by q.whose),
+      opened as (
+        select distinct s.pull_request as whose from stretches s
+        join session_contexts k on k.org_id = ${DEFAULT_ORG} and k.id = s.context
+        where not exists (
+          select from session_contexts l where l.org_id = k.org_id and l.session = k.session and l.declarer = k.declarer
+            and l.declared_at > k.declared_at))
     select a.name, coalesce(sum(c.records), 0)::integer as requests,
       (${sumOf("uncertain")} > 0 or ${part === null} and (
         a.name in (select floors.whose from floors) or bool_or(p.covered is not null) and ${sumOf("records")} = 0)) as uncertain,
@@ -94,14 +111,20 @@ export async function pullRequestCosts(
       ${sumOf("records", "not c.billed")}::integer as lane_requests,
       (${usdOf("not c.billed")})::text as lane_usd,
       ${sumOf("uncertain", "not c.billed")} > 0 as lane_uncertain,
-      coalesce(bool_or(p.covered is not null), false) as is_split
+      coalesce(bool_or(p.covered is not null), false) as is_split,
+      (select l.at from latest l where l.whose = a.name) as last_at, a.name in (select o.whose from opened o where o.whose is not null) as is_open
     from asked a left join shares p on p.pull_request = a.name left join calls c on c.whose = a.name and ${part ?? sql`true`}
     group by a.name`);
   return new Map(
-    rows.map(({ name, requests, uncertain, cost_usd, is_split: isSplit, ...lane }) => [
-      name,
-      { requests, ...priced({ uncertain, cost_usd }), isSplit, subscription: laneOf(lane) },
-    ]),
+    rows.map(
+      ({ name, requests, uncertain, cost_usd, is_split: isSplit, last_at: at, is_open: isOpen, ...lane }) => [
+        name,
+        {
+          ...{ requests, ...priced({ uncertain, cost_usd }), isSplit, isOpen, subscription: laneOf(lane) },
+          lastAt: at === null ? null : new Date(at).toISOString(),
+        },
+      ],
+    ),
   );
 }
 
@@ -166,33 +189,6 @@ export async function taskStretches(
     group by c.repository, c.branch, 3 having sum(c.records) > 0
     order by c.branch is null, 6 desc nulls last, c.branch`);
   return rows.map(({ pull_request: pullRequest, ...row }) => ({ ...priced(row), pullRequest }));
-}
-
-/**
- * `lastAt`: when the latest call was made that counts for a pull request, to the quarter of an hour where stretches of its
- * task count for others; null without one. `isOpen`: its branch is what an agent of its task declared last.
- */
-export async function pullRequestReach(
-  reader: Pick<PostgresJsDatabase, "execute">,
-  asked: CostedPullRequest,
-): Promise<{ lastAt: string | null; isOpen: boolean }> {
-  const [row] = await reader.execute<{
-    last_at: string | null;
-    is_open: boolean;
-  }>(sql`${pullRequestCalls([asked])}
-    select (
-      select max(q.at) from (
-        select max(c.at) as at from calls c group by date_bin('15 minutes', c.at, 'epoch') having sum(c.records) > 0
-      ) q) as last_at,
-      exists (
-        select from stretches s join session_contexts k on k.org_id = ${DEFAULT_ORG} and k.id = s.context
-        where s.pull_request = ${pullRequestName(asked)} and not exists (
-          select from session_contexts l where l.org_id = k.org_id and l.session = k.session and l.declarer = k.declarer
-            and l.declared_at > k.declared_at)) as is_open`);
-  return {
-    lastAt: row?.last_at ? new Date(row.last_at).toISOString() : null,
-    isOpen: row?.is_open ?? false,
-  };
 }
 
 const priced = <Row extends { uncertain: boolean; cost_usd: string | null }>({

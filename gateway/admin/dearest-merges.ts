@@ -53,7 +53,7 @@ export async function dearestMerges(
       return profile ? [profile] : [];
     });
     return {
-      ...pullRequestView(merge, shareOf(merge)),
+      ...pullRequestView(merge, shareOf(merge), deps.clock.now()),
       usual_usd: formatDecimal(medianOf(all.map(exact).toSorted(byCost))),
       model: own?.model ?? null,
       model_cost_usd: own?.modelUsd ?? null,

@@ -112,7 +112,7 @@ async function findPulls(deps: AdminDeps, viewer: Viewer, query: ListedPulls) {
     const slice = { ...query, within: viewer.repository, scope, ofTeam, after, limit: batch };
     const rows = await readDatabase(deps, (db) => listPullRequests(db, slice));
     const shareOf = await readDatabase(deps, (db) => pullRequestShares(db, scope, rows));
-    const views = rows.map((row) => ({ row, view: pullRequestView(row, shareOf(row)) }));
+    const views = rows.map((row) => ({ row, view: pullRequestView(row, shareOf(row), deps.clock.now()) }));
     found.push(...views.filter(({ view }) => isWanted(view)));
     const last = rows.at(-1);
     if (!last || rows.length < batch || found.length > limit) return { found, last: null };
@@ -124,7 +124,7 @@ async function findPulls(deps: AdminDeps, viewer: Viewer, query: ListedPulls) {
 
 const COLUMNS = [
   ...["repository", "number", "state", "author", "opened_at", "merged_at", "link", "session"],
-  ...["session_requests", "session_cost_usd", "session_cost_is_lower_bound"],
+  ...["session_requests", "session_cost_usd", "session_cost_is_lower_bound", "settled"],
 ] as const satisfies readonly (keyof PullRequestView)[];
 
 /** The same as CSV, as many as one search reads. Unknown is an empty cell. */

@@ -24,7 +24,11 @@ import { settlementOf } from "./settlement.ts";
 type Finding = PullRequestPage["findings"][number];
 
 /** A row, as far as the viewer sees it. */
-export const pullRequestView = (row: PullRequestRow, { whole, cost }: PullRequestShare): PullRequestView => ({
+export const pullRequestView = (
+  row: PullRequestRow,
+  { whole, cost }: PullRequestShare,
+  now: Date,
+): PullRequestView => ({
   id: `${row.repositoryId}-${row.number}`,
   repository: row.repository,
   repository_id: row.repositoryId,
@@ -39,6 +43,7 @@ export const pullRequestView = (row: PullRequestRow, { whole, cost }: PullReques
   edited_after_merge: whole && row.editedAfterMerge,
   whole,
   ...costFacts(row, cost),
+  settled: whole ? settlementOf(row, cost, now).settled : null,
 });
 
 function costFacts({ mergedAt }: PullRequestRow, cost: PullRequestShare["cost"]) {
@@ -67,12 +72,12 @@ export async function pullRequestPage(
 ): Promise<PullRequestPage> {
   const shareOf = await readDatabase(deps, (db) => pullRequestShares(db, scope, [row]));
   const share = shareOf(row);
-  const view = pullRequestView(row, share);
+  const now = deps.clock.now();
   return {
-    ...view,
+    ...pullRequestView(row, share, now),
     reason: MEANING[row.link],
     remedy: share.whole ? remedyOf(row) : null,
-    settlement: share.whole ? await settlementOf(deps, row, view) : null,
+    settlement: share.whole ? settlementOf(row, share.cost, now) : null,
     ...(share.whole ? await detailsOf(deps, row) : NO_DETAILS),
   };
 }

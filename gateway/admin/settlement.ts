@@ -1,8 +1,7 @@
-import { pullRequestReach } from "#drizzle/session-cost.ts";
-import type { PullRequestPage, PullRequestView } from "#shared/admin/pull-requests.ts";
+import type { SessionCost } from "#drizzle/session-cost.ts";
+import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import type { PullRequestRow } from "../stores/pull-requests.ts";
-import { type AdminDeps, readDatabase } from "./deps.ts";
 
 /** Without calls for this long after its merge, a figure is settled (decision: A quiet day settles a figure). */
 const QUIET_HOURS = 24;
@@ -16,21 +15,21 @@ const REASONS = {
 } as const;
 
 /** Whether a pull request's figure can still change, why, and until when its data reaches. */
-export async function settlementOf(
-  deps: AdminDeps,
-  row: PullRequestRow,
-  { session_cost_is_lower_bound: isLowerBound }: PullRequestView,
-): Promise<PullRequestPage["settlement"]> {
-  const { lastAt, isOpen } = await readDatabase(deps, (db) => pullRequestReach(db, row));
-  const quietFrom = deps.clock.now().getTime() - QUIET_HOURS * 3_600_000;
+export function settlementOf(
+  { link, mergedAt }: PullRequestRow,
+  cost: SessionCost | null,
+  now: Date,
+): NonNullable<PullRequestPage["settlement"]> {
+  const lastAt = cost?.lastAt ?? null;
+  const quietFrom = now.getTime() - QUIET_HOURS * 3_600_000;
   const isRecent = (at: string | null) => at !== null && Date.parse(at) > quietFrom;
   const isCalled = isRecent(lastAt);
-  const isStretch = isOpen && isCalled;
+  const isStretch = cost?.isOpen === true && isCalled;
   const holds: Record<keyof typeof REASONS, boolean> = {
-    not_merged_yet: row.link === "open",
+    not_merged_yet: link === "open",
     open_stretch: isStretch,
-    late_calls: row.link !== "open" && !isStretch && (isCalled || isRecent(row.mergedAt)),
-    lower_bound: isLowerBound,
+    late_calls: link !== "open" && !isStretch && (isCalled || isRecent(mergedAt)),
+    lower_bound: cost?.isLowerBound === true || (mergedAt !== null && !cost?.requests),
   };
   const reasons = keysOf(REASONS).flatMap((code) => (holds[code] ? [{ code, text: REASONS[code] }] : []));
   return { settled: reasons.length === 0, data_until: lastAt, reasons };

@@ -43,6 +43,12 @@ const pullRequest = {
       is_lower_bound: Type.Boolean({ description: "Whether some list price is unknown." }),
     }),
   ),
+  settled: nullable(
+    Type.Boolean({
+      description:
+        "False if its cost can still change; its own page says why. Null: you see only a part of it.",
+    }),
+  ),
 };
 export const PullRequestView = closed(pullRequest);
 export type PullRequestView = Static<typeof PullRequestView>;

@@ -325,6 +325,8 @@ test("a figure is settled a quiet day after the merge, or says why it can change
   const codes = async (number: number) => {
     const { settled, reasons } = await settlementOf(number);
     expect(settled).toBe(reasons.length === 0);
+    const { body } = await it.call("GET", `/pull-requests?number=${number}&repository=acme/api`);
+    expect(body.data.map((row: { settled: boolean }) => row.settled)).toEqual([settled]);
     return reasons.map(({ code }: { code: string }) => code);
   };
   expect(await codes(31)).toEqual([]);

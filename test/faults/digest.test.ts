@@ -164,6 +164,8 @@ test("the figures are those of the reports, each session once, and reverts have 
     costUsd: "1.75",
     isLowerBound: false,
     isSplit: false,
+    lastAt: expect.any(String),
+    isOpen: false,
     subscription: { requests: 1, listUsd: "9", isLowerBound: false },
   });
   expect(digest.spend).toMatchObject({ previousUsd: 4, currentUsd: 13.75, deltaUsd: 9.75 });
@@ -211,6 +213,8 @@ test("what a session cost is known after its single records are gone for their a
     costUsd: "1.750000000000000001",
     isLowerBound: true,
     isSplit: false,
+    lastAt: expect.any(String),
+    isOpen: false,
     subscription: { requests: 1, listUsd: "9", isLowerBound: false },
   });
   await sql`delete from rollup_hours`;

@@ -34,11 +34,20 @@ describe("a check run", () => {
   });
 });
 
+const NO_LATER = { lastAt: null, isOpen: false };
+
 describe("a comment", () => {
   const facts = (over: Partial<CommentFacts>): CommentFacts => ({
     link: "joined",
     session: "s",
-    figures: { requests: 1, costUsd: "0.5", isLowerBound: false, isSplit: false, subscription: null },
+    figures: {
+      requests: 1,
+      costUsd: "0.5",
+      isLowerBound: false,
+      isSplit: false,
+      ...NO_LATER,
+      subscription: null,
+    },
     sharedBy: 1,
     ...over,
   });

@@ -230,7 +230,13 @@ async function expectPages(world: Generated): Promise<void> {
   const asked = world.pullRequests.map((it) => ({ ...it, repositoryId: it.repository }));
   const costs = await pullRequestCosts(database.db, asked);
   for (const merge of world.pullRequests) {
-    const { subscription: _, isSplit: split, ...cost } = costs.get(nameOf(merge)) ?? {};
+    const {
+      subscription: _,
+      lastAt: __,
+      isOpen: ___,
+      isSplit: split,
+      ...cost
+    } = costs.get(nameOf(merge)) ?? {};
     expect({ ...cost, split }).toEqual({ ...figureOf(world, merge), split: isSplit(world, merge.session) });
   }
   // What pull requests cost, and what counts for none, is all that their sessions cost.

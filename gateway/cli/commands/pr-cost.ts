@@ -81,8 +81,9 @@ async function cost(directory: string, options: Options): Promise<number> {
     ));
   const { costUsd, isLowerBound, isAbove } = figures;
   const facts = { cost_usd: costUsd, is_lower_bound: isLowerBound, session: page.session, above: isAbove };
-  if (options.json) printJson({ ...facts, text, markdown });
-  else print(text);
+  const { settled = null, reasons = [] } = page.settlement ?? {};
+  if (options.json) printJson({ ...facts, settled, text, markdown });
+  else print([text, ...reasons.map((reason) => `Not settled: ${reason.text}`)].join("\n"));
   return isAbove || !isShown ? 1 : 0;
 }
 

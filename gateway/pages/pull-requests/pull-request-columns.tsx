@@ -136,12 +136,23 @@ const costColumns = (narrow: Narrow): Column<PullRequestView>[] => [
     head: "Cost",
     isNumber: true,
     sort: ({ session_cost_usd: cost }) => (cost === null ? null : Number(cost)),
-    cell: ({ session_cost_usd: cost, session_cost_is_lower_bound: floor, link }) => (
-      <Money
-        value={cost}
-        floor={floor}
-        unknown={linkRemedy(link) === null ? "No call of its session has a known cost." : "It is not joined."}
-      />
+    cell: ({
+      session_cost_usd: cost,
+      session_cost_is_lower_bound: floor,
+      link,
+      settled,
+      merged_at: merged,
+    }) => (
+      <>
+        <Money
+          value={cost}
+          floor={floor}
+          unknown={
+            linkRemedy(link) === null ? "No call of its session has a known cost." : "It is not joined."
+          }
+        />
+        {merged !== null && cost !== null && settled === false && <div className="note">can change</div>}
+      </>
     ),
   },
 ];
