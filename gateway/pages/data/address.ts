@@ -23,3 +23,6 @@ export function useAddress<S extends object>(
   );
   return [state, change];
 }
+
+/** For parameters whose names are not known before. */
+export const asItIs = (raw: Record<string, unknown>) => raw;

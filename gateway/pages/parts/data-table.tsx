@@ -13,7 +13,7 @@ import {
 } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type MouseEvent, type ReactNode, useRef, useState } from "react";
-import { useAddress } from "../data/address.ts";
+import { asItIs, useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
 import { plainName } from "./foreign.tsx";
 
@@ -137,8 +137,6 @@ function followRow(event: MouseEvent<HTMLTableRowElement>): void {
   const keys = { ctrlKey, metaKey, shiftKey, bubbles: true, cancelable: true };
   row.querySelector(".row-link")?.dispatchEvent(new window.MouseEvent("click", keys));
 }
-
-const asItIs = (raw: Record<string, unknown>) => raw;
 
 /** The sorting, kept in the address if it has a name there: `cost`, or `-cost` for the greatest first. */
 function useSorting(name: string | undefined) {

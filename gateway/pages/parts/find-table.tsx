@@ -1,5 +1,5 @@
 import { TextInput } from "@mantine/core";
-import { useAddress } from "../data/address.ts";
+import { asItIs, useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
 import { type Column, DataTable } from "./data-table.tsx";
 import { count } from "./format.ts";
@@ -15,8 +15,6 @@ type FindTableProps<Row> = {
   rows: readonly Row[];
   rowKey: (row: Row) => string;
 };
-
-const asItIs = (raw: Record<string, unknown>) => raw;
 
 /** The rows in which a sortable column contains a text. Text and sorting are in the address. */
 export function FindTable<Row extends object>({ label, noun, columns, rows, rowKey }: FindTableProps<Row>) {

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
-import { useAddress } from "../data/address.ts";
+import { asItIs, useAddress } from "../data/address.ts";
 import { count } from "./format.ts";
 import { EmptyPanel, Fault, Waiting } from "./states.tsx";
 
@@ -17,8 +17,6 @@ type ListProps<Item> = {
   none: ReactNode;
   children: (items: readonly Item[]) => ReactNode;
 };
-
-const asItIs = (raw: Record<string, unknown>) => raw;
 
 /** Where a list is narrowed too far. */
 export const NoMatch = () => (

@@ -133,12 +133,14 @@ function Parts({ parts: { total, weeks, groups, kinds, closed }, search, change 
         />
       </Panel>
       <Dearest search={search} window={total.window} />
-      <Panel
-        title="Releases and backports"
-        sub="Recognised by their branches. They move or repeat changes, so they are in none of the figures above."
-      >
-        <ReportTable result={kinds} title="Kinds of pull requests" units={UNITS} />
-      </Panel>
+      {kinds.rows.some(({ groups: [kind] }) => kind !== "change") && (
+        <Panel
+          title="Releases and backports"
+          sub="Recognised by their branches. They move or repeat changes, so they are in none of the figures above."
+        >
+          <ReportTable result={kinds} title="Kinds of pull requests" units={UNITS} />
+        </Panel>
+      )}
     </>
   );
 }

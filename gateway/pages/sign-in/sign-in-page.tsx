@@ -47,7 +47,7 @@ export function SignInPage() {
         <div className="panel prose">
           {cause !== undefined && <Failed code={cause} />}
           <Ways next={next} />
-          <p>Your one-time link signs you in, too. It is valid for 15 minutes and works once.</p>
+          <p>A one-time link signs you in when you open it. It is valid for 15 minutes and works once.</p>
           <p className="mute">
             Tallygate printed one for the first administrator at its first start. An administrator makes one
             for anyone under People and teams, or with <code>tallygate sign-in-link EMAIL</code>.
@@ -85,11 +85,7 @@ function Ways({ next }: { next: string | undefined }) {
           </p>
         ));
         if (buttons.length === 0) {
-          return off.length > 0 ? (
-            off
-          ) : (
-            <p className="mute">No single sign-on is set up, so one-time links sign people in.</p>
-          );
+          return off.length > 0 ? off : <p className="mute">No single sign-on is set up.</p>;
         }
         const links = buttons.map(({ way, name }) => (
           <Button
