@@ -13,11 +13,14 @@ import { GatewayError } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
 import { projectedUse } from "../limits/budget-use.ts";
 import { parsePico, shortDecimal } from "../limits/money.ts";
+import type { Forecast } from "../reports/forecast.ts";
 import { type BudgetInForce, budgetsInForce } from "../stores/budgets.ts";
+import { budgetForecasts } from "../stores/day-costs.ts";
 import { type BudgetRow, budgetRows } from "../stores/named-budgets.ts";
 import { patchedRow } from "../stores/named-rows.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
+import { estimateOf } from "./forecast.ts";
 import { readListQuery } from "./list.ts";
 import { namedResource } from "./named-resource.ts";
 
@@ -56,7 +59,9 @@ export const adminBudgets = (deps: AdminDeps) =>
       const team = scope && "team" in scope ? scope.team : null;
       await awaitSettled(deps);
       const now = deps.clock.now();
-      const budgets = await readDatabase(deps, (db) => budgetsInForce(db, now));
+      const budgets = await readDatabase(deps, async (db) =>
+        budgetForecasts(db, await budgetsInForce(db, now), now),
+      );
       const data = budgets
         .filter(({ teams }) => team === null || teams.includes(team))
         .toSorted(byShareUsed)
@@ -133,8 +138,8 @@ const byShareUsed = (a: BudgetInForce, b: BudgetInForce): number => {
   return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 };
 
-function viewOf(budget: BudgetInForce, now: Date): BudgetView {
-  const { kind, name, owner, budgetUsd, usedUsd, dates } = budget;
+function viewOf(budget: BudgetInForce & { forecast: Forecast | null }, now: Date): BudgetView {
+  const { kind, name, owner, budgetUsd, usedUsd, dates, forecast } = budget;
   const used = parsePico(usedUsd);
   const limit = parsePico(budgetUsd);
   const projected = projectedUse(used, dates, now);
@@ -147,6 +152,10 @@ function viewOf(budget: BudgetInForce, now: Date): BudgetView {
     ...dates,
     used_usd: shortDecimal(used),
     projected_usd: projected === null ? null : shortDecimal(projected),
-    at_risk: used * 100n > limit * RISK_PERCENT || (projected !== null && projected > limit),
+    forecast: forecast && estimateOf(forecast),
+    at_risk:
+      used * 100n > limit * RISK_PERCENT ||
+      (projected !== null && projected > limit) ||
+      (forecast?.expectedUsd ?? 0) > Number(budgetUsd),
   };
 }

@@ -7,9 +7,9 @@ import { recordScope } from "../identity/scope.ts";
 import type { Viewer } from "../identity/viewer.ts";
 import { personAccounts, teamAccount } from "../limits/account-ids.ts";
 import { budgetPeriodAt } from "../limits/window.ts";
-import { type DayCost, forecastOf } from "../reports/forecast.ts";
+import { type DayCost, type Forecast, forecastOf } from "../reports/forecast.ts";
 import type { Reader } from "../stores/change.ts";
-import { costAnomalies, dayCosts } from "../stores/day-costs.ts";
+import { allDayCosts, costAnomalies, dayCosts } from "../stores/day-costs.ts";
 import { budgetRows, keyNamed } from "../stores/named-budgets.ts";
 import { teamsWithin } from "../stores/teams.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
@@ -34,7 +34,8 @@ export const adminForecast = (deps: AdminDeps) =>
         return await readDatabase(deps, async (db) => {
           await requireSeen(db, viewer, asked);
           const { account, period } = await accountOf(db, asked);
-          const days = await dayCosts(db, account);
+          const days =
+            account === null ? await allDayCosts(db) : ((await dayCosts(db, [account])).get(account) ?? []);
           return viewOf(days, { scope: { kind: asked.kind, id: asked.id }, period, now });
         });
       },
@@ -86,6 +87,12 @@ async function anomalies(deps: AdminDeps, request: Request, viewer: Viewer): Pro
 
 /** Estimates are no exact money: two decimals say what they know. */
 const cents = (usd: number): string => usd.toFixed(2);
+
+export const estimateOf = ({ expectedUsd, lowUsd, highUsd }: Forecast) => ({
+  expected_usd: cents(expectedUsd),
+  low_usd: cents(lowUsd),
+  high_usd: cents(highUsd),
+});
 
 type Asked = { kind: (typeof FORECAST_SCOPES)[number]; id: string | null; period: PeriodName };
 
@@ -145,11 +152,7 @@ function viewOf(days: readonly DayCost[], { scope, period, now }: Facts): Foreca
     period,
     ...dates,
     spent_usd: cents(spent),
-    forecast: made && {
-      expected_usd: cents(made.expectedUsd),
-      low_usd: cents(made.lowUsd),
-      high_usd: cents(made.highUsd),
-    },
+    forecast: made && estimateOf(made),
   };
 }
 

@@ -4,10 +4,9 @@ import type { AlertKind } from "#shared/admin/alerts.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type ReconciliationDeps, reconciliationOf } from "../bills/reconciliation.ts";
 import { parsePico, shortDecimal } from "../limits/money.ts";
-import { forecastOf } from "../reports/forecast.ts";
 import { listUnpricedModels } from "../repricing/unpriced-models.ts";
 import { type BudgetInForce, budgetsInForce } from "../stores/budgets.ts";
-import { costAnomalies, dayCosts, type NamedAnomaly } from "../stores/day-costs.ts";
+import { budgetForecasts, costAnomalies, type NamedAnomaly } from "../stores/day-costs.ts";
 import type { AlertFinding } from "./alert-rows.ts";
 
 const DAY_MS = 86_400_000;
@@ -58,24 +57,19 @@ async function unpricedModels(tx: Transaction, now: Date): Promise<AlertFinding[
 
 /** Budgets that will be used up before their period ends; those that are used up already reached a threshold. */
 async function overruns(tx: Transaction, now: Date): Promise<AlertFinding[]> {
-  const today = now.toISOString().slice(0, 10);
-  const found: AlertFinding[] = [];
-  for (const budget of await budgetsInForce(tx, now)) {
+  const budgets = await budgetForecasts(tx, await budgetsInForce(tx, now), now);
+  return budgets.flatMap(({ forecast: made, ...budget }) => {
     const [used, amount] = [Number(budget.usedUsd), Number(budget.budgetUsd)];
-    if (used >= amount || budget.period === "day") continue;
-    const days = await dayCosts(tx, budget.account);
-    const made = forecastOf(days, { ...budget.dates, today });
-    if (!made || made.expectedUsd <= amount) continue;
+    if (used >= amount || !made || made.expectedUsd <= amount) return [];
     const [expected, low, high] = [made.expectedUsd, made.lowUsd, made.highUsd].map((usd) => usd.toFixed(2));
-    found.push({
-      kind: "forecast_overrun",
+    return {
+      kind: "forecast_overrun" as const,
       state: `forecast_overrun ${budgetState(budget)}`,
       title: `${budgetWords(budget)} will be exceeded`,
       text: `By ${budget.dates.to}, ${expected} USD are expected (four times of five ${low} to ${high} USD), of ${budget.budgetUsd} USD.`,
       facts: { ...budgetFacts(budget), expected_usd: expected ?? null },
-    });
-  }
-  return found;
+    };
+  });
 }
 
 function anomalyOf({ kind, name, day, usd, usualUsd }: NamedAnomaly): AlertFinding {

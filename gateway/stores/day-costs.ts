@@ -2,23 +2,51 @@ import { sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
 import type { ANOMALY_KINDS } from "#shared/admin/forecast.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { anomaliesOf, type CostAnomaly, type DayCost } from "../reports/forecast.ts";
+import {
+  anomaliesOf,
+  type CostAnomaly,
+  type DayCost,
+  type Forecast,
+  forecastOf,
+} from "../reports/forecast.ts";
+import type { BudgetInForce } from "./budgets.ts";
 
 type Db = Pick<Transaction, "execute">;
 
 const IS_OWN = sql`s.org_id = ${DEFAULT_ORG}`;
 const DAY = sql`to_char(s.day, 'YYYY-MM-DD') as day, sum(s.usd)::float8 as usd`;
 
-/** What each day of the last 92 cost, as budgets count it: of an account, or (null) of all keys together. */
-export async function dayCosts(db: Db, account: string | null): Promise<DayCost[]> {
-  const isIt =
-    account === null
-      ? sql`s.key_id in (select id from keys where org_id = ${DEFAULT_ORG})`
-      : sql`s.key_id = ${account}`;
-  return [
-    ...(await db.execute<DayCost>(sql`
-      select ${DAY} from key_spend s where ${IS_OWN} and ${isIt} group by s.day order by s.day`)),
-  ];
+/** What each day of the last 92 cost, as budgets count it: of accounts, by account. */
+export async function dayCosts(db: Db, accounts: readonly string[]): Promise<Map<string, DayCost[]>> {
+  if (accounts.length === 0) return new Map();
+  const rows = await db.execute<DayCost & { account: string }>(sql`
+    select s.key_id as account, ${DAY} from key_spend s
+    where ${IS_OWN} and s.key_id = any(${sql.param([...accounts])}::uuid[]) group by s.key_id, s.day order by s.day`);
+  return Map.groupBy(rows, ({ account }) => account);
+}
+
+/** The same of all keys together. */
+export const allDayCosts = async (db: Db): Promise<DayCost[]> => [
+  ...(await db.execute<DayCost>(sql`
+    select ${DAY} from key_spend s where ${IS_OWN} and s.key_id in (select id from keys where org_id = ${DEFAULT_ORG})
+    group by s.day order by s.day`)),
+];
+
+/** Budgets with what their current period will have cost at its end; null: too few days are known. */
+export async function budgetForecasts(
+  db: Db,
+  budgets: readonly BudgetInForce[],
+  now: Date,
+): Promise<(BudgetInForce & { forecast: Forecast | null })[]> {
+  const days = await dayCosts(
+    db,
+    budgets.map(({ account }) => account),
+  );
+  const today = now.toISOString().slice(0, 10);
+  return budgets.map((budget) => {
+    const known = budget.period === "day" ? [] : (days.get(budget.account) ?? []);
+    return { ...budget, forecast: forecastOf(known, { ...budget.dates, today }) };
+  });
 }
 
 export type NamedAnomaly = CostAnomaly & {

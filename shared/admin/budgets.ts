@@ -64,6 +64,17 @@ export const BudgetPatch = closed({
 });
 export type BudgetPatch = Static<typeof BudgetPatch>;
 
+/** What a period will have cost at its end. */
+export const PeriodForecast = nullable({
+  ...closed({
+    expected_usd: Type.String({ description: "Decimal, USD." }),
+    low_usd: Type.String({ description: "Nine periods of ten end above this." }),
+    high_usd: Type.String({ description: "Nine periods of ten end below this." }),
+  }),
+  description:
+    "By the weekdays before. Null: less than two weeks of calls are known, or the period is a day.",
+});
+
 const OnView = closed({ kind: oneOf(BUDGET_SCOPES), id: nullable(Type.String()) });
 const terms = {
   on: OnView,
@@ -108,8 +119,9 @@ export const BudgetView = closed({
         "Exact decimal: `used_usd` at the end of the period at the current pace. Null in the first tenth of a period, when it is too early to project.",
     }),
   ),
+  forecast: PeriodForecast,
   at_risk: Type.Boolean({
-    description: "More than 80 % is used, or `projected_usd` is above the budget.",
+    description: "More than 80 % is used, or `projected_usd` or the forecast is above the budget.",
   }),
 });
 export type BudgetView = Static<typeof BudgetView>;

@@ -1,16 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
-import { PERIODS } from "./budgets.ts";
+import { PERIODS, PeriodForecast } from "./budgets.ts";
 
 const Usd = (description: string) => Type.String({ description: `${description} Decimal, USD.` });
-const Estimate = nullable(
-  closed({
-    expected_usd: Usd("At the end of the period."),
-    low_usd: Usd("The period ends above this nine times of ten."),
-    high_usd: Usd("The period ends below this nine times of ten."),
-  }),
-);
-
 export const FORECAST_SCOPES = ["organisation", "team", "person", "key", "budget"] as const;
 
 /** `GET /admin/v1/forecast`. */
@@ -20,7 +12,7 @@ export const ForecastView = closed({
   from: Type.String({ description: "First day of the current period (UTC)." }),
   to: Type.String({ description: "The day after its last." }),
   spent_usd: Usd("What is recorded so far, as budgets count it."),
-  forecast: Estimate,
+  forecast: PeriodForecast,
 });
 export type ForecastView = Static<typeof ForecastView>;
 

@@ -23,7 +23,7 @@ export function BudgetsAtRisk() {
   return (
     <Panel
       title="Budgets at risk"
-      sub="More than 80 % is used, or the budget will be exceeded by the end of its period at the current pace."
+      sub="More than 80 % is used, or the budget will be exceeded by the end of its period, as forecast or at the current pace."
     >
       {shown.map((budget) => (
         <BudgetRow
@@ -51,7 +51,8 @@ const whose = ({ kind, owner, on }: BudgetView): string =>
   })[kind];
 
 function BudgetRow({ budget, most }: { budget: BudgetView; most: number }) {
-  const { name, budget_usd: usd, used_usd: used, projected_usd: projected, to } = budget;
+  const { name, budget_usd: usd, used_usd: used, projected_usd: projected, forecast, to } = budget;
+  const ahead = forecast?.expected_usd ?? projected;
   const share = shareOf(budget);
   const isOver = share >= 1;
   return (
@@ -62,9 +63,10 @@ function BudgetRow({ budget, most }: { budget: BudgetView; most: number }) {
           {whose(budget)}
           {isOver
             ? ", used up"
-            : projected !== null && (
+            : ahead !== null && (
                 <>
-                  , <Money value={projected} /> by {utcDay(Date.parse(to) - 1)} at this pace
+                  , <Money value={ahead} /> by {utcDay(Date.parse(to) - 1)}
+                  {forecast ? ", as forecast" : " at this pace"}
                 </>
               )}
         </small>

@@ -121,6 +121,14 @@ const ALL_BUDGETS: ResourceFacts<BudgetView> = {
         </>
       ),
     },
+    {
+      id: "forecast",
+      head: "Forecast",
+      isNumber: true,
+      sort: ({ forecast }) => Number(forecast?.expected_usd ?? Number.NaN) || null,
+      cell: ({ forecast }) =>
+        forecast ? <Money value={forecast.expected_usd} /> : <span className="mute">–</span>,
+    },
     textColumn("to", "Renews", { of: ({ to }) => utcDay(Date.parse(to)) }),
     textColumn("mode", "Mode", { of: ({ mode }) => mode }),
     textColumn("thresholds", "Alerts at", {
