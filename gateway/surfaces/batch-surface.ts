@@ -55,5 +55,9 @@ export const batchQuestion = (
   origin: publicOrigin(deps, request),
 });
 
-export const queryOf = (request: Request): URLSearchParams =>
-  URL.parse(request.url, "http://gateway.invalid")?.searchParams ?? new URLSearchParams();
+/** Without the version of Azure's API, which has no effect. */
+export function queryOf(request: Request): URLSearchParams {
+  const query = URL.parse(request.url, "http://gateway.invalid")?.searchParams ?? new URLSearchParams();
+  query.delete("api-version");
+  return query;
+}

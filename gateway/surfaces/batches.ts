@@ -16,10 +16,10 @@ const FIRST_READ =
   "The first read after the batch ends records its cost, at interactive rates, in the field `gateway`.";
 
 /** `/v1/files`: files of prompts, of batch requests and of their results. A key sees only its own. */
-export const filesSurface = (deps: BatchSurfaceDeps) =>
-  keyed(deps, "files")
+export const filesSurface = (deps: BatchSurfaceDeps, root = "/v1") =>
+  keyed(deps, `files${root}`)
     .post(
-      "/v1/files",
+      `${root}/files`,
       (it) =>
         (it.request.headers.has("anthropic-version") ? null : ofOthers(deps, it)) ??
         holding(deps.bodyBudget, (hold) => {
@@ -33,7 +33,7 @@ export const filesSurface = (deps: BatchSurfaceDeps) =>
       ),
     )
     .get(
-      "/v1/files",
+      `${root}/files`,
       (it) => ofOthers(deps, it) ?? listOwnFiles(deps, it.caller.key.id, queryOf(it.request)),
       batchRoute(
         "List files",
@@ -41,17 +41,17 @@ export const filesSurface = (deps: BatchSurfaceDeps) =>
       ),
     )
     .get(
-      "/v1/files/:id",
+      `${root}/files/:id`,
       (it) => ofOthers(deps, it) ?? readFile(deps, question(it)),
       batchRoute("Read about a file"),
     )
     .get(
-      "/v1/files/:id/content",
+      `${root}/files/:id/content`,
       (it) => ofOthers(deps, it) ?? fileContent(deps, question(it)),
       batchRoute("Read a file"),
     )
     .delete(
-      "/v1/files/:id",
+      `${root}/files/:id`,
       (it) => ofOthers(deps, it) ?? deleteFile(deps, question(it)),
       batchRoute("Delete a file"),
     );
@@ -72,10 +72,10 @@ const question = ({ request: { headers, signal }, caller, params }: Asked) => ({
 });
 
 /** `/v1/batches` (spec, endpoint table): a batch of the requests in a file that the same key uploaded. */
-export const batchesSurface = (deps: BatchSurfaceDeps) =>
-  keyed(deps, "batches")
+export const batchesSurface = (deps: BatchSurfaceDeps, root = "/v1") =>
+  keyed(deps, `batches${root}`)
     .post(
-      "/v1/batches",
+      `${root}/batches`,
       async ({ request, caller }) =>
         createLineBatch(deps, {
           key: caller.key,
@@ -90,7 +90,7 @@ export const batchesSurface = (deps: BatchSurfaceDeps) =>
       ),
     )
     .get(
-      "/v1/batches",
+      `${root}/batches`,
       ({ request, caller }) =>
         listOwnBatches(deps, {
           keyId: caller.key.id,
@@ -101,12 +101,12 @@ export const batchesSurface = (deps: BatchSurfaceDeps) =>
       batchRoute("List batches", "The calling key's own, newest first; `limit`, `after`."),
     )
     .get(
-      "/v1/batches/:id",
+      `${root}/batches/:id`,
       (it) => readBatch(deps, batchQuestion(deps, "lines", it)),
       batchRoute("Read a batch", FIRST_READ),
     )
     .post(
-      "/v1/batches/:id/cancel",
+      `${root}/batches/:id/cancel`,
       (it) => cancelBatch(deps, batchQuestion(deps, "lines", it)),
       batchRoute("Cancel a batch"),
     );

@@ -23,27 +23,27 @@ const PARAMETERS = new Set(["include", "include[]", "include_obfuscation", "stre
 const LIST_PARAMETERS = new Set(["include", "include[]", "limit", "after", "before", "order"]);
 
 /** `/v1/responses/{id}`: responses that a provider keeps, for the key that made them. Nothing here is billed. */
-export const keptResponses = (deps: KeptResponsesDeps) =>
-  keyed(deps, "kept-responses")
+export const keptResponses = (deps: KeptResponsesDeps, root = "/v1") =>
+  keyed(deps, `kept-responses${root}`)
     .get(
-      "/v1/responses/:id",
+      `${root}/responses/:id`,
       ({ request, caller, params }) =>
         ask(deps, request, { id: params.id, keyId: caller.key.id, allowed: PARAMETERS }),
       docs("Read a response"),
     )
     .delete(
-      "/v1/responses/:id",
+      `${root}/responses/:id`,
       ({ request, caller, params }) => ask(deps, request, { id: params.id, keyId: caller.key.id }),
       docs("Delete a response"),
     )
     .post(
-      "/v1/responses/:id/cancel",
+      `${root}/responses/:id/cancel`,
       ({ request, caller, params }) =>
         ask(deps, request, { id: params.id, keyId: caller.key.id, end: "/cancel" }),
       docs("Cancel a response"),
     )
     .get(
-      "/v1/responses/:id/input_items",
+      `${root}/responses/:id/input_items`,
       ({ request, caller, params }) => {
         const what = { id: params.id, keyId: caller.key.id, end: "/input_items" };
         return ask(deps, request, { ...what, allowed: LIST_PARAMETERS });

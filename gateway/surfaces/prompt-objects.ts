@@ -59,8 +59,9 @@ export function objectRequest(deps: BatchSurfaceDeps, { request, key, keeper }: 
   return { key, request, keeper, path, body, purpose: keeper, origin: publicOrigin(deps, request) };
 }
 
-/** As vendors have it: Azure's clients have a prefix. */
-const pathOf = ({ url }: Request): string => new URL(url).pathname.replace(/^\/openai(?=\/)/, "");
+/** As vendors have it: Azure's clients have a prefix, and no `/v1` where they name a version of the API. */
+const pathOf = ({ url }: Request): string =>
+  new URL(url).pathname.replace(/^\/openai(?:\/v1)?(?=\/)/, "/v1");
 
 async function cache(
   deps: BatchSurfaceDeps & SurfaceDeps,

@@ -83,6 +83,25 @@ describe("AzureOpenAI", () => {
     ]);
   });
 
+  test("its files, batches and kept responses are below `/openai`, with the version of the API", async () => {
+    const dated = azure(newId());
+    expect((await dated.files.list()).data).toEqual([]);
+    expect((await dated.batches.list({ limit: 5 })).data).toEqual([]);
+    const line = {
+      ...{ custom_id: "1", method: "POST", url: "/v1/chat/completions" },
+      body: { model: "gpt-4o", messages: HELLO },
+    };
+    const file = new File([`${JSON.stringify(line)}\n`], "lines.jsonl");
+    const refused = await dated.files.create({ file, purpose: "batch" }).catch(({ status }) => status);
+    const statuses = [
+      dated.files.retrieve("file-none"),
+      dated.batches.retrieve("batch_none"),
+      dated.responses.retrieve("resp_1"),
+    ].map((asked) => asked.then(String, ({ status }) => String(status)));
+    // The vendor that would keep them is away.
+    expect([refused, await Promise.all(statuses)]).toEqual([502, ["404", "404", "502"]]);
+  });
+
   test("Azure's v1 API has models, files, batches and kept responses, and needs a key", async () => {
     const v1 = new OpenAI({ baseURL: `${gateway.url}/openai/v1`, apiKey: gateway.secret, maxRetries: 0 });
     expect((await v1.chat.completions.create({ model: "echo", messages: HELLO })).model).toBe("echo");
