@@ -60,8 +60,7 @@ export function objectRequest(deps: BatchSurfaceDeps, { request, key, keeper }: 
 }
 
 /** As vendors have it: Azure's clients have a prefix, and no `/v1` where they name a version of the API. */
-const pathOf = ({ url }: Request): string =>
-  new URL(url).pathname.replace(/^\/openai(?:\/v1)?(?=\/)/, "/v1");
+const pathOf = ({ url }: Request): string => new URL(url).pathname.replace(/^\/openai(?:\/v1)?(?=\/)/, "/v1");
 
 async function cache(
   deps: BatchSurfaceDeps & SurfaceDeps,

@@ -1,6 +1,7 @@
 import type { Json } from "./exact-json.ts";
 import { type LocatedBody, lose } from "./members.ts";
 import type { Prompt, Tool, ToolForm } from "./prompt.ts";
+import { mustSearch } from "./web-search.ts";
 
 /**
  * What becomes of a format's tools, by type (without its date). Tools that the client runs are read as functions, which every format
@@ -56,7 +57,7 @@ export function requireChosenTool(prompt: Prompt): void {
   const { toolChoice: choice, tools } = prompt;
   if (choice?.value.kind !== "tool") return;
   const { name } = choice.value;
-  if (tools.some((tool) => tool.name === name)) return;
+  if (tools.some((tool) => tool.name === name) || mustSearch(prompt)) return;
   lose(choice.at, "it names a tool that cannot be offered");
   prompt.toolChoice = null;
 }

@@ -21,6 +21,13 @@ import { SEAL } from "./sealed.ts";
 
 const NAME = "web_search";
 
+/** The name by which a tool of this type is chosen; OpenAI's types have a date behind them. */
+export const choosable = (type: string): string => (type.startsWith(NAME) ? NAME : type);
+
+/** Whether the model must search. */
+export const mustSearch = ({ search, toolChoice }: Prompt): boolean =>
+  search !== null && toolChoice?.value.kind === "tool" && toolChoice.value.name === NAME;
+
 const textsAt = (value: unknown, at: BodyPlace): string[] =>
   listAt(value, at).map((one, index) => textAt(one, at.item(index)));
 
@@ -101,8 +108,10 @@ export function responsesSearch(search: WebSearch): object {
   };
 }
 
-/** Google's has no domains to keep to. */
-export function geminiSearch(search: WebSearch): object {
+/** Google's has no domains to keep to, and its model decides whether it searches. */
+export function geminiSearch(search: WebSearch, choice: Prompt["toolChoice"]): object {
+  if (choice?.value.kind === "any" || choice?.value.kind === "tool")
+    lose(choice.at, "a search by Google cannot be demanded");
   if (search.allowed.length + search.blocked.length > 0) lose(search.at, "a search by Google has no domains");
   search.maxUses?.at.drop();
   if (search.location) search.at.drop();

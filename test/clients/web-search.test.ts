@@ -234,6 +234,38 @@ test("beside functions, Claude and OpenAI search as well, and Google's older rul
   }
 });
 
+test("a search that the client demands is demanded of the vendor, or refused where that cannot be", async () => {
+  const tools = [
+    { type: "web_search" as const },
+    { type: "function" as const, name: "draw", parameters: { type: "object" }, strict: false },
+  ];
+  const chosen = { type: "web_search_preview" as const };
+  for (const offered of [tools, tools.slice(0, 1)]) {
+    await openai(newId()).responses.create({
+      ...{ model: CLAUDE, input: "Rain?", tools: offered, tool_choice: chosen },
+    });
+    expect(seen.at(-1)?.body["tool_choice"]).toEqual({ type: "tool", name: "web_search" });
+  }
+  const asked = {
+    max_tokens: 512,
+    messages: [{ role: "user" as const, content: "Rain?" }],
+    tools: [{ type: "web_search_20250305" as const, name: "web_search" as const }],
+  };
+  const demanded = { ...asked, tool_choice: { type: "tool" as const, name: "web_search" } };
+  const anthropic = new Anthropic({ apiKey: gateway.secret, baseURL: gateway.url, maxRetries: 0 });
+  await anthropic.messages.create({ ...demanded, model: GPT });
+  expect(seen.at(-1)?.body["tool_choice"]).toEqual({
+    ...{ type: "allowed_tools", mode: "required", tools: [{ type: "web_search" }] },
+  });
+  const refused = anthropic.messages.create({ ...demanded, model: GEMINI });
+  expect(await refused.catch(({ status, message }) => [status, message])).toEqual([
+    400,
+    expect.stringContaining("tool_choice"),
+  ]);
+  await anthropic.messages.create({ ...asked, tool_choice: { type: "none" }, model: GPT });
+  expect(seen.at(-1)?.body["tool_choice"]).toBe("none");
+});
+
 test("a client that wants no live access, as Codex by default, gets no other vendor's search", async () => {
   const search = { type: "web_search" as const, external_web_access: false };
   const draw = { type: "function" as const, name: "draw", parameters: { type: "object" }, strict: false };

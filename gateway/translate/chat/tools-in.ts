@@ -17,6 +17,7 @@ import {
 import type { BodyPlace } from "../place.ts";
 import { type Prompt, type Tool, unnamedTool } from "../prompt.ts";
 import { definedTool, type ToolTable, toolsBy } from "../tool-table.ts";
+import { choosable } from "../web-search.ts";
 import { cacheReaders } from "./content-in.ts";
 
 /** OpenAI's tools, by their types in the chat format. */
@@ -99,8 +100,11 @@ export function readToolChoice(value: unknown, at: BodyPlace, prompt: Prompt): v
   }
   const choice = objectAt(value, at);
   const { type } = choice;
-  if (typeof type === "string" && (NAMED.has(type) || prompt.tools.some(({ form }) => form?.as === type))) {
-    prompt.toolChoice = { value: { kind: "tool", name: NAMED.has(type) ? toolName(choice, at) : type }, at };
+  const isOffered = ({ form, search, name }: Tool) =>
+    form?.as === type || (search && name === choosable(`${type}`));
+  if (typeof type === "string" && (NAMED.has(type) || prompt.tools.some(isOffered))) {
+    const name = NAMED.has(type) ? toolName(choice, at) : choosable(type);
+    prompt.toolChoice = { value: { kind: "tool", name }, at };
   } else if (choice["type"] === "allowed_tools") {
     const allowed = at.member("allowed_tools");
     allowOnly({ object: objectAt(choice["allowed_tools"] ?? choice, allowed), at: allowed }, prompt);
@@ -112,7 +116,7 @@ function allowOnly({ object: allowed, at }: LocatedBody, prompt: Prompt): void {
   const listed = objectsAt(allowed["tools"], at.member("tools"));
   const names = new Set(
     listed.map(({ object, at: place }) =>
-      NAMED.has(String(object["type"])) ? toolName(object, place) : String(object["type"]),
+      NAMED.has(String(object["type"])) ? toolName(object, place) : choosable(String(object["type"])),
     ),
   );
   prompt.tools = prompt.tools.filter(({ name }) => names.has(name));

@@ -46,7 +46,8 @@ function configOf(prompt: Prompt, model: string): object {
 function toolMembers({ tools, search, toolChoice, parallelTools }: Prompt): object {
   // Models choose themselves whether they call several at once.
   if (tools.length === 0 || parallelTools?.value === false) parallelTools?.at.drop();
-  if (tools.length === 0) return search ? { tools: [geminiSearch(search)] } : {};
+  const isOff = toolChoice?.value.kind === "none";
+  if (tools.length === 0) return search && !isOff ? { tools: [geminiSearch(search, toolChoice)] } : {};
   const mode = { auto: null, none: "NONE", any: "ANY", tool: "ANY" }[toolChoice?.value.kind ?? "auto"];
   const choice = toolChoice?.value;
   const allowed = choice?.kind === "tool" ? { allowedFunctionNames: [choice.name] } : {};

@@ -118,10 +118,10 @@ function toolFor(model: string): (tool: Tool) => object {
   };
 }
 
-function toolChoice({ tools, toolChoice: given, parallelTools }: Prompt): object {
+function toolChoice({ tools, search, toolChoice: given, parallelTools }: Prompt): object {
   if (tools.length === 0) parallelTools?.at.drop();
-  const alone = parallelTools?.value === false;
-  if (tools.length === 0 || (!given && !alone)) return {};
+  const alone = tools.length > 0 && parallelTools?.value === false;
+  if ((tools.length === 0 && !search) || (!given && !alone)) return {};
   const choice = given?.value ?? { kind: "auto" };
   const parallel = alone && choice.kind !== "none" ? { disable_parallel_tool_use: true } : {};
   return choice.kind === "tool"

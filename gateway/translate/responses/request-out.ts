@@ -2,7 +2,7 @@ import { inexpressible, lose } from "../members.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOf } from "../reasoning.ts";
 import { urlOfSource } from "../sources.ts";
-import { responsesSearch } from "../web-search.ts";
+import { mustSearch, responsesSearch } from "../web-search.ts";
 
 /** The least output limit that the vendor takes. */
 const OUTPUT_TOKENS_MIN = 16;
@@ -81,18 +81,20 @@ const serviceTier = ({ extras }: Prompt): object => {
   return tier === undefined ? {} : { service_tier: tier };
 };
 
-function toolMembers({ tools, search, toolChoice: choice, parallelTools }: Prompt): object {
-  const hosted = search ? [responsesSearch(search)] : [];
-  if (tools.length === 0) {
-    parallelTools?.at.drop();
-    return search ? { tools: hosted } : {};
-  }
+function toolMembers(prompt: Prompt): object {
+  const { tools, search, toolChoice: choice, parallelTools } = prompt;
+  const all = [...tools.map(toolOf), ...(search ? [responsesSearch(search)] : [])];
+  if (tools.length === 0) parallelTools?.at.drop();
+  if (all.length === 0) return {};
   return {
-    tools: [...tools.map(toolOf), ...hosted],
-    ...(choice ? { tool_choice: toolChoice(choice.value) } : {}),
-    ...(parallelTools ? { parallel_tool_calls: parallelTools.value } : {}),
+    tools: all,
+    ...(choice ? { tool_choice: mustSearch(prompt) ? ONLY_SEARCH : toolChoice(choice.value) } : {}),
+    ...(parallelTools && tools.length > 0 ? { parallel_tool_calls: parallelTools.value } : {}),
   };
 }
+
+/** OpenAI's search is no type of `tool_choice` by itself. */
+const ONLY_SEARCH = { type: "allowed_tools", mode: "required", tools: [{ type: "web_search" }] };
 
 /** Tools are strict here unless they say that they are not. */
 const toolOf = ({ name, description, schema, strict }: Tool) => ({
