@@ -11,8 +11,8 @@ import { movementIn } from "./reports/moved.ts";
 import { hasUnpricedPeople, lacksPayers } from "./reports/payers.ts";
 import { planReport } from "./reports/plan.ts";
 import { isShareable, planTogether } from "./reports/plan-together.ts";
-import { ALL_TIME, type AskDatabase, type Databases, knownIn } from "./reports/reach.ts";
-import { revertedOf, revertsQuery } from "./reports/reverts.ts";
+import { ALL_TIME, type AskDatabase, type Databases, knownIn, recordsOf } from "./reports/reach.ts";
+import { needsReverts, revertedOf, revertsQuery } from "./reports/reverts.ts";
 import { type Periods, periodsOf } from "./reports/window.ts";
 import {
   openReportRecords,
@@ -149,7 +149,7 @@ async function answersIn(
     // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
     const known = await knownIn(databases, { orgId, timeZone, asOfMs, ...one }, rollupsFrom);
     const reverted = needsReverts(one.spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
-    asks.push({ engine: databases.engine, orgId, byOwner, timeZone, asOfMs, reverted, ...one, ...known });
+    asks.push({ orgId, byOwner, timeZone, asOfMs, reverted, ...one, ...known });
   }
 
   // Plan and run: one statement for the rows of both periods, side by side, and their total.
@@ -171,7 +171,7 @@ async function answersIn(
 }
 
 /** The rows of each report. Those that read the same facts are one statement. */
-async function rowsIn({ records }: Databases, asks: readonly Ask[]): Promise<Map<Ask, readonly AnswerRow[]>> {
+async function rowsIn(databases: Databases, asks: readonly Ask[]): Promise<Map<Ask, readonly AnswerRow[]>> {
   const { alone = [], together = [] } = Object.groupBy(asks, (ask) =>
     isShareable(ask) ? "together" : "alone",
   );
@@ -181,6 +181,7 @@ async function rowsIn({ records }: Databases, asks: readonly Ask[]): Promise<Map
   const made = new Map<Ask, readonly AnswerRow[]>();
   for (const [first, ...others] of [...alone.map((ask) => [ask]), ...groups.values()]) {
     if (!first) continue;
+    const records = recordsOf(databases, first);
     if (others.length === 0) made.set(first, await records(planReport(first)));
     else {
       const rows = Map.groupBy(await records(planTogether([first, ...others])), (row) => Number(row["part"]));
@@ -191,10 +192,10 @@ async function rowsIn({ records }: Databases, asks: readonly Ask[]): Promise<Map
 }
 
 /** Whether the current window holds batches at interactive prices, which is more than they cost. */
-async function isCeiling({ postgres, records }: Databases, ask: Ask): Promise<boolean> {
+async function isCeiling(databases: Databases, ask: Ask): Promise<boolean> {
   const query = ceilingQuery(ask);
-  if (query === null || (await postgres(query)).length === 0) return false;
-  return hasBatches(await records(planReport(ofBatches(ask))));
+  if (query === null || (await databases.postgres(query)).length === 0) return false;
+  return hasBatches(await recordsOf(databases, ask)(planReport(ofBatches(ask))));
 }
 
 /**
@@ -202,11 +203,12 @@ async function isCeiling({ postgres, records }: Databases, ask: Ask): Promise<bo
  * calls of somebody are of unknown cost, and only then are people counted again.
  */
 async function payersIn(
-  { records }: Databases,
+  databases: Databases,
   ask: Ask,
   rowsOf: ReadonlyMap<Ask, readonly AnswerRow[]>,
 ): Promise<AnswerRow | null> {
   const { spec, periods } = ask;
+  const records = recordsOf(databases, ask);
   const isDecomposed = periods.previous !== null && spec.measures.includes("cost_decomposition");
   if (!isDecomposed || !lacksPayers(rowsOf.get(ask) ?? [])) return null;
   const people: Ask = {
@@ -247,11 +249,9 @@ async function coverageIn(databases: Databases, ask: Ask, rollupsFrom: number): 
   if (lateLabels(ask.spec).length === 0) return null;
   const isKnown = ask.reach !== null && ask.spec.source !== "outcomes";
   const known = isKnown ? ask : await knownIn(databases, { ...ask, periods: ALL_TIME }, rollupsFrom);
-  const everything: Ask = { ...ask, ...known };
-  const since = sinceOf(ask.spec, await databases.records(firstsQuery(everything)));
+  const everything: Ask = { ...ask, ...known, published: null };
+  const records = recordsOf(databases, everything);
+  const since = sinceOf(ask.spec, await records(firstsQuery(everything)));
   if (!since) return null;
-  return coverageOf(ask, since, await databases.records(planReport(olderRecords(everything, since))));
+  return coverageOf(ask, since, await records(planReport(olderRecords(everything, since))));
 }
-
-const needsReverts = ({ measures }: Spec): boolean =>
-  measures.some((measure) => measure === "reverted_prs" || measure === "revert_rate");

@@ -31,6 +31,8 @@ export const clickhouseState = pgTable("clickhouse_state", {
   databaseId: uuid("database_id"),
   /** When that one last had every row of Postgres; null: it may lack some, and reports read Postgres. */
   comparedAt: instant("compared_at"),
+  /** From when on it has the sums of all records; null: those of all time. */
+  sumsFrom: instant("sums_from"),
 });
 
 /**

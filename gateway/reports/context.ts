@@ -1,5 +1,8 @@
 import type { DimensionName, Spec } from "#shared/report.ts";
 import { AGGREGATES, type AggregateName, aggregateOf, type DistinctName } from "./aggregates.ts";
+import type { BucketKind } from "./buckets/columns.ts";
+import { bucketKindOf } from "./buckets/figures.ts";
+import type { Published } from "./buckets/published.ts";
 import { isFilteredByText, isTime, NONE, UTC } from "./dimensions.ts";
 import type { Engine } from "./engines.ts";
 import type { KnownPlaces } from "./explained.ts";
@@ -25,6 +28,8 @@ export type Ask = {
   periods: Periods;
   reverted: readonly string[];
   reach: Reach | null;
+  /** Where ClickHouse has sums in the periods; null: single records are read. */
+  published: Published | null;
   /** A filter by subject means the owners of keys alone: what people see of themselves. */
   byOwner: boolean;
   /** Of the rows with records in the current window, the first of them, at most this many; absent: `ROWS_MAX` of all rows. */
@@ -78,6 +83,8 @@ export type Context = {
   covers: { current: Cover; previous: Cover | null };
   /** By which dimension sums answer; null: they do not, and cells are read. */
   kind: Kind | null;
+  /** By which dimension sums of ClickHouse answer; null: they do not. */
+  buckets: BucketKind | null;
   /** Of whose records these sums are: a team's, or everything. */
   scope: string;
 };
@@ -90,15 +97,9 @@ export function contextOf(ask: Ask, params: Parameters = parameters(ask.engine))
   // Outcomes are few; what is read from cells are their sessions (sources.ts).
   if (!reach || spec.source !== "requests") {
     const covers = { current: NO_COVER, previous: null };
-    return {
-      ask,
-      params,
-      names: withPayers(ask, names),
-      facts: "records",
-      covers,
-      kind: null,
-      scope: EVERYTHING,
-    };
+    const all = withPayers(ask, names);
+    const buckets = ask.published && !ask.readsFacts ? bucketKindOf(spec, all) : null;
+    return { ask, params, names: all, facts: "records", covers, kind: null, buckets, scope: EVERYTHING };
   }
   const kind = isZoned(ask) || ask.readsFacts ? null : kindOf(spec, names);
   const scope = scopeOf(spec);
@@ -112,6 +113,7 @@ export function contextOf(ask: Ask, params: Parameters = parameters(ask.engine))
     facts: "cells",
     covers,
     kind,
+    buckets: null,
     scope,
   };
 }

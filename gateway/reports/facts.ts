@@ -1,4 +1,5 @@
 import { aggregateOf, namedIn } from "./aggregates.ts";
+import { bucketFacts } from "./buckets/facts.ts";
 import { type Context, distinctNames, groupColumns, type Section } from "./context.ts";
 import { dimensionOf, filterSql, tagRows } from "./dimensions.ts";
 import { asksForExplanation, EXPLANATION_ROWS } from "./explained.ts";
@@ -41,8 +42,10 @@ const MEMBERS = {
 export const KEY_NAMES = "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id";
 
 /** The facts of both windows. */
-export const factsSql = (context: Context, section: Section): string =>
-  context.facts === "cells" ? cellFacts(context, section) : recordFacts(context, section);
+export function factsSql(context: Context, section: Section): string {
+  if (context.buckets !== null) return bucketFacts(context, section);
+  return context.facts === "cells" ? cellFacts(context, section) : recordFacts(context, section);
+}
 
 /** The single records of both windows that pass the filters, one row for each group to which a record belongs. */
 function recordFacts(context: Context, { dimensions }: Section): string {

@@ -1,4 +1,5 @@
 import { type AggregateName, aggregateOf } from "./aggregates.ts";
+import { bucketFigure } from "./buckets/figures.ts";
 import { type Context, distinctOf } from "./context.ts";
 
 /** The aggregates that add up over facts. */
@@ -10,4 +11,6 @@ export const sumSql = ({ facts }: Context, name: AggregateName): string => aggre
 
 /** An aggregate over single records where the database counts distinctly by itself. */
 export const atOnceSql = (context: Context, name: AggregateName): string =>
-  distinctOf(context, name)?.atOnce ?? aggregateOf(name).atOnce ?? aggregateOf(name).records;
+  context.buckets !== null
+    ? bucketFigure(name)
+    : (distinctOf(context, name)?.atOnce ?? aggregateOf(name).atOnce ?? aggregateOf(name).records);

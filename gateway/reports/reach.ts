@@ -3,17 +3,23 @@ import { hasWholeHours } from "#shared/time-zone.ts";
 import { GatewayError } from "../errors.ts";
 import { isInCells } from "./aggregates.ts";
 import type { AnswerRow } from "./assemble.ts";
+import { bucketKindOf, needsHours } from "./buckets/figures.ts";
+import { bucketsOf, coverIn, publishedQuery } from "./buckets/published.ts";
 import { type Ask, isZoned, NO_TASKS } from "./context.ts";
 import { hasCells, UTC } from "./dimensions.ts";
 import { type Engine, POSTGRES } from "./engines.ts";
 import { asksForExplanation, knownPlacesOf, placesQuery } from "./explained.ts";
 import { aggregatesOf } from "./measures.ts";
-import type { Query } from "./parameters.ts";
+import { parameters, type Query } from "./parameters.ts";
 import { tasksOf, tasksQuery } from "./relations.ts";
 import type { Reach } from "./rollup/cover.ts";
 import { isDropped, reachOf, surveyQuery } from "./rollup/survey.ts";
 import { filtersOf } from "./spec.ts";
 import type { Period, Periods } from "./window.ts";
+
+/** The database that answers an ask: records that ClickHouse no longer has are read from Postgres. */
+export const recordsOf = ({ records, postgres }: Databases, { engine }: Pick<Ask, "engine">): AskDatabase =>
+  engine === POSTGRES ? postgres : records;
 
 /** Answers one statement of a report. */
 export type AskDatabase = (query: Query) => Promise<readonly AnswerRow[]>;
@@ -30,19 +36,53 @@ type Asked = Pick<Ask, "orgId" | "spec" | "periods" | "timeZone" | "asOfMs"> & {
 
 /** What a statement has to know beforehand: how far rollups reach, and the sessions of outcomes. */
 export async function knownIn(
-  { engine, postgres }: Databases,
+  databases: Databases,
   asked: Asked,
   rollupsFrom: number,
-): Promise<Pick<Ask, "reach" | "tasks" | "places">> {
+): Promise<Pick<Ask, "engine" | "reach" | "published" | "tasks" | "places">> {
+  const { engine, postgres } = databases;
   const tasks = asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : NO_TASKS;
-  if (engine === POSTGRES)
-    return { reach: await reachIn(postgres, { ...asked, rollupsFrom }), tasks, places: null };
+  const records = engine === POSTGRES ? null : await inClickHouse(databases, asked);
+  if (records === null) {
+    const reach = await reachIn(postgres, { ...asked, rollupsFrom });
+    return { engine: POSTGRES, reach, published: null, tasks, places: null };
+  }
   const explains = asksForExplanation(asked.spec);
-  return {
-    reach: null,
-    tasks,
-    places: explains ? knownPlacesOf(await postgres(placesQuery(asked.orgId))) : null,
-  };
+  const places = explains ? knownPlacesOf(await postgres(placesQuery(asked.orgId))) : null;
+  return { engine, reach: null, ...records, tasks, places };
+}
+
+const DROPPED = `select (extract(epoch from raw_from) * 1000)::bigint::text as dropped,
+  (select (extract(epoch from sums_from) * 1000)::bigint::text from clickhouse_state c where c.org_id = s.org_id) as sums
+from rollup_state s where raw_from is not null and org_id = `;
+
+/**
+ * What ClickHouse has of a report's periods; null if Postgres must answer: single records were dropped that the report needs.
+ */
+async function inClickHouse(
+  { postgres, records }: Databases,
+  { orgId, spec, periods, timeZone, single }: Asked,
+): Promise<Pick<Ask, "published"> | null> {
+  const params = parameters();
+  const [row] = await postgres({ text: DROPPED + params.add(orgId, "text"), params: params.values });
+  const droppedMs = row ? Number(row["dropped"]) : null;
+  const all = [periods.current, ...(periods.previous ? [periods.previous] : [])];
+  const reachesTo = (ms: number) => all.some(({ fromMs }) => fromMs === null || fromMs < ms);
+  const isDropped =
+    droppedMs !== null &&
+    (spec.source === "outcomes" || (spec.source === "requests" && reachesTo(droppedMs)));
+  const names = aggregatesOf(spec.measures);
+  const isSummed =
+    periods !== ALL_TIME &&
+    single === undefined &&
+    bucketKindOf(spec, names) !== null &&
+    cutsAtHours(timeZone, periods);
+  if (!isSummed || (row?.["sums"] && reachesTo(Number(row["sums"]))))
+    return isDropped ? null : { published: null };
+  const hoursAlone = needsHours(spec, timeZone);
+  const buckets = bucketsOf(await records(publishedQuery(orgId, periods, hoursAlone)));
+  const published = { buckets, droppedMs, hoursAlone };
+  return all.every((period) => coverIn(period, published) !== null) ? { published } : null;
 }
 
 /** How far rollups reach; null where single records are read. Sessions of outcomes ran at any time. */

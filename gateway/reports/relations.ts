@@ -1,11 +1,11 @@
 import { contextTables, nameSql } from "#drizzle/contexts.ts";
 import { isUncertainPoint } from "#drizzle/schema/agent.ts";
 import { isOfTask, sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
-import type { SourceName } from "#shared/report.ts";
+import type { SourceName, Spec } from "#shared/report.ts";
 import { callsAsOf } from "./as-of.ts";
 import type { AnswerRow } from "./assemble.ts";
 import { type Ask, SPLIT, type Tasks } from "./context.ts";
-import type { Engine } from "./engines.ts";
+import { CLICKHOUSE, type Engine } from "./engines.ts";
 import { fixTables } from "./fixes.ts";
 import { type Parameters, parameters, type Query } from "./parameters.ts";
 import { coverOf } from "./rollup/cover.ts";
@@ -35,7 +35,7 @@ function cacheSavings(priced: Engine["priced"]): string {
 }
 
 /** `calls`: a relation in the place of the table. */
-type Wanted = Pick<Ask, "engine" | "spec"> & { calls?: string | undefined };
+type Wanted = { engine: Engine; spec: Pick<Spec, "measures">; calls?: string | undefined };
 
 /**
  * A relation gives one row per record, with these columns beside those that its dimensions and measures name:
@@ -269,6 +269,9 @@ const RELATIONS = {
   tool_calls: toolCalls,
   agent_metrics: agentMetrics,
 } as const satisfies Partial<Record<SourceName, (wanted: Wanted) => string>>;
+
+/** The calls of ClickHouse, as a relation. */
+export const CALLS = requests({ engine: CLICKHOUSE, spec: { measures: [] } });
 
 /** The records of a source; `within` says of which instants `r.started_at` rows are wanted. */
 export function relationOf(ask: Ask, params: Parameters, within: string): string {

@@ -1,3 +1,4 @@
+import type { Spec } from "#shared/report.ts";
 import type { AnswerRow } from "./assemble.ts";
 import type { Query } from "./parameters.ts";
 
@@ -74,3 +75,7 @@ export function revertedBy(reverts: Iterable<Revert>): string[] {
 /** The pull requests that are reverted now, from the rows of `revertsQuery`. */
 export const revertedOf = (rows: readonly AnswerRow[]): string[] =>
   revertedBy(rows.map((row) => ({ reverter: row["reverter"] ?? "", original: row["original"] ?? "" })));
+
+/** Whether a report counts pull requests that are reverted. */
+export const needsReverts = ({ measures }: Spec): boolean =>
+  measures.some((measure) => measure === "reverted_prs" || measure === "revert_rate");

@@ -1,17 +1,22 @@
 import { expect } from "bun:test";
+import type { ClickHouseClient } from "@clickhouse/client";
 import type postgres from "postgres";
+import { daySql, hoursSql } from "#gateway/reports/buckets/columns.ts";
+import { CALLS } from "#gateway/reports/relations.ts";
 import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
 import { identityOf } from "#gateway/stores/clickhouse/identity.ts";
+import { nextVersion } from "#gateway/stores/clickhouse/marks.ts";
 import {
   COPIED_TABLES,
   type CopiedTable,
   copiedColumns,
   createTables,
 } from "#gateway/stores/clickhouse/schema.ts";
+import { publishSums, SUM_SETTINGS, voidHours } from "#gateway/stores/clickhouse/sum-up.ts";
 import { atEnd } from "./at-end.ts";
 
 /** The tables of reports in an empty database of ClickHouse, and what copies an organisation's rows to them. */
-export async function copyTables(clickhouseUrl: string, sql: postgres.Sql) {
+export async function copyTables(clickhouseUrl: string, sql: postgres.Sql, sums = true) {
   const client = openClickHouse(clickhouseUrl, { name: "test", timeoutMs: 60_000, connectionsMax: 2 });
   atEnd(() => client.close());
   for (const query of createTables()) await client.command({ query });
@@ -30,6 +35,7 @@ export async function copyTables(clickhouseUrl: string, sql: postgres.Sql) {
       const values = rows.map(({ row }) => ({ ...row, version }));
       if (values.length > 0) await client.insert({ table, values, format: "JSONEachRow" });
     }
+    if (sums) await sumUpAll(client, sql, orgId);
   };
   return { clickhouseUrl, wrote };
 }
@@ -42,4 +48,30 @@ function rowsOf(table: CopiedTable): string {
     return type === "numeric" || type === "jsonb" ? `${column.name}::text` : column.name;
   });
   return `select to_jsonb(r) as row from (select ${columns.join(", ")} from ${table} where org_id = $1) r`;
+}
+
+const VOID_EVERY = 5;
+const DAY_MS = 86_400_000;
+
+/** Sums of all hours that are over, as a gateway keeps them. */
+export async function sumUpAll(client: ClickHouseClient, sql: postgres.Sql, orgId: string) {
+  const query = `select distinct toUnixTimestamp64Milli(toDateTime64(toStartOfHour(started_at, 'UTC'), 3, 'UTC')) as ms
+    from requests where org_id = '${orgId}'`;
+  const hours = await (await client.query({ query, format: "JSONEachRow" })).json<{ ms: string }>();
+  const run = (statement: string) => client.command({ query: `${statement} settings ${SUM_SETTINGS}` });
+  const publish = (level: "hour" | "day", all: Iterable<number>, gen: string) =>
+    publishSums(
+      client,
+      orgId,
+      [...all].map((atMs) => ({ level, atMs, gen, ready: true })),
+    );
+  const at = hours.map(({ ms }) => Number(ms));
+  if (at.length === 0) return;
+  const [hourly, daily, next] = [await nextVersion(sql), await nextVersion(sql), await nextVersion(sql)];
+  await run(hoursSql(`(select * from ${CALLS} r where r.org_id = '${orgId}')`, hourly));
+  await run(daySql(`org_id = '${orgId}' and level = 'hour' and gen = ${hourly}`, daily));
+  await publish("hour", at, hourly);
+  await publish("day", new Set(at.map((ms) => Math.floor(ms / DAY_MS) * DAY_MS)), daily);
+  // Some are void, as those of which a call has just changed.
+  await voidHours(client, { hours: at.filter((_, i) => i % VOID_EVERY === 0), version: next, orgId });
 }

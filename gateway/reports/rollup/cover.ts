@@ -123,7 +123,7 @@ function without(span: Span, holes: readonly Span[]): Span[] {
 }
 
 /** The same instants as few spans. */
-function merged(spans: readonly Span[]): Span[] {
+export function merged(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of spans.filter(isSpan).sort((a, b) => a.fromMs - b.fromMs)) {
     const last = result.at(-1);

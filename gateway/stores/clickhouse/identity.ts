@@ -4,7 +4,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { beginMarking } from "./begin.ts";
 import { openClickHouse } from "./client.ts";
 import { onCluster, type Place } from "./cluster.ts";
-import { COPIED_TABLES, createTables, SESSION_REQUESTS } from "./schema.ts";
+import { ALL_TABLES, createTables } from "./schema.ts";
 
 // A database of ClickHouse has a random identity, which Postgres knows. One whose tables were dropped, an older copy or
 // another server is never taken for the database that has the records (decision: A database in ClickHouse knows itself).
@@ -18,14 +18,14 @@ export const isMissing = (error: unknown): boolean =>
 
 const FIND = `select (select toString(id) from identity final limit 1) as id,
   (select count() from system.tables where database = currentDatabase()
-    and name in ('${[...COPIED_TABLES, SESSION_REQUESTS].join("', '")}')) as tables`;
+    and name in ('${ALL_TABLES.join("', '")}')) as tables`;
 
 /** The identity of the database; null if it has none, or if a table with copies is missing. */
 export async function identityOf(client: ClickHouseClient): Promise<string | null> {
   try {
     const answer = await client.query({ query: FIND, format: "JSONEachRow" });
     const [found] = await answer.json<{ id: string | null; tables: string }>();
-    return Number(found?.tables) === COPIED_TABLES.length + 1 ? found?.id || null : null;
+    return Number(found?.tables) === ALL_TABLES.length ? found?.id || null : null;
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;
@@ -56,7 +56,8 @@ export async function prepare({ sql, client, place }: Stores): Promise<string[]>
     }
     if (state?.id === id) return;
     await tx`
-      update clickhouse_state set database_id = ${id}, compared_at = null where org_id = ${DEFAULT_ORG}`;
+      update clickhouse_state set database_id = ${id}, compared_at = null,
+        sums_from = (select raw_from from rollup_state where org_id = ${DEFAULT_ORG}) where org_id = ${DEFAULT_ORG}`;
     if (state?.id == null) return;
     await tx`update clickhouse_state set version = 0 where org_id = ${DEFAULT_ORG}`;
     await tx`delete from clickhouse_marks where org_id = ${DEFAULT_ORG}`;

@@ -8,10 +8,11 @@ import { openClickHouse } from "./client.ts";
 import { onCluster, storedIn } from "./cluster.ts";
 import type { Copies } from "./copies.ts";
 import { isKnown, isMissing, prepare } from "./identity.ts";
-import { copyMarked } from "./marks.ts";
+import { copyMarked, nextVersion } from "./marks.ts";
 import { compareAll } from "./move.ts";
 import { DATED_TABLES, instantIn, TIMES } from "./rows.ts";
 import { SESSION_REQUESTS } from "./schema.ts";
+import { sumUp, sweepSums } from "./sum-up.ts";
 
 /** Between rounds: marks gather meanwhile, so that ClickHouse gets few large insertions. */
 const EVERY_MS = 500;
@@ -70,6 +71,13 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
     else if (!state.whole) log.info({}, "reports read ClickHouse");
   }
 
+  async function expire(): Promise<void> {
+    await sweepSums(client, clock.now());
+    const [state] = await sql<{ dropped: Date | null }[]>`
+      select raw_from as dropped from rollup_state where org_id = ${DEFAULT_ORG}`;
+    if (state?.dropped) await expireCopies(client, { ...place.clickhouse, dropped: state.dropped });
+  }
+
   /** One round; true: more is marked than it takes. Records that keep coming must not keep it from counting and expiring. */
   async function round(stopping: () => boolean): Promise<boolean> {
     if (due("count", COUNT_EVERY_MS)) deps.copies.noteWaiting(await rowsWaiting(sql));
@@ -79,12 +87,11 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
       prepared &&= !isMissing(error);
       throw error;
     });
-    if (!stopping() && !isMore && due("compare", COMPARE_EVERY_MS)) await compare();
-    if (stopping() || !due("retention", RETENTION_EVERY_MS)) return isMore;
-    const [state] = await sql<{ dropped: Date | null }[]>`
-      select raw_from as dropped from rollup_state where org_id = ${DEFAULT_ORG}`;
-    if (state?.dropped) await expireCopies(client, { ...place.clickhouse, dropped: state.dropped });
-    return isMore;
+    if (stopping()) return isMore;
+    const isSumming = !isMore && (await sumUp(stores, { now: clock.now(), next: nextVersion }));
+    if (!isMore && due("compare", COMPARE_EVERY_MS)) await compare();
+    if (due("retention", RETENTION_EVERY_MS)) await expire();
+    return isMore || isSumming;
   }
 
   const poller = poll({

@@ -8,6 +8,7 @@ import { deleteCopies } from "./delete.ts";
 import { insertRows } from "./insert.ts";
 import { goneKeys, markedRows, withKeys } from "./rows.ts";
 import { COPIED_TABLES, type CopiedTable } from "./schema.ts";
+import { hourOf, voidHours } from "./sum-up.ts";
 
 export type CopyDeps = { sql: postgres.Sql; client: ClickHouseClient; clock: Clock; log: Log; place: Place };
 
@@ -18,6 +19,9 @@ const ROWS_MAX = 5000;
 /** The rows that marks name are few among all: each is looked up by its key, however the server estimates their number. */
 const BY_KEY =
   "set local enable_hashjoin = off; set local enable_mergejoin = off; set local enable_seqscan = off";
+
+/** A row, and when a call began. */
+export type Line = { line: string; ms?: number };
 
 type Mark = { id: string; relation: string; rows: number };
 
@@ -83,21 +87,22 @@ async function copyRowsOf(
   const { client, clock, log } = deps;
   const ids = marks.map(({ id }) => id).sort();
   const marked = marks.reduce((sum, mark) => sum + mark.rows, 0);
-  const rows = await tx.unsafe<{ line: string }[]>(markedRows(name), [
-    version,
-    DEFAULT_ORG,
-    JSON.stringify(ids),
-  ]);
+  const rows = await tx.unsafe<Line[]>(markedRows(name), [version, DEFAULT_ORG, JSON.stringify(ids)]);
   if (rows.length < marked) {
     const gone = await tx.unsafe<Record<string, string>[]>(goneKeys(name), [
       DEFAULT_ORG,
       JSON.stringify(ids),
     ]);
+    if (name === "requests") {
+      const hours = gone.map(({ started_at }) => hourOf(Date.parse(`${started_at}Z`)));
+      await voidHours(client, { hours, version });
+    }
     if (gone.length > 0) await deleteCopies(deps, name, withKeys(name, gone));
   }
   const token = new Bun.CryptoHasher("sha256").update(ids.join()).digest("hex");
   const park = parking({ sql: tx, clock, log }, name);
   if (name === "requests") await tx.unsafe(ACCEPTED, [DEFAULT_ORG, JSON.stringify(ids)]);
+  await voidHours(client, { hours: rows.flatMap(({ ms }) => (ms == null ? [] : [hourOf(ms)])), version });
   await insertRows(client, { name, lines: rows.map(({ line }) => line), token }, park);
 }
 

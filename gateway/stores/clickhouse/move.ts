@@ -3,9 +3,10 @@ import { DAY_MS, type DaySpan, daysApart, differences, tablesApart } from "./com
 import { deleteCopies } from "./delete.ts";
 import { identityOf, prepare } from "./identity.ts";
 import { insertRows } from "./insert.ts";
-import { type CopyDeps, copyMarked, nextVersion, parking } from "./marks.ts";
+import { type CopyDeps, copyMarked, type Line, nextVersion, parking } from "./marks.ts";
 import { DATED_TABLES, type DatedTable, instantIn, markAll, rowsBetween, TIMES } from "./rows.ts";
 import { COPIED_TABLES } from "./schema.ts";
+import { hourOf, hoursIn, voidHours } from "./sum-up.ts";
 
 /** Rows of one insertion. */
 const ROWS_AT_ONCE = 5000;
@@ -79,12 +80,11 @@ export async function compareAll(deps: CopyDeps): Promise<Day[]> {
   let tries = 1;
   const again = async () => {
     const [mark] = await sql`select 1 from clickhouse_marks where org_id = ${DEFAULT_ORG} limit 1`;
-    while (await copyMarked(deps));
+    await copyMarked(deps);
     await Bun.sleep(PAUSE_MS);
     // Rows that were marked when they were compared may be copied by now.
     return tries++ < (mark ? TRIES : 2);
   };
-  while (await copyMarked(deps));
   const end = new Date(clock.now().getTime() - SETTLED_MS);
   for (const table of DATED_TABLES) {
     for (const { from } of await daysApart(deps, { table, end }, again))
@@ -124,9 +124,13 @@ async function moveDay(
   const version = await nextVersion(sql);
   const values = [version, DEFAULT_ORG, from.toISOString(), to.toISOString()];
   let copied = 0;
-  for await (const rows of sql.unsafe<{ line: string }[]>(rowsBetween(name), values).cursor(ROWS_AT_ONCE)) {
+  for await (const rows of sql.unsafe<Line[]>(rowsBetween(name), values).cursor(ROWS_AT_ONCE)) {
     const token = `${name} ${version} ${copied}`;
-    await insertRows(client, { name, lines: rows.map(({ line }) => line), token }, park);
+    await alone(deps, async (current) => {
+      const hours = rows.flatMap(({ ms }) => (ms == null ? [] : [hourOf(ms)]));
+      await voidHours(client, { hours, version: current });
+      await insertRows(client, { name, lines: rows.map(({ line }) => line), token }, park);
+    });
     copied += rows.length;
     onRows(copied);
   }
@@ -148,12 +152,22 @@ async function untilAlike(
     const { from, to } = span;
     const at = TIMES[table];
     const stale = `${at} >= ${instantIn(from)} and ${at} < ${instantIn(to)} and version < ${version}`;
-    if (tries === 1) await deleteCopies(deps, table, { where: stale });
+    if (tries === 1) {
+      await alone(deps, async (current) => {
+        const hours = table === "requests" ? hoursIn(from, to) : [];
+        await voidHours(deps.client, { hours, version: current });
+        await deleteCopies(deps, table, { where: stale });
+      });
+    }
     if (tries === TRIES) throw new Error(differing(table, span, found));
     while (await copyMarked(deps));
     await Bun.sleep(PAUSE_MS);
   }
 }
+
+/** Runs while no one else writes to ClickHouse. The number is higher than all before. */
+const alone = <T>({ sql }: MoveDeps, work: (version: string) => Promise<T>) =>
+  sql.begin(async (tx) => await work(await nextVersion(tx)));
 
 const differing = (table: DatedTable, span: DaySpan, found: readonly string[]): string =>
   [

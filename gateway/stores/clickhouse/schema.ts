@@ -4,6 +4,7 @@ import { pullRequests, repositories, reviews } from "#drizzle/schema/github.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { toolCalls } from "#drizzle/schema/tools.ts";
+import { SUMS_COLUMNS } from "../../reports/buckets/columns.ts";
 import { engineOf, onCluster, spreadTable, storedIn } from "./cluster.ts";
 
 /**
@@ -134,6 +135,23 @@ const identity = (cluster: string | null): string =>
 ) engine = ${engineOf("identity", cluster)}
 order by org_id`;
 
+/** Sums of calls by hour and day, and which of their generations counts (sum-up.ts). They outlive the calls. */
+const sumsTables = (cluster: string | null): string[] => [
+  `create table if not exists sums${onCluster(cluster)} (
+  ${SUMS_COLUMNS.join(",\n  ")}
+) engine = ${engineOf("sums", cluster).replace("Replacing", "").replace(", version)", ")").replace("(version)", "")}
+partition by toYYYYMM(at)
+order by (org_id, kind, level, at, value, billed, gen)`,
+  `create table if not exists summed${onCluster(cluster)} (
+  org_id LowCardinality(String),
+  level LowCardinality(String),
+  at DateTime('UTC'),
+  gen UInt64,
+  ready Bool
+) engine = ${engineOf("summed", cluster).replace("version", "gen")}
+order by (org_id, level, at)`,
+];
+
 export const SESSION_REQUESTS = "session_requests";
 /** Calls by their session, for outcomes: those of a session lie together. Each version of a call comes here, too. */
 const sessionRequests = (cluster: string | null): string[] => [
@@ -170,5 +188,9 @@ from ${storedIn("requests", cluster)} r where r.session is not null`,
 export const createTables = (cluster: string | null = null): string[] => [
   ...COPIED_TABLES.flatMap((name) => createTable(name, cluster)),
   ...sessionRequests(cluster),
+  ...sumsTables(cluster),
   identity(cluster),
 ];
+
+/** What must be there: whoever drops one of these drops what others rely on. */
+export const ALL_TABLES = [...COPIED_TABLES, SESSION_REQUESTS, "sums", "summed"];

@@ -1,0 +1,1 @@
+ALTER TABLE "clickhouse_state" ADD COLUMN "sums_from" timestamptz(3);

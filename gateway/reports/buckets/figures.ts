@@ -1,0 +1,44 @@
+import type { Spec } from "#shared/report.ts";
+import { type AggregateName, aggregateOf, isInCells } from "../aggregates.ts";
+import { isOrdered, isTime, UTC } from "../dimensions.ts";
+import { filtersOf } from "../spec.ts";
+import { type BucketKind, isBucketKind, isChosenByValue } from "./columns.ts";
+
+/** Figures that are counted, over rows of sums and single records. */
+const COUNTED: Partial<Record<AggregateName, string>> = {
+  users: "uniqExactArray(people)",
+  billed_users: "uniqExactArray(people) filter (where billed)",
+  priced_users: "uniqExactArray(payers) filter (where billed)",
+  sessions: "uniqExactArray(sessions)",
+  billed_sessions: "uniqExactArray(sessions) filter (where billed)",
+  active_hours: "coalesce(sum(active_hours), 0) + uniqExact(run, hour)",
+  billed_hours:
+    "coalesce(sum(active_hours) filter (where billed), 0) + coalesce(uniqExact(run, hour) filter (where billed), 0)",
+  latency_p95_ms: "round(quantileExactWeightedInterpolatedArray(0.95)(ms, calls), 2)",
+};
+
+/** An aggregate over facts of `bucketFacts`. */
+export const bucketFigure = (name: AggregateName): string =>
+  COUNTED[name] ?? aggregateOf(name).cells ?? "null";
+
+/**
+ * The kind of sums that answers a report: the one dimension beside times, or the one that is filtered by; all in all if there
+ * is neither. Null: single records answer.
+ */
+export function bucketKindOf(
+  { source, dimensions, filters }: Spec,
+  names: readonly AggregateName[],
+): BucketKind | null {
+  const asked = [
+    ...dimensions.filter((name) => !isOrdered(name)),
+    ...filtersOf(filters).map(([name]) => name),
+  ];
+  const [kind = "total", ...others] = new Set(asked);
+  if (source !== "requests" || others.length > 0 || !isBucketKind(kind)) return null;
+  if (filtersOf(filters).length > 0 && !isChosenByValue(kind)) return null;
+  return names.every((name) => name in COUNTED || isInCells(name)) ? kind : null;
+}
+
+/** Whether days of UTC are of no use: hours of the day are asked for, or days of another zone. */
+export const needsHours = ({ dimensions }: Spec, timeZone: string): boolean =>
+  dimensions.some((name) => isOrdered(name) && (!isTime(name) || timeZone !== UTC));

@@ -1,0 +1,83 @@
+import type { AnswerRow } from "../assemble.ts";
+import { CLICKHOUSE } from "../engines.ts";
+import { parameters, type Query } from "../parameters.ts";
+import { DAY_MS, HOUR_MS, merged, type Span } from "../rollup/cover.ts";
+import { withinSql } from "../rollup/spans.ts";
+import type { Period, Periods } from "../window.ts";
+
+/** An hour or a day with records. Its sums have this generation, or are void (`ready` false). */
+type Bucket = { level: "hour" | "day"; atMs: number; gen: string; ready: boolean };
+
+/** What ClickHouse has of some windows. Single records before `droppedMs` are dropped; null: none are. */
+export type Published = { buckets: readonly Bucket[]; droppedMs: number | null; hoursAlone: boolean };
+
+/**
+ * Where the records of a window are read: sums of whole days and hours, and single records of hours that the window cuts or
+ * whose sums are void. An hour without a bucket has no records.
+ */
+export type BucketCover = { days: readonly Bucket[]; hours: readonly Bucket[]; raw: readonly Span[] };
+
+/** Asks for the buckets of the windows. Hours of a day that has sums are wanted only if the window cuts that day. */
+export function publishedQuery(orgId: string, { current, previous }: Periods, hoursAlone: boolean): Query {
+  const params = parameters(CLICKHOUSE);
+  const periods = [current, ...(previous ? [previous] : [])].map(hourly);
+  const within = periods.map((period) => withinSql("at", period, params)).join(" or ");
+  const cut = periods.flatMap(({ fromMs, toMs }) => [...(fromMs === null ? [] : [fromMs]), toMs]);
+  const days = cut
+    .map((ms) => `toDateTime(${params.instant(Math.floor(ms / DAY_MS) * DAY_MS)}, 'UTC')`)
+    .join(", ");
+  const org = params.add(orgId, "text");
+  const hours = hoursAlone
+    ? ""
+    : ` or toStartOfDay(at, 'UTC') in (${days})
+    or toStartOfDay(at, 'UTC') not in (select at from summed where org_id = ${org} and level = 'day' and ready)`;
+  const text = `select level, toUnixTimestamp(at) as second, gen, ready from summed
+where org_id = ${org} and (${within}) and (level = 'day'${hours || " or level = 'hour'"})`;
+  return { text, params: params.values };
+}
+
+/** From the hour or day on in which the period begins. */
+const hourly = ({ fromMs, toMs }: Period): Period => ({
+  fromMs: fromMs === null ? null : Math.floor(fromMs / DAY_MS) * DAY_MS,
+  toMs,
+});
+
+export const bucketsOf = (rows: readonly AnswerRow[]): Bucket[] =>
+  rows.map(({ level, second, gen, ready }) => ({
+    level: level === "day" ? "day" : "hour",
+    atMs: Number(second) * 1000,
+    gen: gen ?? "0",
+    ready: ready === "true",
+  }));
+
+/**
+ * Null if single records were dropped that the window needs. An hour whose single records are dropped is one piece: it
+ * belongs to the window in which it begins.
+ */
+export function coverIn(period: Period, { buckets, droppedMs, hoursAlone }: Published): BucketCover | null {
+  const dropped = droppedMs ?? Number.NEGATIVE_INFINITY;
+  const whole = (ms: number) => (ms < dropped ? Math.ceil(ms / HOUR_MS) * HOUR_MS : ms);
+  const fromMs = whole(period.fromMs ?? Number.NEGATIVE_INFINITY);
+  const toMs = whole(period.toMs);
+  const days = hoursAlone
+    ? []
+    : buckets.filter(
+        ({ level, atMs, ready }) => level === "day" && ready && atMs >= fromMs && atMs + DAY_MS <= toMs,
+      );
+  const known = new Set(days.map(({ atMs }) => atMs));
+  const others = buckets.filter(
+    ({ level, atMs }) =>
+      level === "hour" &&
+      atMs + HOUR_MS > fromMs &&
+      atMs < toMs &&
+      !known.has(Math.floor(atMs / DAY_MS) * DAY_MS),
+  );
+  const isWhole = ({ atMs, ready }: Bucket) => ready && atMs >= fromMs && atMs + HOUR_MS <= toMs;
+  const cut = others.filter((bucket) => !isWhole(bucket));
+  if (cut.some(({ atMs }) => atMs < dropped)) return null;
+  const raw = cut.map(({ atMs }) => ({
+    fromMs: Math.max(atMs, fromMs),
+    toMs: Math.min(atMs + HOUR_MS, toMs),
+  }));
+  return { days, hours: others.filter(isWhole), raw: merged(raw) };
+}

@@ -1,0 +1,141 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import type postgres from "postgres";
+import { DEFAULT_ORG } from "#shared/ids.ts";
+import { daySql, hoursSql } from "../../reports/buckets/columns.ts";
+import { CLICKHOUSE } from "../../reports/engines.ts";
+import { CALLS } from "../../reports/relations.ts";
+import { instantIn } from "./rows.ts";
+
+// Sums of hours and days of calls. A bucket is void from before a call of it is written until it is summed up again: then
+// reports read its calls. Each summing up is a generation, and one insertion publishes it (decision: Sums in ClickHouse
+// have generations).
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Calls that are still running when their hour ends have this long to end before it is summed up. */
+const SETTLE_MS = 5 * 60_000;
+/** More changes may follow the last one. */
+const DEBOUNCE_MS = 60_000;
+
+type Level = "hour" | "day";
+type Published = { level: Level; atMs: number; gen: string; ready: boolean };
+
+export const publishSums = (client: ClickHouseClient, orgId: string, buckets: readonly Published[]) =>
+  client.insert({
+    table: "summed",
+    values: buckets.map(({ atMs, ...bucket }) => ({ org_id: orgId, at: atMs / 1000, ...bucket })),
+    format: "JSONEachRow",
+  });
+
+/** Calls of these hours (milliseconds) are about to change: until they are summed up again, reports read them. */
+export async function voidHours(
+  client: ClickHouseClient,
+  { hours, version, orgId = DEFAULT_ORG }: { hours: Iterable<number>; version: string; orgId?: string },
+): Promise<void> {
+  const at = [...new Set(hours)];
+  const days = new Set(at.map((ms) => Math.floor(ms / DAY_MS) * DAY_MS));
+  const of = (level: Level, all: Iterable<number>) =>
+    [...all].map((atMs) => ({ level, atMs, gen: version, ready: false }));
+  if (at.length > 0) await publishSums(client, orgId, [...of("hour", at), ...of("day", days)]);
+}
+
+export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
+
+/** The hour (milliseconds) of each instant of a span. */
+export const hoursIn = (from: Date, to: Date): number[] => {
+  const first = hourOf(from.getTime());
+  return Array.from({ length: Math.ceil((to.getTime() - first) / HOUR_MS) }, (_, i) => first + i * HOUR_MS);
+};
+
+type Due = {
+  now: Date;
+  /** Calls before it are dropped, and sums of them stay as they are. */
+  droppedMs: number | null;
+  orgId?: string;
+  debounceMs?: number;
+  /** A version higher than those before. */
+  next(): Promise<string>;
+};
+
+/**
+ * Sums up void hours of the oldest day that has any, and that day if it is over and nothing of it is void any more. No one
+ * may write calls meanwhile. True: there may be more to do.
+ */
+export async function sumUpDay(client: ClickHouseClient, due: Due): Promise<boolean> {
+  const { now, droppedMs, orgId = DEFAULT_ORG, debounceMs = DEBOUNCE_MS } = due;
+  const settledMs = now.getTime() - SETTLE_MS;
+  const seconds = (ms: number) => Math.floor(ms / 1000);
+  const ask = async (query: string) =>
+    await (await client.query({ query, format: "JSONEachRow" })).json<{
+      level: Level;
+      second: number;
+      gen: string;
+    }>();
+  const open = `from summed final where org_id = '${orgId}' and not ready and at >= toDateTime(${seconds(droppedMs ?? 0)}, 'UTC')
+    and toUnixTimestamp(at) + if(level = 'day', 86400, 3600) <= ${seconds(settledMs)}`;
+  const [first] = await ask(
+    `select level, toUnixTimestamp(at) as second, gen ${open} and gen < ${(now.getTime() - debounceMs) * 1000} order by at, level limit 1`,
+  );
+  if (!first) return false;
+  const dayMs = Math.floor((first.second * 1000) / DAY_MS) * DAY_MS;
+  const within = `at >= toDateTime(${seconds(dayMs)}, 'UTC') and at < toDateTime(${seconds(dayMs + DAY_MS)}, 'UTC')`;
+  const hours = await ask(
+    `select level, toUnixTimestamp(at) as second, gen ${open} and level = 'hour' and ${within}`,
+  );
+  const run = (query: string) => client.command({ query: `${query} settings ${SUM_SETTINGS}` });
+  if (hours.length > 0) {
+    const gen = await due.next();
+    const span = `r.started_at >= ${instantIn(new Date(dayMs))} and r.started_at < ${instantIn(new Date(dayMs + DAY_MS))}`;
+    const chosen = `toUnixTimestamp(toStartOfHour(r.started_at, 'UTC')) in (${hours.map(({ second }) => second)})`;
+    await run(
+      hoursSql(`(select * from ${CALLS} r where r.org_id = '${orgId}' and ${span} and ${chosen})`, gen),
+    );
+    await publishSums(
+      client,
+      orgId,
+      hours.map(({ second }) => ({ level: "hour", atMs: second * 1000, gen, ready: true })),
+    );
+  }
+  const left = await ask(`select level, toUnixTimestamp(at) as second, gen from summed final
+    where org_id = '${orgId}' and not ready and level = 'hour' and ${within} limit 1`);
+  if (left.length > 0 || dayMs + DAY_MS > settledMs) return hours.length > 0;
+  const gen = await due.next();
+  const ready = `select at, gen from summed final where org_id = '${orgId}' and level = 'hour' and ready and ${within}`;
+  await run(daySql(`org_id = '${orgId}' and level = 'hour' and ${within} and (at, gen) in (${ready})`, gen));
+  await publishSums(client, orgId, [{ level: "day", atMs: dayMs, gen, ready: true }]);
+  return true;
+}
+
+/** Without nulls for empty aggregates: those are sums of unknown amounts alone. */
+export const SUM_SETTINGS = Object.entries({ ...CLICKHOUSE.settings, aggregate_functions_null_for_empty: 0 })
+  .map(([name, value]) => `${name} = '${value}'`)
+  .join(", ");
+
+/** Deletes generations that no report reads any more: ten minutes after another one was published. */
+export async function sweepSums(client: ClickHouseClient, now: Date): Promise<void> {
+  const old = `gen < ${(now.getTime() - 10 * 60_000) * 1000}
+    and (org_id, level, at, gen) not in (select org_id, level, at, gen from summed final where ready)`;
+  const answer = await client.query({
+    query: `select 1 from sums where ${old} limit 1`,
+    format: "JSONEachRow",
+  });
+  if ((await answer.json()).length > 0) await client.command({ query: `delete from sums where ${old}` });
+}
+
+/** Sums up a bounded part of what is due while no one else writes; true: there is more. */
+export async function sumUp(
+  { sql, client }: { sql: postgres.Sql; client: ClickHouseClient },
+  { now, next }: { now: Date; next(sql: postgres.ISql): Promise<string> },
+): Promise<boolean> {
+  return await sql.begin(async (tx) => {
+    const [state] = await tx<{ dropped: Date | null }[]>`
+      select (select raw_from from rollup_state where org_id = ${DEFAULT_ORG}) as dropped
+      from clickhouse_state where org_id = ${DEFAULT_ORG} for update skip locked`;
+    if (!state) return false;
+    return await sumUpDay(client, {
+      now,
+      droppedMs: state.dropped?.getTime() ?? null,
+      next: () => next(tx),
+    });
+  });
+}
