@@ -70,7 +70,6 @@ export type GatewayConfig = {
   /** Id of a lost master key that this one replaces. */
   masterKeyReplaces: string | null;
   logLevel: LogLevel;
-  /** The public price list's file; null: it is not fetched. */
   pricesUrl: string | null;
   /** URL at which clients reach the gateway, without a trailing slash; null: the address it listens on. */
   publicUrl: string | null;

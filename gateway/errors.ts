@@ -99,11 +99,7 @@ export const ERRORS = {
     anthropic: "timeout_error",
     public: "The request body came too slowly.",
   },
-  not_open: {
-    status: 409,
-    ...INVALID_REQUEST,
-    public: "Every month of the window is closed. Reopen a month to change the costs of its records.",
-  },
+  not_open: { status: 409, ...INVALID_REQUEST, public: "All these months are closed. Reopen one first." },
   conflict: { status: 422, ...INVALID_REQUEST, public: "The name is taken. Choose another." },
   too_large: {
     status: 413,

@@ -1,4 +1,4 @@
-import { PeriodBody as Body, type PeriodBody, Periods, PeriodView } from "#shared/admin/periods.ts";
+import { PeriodBody as Body, type PeriodBody, PeriodList, PeriodView } from "#shared/admin/periods.ts";
 import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
@@ -26,7 +26,7 @@ export const adminPeriods = (deps: AdminDeps) =>
       ...docs({
         summary: "List months that were closed, the latest first",
         description: "With what their records cost when they were closed, and what came late.",
-        answers: { 200: Periods },
+        answers: { 200: PeriodList },
       }),
     })
     .post(

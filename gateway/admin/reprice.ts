@@ -13,18 +13,9 @@ import {
 import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
+import { differencesOf, findJob, listJobs, newCostOf, type RepriceJobRow } from "../repricing/job-rows.ts";
 import type { Selection } from "../repricing/priced-again.ts";
-import {
-  cancelJob,
-  differencesOf,
-  doRepriceJob,
-  findJob,
-  insertJob,
-  listJobs,
-  type NewJob,
-  newCostOf,
-  type RepriceJobRow,
-} from "../repricing/reprice-jobs.ts";
+import { cancelJob, doRepriceJob, insertJob, type NewJob } from "../repricing/reprice-jobs.ts";
 import { audited, type Reader } from "../stores/change.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";

@@ -4,14 +4,14 @@ import { EXACT_IDS } from "./exact-ids.ts";
 import { isSameVersion, type ModelName, modelNameOf } from "./model-name.ts";
 
 /** A model of the list, with its later prices, the first ones first. */
-export type Listed = ModelInfo & { later: readonly { fromMs: number; prices: ModelInfo["prices"] }[] };
+type ListModel = ModelInfo & { later: readonly { fromMs: number; prices: ModelInfo["prices"] }[] };
 
 /** The names that one provider of the list gives its models. */
 type Names = {
-  models: readonly Listed[];
+  models: readonly ListModel[];
   /** By the exact name in lower case; null: known to have no entry. */
-  exact: ReadonlyMap<string, Listed | null>;
-  families: ReadonlyMap<string, readonly (ModelName & { model: Listed })[]>;
+  exact: ReadonlyMap<string, ListModel | null>;
+  families: ReadonlyMap<string, readonly (ModelName & { model: ListModel })[]>;
 };
 
 /** The names of a provider of the list. */
@@ -30,7 +30,7 @@ export function namesWith(changes: readonly ListedChange[]): NamesOf {
 /** The built-in list. */
 export const PINNED = namesWith([]);
 
-type ListMatch = { provider: Provider; model: Listed };
+type ListMatch = { provider: Provider; model: ListModel };
 
 /**
  * The list's entry of a model. A price is never guessed: of the list's matching only whole names count (its ids and
@@ -47,7 +47,7 @@ export function findListed(priceId: string, name: string, namesOf = PINNED): Lis
   return null;
 }
 
-function findIn({ exact, families }: Names, name: string, priceId: string): Listed | null | undefined {
+function findIn({ exact, families }: Names, name: string, priceId: string): ListModel | null | undefined {
   const known = exact.get(name.toLowerCase());
   if (known !== undefined) return known;
   const { family, date, version } = modelNameOf(priceId, name);
@@ -67,7 +67,7 @@ export function hasOtherDates(priceId: string, name: string, namesOf = PINNED): 
 }
 
 /** Models of the built-in list stay as they are, but for names and later prices; models that it lacks are added. */
-function modelsWith(pinned: readonly ModelInfo[], changes: readonly ListedChange[]): Listed[] {
+function modelsWith(pinned: readonly ModelInfo[], changes: readonly ListedChange[]): ListModel[] {
   const added = changes.filter(({ fromMs }) => fromMs === null).map(({ entry }) => entry);
   const all = new Map([...added, ...pinned].map((model) => [model.id, model]));
   return [...all.values()].map((model) => {
@@ -88,7 +88,7 @@ function readNames(priceId: string, changes: readonly ListedChange[]): Names {
   const added = Object.entries(EXACT_IDS[priceId] ?? {}).map(
     ([name, id]) => [name, models.find((model) => model.id === id) ?? null] as const,
   );
-  const exact = new Map<string, Listed | null>([...listed.toReversed(), ...added]);
+  const exact = new Map<string, ListModel | null>([...listed.toReversed(), ...added]);
   const parsed = [...exact].flatMap(([name, model]) =>
     model ? [{ ...modelNameOf(priceId, name), model }] : [],
   );

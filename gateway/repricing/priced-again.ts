@@ -142,7 +142,7 @@ export type RecordToPrice = Cost & {
 };
 
 /** Records that are read and priced at once. */
-export const RECORDS_AT_ONCE = 500;
+const RECORDS_AT_ONCE = 500;
 
 /** Selected records in the order of their ids, which is about that of time; `after` is the id of the last one before. */
 export async function listSelected(

@@ -1,18 +1,17 @@
-import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { type Lease, takeLease } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
-import { type RepriceKind, repriceDifferences, repriceJobs } from "#drizzle/schema/reprice-jobs.ts";
+import { repriceDifferences, repriceJobs } from "#drizzle/schema/reprice-jobs.ts";
 import type { Clock } from "#shared/clock.ts";
 import { formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { Directory } from "../directory.ts";
 import { auditIn, type Origin } from "../stores/audit.ts";
-import type { Reader } from "../stores/change.ts";
 import { closedMonthsIn, holdPeriods } from "../stores/periods.ts";
-import type { Slice } from "../stores/slice.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
+import { newCostOf, type RepriceJobRow } from "./job-rows.ts";
 import {
   applyPrices,
   costOfSelection,
@@ -22,8 +21,6 @@ import {
   type RecordToPrice,
   type Selection,
 } from "./priced-again.ts";
-
-export type RepriceJobRow = typeof repriceJobs.$inferSelect;
 
 const isJob = (id: string) => and(eq(repriceJobs.orgId, DEFAULT_ORG), eq(repriceJobs.id, id));
 
@@ -48,41 +45,6 @@ export const insertJob = (
     if (!row) throw new Error("The job was not stored.");
     return row;
   });
-
-const ofKind = (kind: RepriceKind) => and(eq(repriceJobs.orgId, DEFAULT_ORG), eq(repriceJobs.kind, kind));
-
-/** Newest first. */
-export const listJobs =
-  (kind: RepriceKind) =>
-  (reader: Reader, { after, limit }: Slice): Promise<RepriceJobRow[]> =>
-    reader
-      .select()
-      .from(repriceJobs)
-      .where(and(ofKind(kind), after === null ? undefined : lt(repriceJobs.id, after)))
-      .orderBy(desc(repriceJobs.id))
-      .limit(limit);
-
-export async function findJob(reader: Reader, kind: RepriceKind, id: string): Promise<RepriceJobRow | null> {
-  const [row] = await reader
-    .select()
-    .from(repriceJobs)
-    .where(and(ofKind(kind), eq(repriceJobs.id, id)));
-  return row ?? null;
-}
-
-const DIFFERENCES_MAX = 1000;
-
-/** What a job changes by month, team and model, the greatest differences first; at most 1,000. */
-export const differencesOf = (reader: Reader, jobId: string) => {
-  const { month, team, model, records, oldCostUsd, newCostUsd } = repriceDifferences;
-  const difference = sql<string>`${newCostUsd} - ${oldCostUsd}`;
-  return reader
-    .select({ month, team, model, records, oldCostUsd, newCostUsd, differenceUsd: difference })
-    .from(repriceDifferences)
-    .where(and(eq(repriceDifferences.orgId, DEFAULT_ORG), eq(repriceDifferences.jobId, jobId)))
-    .orderBy(desc(sql`abs(${difference})`), month, team, model)
-    .limit(DIFFERENCES_MAX);
-};
 
 const isUnfinished = isNull(repriceJobs.finishedAt);
 
@@ -251,7 +213,3 @@ async function finish(deps: RepriceJobsDeps, lease: Lease<RepriceJobRow>, job: R
     }),
   );
 }
-
-/** The known cost of the window's records so far, as an exact decimal. */
-export const newCostOf = ({ oldCostUsd, addedCostUsd }: RepriceJobRow): string =>
-  formatDecimal(plus(parseDecimal(oldCostUsd), parseDecimal(addedCostUsd)));

@@ -25,4 +25,4 @@ export const PeriodView = closed({
   late_cost_usd: { ...Money, description: "What they added to the cost. Exact decimal, USD." },
 });
 export type PeriodView = Static<typeof PeriodView>;
-export const Periods = closed({ data: Type.Array(PeriodView) });
+export const PeriodList = closed({ data: Type.Array(PeriodView) });

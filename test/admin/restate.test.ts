@@ -150,7 +150,7 @@ test("a closed month does not move until it is reopened; records that come late 
   const july31 = { from: "2026-07-31", to: "2026-07-31" };
   for (const kind of ["restate", "reprice"]) {
     expect(await fault(it.call("POST", `/prices/${kind}`, july31))).toStartWith(
-      "409 Every month of the window is closed",
+      "409 All these months are closed",
     );
   }
 

@@ -451,12 +451,10 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await past.getByText("Done.", { exact: true }).waitFor();
     await region("Price list").getByText("Set PRICES_URL").waitFor();
     const month = new Date().toISOString().slice(0, 7);
-    await region("Closed months").getByRole("textbox", { name: "Month" }).fill(month);
-    await region("Closed months").getByRole("button", { name: "Close the month" }).click();
-    await region("Closed months")
-      .getByRole("button", { name: `Reopen ${month}` })
-      .click();
-    await region("Closed months").getByText("open", { exact: true }).waitFor();
+    await gateway.admin("POST", "/periods/close", { month });
+    await page.reload();
+    await region("Closed months").getByRole("link", { name: month }).waitFor();
+    await gateway.admin("POST", "/periods/reopen", { month });
 
     // One that waits after a failure, so it is still there.
     const id = newId();

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { Periods, PeriodView } from "#shared/admin/periods.ts";
+import { PeriodList, PeriodView } from "#shared/admin/periods.ts";
 import { adminApi, expectShape } from "../client/api.ts";
 import { countText } from "../print/progress.ts";
 import { tableText } from "../print/table.ts";
@@ -31,7 +31,7 @@ export function addPeriods(program: Command): Command {
     .option("--json", "print as JSON")
     .option(...URL_OPTION)
     .action(async ({ url, json }: { url?: string; json?: boolean }) => {
-      const { data } = expectShape(Periods, await adminApi(url).call("GET", PATH), "The months");
+      const { data } = expectShape(PeriodList, await adminApi(url).call("GET", PATH), "The months");
       if (json) printJson({ data });
       else
         print(
