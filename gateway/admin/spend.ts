@@ -18,7 +18,7 @@ export const adminSpend = (deps: AdminDeps) =>
       await awaitSettled(deps);
       const now = deps.clock.now();
       const month = `${now.toISOString().slice(0, 7)}-01T00:00:00.000Z`;
-      const before = `${new Date(now.getTime() - DAYS_MS).toISOString().slice(0, 13)}:00:00.000Z`;
+      const before = `${new Date(now.getTime() - DAYS_MS).toISOString().slice(0, 10)}T00:00:00.000Z`;
       const window = { month_from: month, from: before < month ? before : month };
       return { ...window, data: await readDatabase(deps, (db) => listSpend(db, by, window)) };
     },

@@ -10,7 +10,7 @@ export const Spend = closed({
   month_from: Type.String({ description: "Start of the current month (UTC)." }),
   from: Type.String({
     description:
-      "Start of what is listed: 30 days ago (the beginning of that hour), or that of the month before.",
+      "Start of what is listed: 30 days ago (the beginning of that day), or that of the month before.",
   }),
   data: Type.Array(
     closed({

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const NOW = new Date("2026-03-31T10:42:33.123Z");
-const WINDOW = { month_from: "2026-03-01T00:00:00.000Z", from: "2026-02-10T10:00:00.000Z", sumsFrom: 0 };
+const WINDOW = { month_from: "2026-03-01T00:00:00.000Z", from: "2026-02-10T00:00:00.000Z", sumsFrom: 0 };
 
 const spend = async (reader: Pick<Transaction, "execute">) =>
   await Promise.all(
