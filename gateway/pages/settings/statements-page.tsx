@@ -37,16 +37,13 @@ const columnsOf = ({ by, total }: Statement, counts = countsIn(total)): Column<L
     head: dimensionWord(by),
     sort: ({ name }) => name,
     cell: ({ name, records }) => (
-      <Link to="/requests" search={Object.fromEntries(new URLSearchParams(records))} className="link">
+      <Link to="/requests" search={Object.fromEntries(new URLSearchParams(records))} className="row-link">
         {name}
       </Link>
     ),
     foot: "Total",
   },
-  counts("requests", "Requests", ({ requests }) => requests),
-  counts("people", "People", ({ people }) => people),
-  counts("tokens", "Tokens", (line) => Number(line.input_tokens) + Number(line.output_tokens)),
-  ...(["list_cost_usd", "savings_usd", "cost_usd"] as const).map((id) => ({
+  ...(["cost_usd", "list_cost_usd", "savings_usd"] as const).map((id) => ({
     ...{
       id,
       head: { list_cost_usd: "List cost", savings_usd: "Saved", cost_usd: "Cost" }[id],
@@ -56,6 +53,9 @@ const columnsOf = ({ by, total }: Statement, counts = countsIn(total)): Column<L
     cell: (line: Line) => <Money value={line[id]} floor={id === "cost_usd" && line.floor} whole />,
     foot: <Money value={total[id]} floor={id === "cost_usd" && total.floor} whole />,
   })),
+  counts("requests", "Requests", ({ requests }) => requests),
+  counts("people", "People", ({ people }) => people),
+  counts("tokens", "Tokens", (line) => Number(line.input_tokens) + Number(line.output_tokens)),
 ];
 
 /** A month's cost by team or cost centre, to be printed or handed on, and the closing of that month. */
