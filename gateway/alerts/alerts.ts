@@ -3,7 +3,7 @@ import type { Database, Transaction } from "#drizzle/database.ts";
 import { failureClass } from "#drizzle/leases/failure-class.ts";
 import { runLeased } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
-import { ALERT_KINDS } from "#shared/admin/alerts.ts";
+import { ALERT_KINDS, type AlertKind } from "#shared/admin/alerts.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Sealer } from "../stores/seal.ts";
@@ -29,35 +29,44 @@ const POLL_MS = 60_000;
 const AT_ONCE = 4;
 
 /** Finds and reports states until stopped. Any number of gateways may do so at once. */
-export const startAlerts = (deps: AlertDeps): Poller =>
-  poll({
+export function startAlerts(deps: AlertDeps): Poller {
+  const looked: Looked = {};
+  return poll({
     log: deps.log,
     pollMs: POLL_MS,
     round: async () => {
-      await doAlerts(deps);
+      await doAlerts(deps, looked);
       return false;
     },
   });
+}
+
+/** When this process last looked for each kind, by the clock's monotonic time. */
+type Looked = Partial<Record<AlertKind, number>>;
 
 /** One round: stores what alerts are to report, by one gateway at a time, and sends it. */
-export async function doAlerts(deps: AlertDeps): Promise<void> {
+export async function doAlerts(deps: AlertDeps, looked: Looked = {}): Promise<void> {
   const on = await enabledAlerts(deps.database.db);
   if (on.length === 0) return;
   await deps.database.db.transaction(async (tx) => {
     const [row] = await tx.execute<{ mine: boolean }>(
       sql`select pg_try_advisory_xact_lock(hashtext('alerts')) as mine`,
     );
-    if (row?.mine) await detect(deps, tx, on);
+    if (row?.mine) await detect(deps, tx, { on, looked });
   });
   await Promise.all(Array.from({ length: AT_ONCE }, () => sendAll(deps)));
 }
 
-async function detect(deps: AlertDeps, tx: Transaction, on: readonly AlertRow[]): Promise<void> {
+type Looking = { on: readonly AlertRow[]; looked: Looked };
+
+async function detect(deps: AlertDeps, tx: Transaction, { on, looked }: Looking): Promise<void> {
   const now = deps.clock.now();
   for (const kind of ALERT_KINDS) {
     const its = on.filter((alert) => alert.on.includes(kind));
-    if (its.length === 0) continue;
-    const { calmMs, find } = FINDERS[kind];
+    const { calmMs, everyMs = 0, find } = FINDERS[kind];
+    const atMs = deps.clock.monotonicMs();
+    if (its.length === 0 || atMs - (looked[kind] ?? Number.NEGATIVE_INFINITY) < everyMs) continue;
+    looked[kind] = atMs;
     // What one kind cannot find stops none of the others.
     await tx
       .transaction(async (part) => {

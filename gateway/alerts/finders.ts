@@ -11,6 +11,7 @@ import type { AlertFinding } from "./alert-rows.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+const SELDOM_MS = 10 * 60_000;
 
 /** The database, and what administrators set. */
 export type FinderDeps = ReconciliationDeps;
@@ -18,6 +19,8 @@ export type FinderDeps = ReconciliationDeps;
 type Finder = {
   /** A state that has not been found for this long may be reported again, in milliseconds. */
   calmMs: number;
+  /** How often a gateway looks, where not in each round. */
+  everyMs?: number;
   find(tx: Transaction, now: Date, deps: FinderDeps): Promise<AlertFinding[]>;
 };
 
@@ -27,15 +30,16 @@ export const FINDERS: Readonly<Record<AlertKind, Finder>> = {
     calmMs: 95 * DAY_MS,
     find: async (tx, now) => (await budgetsInForce(tx, now)).flatMap(thresholdsOf),
   },
-  forecast_overrun: { calmMs: 95 * DAY_MS, find: overruns },
+  forecast_overrun: { calmMs: 95 * DAY_MS, everyMs: SELDOM_MS, find: overruns },
   anomaly: {
     calmMs: 7 * DAY_MS,
+    everyMs: SELDOM_MS,
     find: async (tx, now) => (await costAnomalies(tx, dayBefore(now, 1))).map(anomalyOf),
   },
-  unpriced_model: { calmMs: 7 * DAY_MS, find: unpricedModels },
+  unpriced_model: { calmMs: 7 * DAY_MS, everyMs: SELDOM_MS, find: unpricedModels },
   provider_failing: { calmMs: HOUR_MS, find: failingProviders },
-  stamped_share_falling: { calmMs: 7 * DAY_MS, find: fallingShare },
-  reconciliation_gap: { calmMs: 7 * DAY_MS, find: reconciliationGaps },
+  stamped_share_falling: { calmMs: 7 * DAY_MS, everyMs: SELDOM_MS, find: fallingShare },
+  reconciliation_gap: { calmMs: 7 * DAY_MS, everyMs: HOUR_MS, find: reconciliationGaps },
 };
 
 async function unpricedModels(tx: Transaction, now: Date): Promise<AlertFinding[]> {

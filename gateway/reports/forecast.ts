@@ -17,7 +17,7 @@ const WEEKS_MIN = 4;
 /** Days that a forecast needs. */
 const DAYS_MIN = 14;
 /** A day that costs less than this above the usual is no anomaly, in USD. */
-const EXCESS_MIN = 1;
+export const EXCESS_MIN = 1;
 
 const timeOf = (day: string): number => Date.parse(day) / DAY_MS;
 const weekdayOf = (time: number): number => time % 7;

@@ -6,6 +6,7 @@ import {
   anomaliesOf,
   type CostAnomaly,
   type DayCost,
+  EXCESS_MIN,
   type Forecast,
   forecastOf,
 } from "../reports/forecast.ts";
@@ -60,13 +61,16 @@ type NamedDay = DayCost & Pick<NamedAnomaly, "kind" | "name" | "team">;
 
 /** Anomalies of teams, keys and models since a day. Models are known by whole days. */
 export async function costAnomalies(db: Db, from: string): Promise<NamedAnomaly[]> {
+  // What cost little on every day since has none, and is most of what there is.
+  const isDear = sql`s.key_id in (select d.key_id from key_spend d
+    where d.org_id = ${DEFAULT_ORG} and d.day >= ${from}::text::date and d.usd >= ${EXCESS_MIN})`;
   const rows = await db.execute<NamedDay>(sql`
     select 'team' as kind, t.name, t.name as team, ${DAY}
     from key_spend s join teams t on t.org_id = s.org_id and md5('team ' || t.name)::uuid = s.key_id
-    where ${IS_OWN} group by t.name, s.day
+    where ${IS_OWN} and ${isDear} group by t.name, s.day
     union all select 'key', k.name, k.team, ${DAY}
     from key_spend s join keys k on k.org_id = s.org_id and k.id = s.key_id
-    where ${IS_OWN} and k.revoked_at is null group by k.name, k.team, s.day
+    where ${IS_OWN} and ${isDear} and k.revoked_at is null group by k.name, k.team, s.day
     union all select 'model', s.value, null, to_char(s.at at time zone 'UTC', 'YYYY-MM-DD'), sum(s.cost_usd)::float8
     from rollup_sums s
     where ${IS_OWN} and s.kind = 'model' and s.scope = '' and s.grain = 'day' and s.channel <> 'subscription'

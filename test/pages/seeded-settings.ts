@@ -22,6 +22,19 @@ const RESOURCES: readonly [path: string, body: object][] = [
   ["/mcp-servers/github", { url: "https://mcp.example.com/github", credential: "not-a-token" }],
   ["/mcp-servers/jira", { url: "https://mcp.example.com/jira", price_per_call: "0.001" }],
   [
+    "/budgets/company",
+    { on: { kind: "organisation" }, amount_usd: "60000", period: "quarter", mode: "soft" },
+  ],
+  ["/budgets/nightly", { on: { kind: "tag", id: "nightly" }, amount_usd: "40", period: "day" }],
+  [
+    "/alerts/finance",
+    {
+      on: ["threshold", "forecast_overrun", "anomaly"],
+      to: { kind: "slack", url: "https://hooks.example.com/services/finance" },
+      enabled: false,
+    },
+  ],
+  [
     "/hook-policies/no-force-push",
     { tool: "Bash", client: "claude-code", reason: "Ask a maintainer to rewrite history." },
   ],

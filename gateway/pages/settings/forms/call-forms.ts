@@ -31,7 +31,10 @@ export const ALERT = formOf(AlertBody, AlertPatch, {
     label: "To",
     members: {
       kind: { label: "Kind", help: "" },
-      url: { label: "Address", help: "Stored encrypted. Enter it again to change anything here." },
+      url: {
+        label: "Address",
+        help: "Of the webhook; for e-mail `smtps://user:password@server`. Stored encrypted: enter it again to change anything here.",
+      },
       secret: {
         label: "Signing secret",
         isSecret: true,
