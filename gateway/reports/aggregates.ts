@@ -27,7 +27,7 @@ export const DISTINCT = {
   /** Sessions of merges, or merges that have a part of theirs, with what each of them cost. */
   merge_session: { member: "purse", carries: [COST, REVERTED], again: [COST, REVERTED] },
   /** What merges cost after their first review. */
-  fixes: { member: "run", carries: [FIXES], again: [FIXES] },
+  fixes: { member: "purse", carries: [FIXES], again: [FIXES] },
 } as const satisfies Record<string, { member: string; carries: string[]; again: string[] }>;
 export type DistinctName = keyof typeof DISTINCT;
 
@@ -190,7 +190,7 @@ export const AGGREGATES = {
   list_cost_usd: billedSum("at_list_usd"),
   savings_usd: billedSum("saved_usd"),
   savings_cache_usd: billedSum("cache_saved_usd"),
-  fix_cost: money("fixes", "sum(fix_cost_usd)", sumOnce("run", "fix_cost_usd")),
+  fix_cost: money("fixes", "sum(fix_cost_usd)", sumOnce("purse", "fix_cost_usd")),
 } as const satisfies Record<string, Aggregate>;
 
 export type AggregateName = keyof typeof AGGREGATES;

@@ -67,7 +67,15 @@ export type Tasks = {
   uncovered: readonly string[];
   split: readonly Record<(typeof SPLIT)[number], string>[];
 };
-export const SPLIT = ["pull_request", "is_rest", "covered", "records", "uncertain", "cost_usd"] as const;
+export const SPLIT = [
+  "pull_request",
+  "is_rest",
+  "covered",
+  "records",
+  "uncertain",
+  "fix_usd",
+  "cost_usd",
+] as const;
 export const NO_TASKS: Tasks = { linked: [], uncovered: [], split: [] };
 
 /** What all parts of one statement share; made once. */

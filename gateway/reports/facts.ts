@@ -35,7 +35,7 @@ const MEMBERS = {
   pull_request: ["r.pull_request", "r.run", "r.session_cost_usd"],
   review: ["r.review"],
   merge_session: ["r.purse", "r.session_cost_usd"],
-  fixes: ["r.run", "r.fix_cost_usd"],
+  fixes: ["r.purse", "r.fix_cost_usd"],
 } as const;
 
 /** Joins the key of a record `r`. */

@@ -6,7 +6,7 @@ import { callsAsOf } from "./as-of.ts";
 import type { AnswerRow } from "./assemble.ts";
 import { type Ask, SPLIT, type Tasks } from "./context.ts";
 import { CLICKHOUSE, type Engine } from "./engines.ts";
-import { fixTables } from "./fixes.ts";
+import { firstReviews, fixTables } from "./fixes.ts";
 import { type Parameters, parameters, type Query } from "./parameters.ts";
 import { coverOf } from "./rollup/cover.ts";
 import { spansSql, withinSql } from "./rollup/spans.ts";
@@ -183,7 +183,8 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
       when v.is_rest = 'true' then m.uncertain > v.uncertain or m.records = v.records
       else v.uncertain > 0 or v.records = 0 or m.records > v.covered end) as uncertain${
         asksForFixes
-          ? ", case when m.key_id is not null and v.is_rest is null then coalesce(f.cost_usd, 0) end as fix_cost_usd"
+          ? `, case when m.key_id is not null then case when v.is_rest = 'false' then v.fix_usd
+      else coalesce(f.cost_usd, 0) - case when v.is_rest is null then 0 else v.fix_usd end end end as fix_cost_usd`
           : ""
       }
   from events o
@@ -222,10 +223,12 @@ select 'linked' as part, n.task, n.session, n.declarer, ${SPLIT.map((name) => `n
 from named n where n.session <> n.task
 union all select 'uncovered', u.task, null, null, ${none} from uncovered u
 union all select 'split', null, null, null, p.pull_request, p.is_rest::text, p.covered::text,
-  coalesce(sum(m.records), 0)::text, coalesce(sum(m.uncertain), 0)::text, case when coalesce(sum(m.records), 0) = 0 then '0'
+  coalesce(sum(m.records), 0)::text, coalesce(sum(m.uncertain), 0)::text,
+  case when not p.is_rest or p.pull_requests = 1 then coalesce(sum(m.cost_usd) filter (where m.quarter >= v.at), 0)::text end, case when coalesce(sum(m.records), 0) = 0 then '0'
     when sum(m.known) > 0 then sum(m.cost_usd)::text when p.is_rest then '0' else '' end
 from shares p left join moved m on m.whose = p.pull_request and m.billed
-where p.covered is not null group by p.pull_request, p.is_rest, p.covered`;
+left join (${firstReviews(org)}) v on v.pull_request = p.pull_request
+where p.covered is not null group by p.pull_request, p.pull_requests, p.is_rest, p.covered`;
   return { text, params: params.values };
 }
 

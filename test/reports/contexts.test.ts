@@ -313,7 +313,7 @@ test("each call of a session with contexts counts for one pull request at most, 
     }),
     { numRuns: 20 },
   );
-}, 60_000);
+}, 240_000);
 
 test("a long session over two pull requests is split between them by every engine, and a third one's is not", async () => {
   const call = (n: number, session: string, cost: string) => ({ at: minute(n), owner: "ann", session, cost });
@@ -362,4 +362,36 @@ test("a stretch counts for the pull request that was merged in its first second,
   const asked = [1, 2].map((number) => ({ repositoryId: 1, number, session: "s" }));
   const costs = await pullRequestCosts(database.db, asked);
   expect(asked.map(({ number }) => costs.get(`1#${number}`)?.costUsd)).toEqual(["1", "0"]);
+});
+
+test("what a split merge cost after its first review is of its own stretches, to the quarter of an hour, by every engine", async () => {
+  const call = (n: number, cost: string) => ({ at: minute(n), owner: "ann", session: "s", cost });
+  const merge = (number: number, headBranch: string) => ({
+    ...{
+      repository: 1,
+      number,
+      session: "s",
+      headBranch,
+      mergedAt: minute(300),
+      link: "joined",
+      author: "ann",
+    },
+  });
+  const context = (n: number, branch: string) => ({
+    ...{ session: "s", owner: "ann", at: minute(n), branch, repository: "acme/app" },
+  });
+  await seed(sql, "reviewed", {
+    repositories: REPOSITORIES,
+    contexts: [context(0, "one"), context(50, "two"), context(100, "one"), context(150, "gone")],
+    requests: [call(10, "1"), call(60, "2"), call(80, "4"), call(110, "8"), call(160, "16")],
+    pullRequests: [merge(1, "one"), merge(2, "two")],
+    reviews: [
+      { repository: 1, number: 1, id: 1, reviewer: "bob", submittedAt: minute(40) },
+      { repository: 1, number: 2, id: 2, reviewer: "bob", submittedAt: minute(75) },
+    ],
+  });
+  await engines.wrote("reviewed");
+  const now = new Date("2026-11-21T12:00:00.000Z");
+  const result = await engines.runner("reviewed").run(spec(["review_fix_cost_usd", "cost_usd"]), now);
+  expect(result.total.current).toEqual({ review_fix_cost_usd: 12, cost_usd: 15 });
 });
