@@ -168,8 +168,9 @@ const LINE_SURFACES: ReadonlyMap<string, SurfaceName> = new Map(
   ).map((surface) => [surfaceFacts(surface).path, surface]),
 );
 
+/** The surface of a line's `url`, which Azure's clients write without `/v1`. */
 export const lineSurface = (url: unknown): SurfaceName | null =>
-  (typeof url === "string" ? LINE_SURFACES.get(url) : undefined) ?? null;
+  (typeof url === "string" ? LINE_SURFACES.get(url.replace(/^(?!\/v1\/)/, "/v1")) : undefined) ?? null;
 
 export const lineEndpoints = (): string => [...LINE_SURFACES.keys()].join(", ");
 

@@ -88,7 +88,7 @@ describe("AzureOpenAI", () => {
     expect((await dated.files.list()).data).toEqual([]);
     expect((await dated.batches.list({ limit: 5 })).data).toEqual([]);
     const line = {
-      ...{ custom_id: "1", method: "POST", url: "/v1/chat/completions" },
+      ...{ custom_id: "1", method: "POST", url: "/chat/completions" },
       body: { model: "gpt-4o", messages: HELLO },
     };
     const file = new File([`${JSON.stringify(line)}\n`], "lines.jsonl");
