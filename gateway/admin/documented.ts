@@ -13,6 +13,7 @@ const FAILURES = {
   "401": "No valid key or token was sent, and no one is signed in.",
   "403": "The role does not allow it, or a browser sends it from another site's page.",
   "404": "Not found.",
+  "409": "What it needs is closed or not set up; the message says what to do.",
   "422": "The change conflicts with what exists: a name is taken, or the resource is in use.",
   "503": "The database is unavailable at the moment.",
 } as const;

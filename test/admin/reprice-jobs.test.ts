@@ -15,6 +15,14 @@ const HALF = 3_000;
 const WINDOW = { from: "2026-10-05", to: "2026-10-31" };
 const COST = "0.000000000003";
 
+const PRICES = { input_mtok: 1, output_mtok: 1 };
+const list = Bun.serve({
+  port: 0,
+  fetch: () =>
+    Response.json([
+      { id: "openai", models: [{ id: "gpt-novel", match: { equals: "gpt-novel" }, prices: PRICES }] },
+    ]),
+});
 let place: ReturnType<typeof scratch>;
 let gateway: GatewayProcess;
 let other: GatewayProcess;
@@ -22,7 +30,8 @@ let sql: postgres.Sql;
 
 beforeAll(async () => {
   place = scratch();
-  gateway = await startGateway({ dataDir: `${place.path}/gateway` });
+  const PRICES_URL = `${list.url}data.json`;
+  gateway = await startGateway({ dataDir: `${place.path}/gateway`, env: { PRICES_URL } });
   const { databaseUrl } = gateway;
   other = await startGateway({ dataDir: `${place.path}/other`, databaseUrl });
   sql = connect(gateway.databaseUrl, { name: "test", max: 2, statementTimeoutMs: 60_000 });
@@ -34,6 +43,7 @@ afterAll(async () => {
   await sql.end({ timeout: 1 });
   await gateway.kill();
   await other.kill();
+  await list.stop(true);
 });
 
 type Job = Record<string, unknown> & { id: string; state: string; checked_records: number };
@@ -77,6 +87,15 @@ const sumsOf = async () => {
     from requests where started_at < '2026-11-01'`;
   return sums;
 };
+
+test("the price list is fetched without being asked, and reaches a gateway that does not fetch it", async () => {
+  const fetchedBy = async ({ url }: GatewayProcess) =>
+    (await (await fetch(`${url}/readyz`)).json()).price_list.fetched;
+  await until(async () => (await fetchedBy(gateway)) !== null);
+  await until(async () => (await fetchedBy(other)) !== null);
+  const { data } = await other.admin<{ data: object[] }>("GET", "/prices/changes");
+  expect(data).toEqual([expect.objectContaining({ state: "new", model: "gpt-novel", after: PRICES })]);
+});
 
 test("models without a price are listed with the calls that price them", async () => {
   const NOW = new Date().toISOString();
