@@ -137,6 +137,7 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   seats: SET,
   commitments: SET,
   vendor_accounts: SET,
+  export_destinations: SET,
   vendor_bill_days: BILLS,
   vendor_bill_lines: BILLS,
 };

@@ -12,6 +12,7 @@ import { startFetchingBills } from "./bills/fetch-bills.ts";
 import type { GatewayConfig } from "./config.ts";
 import { type OpenedDeps, openDeps } from "./deps.ts";
 import { startDigests } from "./digest/digests.ts";
+import { startUploadingDays } from "./export/upload-days.ts";
 import { startFetchingPrices } from "./repricing/fetch-prices.ts";
 import { startRepriceJobs } from "./repricing/reprice-jobs.ts";
 import { keepCopies } from "./stores/clickhouse/keep.ts";
@@ -120,6 +121,7 @@ function startJobs(config: GatewayConfig, deps: OpenedDeps["deps"]): Jobs {
   const reconciler = startBatchReconciler(deps, config.batchCheckSeconds * 1000);
   const digests = startDigests(deps);
   const bills = startFetchingBills(deps);
+  const uploads = startUploadingDays(deps);
   const fetchedPrices = startFetchingPrices(deps);
   const alerts = startAlerts(deps);
   const repricing = startRepriceJobs(deps);
@@ -137,6 +139,7 @@ function startJobs(config: GatewayConfig, deps: OpenedDeps["deps"]): Jobs {
       reconciler.stop();
       void digests.stop();
       void bills.stop();
+      void uploads.stop();
       void fetchedPrices?.stop();
       void alerts.stop();
       await repricing.stop();

@@ -2,7 +2,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Movement } from "#shared/movement.ts";
 import type { Coverage, Result, Spec } from "#shared/report.ts";
 import { type AnswerRow, type Answers, assemble, isEmpty } from "./reports/assemble.ts";
-import { ceilingQuery, hasBatches, ofBatches } from "./reports/ceiling.ts";
+import { hasCeiling } from "./reports/ceiling.ts";
 import type { Ask } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
 import { UTC } from "./reports/dimensions.ts";
@@ -163,7 +163,7 @@ async function answersIn(
       // Coverage: what the labels asked for do not reach back to.
       coverage: await coverageIn(databases, ask, rollupsFrom),
       payers: await payersIn(databases, ask, rowsOf),
-      ceiling: await isCeiling(databases, ask),
+      ceiling: await hasCeiling(databases, ask),
       ...(ask.moves && { moved: await movementIn(databases, ask, rollupsFrom) }),
     });
   }
@@ -189,13 +189,6 @@ async function rowsIn(databases: Databases, asks: readonly Ask[]): Promise<Map<A
     }
   }
   return made;
-}
-
-/** Whether the current window holds batches at interactive prices, which is more than they cost. */
-async function isCeiling(databases: Databases, ask: Ask): Promise<boolean> {
-  const query = ceilingQuery(ask);
-  if (query === null || (await databases.postgres(query)).length === 0) return false;
-  return hasBatches(await recordsOf(databases, ask)(planReport(ofBatches(ask))));
 }
 
 /**

@@ -65,6 +65,8 @@ export const AUDITED = [
   "github_app.webhook_secret_changed",
   "digest_webhook.set",
   "digest_webhook.deleted",
+  "export_destination.set",
+  "export_destination.deleted",
   "person.created",
   "person.changed",
   "person.disabled",

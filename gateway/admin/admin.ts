@@ -7,6 +7,7 @@ import { adminClassifier } from "./classifier.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminDiscounts } from "./discounts.ts";
 import { adminExport } from "./export.ts";
+import { adminExportDestination } from "./export-destination.ts";
 import { adminGithubApp } from "./github-app.ts";
 import { adminGuardrails, adminGuardrailTry } from "./guardrails.ts";
 import { adminHookPolicies } from "./hook-policies.ts";
@@ -71,6 +72,7 @@ const PARTS: readonly ((deps: AdminDeps) => AnyElysia)[] = [
   adminAudit,
   adminMetricsDropped,
   adminExport,
+  adminExportDestination,
   adminStatements,
   adminToolCalls,
   adminAgentSessions,

@@ -1,10 +1,10 @@
-import { STATEMENT_BY, Statement, type StatementLine } from "#shared/admin/statements.ts";
+import { MonthStatement, STATEMENT_BY, type StatementLine } from "#shared/admin/statements.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { GatewayError } from "../errors.ts";
 import { requireKept } from "../export/focus-rows.ts";
 import { csvLine, textCell } from "../reports/csv.ts";
 import { findPeriod, monthSpan } from "../stores/periods.ts";
-import { keptStatements, statementOf } from "../stores/statements.ts";
+import { chargesOf, keptStatements } from "../stores/statements.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { readParameters, requireKnown } from "./list.ts";
@@ -32,13 +32,16 @@ export const adminStatements = (deps: AdminDeps) =>
         version: "That of an earlier closing.",
         format: "`json` (default) or `csv`.",
       },
-      answers: { 200: Statement },
+      answers: { 200: MonthStatement },
     }),
   );
 
 type Asked = Partial<Record<"month" | "by" | "version", string>>;
 
-async function readStatement(deps: AdminDeps, { month = "", by: name, version }: Asked): Promise<Statement> {
+async function readStatement(
+  deps: AdminDeps,
+  { month = "", by: name, version }: Asked,
+): Promise<MonthStatement> {
   if (!MONTH.test(month))
     throw new GatewayError("invalid_request", "month: Expected a month such as 2026-10.");
   const by = STATEMENT_BY.find((known) => known === name) ?? STATEMENT_BY[0];
@@ -54,7 +57,7 @@ async function readStatement(deps: AdminDeps, { month = "", by: name, version }:
       requireKept(deps.database, { fromMs: Date.parse(from), toMs: Date.parse(to) }, "month"),
     );
   }
-  const { lines, total } = shown?.content ?? (await readDatabase(deps, (db) => statementOf(db, month, by)));
+  const { lines, total } = shown?.content ?? (await readDatabase(deps, (db) => chargesOf(db, month, by)));
   return {
     ...{ month, by, version: shown?.version ?? null, closed_at: shown?.closedAt ?? null, total },
     lines: lines.map((line) => ({ ...line, records: recordsOf(month, by, line) })),
@@ -75,7 +78,7 @@ function recordsOf(month: string, by: keyof typeof FILTERS, { name }: StatementL
   ]).toString();
 }
 
-function csvOf({ month, by, lines, total, version }: Statement): Response {
+function csvOf({ month, by, lines, total, version }: MonthStatement): Response {
   const names = keysOf(total).filter((name) => name !== "name");
   const cells = (line: StatementLine) => names.map((name) => String(line[name] ?? ""));
   const text = [

@@ -6,11 +6,9 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import { NONE } from "../reports/dimensions.ts";
 import { PRICE_LINES } from "../reports/engines.ts";
-import { LIST_COST } from "../reports/relations.ts";
+import type { Span } from "../reports/rollup/cover.ts";
+import { LIST_COST } from "../reports/savings.ts";
 import type { FocusRow } from "./focus-columns.ts";
-
-/** Half-open, in milliseconds. */
-export type Span = { fromMs: number; toMs: number };
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,6 @@
 import type { Exact } from "#shared/decimal.ts";
-import { CLICKHOUSE, CLICKHOUSE_COUNTS, POSTGRES, rankedSql } from "./engines.ts";
+import { CLICKHOUSE_COUNTS, rankedSql } from "./counts.ts";
+import { CLICKHOUSE, POSTGRES } from "./engines.ts";
 
 const BILLED = ["bool_or(billed) as billed"];
 const COST = "max(session_cost_usd) as session_cost_usd";

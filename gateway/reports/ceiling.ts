@@ -3,6 +3,8 @@ import type { AnswerRow } from "./assemble.ts";
 import type { Ask } from "./context.ts";
 import { isMoney } from "./measures.ts";
 import { parameters, type Query } from "./parameters.ts";
+import { planReport } from "./plan.ts";
+import { type Databases, recordsOf } from "./reach.ts";
 import { windowOf } from "./window.ts";
 
 // Whole batches are recorded at the prices of interactive calls, which is more than providers charge: a report with such
@@ -15,11 +17,7 @@ const mayHoldBatches = ({ source, measures, filters }: Spec): boolean =>
   (filters.channel === undefined || filters.channel.includes("batch"));
 
 /** Asks whether any batch of the current window has a cost at interactive prices; null: the report has none. Batches are few. */
-export function ceilingQuery({
-  orgId,
-  spec,
-  periods,
-}: Pick<Ask, "orgId" | "spec" | "periods">): Query | null {
+function ceilingQuery({ orgId, spec, periods }: Pick<Ask, "orgId" | "spec" | "periods">): Query | null {
   if (!mayHoldBatches(spec)) return null;
   const params = parameters();
   const from = windowOf(periods.current).from;
@@ -30,7 +28,7 @@ export function ceilingQuery({
 }
 
 /** The same report of batches alone: what filters leave of them. */
-export const ofBatches = (ask: Ask): Ask => ({
+const ofBatches = (ask: Ask): Ask => ({
   ...ask,
   spec: {
     ...ask.spec,
@@ -41,5 +39,12 @@ export const ofBatches = (ask: Ask): Ask => ({
 });
 
 /** Whether the answer of `ofBatches` has records in the current window. */
-export const hasBatches = (rows: readonly AnswerRow[]): boolean =>
+const hasBatches = (rows: readonly AnswerRow[]): boolean =>
   rows.some((row) => Number(row["c_records"] ?? 0) > 0);
+
+/** Whether the current window holds batches at interactive prices, which is more than they cost. */
+export async function hasCeiling(databases: Databases, ask: Ask): Promise<boolean> {
+  const query = ceilingQuery(ask);
+  if (query === null || (await databases.postgres(query)).length === 0) return false;
+  return hasBatches(await recordsOf(databases, ask)(planReport(ofBatches(ask))));
+}

@@ -3,36 +3,14 @@ import { isUncertainPoint } from "#drizzle/schema/agent.ts";
 import { isOfTask, sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
 import type { SourceName, Spec } from "#shared/report.ts";
 import { callsAsOf } from "./as-of.ts";
-import type { AnswerRow } from "./assemble.ts";
-import { type Ask, SPLIT, type Tasks } from "./context.ts";
+import { type Ask, SPLIT } from "./context.ts";
 import { CLICKHOUSE, type Engine } from "./engines.ts";
 import { firstReviews, fixTables } from "./fixes.ts";
 import { type Parameters, parameters, type Query } from "./parameters.ts";
 import { coverOf } from "./rollup/cover.ts";
 import { spansSql, withinSql } from "./rollup/spans.ts";
+import { cacheSavings, LIST_COST, WRITTEN } from "./savings.ts";
 import { filtersOf } from "./spec.ts";
-
-const WRITTEN = `case when q.cache_write_5m_tokens is not null or q.cache_write_1h_tokens is not null
-      then coalesce(q.cache_write_5m_tokens, 0)::bigint + coalesce(q.cache_write_1h_tokens, 0) end`;
-
-/** Own prices and providers' figures have the list's cost beside them, or none; other calls cost what the list says. */
-export const LIST_COST = `case when q.cost_basis in ('contract', 'vendor', 'batch') then q.list_cost_usd
-      else coalesce(q.list_cost_usd, q.cost_usd) end`;
-
-/**
- * By the rows of a call's price (drizzle/price-text.ts). Unknown if it has no uncached token, whose price is not stored then, or
- * if it is of calls with several prices.
- */
-function cacheSavings(priced: Engine["priced"]): string {
-  const of = (unit: string, groups: string) => priced("q.price", `(?:^|[|"])${unit} ${groups}[|]`);
-  const input = of("input", "-?[0-9]+ ([0-9.]+)");
-  const saved = ["cache_read", "cache_write_5m", "cache_write_1h"].map(
-    (unit) => `coalesce(${of(unit, "([0-9]+) [0-9.]+")} * (${input} - ${of(unit, "[0-9]+ ([0-9.]+)")}), 0)`,
-  );
-  const several = of("input", "-?[0-9]+ [0-9.]+[|](?:.*[|])?input -?[0-9]+ ([0-9.]+)");
-  return `case when coalesce(q.cache_read_tokens, 0) + coalesce(${WRITTEN}, 0) = 0 then 0
-      when ${several} is null and ${input} is not null then ${saved.join(" + ")} end`;
-}
 
 /** `calls`: a relation in the place of the table. */
 type Wanted = { engine: Engine; spec: Pick<Spec, "measures">; calls?: string | undefined };
@@ -230,20 +208,6 @@ from shares p left join moved m on m.whose = p.pull_request and m.billed
 left join (${firstReviews(org)}) v on v.pull_request = p.pull_request
 where p.covered is not null group by p.pull_request, p.pull_requests, p.is_rest, p.covered`;
   return { text, params: params.values };
-}
-
-/** What `tasksQuery` answers. */
-export function tasksOf(rows: readonly AnswerRow[]): Tasks {
-  const of = (part: string, names: readonly string[]) =>
-    rows.flatMap((row) =>
-      row["part"] === part ? [Object.fromEntries(names.map((name) => [name, row[name] ?? ""]))] : [],
-    );
-  // Each part has its own columns, and none of them is null there.
-  return {
-    linked: of("linked", ["task", "session", "declarer"]) as Tasks["linked"][number][],
-    uncovered: of("uncovered", ["task"]).map(({ task = "" }) => task),
-    split: of("split", SPLIT) as Tasks["split"][number][],
-  };
 }
 
 /** Cells and single records of the sessions `named`, whenever these ran. */

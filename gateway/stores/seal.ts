@@ -10,6 +10,7 @@ export type SealContext =
   | { orgId: string; toolServer: string; purpose: "tool_credential" }
   | { orgId: string; toolServer: string; keyId: string; purpose: "tool_session" }
   | { orgId: string; account: string; purpose: "vendor_account" }
+  | { orgId: string; destination: string; purpose: "export" }
   | { orgId: string; alert: string; purpose: "alert" }
   | { orgId: string; purpose: "digest_webhook" | "directory" };
 
@@ -46,6 +47,8 @@ function ownerOf(it: SealContext): string {
   switch (it.purpose) {
     case "credential":
       return it.provider;
+    case "export":
+      return it.destination;
     case "header":
       return `${it.provider}|${it.header.toLowerCase()}`;
     case "body":

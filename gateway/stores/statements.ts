@@ -4,7 +4,7 @@ import { statements } from "#drizzle/schema/history.ts";
 import { STATEMENT_BY, type StatementBy, type StatementContent } from "#shared/admin/statements.ts";
 import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { LIST_COST } from "../reports/relations.ts";
+import { LIST_COST } from "../reports/savings.ts";
 import type { Origin } from "./audit.ts";
 import type { Reader } from "./change.ts";
 import { monthSpan } from "./periods.ts";
@@ -18,7 +18,7 @@ const BILLED = "q.channel <> 'subscription'";
 const LIST = `sum(${LIST_COST}) filter (where ${BILLED})`;
 
 /** The chargeback of a month, from the records as they are: the dearest first. */
-export async function statementOf(
+export async function chargesOf(
   reader: Pick<Database["db"], "execute">,
   month: string,
   by: StatementBy,
@@ -54,7 +54,7 @@ export async function keepStatements(tx: Transaction, month: string, { actor, at
   const kept = await keptStatements(tx, month, STATEMENT_BY[0]);
   const version = (kept.at(-1)?.version ?? 0) + 1;
   for (const by of STATEMENT_BY) {
-    const content = await statementOf(tx, month, by);
+    const content = await chargesOf(tx, month, by);
     await tx.insert(statements).values({ month, by, version, closedAt: at.toISOString(), actor, content });
   }
 }

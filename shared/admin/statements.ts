@@ -24,7 +24,7 @@ export const StatementContent = closed({ lines: Type.Array(StatementLine), total
 export type StatementContent = Static<typeof StatementContent>;
 
 /** `GET /admin/v1/statements`. */
-export const Statement = closed({
+export const MonthStatement = closed({
   month: Type.String(),
   by: oneOf(STATEMENT_BY),
   version: nullable(Type.Integer({ description: "Which closing of the month made it; null: made now." })),
@@ -40,4 +40,4 @@ export const Statement = closed({
   total: StatementLine,
   versions: Type.Array(closed({ version: Type.Integer(), closed_at: Type.String(), actor: Type.String() })),
 });
-export type Statement = Static<typeof Statement>;
+export type MonthStatement = Static<typeof MonthStatement>;

@@ -68,6 +68,16 @@ const CHANGES: [method: string, path: string, body: unknown, action: string][] =
   ["PATCH", "/hook-policies/h1", { reason: "Not there." }, "hook_policy.set"],
   ["DELETE", "/hook-policies/h1", undefined, "hook_policy.deleted"],
   [
+    "PUT",
+    "/export/destination",
+    {
+      ...{ endpoint: "https://s3.example.com", bucket: "focus", access_key_id: "id" },
+      secret_access_key: CREDENTIAL,
+    },
+    "export_destination.set",
+  ],
+  ["DELETE", "/export/destination", undefined, "export_destination.deleted"],
+  [
     "POST",
     "/vendor-accounts",
     { name: "v1", vendor: "openai", credential: CREDENTIAL },
@@ -117,6 +127,7 @@ const ELSEWHERE = new Set([
     `DELETE /${path}/:id`,
   ]),
   "POST /seats/:id",
+  "POST /export/:id/run",
   "POST /prices/reprice/:id/cancel",
   "POST /prices/refresh",
   "POST /prices/changes/:id/approve",

@@ -2,7 +2,7 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { PeriodView } from "#shared/admin/periods.ts";
-import type { Statement } from "#shared/admin/statements.ts";
+import type { MonthStatement } from "#shared/admin/statements.ts";
 import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
 import { getJson, queryOf, sendJson } from "../data/api.ts";
@@ -15,7 +15,7 @@ import { Answered, Fault } from "../parts/states.tsx";
 
 const BY = ["team", "cost_center"] as const;
 const PATH = "/admin/v1/statements";
-type Line = Statement["lines"][number];
+type Line = MonthStatement["lines"][number];
 
 const readSearch = (raw: Record<string, unknown>) => ({
   month: oneText(raw["month"]),
@@ -23,15 +23,15 @@ const readSearch = (raw: Record<string, unknown>) => ({
   version: oneText(raw["version"]),
 });
 
-type Counts = (line: Statement["total"]) => number;
+type Counts = (line: MonthStatement["total"]) => number;
 const countsIn =
-  (total: Statement["total"]) =>
+  (total: MonthStatement["total"]) =>
   (id: string, head: string, of: Counts): Column<Line> => ({
     ...{ id, head, isNumber: true, sort: of, foot: count(of(total)) },
     cell: (line) => count(of(line)),
   });
 
-const columnsOf = ({ by, total }: Statement, counts = countsIn(total)): Column<Line>[] => [
+const columnsOf = ({ by, total }: MonthStatement, counts = countsIn(total)): Column<Line>[] => [
   {
     id: "name",
     head: dimensionWord(by),
@@ -65,7 +65,7 @@ export function StatementsPage() {
   const query = { month, by, ...(version !== undefined && { version }) };
   const statement = useQuery({
     queryKey: ["statement", query],
-    queryFn: ({ signal }) => getJson<Statement>(`${PATH}${queryOf(query)}`, signal),
+    queryFn: ({ signal }) => getJson<MonthStatement>(`${PATH}${queryOf(query)}`, signal),
     placeholderData: keepPreviousData,
   });
   const csv = `${PATH}${queryOf({ ...query, format: "csv" })}`;
@@ -117,13 +117,13 @@ export function StatementsPage() {
   );
 }
 
-const stateOf = ({ version, closed_at }: Statement): string =>
+const stateOf = ({ version, closed_at }: MonthStatement): string =>
   closed_at === null
     ? "The month is open: these are its records as they are now."
     : `As it was when the month was closed on ${closed_at.slice(0, 16).replace("T", " ")} UTC (version ${version}).`;
 
 /** Closes the month of the latest statement, or opens it again. */
-function Closing({ it }: { it: Statement }) {
+function Closing({ it }: { it: MonthStatement }) {
   const client = useQueryClient();
   const isOpen = it.version === null;
   const path = `/admin/v1/periods/${isOpen ? "close" : "reopen"}`;

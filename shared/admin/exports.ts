@@ -1,0 +1,55 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, nullable, oneOf } from "../schema.ts";
+import { SingleLine } from "./fields.ts";
+
+export const UPLOAD_FORMATS = ["parquet", "csv"] as const;
+const Day = Type.String({ format: "date" });
+
+/** `PUT /admin/v1/export/destination`. */
+export const ExportDestinationBody = closed({
+  endpoint: SingleLine(
+    2048,
+    "Address of S3, or of a storage that speaks its protocol: `https://s3.eu-central-1.amazonaws.com`.",
+  ),
+  allow_private_network: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: "Whether `endpoint` may be plain http, loopback or private.",
+    }),
+  ),
+  bucket: Type.String({ pattern: "^[a-z0-9][a-z0-9.-]{1,62}$" }),
+  region: Type.Optional(Type.String({ pattern: "^[a-z0-9-]{1,64}$", default: "us-east-1" })),
+  prefix: Type.Optional(
+    Type.String({
+      pattern: "^[A-Za-z0-9/_.=-]{0,200}$",
+      default: "",
+      description: "Before the file's name.",
+    }),
+  ),
+  format: Type.Optional(oneOf(UPLOAD_FORMATS, "Default: `parquet`.")),
+  access_key_id: SingleLine(256, "Needs to put objects, and nothing else."),
+  secret_access_key: Type.Optional(
+    SingleLine(1024, "Stored encrypted and never shown again; absent keeps the present one of this bucket."),
+  ),
+  enabled: Type.Optional(Type.Boolean({ default: true })),
+  from: Type.Optional(
+    nullable({ ...Day, description: "The first day to upload. Default: the 1st of this month." }),
+  ),
+});
+export type ExportDestinationBody = Static<typeof ExportDestinationBody>;
+
+export const ExportDestinationView = closed({
+  endpoint: Type.String(),
+  allow_private_network: Type.Boolean(),
+  bucket: Type.String(),
+  region: Type.String(),
+  prefix: Type.String(),
+  format: oneOf(UPLOAD_FORMATS),
+  access_key_id: Type.String(),
+  enabled: Type.Boolean(),
+  done_until: Type.String({ description: "Days (UTC) before it are uploaded." }),
+  failure: nullable(Type.String({ description: "Why the last upload failed; null: it did not." })),
+  next_attempt_at: nullable(Type.String({ description: "When a failed upload is tried again." })),
+  updated_at: Type.String(),
+});
+export type ExportDestinationView = Static<typeof ExportDestinationView>;
