@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { Anomalies, ForecastView } from "#shared/admin/forecast.ts";
 import { getJson } from "../data/api.ts";
 import { utcDay } from "../parts/dates.ts";
@@ -24,8 +25,11 @@ export function MonthAhead() {
       sub="By the weekdays of the last twelve weeks; four of five months end within the range."
     >
       <p>
-        <Money value={spent} /> so far; <strong>{<Money value={forecast.expected_usd} />}</strong> expected by{" "}
-        {utcDay(Date.parse(to) - 1)}, between <Money value={forecast.low_usd} /> and{" "}
+        <Money value={spent} /> so far;{" "}
+        <strong>
+          <Money value={forecast.expected_usd} />
+        </strong>{" "}
+        expected by {utcDay(Date.parse(to) - 1)}, between <Money value={forecast.low_usd} /> and{" "}
         <Money value={forecast.high_usd} />.
       </p>
     </Panel>
@@ -44,12 +48,14 @@ export function AnomalyList() {
   return (
     <Panel
       title="Anomalies"
-      sub="Days of the last week that cost far more than the same weekday usually does."
+      sub="Days of the last week that cost far more than the same weekday usually does. Each opens what moved it."
     >
       {data.data.slice(0, SHOWN_MAX).map(({ kind, name, day, usd, usual_usd: usual }) => (
         <div className="bar-row" key={`${kind} ${name} ${day}`}>
           <div style={{ minWidth: 0 }}>
-            <Foreign text={name} />{" "}
+            <Link to="/overview" search={{ [kind]: [name], from: day, to: day }} className="row-link">
+              <Foreign text={name} />
+            </Link>{" "}
             <small className="mute">
               {kind}, on {utcDay(Date.parse(day))}
             </small>
