@@ -54,7 +54,12 @@ const VOID_EVERY = 5;
 const DAY_MS = 86_400_000;
 
 /** Sums of all hours that are over, as a gateway keeps them. */
-export async function sumUpAll(client: ClickHouseClient, sql: postgres.Sql, orgId: string) {
+export async function sumUpAll(
+  client: ClickHouseClient,
+  sql: postgres.Sql,
+  orgId: string,
+  voidEvery = VOID_EVERY,
+) {
   const query = `select distinct toUnixTimestamp64Milli(toDateTime64(toStartOfHour(started_at, 'UTC'), 3, 'UTC')) as ms
     from requests where org_id = '${orgId}'`;
   const hours = await (await client.query({ query, format: "JSONEachRow" })).json<{ ms: string }>();
@@ -73,5 +78,5 @@ export async function sumUpAll(client: ClickHouseClient, sql: postgres.Sql, orgI
   await publish("hour", at, hourly);
   await publish("day", new Set(at.map((ms) => Math.floor(ms / DAY_MS) * DAY_MS)), daily);
   // Some are void, as those of which a call has just changed.
-  await voidHours(client, { hours: at.filter((_, i) => i % VOID_EVERY === 0), version: next, orgId });
+  await voidHours(client, { hours: at.filter((_, i) => i % voidEvery === 1), version: next, orgId });
 }

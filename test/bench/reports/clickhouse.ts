@@ -9,7 +9,7 @@ import { checkSpec } from "#gateway/reports/spec.ts";
 import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
 import { endFile } from "#test/support/at-end.ts";
 import { startClickHouse } from "#test/support/clickhouse.ts";
-import { copyTables } from "#test/support/copy-tables.ts";
+import { copyTables, sumUpAll } from "#test/support/copy-tables.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { BUILT_IN } from "./built-in.ts";
 import { NOW } from "./filled.ts";
@@ -81,5 +81,8 @@ async function fill(url: string, records: number): Promise<void> {
   await wrote("default");
   const client = openClickHouse(url, { name: "bench", timeoutMs: 600_000, connectionsMax: 1 });
   await generateIn(client, sessions, records / SIZES.sessions);
+  console.log(
+    `summed up in ${(await seconds(() => sumUpAll(client, sql, "default", Infinity))).toFixed(1)} s`,
+  );
   await client.close();
 }

@@ -2,7 +2,7 @@ import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
 import { insertRows } from "#gateway/stores/clickhouse/insert.ts";
 import { createTables } from "#gateway/stores/clickhouse/schema.ts";
 import { startClickHouse } from "#test/support/clickhouse.ts";
-import { copyTables } from "#test/support/copy-tables.ts";
+import { copyTables, sumUpAll } from "#test/support/copy-tables.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { cpuSecondsOf } from "../overhead/measure.ts";
 import { NOW } from "../reports/filled.ts";
@@ -36,10 +36,11 @@ export async function measureClickHouse({
   await wrote("default");
   const client = openClickHouse(url, { name: "bench", timeoutMs: 600_000, connectionsMax: 1 });
   await generateIn(client, sessions, records / SIZES.sessions);
+  await sumUpAll(client, sql, "default", Infinity);
   const [size] = await (
     await client.query({
-      query: `select sum(bytes_on_disk) / sum(rows) as bytes from system.parts
-        where active and database = currentDatabase() and table = 'requests'`,
+      query: `select sum(bytes_on_disk) / sumIf(rows, table = 'requests') as bytes from system.parts
+        where active and database = currentDatabase() and table in ('requests', 'session_requests', 'sums')`,
       format: "JSONEachRow",
     })
   ).json<{ bytes: number }>();
