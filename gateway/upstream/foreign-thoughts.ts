@@ -24,6 +24,9 @@ export function withoutForeignThoughts(attempt: Attempt, call: Call): Call | nul
   return { ...call, body: scanJson(jsonBytes({ ...rest, messages: kept })) };
 }
 
+/** What Google, Moonshot and DeepSeek say of a call without the thoughts that they want back. */
+export const LOST_THOUGHTS = /thought_signature|reasoning_content/;
+
 /**
  * The call with what its vendor takes for thoughts that nobody knows, at each turn of calls whose own the client lost, as most
  * clients of chat completions do; null if it lost none. Gemini 3, Kimi and DeepSeek refuse such a call with 400, so only refused

@@ -3,7 +3,7 @@ import type { Log } from "#shared/log.ts";
 import type { Call, Choice, Target } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
 import type { AnsweredAttempt, Attempt } from "./attempt.ts";
-import { withoutForeignThoughts, withUnknownThoughts } from "./foreign-thoughts.ts";
+import { LOST_THOUGHTS, withoutForeignThoughts, withUnknownThoughts } from "./foreign-thoughts.ts";
 import type { LearnedWires } from "./learned-wires.ts";
 import { otherWire, teaches, textOfRefusal, unread } from "./other-wire.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -25,20 +25,27 @@ export const isRefused = (attempt: Attempt, { signal }: Call): attempt is Answer
  * No byte has reached the client yet.
  */
 export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused): Promise<Attempt> {
-  const own = withoutForeignThoughts(refused, it.call) ?? withUnknownThoughts(refused, it.call);
+  const own = withoutForeignThoughts(refused, it.call);
   if (own) {
     await refused.answer.body?.cancel();
     return await send({ ...it, call: own });
   }
+  const marked = withUnknownThoughts(refused, it.call);
   const wire = otherWire(refused, it.call, deps.learnedWires);
-  if (!wire) return refused;
-  return await onOtherWire(deps, { ...it, target: { ...it.target, wire } }, { refused, send });
-}
-
-async function onOtherWire(deps: Deps, it: Try, { refused, send }: Refused): Promise<Attempt> {
+  if (!marked && !wire) return refused;
   const { whole, longer } = await readUpTo(deps, refused, { bytesMax: SHORT_BYTES_MAX });
   if (!whole) return unread(refused, longer);
-  if (!teaches(refused, textOfRefusal(refused, whole))) return unread(refused, whole);
+  const text = textOfRefusal(refused, whole);
+  if (marked && LOST_THOUGHTS.test(text)) return await send({ ...it, call: marked });
+  if (!wire || !teaches(refused, text)) return unread(refused, whole);
+  return await onOtherWire(deps, { ...it, target: { ...it.target, wire } }, { refused, send, whole });
+}
+
+async function onOtherWire(
+  deps: Deps,
+  it: Try,
+  { refused, send, whole }: Refused & { whole: Uint8Array<ArrayBuffer> },
+): Promise<Attempt> {
   const second = await send(it);
   if (second.kind === "failed" && ownRefusal(second.cause)) return unread(refused, whole);
   if (second.kind === "answer" && isRefusal(second.answer)) {
