@@ -15,7 +15,7 @@ const priceOf = (unit: string, each: string): string =>
 
 /** Count times price, line by line; the lines add up to the cost. */
 export function CostLines({ cost, total, floor }: CostLinesProps) {
-  if (cost.rows.length === 0) return null;
+  if (cost.rows.length === 0) return <Versions cost={cost} />;
   return (
     <>
       <div className="table-scroll plain">
@@ -59,11 +59,15 @@ export function CostLines({ cost, total, floor }: CostLinesProps) {
           Its prices were set <Moment at={cost.repriced_at} />, after the call.
         </p>
       )}
-      {cost.versions.map(({ cost_usd: usd, until, reason, actor }) => (
-        <p className="mute small" key={until}>
-          Until <Moment at={until} />: <Money value={usd} whole /> ({reason} by {actor}).
-        </p>
-      ))}
+      <Versions cost={cost} />
     </>
   );
 }
+
+/** What the call cost before. */
+const Versions = ({ cost }: Pick<CostLinesProps, "cost">) =>
+  cost.versions.map(({ cost_usd: usd, until, reason, actor }) => (
+    <p className="mute small" key={until}>
+      Until <Moment at={until} />: <Money value={usd} whole /> ({reason} by {actor}).
+    </p>
+  ));
