@@ -65,6 +65,8 @@ const MEASURE_WORDS: Readonly<Partial<Record<MeasureName, string>>> = {
   list_cost_usd: "List cost",
   savings_usd: "Saved against the list",
   savings_cache_usd: "Saved by caching",
+  billed_cost_usd: "Billed cost",
+  effective_cost_usd: "Effective cost",
 };
 
 const sentence = (name: string): string => {

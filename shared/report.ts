@@ -106,6 +106,11 @@ export const MEASURE_MEANING = {
     "USD",
     "What input tokens that were cached would have cost uncached − their cost, writes to the cache included.",
   ],
+  billed_cost_usd: [
+    "USD",
+    "What the vendor's bill of the day says, taxes and credits included, spread over the day's calls by their cost. Null without a bill.",
+  ],
+  effective_cost_usd: ["USD", "Cost, where a commitment or a credit covers it by what was paid for that."],
 } as const satisfies Record<string, readonly [unit: Unit, meaning: string]>;
 export type MeasureName = keyof typeof MEASURE_MEANING;
 // The keys of the table and nothing else, in its order.

@@ -14,7 +14,7 @@ import {
   listBillLines,
   type VendorAccountRow,
 } from "./bill-rows.ts";
-import { BILLERS, type VendorName } from "./billers.ts";
+import { BILLED_KINDS, type VendorName } from "./billers.ts";
 import { meteredIn } from "./metered.ts";
 import { type Difference, type Parts, type TakenApart, takeApart } from "./take-apart.ts";
 
@@ -66,7 +66,7 @@ export const providersOf = (
   directory: Pick<Directory, "providers">,
 ): readonly string[] => {
   // The schema allowed only these.
-  const { kinds } = BILLERS[vendor as VendorName];
+  const kinds = BILLED_KINDS[vendor as VendorName];
   return (
     providers ??
     [...directory.providers.values()].flatMap(({ name, kind }) => (kinds.includes(kind) ? name : []))

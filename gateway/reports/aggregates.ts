@@ -191,6 +191,8 @@ export const AGGREGATES = {
   list_cost_usd: billedSum("at_list_usd"),
   savings_usd: billedSum("saved_usd"),
   savings_cache_usd: billedSum("cache_saved_usd"),
+  billed_cost_usd: billedSum("on_bill_usd"),
+  effective_cost_usd: billedSum("effective_usd"),
   fix_cost: money("fixes", "sum(fix_cost_usd)", sumOnce("purse", "fix_cost_usd")),
 } as const satisfies Record<string, Aggregate>;
 

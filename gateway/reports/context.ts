@@ -11,6 +11,7 @@ import { type Parameters, parameters } from "./parameters.ts";
 import { type Cover, coverOf, type Reach } from "./rollup/cover.ts";
 import { EVERYTHING, isCountedBy, isKind, type Kind } from "./rollup/kinds.ts";
 import { filtersOf } from "./spec.ts";
+import type { Spread } from "./spread.ts";
 import type { Period, Periods } from "./window.ts";
 
 /**
@@ -23,6 +24,8 @@ export type Ask = {
   tasks: Tasks;
   /** What is known of sessions whose calls are asked for by explanation; null: the statement looks it up. */
   places: KnownPlaces | null;
+  /** How what is billed and paid beforehand is spread over calls; absent: it is not asked for. */
+  spread?: Spread;
   orgId: string;
   spec: Spec;
   periods: Periods;

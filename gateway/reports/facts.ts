@@ -23,7 +23,7 @@ const COLUMNS = [
   "status",
   "operations",
   ...(["reasoning_tokens", "cache_write_tokens", "error"] as const),
-  ...(["at_list_usd", "saved_usd", "cache_saved_usd"] as const),
+  ...(["at_list_usd", "saved_usd", "cache_saved_usd", "on_bill_usd", "effective_usd"] as const),
 ] as const;
 
 /** What each distinct count needs of a single record `r`; for hours see engines.ts. */

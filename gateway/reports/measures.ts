@@ -75,6 +75,8 @@ export const MEASURE = {
   list_cost_usd: base("list_cost_usd"),
   savings_usd: base("savings_usd"),
   savings_cache_usd: base("savings_cache_usd"),
+  billed_cost_usd: base("billed_cost_usd"),
+  effective_cost_usd: base("effective_cost_usd"),
 } as const satisfies Record<MeasureName, Measure>;
 
 export const isMoney = (measure: MeasureName): boolean => AGGREGATES[MEASURE[measure].of].money;

@@ -4,13 +4,14 @@ import { asksForExplanation } from "./explained.ts";
 import { factsSql } from "./facts.ts";
 import type { Query } from "./parameters.ts";
 import { statementOf } from "./plan.ts";
+import { isSpread } from "./spread.ts";
 
 /** Whether a report may read its facts from a table that others read as well; sums by one dimension answer others. */
 export function isShareable(ask: Ask): boolean {
   const { engine, spec } = ask;
   // Tags make several groups, sessions are chosen first, explanations are joined, and percentiles of sums come last.
   const isPlain = !spec.dimensions.some((name) => name === "tag" || name === "session");
-  if (engine !== POSTGRES || !isPlain || asksForExplanation(spec)) return false;
+  if (engine !== POSTGRES || !isPlain || asksForExplanation(spec) || isSpread(spec)) return false;
   return contextOf(ask).kind === null && !spec.measures.includes("latency_p95_ms");
 }
 

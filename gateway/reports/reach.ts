@@ -15,6 +15,7 @@ import { tasksQuery } from "./relations.ts";
 import type { Reach } from "./rollup/cover.ts";
 import { isDropped, reachOf, surveyQuery } from "./rollup/survey.ts";
 import { filtersOf } from "./spec.ts";
+import { isSpread, spreadFor } from "./spread.ts";
 import { tasksOf } from "./tasks.ts";
 import type { Period, Periods } from "./window.ts";
 
@@ -40,17 +41,18 @@ export async function knownIn(
   databases: Databases,
   asked: Asked,
   rollupsFrom: number,
-): Promise<Pick<Ask, "engine" | "reach" | "published" | "tasks" | "places">> {
+): Promise<Pick<Ask, "engine" | "reach" | "published" | "tasks" | "places" | "spread">> {
   const { engine, postgres } = databases;
+  const spread = isSpread(asked.spec) ? { spread: await spreadFor(postgres, asked) } : {};
   const tasks = asked.spec.source === "outcomes" ? tasksOf(await postgres(tasksQuery(asked))) : NO_TASKS;
   const records = engine === POSTGRES ? null : await inClickHouse(databases, asked);
   if (records === null) {
     const reach = await reachIn(postgres, { ...asked, rollupsFrom });
-    return { engine: POSTGRES, reach, published: null, tasks, places: null };
+    return { engine: POSTGRES, reach, published: null, tasks, places: null, ...spread };
   }
   const explains = asksForExplanation(asked.spec);
   const places = explains ? knownPlacesOf(await postgres(placesQuery(asked.orgId))) : null;
-  return { engine, reach: null, ...records, tasks, places };
+  return { engine, reach: null, ...records, tasks, places, ...spread };
 }
 
 const DROPPED = `select (extract(epoch from raw_from) * 1000)::bigint::text as dropped,

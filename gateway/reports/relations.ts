@@ -11,9 +11,15 @@ import { coverOf } from "./rollup/cover.ts";
 import { spansSql, withinSql } from "./rollup/spans.ts";
 import { cacheSavings, LIST_COST, WRITTEN } from "./savings.ts";
 import { filtersOf } from "./spec.ts";
+import { spreadSql } from "./spread.ts";
 
 /** `calls`: a relation in the place of the table. */
-type Wanted = { engine: Engine; spec: Pick<Spec, "measures">; calls?: string | undefined };
+type Wanted = {
+  engine: Engine;
+  spec: Pick<Spec, "measures">;
+  calls?: string | undefined;
+  more?: { columns: string; joins: string };
+};
 
 /**
  * A relation gives one row per record, with these columns beside those that its dimensions and measures name:
@@ -25,6 +31,7 @@ const requests = ({
   engine: { person, run, priced },
   spec: { measures },
   calls = "requests",
+  more = { columns: "", joins: "" },
 }: Wanted): string => `(
   select q.*, ${person("q")} as person, ${run("q")} as run, true as attributed,
     q.channel <> 'subscription' as metered, q.unpriced or q.partial or q.cost_usd is null as uncertain,
@@ -32,8 +39,8 @@ const requests = ({
     case when q.state not in ('ok', 'client_gone') then coalesce(q.error_type, q.state) end as error,
     ${WRITTEN} as cache_write_tokens, ${LIST_COST} as at_list_usd, ${LIST_COST} - q.cost_usd as saved_usd${
       measures.includes("savings_cache_usd") ? `,\n    ${cacheSavings(priced)} as cache_saved_usd` : ""
-    }
-  from ${calls} q
+    }${more.columns}
+  from ${calls} q${more.joins}
 )`;
 
 /** Calls of tools. One that was denied never ran, and costs nothing; any other without a price is unpriced. */
@@ -244,6 +251,11 @@ export const CALLS = requests({ engine: CLICKHOUSE, spec: { measures: [] } });
 export function relationOf(ask: Ask, params: Parameters, within: string): string {
   const { engine, spec } = ask;
   if (spec.source !== "outcomes")
-    return RELATIONS[spec.source]({ engine, spec, calls: callsAsOf(ask, params) });
+    return RELATIONS[spec.source]({
+      engine,
+      spec,
+      calls: callsAsOf(ask, params),
+      more: spreadSql(ask, params),
+    });
   return outcomes(ask, params, within.replaceAll("r.started_at", "o.started_at"));
 }

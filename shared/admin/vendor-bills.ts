@@ -3,7 +3,18 @@ import { checked, closed, nullable, oneOf } from "../schema.ts";
 import { isTimeZone, TIME_ZONE_FAULT } from "../time-zone.ts";
 import { Name, SingleLine, Usd } from "./fields.ts";
 
-export const VENDOR_NAMES = ["anthropic", "openai", "aws", "azure", "google", "openrouter", "other"] as const;
+/** Vendors whose bills are read, and the kinds of provider whose calls they bill. */
+export const VENDOR_KINDS = {
+  anthropic: ["anthropic"],
+  openai: ["openai"],
+  aws: ["bedrock", "bedrock-mantle", "bedrock-openai"],
+  azure: ["azure"],
+  google: ["gemini", "vertex", "vertex-openai"],
+  openrouter: ["openrouter"],
+  other: [],
+} as const;
+// The keys of the table.
+export const VENDOR_NAMES = Object.keys(VENDOR_KINDS) as (keyof typeof VENDOR_KINDS)[];
 /** Vendors whose bill has an API that is read daily. */
 export const FETCHED_VENDORS = ["anthropic", "openai"] as const;
 

@@ -267,6 +267,79 @@ describe("OpenAI's invoice", () => {
   });
 });
 
+describe("a bill and a commitment in reports", () => {
+  type Figures = Record<string, number | null>;
+  const query = async (dimensions: string[], measures: string[], day = yesterday()) => {
+    const spec = { source: "requests", dimensions, measures, filters: {}, compare: "none", view: "table" };
+    const response = await fetch(`${gateway.url}/v1/reports/query`, {
+      method: "POST",
+      headers: { ...headers, authorization: `Bearer ${ADMIN_KEY}` },
+      body: JSON.stringify({ spec: { ...spec, range: { from: day, to: day } } }),
+    });
+    const result = (await response.json()) as {
+      total: { current: Figures; floor: boolean };
+      rows: { groups: string[]; current: Figures }[];
+    };
+    if (response.status !== 200) throw new Error(JSON.stringify(result) + gateway.log());
+    return {
+      ...result,
+      of: (name: string) => result.rows.find(({ groups }) => groups[0] === name)?.current ?? {},
+    };
+  };
+
+  test("the billed cost is the bill without the keys of others, by any dimension; without a bill it is not known", async () => {
+    const { one } = await parts("anthropic");
+    const billed = Number(one.billed_usd) - Number(one.parts.unknown_keys);
+    const byProvider = await query(["provider"], ["cost_usd", "billed_cost_usd"]);
+    expect(byProvider.of("messages-vendor")["billed_cost_usd"]).toBeCloseTo(billed, 12);
+    const byModel = await query(["model", "key"], ["billed_cost_usd"]);
+    const sum = byModel.rows.reduce((all, { current }) => all + (current["billed_cost_usd"] ?? 0), 0);
+    expect(sum).toBeCloseTo(byModel.total.current["billed_cost_usd"] ?? 0, 12);
+    const before = new Date(Date.now() - 5 * DAY_MS).toISOString().slice(0, 10);
+    await gateway.sql`update requests set started_at = ${`${before}T12:00:00Z`} where model = 'gpt-image-1.5'`;
+    await gateway.sql`delete from vendor_bill_days where day = ${before}`;
+    const without = await query(["provider"], ["cost_usd", "billed_cost_usd"], before);
+    expect(without.total).toMatchObject({ floor: true, current: { billed_cost_usd: null } });
+    await gateway.sql`update requests set started_at = ${`${yesterday()}T12:00:00Z`} where model = 'gpt-image-1.5'`;
+  });
+
+  test("the effective cost is what was paid for what a commitment or a credit covers", async () => {
+    const before = await query(["provider"], ["cost_usd", "effective_cost_usd"]);
+    const claude = before.of("messages-vendor")["cost_usd"] ?? 0;
+    expect(before.of("messages-vendor")["effective_cost_usd"]).toBe(claude);
+    const window = { effective_from: yesterday(), effective_to: new Date(Date.now() - 1000).toISOString() };
+    const { id } = await gateway.admin<{ id: string }>("POST", "/commitments", {
+      ...{
+        name: "ptu",
+        kind: "commitment",
+        provider: "messages-vendor",
+        models: ["claude-*"],
+        amount_usd: "12",
+      },
+      ...window,
+    });
+    const covered = await query(["provider"], ["effective_cost_usd"]);
+    expect(covered.of("messages-vendor")["effective_cost_usd"]).toBeCloseTo(12, 12);
+    expect(covered.of("chat-vendor")).toEqual({
+      effective_cost_usd: before.of("chat-vendor")["effective_cost_usd"] ?? 0,
+    });
+    await gateway.admin("DELETE", `/commitments/${id}`);
+    await gateway.admin("POST", "/commitments", {
+      ...{
+        name: "prepaid",
+        kind: "credit",
+        provider: "messages-vendor",
+        amount_usd: String(claude / 4),
+        worth_usd: String(claude / 2),
+      },
+      ...window,
+    });
+    // Half of it is covered, at half its cost.
+    const half = await query(["provider"], ["effective_cost_usd"]);
+    expect(half.of("messages-vendor")["effective_cost_usd"]).toBeCloseTo(claude * 0.75, 9);
+  });
+});
+
 describe("an imported invoice", () => {
   const importBill = async (name: string, rows: object[]) => {
     const response = await fetch(`${gateway.url}/admin/v1/vendor-bills/import?account=${name}&format=focus`, {

@@ -339,9 +339,13 @@ function requestFigures(items: Item[], spec: Spec): { figures: Figures; floor: b
     list_cost_usd: usd(money(billed.map(listOf))),
     savings_usd: usd(money(saved)),
     savings_cache_usd: caching === null ? null : caching / 1e12,
+    // No world has a bill or a commitment.
+    billed_cost_usd: usd(money(billed.map(() => null))),
+    effective_cost_usd: usd(money(costs)),
   };
   const unsure = (it: RequestFacts, i: number): boolean =>
     (spec.measures.includes("list_cost_usd") && listOf(it) === null) ||
+    spec.measures.includes("billed_cost_usd") ||
     (spec.measures.includes("savings_usd") && saved[i] === null) ||
     (spec.measures.includes("savings_cache_usd") && cachingOf(it) === null);
   const figures = {

@@ -3,6 +3,7 @@ import { connect } from "#drizzle/database.ts";
 import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
+import { newId } from "#shared/ids.ts";
 import type { Spec } from "#shared/report.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { type Engines, reportEngines } from "#test/support/report-engines.ts";
@@ -89,6 +90,80 @@ test("list cost, and what contract and cache saved, are lower bounds where a cal
     ["openrouter", null, null, 0, 4, true],
     ["", 3, 0.2, 0.0024, 6.8, true],
   ]);
+});
+
+test("billed and effective cost are spread over calls by their cost, and known where there is a bill", async () => {
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const at = "2026-01-01T00:00:00Z";
+  const account = {
+    allow_private_network: false,
+    enabled: false,
+    models: {},
+    rates: {},
+    created_at: at,
+    updated_at: at,
+  };
+  const line = { line: 0, category: "usage", item: "all", currency: "EUR", rate: "2" };
+  // The day in New York has both calls, that in UTC each its own.
+  await sql`insert into vendor_accounts ${sql([
+    {
+      ...account,
+      name: "ny",
+      vendor: "other",
+      providers: ["openai"],
+      keys: ["ours"],
+      time_zone: "America/New_York",
+    },
+    {
+      ...account,
+      name: "router",
+      vendor: "openrouter",
+      providers: ["openrouter"],
+      keys: null,
+      time_zone: "UTC",
+    },
+  ])}`;
+  await sql`insert into vendor_bill_days ${sql(
+    [
+      ["ny", "2026-11-20"],
+      ["router", "2026-08-02"],
+    ].map(([name = "", day = ""]) => ({
+      ...{ account: name, day, source: "file", read_at: at },
+    })),
+  )}`;
+  await sql`insert into vendor_bill_lines ${sql([
+    { ...line, account: "ny", day: "2026-11-20", key: "ours", amount: "1.4" },
+    { ...line, account: "ny", day: "2026-11-20", line: 1, key: "another", amount: "100" },
+    { ...line, account: "ny", day: "2026-11-20", line: 2, key: null, amount: "0.7", category: "tax" },
+  ])}`;
+  // 4 dollars of use, of which 3 are worth a credit that cost 1.5.
+  const [[{ model } = { model: "" }] = []] = [
+    await sql`select model from requests where provider = 'openrouter'`,
+  ];
+  await sql`insert into commitments ${sql([
+    {
+      ...{
+        id: newId(),
+        name: "prepaid",
+        kind: "credit",
+        provider: "openrouter",
+        models: [model],
+        amount_usd: "1.5",
+      },
+      ...{ worth_usd: "3", effective_from: "2026-08-01", effective_to: "2026-09-01", created_at: at },
+    },
+  ])}`;
+  await sql.end();
+  const measures = ["billed_cost_usd", "effective_cost_usd", "cost_usd"] as const;
+  expect(await rows({ dimensions: ["provider"], measures: [...measures] })).toEqual([
+    ["openai", 4.2, 2.8, 2.8, false],
+    ["openrouter", 0, 2.5, 4, false],
+    ["(none)", null, 0, 0, true],
+    ["", 4.2, 5.3, 6.8, true],
+  ]);
+  // A part of a day has its share.
+  const range = { from: "2026-11-20T20:00:00Z", to: null };
+  expect(await rows({ measures: [...measures], range })).toEqual([["", 3, 2, 2, false]]);
 });
 
 test("tokens that no provider reported are unknown; errors, medians and first tokens are of single calls", async () => {

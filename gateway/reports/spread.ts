@@ -1,0 +1,143 @@
+import { VENDOR_KINDS } from "#shared/admin/vendor-bills.ts";
+import type { MeasureName, Spec } from "#shared/report.ts";
+import type { AnswerRow } from "./assemble.ts";
+import type { Engine } from "./engines.ts";
+import { type Parameters, parameters, type Query } from "./parameters.ts";
+import type { Periods } from "./window.ts";
+
+// What is billed or paid beforehand is spread over calls by their cost: a call's part is its cost times a factor. Factors are
+// worked out in Postgres, and joined to single records in either database.
+
+/**
+ * Factors by what they are of. Billed: those of a provider's day, in the time zone of the bill. Paid: those of a provider's
+ * model and day (UTC); a call without one costs what it costs.
+ */
+export type Spread = { billed: readonly AnswerRow[]; paid: readonly AnswerRow[] };
+
+const QUERIES = { billed_cost_usd: "billed", effective_cost_usd: "paid" } as const;
+type Spreading = keyof typeof QUERIES;
+const isSpreading = (name: MeasureName): name is Spreading => Object.hasOwn(QUERIES, name);
+
+export const isSpread = ({ source, measures }: Spec): boolean =>
+  source === "requests" && measures.some(isSpreading);
+
+/** Asks for the factors that a report needs. */
+export async function spreadFor(
+  postgres: (query: Query) => Promise<readonly AnswerRow[]>,
+  { orgId, spec, periods }: { orgId: string; spec: Spec; periods: Periods },
+): Promise<Spread> {
+  const of = async (name: Spreading, query: (orgId: string, periods: Periods) => Query) =>
+    spec.measures.includes(name) ? await postgres(query(orgId, periods)) : [];
+  return {
+    billed: await of("billed_cost_usd", billedQuery),
+    paid: await of("effective_cost_usd", paidQuery),
+  };
+}
+
+/** What calls of a day are billed, taxes and credits included, for each dollar metered; null while an amount has no rate. */
+function billedQuery(orgId: string, { current, previous }: Periods): Query {
+  const params = parameters();
+  const org = params.add(orgId, "text");
+  const kinds = Object.entries(VENDOR_KINDS).map(
+    ([vendor, names]) => `when '${vendor}' then array[${names.map((name) => `'${name}'`)}]::text[]`,
+  );
+  const starts = [current.fromMs, previous?.fromMs].flatMap((ms) => ms ?? []);
+  const from = params.instant(starts.length === 0 ? 0 : Math.min(...starts));
+  const to = params.instant(current.toMs);
+  const text = `with a as (
+    select v.name, v.time_zone, v.keys, coalesce(v.providers, array(select p.name from providers p
+      where p.org_id = v.org_id and p.kind = any(case v.vendor ${kinds.join(" ")} end))) as providers
+    from vendor_accounts v where v.org_id = ${org}
+  ), b as (
+    select d.account, d.day, coalesce(sum(l.amount * l.rate), 0) as usd
+    from vendor_bill_days d join a on a.name = d.account
+    left join vendor_bill_lines l on l.org_id = d.org_id and l.account = d.account and l.day = d.day and l.amount is not null
+      and (l.category <> 'usage' or a.keys is null or l.key is null or l.key = any(a.keys))
+    where d.org_id = ${org} and d.day between ${from}::date - 1 and ${to}::date + 1
+    group by d.account, d.day having coalesce(bool_and(l.rate is not null) filter (where l.account is not null), true)
+  ), m as (
+    select a.name as account, (q.started_at at time zone a.time_zone)::date as day, sum(q.cost_usd) as usd
+    from a join requests q on q.provider = any(a.providers)
+    where q.org_id = ${org} and q.channel <> 'subscription' and q.started_at >= ${from} - interval '3 days'
+      and q.started_at < ${to} + interval '3 days'
+    group by 1, 2
+  )
+  select distinct on (provider, day) provider, b.day::text as day, a.time_zone as zone,
+    round(b.usd::numeric(76,36) / m.usd, 24)::text as factor
+  from b join m using (account, day) join a on a.name = b.account, unnest(a.providers) provider where m.usd > 0
+  order by provider, day, a.name`;
+  return { text, params: params.values };
+}
+
+/** What covered calls cost by what was paid for them, for each dollar of their cost. */
+function paidQuery(orgId: string): Query {
+  const params = parameters();
+  const org = params.add(orgId, "text");
+  const text = `with c as (
+    select *, coalesce(worth_usd, case kind when 'credit' then amount_usd end) as worth,
+      least(1, extract(epoch from now() - effective_from) / extract(epoch from effective_to - effective_from)) as elapsed
+    from commitments where org_id = ${org} and effective_from < now()
+  ), u as (
+    select c.id, q.provider, coalesce(q.response_model, q.model) as model, (q.started_at at time zone 'UTC')::date as day,
+      sum(q.cost_usd) as usd
+    from c join requests q on q.org_id = c.org_id and q.provider = c.provider and q.channel <> 'subscription'
+      and q.started_at >= c.effective_from and q.started_at < c.effective_to
+      and (c.models is null or coalesce(q.response_model, q.model) like any (
+        select replace(replace(replace(m, '\\', '\\\\'), '_', '\\_'), '*', '%') from unnest(c.models) m))
+    group by 1, 2, 3, 4
+  ), d as (
+    select id, day, sum(usd) as usd, sum(sum(usd)) over (partition by id order by day) - sum(usd) as before,
+      sum(sum(usd)) over (partition by id) as total
+    from u group by id, day
+  )
+  select distinct on (u.provider, u.model, u.day) u.provider, u.model, u.day::text as day, round(case
+      when c.worth is null then c.amount_usd * c.elapsed::numeric(40,30) / nullif(d.total, 0)
+      else 1 + (c.amount_usd::numeric(76,36) / nullif(c.worth, 0) - 1)
+        * greatest(0, least(1, (c.worth - d.before)::numeric(76,36) / nullif(d.usd, 0))) end, 24)::text as factor
+  from u join d using (id, day) join c using (id)
+  order by u.provider, u.model, u.day, c.id`;
+  return { text, params: params.values };
+}
+
+type Asked = { engine: Engine; spec: Spec; spread?: Spread };
+
+/** The columns of a call's parts, and the tables to join to calls `q`. */
+export function spreadSql(
+  { engine, spec, spread }: Asked,
+  params: Parameters,
+): { columns: string; joins: string } {
+  if (!isSpread(spec) || spread === undefined) return { columns: "", joins: "" };
+  // ClickHouse names columns that two tables have by their table.
+  const table = (rows: readonly AnswerRow[], names: readonly string[]) =>
+    engine.rowsOf(
+      Object.fromEntries(
+        names.map((name) => [
+          `of_${name}`,
+          params.add(
+            rows.map((row) => row[name] ?? ""),
+            "text[]",
+          ),
+        ]),
+      ),
+    );
+  const day = (zone: string) => engine.day("q.started_at", zone);
+  const zones = [...Map.groupBy(spread.billed, ({ zone }) => zone ?? "UTC")];
+  const joins = zones.map(
+    ([zone, rows], i) =>
+      `left join (${table(rows, ["provider", "day", "factor"])}) b${i} on b${i}.of_provider = q.provider and b${i}.of_day = ${day(zone)}`,
+  );
+  const paid = spread.paid.length > 0;
+  if (paid) {
+    joins.push(`left join (${table(spread.paid, ["provider", "model", "day", "factor"])}) paid on paid.of_provider = q.provider
+      and paid.of_model = coalesce(q.response_model, q.model) and paid.of_day = ${day("UTC")}`);
+  }
+  const billed = [...zones.map((_, i) => engine.exact(`b${i}.of_factor`)), engine.exact("''")];
+  const factor = paid
+    ? `coalesce(${engine.exact("paid.of_factor")}, ${engine.exact("'1'")})`
+    : engine.exact("'1'");
+  return {
+    columns: `,
+    q.cost_usd * coalesce(${billed.join(", ")}) as on_bill_usd, q.cost_usd * ${factor} as effective_usd`,
+    joins: joins.map((join) => `\n  ${join}`).join(""),
+  };
+}
