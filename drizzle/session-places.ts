@@ -35,7 +35,7 @@ const judgedTables = (org: string, most = ""): string => `
       when p.link = 'open' then ${placeOf("open")}
       when p.link = 'not_merged' then ${placeOf("closed_unmerged")} end as place
     from (select unnest(p.session_ids) as named, p.org_id, p.repository_id, p.number, p.state, p.link, p.opened_at, p.merged_at,
-      p.head_branch, p.head_repository from pull_requests p where p.org_id = ${org}) p
+      p.head_branch, p.head_repository from pull_requests p where p.org_id = ${org} and exists (select from tasks)) p
     join tasks t on t.task = p.named),
   whole as materialized (
     select it.session, it.declarer, min(it.place) as place from (
