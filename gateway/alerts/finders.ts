@@ -173,7 +173,7 @@ const dayBefore = (now: Date, days: number): string =>
   new Date(now.getTime() - days * DAY_MS).toISOString().slice(0, 10);
 
 /** Whose budget it is. People's e-mails stay in the console. */
-export const budgetWords = ({ kind, name }: Pick<BudgetInForce, "kind" | "name">): string =>
+const budgetWords = ({ kind, name }: Pick<BudgetInForce, "kind" | "name">): string =>
   ({
     budget: `The budget ${name}`,
     team: `The budget of the team ${name}`,

@@ -26,7 +26,7 @@ export const budgetRows = {
   },
 };
 
-export const allBudgets = (reader: Reader): Promise<BudgetRow[]> =>
+const allBudgets = (reader: Reader): Promise<BudgetRow[]> =>
   reader.select().from(budgets).where(eq(budgets.orgId, DEFAULT_ORG)).orderBy(budgets.name);
 
 /** @throws GatewayError invalid_request */

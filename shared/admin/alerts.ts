@@ -14,7 +14,7 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-export const RECEIVER_KINDS = ["webhook", "slack", "teams", "email"] as const;
+const RECEIVER_KINDS = ["webhook", "slack", "teams", "email"] as const;
 
 const To = closed({
   kind: oneOf(RECEIVER_KINDS),

@@ -4,7 +4,7 @@ import { Name, SingleLine, Usd } from "./fields.ts";
 import { UnpricedField, WHEN_AWAY } from "./keys.ts";
 
 /** What a budget of its own may be on. */
-export const BUDGET_SCOPES = ["organisation", "team", "person", "key", "route", "tag"] as const;
+const BUDGET_SCOPES = ["organisation", "team", "person", "key", "route", "tag"] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 /** UTC; a week begins on Monday. */
 export const PERIODS = ["day", "week", "month", "quarter"] as const;
