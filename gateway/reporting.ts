@@ -42,7 +42,7 @@ export type ReportRunner = {
 type WantedReport = Pick<Ask, "spec" | "rowsMax" | "unpriced" | "withoutReviews" | "moves">;
 
 /** `byOwner`: a filter by subject means the owners of keys alone. `timeZone`: the zone of days, weeks and months. */
-type Reading = Pick<Ask, "byOwner" | "timeZone" | "asOfMs">;
+type Reading = Pick<Ask, "byOwner" | "timeZone" | "asOfMs" | "allRows">;
 
 /** `empty`: the report's windows have no records. `ceiling`: its cost is at most this, for it holds whole batches. */
 export type ResultWithEmpty = Result & { empty: boolean; ceiling: boolean; rate_mix_volume?: Movement };
@@ -141,7 +141,7 @@ async function resultsIn(
 
 async function answersIn(
   databases: Databases,
-  { orgId, rollupsFrom, byOwner, timeZone, asOfMs }: Reporting,
+  { orgId, rollupsFrom, byOwner, timeZone, asOfMs, allRows }: Reporting,
   asked: readonly (WantedReport & { periods: Periods })[],
 ): Promise<(Answers & { moved?: Movement })[]> {
   const asks: Ask[] = [];
@@ -149,7 +149,7 @@ async function answersIn(
     // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
     const known = await knownIn(databases, { orgId, timeZone, asOfMs, ...one }, rollupsFrom);
     const reverted = needsReverts(one.spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
-    asks.push({ orgId, byOwner, timeZone, asOfMs, reverted, ...one, ...known });
+    asks.push({ orgId, byOwner, timeZone, asOfMs, allRows, reverted, ...one, ...known });
   }
 
   // Plan and run: one statement for the rows of both periods, side by side, and their total.

@@ -37,6 +37,8 @@ export type Ask = {
   byOwner: boolean;
   /** Of the rows with records in the current window, the first of them, at most this many; absent: `ROWS_MAX` of all rows. */
   rowsMax?: number;
+  /** Every row is wanted: it leaves as a file. */
+  allRows?: boolean | undefined;
   /** Beside these, or alone, rows are wanted whose billed calls in a window are all of unknown cost. */
   unpriced?: "too" | "alone";
   /** Outcomes are merges alone: reviews are not counted, nor make a group. */

@@ -48,6 +48,7 @@ export const QueryBody = closed({
   specs: Type.Optional(Type.Array(Type.Unknown(), { minItems: 1, maxItems: 50 })),
   time_zone: Type.Optional(Type.String()),
   rate_mix_volume: Type.Optional(Type.Boolean()),
+  all_rows: Type.Optional(Type.Boolean()),
   as_of: Type.Optional(Type.String()),
 });
 type QueryBody = Static<typeof QueryBody>;

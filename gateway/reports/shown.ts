@@ -46,7 +46,7 @@ export function firstSql({ ask, facts }: Context, cells: string): string {
   ).join(" or ");
   const too = unpriced ? ` or ${isUnpriced}` : "";
   const wanted = rowsMax === undefined ? "c_records > 0 or p_records > 0" : "total or c_records > 0";
-  const first = unpriced === "alone" ? "total" : `place <= ${rowsMax ?? ROWS_MAX}`;
+  const first = ask.allRows ? "true" : unpriced === "alone" ? "total" : `place <= ${rowsMax ?? ROWS_MAX}`;
   const byP95 = facts === "cells" && ask.spec.measures[0] === P95;
   return `
   select * from (

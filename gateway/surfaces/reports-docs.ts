@@ -134,6 +134,10 @@ export const REPORTS_DOCS = {
                 description:
                   "IANA time zone of days, weeks and months. Default: the setting `report_time_zone`.",
               },
+              all_rows: {
+                type: "boolean" as const,
+                description: "With `format=csv`: every row, not the first 1,000.",
+              },
               rate_mix_volume: {
                 type: "boolean" as const,
                 description:

@@ -130,7 +130,7 @@ async function authorized(
 type Heard = Pick<ReportsDeps, "settled" | "clock" | "log" | "reportTimeZone"> & {
   /** Notes that the report leaves as a file. */
   exported(report: string): Promise<void>;
-  csv(spec: Spec, now: Date, how: Pick<ReportQuery, "timeZone" | "asOfMs">): Promise<string>;
+  csv(spec: Spec, now: Date, how: CsvHow): Promise<string>;
   writeAll(asked: PayloadRequest, now: Date): Promise<Made>;
   query(asked: Omit<ReportQuery, "complete">, now: Date): Promise<Made>;
   whole: Whole;
@@ -188,6 +188,7 @@ async function queried(
     ...(body.rate_mix_volume && { moves: true as const }),
   }));
   if (format === "json") {
+    if (body.all_rows) throw new GatewayError("invalid_request", "body.all_rows: needs format=csv");
     return await told(by, {
       reports,
       form: isOne ? "one" : "several",
@@ -198,7 +199,7 @@ async function queried(
   }
   const [first] = reports;
   if (!first || !isOne) throw new GatewayError("invalid_request", ONE_AS_CSV);
-  return await csv(by, { id: first.spec.source, ...first, timeZone, asOfMs });
+  return await csv(by, { id: first.spec.source, ...first, timeZone, asOfMs, allRows: body.all_rows });
 }
 
 async function overview(by: Heard, body: unknown, scope: TeamScope | null): Promise<Response> {
@@ -219,11 +220,12 @@ async function readJson(deps: RequestBodyDeps, request: Request): Promise<unknow
   return jsonInBytes(bytes, "body: is not JSON");
 }
 
-type Exported = { id: string; spec: Spec; timeZone?: string; asOfMs?: number | undefined };
+type Exported = { id: string; spec: Spec } & Partial<CsvHow>;
+type CsvHow = Pick<ReportQuery, "timeZone" | "asOfMs"> & { allRows?: boolean | undefined };
 
-const csv = (deps: Heard, { id, spec, timeZone = "UTC", asOfMs }: Exported): Promise<Response> =>
+const csv = (deps: Heard, { id, spec, timeZone = "UTC", ...how }: Exported): Promise<Response> =>
   settledAt(deps, async (now) => {
-    const text = await deps.csv(spec, now, { timeZone, asOfMs });
+    const text = await deps.csv(spec, now, { timeZone, ...how });
     await deps.exported(id);
     return new Response(text, {
       headers: {

@@ -372,6 +372,8 @@ describe("POST /v1/reports/query", () => {
   test("?format=csv answers it as a file of CSV", async () => {
     const { headers, text } = await call("/v1/reports/query?format=csv", { body: { spec: SPEC } });
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    const all = await call("/v1/reports/query?format=csv", { body: { spec: SPEC, all_rows: true } });
+    expect(all.text).toBe(text);
     expect(text).toBe(
       "model,cost_usd,requests,floor\r\nopus,0.2001,7,true\r\nimg,0.08,1,false\r\nhaiku,0.054,4,true\r\ntotal,0.3341,12,true\r\n",
     );
@@ -386,6 +388,7 @@ describe("POST /v1/reports/query", () => {
     [{}, "spec: expected"],
     [{ spec: SPEC, specs: [SPEC] }, "body: has either spec or specs"],
     [{ specs: [] }, "body.specs: expected array length"],
+    [{ spec: SPEC, all_rows: true }, "body.all_rows: needs format=csv"],
     [{ spec: SPEC, rate_mix_volume: true }, "body.rate_mix_volume: needs the source requests and compare"],
     [
       { specs: [SPEC, { ...SPEC, measures: ["ok"] }] },

@@ -210,6 +210,22 @@ test("agents' own metrics have the provider, the error, reasoning and cache writ
   ]);
 });
 
+test("a file may have every row, more than an answer has", async () => {
+  const org = "many";
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const requests = Array.from({ length: 1_100 }, (_, i) => ({
+    at: "2026-11-20T09:00:00Z",
+    session: `s${i}`,
+  }));
+  await seed(sql, org, { requests });
+  await sql.end();
+  await engines.wrote(org);
+  const many = engines.runner(org);
+  const spec = specOf({ dimensions: ["session"] });
+  expect((await many.run(spec, NOW)).rows).toHaveLength(1_000);
+  expect((await many.run(spec, NOW, { allRows: true })).rows).toHaveLength(1_100);
+});
+
 test("a word that sums do not know reads single records, and says so where these are dropped", async () => {
   const rollups = openRollups({ url: database.url, orgId: "default" });
   await rollups.catchUp(NOW);

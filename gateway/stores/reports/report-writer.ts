@@ -16,7 +16,8 @@ import { reportGate } from "./report-gate.ts";
 /** `incomplete` is called before the answer if that may lack calls that have just ended. */
 type Making = { signal?: AbortSignal | undefined; incomplete?: () => void };
 /** `byOwner`: a filter by subject means the owners of keys alone, whatever labels calls carry. */
-type Writing = Making & { format: Format; byOwner?: boolean; timeZone?: string; asOfMs?: number | undefined };
+type Writing = Making & Partial<Reading> & { format: Format };
+type Reading = Pick<ReportQuery, "timeZone" | "asOfMs"> & { byOwner: boolean; allRows?: boolean | undefined };
 
 /** Checked specs to answer from one snapshot. */
 export type ReportQuery = {
@@ -76,14 +77,7 @@ export type ReportPlaces = { url: string; mainUrl: string; clickhouseUrl?: strin
 export type ReportOrder = { nowMs: number; complete: boolean } & (
   | { what: "payload"; asked: PayloadRequest; gzip: boolean }
   | ({ what: "query"; gzip: boolean } & Omit<ReportQuery, "complete">)
-  | {
-      what: "report";
-      spec: Spec;
-      format: Format;
-      byOwner: boolean;
-      timeZone: string;
-      asOfMs?: number | undefined;
-    }
+  | ({ what: "report"; spec: Spec; format: Format } & Reading)
 );
 
 /** Messages to the thread, as JSON: passing objects takes the event loop several times as long. */
@@ -220,9 +214,9 @@ export function reportWriter(
   const make = async (order: ReportOrder, how: Making) => told(await whole(order, how.signal), how);
 
   return {
-    async write(spec, now, { format, byOwner = false, timeZone = "UTC", asOfMs, ...how }) {
-      const order = { what: "report", spec, format, byOwner, timeZone, asOfMs, complete: true } as const;
-      const made = await make({ ...order, nowMs: now.getTime() }, how);
+    async write(spec, now, { signal, incomplete = () => undefined, ...of }) {
+      const order = { what: "report", spec, byOwner: false, timeZone: "UTC", ...of, complete: true } as const;
+      const made = await make({ ...order, nowMs: now.getTime() }, { signal, incomplete });
       if (typeof made !== "string") throw new GatewayError("internal");
       return made;
     },
