@@ -152,7 +152,9 @@ required = true
       ...["-p", asked(turn)],
     ],
     env: (secret) => ({ OPENAI_API_KEY: secret, OPENAI_BASE_URL: root() }),
-    files: () => ({ ".qwen/settings.json": { ...QUIET, ...TRUSTED, $version: 4 } }),
+    files: () => ({
+      ".qwen/settings.json": { ...QUIET, ...TRUSTED, $version: 4, tools: { toolSearch: { enabled: false } } },
+    }),
   },
 };
 
