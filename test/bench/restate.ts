@@ -88,5 +88,7 @@ try {
 } finally {
   await sql.end();
   await gateway.kill();
-  await endFile();
+  await own.stop();
 }
+await endFile();
+process.exit(0);
