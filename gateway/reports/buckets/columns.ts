@@ -7,7 +7,7 @@ import { ofOne, SUM_NAMES, SUMS, type SumName } from "../rollup/sums.ts";
 
 /** The dimensions by which calls are summed up, beside all in all (`total`). */
 const BY = ["client", "model", "route", "subject", "key", "team", "cost_center", "channel", "tag"] as const;
-export const BUCKET_KINDS = ["total", ...BY] as const satisfies readonly (DimensionName | "total")[];
+const BUCKET_KINDS = ["total", ...BY] as const satisfies readonly (DimensionName | "total")[];
 export type BucketKind = (typeof BUCKET_KINDS)[number];
 export const isBucketKind = (name: string): name is BucketKind => BUCKET_KINDS.some((kind) => kind === name);
 
@@ -21,7 +21,7 @@ const valueIn = (kind: Exclude<BucketKind, "total" | "tag">): string =>
 const textOf = (value: string): string => `cast(assumeNotNull(${value}) as String)`;
 
 /** The kinds of a record `r` with its values: an array to join. */
-export const KIND_VALUES = `arrayConcat([('total', ''), ${BY.flatMap((kind) =>
+const KIND_VALUES = `arrayConcat([('total', ''), ${BY.flatMap((kind) =>
   kind === "tag" ? [] : [`('${kind}', ${textOf(valueIn(kind))})`],
 ).join(
   ", ",

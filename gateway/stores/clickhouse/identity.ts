@@ -55,6 +55,10 @@ export async function prepare({ sql, client, place }: Stores): Promise<string[]>
       await client.insert({ table: "identity", values, format: "JSONEachRow" });
     }
     if (state?.id === id) return;
+    // Of whatever was there: calls are summed up as they are copied.
+    for (const sums of ["summed", "sums"]) {
+      await client.command({ query: `truncate table ${sums}${onCluster(place.cluster)}` });
+    }
     await tx`
       update clickhouse_state set database_id = ${id}, compared_at = null,
         sums_from = (select raw_from from rollup_state where org_id = ${DEFAULT_ORG}) where org_id = ${DEFAULT_ORG}`;

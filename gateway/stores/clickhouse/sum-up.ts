@@ -61,7 +61,7 @@ type Due = {
  * Sums up void hours of the oldest day that has any, and that day if it is over and nothing of it is void any more. No one
  * may write calls meanwhile. True: there may be more to do.
  */
-export async function sumUpDay(client: ClickHouseClient, due: Due): Promise<boolean> {
+async function sumUpDay(client: ClickHouseClient, due: Due): Promise<boolean> {
   const { now, droppedMs, orgId = DEFAULT_ORG, debounceMs = DEBOUNCE_MS } = due;
   const settledMs = now.getTime() - SETTLE_MS;
   const seconds = (ms: number) => Math.floor(ms / 1000);
