@@ -42,6 +42,11 @@ export async function listSpend(
         where org_id = ${DEFAULT_ORG} and kind = 'route' and scope = '' and grain = 'hour' and at >= ${from}::timestamptz`
       : sql`select ${isSummed ? name : sql`null::text`}, ${LAST_HOUR}, ${LAST_HOUR}, channel, records, uncertain, cost_usd
         from rollup_sessions r ${teams} where org_id = ${DEFAULT_ORG} and day >= ${from}::date`;
+  // Where sessions have few calls, their sums are as many as the records.
+  const cells =
+    by === "route" || sumsFrom === 0
+      ? sql`0`
+      : sql`3 * (select count(*) from rollup_sessions where org_id = ${DEFAULT_ORG} and day >= ${from}::date)`;
   const single = sql`select ${name}, started_at, null::timestamptz, channel, 1, (unpriced or partial or cost_usd is null)::integer, cost_usd
     from requests r ${teams} where r.org_id = ${DEFAULT_ORG} and started_at >=`;
   const rows = await reader.execute<
@@ -49,7 +54,7 @@ export async function listSpend(
   >(sql`
     with reach as (
       select coalesce(max(date_trunc('day', rolled_to, 'UTC')) filter (where ${isSummed} and (
-          select coalesce(sum(records), 0) >= ${sumsFrom} from rollup_sums
+          select coalesce(sum(records), 0) >= ${sumsFrom}::bigint + ${cells} from rollup_sums
           where org_id = ${DEFAULT_ORG} and kind = 'total' and scope = '' and grain = 'day' and at >= ${from}::timestamptz)), '-infinity') as rolled_to,
         coalesce(max(raw_from), '-infinity') as raw_from
       from rollup_state where org_id = ${DEFAULT_ORG}
