@@ -11,7 +11,7 @@ const oneOf = (...only: string[]): FocusColumn => ({ ...column("string"), only }
  * begin with `x_`. The conditional columns left out are of commitments, capacity, other currencies, invoices and resources. FOCUS has no
  * columns of its own for tokens: they are what `ConsumedQuantity` and `PricingQuantity` count, in `Tokens`.
  */
-export const FOCUS_COLUMNS = {
+const FOCUS_COLUMNS = {
   BilledCost: column("decimal"),
   BillingAccountId: column("string"),
   BillingAccountName: column("string", true),

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
 import { SingleLine } from "./fields.ts";
 
-export const UPLOAD_FORMATS = ["parquet", "csv"] as const;
+const UPLOAD_FORMATS = ["parquet", "csv"] as const;
 const Day = Type.String({ format: "date" });
 
 /** `PUT /admin/v1/export/destination`. */

@@ -82,11 +82,7 @@ function faultText(status: number, said: string): string {
 }
 
 /** A list, page by page; `path` may have a query. @throws ApiError */
-export async function* listPages<T extends TSchema>(
-  api: Api,
-  path: string,
-  item: T,
-): AsyncGenerator<Static<T>[]> {
+async function* listPages<T extends TSchema>(api: Api, path: string, item: T): AsyncGenerator<Static<T>[]> {
   const [address = "", given] = path.split("?");
   for (let after: string | null = ""; after !== null; ) {
     const query = new URLSearchParams(given);

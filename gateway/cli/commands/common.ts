@@ -14,10 +14,13 @@ export const printJson = (value: unknown): void => print(printableJson(value));
 export const printData = (text: string): void =>
   process.stdout.isTTY ? print(text) : void process.stdout.write(`${text}\n`);
 
-/** Writes a part of long data; waits while the reader of a pipe is slower. */
-export const writeData = (text: string): Promise<void> =>
+const SHOWN = new TextDecoder();
+
+/** Writes a part of long data; waits while the reader of a pipe is slower. A terminal gets no control characters. */
+export const writeData = (part: Uint8Array): Promise<void> =>
   new Promise((resolve) => {
-    process.stdout.write(process.stdout.isTTY ? printableText(text) : text, () => resolve());
+    const shown = process.stdout.isTTY ? printableText(SHOWN.decode(part, { stream: true })) : part;
+    process.stdout.write(shown, () => resolve());
   });
 
 /** Writes notes to standard error, so that output can be piped. */

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { EXPORT_FORMATS, type ExportFormat } from "../../export/formats.ts";
 import { adminApi } from "../client/api.ts";
 import { countText, progressDisplay } from "../print/progress.ts";
-import { type Filter, parseFilters, parseInstant, URL_OPTION } from "./common.ts";
+import { type Filter, parseFilters, parseInstant, URL_OPTION, writeData } from "./common.ts";
 
 type Options = {
   url?: string;
@@ -45,7 +45,7 @@ async function exportFile({ url, from, to, filter = [], format, focus }: Options
   const display = progressDisplay({});
   let done = 0;
   for await (const bytes of await adminApi(url).file(`/admin/v1/export?${query}`)) {
-    await new Promise<void>((resolve) => void process.stdout.write(bytes, () => resolve()));
+    await writeData(bytes);
     done += bytes.length;
     display.show({ done, of: null, text: `${countText(done)} bytes` });
   }
