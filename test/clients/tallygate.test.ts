@@ -276,7 +276,7 @@ const BAD_OPTIONS = [
 test("backfill has what the App sees read again, back to a day", async () => {
   const none = await tallygate(["backfill"]);
   expect(none).toMatchObject({ code: 0, out: "The GitHub App has no repository yet.\n" });
-  await gateway.sql`insert into repositories (id, full_name, former_names, changed_at) values (77, 'octo-org/early', '{}', now())`;
+  await gateway.sql`insert into repositories (id, full_name, former_names, changed_at) values (77, 'octo-org/early', '[]', now())`;
   await gateway.sql`insert into github_passes (repository_id, installation_id, due_at) values (77, 1, '2030-01-01')`;
   expect(await tallygate(["backfill", "--since", "2026-01-31", "--repo", "octo-org/early"])).toMatchObject({
     code: 0,
