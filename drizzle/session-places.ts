@@ -1,11 +1,11 @@
 // Which pull requests explain the calls of a session, judged when what they rest on changes and kept (decision: Explanations are
-// kept, and judged anew where facts changed). Triggers mark the sessions; until a turn of the rollups has judged them, reports do.
+// kept, and judged again where facts changed). Triggers mark the sessions; until a turn of the rollups has judged them, reports do.
 import { EXPLANATIONS, type Explanation } from "#shared/explanation.ts";
 import { BRANCH_ORDER, IS_OF_BRANCH } from "./contexts.ts";
 import { isCounted } from "./session-links.ts";
 
 /** The place of an explanation: the first that applies counts. */
-export const placeOf = (name: Explanation): number => EXPLANATIONS.indexOf(name);
+export const placeNumber = (name: Explanation): number => EXPLANATIONS.indexOf(name);
 
 /** Whether the GitHub App does not see the repository of a link or context. */
 const isOutside = (row: string): string => `${row}.repository is not null and not exists (
@@ -30,10 +30,10 @@ const judgedTables = (org: string, most = ""): string => `
     select * from it),
   known as materialized (
     select t.session, t.declarer, t.task, p.*, case
-      when p.merged_at is not null and p.link in ('joined', 'unknown_session') then ${placeOf("joined")}
-      when p.link in ('claimed', 'conflict') then ${placeOf("claimed_or_conflict")}
-      when p.link = 'open' then ${placeOf("open")}
-      when p.link = 'not_merged' then ${placeOf("closed_unmerged")} end as place
+      when p.merged_at is not null and p.link in ('joined', 'unknown_session') then ${placeNumber("joined")}
+      when p.link in ('claimed', 'conflict') then ${placeNumber("claimed_or_conflict")}
+      when p.link = 'open' then ${placeNumber("open")}
+      when p.link = 'not_merged' then ${placeNumber("closed_unmerged")} end as place
     from (select unnest(p.session_ids) as named, p.org_id, p.repository_id, p.number, p.state, p.link, p.opened_at, p.merged_at,
       p.head_branch, p.head_repository from pull_requests p where p.org_id = ${org} and exists (select from tasks)) p
     join tasks t on t.task = p.named),
@@ -41,7 +41,7 @@ const judgedTables = (org: string, most = ""): string => `
     select it.session, it.declarer, min(it.place) as place from (
       select session, declarer, place from known
       union all
-      select l.session, l.declarer, ${placeOf("outside_app")} from session_links l
+      select l.session, l.declarer, ${placeNumber("outside_app")} from session_links l
       where l.org_id = ${org} and l.session in (select session from affected) and l.removed_at is null and ${isOutside("l")}
     ) it where it.place is not null group by it.session, it.declarer),
   agents as materialized (
@@ -49,7 +49,7 @@ const judgedTables = (org: string, most = ""): string => `
     union select g.session, g.agent_session from session_agents g where g.org_id = ${org} and g.session in (select session from affected)),
   context_places as materialized (
     select s.session, k.declarer, s.agent, k.id, coalesce(p.place, case when ${isOutside("k")}
-        then ${placeOf("outside_app")} else ${placeOf("no_pull_request")} end) as place,
+        then ${placeNumber("outside_app")} else ${placeNumber("no_pull_request")} end) as place,
       case when row_number() over (partition by s.session, k.declarer, s.agent order by k.declared_at) = 1 then 'epoch'
         else k.declared_at end as since
     from agents s join session_contexts k on k.org_id = ${org} and k.session = s.agent
@@ -69,7 +69,7 @@ const judgedTables = (org: string, most = ""): string => `
     where not exists (select from context_places s where s.session = w.session and s.declarer = w.declarer)
     union all
     select s.session, s.declarer, null, null, case when bool_or(s.agent = s.session) and min(s.place) = max(s.place)
-      then min(s.place) else least(min(w.place), ${placeOf("no_pull_request")}) end
+      then min(s.place) else least(min(w.place), ${placeNumber("no_pull_request")}) end
     from context_places s left join whole w on w.session = s.session and coalesce(w.declarer, s.declarer) = s.declarer
     group by s.session, s.declarer
     union all

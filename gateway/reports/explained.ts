@@ -1,5 +1,5 @@
 import { makerOf } from "#drizzle/session-links.ts";
-import { placeOf, placesTables } from "#drizzle/session-places.ts";
+import { placeNumber, placesTables } from "#drizzle/session-places.ts";
 import { EXPLANATIONS } from "#shared/explanation.ts";
 import type { Spec } from "#shared/report.ts";
 import type { AnswerRow } from "./assemble.ts";
@@ -19,7 +19,7 @@ const AGENTS = ["r.agent_session", "r.parent_session", "r.session"] as const;
 export const explanationText = ({ valueSince }: Engine): string => {
   const stretches = AGENTS.map((_, i) => valueSince(`z${i}.places`, `z${i}.since`, "r.started_at"));
   return `case when r.session is null then 'no_session' else case
-    coalesce(${stretches.join(", ")}, y.place, x.place, ${placeOf("no_pull_request")})${EXPLANATIONS.map(
+    coalesce(${stretches.join(", ")}, y.place, x.place, ${placeNumber("no_pull_request")})${EXPLANATIONS.map(
       (name, place) => ` when ${place} then '${name}'`,
     ).join("")} end end`;
 };
