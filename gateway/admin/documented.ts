@@ -26,6 +26,8 @@ export type RouteDocs = {
   scopes?: readonly TokenScope[];
   description?: string;
   body?: TSchema;
+  /** A file as the body: its kinds. */
+  file?: readonly string[];
   /** Query parameters and their meanings. */
   query?: Readonly<Record<string, string>>;
   /** Status and schema of the answer; null is an answer without a body. */
@@ -59,6 +61,7 @@ const detailOf = (tag: string, it: RouteDocs) => ({
   ...(it.description && { description: it.description }),
   ...(it.query && { parameters: Object.entries(it.query).map(parameter) }),
   ...(it.body && { requestBody: { required: true, content: json(it.body) } }),
+  ...(it.file && { requestBody: { required: true, content: files(it.file) } }),
   responses: { ...failures(), ...answers(it.answers) },
 });
 
@@ -72,6 +75,9 @@ const parameter = ([name, description]: [string, string]) => ({
 
 /** Through text, because the documentation has no use for TypeBox's symbols. */
 const json = (schema: TSchema) => ({ "application/json": { schema: JSON.parse(JSON.stringify(schema)) } });
+
+const files = (kinds: readonly string[]) =>
+  Object.fromEntries(kinds.map((kind) => [kind, { schema: { type: "string" as const } }]));
 
 const answers = (given: RouteDocs["answers"]) =>
   Object.fromEntries(

@@ -81,6 +81,7 @@ export const adminSeats = (deps: AdminDeps) =>
         summary: "Import seats from CSV",
         description:
           "Columns are named as the members of a seat: person, vendor, plan, monthly_usd, effective_from, effective_to. A seat of the same person, vendor, plan and start is changed; none is deleted.",
+        file: ["text/csv"],
         answers: { 200: SeatsRead },
       }),
     );

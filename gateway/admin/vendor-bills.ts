@@ -101,6 +101,7 @@ export const adminVendorBills = (deps: AdminDeps) =>
           currency: "Of lines that name none. Default: USD.",
           rate: "USD for one unit of the file's currency, before the account's.",
         },
+        file: ["text/csv", "application/json"],
         answers: { 200: VendorBillRead },
       }),
     );
