@@ -105,7 +105,7 @@ function rowOf({ sealer }: AdminDeps, { body, current, now }: Edit): ExportDesti
   const stays = current?.endpoint === endpoint && current.bucket === bucket ? current : null;
   const secret = given === undefined ? stays?.secret : sealer.seal(given, secretOf({ endpoint, bucket }));
   if (secret === undefined) {
-    throw new GatewayError("invalid_request", "/secret_access_key: Expected for a bucket that is new.");
+    throw new GatewayError("invalid_request", "/secret_access_key: A new bucket needs it.");
   }
   const first = body.from ?? `${now.toISOString().slice(0, 7)}-01`;
   return {

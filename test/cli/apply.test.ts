@@ -39,7 +39,7 @@ settings: { hooks: "yes" }
       "f.yaml:8 routes.coding.surface: Expected one of chat, embeddings, image_generation, tts, rerank.",
       "f.yaml:11 routes.coding.modle: Unexpected property.",
       "f.yaml:12 routes.half.model: Expected required property.",
-      "f.yaml:13 kyes: Unknown kind. Known kinds are providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, budgets, alerts, prices, discounts, seats, commitments, vendor-accounts, reports, settings.",
+      "f.yaml:13 kyes: Unknown kind. Known kinds are providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, budgets, alerts, prices, discounts, seats, commitments, vendor-accounts, export-destination, reports, settings.",
       "f.yaml:14 prices: Expected a list.",
       "f.yaml:15 settings.hooks: Expected boolean.",
     ]);
@@ -208,6 +208,20 @@ describe("a plan", () => {
       body: { model: "new" },
     });
     expect(step(route, null).call).toMatchObject({ method: "PUT", path: "/admin/v1/routes/r" });
+  });
+
+  test("the bucket of the daily export is replaced with what it has, and none before is set at its only address", () => {
+    const text = `export-destination: { endpoint: "https://s3.example.com", bucket: costs, access_key_id: A, secret_access_key: "\${S3}" }`;
+    const env = { S3: "canary" };
+    const body = { endpoint: "https://s3.example.com", bucket: "costs", access_key_id: "A" };
+    const path = "/admin/v1/export/destination";
+    const sent = { ...body, secret_access_key: "canary" };
+    expect(step(text, null, env).call).toEqual({ method: "PUT", path, body: sent });
+    const has = { ...body, prefix: "focus/", done_until: "2026-11-08T00:00:00.000Z", failure: null };
+    const again = step(text, has, env);
+    expect(again).toMatchObject({ action: "keep", resent: ["secret_access_key"] });
+    expect(again.call).toEqual({ method: "PUT", path, body: { ...sent, prefix: "focus/" } });
+    expect(faults(text.replace("costs,", "costs, from: 2026-11-01,"), env)).not.toEqual([]);
   });
 
   test("a secret is sent again, shown never, and taken away by null", () => {

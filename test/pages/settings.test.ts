@@ -199,6 +199,34 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     expect(name).toBe("(none)");
   });
 
+  test("a bucket for the daily export is entered, changed without its secret, and deleted", async () => {
+    await open("/settings/statements", "Statements");
+    const enter = (label: string, text: string) => page.getByLabel(new RegExp(`^${label}`)).fill(text);
+    await enter("Address", "http://127.0.0.1:9");
+    await page.getByRole("switch", { name: /Allow plain http/ }).check();
+    await enter("Bucket", "costs");
+    await enter("Access key id", "AKID");
+    await page.getByRole("button", { name: "Save the bucket" }).click();
+    await page.getByText("A new bucket needs it").first().waitFor();
+    await enter("Secret access key", "a secret");
+    await page.getByRole("button", { name: "Save the bucket" }).click();
+    await page.getByText(/^Days before .* are uploaded/).waitFor();
+    await enter("Prefix", "focus/");
+    await page.getByRole("button", { name: "Save the bucket" }).click();
+    await page.getByText("The bucket was saved.").last().waitFor();
+    await page.reload();
+    await page.getByText(/^Days before .* are uploaded/).waitFor();
+    expect(await page.getByLabel(/^Prefix/).inputValue()).toBe("focus/");
+    expect(await gateway.admin<object>("GET", "/export/destination")).toMatchObject({
+      ...{ bucket: "costs", prefix: "focus/", region: "us-east-1", format: "parquet" },
+    });
+    await expectFit(reader);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await dialog().getByRole("textbox").fill("costs");
+    await dialog().getByRole("button", { name: "Delete" }).click();
+    await page.getByText(/^Days before .* are uploaded/).waitFor({ state: "detached" });
+  });
+
   test("a budget is added, shown with its use beside those of teams, and an alert about it is tested", async () => {
     await gateway.admin("PUT", "/teams/thrifty", { budget_usd: "5" });
     await open("/settings/limits", "Limits and budgets");

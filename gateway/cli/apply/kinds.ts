@@ -2,6 +2,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { AlertPut } from "#shared/admin/alerts.ts";
 import { BudgetPut } from "#shared/admin/budgets.ts";
 import { DiscountBody } from "#shared/admin/discounts.ts";
+import { ExportDestinationBody } from "#shared/admin/exports.ts";
 import { readInstant } from "#shared/admin/fields.ts";
 import { GuardrailPut } from "#shared/admin/guardrails.ts";
 import { HookPolicyPut } from "#shared/admin/hook-policies.ts";
@@ -59,6 +60,12 @@ const byId = (nameOf: ResourceKind["nameOf"]) => ({ nameOf, addressOf: (it: Memb
 
 const named = (path: string, form: TSchema, secrets: readonly string[] = []) =>
   ({ path, shape: "named", form, create: "put", secrets, ...byName }) as const satisfies ResourceKind;
+
+const single = (path: string, form: TSchema, secrets: readonly string[] = []) =>
+  ({
+    ...{ path, shape: "single", form, create: "put", secrets },
+    ...{ nameOf: () => "", addressOf: () => "" },
+  }) as const satisfies ResourceKind;
 
 /** In the order in which they are applied: a resource comes before those that refer to it. */
 export const RESOURCE_KINDS = {
@@ -134,6 +141,10 @@ export const RESOURCE_KINDS = {
     ...byId(({ name, effective_from: from }) => `${name} from ${startOf(from)}`),
   },
   "vendor-accounts": named("/vendor-accounts", VendorAccountPut, ["credential"]),
+  "export-destination": {
+    ...single("/export/destination", Type.Omit(ExportDestinationBody, ["from"]), ["secret_access_key"]),
+    change: "put",
+  },
   reports: {
     path: "/reports",
     shape: "named",
@@ -142,15 +153,7 @@ export const RESOURCE_KINDS = {
     secrets: [],
     ...byId((it) => String(it["id"])),
   },
-  settings: {
-    path: "/settings",
-    shape: "single",
-    form: Type.Partial(Settings),
-    create: "put",
-    secrets: [],
-    nameOf: () => "",
-    addressOf: () => "",
-  },
+  settings: single("/settings", Type.Partial(Settings)),
 } as const satisfies Record<string, ResourceKind>;
 
 export type ResourceKindName = keyof typeof RESOURCE_KINDS;

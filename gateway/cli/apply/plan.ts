@@ -29,7 +29,7 @@ export function planStep(declared: Declared, present: Members | null): PlanStep 
     const changes = Object.entries(body).map(([member, to]) => ({ member, from: undefined, to }));
     const call =
       kind.create === "put"
-        ? { method: "PUT" as const, path: `${root}/${encodeURIComponent(name)}`, body }
+        ? { method: "PUT" as const, path: name === "" ? root : `${root}/${encodeURIComponent(name)}`, body }
         : {
             method: "POST" as const,
             path: root,

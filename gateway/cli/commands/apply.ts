@@ -55,7 +55,8 @@ and is the only way to give a credential. Prices are a list; everything else is 
   settings: { default_route: coding }
 
 Kinds: providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, budgets, alerts,
-prices, discounts, seats, commitments, vendor-accounts, reports, settings. Their fields are those of the admin API (/openapi).`;
+prices, discounts, seats, commitments, vendor-accounts, export-destination, reports,
+settings. Their fields are those of the admin API (/openapi).`;
 
 async function apply(file: string, options: Options): Promise<void> {
   const text = file === "-" ? await Bun.stdin.text() : await readNamed(file);
@@ -94,8 +95,16 @@ async function planOf(api: Api, declared: readonly Declared[], file: string): Pr
 async function thingsOf(api: Api, kind: ResourceKind): Promise<Map<string, Members>> {
   const path = `/admin/v1${kind.path}`;
   const all =
-    kind.shape === "single" ? [await api.call("GET", path)] : await listAll(api, path, Type.Unknown());
+    kind.shape === "single"
+      ? [await api.call("GET", path).catch(unlessMissing)]
+      : await listAll(api, path, Type.Unknown());
   return new Map(all.filter(isRecord).map((it) => [kind.nameOf(it), it]));
+}
+
+/** Null: there is none yet. */
+function unlessMissing(error: unknown): null {
+  if (error instanceof ApiError && error.status === 404) return null;
+  throw error;
 }
 
 const WithSecret = open({ secret: Type.String() });

@@ -12,6 +12,7 @@ import { count } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Fault } from "../parts/states.tsx";
+import { ExportDestination } from "./export-destination.tsx";
 
 const BY = ["team", "cost_center"] as const;
 const PATH = "/admin/v1/statements";
@@ -113,6 +114,9 @@ export function StatementsPage() {
           </Panel>
         )}
       </Answered>
+      <div className="no-print">
+        <ExportDestination />
+      </div>
     </>
   );
 }

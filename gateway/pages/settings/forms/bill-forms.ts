@@ -1,3 +1,4 @@
+import { ExportDestinationBody } from "#shared/admin/exports.ts";
 import { CommitmentBody, CommitmentPatch, SeatBody, SeatPatch } from "#shared/admin/seats.ts";
 import { VendorAccountBody, VendorAccountPatch } from "#shared/admin/vendor-bills.ts";
 import { formOf } from "./field.ts";
@@ -54,3 +55,28 @@ export const COMMITMENT = formOf(CommitmentBody, CommitmentPatch, {
   effective_from: "From",
   effective_to: "Until",
 });
+
+/** Where each day's FOCUS rows are uploaded. */
+export const EXPORT_DESTINATION = {
+  ...formOf(ExportDestinationBody, ExportDestinationBody, {
+    endpoint: { label: "Address", placeholder: "https://s3.eu-central-1.amazonaws.com" },
+    bucket: "Bucket",
+    region: "Region",
+    prefix: "Prefix",
+    format: { label: "Format", help: "", initial: "parquet" },
+    access_key_id: "Access key id",
+    secret_access_key: {
+      label: "Secret access key",
+      isSecret: true,
+      help: "Stored encrypted and never shown again. Leave it empty to keep the current one of this bucket.",
+    },
+    from: {
+      label: "First day",
+      placeholder: "2026-11-01",
+      help: "Empty: where it is, or this month's first.",
+    },
+    allow_private_network: "Allow plain http, loopback and private addresses",
+    enabled: "Uploaded daily",
+  }),
+  replaces: true as const,
+};
