@@ -156,7 +156,7 @@ export async function costParts(
     from (select c.*, (c.at at time zone ${zone})::date::text as day from calls c where c.whose = ${pullRequestName(asked)}) c
     group by grouping sets ((c.session, c.declarer), (c.model), (c.day), (c.owner))
     having sum(c.records) > 0
-    order by 1, 6 desc nulls last, 2`,
+    order by 1, sum(c.cost_usd) filter (where c.billed) desc nulls last, 2`,
   );
   return rows.map(priced);
 }
@@ -187,7 +187,7 @@ export async function taskStretches(
     ) c
     where exists (select from stretches)
     group by c.repository, c.branch, 3 having sum(c.records) > 0
-    order by c.branch is null, 6 desc nulls last, c.branch`);
+    order by c.branch is null, sum(c.cost_usd) filter (where c.billed) desc nulls last, c.branch`);
   return rows.map(({ pull_request: pullRequest, ...row }) => ({ ...priced(row), pullRequest }));
 }
 

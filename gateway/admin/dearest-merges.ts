@@ -1,3 +1,4 @@
+import { costParts } from "#drizzle/session-cost.ts";
 import { type TaskProfile, taskProfiles } from "#drizzle/task-profiles.ts";
 import type { DearMergeView } from "#shared/admin/pull-requests.ts";
 import { type Exact, formatDecimal, isOver, parseDecimal, plus, product, ZERO } from "#shared/decimal.ts";
@@ -17,9 +18,9 @@ const SAMPLE = 100;
 
 const FACTORS = ["calls", "sessions", "subagents", "retries", "context"] as const;
 
-type Merge = PullRequestRow & { session: string; costUsd: string };
+type Merge = PullRequestRow & { session: string; costUsd: string; isSplit: boolean };
 
-/** The dearest merges that a query asks for, with what sets each apart from the usual merge of its repository. */
+/** The dearest merges of changes that a query asks for, with what sets each apart from the usual merge of its repository. */
 export async function dearestMerges(
   deps: AdminDeps,
   viewer: Viewer,
@@ -34,18 +35,31 @@ export async function dearestMerges(
   const shareOf = await readDatabase(deps, (db) => pullRequestShares(db, scope, rows));
   const merges = rows.flatMap((row): Merge[] => {
     const { whole, cost } = shareOf(row);
-    const isCosted = row.mergedAt !== null && ["joined", "unknown_session"].includes(row.link);
+    const isCosted =
+      row.mergedAt !== null &&
+      ["joined", "unknown_session"].includes(row.link) &&
+      (row.kind ?? "change") === "change";
     if (!isCosted || !whole || row.session === null || cost === null || cost.requests === 0) return [];
-    return cost.costUsd === null ? [] : [{ ...row, session: row.session, costUsd: cost.costUsd }];
+    const { costUsd, isSplit } = cost;
+    return costUsd === null ? [] : [{ ...row, session: row.session, costUsd, isSplit }];
   });
   const dearest = merges.toSorted((a, b) => byCost(exact(b), exact(a))).slice(0, SHOWN);
   const byRepository = Map.groupBy(merges, ({ repositoryId }) => repositoryId);
   const compared = [...new Set(dearest.map(({ repositoryId }) => repositoryId))].flatMap(
     (id) => byRepository.get(id)?.slice(0, SAMPLE) ?? [],
   );
-  const sessions = [...new Set([...dearest, ...compared].map(({ session }) => session))];
+  // Of a split session, other calls are other merges' own.
+  const whole = [...dearest, ...compared].filter(({ isSplit }) => !isSplit);
+  const sessions = [...new Set(whole.map(({ session }) => session))];
   const profiles = await readDatabase(deps, (db) => taskProfiles(db, sessions));
-  return dearest.map((merge) => {
+  const models = await readDatabase(deps, (db) =>
+    Promise.all(
+      dearest.map(async (merge) =>
+        merge.isSplit ? (await costParts(db, merge, "UTC")).find(({ kind }) => kind === "model") : undefined,
+      ),
+    ),
+  );
+  return dearest.map((merge, i) => {
     const own = profiles.get(merge.session);
     const all = byRepository.get(merge.repositoryId) ?? [];
     const others = all.slice(0, SAMPLE).flatMap(({ session }) => {
@@ -55,8 +69,8 @@ export async function dearestMerges(
     return {
       ...pullRequestView(merge, shareOf(merge), deps.clock.now()),
       usual_usd: formatDecimal(medianOf(all.map(exact).toSorted(byCost))),
-      model: own?.model ?? null,
-      model_cost_usd: own?.modelUsd ?? null,
+      model: own?.model ?? models[i]?.name ?? null,
+      model_cost_usd: own?.modelUsd ?? models[i]?.costUsd ?? null,
       factors: own ? factorsOf(own, others) : [],
     };
   });

@@ -213,7 +213,7 @@ function useFindings(
   if (use === null) return [];
   const { pullRequests: merged, people, keys } = use;
   const shared = sharedSessionText({ merged, ...of });
-  const text = `Calls of its sessions came from ${keys} keys and ${people} people.`;
+  const text = `Calls of its sessions came from ${keys} ${keys === 1 ? "key" : "keys"} and ${people} ${people === 1 ? "person" : "people"}.`;
   return [
     ...(shared === null ? [] : [{ code: "session_of_several_pull_requests", text: shared }]),
     ...(people > 1 || keys > 1 ? [{ code: "session_of_several_keys", text }] : []),

@@ -84,7 +84,7 @@ export const adminPullRequests = (deps: AdminDeps) =>
 
 const DEAREST = docs({
   summary: "The ten dearest merges, and what sets each apart",
-  description: `Each is compared with the usual merge of its repository in the same time. ${RIGHTS}`,
+  description: `Each is compared with the usual merge of its repository in the same time, both without releases and backports. Where branches split its session, \`factors\` are empty. ${RIGHTS}`,
   role: "manager",
   scopes: PULL_REQUEST_READERS,
   query: {

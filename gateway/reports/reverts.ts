@@ -78,4 +78,4 @@ export const revertedOf = (rows: readonly AnswerRow[]): string[] =>
 
 /** Whether a report counts pull requests that are reverted. */
 export const needsReverts = ({ measures }: Spec): boolean =>
-  measures.some((measure) => measure === "reverted_prs" || measure === "revert_rate");
+  measures.some((measure) => ["reverted_prs", "revert_rate", "reverted_cost_usd"].includes(measure));

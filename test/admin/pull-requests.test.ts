@@ -91,6 +91,49 @@ test("the dearest merges say what sets them apart from the usual one of their re
   expect((await it.call("GET", "/pull-requests/dearest?to=2026-11-01")).body.data).toEqual([]);
 });
 
+test("the dearest are changes alone, and of a split session each has what is its own", async () => {
+  const { db, sql } = it.database;
+  const at = (minutes: number) => `2026-11-01T15:${minutes}:00.000Z`;
+  const call = (minutes: number, session: string, costUsd: string, model: string) =>
+    recordAt(at(minutes), { session, owner: "ada", costUsd, model });
+  await db
+    .insert(requests)
+    .values([
+      ...[call(10, "shipped", "90", "m1"), call(12, "halves", "9", "m1"), call(13, "halves", "3", "m2")],
+      ...[call(14, "halves", "16", "m1"), call(32, "halves", "8", "m1")],
+    ]);
+  for (const [branch, minutes] of [
+    ["one", 11],
+    ["two", 31],
+  ] as const)
+    await sql`
+      insert into session_contexts (org_id, session, declarer, repository, branch, key_id, client, declared_at)
+      select org_id, 'halves', 'ada', 'acme/api', ${branch}, ${Bun.randomUUIDv7()}, 'test', ${at(minutes)}
+      from repositories limit 1`;
+  const named = (number: number, session: string, facts: object) =>
+    pull(number, { link: "joined", session, sessionIds: [session], headRepository: "acme/api", ...facts });
+  await db
+    .insert(pullRequests)
+    .values([
+      named(7, "shipped", { kind: "release" }),
+      ...[named(8, "halves", { headBranch: "one" }), named(9, "halves", { headBranch: "two" })],
+    ]);
+  const { body } = await it.call("GET", "/pull-requests/dearest?from=2026-11-01&repository=acme/api");
+  expect(body.data).toMatchObject([
+    { number: 8, session_cost_usd: "28", usual_usd: "8", model: "m1", model_cost_usd: "25", factors: [] },
+    { number: 9, session_cost_usd: "8", model: "m1", model_cost_usd: "8", factors: [] },
+    { number: 2, session_cost_usd: "0.12" },
+  ]);
+  const usd = (parts: { cost_usd: string }[]) => parts.map((part) => part.cost_usd);
+  const page = (await it.call("GET", "/pull-requests/9007199254-8")).body;
+  expect([usd(page.models), usd(page.stretches)]).toEqual([
+    ["25", "3"],
+    ["28", "8"],
+  ]);
+  await db.delete(pullRequests).where(gt(pullRequests.number, 6));
+  await sql`delete from requests where session in ('shipped', 'halves')`;
+});
+
 test("pull requests are listed newest merge first, and pages follow each other", async () => {
   expect(await numbers("")).toEqual([5, 4, 3, 2, 6, 1]);
   const first = (await it.call("GET", "/pull-requests?limit=4")).body;

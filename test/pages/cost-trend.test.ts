@@ -20,7 +20,7 @@ test("two merges are no trend, and neither are medians whose intervals overlap",
     "2 merges of known cost: from 8 on, the median has an interval.",
   );
   expect(verdict(row(figures(3, 1, 30), few(2)))).toEndWith(
-    "There were 2 merges before, too few to compare with.",
+    "The period before has 2 merges, too few to compare with.",
   );
   expect(verdict(row(figures(3, 1, 30), figures(2, 0.5, 30)))).toEndWith(
     "the intervals overlap, so this is no trend.",

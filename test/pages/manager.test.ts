@@ -181,6 +181,12 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await expectFit(reader);
     await page.getByRole("button", { name: "Author", exact: true }).first().click();
     await page.waitForURL(/by=author/);
+    const closed = async (query: string) => {
+      await open(`/pull-requests/costs?${query}`);
+      return await page.getByRole("region", { name: "Closed without a merge" }).textContent();
+    };
+    expect(await closed("range=30d")).toContain("$");
+    expect(await closed("range=30d&repository=acme/search")).toContain("cannot be narrowed");
   });
 
   test("the parts of explained spend are all spend, and each shows its sessions", async () => {

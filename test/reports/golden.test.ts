@@ -4,7 +4,14 @@ import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
 import { SOURCE } from "#gateway/reports/sources.ts";
 import { checkSpec } from "#gateway/reports/spec.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
-import { type Figures, PAYLOAD_MEASURES, Result, SOURCES, type Spec } from "#shared/report.ts";
+import {
+  type Figures,
+  type MeasureName,
+  PAYLOAD_MEASURES,
+  Result,
+  SOURCES,
+  type Spec,
+} from "#shared/report.ts";
 import { faultsOf } from "#shared/schema.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 import { type Engines, reportEngines } from "#test/support/report-engines.ts";
@@ -324,6 +331,16 @@ describe("coverage", () => {
 });
 
 describe("source outcomes", () => {
+  test("the cost of what was reverted is the same, whatever else is asked", async () => {
+    const cost = async (...others: MeasureName[]) => {
+      const measures: MeasureName[] = ["reverted_cost_usd", ...others];
+      return (await ask({ source: "outcomes", dimensions: [], measures })).total.current?.reverted_cost_usd;
+    };
+    const known = await cost("reverted_prs");
+    expect(known).toBeGreaterThan(0);
+    expect(await cost()).toBe(known ?? null);
+  });
+
   const measures = SOURCE.outcomes.measures.filter((name) => PAYLOAD_MEASURES.includes(name));
 
   test("every measure by repository, a shared session counted once per row and once in the total", async () => {

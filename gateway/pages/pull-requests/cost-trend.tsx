@@ -39,7 +39,7 @@ export function verdict({ total: { current, previous } }: Pick<QueryAnswer, "tot
   if (now === null) return `${count(current)} of known cost: from 8 on, the median has an interval.`;
   const is = `The median is ${usd(now.median)}, and with a confidence of 95 % between ${usd(now.low)} and ${usd(now.high)} (${count(current)}).`;
   if (previous === null) return is;
-  if (before === null) return `${is} There were ${count(previous)} before, too few to compare with.`;
+  if (before === null) return `${is} The period before has ${count(previous)}, too few to compare with.`;
   const was = `${usd(before.median)} before (${usd(before.low)} to ${usd(before.high)}, ${count(previous)})`;
   if (now.low > before.high) return `${is} It rose: it was ${was}.`;
   if (now.high < before.low) return `${is} It fell: it was ${was}.`;

@@ -9,7 +9,7 @@ import { type FrameSearch, filtersFor, frameSearch, oneNameOf, rangeOf } from ".
 import { CsvButton } from "../parts/csv-button.tsx";
 import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
 import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
-import { Money } from "../parts/money.tsx";
+import { Money, Unknown } from "../parts/money.tsx";
 import { Fact, PageHead, Panel } from "../parts/page-head.tsx";
 import { ReportTable } from "../parts/report-table.tsx";
 import { AnswerNote } from "../parts/scope-note.tsx";
@@ -109,7 +109,7 @@ function Parts({ parts: { total, weeks, groups, kinds, closed }, search, change 
   const by = search.by ?? "repository";
   return (
     <>
-      <Lost total={total} closed={closed} />
+      <Lost total={total} closed={closed} narrowed={UNFIT.some((name) => search[name]?.length)} />
       <CostTrend total={total} weeks={weeks} />
       <Panel
         title={`By ${dimensionWord(by).toLowerCase()}`}
@@ -145,8 +145,14 @@ function Parts({ parts: { total, weeks, groups, kinds, closed }, search, change 
   );
 }
 
+/** Filters of merges that calls without a merge cannot have. */
+const UNFIT = ["repository", "author", "pr_lines", "pr_files"] as const;
+const UNFIT_REASON = "Without a merge, spend cannot be narrowed by repository, author or size.";
+
+type LostProps = { total: QueryAnswer; closed: QueryAnswer | undefined; narrowed: boolean };
+
 /** What did not last, and what reviews led to. */
-function Lost({ total, closed }: { total: QueryAnswer; closed: QueryAnswer | undefined }) {
+function Lost({ total, closed, narrowed: isUnfit }: LostProps) {
   const money = (answer: QueryAnswer | undefined, name: MeasureName) => (
     <strong>
       <Money value={answer?.total.current?.[name]} floor={answer?.total.floor ?? false} />
@@ -156,7 +162,9 @@ function Lost({ total, closed }: { total: QueryAnswer; closed: QueryAnswer | und
     <div className="tiles">
       <Fact name="Median">{money(total, "median_cost_per_pr")}</Fact>
       <Fact name="90 % cost at most">{money(total, "p90_cost_per_pr")}</Fact>
-      <Fact name="Closed without a merge">{money(closed, "cost_usd")}</Fact>
+      <Fact name="Closed without a merge">
+        {isUnfit ? <Unknown reason={UNFIT_REASON} /> : money(closed, "cost_usd")}
+      </Fact>
       <Fact name="Merged, then reverted">{money(total, "reverted_cost_usd")}</Fact>
       <Fact name="After the first review">{money(total, "review_fix_cost_usd")}</Fact>
     </div>

@@ -36,7 +36,7 @@ export function Timeline({ details, session }: { details: PullRequestPage; sessi
   );
 }
 
-const ofCall = ({ id, started_at: at, model, client, cost_usd: cost, partial }: RequestView): Happening => ({
+const ofCall = ({ id, started_at: at, model, client, channel, ...cost }: RequestView): Happening => ({
   key: id,
   at,
   what: (
@@ -45,10 +45,11 @@ const ofCall = ({ id, started_at: at, model, client, cost_usd: cost, partial }: 
       <span className="mute">
         {" by "}
         <Foreign text={client} />
+        {channel === "subscription" && " on a subscription, list price"}
       </span>
     </Link>
   ),
-  aside: <Money value={cost} floor={partial} />,
+  aside: <Money value={cost.cost_usd} floor={cost.partial} />,
 });
 
 const STATUS_WORDS: Readonly<Record<string, string>> = {
