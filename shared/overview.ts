@@ -12,6 +12,7 @@ const OVERVIEW_PARTS = [
   "models",
   "people",
   "teams",
+  "team_merges",
   "merge_days",
   "repositories",
   "stacked",

@@ -1,4 +1,5 @@
 import {
+  FormatRegistry,
   Kind,
   type SchemaOptions,
   type Static,
@@ -21,6 +22,18 @@ export const closed = <T extends TProperties>(members: T): TObject<T> =>
 
 const TEST = Symbol("test");
 const EXPECTED = Symbol("expected");
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+// The gateway's HTTP framework knows this format; the command line has none but this.
+FormatRegistry.Set("date", isCalendarDate);
+
+/** `Date.parse` takes the 30th of February for the 2nd of March. */
+export function isCalendarDate(text: string): boolean {
+  const [, year, month, day] = DATE.exec(text) ?? [];
+  if (!year || Number(year) < 1970) return false;
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+}
 
 TypeRegistry.Set<TSchema & { [TEST]: (value: unknown) => boolean }>("Checked", (schema, value) =>
   schema[TEST](value),

@@ -33,6 +33,12 @@ const PARTS = {
     unpriced: "too",
   },
   teams: { source: "requests", dimensions: ["team"], measures: ["cost_usd"], rowsMax: SHOWN_MAX },
+  team_merges: {
+    source: "outcomes",
+    dimensions: ["team"],
+    measures: ["merged_prs", "cost_per_merged_pr"],
+    withoutReviews: true,
+  },
   merge_days: {
     source: "outcomes",
     dimensions: ["day"],

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { boundedText, checked, closed, nullable } from "../schema.ts";
+import { boundedText, checked, closed, isCalendarDate, nullable } from "../schema.ts";
 
 /** Name of a provider, a guardrail and the like, as in addresses. */
 export const Name = Type.String({
@@ -26,7 +26,6 @@ export const SingleLine = (maxLength: number, description?: string) =>
 export const Prose = (maxLength: number, description: string) =>
   boundedText({ maxLength, pattern: "^[^\\u0000]*$", description }, "NUL");
 
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME =
   /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
@@ -34,14 +33,6 @@ const DATE_TIME =
 export function readInstant(text: string): number | null {
   const isDate = isCalendarDate(text.slice(0, 10)) && (text.length === 10 || DATE_TIME.test(text));
   return isDate ? Date.parse(text) : null;
-}
-
-/** `Date.parse` takes the 30th of February for the 2nd of March. */
-function isCalendarDate(text: string): boolean {
-  const [, year, month, day] = DATE.exec(text) ?? [];
-  if (!year || Number(year) < 1970) return false;
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
 }
 
 const DAY_MS = 86_400_000;

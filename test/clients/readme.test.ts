@@ -119,7 +119,8 @@ describe("of the README and its pages", () => {
     const file = join(space.path, "tallygate.yaml");
     writeFileSync(file, declared?.text ?? "");
     const apply = [process.execPath, "gateway/cli/tallygate.ts", "apply", file, "--url", gateway.url];
-    const env = { ADMIN_KEY, OPENAI_API_KEY: "sk-of-the-page", ISSUES_TOKEN: "token-of-the-page" };
+    const named = { OPENAI_API_KEY: "sk-of-the-page", ANTHROPIC_ADMIN_KEY: "sk-ant-admin-of-the-page" };
+    const env = { ADMIN_KEY, ...named, ISSUES_TOKEN: "token-of-the-page" };
     for (const command of [[...apply, "--dry-run"], apply]) {
       const { stderr, status } = await run(command, ROOT, env);
       expect({ stderr, status }).toEqual({ stderr, status: 0 });

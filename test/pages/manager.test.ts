@@ -404,6 +404,18 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await expectFit(reader);
   });
 
+  test("the month's costliest teams are on the overview, with merges, budget and forecast", async () => {
+    const page = await open("/overview");
+    const rows = page.locator(".table-scroll[aria-label='Teams this month'] tbody tr");
+    const row = rows.filter({ hasText: /of \$/ }).first();
+    // Team, merged, cost of each, spend, budget used, forecast with its range.
+    await row.getByText(/^\$[\d.,]+ to \$[\d.,]+$/).waitFor();
+    expect(await row.textContent()).toMatch(/^[a-z]+\d+\$.+\$.+ of \$.+ to \$/);
+    // They are those of this month alone.
+    await open("/overview?range=7d");
+    expect(await rows.count()).toBe(0);
+  });
+
   test("hostile names are inert text, and stay within the page", async () => {
     const page = await open(`/requests/${await hostileRecord()}`);
     expect(await page.title()).toMatch(/^Request [0-9a-f]{8}…[0-9a-f]{4} · Tallygate$/);

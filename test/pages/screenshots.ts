@@ -1,6 +1,7 @@
 /**
  * `bun run screenshots [PART …]`: pictures of every page from a seeded world, light and dark, wide and on a phone, into
- * gateway/pages/pictures. Parts of file names make only these. Those of the README (`readme-…`) are kept with the code.
+ * gateway/pages/pictures. Parts of file names make only these. Those of the README and the docs (`readme-…`) are kept with
+ * the code; those of a month's closing (`readme-month-…`) are made together.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -14,6 +15,7 @@ import { endFile } from "#test/support/at-end.ts";
 import { followLink, launchBrowser, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { LAST_DAY, LAST_MONTH, seedMonth } from "./seeded-month.ts";
 import { SAVED_REPORT, seedSettings } from "./seeded-settings.ts";
 import { seedWorld } from "./seeded-world.ts";
 
@@ -153,13 +155,45 @@ async function makeReadmePictures(
   }
 }
 
+/** Closes last month as the docs describe it, with a picture of each step. */
+async function makeMonthPictures(browser: Browser, gateway: GatewayProcess, session: Session): Promise<void> {
+  const { page, context } = await visit(browser, { ...README, origin: gateway.url });
+  await context.addCookies(session);
+  const take = async (name: string, region: string) => {
+    await page.waitForLoadState("networkidle");
+    const file = `readme-month-${name}.png`;
+    const panel = page.getByRole("region", { name: region, exact: true });
+    await panel.screenshot({ path: join(PICTURES, file), animations: "disabled" });
+    console.log(file);
+  };
+  await page.goto(`/settings/vendor-bills?month=${LAST_MONTH}`);
+  await take("bill", "acme-anthropic");
+  await page.goto("/settings/prices");
+  const past = page.getByRole("region", { name: "Correct the past" });
+  await past.getByLabel("From").fill(`${LAST_MONTH}-01`);
+  await past.getByLabel("To").fill(LAST_DAY);
+  await past.getByLabel("Model").fill("claude-opus-4-6");
+  await past.getByRole("button", { name: "Show what would change" }).click();
+  const restate = past.getByRole("button", { name: /^Restate / });
+  await restate.waitFor();
+  await take("restate", "Correct the past");
+  await restate.click();
+  await past.getByText("Done.").waitFor();
+  await page.goto(`/settings/statements?month=${LAST_MONTH}`);
+  await page.getByRole("button", { name: "Close the month" }).click();
+  await page.getByRole("button", { name: "Reopen the month" }).waitFor();
+  await take("statement", `${LAST_MONTH}, by team`);
+  await page.goto("/settings/prices");
+  await take("closed", "Closed months");
+  await context.close();
+}
+
 async function main(parts: readonly string[]): Promise<void> {
   mkdirSync(PICTURES, { recursive: true });
   const gateway = await startGateway({ dataDir: `${scratch().path}/gateway` });
   const sql = connect(gateway.databaseUrl, { name: "seed", max: 1, statementTimeoutMs: 120_000 });
   await seedWorld(sql, { people: 200, days: 90 });
   await sql`update people set role = 'administrator', team = null where email = ${PERSON}`;
-  await sql.end({ timeout: 1 });
   await seedSettings(gateway);
   const browser = await launchBrowser();
   const first = await visit(browser, { origin: gateway.url });
@@ -167,6 +201,11 @@ async function main(parts: readonly string[]): Promise<void> {
   const session = await first.context.cookies();
   await first.context.close();
   await makeReadmePictures(browser, gateway, { session, parts });
+  if (parts.length === 0 || parts.some((part) => "readme-month".includes(part))) {
+    await seedMonth(gateway, sql);
+    await makeMonthPictures(browser, gateway, session);
+  }
+  await sql.end({ timeout: 1 });
   for (const variant of VARIANTS) await makeVariant(browser, gateway, { variant, session, parts });
 }
 

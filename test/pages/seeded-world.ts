@@ -18,9 +18,9 @@ const TEAMS = [
   ["data", "engineering", "warehouse", "900"],
   ["identity", "engineering", "accounts", null],
   ["growth", "commerce", "website", "255"],
-  ["risk", "commerce", "risk-engine", null],
+  ["risk", "commerce", "risk-engine", "450"],
   ["support", "product", "helpdesk", "600"],
-  ["infra", "engineering", "clusters", null],
+  ["infra", "engineering", "clusters", "340"],
   ["security", "engineering", "scanner", null],
   ["design", "product", "components", null],
 ] as const;

@@ -219,7 +219,9 @@ describe("POST /v1/reports/overview", () => {
     const { status, json } = await overview(frame);
     expect([status, faultsOf(OverviewAnswer, json())]).toEqual([200, []]);
     const { parts } = json() as OverviewAnswer;
-    for (const name of ["days", "models", "stacked", "people", "teams", "repositories"] as const) {
+    for (const name of [
+      ...(["days", "models", "stacked", "people", "teams", "team_merges", "repositories"] as const),
+    ]) {
       const alone = (await call("/v1/reports/query", { body: { spec: parts[name]?.spec } })).json();
       expect([name, parts[name]?.total]).toEqual([name, alone.total]);
       const rows = (result: QueryAnswer) =>

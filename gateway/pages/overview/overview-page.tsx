@@ -1,7 +1,13 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
-import { compareOf, OVERVIEW_RANGE, type OverviewParts, overviewQuery } from "../data/overview.ts";
+import {
+  compareOf,
+  OVERVIEW_RANGE,
+  type OverviewParts,
+  overviewQuery,
+  spelledOut,
+} from "../data/overview.ts";
 import { FILTER_NAMES, type FrameSearch, frameSearch } from "../data/search.ts";
 import { CostCauses } from "../parts/charts/cost-causes.tsx";
 import { FilterChips } from "../parts/filter-chips.tsx";
@@ -14,6 +20,7 @@ import { BudgetsAtRisk } from "./budgets-at-risk.tsx";
 import { MissingNote } from "./missing-note.tsx";
 import { AnomalyList, MonthAhead } from "./month-ahead.tsx";
 import { SpendByDay } from "./spend-by-day.tsx";
+import { TeamsThisMonth } from "./teams-this-month.tsx";
 import { Tiles } from "./tiles.tsx";
 import { TopLists } from "./top-lists.tsx";
 
@@ -49,13 +56,15 @@ type PartsProps = { parts: OverviewParts; search: FrameSearch; change: (change: 
 function Parts({ parts, search, change }: PartsProps) {
   const { days, repositories, stacked = null } = parts;
   if (days?.empty && repositories?.empty !== false) return <NothingYet />;
+  const isNarrowed = FILTER_NAMES.some((name) => search[name] !== undefined);
   return (
     <>
       <Tiles parts={parts} search={search} />
       <MissingNote parts={parts} />
+      {!isNarrowed && spelledOut(search).range === OVERVIEW_RANGE && <TeamsThisMonth parts={parts} />}
       {days && <SpendByDay days={days} stacked={stacked} search={search} change={change} />}
       {days && <CostCauses result={days} />}
-      {FILTER_NAMES.every((name) => search[name] === undefined) && (
+      {!isNarrowed && (
         <>
           <MonthAhead />
           <BudgetsAtRisk />

@@ -91,7 +91,7 @@ function Account({ it }: { it: ReconciledAccount }) {
           <DataTable
             label={`Differences of ${it.account}`}
             columns={ITEM_COLUMNS}
-            rows={it.items}
+            rows={it.items.filter((item) => Number(item.metered_usd) !== 0 || Number(item.billed_usd) !== 0)}
             rowKey={({ item, kind }) => `${item} ${kind}`}
           />
         </>
