@@ -119,8 +119,9 @@ describe("of the README and its pages", () => {
     const file = join(space.path, "tallygate.yaml");
     writeFileSync(file, declared?.text ?? "");
     const apply = [process.execPath, "gateway/cli/tallygate.ts", "apply", file, "--url", gateway.url];
-    const named = { OPENAI_API_KEY: "sk-of-the-page", ANTHROPIC_ADMIN_KEY: "sk-ant-admin-of-the-page" };
-    const env = { ADMIN_KEY, ...named, ISSUES_TOKEN: "token-of-the-page" };
+    // Whatever variables it names are set.
+    const names = [...(declared?.text ?? "").matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => name);
+    const env = { ADMIN_KEY, ...Object.fromEntries(names.map((name) => [name, "secret-of-the-page"])) };
     for (const command of [[...apply, "--dry-run"], apply]) {
       const { stderr, status } = await run(command, ROOT, env);
       expect({ stderr, status }).toEqual({ stderr, status: 0 });
