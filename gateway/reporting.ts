@@ -17,7 +17,7 @@ import { type Periods, periodsOf } from "./reports/window.ts";
 import {
   openReportRecords,
   openReportStore,
-  type RecordStore,
+  type ReportRecords,
   type ReportStore,
 } from "./stores/reports/report-store.ts";
 
@@ -86,7 +86,7 @@ type Reporting = Reading & {
   then?: (results: readonly ResultWithEmpty[]) => readonly WantedReport[];
   postgres: ReportStore;
   /** Null: records are read from Postgres, as they are while it lacks some. */
-  clickhouse: RecordStore | null;
+  clickhouse: ReportRecords | null;
   orgId: string;
   rollupsFrom: number;
 };

@@ -1,5 +1,5 @@
 import { bigint, boolean, date, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { bytes, exact, instant, json, label, labels, org } from "./columns.ts";
+import { bytes, callerColumns, exact, instant, json, label, org } from "./columns.ts";
 import type { PriceSnapshot } from "./records.ts";
 
 /**
@@ -31,11 +31,7 @@ export const agentPoints = pgTable(
     /** SHA-256 over key, attributes, metric, start and end: a point that is resent maps to the same row. */
     hash: bytes("hash").notNull(),
     keyId: uuid("key_id").notNull(),
-    owner: label("owner"),
-    userLabel: label("user_label"),
-    /** The key's team at the time of its export, then the teams above it; null: none. */
-    teams: labels("teams"),
-    costCenter: label("cost_center"),
+    ...callerColumns,
     session: label("session"),
     client: label("client").notNull(),
 

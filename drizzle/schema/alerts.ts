@@ -1,6 +1,6 @@
 import { boolean, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
 import type { AlertKind, Receiver } from "#shared/admin/alerts.ts";
-import { instant, json, label, labels, leaseColumns, org } from "./columns.ts";
+import { changedColumns, instant, json, label, labels, leaseColumns, org } from "./columns.ts";
 
 /** What is reported, and to whom. */
 export const alerts = pgTable(
@@ -17,8 +17,7 @@ export const alerts = pgTable(
     lastSentAt: instant("last_sent_at"),
     /** Class of the last failure since; never its message. */
     failure: label("failure"),
-    createdAt: instant("created_at").notNull(),
-    updatedAt: instant("updated_at").notNull(),
+    ...changedColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
 );

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
-import { exact, instant, json, label, labels, org } from "./columns.ts";
+import { callerColumns, exact, instant, json, label, labels, org } from "./columns.ts";
 import type { CostBasis } from "./records.ts";
 
 /**
@@ -75,11 +75,7 @@ export const batches = pgTable(
     routes: labels("routes").notNull(),
     models: labels("models").notNull(),
     direct: boolean("direct").notNull().default(false),
-    owner: label("owner"),
-    userLabel: label("user_label"),
-    /** The key's team at the time of its creation, then the teams above it; null: none. */
-    teams: labels("teams"),
-    costCenter: label("cost_center"),
+    ...callerColumns,
     session: label("session"),
     agentSession: label("agent_session"),
     parentSession: label("parent_session"),

@@ -1,6 +1,6 @@
 import { index, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
 import type { BudgetScope, PeriodName } from "#shared/admin/budgets.ts";
-import { exact, instant, label, org } from "./columns.ts";
+import { changedColumns, exact, label, org } from "./columns.ts";
 import type { KeyLimits, Unpriced } from "./keys.ts";
 
 /** The limits of a key, or of something else that calls count in. */
@@ -43,8 +43,7 @@ export const budgets = pgTable(
     thresholds: smallint("thresholds").array().notNull(),
     unpriced: label("unpriced").$type<Unpriced>().notNull(),
     whenAway: label("when_away").$type<"local" | "refuse">().notNull(),
-    createdAt: instant("created_at").notNull(),
-    updatedAt: instant("updated_at").notNull(),
+    ...changedColumns,
   },
   (table) => [
     primaryKey({ columns: [table.orgId, table.name] }),

@@ -38,3 +38,17 @@ export const leaseColumns = {
   /** Class of the last failure, never its message. */
   failure: label("failure"),
 };
+
+/** When a row was made and changed last. */
+export const changedColumns = {
+  createdAt: instant("created_at").notNull(),
+  updatedAt: instant("updated_at").notNull(),
+};
+
+/** Whom a call counts for: the key's owner, the caller's user, and the key's team at its time, then the teams above it. */
+export const callerColumns = {
+  owner: label("owner"),
+  userLabel: label("user_label"),
+  teams: labels("teams"),
+  costCenter: label("cost_center"),
+};

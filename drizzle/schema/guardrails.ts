@@ -1,6 +1,6 @@
 import { boolean, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
 import type { Callout, Match } from "#shared/admin/guardrails.ts";
-import { instant, json, label, org } from "./columns.ts";
+import { changedColumns, json, label, org } from "./columns.ts";
 
 /** Rules that refuse calls, tried in the order of `position`, then of their names. */
 export const guardrails = pgTable(
@@ -15,8 +15,7 @@ export const guardrails = pgTable(
     action: label("action").$type<"block" | "soft_deny">().notNull(),
     message: label("message"),
     callout: json<Callout>("callout"),
-    createdAt: instant("created_at").notNull(),
-    updatedAt: instant("updated_at").notNull(),
+    ...changedColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
 );

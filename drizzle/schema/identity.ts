@@ -2,7 +2,7 @@ import { boolean, customType, index, pgTable, primaryKey, uniqueIndex, uuid } fr
 import type { DeviceProgram } from "#shared/admin/device-sign-ins.ts";
 import type { Role } from "#shared/admin/people.ts";
 import type { TokenScope } from "#shared/admin/tokens.ts";
-import { bytes, exact, instant, json, label, labels, org } from "./columns.ts";
+import { bytes, changedColumns, exact, instant, json, label, labels, org } from "./columns.ts";
 import type { Unpriced } from "./keys.ts";
 
 /** A point in time as the sign-in library reads and writes it. */
@@ -171,8 +171,7 @@ export const roleMappings = pgTable(
     group: label("group").notNull(),
     role: label("role").$type<Role>().notNull(),
     team: label("team"),
-    createdAt: instant("created_at").notNull(),
-    updatedAt: instant("updated_at").notNull(),
+    ...changedColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.group] })],
 );

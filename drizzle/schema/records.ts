@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
-import { exact, instant, json, label, labels, org } from "./columns.ts";
+import { callerColumns, exact, instant, json, label, labels, org } from "./columns.ts";
 
 /** How a recorded call ended. `open` exists in the local spool only, never in Postgres. */
 export const STATES = [
@@ -74,11 +74,7 @@ export const requests = pgTable(
     keptIds: labels("kept_ids"),
 
     keyId: uuid("key_id").notNull(),
-    owner: label("owner"),
-    userLabel: label("user_label"),
-    /** The key's team at the time of the call, then the teams above it; null: none. */
-    teams: labels("teams"),
-    costCenter: label("cost_center"),
+    ...callerColumns,
     /** The session that counts. */
     session: label("session"),
     /** The agent's own session, where another one counts; and its parent's. */

@@ -1,6 +1,6 @@
 import { pgTable, primaryKey } from "drizzle-orm/pg-core";
 import type { Spec } from "#shared/report.ts";
-import { instant, json, label, org } from "./columns.ts";
+import { changedColumns, json, label, org } from "./columns.ts";
 
 /** Reports that administrators keep beside the built-in ones. */
 export const savedReports = pgTable(
@@ -14,8 +14,7 @@ export const savedReports = pgTable(
     owner: label("owner"),
     team: label("team"),
     spec: json<Spec>("spec").notNull(),
-    createdAt: instant("created_at").notNull(),
-    updatedAt: instant("updated_at").notNull(),
+    ...changedColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.id] })],
 );

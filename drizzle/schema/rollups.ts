@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, date, index, integer, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
-import { bytes, exact, instant, label, labels, org } from "./columns.ts";
+import { bytes, callerColumns, exact, instant, label, labels, org } from "./columns.ts";
 import type { Channel } from "./records.ts";
 
 // The server finds fixed-width columns directly, but has to scan past all others: so fixed-width ones come first.
@@ -62,10 +62,7 @@ const keys = () => ({
   orgId: org(),
   channel: label("channel").$type<Channel>().notNull(),
   client: label("client").notNull(),
-  owner: label("owner"),
-  userLabel: label("user_label"),
-  teams: labels("teams"),
-  costCenter: label("cost_center"),
+  ...callerColumns,
   session: label("session"),
   tags: labels("tags").notNull(),
 });

@@ -1,6 +1,6 @@
 import { boolean, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
 import type { ROUTE_SURFACES } from "#shared/admin/routes.ts";
-import { instant, json, label, org } from "./columns.ts";
+import { changedColumns, instant, json, label, org } from "./columns.ts";
 
 export type RouteSurface = (typeof ROUTE_SURFACES)[number];
 
@@ -38,8 +38,7 @@ export const providers = pgTable(
     /** Addresses of the vendor's that callers may use through the gateway; null: none. */
     passThrough: json<{ paths: string[] }>("pass_through"),
     enabled: boolean("enabled").notNull().default(true),
-    createdAt: instant("created_at").notNull(),
-    updatedAt: instant("updated_at").notNull(),
+    ...changedColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
 );
@@ -69,8 +68,7 @@ export const routes = pgTable(
     refuseWith: label("refuse_with").$type<"block" | "soft_deny">().notNull().default("block"),
     inexpressible: label("inexpressible").$type<"refuse" | "drop">().notNull().default("refuse"),
     enabled: boolean("enabled").notNull().default(true),
-    createdAt: instant("created_at").notNull(),
-    updatedAt: instant("updated_at").notNull(),
+    ...changedColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
 );

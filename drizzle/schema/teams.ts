@@ -1,7 +1,7 @@
 import { pgTable, primaryKey } from "drizzle-orm/pg-core";
 import type { JsonDocument } from "#shared/admin/claude-settings.ts";
 import type { KeyTemplate } from "#shared/admin/keys.ts";
-import { exact, instant, json, label, org } from "./columns.ts";
+import { changedColumns, exact, json, label, org } from "./columns.ts";
 import type { Unpriced } from "./keys.ts";
 
 /** The teams of an organisation, as a tree. */
@@ -23,8 +23,7 @@ export const teams = pgTable(
     keyTemplate: json<KeyTemplate>("key_template"),
     /** Claude Code's managed settings; null: those of the nearest team above. */
     claudeSettings: json<JsonDocument>("claude_settings"),
-    createdAt: instant("created_at").notNull(),
-    updatedAt: instant("updated_at").notNull(),
+    ...changedColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
 );

@@ -9,7 +9,7 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
-import { exact, instant, json, label, labels, org } from "./columns.ts";
+import { callerColumns, changedColumns, exact, instant, json, label, labels, org } from "./columns.ts";
 
 /** The outcome of a tool call. */
 export const TOOL_STATUSES = ["ok", "failed", "unknown", "denied", "pending"] as const;
@@ -42,11 +42,7 @@ export const toolCalls = pgTable(
     decidedAt: instant("decided_at").notNull(),
 
     keyId: uuid("key_id").notNull(),
-    owner: label("owner"),
-    userLabel: label("user_label"),
-    /** The key's team at the time of the call, then the teams above it; null: none. */
-    teams: labels("teams"),
-    costCenter: label("cost_center"),
+    ...callerColumns,
     client: label("client").notNull(),
     session: label("session"),
     tags: labels("tags").notNull(),
@@ -92,8 +88,7 @@ export const hookPolicies = pgTable(
     action: label("action").$type<"deny">().notNull(),
     /** Shown to the agent's model and to the user. */
     reason: label("reason").notNull(),
-    createdAt: instant("created_at").notNull(),
-    updatedAt: instant("updated_at").notNull(),
+    ...changedColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
 );
@@ -117,8 +112,7 @@ export const mcpServers = pgTable(
     prices: json<Record<string, string>>("prices").notNull(),
     allowPrivateNetwork: boolean("allow_private_network").notNull(),
     enabled: boolean("enabled").notNull(),
-    createdAt: instant("created_at").notNull(),
-    updatedAt: instant("updated_at").notNull(),
+    ...changedColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
 );

@@ -1,5 +1,5 @@
 import { boolean, date, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
-import { exact, instant, json, label, labels, leaseColumns, org } from "./columns.ts";
+import { changedColumns, exact, instant, json, label, labels, leaseColumns, org } from "./columns.ts";
 
 /** Accounts with vendors, whose bills are compared with what was metered. */
 export const vendorAccounts = pgTable(
@@ -27,8 +27,7 @@ export const vendorAccounts = pgTable(
     /** Last successful fetch. */
     fetchedAt: instant("fetched_at"),
     ...leaseColumns,
-    createdAt: instant("created_at").notNull(),
-    updatedAt: instant("updated_at").notNull(),
+    ...changedColumns,
   },
   (table) => [primaryKey({ columns: [table.orgId, table.name] })],
 );

@@ -10,7 +10,7 @@ import {
   requireAccount,
   storeBill,
 } from "../bills/bill-rows.ts";
-import { FORMATS, type VendorName } from "../bills/billers.ts";
+import { FILE_FORMATS, type VendorName } from "../bills/billers.ts";
 import { type CsvRow, csvRows } from "../bills/csv.ts";
 import { MAPPINGS, type Mapping } from "../bills/mappings.ts";
 import { readBill } from "../bills/read-bill.ts";
@@ -139,7 +139,9 @@ async function importBill(deps: AdminDeps, request: Request, origin: Origin) {
   }
   const account = await readDatabase(deps, (db) => requireAccount(db, given.account ?? ""));
   // The schema allowed only these.
-  const format = (given.format ?? FORMATS[account.vendor as VendorName] ?? "focus") as keyof typeof MAPPINGS;
+  const format = (given.format ??
+    FILE_FORMATS[account.vendor as VendorName] ??
+    "focus") as keyof typeof MAPPINGS;
   const mapping: Mapping = { ...MAPPINGS[format], ...ownMapping(given.mapping) };
   const text = new TextDecoder().decode(await readBody(deps, request, { bytesMax: FILE_BYTES_MAX }));
   const { timeZone, models } = account;

@@ -81,7 +81,7 @@ const INSTALL_ID = /^[0-9a-f]{64}$/i;
 const UNKNOWN = "unknown";
 
 /** Client, session and user of a point; reports values that are not valid labels to `drop`. */
-export function identityOf(
+export function identityIn(
   values: AttributeValues,
   rules: Pick<AttributeRules, "client" | "clientAliases" | "drop">,
 ) {

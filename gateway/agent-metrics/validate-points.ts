@@ -1,5 +1,5 @@
 import type { AgentPointRow, PointKind } from "#drizzle/schema/agent.ts";
-import { type Attributes, type AttributeValues, identityOf, readAttributes } from "./attributes.ts";
+import { type Attributes, type AttributeValues, identityIn, readAttributes } from "./attributes.ts";
 import { type MetricFacts, metricFacts } from "./metrics.ts";
 import { attributesIn, type Series } from "./read-export.ts";
 
@@ -44,7 +44,7 @@ export function* validatePoints(
     else {
       const { startTimeUnixNano: start, timeUnixNano: end } = data;
       const hash = sha256([...seriesIdentity, canonical(attributes), start, end]);
-      results.accepted({ ...point, ...identityOf(values, rules), hash });
+      results.accepted({ ...point, ...identityIn(values, rules), hash });
     }
     yield;
   }

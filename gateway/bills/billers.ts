@@ -8,7 +8,7 @@ export type FetchedVendor = (typeof FETCHED_VENDORS)[number];
 export const BILLED_KINDS: Readonly<Record<VendorName, readonly ProviderKind[]>> = VENDOR_KINDS;
 
 /** What a file of a vendor is, unless the import says otherwise: its own export, where it has one. */
-export const FORMATS: Readonly<Partial<Record<VendorName, BillFormat>>> = {
+export const FILE_FORMATS: Readonly<Partial<Record<VendorName, BillFormat>>> = {
   aws: "aws",
   azure: "azure",
   google: "google",

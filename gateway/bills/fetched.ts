@@ -41,7 +41,7 @@ export function withUse(costs: readonly Cost[], uses: readonly Use[]): BillLine[
   return [...lines, ...uses.flatMap(({ join, line }) => (line && !billed.has(join) ? line : []))];
 }
 
-export type FetchQuery = readonly (readonly [name: string, value: string])[];
+type FetchQuery = readonly (readonly [name: string, value: string])[];
 /** Buckets of a report, page by page. */
 export type ReadReport = (path: string, query: FetchQuery) => AsyncIterable<unknown>;
 

@@ -127,7 +127,7 @@ const categoryOf = (text: string): BillCategory =>
   CATEGORIES.find(([words]) => words.test(text))?.[1] ?? BILL_CATEGORIES[3];
 
 /** Lines that differ in nothing but their figures, as one. An unknown figure makes the sum unknown. */
-export function addedUp(lines: readonly BillLine[]): BillLine[] {
+function addedUp(lines: readonly BillLine[]): BillLine[] {
   const sum = (a: string | null, b: string | null): string | null =>
     a === null || b === null ? null : formatDecimal(plus(parseDecimal(a), parseDecimal(b)));
   const sums = new Map<string, BillLine>();

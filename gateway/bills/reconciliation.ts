@@ -24,7 +24,7 @@ export type ReconciliationDeps = {
 };
 
 /** Days, both included. */
-export type BillWindow = { from: string; to: string };
+type BillWindow = { from: string; to: string };
 
 export type ReconciliationQuery = BillWindow & { vendor?: string | undefined; account?: string | undefined };
 
@@ -61,7 +61,7 @@ const DAYS_SHOWN_MAX = 31;
 const ITEMS_MAX = 500;
 
 /** The gateway's providers whose calls an account pays for. */
-export const providersOf = (
+const providersOf = (
   { providers, vendor }: Pick<VendorAccountRow, "providers" | "vendor">,
   directory: Pick<Directory, "providers">,
 ): readonly string[] => {

@@ -8,12 +8,12 @@ import { checkText } from "./check-text.ts";
 import { type Job, type JobDeps, LEASE_MS, ONCE, unlessGone, type Work } from "./job.ts";
 import {
   type DueIn,
+  type FeedbackPlace,
   hoursAgo,
   INSTALLED,
   isConfidential,
   isDueOf,
   isShown,
-  type Place,
   type PlaceRow,
   placeOf,
   SHARED_BY,
@@ -29,7 +29,7 @@ const BATCH = 20;
 /** Also what comments keep. */
 export type FeedbackRow = typeof githubFeedback.$inferSelect;
 
-type CheckDue = Place & {
+type CheckDue = FeedbackPlace & {
   session: string | null;
   isMerged: boolean;
   sharedBy: number;
@@ -52,8 +52,11 @@ export const checks = (deps: JobDeps): Job<CheckDue, FeedbackRow> => ({
   run: (work) => showCheck(deps, work),
 });
 
-export const takeFeedback = (deps: JobDeps, kind: FeedbackRow["kind"], { repositoryId, number }: Place) =>
-  takeRowLease(deps, githubFeedback, { row: { kind, repositoryId, number }, leaseMs: LEASE_MS });
+export const takeFeedback = (
+  deps: JobDeps,
+  kind: FeedbackRow["kind"],
+  { repositoryId, number }: FeedbackPlace,
+) => takeRowLease(deps, githubFeedback, { row: { kind, repositoryId, number }, leaseMs: LEASE_MS });
 
 type CheckRow = PlaceRow & {
   session: string | null;
@@ -161,7 +164,7 @@ async function showCheck(deps: JobDeps, work: CheckWork): Promise<Partial<Feedba
   return shown(created.data.id);
 }
 
-const externalId = ({ repositoryId, number }: Place): string => `tallygate:${repositoryId}#${number}`;
+const externalId = ({ repositoryId, number }: FeedbackPlace): string => `tallygate:${repositoryId}#${number}`;
 
 async function findCheck({ appId, octokit, due }: CheckWork, ref: string): Promise<number | null> {
   const runs = await octokit.paginate(octokit.rest.checks.listForRef, {

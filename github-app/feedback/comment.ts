@@ -7,17 +7,17 @@ import { COMMENT_MARKER, commentText } from "./comment-text.ts";
 import { type Job, type JobDeps, ONCE, unlessGone, type Work } from "./job.ts";
 import {
   type DueIn,
+  type FeedbackPlace,
   hoursAgo,
   INSTALLED,
   isConfidential,
   isDueOf,
-  type Place,
   type PlaceRow,
   placeOf,
   SHARED_BY,
 } from "./place.ts";
 
-type CommentDue = Place & { link: LinkState; session: string | null; sharedBy: number };
+type CommentDue = FeedbackPlace & { link: LinkState; session: string | null; sharedBy: number };
 type CommentWork = Work<CommentDue, FeedbackRow>;
 
 /** Only merges of this age are commented on, so that switching comments on does not reach into the past. */

@@ -3,14 +3,14 @@ import { takeRowLease } from "#drizzle/leases/lease.ts";
 import { pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { readCommitClaims } from "../facts/revert.ts";
 import { type Job, type JobDeps, LEASE_MS, unlessGone, type Work } from "./job.ts";
-import { INSTALLED, isDueOf, type Place, type PlaceRow, placeOf } from "./place.ts";
+import { type FeedbackPlace, INSTALLED, isDueOf, type PlaceRow, placeOf } from "./place.ts";
 
 type CommitsRow = typeof pullRequestCommits.$inferSelect;
 
 const BATCH = 50;
 
 /** Reads the reverts that commits of each merged pull request claim. */
-export const commits = (deps: JobDeps): Job<Place, CommitsRow> => ({
+export const commits = (deps: JobDeps): Job<FeedbackPlace, CommitsRow> => ({
   kind: "commits",
   isWanted: () => true,
   due: (now, _settings, waiting) => commitsDue(deps, now, waiting),
@@ -23,7 +23,11 @@ export const commits = (deps: JobDeps): Job<Place, CommitsRow> => ({
 });
 
 /** Merged pull requests whose commits are unread, latest merge first. */
-async function commitsDue({ database }: JobDeps, now: Date, waiting: readonly number[]): Promise<Place[]> {
+async function commitsDue(
+  { database }: JobDeps,
+  now: Date,
+  waiting: readonly number[],
+): Promise<FeedbackPlace[]> {
   const rows = await database.db.execute<PlaceRow>(sql`
     select p.repository_id, p.number, r.full_name, r.installation_id
     from pull_requests p ${INSTALLED}
@@ -36,7 +40,11 @@ async function commitsDue({ database }: JobDeps, now: Date, waiting: readonly nu
 }
 
 /** GitHub lists 250 commits; none where the pull request is gone. */
-async function readCommits({ octokit, due, now }: Work<Place, CommitsRow>): Promise<Partial<CommitsRow>> {
+async function readCommits({
+  octokit,
+  due,
+  now,
+}: Work<FeedbackPlace, CommitsRow>): Promise<Partial<CommitsRow>> {
   const listed = await unlessGone(
     octokit.paginate(octokit.rest.pulls.listCommits, {
       owner: due.owner,

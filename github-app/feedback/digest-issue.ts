@@ -6,10 +6,10 @@ import { digestText, digestTitle } from "#shared/digest-text.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Settings } from "#shared/settings.ts";
 import { type Job, type JobDeps, LEASE_MS, ONCE, type Work } from "./job.ts";
-import { isConfidential, type Place, type PlaceRow, placeOf } from "./place.ts";
+import { type FeedbackPlace, isConfidential, type PlaceRow, placeOf } from "./place.ts";
 
 type DigestRow = typeof digests.$inferSelect;
-type DigestDue = Place & { dueOn: string; dueAt: string; content: Digest };
+type DigestDue = FeedbackPlace & { dueOn: string; dueAt: string; content: Digest };
 type DigestWork = Work<DigestDue, DigestRow>;
 
 /** The weekly digest as an issue in `repository` (`owner/name`). */

@@ -12,7 +12,7 @@ import { commits } from "./commits.ts";
 import { digestIssues } from "./digest-issue.ts";
 import { isClosedToAll, type Job, type JobDeps } from "./job.ts";
 import { createAllowance, createPauses, type Pauses } from "./pauses.ts";
-import type { Place } from "./place.ts";
+import type { FeedbackPlace } from "./place.ts";
 
 export type FeedbackDeps = JobDeps & {
   log: Log;
@@ -94,7 +94,7 @@ type Round = FeedbackDeps & { github: Clients; pauses: Pauses; stopping: () => b
  * Does the due work of one kind. Lists are short, so another one without the installations that have to wait follows one
  * that names any.
  */
-async function doJob<Due extends Place, Row extends LeaseState>(
+async function doJob<Due extends FeedbackPlace, Row extends LeaseState>(
   round: Round,
   job: Job<Due, Row>,
 ): Promise<void> {
@@ -115,7 +115,7 @@ async function doJob<Due extends Place, Row extends LeaseState>(
   }
 }
 
-async function doOne<Due extends Place, Row extends LeaseState>(
+async function doOne<Due extends FeedbackPlace, Row extends LeaseState>(
   { clock, log, github, pauses }: Round,
   job: Job<Due, Row>,
   due: Due,

@@ -4,12 +4,12 @@ import type { Clock } from "#shared/clock.ts";
 import type { Settings } from "#shared/settings.ts";
 import type { Github } from "../github/octokit.ts";
 import { statusOf } from "../github/wait.ts";
-import type { Place } from "./place.ts";
+import type { FeedbackPlace } from "./place.ts";
 
 export type JobDeps = { database: Database; clock: Clock };
 
 /** A kind of work on GitHub: how due items are found, leased and done. */
-export type Job<Due extends Place, Row> = {
+export type Job<Due extends FeedbackPlace, Row> = {
   kind: "check" | "comment" | "digest" | "commits";
   /** `waiting`: installations whose work is left out, so that it takes no other's place in the list. */
   due(now: Date, settings: Settings, waiting: readonly number[]): Promise<Due[]>;

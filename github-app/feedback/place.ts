@@ -4,7 +4,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Settings } from "#shared/settings.ts";
 
 /** A pull request on GitHub, or with number 0 a repository. */
-export type Place = {
+export type FeedbackPlace = {
   repositoryId: number;
   number: number;
   owner: string;
@@ -14,7 +14,7 @@ export type Place = {
 
 export type PlaceRow = { repository_id: string; number: number; full_name: string; installation_id: string };
 
-export const placeOf = (row: PlaceRow): Place => {
+export const placeOf = (row: PlaceRow): FeedbackPlace => {
   const [owner = "", repo = ""] = row.full_name.split("/");
   return {
     repositoryId: Number(row.repository_id),

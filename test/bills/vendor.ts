@@ -7,7 +7,7 @@ import { type BatchVendor, batchVendor } from "../support/batch-vendor.ts";
  */
 
 /** Counts of one call by what they are billed as. */
-export type Counts = Record<string, number>;
+type Counts = Record<string, number>;
 /** `silent`: the answer does not say what it used. */
 type Ending = "whole" | "cut" | "slow" | "silent";
 export type Asked = { counts: Counts; tier?: string; ending?: Ending };

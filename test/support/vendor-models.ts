@@ -8,7 +8,7 @@ import { type WiredGateway, wiredGateway } from "./wired-gateway.ts";
 export const ANSWER = "It rains.";
 
 /** A model of each vendor, with the tokens that its stand-in bills for each request. */
-export const BILLED = {
+const BILLED = {
   "gpt-5.6-terra": [10, 5],
   "gpt-5.3-codex": [10, 5],
   "claude-opus-4-6": [21, 8],

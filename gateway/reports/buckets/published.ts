@@ -1,7 +1,7 @@
 import type { AnswerRow } from "../assemble.ts";
 import { CLICKHOUSE } from "../engines.ts";
 import { parameters, type Query } from "../parameters.ts";
-import { DAY_MS, HOUR_MS, merged, type Span } from "../rollup/cover.ts";
+import { DAY_MS, HOUR_MS, mergedSpans, type Span } from "../rollup/cover.ts";
 import { withinSql } from "../rollup/spans.ts";
 import type { Period, Periods } from "../window.ts";
 
@@ -79,5 +79,5 @@ export function coverIn(period: Period, { buckets, droppedMs, hoursAlone }: Publ
     fromMs: Math.max(atMs, fromMs),
     toMs: Math.min(atMs + HOUR_MS, toMs),
   }));
-  return { days, hours: others.filter(isWhole), raw: merged(raw) };
+  return { days, hours: others.filter(isWhole), raw: mergedSpans(raw) };
 }

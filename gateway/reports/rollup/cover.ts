@@ -69,7 +69,7 @@ export function coverOf(period: Period, reach: Reach, bySums: SumsGrain | null):
     sums,
     days,
     hours: without(whole, [...known, ...days, ...remade]),
-    raw: merged([
+    raw: mergedSpans([
       ...late,
       single({ fromMs, toMs: whole.fromMs }),
       ...remade,
@@ -123,7 +123,7 @@ function without(span: Span, holes: readonly Span[]): Span[] {
 }
 
 /** The same instants as few spans. */
-export function merged(spans: readonly Span[]): Span[] {
+export function mergedSpans(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of spans.filter(isSpan).sort((a, b) => a.fromMs - b.fromMs)) {
     const last = result.at(-1);

@@ -75,13 +75,13 @@ const sent = (param: Query["params"][number]) => (typeof param === "string" ? pa
 /** The identity of the database to which every row of Postgres is copied; no row: there is none yet. */
 const WHOLE = `select database_id::text as id from clickhouse_state where org_id = '${DEFAULT_ORG}' and compared_at is not null`;
 
-export type RecordStore = ReportStore & {
+export type ReportRecords = ReportStore & {
   /** Whether it has every row of Postgres, but for those that are marked. @throws GatewayError as `snapshot` does */
   isWhole(postgres: ReportStore): Promise<boolean>;
 };
 
 /** Reads reports from ClickHouse. Each statement sees what is stored when it begins: there are no snapshots. */
-export function openReportRecords(url: string): RecordStore {
+export function openReportRecords(url: string): ReportRecords {
   const client = openClickHouse(url, {
     name: "reports",
     timeoutMs: STATEMENT_TIMEOUT_MS,
