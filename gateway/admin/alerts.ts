@@ -10,6 +10,7 @@ import {
 } from "#shared/admin/alerts.ts";
 import { Name } from "#shared/admin/fields.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { type AlertRow, alertRows, noteOutcome, openReceiver, storedReceiver } from "../alerts/alert-rows.ts";
 import { type DeliverDeps, deliver } from "../alerts/deliver.ts";
 import { withoutQuery } from "../digest/digests.ts";
@@ -20,7 +21,6 @@ import type { AddressGuard } from "../upstream/ssrf.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { namedResource } from "./named-resource.ts";
-import { viewAs } from "./view-as.ts";
 
 export type AdminAlertDeps = AdminDeps & DeliverDeps & { addressGuard: AddressGuard };
 

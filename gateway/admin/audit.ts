@@ -1,13 +1,13 @@
 import { AUDITED } from "#drizzle/schema/audit.ts";
 import { AuditValues, AuditView } from "#shared/admin/audit.ts";
 import { pageOf } from "#shared/admin/fields.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { noteExport } from "../identity/authorize.ts";
 import { type AuditFilter, type AuditRow, auditValues, listAudit } from "../stores/audit.ts";
 import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { type ListQuery, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { idCursor } from "./parameters.ts";
-import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("audit");
 const NAMES = ["actor", "action", "subject", "from", "to", "format"] as const;

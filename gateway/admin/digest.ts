@@ -7,6 +7,7 @@ import {
   DigestWebhookView,
 } from "#shared/admin/digest.ts";
 import { digestText, digestTitle } from "#shared/digest-text.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { lastDue, WEEK_MS, weekBefore } from "../digest/digest-of.ts";
 import {
   type DigestRow,
@@ -25,7 +26,6 @@ import { audited } from "../stores/change.ts";
 import type { ReportWriter } from "../stores/reports/report-writer.ts";
 import { type AdminDeps, awaitSettled } from "./deps.ts";
 import { adminRoute, created, noContent } from "./documented.ts";
-import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("digest");
 const LATEST = 20;

@@ -1,10 +1,9 @@
 import { DiscountBody, DiscountPatch, DiscountView } from "#shared/admin/discounts.ts";
-import { readDecimal, readInstant } from "#shared/admin/fields.ts";
-import { GatewayError } from "../errors.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { DISCOUNTS, type DiscountFields, type DiscountRow } from "../stores/discounts.ts";
+import { editedFields } from "../stores/id-rows.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminTerms } from "./terms.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/discounts`: what contracts take off the list prices of a provider. */
 export const adminDiscounts = (deps: AdminDeps) =>
@@ -16,36 +15,11 @@ export const adminDiscounts = (deps: AdminDeps) =>
     },
     schemas: { body: DiscountBody, patch: DiscountPatch, view: DiscountView },
     store: DISCOUNTS,
-    patched,
+    patched: (current: DiscountFields | null, body: DiscountPatch): DiscountFields =>
+      editedFields(current ?? NEW, body, ["percent"]),
     view: (row: DiscountRow): DiscountView => viewAs(DiscountView, row),
   });
 
 const NEW: DiscountFields = {
-  provider: "",
-  percent: "",
-  effectiveFrom: "",
-  effectiveTo: null,
-  models: null,
-  tiers: null,
+  ...{ provider: "", percent: "", effectiveFrom: "", effectiveTo: null, models: null, tiers: null },
 };
-
-/** The discount with what the body gives. @throws GatewayError if it would end before it begins. */
-function patched(current: DiscountFields | null, body: DiscountPatch): DiscountFields {
-  const present = current ?? NEW;
-  const { effective_from: from, effective_to: to, percent } = body;
-  const given = <T>(value: T | undefined, before: T): T => (value === undefined ? before : value);
-  const it = {
-    provider: given(body.provider, present.provider),
-    percent: percent === undefined ? present.percent : (readDecimal(percent) ?? present.percent),
-    effectiveFrom: from === undefined ? present.effectiveFrom : stored(from),
-    effectiveTo: to === undefined ? present.effectiveTo : to && stored(to),
-    models: given(body.models, present.models),
-    tiers: given(body.tiers, present.tiers),
-  };
-  if (it.effectiveTo !== null && it.effectiveTo <= it.effectiveFrom) {
-    throw new GatewayError("invalid_request", "/effective_to: Expected a time after effective_from.");
-  }
-  return it;
-}
-
-const stored = (instant: string): string => new Date(readInstant(instant) ?? 0).toISOString();

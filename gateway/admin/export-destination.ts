@@ -7,6 +7,7 @@ import {
   ExportDestinationView,
 } from "#shared/admin/exports.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { type ExportDestinationRow, secretOf, uploadDay } from "../export/upload-days.ts";
 import { readJson } from "../plugins/body.ts";
@@ -14,7 +15,6 @@ import type { Origin } from "../stores/audit.ts";
 import { audited, type Reader } from "../stores/change.ts";
 import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, noContent } from "./documented.ts";
-import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("export");
 const isOwn = eq(exportDestinations.orgId, DEFAULT_ORG);

@@ -8,6 +8,7 @@ import {
   GuardrailView,
 } from "#shared/admin/guardrails.ts";
 import { camelCased } from "#shared/case.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { matchesText } from "../guardrail/evaluate.ts";
 import { pace } from "../guardrail/pace.ts";
@@ -19,7 +20,6 @@ import { patchedRow } from "../stores/named-rows.ts";
 import { type AdminDeps, adminPart } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { namedResource } from "./named-resource.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/guardrails`: rules that refuse calls before anything goes to a provider. */
 export const adminGuardrails = (deps: AdminDeps) =>

@@ -6,11 +6,11 @@ import {
   HookPolicyView,
 } from "#shared/admin/hook-policies.ts";
 import { camelCased } from "#shared/case.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { patchedRow } from "../stores/named-rows.ts";
 import { hookPolicyRows, newHookPolicy } from "../stores/tools/hook-policies.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/hook-policies`: tools that agents with managed hooks must not call. */
 export const adminHookPolicies = (deps: AdminDeps) =>

@@ -1,9 +1,9 @@
 import type { KeyLimits, Unpriced } from "#drizzle/schema/keys.ts";
 import { readDecimal } from "#shared/admin/fields.ts";
 import { type KeyBody, KeyView } from "#shared/admin/keys.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import type { KeyWithSecrets } from "../stores/keys.ts";
-import { viewAs } from "./view-as.ts";
 
 /** A client key as the API shows it. */
 export const keyView = (key: KeyWithSecrets, now: Date): KeyView =>

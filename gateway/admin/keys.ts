@@ -10,6 +10,7 @@ import {
   RotateBody,
   KeyView as View,
 } from "#shared/admin/keys.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -33,7 +34,6 @@ import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { keyView, limitsOf } from "./key-view.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/keys`: who may call, what, and how much. A secret is shown once, in the answer that made it. */
 export const adminKeys = (deps: AdminDeps) =>

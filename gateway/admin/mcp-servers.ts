@@ -5,6 +5,7 @@ import {
   McpServerView,
   ToolServerName,
 } from "#shared/admin/mcp-servers.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { lastFour } from "../stores/seal.ts";
 import {
@@ -15,7 +16,6 @@ import {
 } from "../stores/tools/mcp-servers.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/mcp-servers`: the servers whose tools `/mcp` offers, and their credentials. */
 export const adminMcpServers = (deps: AdminDeps) =>

@@ -1,5 +1,6 @@
 import { PeriodBody as Body, type PeriodBody, PeriodList, PeriodView } from "#shared/admin/periods.ts";
 import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -15,7 +16,6 @@ import {
 import { keepStatements } from "../stores/statements.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
-import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("prices");
 

@@ -1,5 +1,6 @@
 import type { Transaction } from "#drizzle/database.ts";
 import { TokenView } from "#shared/admin/tokens.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { personView } from "../identity/person-view.ts";
 import type { Audit } from "../stores/audit.ts";
@@ -17,7 +18,6 @@ import { listKeysOf, revokeKey } from "../stores/keys.ts";
 import { requireTeam } from "../stores/teams.ts";
 import { keyView } from "./key-view.ts";
 import { idParameter } from "./parameters.ts";
-import { viewAs } from "./view-as.ts";
 
 /** A change under way. */
 export type Changing = { tx: Transaction; audit: Audit; now: Date };

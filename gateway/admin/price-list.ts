@@ -1,5 +1,6 @@
 import { readInstant } from "#shared/admin/fields.ts";
 import { PriceApproval, PriceChanges, PriceChangeView, PriceRefresh } from "#shared/admin/price-changes.ts";
+import { viewAs } from "#shared/view-as.ts";
 import type { Directory } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
@@ -12,7 +13,6 @@ import { decideChange, type ListChangeRow, listChanges } from "../stores/price-l
 import { type AdminDeps, adminPart, awaitSettled, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { idParameter } from "./parameters.ts";
-import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("prices");
 const NO_ADDRESS =

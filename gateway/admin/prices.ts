@@ -1,4 +1,3 @@
-import { readDecimal, readInstant } from "#shared/admin/fields.ts";
 import {
   PriceBody,
   PricePatch,
@@ -7,15 +6,17 @@ import {
   PriceView as View,
 } from "#shared/admin/prices.ts";
 import { PricesInForce } from "#shared/admin/prices-in-force.ts";
+import { keysOf } from "#shared/keys-of.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { STANDARD } from "../pricing/tier.ts";
+import { editedFields } from "../stores/id-rows.ts";
 import { PRICES, type PriceFields, type PriceOverrideRow } from "../stores/prices.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { pricesInForce } from "./prices-in-force.ts";
 import { adminTerms } from "./terms.ts";
 import { unpricedModels } from "./unpriced-models.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/prices`: prices that win over the built-in list. */
 export const adminPrices = (deps: AdminDeps) =>
@@ -44,20 +45,14 @@ const IN_FORCE = docs({
   answers: { 200: PricesInForce },
 });
 
+const NO_AMOUNTS = {
+  ...{ input: null, output: null, cachedInput: null, cacheWrite5m: null, cacheWrite1h: null },
+  ...{ perImage: null, perCharacter: null, perCall: null },
+};
+const AMOUNTS = keysOf(NO_AMOUNTS);
 const NEW: PriceFields = {
-  provider: null,
-  model: "",
-  effectiveFrom: "",
-  tier: STANDARD,
-  multiplier: null,
-  input: null,
-  output: null,
-  cachedInput: null,
-  cacheWrite5m: null,
-  cacheWrite1h: null,
-  perImage: null,
-  perCharacter: null,
-  perCall: null,
+  ...{ provider: null, model: "", effectiveFrom: "", tier: STANDARD, multiplier: null },
+  ...NO_AMOUNTS,
 };
 
 /**
@@ -65,35 +60,14 @@ const NEW: PriceFields = {
  * @throws GatewayError unless it then has amounts, or a multiplier alone
  */
 function patched(current: PriceFields | null, body: PricePatch): PriceFields {
-  const before = current ?? NEW;
-  const amount = (given: string | number | null | undefined, present: string | null) =>
-    given === undefined ? present : readDecimal(given);
-  const effectiveFromMs = readInstant(body.effective_from ?? "");
-  const amounts = {
-    input: amount(body.input, before.input),
-    output: amount(body.output, before.output),
-    cachedInput: amount(body.cached_input, before.cachedInput),
-    cacheWrite5m: amount(body.cache_write_5m, before.cacheWrite5m),
-    cacheWrite1h: amount(body.cache_write_1h, before.cacheWrite1h),
-    perImage: amount(body.per_image, before.perImage),
-    perCharacter: amount(body.per_character, before.perCharacter),
-    perCall: amount(body.per_call, before.perCall),
-  };
-  const price = {
-    provider: body.provider === undefined ? before.provider : body.provider,
-    model: body.model ?? before.model,
-    effectiveFrom: effectiveFromMs === null ? before.effectiveFrom : new Date(effectiveFromMs).toISOString(),
-    tier: body.tier ?? before.tier,
-    multiplier: amount(body.multiplier, before.multiplier),
-    ...amounts,
-  };
-  const fault = faultIn(price, Object.values(amounts));
+  const price = editedFields(current ?? NEW, body, [...AMOUNTS, "multiplier"]);
+  const fault = faultIn(price);
   if (fault) throw new GatewayError("invalid_request", fault);
   return price;
 }
 
-function faultIn({ multiplier }: PriceFields, amounts: (string | null)[]): string | null {
-  const named = amounts.some((amount) => amount !== null);
+function faultIn({ multiplier, ...price }: PriceFields): string | null {
+  const named = AMOUNTS.some((name) => price[name] !== null);
   if (multiplier !== null && named) return "/multiplier: Expected a multiplier or amounts, not both.";
   return multiplier === null && !named ? "/input: Expected an amount such as input, or a multiplier." : null;
 }

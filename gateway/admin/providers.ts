@@ -1,5 +1,6 @@
 import { Name } from "#shared/admin/fields.ts";
 import { ProviderBody, ProviderPatch, ProviderPut, ProviderView } from "#shared/admin/providers.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { shownHeaders } from "../stores/directory/provider-headers.ts";
@@ -15,7 +16,6 @@ import { deleteProvider, editedProvider, providerRows, storedCredentials } from 
 import { lastFour } from "../stores/seal.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/providers`: who answers calls, and with which credential they are asked. */
 export const adminProviders = (deps: AdminDeps) =>

@@ -3,11 +3,13 @@ import { pageOf, readInstant } from "#shared/admin/fields.ts";
 import {
   BackfillBody,
   BackfillView,
+  Reading,
   type RepositoryView,
   RepositoryView as View,
 } from "#shared/admin/repositories.ts";
 import { missingPermissions } from "#shared/github-permissions.ts";
 import type { Settings } from "#shared/settings.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import { audited } from "../stores/change.ts";
@@ -63,28 +65,14 @@ export const adminRepositories = (deps: AdminDeps) =>
       }),
     );
 
-const viewOf = (row: RepositoryCoverage, settings: Settings): RepositoryView => ({
-  id: String(row.id),
-  name: row.fullName,
-  former_names: row.formerNames,
-  installation_id: row.installationId,
-  account: row.account,
-  missing_permissions: row.permissions === null ? [] : missingPermissions(row.permissions, settings),
-  covered: row.covered,
-  windows: row.windows,
-  pull_requests: row.pullRequests,
-  merged: row.merged,
-  joined: row.joined,
-  reading: row.pass && {
-    phase: row.pass.phase,
-    pull_requests: row.pass.pulls,
-    reviews: row.pass.reviews,
-    read_up_to: row.pass.readUpTo,
-    finished_at: row.pass.finishedAt,
-    due_at: row.pass.dueAt,
-    failure: row.pass.failure,
-  },
-});
+const viewOf = (row: RepositoryCoverage, settings: Settings): RepositoryView =>
+  viewAs(View, {
+    ...row,
+    id: String(row.id),
+    name: row.fullName,
+    missingPermissions: row.permissions === null ? [] : missingPermissions(row.permissions, settings),
+    reading: row.pass && viewAs(Reading, { ...row.pass, pullRequests: row.pass.pulls }),
+  });
 
 function readCursor(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);

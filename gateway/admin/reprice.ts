@@ -11,6 +11,7 @@ import {
   RestateJobView,
 } from "#shared/admin/prices.ts";
 import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import { differencesOf, findJob, listJobs, newCostOf, type RepriceJobRow } from "../repricing/job-rows.ts";
@@ -21,7 +22,6 @@ import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { pageById } from "./page-by-id.ts";
 import { idParameter } from "./parameters.ts";
-import { viewAs } from "./view-as.ts";
 
 /** Maximum number of records priced before the answer; larger repricings run as a background job. */
 const AT_ONCE_MAX = 5000;

@@ -3,6 +3,7 @@ import { BodyView } from "#shared/admin/bodies.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { RequestPage, type RequestView, RequestView as View } from "#shared/admin/records.ts";
 import { keysOf } from "#shared/keys-of.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
 import { readCapturedBody } from "../stores/bodies.ts";
@@ -19,7 +20,6 @@ import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts
 import { adminRoute, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
 import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
-import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("records");
 const EQUAL = keysOf(REQUEST_FILTERS);

@@ -2,6 +2,7 @@ import { pageOf } from "#shared/admin/fields.ts";
 import { Group, RoleMappingBody, RoleMappingPut, RoleMappingView } from "#shared/admin/role-mappings.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { fits } from "#shared/schema.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { applyGroup } from "../identity/mapped-people.ts";
 import { readJson } from "../plugins/body.ts";
@@ -17,7 +18,6 @@ import { requireTeam } from "../stores/teams.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
-import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("people");
 

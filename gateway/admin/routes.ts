@@ -1,10 +1,10 @@
 import { RouteBody, RouteName, RoutePatch, RoutePut, RouteView } from "#shared/admin/routes.ts";
 import { camelCased } from "#shared/case.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { patchedRow } from "../stores/named-rows.ts";
 import { deleteRoute, newRoute, routeRows, writeRoute } from "../stores/routes.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/routes`: named kinds of task, and the model for each. */
 export const adminRoutes = (deps: AdminDeps) =>

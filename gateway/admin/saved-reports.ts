@@ -9,6 +9,7 @@ import {
 } from "#shared/admin/reports.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Spec } from "#shared/report.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { savedScope } from "../identity/scope.ts";
 import type { Viewer } from "../identity/viewer.ts";
@@ -29,7 +30,6 @@ import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent, type RouteDocs } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
 import { requireSameName } from "./parameters.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/reports`: the reports that there are by name, the built-in ones among them. */
 export const adminReports = (deps: AdminDeps) =>

@@ -11,11 +11,12 @@ import {
   SeatView,
 } from "#shared/admin/seats.ts";
 import { faultsOf, fits } from "#shared/schema.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { csvRows } from "../bills/csv.ts";
 import {
   COMMITMENTS,
+  type CommitmentRow,
   commitmentUse,
-  commitmentView,
   editedCommitment,
   editedSeat,
   importSeats,
@@ -29,7 +30,6 @@ import { type AdminDeps, awaitSettled, saveChange } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { readParameters } from "./list.ts";
 import { adminTerms } from "./terms.ts";
-import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("seats and commitments");
 const CSV_BYTES_MAX = 4 * 1024 * 1024;
@@ -119,7 +119,7 @@ export const adminCommitments = (deps: AdminDeps) =>
     schemas: { body: CommitmentBody, patch: CommitmentPatch, view: CommitmentView },
     store: COMMITMENTS,
     patched: editedCommitment,
-    view: commitmentView,
+    view: (row: CommitmentRow): CommitmentView => viewAs(CommitmentView, row),
   }).get(
     "/use",
     async () => {

@@ -1,11 +1,11 @@
 import { Name } from "#shared/admin/fields.ts";
 import { TeamBody, TeamPatch, TeamPut, TeamView } from "#shared/admin/teams.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { deleteTeam, type TeamRow, teamRows, writeTeam } from "../stores/teams.ts";
 import type { AdminDeps } from "./deps.ts";
 import { changedBudget } from "./key-view.ts";
 import { namedResource } from "./named-resource.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/teams`: who is accounted together, and under which cost centre. */
 export const adminTeams = (deps: AdminDeps) =>

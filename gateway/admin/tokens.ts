@@ -7,6 +7,7 @@ import {
   TokenView,
   TokenWithSecret,
 } from "#shared/admin/tokens.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import type { Viewer } from "../identity/viewer.ts";
 import { readJson } from "../plugins/body.ts";
@@ -18,7 +19,6 @@ import { type AdminDeps, adminPart } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageById } from "./page-by-id.ts";
 import { idParameter } from "./parameters.ts";
-import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("people");
 

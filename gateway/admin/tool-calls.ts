@@ -2,6 +2,7 @@ import { TOOL_CHANNELS, TOOL_STATUSES } from "#drizzle/schema/tools.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { ToolCallView } from "#shared/admin/tool-calls.ts";
 import { keysOf } from "#shared/keys-of.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { recordScope } from "../identity/scope.ts";
 import { listToolCalls, TOOL_CALL_FILTERS, type ToolCallQuery } from "../stores/tools/tool-call-list.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
@@ -20,7 +21,10 @@ export const adminToolCalls = (deps: AdminDeps) =>
       const query = { ...readQuery(request), scope: recordScope(viewer) };
       await awaitSettled(deps);
       const rows = await readDatabase(deps, (db) => listToolCalls(db, { ...query, limit: query.limit + 1 }));
-      return pageFrom(rows, query.limit, { view: (row): ToolCallView => row, cursor: (row) => row.id });
+      return pageFrom(rows, query.limit, {
+        view: (row) => viewAs(ToolCallView, row),
+        cursor: (row) => row.id,
+      });
     },
     docs({
       summary: "List tool calls, newest first",

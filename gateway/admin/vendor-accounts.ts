@@ -7,6 +7,7 @@ import {
   VendorAccountView,
   VendorBillRead,
 } from "#shared/admin/vendor-bills.ts";
+import { viewAs } from "#shared/view-as.ts";
 import {
   editedAccount,
   openAccountCredential,
@@ -20,7 +21,6 @@ import { lastFour } from "../stores/seal.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { namedResource } from "./named-resource.ts";
-import { viewAs } from "./view-as.ts";
 
 /** `/admin/v1/vendor-accounts`: whose bills are compared with what was metered. */
 export const adminVendorAccounts = (deps: AdminDeps) =>

@@ -3,6 +3,7 @@ import { Reconciliation } from "#shared/admin/reconciliation.ts";
 import { MAPPED, VENDOR_NAMES, VendorBillLine, VendorBillRead } from "#shared/admin/vendor-bills.ts";
 import { isRecord, parsedJson } from "#shared/json.ts";
 import { keysOf } from "#shared/keys-of.ts";
+import { viewAs } from "#shared/view-as.ts";
 import {
   type BillFilter,
   type BillLineRow,
@@ -23,7 +24,6 @@ import { audited } from "../stores/change.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { pageFrom, readListQuery, readParameters, requireKnown } from "./list.ts";
-import { viewAs } from "./view-as.ts";
 
 const docs = adminRoute("vendor bills");
 const FILE_BYTES_MAX = 32 * 1024 * 1024;

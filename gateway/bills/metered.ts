@@ -56,15 +56,7 @@ export async function meteredIn(
   const unpriced = Object.entries(COUNTS).map(
     ([kind, column]) => sql`(${sql.raw(`'${kind}'`)}, ${sql.identifier(column)}::numeric)`,
   );
-  const rows = await db.execute<
-    Omit<Metered, "tier" | "inBill" | "inUtc" | "atEdge" | "costUsd"> & {
-      tier: string | null;
-      in_bill: boolean;
-      in_utc: boolean;
-      at_edge: boolean;
-      cost_usd: string;
-    }
-  >(sql`
+  const rows = await db.execute<Omit<Metered, "tier"> & { tier: string | null }>(sql`
     with days as (select jsonb_array_elements_text(${JSON.stringify(days)}::text::jsonb)::date as day),
     r as (
       select q.*, coalesce(q.response_model, q.model, '') as answered,
@@ -102,17 +94,10 @@ export async function meteredIn(
       select r.*, '', null, 0, false from r where r.cost_usd is null and r.is_partial
     )
     select answered as model, in_tier as tier, kind, coalesce(cost_basis, 'list') as basis, no_price as unpriced,
-      bool_or(is_partial) as partial, in_bill, in_utc, in_bill <> ended_in_bill as at_edge,
-      sum(quantity)::text as quantity, sum(cost)::text as cost_usd
+      bool_or(is_partial) as partial, in_bill as "inBill", in_utc as "inUtc", in_bill <> ended_in_bill as "atEdge",
+      sum(quantity)::text as quantity, sum(cost)::text as "costUsd"
     from parts
     where in_bill or in_utc or ended_in_bill
     group by answered, in_tier, kind, coalesce(cost_basis, 'list'), no_price, in_bill, in_utc, in_bill <> ended_in_bill`);
-  return rows.map(({ tier, in_bill, in_utc, at_edge, cost_usd, ...row }) => ({
-    ...row,
-    tier: tierOf(tier).name,
-    inBill: in_bill,
-    inUtc: in_utc,
-    atEdge: at_edge,
-    costUsd: cost_usd,
-  }));
+  return rows.map((row) => ({ ...row, tier: tierOf(row.tier).name }));
 }

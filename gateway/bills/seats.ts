@@ -1,12 +1,11 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { commitments, seats } from "#drizzle/schema/vendor-bills.ts";
-import { readDecimal, readInstant } from "#shared/admin/fields.ts";
 import { storedEmail } from "#shared/admin/people.ts";
 import {
   type CommitmentPatch,
   type CommitmentUse,
-  type CommitmentView,
+  CommitmentView,
   SEAT_AGENTS,
   type SeatPatch,
   type SeatUse,
@@ -24,8 +23,8 @@ import {
   ZERO,
 } from "#shared/decimal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { GatewayError } from "../errors.ts";
-import { idRows } from "../stores/id-rows.ts";
+import { viewAs } from "#shared/view-as.ts";
+import { editedFields, idRows } from "../stores/id-rows.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 
 export type SeatRow = typeof seats.$inferSelect;
@@ -36,38 +35,15 @@ export type CommitmentFields = Omit<CommitmentRow, "orgId" | "id" | "createdAt">
 export const SEATS = idRows(seats);
 export const COMMITMENTS = idRows(commitments);
 
-const stored = (instant: string): string => new Date(readInstant(instant) ?? 0).toISOString();
-const money = (usd: string | number): string => readDecimal(usd) ?? "0";
-/** Only members that a body has. */
-const given = <T, V>(value: T | undefined, name: string, read: (value: T) => V) =>
-  value === undefined ? {} : { [name]: read(value) };
-const same = <T>(value: T): T => value;
-
-function requireOrder<T extends { effectiveFrom: string; effectiveTo: string | null }>(it: T): T {
-  if (it.effectiveTo !== null && it.effectiveTo <= it.effectiveFrom) {
-    throw new GatewayError("invalid_request", "/effective_to: Expected a time after effective_from.");
-  }
-  return it;
-}
+const NEW_SEAT: SeatFields = {
+  ...{ person: "", vendor: "other", plan: "", monthlyUsd: "0", effectiveFrom: "", effectiveTo: null },
+};
 
 /** The seat with what the body gives. @throws GatewayError if it would end before it begins */
-export const editedSeat = (current: SeatFields | null, body: SeatPatch): SeatFields =>
-  requireOrder({
-    ...(current ?? {
-      person: "",
-      vendor: "other",
-      plan: "",
-      monthlyUsd: "0",
-      effectiveFrom: "",
-      effectiveTo: null,
-    }),
-    ...given(body.person, "person", storedEmail),
-    ...given(body.vendor, "vendor", same),
-    ...given(body.plan, "plan", same),
-    ...given(body.monthly_usd, "monthlyUsd", money),
-    ...given(body.effective_from, "effectiveFrom", stored),
-    ...given(body.effective_to, "effectiveTo", (at) => at && stored(at)),
-  });
+export function editedSeat(current: SeatFields | null, body: SeatPatch): SeatFields {
+  const it = editedFields(current ?? NEW_SEAT, body, ["monthlyUsd"]);
+  return { ...it, person: storedEmail(it.person) };
+}
 
 const NEW_COMMITMENT: CommitmentFields = {
   ...{ name: "", kind: "commitment", provider: "", models: null },
@@ -76,17 +52,7 @@ const NEW_COMMITMENT: CommitmentFields = {
 
 /** The commitment with what the body gives. @throws GatewayError if it would end before it begins */
 export const editedCommitment = (current: CommitmentFields | null, body: CommitmentPatch): CommitmentFields =>
-  requireOrder({
-    ...(current ?? NEW_COMMITMENT),
-    ...given(body.name, "name", same),
-    ...given(body.kind, "kind", same),
-    ...given(body.provider, "provider", same),
-    ...given(body.models, "models", same),
-    ...given(body.amount_usd, "amountUsd", money),
-    ...given(body.worth_usd, "worthUsd", (usd) => (usd === null ? null : money(usd))),
-    ...given(body.effective_from, "effectiveFrom", stored),
-    ...given(body.effective_to, "effectiveTo", stored),
-  });
+  editedFields(current ?? NEW_COMMITMENT, body, ["amountUsd", "worthUsd"]);
 
 /** Adds seats, or changes those of the same person, vendor, plan and start. */
 export async function importSeats(tx: Transaction, wanted: readonly SeatFields[], now: Date) {
@@ -191,14 +157,11 @@ export const commitmentUse = ({ db }: Db, now: Date): Promise<CommitmentUse["dat
       where c.org_id = ${DEFAULT_ORG} group by c.id`);
     const covered = new Map(rows.map(({ id, usd }) => [id, parseDecimal(usd)]));
     const list = await COMMITMENTS.list(db, { after: null, limit: 1000 });
-    return list.map((row) => ({ ...commitmentView(row), ...useOf(row, covered.get(row.id) ?? ZERO, now) }));
+    return list.map((row) => ({
+      ...viewAs(CommitmentView, row),
+      ...useOf(row, covered.get(row.id) ?? ZERO, now),
+    }));
   });
-
-export const commitmentView = ({ orgId: _, ...row }: CommitmentRow): CommitmentView => ({
-  ...{ id: row.id, name: row.name, kind: row.kind, provider: row.provider, models: row.models },
-  ...{ amount_usd: row.amountUsd, worth_usd: row.worthUsd },
-  ...{ effective_from: row.effectiveFrom, effective_to: row.effectiveTo, created_at: row.createdAt },
-});
 
 function useOf(row: CommitmentRow, covered: Exact, now: Date) {
   const worthUsd = row.worthUsd ?? (row.kind === "credit" ? row.amountUsd : null);

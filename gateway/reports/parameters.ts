@@ -16,3 +16,17 @@ export function parameters(engine: Engine = POSTGRES) {
   };
   return { values, add, instant: (ms: number) => add(engine.instant(ms), "timestamptz") };
 }
+
+type Into = { engine: Engine; params: Parameters; prefix?: string };
+
+/** A relation of rows that are sent with the statement: their columns, as texts. */
+export const listedRows = <Name extends string>(
+  { engine, params, prefix = "" }: Into,
+  rows: readonly Readonly<Partial<Record<Name, string | null>>>[],
+  names: readonly Name[],
+): string => {
+  const texts = (name: Name) => rows.map((row) => row[name] ?? "");
+  return engine.rowsOf(
+    Object.fromEntries(names.map((name) => [`${prefix}${name}`, params.add(texts(name), "text[]")])),
+  );
+};

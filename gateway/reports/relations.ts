@@ -6,7 +6,7 @@ import { callsAsOf } from "./as-of.ts";
 import { type Ask, SPLIT } from "./context.ts";
 import { CLICKHOUSE, type Engine } from "./engines.ts";
 import { firstReviews, fixTables } from "./fixes.ts";
-import { type Parameters, parameters, type Query } from "./parameters.ts";
+import { listedRows, type Parameters, parameters, type Query } from "./parameters.ts";
 import { coverOf } from "./rollup/cover.ts";
 import { spansSql, withinSql } from "./rollup/spans.ts";
 import { cacheSavings, LIST_COST, WRITTEN } from "./savings.ts";
@@ -119,17 +119,7 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
   const hasTeams = asked.includes("team") || asked.includes("cost_center");
   const org = params.add(ask.orgId, "text");
   const lists = <Name extends string>(rows: readonly Record<Name, string>[], names: readonly Name[]) =>
-    engine.rowsOf(
-      Object.fromEntries(
-        names.map((name) => [
-          name,
-          params.add(
-            rows.map((row) => row[name]),
-            "text[]",
-          ),
-        ]),
-      ),
-    );
+    listedRows({ engine, params }, rows, names);
   const once = engine.table(true);
   const asksForFixes = ask.spec.measures.includes("review_fix_cost_usd");
   return `(

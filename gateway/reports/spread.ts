@@ -2,7 +2,7 @@ import { VENDOR_KINDS } from "#shared/admin/vendor-bills.ts";
 import type { MeasureName, Spec } from "#shared/report.ts";
 import type { AnswerRow } from "./assemble.ts";
 import type { Engine } from "./engines.ts";
-import { type Parameters, parameters, type Query } from "./parameters.ts";
+import { listedRows, type Parameters, parameters, type Query } from "./parameters.ts";
 import type { Periods } from "./window.ts";
 
 // What is billed or paid beforehand is spread over calls by their cost: a call's part is its cost times a factor. Factors are
@@ -109,17 +109,7 @@ export function spreadSql(
   if (!isSpread(spec) || spread === undefined) return { columns: "", joins: "" };
   // ClickHouse names columns that two tables have by their table.
   const table = (rows: readonly AnswerRow[], names: readonly string[]) =>
-    engine.rowsOf(
-      Object.fromEntries(
-        names.map((name) => [
-          `of_${name}`,
-          params.add(
-            rows.map((row) => row[name] ?? ""),
-            "text[]",
-          ),
-        ]),
-      ),
-    );
+    listedRows({ engine, params, prefix: "of_" }, rows, names);
   const day = (zone: string) => engine.day("q.started_at", zone);
   const zones = [...Map.groupBy(spread.billed, ({ zone }) => zone ?? "UTC")];
   const joins = zones.map(

@@ -1,12 +1,26 @@
-import { and, eq, gt, gte, isNotNull, isNull, lt, not, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  eq,
+  getTableColumns,
+  gt,
+  gte,
+  isNotNull,
+  isNull,
+  lt,
+  not,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { priceText, readPrice } from "#drizzle/price-text.ts";
 import type { ChangeReason } from "#drizzle/schema/history.ts";
-import { type CostBasis, requests } from "#drizzle/schema/records.ts";
+import { requests } from "#drizzle/schema/records.ts";
 import type { RepriceKind } from "#drizzle/schema/reprice-jobs.ts";
 import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
-import type { Usage } from "#shared/usage.ts";
+import { keysOf, picked } from "#shared/keys-of.ts";
+import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { Directory } from "../directory.ts";
 import { priceAnswer } from "../pricing/price-answer.ts";
 import { priceBook } from "../pricing/price-book.ts";
@@ -70,76 +84,48 @@ export async function costOfSelection(
   return row ?? { records: 0, costUsd: "0" };
 }
 
-const counts = {
-  uncachedInputTokens: requests.uncachedInputTokens,
-  cacheReadTokens: requests.cacheReadTokens,
-  cacheWrite5mTokens: requests.cacheWrite5mTokens,
-  cacheWrite1hTokens: requests.cacheWrite1hTokens,
-  outputTokens: requests.outputTokens,
-  reasoningTokens: requests.reasoningTokens,
-  audioInputTokens: requests.audioInputTokens,
-  audioOutputTokens: requests.audioOutputTokens,
-  images: requests.images,
-  characters: requests.characters,
-  documents: requests.documents,
-  searchUnits: requests.searchUnits,
-  webSearches: requests.webSearches,
-  imageInputTokens: requests.imageInputTokens,
-  imageOutputTokens: requests.imageOutputTokens,
-  searchSources: requests.searchSources,
-  cacheReadAudioTokens: requests.cacheReadAudioTokens,
-  fileSearches: requests.fileSearches,
-} satisfies Record<keyof Usage, unknown>;
+const all = getTableColumns(requests);
+const usage = picked(all, keysOf(NO_USAGE));
 
+type RequestColumns = typeof requests.$inferSelect;
+
+/** What a record cost. Null: unknown; of `costBasis`, the list. One that is `partial` is a lower bound. */
+const cost = picked(all, [
+  "costUsd",
+  "tokenCostUsd",
+  "costBasis",
+  "listCostUsd",
+  "unpriced",
+  "partial",
+  "price",
+]);
+type Cost = Pick<RequestColumns, keyof typeof cost>;
+const answer = picked(all, [
+  "id",
+  "startedAt",
+  "channel",
+  "responseModel",
+  "serviceTier",
+  "variant",
+  "usageSource",
+]);
 const selected = {
-  id: requests.id,
-  startedAt: requests.startedAt,
-  channel: requests.channel,
-  provider: requests.provider,
-  model: requests.model,
-  responseModel: requests.responseModel,
-  serviceTier: requests.serviceTier,
-  variant: requests.variant,
+  ...cost,
+  ...answer,
+  ...picked(all, ["provider", "model"]),
   team: sql<string>`coalesce(${requests.teams}[1], '')`,
-  usageSource: requests.usageSource,
-  costUsd: requests.costUsd,
-  tokenCostUsd: requests.tokenCostUsd,
-  costBasis: requests.costBasis,
-  listCostUsd: requests.listCostUsd,
-  unpriced: requests.unpriced,
-  partial: requests.partial,
-  price: requests.price,
-  usage: counts,
-};
-
-/** What a record cost. Null: unknown; of `costBasis`, the list. */
-type Cost = {
-  costUsd: string | null;
-  tokenCostUsd: string | null;
-  costBasis: CostBasis | null;
-  listCostUsd: string | null;
-  unpriced: boolean;
-  /** It is a lower bound. */
-  partial: boolean;
-  /** As it is stored. */
-  price: string | null;
+  usage,
 };
 
 /** A record: its place, who answered, what was counted, and what it costs so far. */
-export type RecordToPrice = Cost & {
-  id: string;
-  startedAt: string;
-  channel: string;
-  provider: string;
-  model: string;
-  responseModel: string | null;
-  serviceTier: string | null;
-  variant: string | null;
-  /** Empty: none. */
-  team: string;
-  usageSource: string;
-  usage: Usage;
-};
+export type RecordToPrice = Cost &
+  Pick<RequestColumns, keyof typeof answer> & {
+    provider: string;
+    model: string;
+    /** Empty: none. */
+    team: string;
+    usage: Usage;
+  };
 
 /** Records that are read and priced at once. */
 const RECORDS_AT_ONCE = 500;

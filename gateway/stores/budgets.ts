@@ -65,23 +65,14 @@ export async function budgetsInForce(reader: Reader, now: Date): Promise<BudgetI
 type TeamsOf = (team: string | null) => readonly string[];
 
 const teamBudgets = (rows: readonly TeamRow[], teamsOf: TeamsOf): Unspent[] =>
-  rows.flatMap(({ name, budgetUsd, budgetPeriod, unpriced }) =>
-    budgetUsd === null
-      ? []
-      : [
-          {
-            ...STANDARD,
-            kind: "team" as const,
-            name,
-            owner: null,
-            on: { kind: "team" as const, id: name },
-            unpriced: unpriced ?? "refuse",
-            account: teamAccount(name),
-            teams: teamsOf(name),
-            budgetUsd,
-            period: budgetPeriod ?? "month",
-          },
-        ],
+  rows.flatMap(({ name, ...row }) =>
+    carried(row, {
+      on: { kind: "team", id: name },
+      name,
+      owner: null,
+      account: teamAccount(name),
+      teams: teamsOf(name),
+    }),
   );
 
 async function personBudgets(reader: Reader, teamsOf: TeamsOf): Promise<Unspent[]> {
@@ -91,25 +82,25 @@ async function personBudgets(reader: Reader, teamsOf: TeamsOf): Promise<Unspent[
     eq(people.disabled, false),
   );
   const rows = await reader.select().from(people).where(isBudgeted).orderBy(people.email);
-  return rows.flatMap(({ email, team, budgetUsd, budgetPeriod, unpriced }) =>
-    budgetUsd === null
-      ? []
-      : [
-          {
-            ...STANDARD,
-            kind: "person" as const,
-            name: email,
-            owner: email,
-            on: { kind: "person" as const, id: email },
-            unpriced: unpriced ?? "refuse",
-            account: personAccounts(email).id,
-            teams: teamsOf(team),
-            budgetUsd,
-            period: budgetPeriod ?? "month",
-          },
-        ],
-  );
+  return rows.flatMap(({ email, team, ...row }) => {
+    const { id: account } = personAccounts(email);
+    const of = { name: email, owner: email, account, teams: teamsOf(team) };
+    return carried(row, { ...of, on: { kind: "person", id: email } });
+  });
 }
+
+type Carrier = Pick<Unspent, "name" | "owner" | "account" | "teams"> & {
+  on: { kind: "team" | "person"; id: string };
+};
+
+/** The budget that a team or a person carries, if any. */
+const carried = (
+  { budgetUsd, budgetPeriod, unpriced }: Pick<TeamRow, "budgetUsd" | "budgetPeriod" | "unpriced">,
+  of: Carrier,
+): Unspent[] => {
+  const terms = { unpriced: unpriced ?? "refuse", period: budgetPeriod ?? "month" } as const;
+  return budgetUsd === null ? [] : [{ ...STANDARD, ...of, ...terms, kind: of.on.kind, budgetUsd }];
+};
 
 /** Those of keys; of the keys that a person made, which share what is spent, one for each amount. */
 async function keyBudgets(reader: Reader, now: Date, teamsOf: TeamsOf): Promise<Unspent[]> {

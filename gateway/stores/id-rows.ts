@@ -1,7 +1,10 @@
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Transaction } from "#drizzle/database.ts";
+import { readDecimal, readInstant } from "#shared/admin/fields.ts";
+import { camelCase, camelCased } from "#shared/case.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { GatewayError } from "../errors.ts";
 import type { Reader } from "./change.ts";
 import type { Slice } from "./slice.ts";
 
@@ -41,4 +44,27 @@ export function idRows<Row extends { id: string; createdAt: string }>(
       await tx.delete(it).where(isThat(id));
     },
   };
+}
+
+/**
+ * A row's fields with what a checked body gives; `decimals` names its exact numbers.
+ * @throws GatewayError invalid_request if it would end before it begins
+ */
+export function editedFields<Fields extends { effectiveFrom: string; effectiveTo?: string | null }>(
+  before: Fields,
+  body: object,
+  decimals: readonly (keyof Fields)[],
+): Fields {
+  const read = ([name, value]: [string, unknown]): [string, unknown] => {
+    if (decimals.some((decimal) => decimal === camelCase(name))) return [name, readDecimal(value)];
+    const isTime = name.startsWith("effective_") && typeof value === "string";
+    return [name, isTime ? new Date(readInstant(value) ?? 0).toISOString() : value];
+  };
+  const given = Object.fromEntries(Object.entries(body).map(read));
+  // The body has members of the fields alone.
+  const it = { ...before, ...camelCased(given) } as Fields;
+  if (it.effectiveTo && it.effectiveTo <= it.effectiveFrom) {
+    throw new GatewayError("invalid_request", "/effective_to: Expected a time after effective_from.");
+  }
+  return it;
 }

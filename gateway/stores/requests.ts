@@ -3,6 +3,7 @@ import { recordVersions } from "#drizzle/schema/history.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { type CostBasis, requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { picked } from "#shared/keys-of.ts";
 import { NONE } from "../reports/dimensions.ts";
 import type { Reader } from "./change.ts";
 import { inRecordScope, type RecordQuery, type RecordScope, recordConditions } from "./record-list.ts";
@@ -16,16 +17,9 @@ export const CHARGED_TO = {
 /** Columns that a list of records can be narrowed by, each to one exact value. */
 export const REQUEST_FILTERS = {
   provider_request_id: requests.providerRequestId,
-  session: requests.session,
-  route: requests.route,
-  model: requests.model,
-  provider: requests.provider,
-  client: requests.client,
-  owner: requests.owner,
+  ...picked(requests, ["session", "route", "model", "provider", "client", "owner"]),
   user: requests.userLabel,
-  channel: requests.channel,
-  surface: requests.surface,
-  state: requests.state,
+  ...picked(requests, ["channel", "surface", "state"]),
   error_type: requests.errorType,
   error_cause: requests.errorCause,
   guardrail: requests.guardrail,

@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 import { DeviceDecision, DeviceSignIn } from "#shared/admin/device-sign-ins.ts";
 import { type RefusedCredentials, refusedCredentials } from "#shared/refused-credentials.ts";
+import { viewAs } from "#shared/view-as.ts";
 import { noContent, ownRoute } from "../admin/documented.ts";
 import { requireRoomForKey } from "../admin/own-key.ts";
-import { viewAs } from "../admin/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { readUserCode } from "../identity/device/codes.ts";
 import { type Own, type OwnDeps, ownPerson } from "../identity/own-person.ts";

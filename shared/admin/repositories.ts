@@ -8,7 +8,8 @@ const Window = closed({
   end: nullable(oneOf(["removed", "suspended", "uninstalled"])),
 });
 
-const Reading = closed({
+/** How far the App has read it. */
+export const Reading = closed({
   phase: oneOf(["idle", "pulls", "reviews"]),
   pull_requests: Type.Integer({ description: "Read in the current or the last pass." }),
   reviews: Type.Integer(),

@@ -13,8 +13,6 @@ const FACTS: ResourceFacts<AlertView> = {
   title: "Alerts",
   noun: "alert",
   sub: "Each state is reported once. A receiver that does not answer gets the message again for three days.",
-  idOf: ({ name }) => name,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
     textColumn("on", "About", { of: ({ on }) => on.map((one) => one.replaceAll("_", " ")).join(", ") }),

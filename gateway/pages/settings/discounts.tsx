@@ -9,7 +9,6 @@ const DISCOUNTS: ResourceFacts<DiscountView> = {
   title: "Discounts",
   noun: "discount",
   sub: "What your contracts take off the list price, on calls from their date on. A price of your own has no discount.",
-  idOf: ({ id }) => id,
   nameOf: ({ provider, percent }) => `${percent} % at ${provider}`,
   columns: [
     textColumn("provider", "Provider", { of: ({ provider }) => provider }),

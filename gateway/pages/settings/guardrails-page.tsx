@@ -15,8 +15,6 @@ const FACTS: ResourceFacts<GuardrailView> = {
   path: "/admin/v1/guardrails",
   title: "Guardrails",
   noun: "guardrail",
-  idOf: ({ name }) => name,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
     {

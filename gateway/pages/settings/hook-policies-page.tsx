@@ -7,8 +7,6 @@ const FACTS: ResourceFacts<HookPolicyView> = {
   path: "/admin/v1/hook-policies",
   title: "Hook policies",
   noun: "hook policy",
-  idOf: ({ name }) => name,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
     textColumn("tool", "Denies", { of: ({ tool }) => tool }),

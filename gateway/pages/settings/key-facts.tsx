@@ -22,8 +22,6 @@ export const KEYS: ResourceFacts<KeyView> = {
   path: "/admin/v1/keys",
   title: "Keys",
   noun: "key",
-  idOf: ({ id }) => id,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
     textColumn("owner", "Owner", { of: ({ owner }) => owner, none: "service account" }),

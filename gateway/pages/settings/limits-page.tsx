@@ -105,7 +105,6 @@ const ALL_BUDGETS: ResourceFacts<BudgetView> = {
   sub: "A call needs room in every hard budget that it counts in; a soft one only alerts. Budgets of teams, people and keys are set below.",
   idOf: ({ kind, name, amount_usd: usd, period }) =>
     kind === "budget" ? name : `${kind} ${name} ${usd} ${period}`,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Budget", { of: ({ name }) => name }),
     textColumn("on", "Counts calls of", { of: countedOf }),

@@ -13,8 +13,6 @@ const TOKENS: ResourceFacts<TokenView> = {
   title: "Admin tokens",
   noun: "token",
   sub: "Credentials for automation, each with a name of its own in the audit log.",
-  idOf: ({ id }) => id,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
     textColumn("role", "May", { of: ({ role, scopes }) => role ?? scopes?.join(", ") ?? "" }),

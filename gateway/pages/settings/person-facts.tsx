@@ -15,7 +15,6 @@ export const PEOPLE: ResourceFacts<PersonView> = {
   path: "/admin/v1/people",
   title: "People",
   noun: "person",
-  idOf: ({ id }) => id,
   nameOf: ({ email }) => email,
   columns: [
     textColumn("email", "E-mail", { of: ({ email }) => email }),

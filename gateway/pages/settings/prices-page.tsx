@@ -61,7 +61,6 @@ const FACTS: ResourceFacts<Row> = {
   title: "Own prices",
   noun: "price",
   sub: "Your own prices override the built-in price list for calls from their date on. What a price does not name comes from the list.",
-  idOf: ({ id }) => id,
   nameOf: ({ model }) => model,
   columns: COLUMNS,
   form: PRICE,

@@ -12,8 +12,6 @@ const FACTS: ResourceFacts<ProviderView> = {
   path: "/admin/v1/providers",
   title: "Providers",
   noun: "provider",
-  idOf: ({ name }) => name,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
     textColumn("kind", "Kind", { of: ({ kind }) => kind }),

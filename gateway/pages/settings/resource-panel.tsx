@@ -25,9 +25,9 @@ export type ResourceFacts<View> = {
   title: string;
   noun: string;
   sub?: string;
-  /** What distinguishes it in its address and for people. */
-  idOf: (view: View) => string;
-  nameOf: (view: View) => string;
+  /** What distinguishes it in its address and for people. Default: its id, else its name, and its name. */
+  idOf?: (view: View) => string;
+  nameOf?: (view: View) => string;
   columns: readonly Column<View>[];
   form: Form;
   /** The cost of the month is beside the first column, the latest use at the end. */
@@ -45,6 +45,9 @@ export type ResourceFacts<View> = {
   /** What is kept elsewhere has no dialogue here. */
   isElsewhere?: (view: View) => boolean;
 };
+
+const nameIn = (view: object): string => ("name" in view ? String(view.name) : "");
+const idIn = (view: object): string => ("id" in view ? String(view.id) : nameIn(view));
 
 const readSearch = (raw: Record<string, unknown>) => ({
   edit: oneText(raw["edit"]),
@@ -80,9 +83,10 @@ function AddButton<View>({ facts: { noun } }: { facts: ResourceFacts<View> }) {
 }
 
 function Resources<View extends object>({ facts }: { facts: ResourceFacts<View> }) {
+  const { idOf = idIn } = facts;
   const list = useList<View>({ path: facts.path, ...SETTINGS_LIST });
   const [{ edit, add }, change] = useAddress(readSearch);
-  const edited = list.items?.find((view) => edit === `${facts.noun}:${facts.idOf(view)}`);
+  const edited = list.items?.find((view) => edit === `${facts.noun}:${idOf(view)}`);
   const isMissing = edit?.startsWith(`${facts.noun}:`) && !edited && list.items && !list.hasNextPage;
   const close = () => change({ edit: undefined, add: undefined }, { replace: true });
   return (
@@ -106,7 +110,7 @@ function Rows<View extends object>({ facts, rows }: { facts: ResourceFacts<View>
     title,
     noun,
     columns: [first, ...others],
-    idOf,
+    idOf = idIn,
   } = facts;
   const [month, used] = useSpendColumns(facts.spend);
   if (!first) return null;
@@ -115,9 +119,9 @@ function Rows<View extends object>({ facts, rows }: { facts: ResourceFacts<View>
 }
 
 /** The first column opens the row's dialogue. */
-const opening = <View,>(
+const opening = <View extends object>(
   first: Column<View>,
-  { noun, idOf, isElsewhere }: ResourceFacts<View>,
+  { noun, idOf = idIn, isElsewhere }: ResourceFacts<View>,
 ): Column<View> => ({
   ...first,
   cell: (view) =>
@@ -143,13 +147,14 @@ type DialogueProps<View> = {
 };
 
 function Dialogue<View extends object>({ facts, view, isNew, close }: DialogueProps<View>) {
+  const { idOf = idIn, nameOf = nameIn } = facts;
   const change = useChange(facts.path);
   const [shown, setShown] = useState<ReactNode>(null);
   const end = () => {
     setShown(null);
     close();
   };
-  const place = view ? `/${encodeURIComponent(facts.idOf(view))}` : "";
+  const place = view ? `/${encodeURIComponent(idOf(view))}` : "";
   const save = async (body: Record<string, unknown>) => {
     // Nothing was changed.
     if (view && Object.keys(body).length === 0) return end();
@@ -158,13 +163,13 @@ function Dialogue<View extends object>({ facts, view, isNew, close }: DialoguePr
     const once = facts.shown?.(answer);
     if (once) return setShown(once);
     end();
-    announce(view ? `${plainName(facts.nameOf(view))} was saved.` : `The ${facts.noun} was added.`);
+    announce(view ? `${plainName(nameOf(view))} was saved.` : `The ${facts.noun} was added.`);
   };
   const remove = async () => {
     await change(place, { method: "DELETE" });
     end();
   };
-  const title = view ? plainName(facts.nameOf(view)) : `Add ${facts.noun}`;
+  const title = view ? plainName(nameOf(view)) : `Add ${facts.noun}`;
   return (
     <Modal opened={isNew || view !== null || shown !== null} onClose={end} title={title} size="lg">
       {shown ?? (
@@ -172,7 +177,7 @@ function Dialogue<View extends object>({ facts, view, isNew, close }: DialoguePr
           {view && facts.actions?.(view)}
           {(view === null || facts.form.change) && (
             <ResourceForm
-              key={view ? facts.idOf(view) : "new"}
+              key={view ? idOf(view) : "new"}
               form={facts.form}
               // A resource of the API is an object; the form reads only the members that it has fields for.
               view={view as Readonly<Record<string, unknown>> | null}
@@ -183,7 +188,7 @@ function Dialogue<View extends object>({ facts, view, isNew, close }: DialoguePr
           )}
           {view && !facts.isFixed?.(view) && (
             <Group mt="md">
-              <DeleteButton name={facts.nameOf(view)} {...facts.removal} remove={remove} />
+              <DeleteButton name={nameOf(view)} {...facts.removal} remove={remove} />
             </Group>
           )}
         </>

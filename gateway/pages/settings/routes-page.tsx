@@ -11,8 +11,6 @@ const FACTS: ResourceFacts<RouteView> = {
   path: "/admin/v1/routes",
   title: "Routes",
   noun: "route",
-  idOf: ({ name }) => name,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
     textColumn("surface", "Surface", { of: ({ surface }) => surface }),

@@ -16,7 +16,6 @@ const SEATS: ResourceFacts<SeatView> = {
   title: "Seats",
   noun: "seat",
   sub: "Subscriptions of people, paid by the month. A CSV file is imported with POST /admin/v1/seats/import.",
-  idOf: ({ id }) => id,
   nameOf: ({ person, vendor }) => `${vendor} of ${person}`,
   columns: [
     textColumn("person", "Person", { of: ({ person }) => person }),
@@ -99,8 +98,6 @@ const COMMITMENTS: ResourceFacts<Commitment> = {
   title: "Commitments and credits",
   noun: "commitment",
   sub: "What is paid for use beforehand. Reports spread it over the use that it covers, as the effective cost.",
-  idOf: ({ id }) => id,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
     textColumn("kind", "Kind", { of: ({ kind }) => kind }),

@@ -8,8 +8,6 @@ export const TEAMS: ResourceFacts<TeamView> = {
   path: "/admin/v1/teams",
   title: "Teams",
   noun: "team",
-  idOf: ({ name }) => name,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
     textColumn("parent", "Below", { of: ({ parent }) => parent, none: "no team" }),

@@ -7,8 +7,6 @@ const FACTS: ResourceFacts<McpServerView> = {
   path: "/admin/v1/mcp-servers",
   title: "Tool servers",
   noun: "tool server",
-  idOf: ({ name }) => name,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
     textColumn("url", "Address", { of: ({ url }) => url }),

@@ -151,8 +151,6 @@ const FACTS: ResourceFacts<VendorAccountView> = {
   title: "Vendor accounts",
   noun: "vendor account",
   sub: "Whose bills are read: daily from Anthropic and OpenAI, and from files (FOCUS, AWS, Azure, Google, OpenRouter).",
-  idOf: ({ name }) => name,
-  nameOf: ({ name }) => name,
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
     textColumn("vendor", "Vendor", { of: ({ vendor }) => vendor }),

@@ -1,5 +1,5 @@
 import type { Static, TObject } from "@sinclair/typebox";
-import { type CamelCased, camelCase } from "#shared/case.ts";
+import { type CamelCased, camelCase } from "./case.ts";
 
 /** A row as the API shows it: only the members that `schema` names. */
 export const viewAs = <T extends TObject>(schema: T, row: CamelCased<Static<T>>): Static<T> => {
