@@ -3,7 +3,7 @@ import { pageOf, readInstant } from "#shared/admin/fields.ts";
 import {
   BackfillBody,
   BackfillView,
-  Reading,
+  RepositoryReading,
   type RepositoryView,
   RepositoryView as View,
 } from "#shared/admin/repositories.ts";
@@ -71,7 +71,7 @@ const viewOf = (row: RepositoryCoverage, settings: Settings): RepositoryView =>
     id: String(row.id),
     name: row.fullName,
     missingPermissions: row.permissions === null ? [] : missingPermissions(row.permissions, settings),
-    reading: row.pass && viewAs(Reading, { ...row.pass, pullRequests: row.pass.pulls }),
+    reading: row.pass && viewAs(RepositoryReading, { ...row.pass, pullRequests: row.pass.pulls }),
   });
 
 function readCursor(text: string): number {

@@ -43,12 +43,8 @@ export function openReceiver(sealer: Sealer, { name, to, sealed }: AlertRow): Re
   return isRecord(opened) ? { ...to, ...opened } : null;
 }
 
-export const enabledAlerts = (reader: Reader): Promise<AlertRow[]> =>
-  reader
-    .select()
-    .from(alerts)
-    .where(and(eq(alerts.orgId, DEFAULT_ORG), eq(alerts.enabled, true)))
-    .orderBy(alerts.name);
+export const enabledAlerts = async (reader: Reader): Promise<AlertRow[]> =>
+  (await rows.all(reader)).filter(({ enabled }) => enabled);
 
 /** Something that is so now. One that is `passed` is no longer worth a message, and is not raised later either. */
 export type AlertFinding = AlertContent & { state: string; passed?: boolean };

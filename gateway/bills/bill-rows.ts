@@ -174,11 +174,3 @@ export const billedDays = async (reader: Reader, account: string, filter: BillFi
     .orderBy(asc(day));
   return rows.map((row) => row.day);
 };
-
-/** All accounts, by name. */
-export const allAccounts = (reader: Reader): Promise<VendorAccountRow[]> =>
-  reader
-    .select()
-    .from(vendorAccounts)
-    .where(eq(vendorAccounts.orgId, DEFAULT_ORG))
-    .orderBy(vendorAccounts.name);

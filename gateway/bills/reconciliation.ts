@@ -8,10 +8,10 @@ import { difference, type Exact, formatDecimal, parseDecimal, plus, ZERO } from 
 import type { Directory } from "../directory.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import {
-  allAccounts,
   type BillLineRow,
   billedDays,
   listBillLines,
+  VENDOR_ACCOUNTS,
   type VendorAccountRow,
 } from "./bill-rows.ts";
 import { BILLED_KINDS, type VendorName } from "./billers.ts";
@@ -34,7 +34,7 @@ export const reconciliationOf = (
   { vendor, account, ...window }: ReconciliationQuery,
 ): Promise<Reconciliation> =>
   withStoreErrors(async () => {
-    const rows = (await allAccounts(deps.database.db)).filter(
+    const rows = (await VENDOR_ACCOUNTS.all(deps.database.db)).filter(
       (row) =>
         (vendor === undefined || row.vendor === vendor) && (account === undefined || row.name === account),
     );

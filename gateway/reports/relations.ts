@@ -181,9 +181,7 @@ function outcomes(ask: Ask, params: Parameters, among: string): string {
 const eventsSql = (org: string, among: string, withoutReviews = false): string =>
   `select o.* from ${outcomeEvents(withoutReviews)} o where o.org_id = ${org} and ${among}`;
 
-/**
- * What Postgres knows of the tasks with outcomes in the periods, as rows of one `part` of `Tasks` each.
- */
+/** What Postgres knows of the tasks with outcomes in the periods, as rows of one `part` of `Tasks` each. */
 export function tasksQuery({ orgId, periods }: Pick<Ask, "orgId" | "periods">): Query {
   const params = parameters();
   const org = params.add(orgId, "text");

@@ -26,9 +26,6 @@ export const budgetRows = {
   },
 };
 
-const allBudgets = (reader: Reader): Promise<BudgetRow[]> =>
-  reader.select().from(budgets).where(eq(budgets.orgId, DEFAULT_ORG)).orderBy(budgets.name);
-
 /** @throws GatewayError invalid_request */
 async function accountOf(reader: Reader, { kind, scopeId }: BudgetRow): Promise<string> {
   if ((kind === "organisation") !== (scopeId === null)) {
@@ -64,7 +61,7 @@ const hasRoute = async (reader: Reader, name: string): Promise<boolean> =>
 
 /** Hard ones, as calls count in them. */
 export async function loadSharedBudgets(reader: Reader): Promise<SharedBudget[]> {
-  const hard = (await allBudgets(reader)).filter(({ mode }) => mode === "hard");
+  const hard = (await rows.all(reader)).filter(({ mode }) => mode === "hard");
   return hard.map(({ name, kind, scopeId, account, amountUsd, period, unpriced, whenAway }) => ({
     id: budgetAccount(name),
     spendId: account,

@@ -28,6 +28,8 @@ export function namedRows<Row extends Record<string, unknown>>(
         .limit(limit);
       return typed(rows);
     },
+    all: async (reader: Reader): Promise<Row[]> =>
+      typed(await reader.select().from(it).where(eq(it.orgId, DEFAULT_ORG)).orderBy(it.name)),
     find: async (reader: Reader, name: string): Promise<Row | null> => {
       const [row] = typed(await reader.select().from(it).where(isNamed(name)));
       return row ?? null;

@@ -9,7 +9,7 @@ const Window = closed({
 });
 
 /** How far the App has read it. */
-export const Reading = closed({
+export const RepositoryReading = closed({
   phase: oneOf(["idle", "pulls", "reviews"]),
   pull_requests: Type.Integer({ description: "Read in the current or the last pass." }),
   reviews: Type.Integer(),
@@ -38,7 +38,7 @@ export const RepositoryView = closed({
   pull_requests: Type.Integer(),
   merged: Type.Integer(),
   joined: Type.Integer({ description: "Merged ones whose session is known." }),
-  reading: nullable(Reading),
+  reading: nullable(RepositoryReading),
 });
 export type RepositoryView = Static<typeof RepositoryView>;
 

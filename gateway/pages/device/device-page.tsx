@@ -1,11 +1,11 @@
 import { Button, Group, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { DeviceSignIn } from "#shared/admin/device-sign-ins.ts";
 import { useAddress } from "../data/address.ts";
-import { getJson, sendJson } from "../data/api.ts";
+import { sendJson } from "../data/api.ts";
 import { useMe } from "../data/me.ts";
 import { oneText } from "../data/search.ts";
+import { useJson } from "../data/use-json.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { Empty, Fault, Waiting } from "../parts/states.tsx";
 
@@ -66,9 +66,7 @@ type AskedProps = { code: string; again: () => void; decided: (given: DeviceAnsw
 
 function Asked({ code, again, decided }: AskedProps) {
   const address = `/v1/me/devices/${encodeURIComponent(code)}`;
-  const query = useQuery({
-    queryKey: ["device", code],
-    queryFn: ({ signal }) => getJson<DeviceSignIn>(address, signal),
+  const query = useJson<DeviceSignIn>(["device", code], address, {
     // Each question about a wrong code counts as a guess.
     retry: false,
     refetchOnWindowFocus: false,

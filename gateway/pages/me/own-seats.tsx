@@ -1,16 +1,12 @@
-import { useQuery } from "@tanstack/react-query";
 import type { SeatUse } from "#shared/admin/seats.ts";
-import { getJson } from "../data/api.ts";
+import { useJson } from "../data/use-json.ts";
 import { counted } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
 
 /** Own subscriptions of this month, and what their use would cost. Nothing is shown without one. */
 export function OwnSeats() {
-  const { data } = useQuery({
-    queryKey: ["own", "seats"],
-    queryFn: ({ signal }) => getJson<SeatUse>("/v1/me/seats", signal),
-  });
+  const { data } = useJson<SeatUse>(["own", "seats"], "/v1/me/seats");
   if (!data || data.seats.length === 0) return null;
   return (
     <Panel

@@ -1,6 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import type { Budgets, BudgetView } from "#shared/admin/budgets.ts";
-import { getJson } from "../data/api.ts";
+import { useJson } from "../data/use-json.ts";
 import { BudgetBar } from "../parts/budget-bar.tsx";
 import { utcDay } from "../parts/dates.ts";
 import { Foreign } from "../parts/foreign.tsx";
@@ -12,9 +11,7 @@ const SHOWN_MAX = 6;
 
 /** Budgets that are nearly used up, or will be at this pace. Nothing if there are none. */
 export function BudgetsAtRisk() {
-  const { data } = useQuery({
-    queryKey: ["budgets", "at-risk"],
-    queryFn: ({ signal }) => getJson<Budgets>("/admin/v1/budgets?at_risk=true", signal),
+  const { data } = useJson<Budgets>(["budgets", "at-risk"], "/admin/v1/budgets?at_risk=true", {
     refetchInterval: 60_000,
   });
   if (!data || data.data.length === 0) return null;

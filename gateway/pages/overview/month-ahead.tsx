@@ -1,7 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Anomalies, ForecastView } from "#shared/admin/forecast.ts";
-import { getJson } from "../data/api.ts";
+import { useJson } from "../data/use-json.ts";
 import { utcDay } from "../parts/dates.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { Money } from "../parts/money.tsx";
@@ -12,11 +11,7 @@ const SHOWN_MAX = 6;
 
 /** Where the month will end. Nothing before two weeks of calls are known. */
 export function MonthAhead() {
-  const { data } = useQuery({
-    queryKey: ["forecast"],
-    queryFn: ({ signal }) => getJson<ForecastView>("/admin/v1/forecast", signal),
-    ...REFRESH,
-  });
+  const { data } = useJson<ForecastView>(["forecast"], "/admin/v1/forecast", REFRESH);
   if (!data?.forecast) return null;
   const { spent_usd: spent, forecast, to } = data;
   return (
@@ -38,11 +33,7 @@ export function MonthAhead() {
 
 /** Days of the last week on which a team, a model or a key cost far more than usual. Nothing if there are none. */
 export function AnomalyList() {
-  const { data } = useQuery({
-    queryKey: ["anomalies"],
-    queryFn: ({ signal }) => getJson<Anomalies>("/admin/v1/anomalies", signal),
-    ...REFRESH,
-  });
+  const { data } = useJson<Anomalies>(["anomalies"], "/admin/v1/anomalies", REFRESH);
   if (!data || data.data.length === 0) return null;
   const more = data.data.length - SHOWN_MAX;
   return (

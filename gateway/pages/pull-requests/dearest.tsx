@@ -1,11 +1,11 @@
-import { useQuery } from "@tanstack/react-query";
 import type { DearMergeView } from "#shared/admin/pull-requests.ts";
 import type { Window } from "#shared/report.ts";
 import { dimensionWord } from "#shared/report-words.ts";
-import { getJson, queryOf } from "../data/api.ts";
+import { queryOf } from "../data/api.ts";
 import { OF_RECORDS } from "../data/follow-records.ts";
 import { COSTS_FILTERS } from "../data/parameters.ts";
 import type { FrameSearch } from "../data/search.ts";
+import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, percent } from "../parts/format.ts";
@@ -38,13 +38,14 @@ export function Dearest({ search, window: { from, to } }: { search: FrameSearch;
     ...(author && { author }),
     ...(team && { team }),
   });
-  const dearest = useQuery({
-    queryKey: ["pull-requests", "dearest", query],
-    queryFn: ({ signal }) =>
-      getJson<{ data: DearMergeView[] }>(`/admin/v1/pull-requests/dearest${query}`, signal),
-    meta: OF_RECORDS,
-    enabled: left.length === 0,
-  });
+  const dearest = useJson<{ data: DearMergeView[] }>(
+    ["pull-requests", "dearest", query],
+    `/admin/v1/pull-requests/dearest${query}`,
+    {
+      meta: OF_RECORDS,
+      enabled: left.length === 0,
+    },
+  );
   if (left.length > 0) {
     const names = left.map((name) => dimensionWord(name).toLowerCase()).join(", ");
     return (

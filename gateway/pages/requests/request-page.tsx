@@ -1,8 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { RequestPage as RecordPage } from "#shared/admin/records.ts";
-import { getJson } from "../data/api.ts";
 import { OF_RECORDS } from "../data/follow-records.ts";
+import { useJson } from "../data/use-json.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, duration } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
@@ -18,9 +17,7 @@ import { RequestState } from "./request-state.tsx";
 /** One record: its labels, its time, its tokens, and why it costs what it costs. */
 export function RequestPage() {
   const { id = "" } = useParams({ strict: false });
-  const record = useQuery({
-    queryKey: ["request", id],
-    queryFn: ({ signal }) => getJson<RecordPage>(`/admin/v1/requests/${encodeURIComponent(id)}`, signal),
+  const record = useJson<RecordPage>(["request", id], `/admin/v1/requests/${encodeURIComponent(id)}`, {
     meta: OF_RECORDS,
   });
   return (

@@ -1,11 +1,11 @@
 import { Button, Select, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import type { AuditValues, AuditView } from "#shared/admin/audit.ts";
 import type { JsonDocument } from "#shared/admin/claude-settings.ts";
 import { useAddress } from "../data/address.ts";
-import { getJson, queryOf } from "../data/api.ts";
+import { queryOf } from "../data/api.ts";
 import { AUDIT_FILTERS, listSearch } from "../data/list-search.ts";
 import { useList } from "../data/records.ts";
+import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { ListPage } from "../parts/list-page.tsx";
@@ -80,10 +80,7 @@ const COLUMNS: readonly Column<AuditView>[] = [
 export function AuditPage() {
   const [search, change] = useAddress(readSearch);
   const list = useList<AuditView>({ path: PATH, filters: search, ...SETTINGS_LIST, isWhole: false });
-  const { data: values } = useQuery({
-    queryKey: ["audit", "values"],
-    queryFn: ({ signal }) => getJson<AuditValues>(`${PATH}/values`, signal),
-  });
+  const { data: values } = useJson<AuditValues>(["audit", "values"], `${PATH}/values`);
   const choices = { actor: values?.actors, action: values?.actions, subject: values?.subjects } as const;
   return (
     <>

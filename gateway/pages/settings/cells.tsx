@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Column } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { Moment } from "../parts/moment.tsx";
+import { Money } from "../parts/money.tsx";
 
 /** A column of a text; an empty one says why it is empty. */
 export const textColumn = <View,>(
@@ -33,6 +34,19 @@ export const numberColumn = <View,>(
   isNumber: true,
   sort: by,
   cell: (view) => of(view) ?? <span className="mute">{none}</span>,
+});
+
+/** A column of amounts in USD. */
+export const moneyColumn = <View,>(
+  id: string,
+  head: string,
+  of: (view: View) => string | null,
+): Column<View> => ({
+  id,
+  head,
+  isNumber: true,
+  sort: (view) => Number(of(view) ?? 0),
+  cell: (view) => <Money value={of(view)} />,
 });
 
 /** A column of times. */

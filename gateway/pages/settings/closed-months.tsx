@@ -1,7 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { PeriodView } from "#shared/admin/periods.ts";
-import { getJson } from "../data/api.ts";
+import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { count } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
@@ -10,9 +9,7 @@ import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
 
 /** Months that were closed, and what came late. The page Statements closes and reopens them. */
 export function ClosedMonths() {
-  const { data } = useQuery({
-    queryKey: ["settings", "periods"],
-    queryFn: ({ signal }) => getJson<{ data: PeriodView[] }>("/admin/v1/periods", signal),
+  const { data } = useJson<{ data: PeriodView[] }>(["settings", "periods"], "/admin/v1/periods", {
     refetchInterval: 30_000,
   });
   if (!data || data.data.length === 0) return null;

@@ -1,8 +1,9 @@
 import { Button, Group, Modal, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { LinkedAccount, PersonView } from "#shared/admin/people.ts";
-import { getJson, sendJson } from "../data/api.ts";
+import { sendJson } from "../data/api.ts";
+import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
@@ -14,11 +15,7 @@ export function PersonAccounts({ person: { id } }: { person: PersonView }) {
   const client = useQueryClient();
   const path = `/admin/v1/people/${encodeURIComponent(id)}/accounts`;
   const queryKey = ["person", id, "accounts"];
-  const query = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => getJson<{ data: LinkedAccount[] }>(path, signal),
-    refetchInterval: 10_000,
-  });
+  const query = useJson<{ data: LinkedAccount[] }>(queryKey, path, { refetchInterval: 10_000 });
   const change = async (account: LinkedAccount, request: Parameters<typeof sendJson>[1]) => {
     await sendJson(`${path}/${account.id}`, request);
     await client.invalidateQueries({ queryKey: ["person"] });

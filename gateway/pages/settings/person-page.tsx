@@ -1,11 +1,10 @@
 import { Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { Budgets, BudgetView } from "#shared/admin/budgets.ts";
 import type { KeyView } from "#shared/admin/keys.ts";
 import type { PersonView } from "#shared/admin/people.ts";
-import { getJson } from "../data/api.ts";
 import { useList } from "../data/records.ts";
+import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { ListPage } from "../parts/list-page.tsx";
@@ -20,9 +19,7 @@ import { SETTINGS_LIST } from "./resources.ts";
 /** One person: their linked accounts, limits and keys. */
 export function PersonPage() {
   const { id = "" } = useParams({ strict: false });
-  const query = useQuery({
-    queryKey: ["person", id],
-    queryFn: ({ signal }) => getJson<PersonView>(`/admin/v1/people/${encodeURIComponent(id)}`, signal),
+  const query = useJson<PersonView>(["person", id], `/admin/v1/people/${encodeURIComponent(id)}`, {
     refetchInterval: 10_000,
   });
   return (
@@ -110,11 +107,7 @@ const LIMIT_COLUMNS: readonly Column<BudgetView>[] = [
 
 /** The budgets that the person's calls count in, besides their team's. */
 function Limits({ email }: { email: string }) {
-  const query = useQuery({
-    queryKey: ["budgets", "all"],
-    queryFn: ({ signal }) => getJson<Budgets>("/admin/v1/budgets", signal),
-    refetchInterval: 10_000,
-  });
+  const query = useJson<Budgets>(["budgets", "all"], "/admin/v1/budgets", { refetchInterval: 10_000 });
   return (
     <Panel title="Budgets" sub="The calls also count in the budgets of the team and of the teams above it.">
       <Answered query={query}>

@@ -1,7 +1,8 @@
 import { Button, Group } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { PriceChanges, PriceChangeView } from "#shared/admin/price-changes.ts";
-import { getJson, sendJson } from "../data/api.ts";
+import { sendJson } from "../data/api.ts";
+import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { counted } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
@@ -14,10 +15,7 @@ const PATH = "/admin/v1/prices";
 /** The fetched price list: what is new, and changed prices that wait for approval. */
 export function PriceList() {
   const queries = useQueryClient();
-  const { data } = useQuery({
-    queryKey: ["settings", "price-changes"],
-    queryFn: ({ signal }) => getJson<PriceChanges>(`${PATH}/changes`, signal),
-  });
+  const { data } = useJson<PriceChanges>(["settings", "price-changes"], `${PATH}/changes`);
   const onSuccess = () => queries.invalidateQueries({ queryKey: ["settings"] });
   const refresh = useMutation({
     mutationFn: () => sendJson<unknown>(`${PATH}/refresh`, { method: "POST", body: {} }),

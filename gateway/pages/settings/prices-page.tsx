@@ -1,10 +1,11 @@
 import { TextInput } from "@mantine/core";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData } from "@tanstack/react-query";
 import type { PriceView, UnpricedModels } from "#shared/admin/prices.ts";
 import type { PricesInForce } from "#shared/admin/prices-in-force.ts";
 import { useAddress } from "../data/address.ts";
-import { getJson, queryOf } from "../data/api.ts";
+import { queryOf } from "../data/api.ts";
 import { oneText } from "../data/search.ts";
+import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, plainUsd } from "../parts/format.ts";
@@ -110,11 +111,11 @@ const IN_FORCE_COLUMNS: readonly Column<InForce>[] = [
 /** The prices that calls of a day get, by the list or the administrator's own. */
 function PricesOfDay() {
   const [{ on }, change] = useAddress(readSearch);
-  const query = useQuery({
-    queryKey: ["settings", "prices-in-force", on],
-    queryFn: ({ signal }) => getJson<PricesInForce>(`/admin/v1/prices/in-force${queryOf({ on })}`, signal),
-    placeholderData: keepPreviousData,
-  });
+  const query = useJson<PricesInForce>(
+    ["settings", "prices-in-force", on],
+    `/admin/v1/prices/in-force${queryOf({ on })}`,
+    { placeholderData: keepPreviousData },
+  );
   return (
     <Panel title="Prices in force" sub="Standard prices of the models that are in use, in USD.">
       <TextInput
@@ -198,9 +199,7 @@ const UNPRICED_COLUMNS: readonly Column<Unpriced>[] = [
 
 /** Models of the last seven days whose calls have no cost. Nothing is shown if there are none. */
 function Unpriced() {
-  const { data } = useQuery({
-    queryKey: ["settings", "unpriced"],
-    queryFn: ({ signal }) => getJson<UnpricedModels>("/admin/v1/prices/unpriced", signal),
+  const { data } = useJson<UnpricedModels>(["settings", "unpriced"], "/admin/v1/prices/unpriced", {
     refetchInterval: 30_000,
   });
   if (!data || data.data.length === 0) return null;

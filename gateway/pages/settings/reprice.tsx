@@ -1,10 +1,11 @@
 import { Button, Group, Progress, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { Page } from "#shared/admin/fields.ts";
 import type { DifferenceView, RepriceJobView, RepriceView, RestateJobView } from "#shared/admin/prices.ts";
 import { plural } from "#shared/plural.ts";
-import { getJson, sendJson } from "../data/api.ts";
+import { sendJson } from "../data/api.ts";
+import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { count, counted } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
@@ -181,10 +182,7 @@ const Outcome = ({ kind, answer, children }: OutcomeProps<Answer>) =>
 
 /** The job that is already running, because this page was left or someone else started it; null: none. */
 function useRunningJob(kind: Kind): Job | null {
-  const { data } = useQuery({
-    queryKey: ["settings", kind, "newest"],
-    queryFn: ({ signal }) => getJson<Page<Job>>(`${pathOf(kind)}?limit=1`, signal),
-  });
+  const { data } = useJson<Page<Job>>(["settings", kind, "newest"], `${pathOf(kind)}?limit=1`);
   const newest = data?.data[0];
   return newest?.state === "running" ? newest : null;
 }
@@ -195,9 +193,7 @@ const addressOf = (kind: Kind, { id }: Job): string => `${pathOf(kind)}/${encode
 function JobProgress({ kind, answer: started, children }: OutcomeProps<Job>) {
   const queries = useQueryClient();
   const queryKey = ["settings", kind, started.id];
-  const { data = started } = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => getJson<Job>(addressOf(kind, started), signal),
+  const { data = started } = useJson<Job>(queryKey, addressOf(kind, started), {
     refetchInterval: ({ state }) => (state.data && state.data.state !== "running" ? false : POLL_MS),
   });
   const cancel = useMutation({

@@ -1,11 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
 import type { CommitmentUse, CommitmentView, SeatUse, SeatView, UsedSeat } from "#shared/admin/seats.ts";
-import { getJson } from "../data/api.ts";
+import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { isoDay } from "../parts/dates.ts";
-import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
-import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
+import { momentColumn, moneyColumn, numberColumn, textColumn } from "./cells.tsx";
 import { COMMITMENT, SEAT } from "./forms/bill-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 
@@ -47,20 +45,8 @@ const USED_COLUMNS: readonly Column<UsedSeat>[] = [
         <span className={calls === 0 ? "tag warn" : "tag good"}>{calls === 0 ? "not used" : "used"}</span>
       ),
   },
-  {
-    id: "cost",
-    head: "Cost of the month",
-    isNumber: true,
-    sort: ({ cost_usd }) => Number(cost_usd),
-    cell: ({ cost_usd }) => <Money value={cost_usd} />,
-  },
-  {
-    id: "value",
-    head: "Use at list prices",
-    isNumber: true,
-    sort: ({ value_usd }) => Number(value_usd ?? 0),
-    cell: ({ value_usd }) => <Money value={value_usd} />,
-  },
+  moneyColumn("cost", "Cost of the month", ({ cost_usd }) => cost_usd),
+  moneyColumn("value", "Use at list prices", ({ value_usd }) => value_usd),
   momentColumn("last", "Last used", {
     of: ({ last_used_at }) => last_used_at,
     none: "No use in this month.",
@@ -69,10 +55,7 @@ const USED_COLUMNS: readonly Column<UsedSeat>[] = [
 
 /** Seats of a month beside their use. Nothing is shown if there are none. */
 function UsedSeats({ month }: { month: string }) {
-  const { data } = useQuery({
-    queryKey: ["seats", month],
-    queryFn: ({ signal }) => getJson<SeatUse>(`/admin/v1/seats/use?month=${month}`, signal),
-  });
+  const { data } = useJson<SeatUse>(["seats", month], `/admin/v1/seats/use?month=${month}`);
   if (!data || data.seats.length === 0) return null;
   const summary = data.vendors.map(({ vendor, seats, used, unused_usd: unused }) =>
     used === null
@@ -127,10 +110,7 @@ const COMMITMENTS: ResourceFacts<Commitment> = {
 
 /** Seats and commitments: what is paid whatever is used. */
 export function PaidAnyway({ month }: { month: string }) {
-  const { data } = useQuery({
-    queryKey: ["commitments", "use"],
-    queryFn: ({ signal }) => getJson<CommitmentUse>("/admin/v1/commitments/use", signal),
-  });
+  const { data } = useJson<CommitmentUse>(["commitments", "use"], "/admin/v1/commitments/use");
   const used = new Map(data?.data.map((it) => [it.id, it]));
   const pick = (rows: readonly Commitment[]) => rows.map((row) => ({ ...row, ...used.get(row.id) }));
   return (

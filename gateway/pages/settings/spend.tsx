@@ -1,6 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import type { Spend, SpendBy } from "#shared/admin/spend.ts";
-import { getJson, queryOf } from "../data/api.ts";
+import { queryOf } from "../data/api.ts";
+import { useJson } from "../data/use-json.ts";
 import type { Column } from "../parts/data-table.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
@@ -10,9 +10,7 @@ export type SpendFacts<View> = { by: SpendBy; nameOf: (view: View) => string };
 
 /** Columns with the cost of the month and the latest use of each row; none without `facts`. */
 export function useSpendColumns<View>(facts: SpendFacts<View> | undefined): Column<View>[] {
-  const { data } = useQuery({
-    queryKey: ["spend", facts?.by],
-    queryFn: ({ signal }) => getJson<Spend>(`/admin/v1/spend${queryOf({ by: facts?.by })}`, signal),
+  const { data } = useJson<Spend>(["spend", facts?.by], `/admin/v1/spend${queryOf({ by: facts?.by })}`, {
     enabled: facts !== undefined,
     refetchInterval: 60_000,
   });

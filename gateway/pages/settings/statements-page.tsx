@@ -1,12 +1,13 @@
 import { Button, Select, TextInput } from "@mantine/core";
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { PeriodView } from "#shared/admin/periods.ts";
 import type { MonthStatement } from "#shared/admin/statements.ts";
 import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
-import { getJson, queryOf, sendJson } from "../data/api.ts";
+import { queryOf, sendJson } from "../data/api.ts";
 import { oneNameOf, oneText } from "../data/search.ts";
+import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { count } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
@@ -64,9 +65,7 @@ export function StatementsPage() {
   const [{ month = new Date().toISOString().slice(0, 7), by = "team", version }, change] =
     useAddress(readSearch);
   const query = { month, by, ...(version !== undefined && { version }) };
-  const statement = useQuery({
-    queryKey: ["statement", query],
-    queryFn: ({ signal }) => getJson<MonthStatement>(`${PATH}${queryOf(query)}`, signal),
+  const statement = useJson<MonthStatement>(["statement", query], `${PATH}${queryOf(query)}`, {
     placeholderData: keepPreviousData,
   });
   const csv = `${PATH}${queryOf({ ...query, format: "csv" })}`;

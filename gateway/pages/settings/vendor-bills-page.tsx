@@ -1,5 +1,5 @@
 import { Button, FileButton, Group, TextInput } from "@mantine/core";
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQueryClient } from "@tanstack/react-query";
 import {
   PART_MEANING,
   RECONCILIATION_PARTS,
@@ -8,8 +8,9 @@ import {
 } from "#shared/admin/reconciliation.ts";
 import { FETCHED_VENDORS, type VendorAccountView, type VendorBillRead } from "#shared/admin/vendor-bills.ts";
 import { useAddress } from "../data/address.ts";
-import { api, getJson, queryOf, sendJson } from "../data/api.ts";
+import { api, queryOf, sendJson } from "../data/api.ts";
 import { oneText } from "../data/search.ts";
+import { useJson } from "../data/use-json.ts";
 import { Waterfall } from "../parts/charts/waterfall.tsx";
 import { stepsBetween } from "../parts/charts/waterfall-steps.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
@@ -17,7 +18,7 @@ import { counted } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Fault } from "../parts/states.tsx";
-import { momentColumn, switchColumn, textColumn } from "./cells.tsx";
+import { momentColumn, moneyColumn, switchColumn, textColumn } from "./cells.tsx";
 import { VENDOR_ACCOUNT } from "./forms/bill-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 import { PaidAnyway } from "./seats.tsx";
@@ -31,14 +32,6 @@ type Item = ReconciledAccount["items"][number];
 const capitals = (part: Part): string => `${part[0]?.toUpperCase()}${part.slice(1).replaceAll("_", " ")}`;
 const partsOf = (parts: Readonly<Record<Part, string>>) =>
   RECONCILIATION_PARTS.filter((part) => Number(parts[part]) !== 0);
-
-const moneyColumn = (id: string, head: string, of: (item: Item) => string): Column<Item> => ({
-  id,
-  head,
-  isNumber: true,
-  sort: (item) => Number(of(item)),
-  cell: (item) => <Money value={of(item)} />,
-});
 
 const ITEM_COLUMNS: readonly Column<Item>[] = [
   textColumn("item", "Billed", { of: ({ item }) => item }),
@@ -180,15 +173,11 @@ const lastDay = (month: string): string =>
 /** Vendors' bills of a month beside what was metered, and the accounts that they are of. */
 export function VendorBillsPage() {
   const [{ month = new Date().toISOString().slice(0, 7) }, change] = useAddress(readSearch);
-  const query = useQuery({
-    queryKey: ["reconciliation", month],
-    queryFn: ({ signal }) =>
-      getJson<Reconciliation>(
-        `${RECONCILIATION}${queryOf({ from: `${month}-01`, to: lastDay(month) })}`,
-        signal,
-      ),
-    placeholderData: keepPreviousData,
-  });
+  const query = useJson<Reconciliation>(
+    ["reconciliation", month],
+    `${RECONCILIATION}${queryOf({ from: `${month}-01`, to: lastDay(month) })}`,
+    { placeholderData: keepPreviousData },
+  );
   return (
     <>
       <PageHead title="Vendor bills" />

@@ -6,12 +6,13 @@ import {
   type SpotlightActionGroupData,
   spotlight,
 } from "@mantine/spotlight";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { FoundNames } from "#shared/admin/search.ts";
-import { getJson, queryOf } from "../data/api.ts";
+import { queryOf } from "../data/api.ts";
 import { mayAs, type RoleName, useMe } from "../data/me.ts";
+import { useJson } from "../data/use-json.ts";
 import { announce } from "../parts/announce.tsx";
 import { plainName } from "../parts/foreign.tsx";
 import { useSignOut } from "./account.tsx";
@@ -78,12 +79,14 @@ function useFound(text: string): { found: SpotlightActionGroupData[]; isSearchin
   const navigate = useNavigate();
   const { role } = useMe();
   const [asked] = useDebouncedValue(text.trim(), PAUSE_MS);
-  const { data, isFetching } = useQuery({
-    queryKey: ["search", asked],
-    queryFn: ({ signal }) => getJson<FoundNames>(`/admin/v1/search${queryOf({ q: asked })}`, signal),
-    enabled: asked !== "",
-    placeholderData: keepPreviousData,
-  });
+  const { data, isFetching } = useJson<FoundNames>(
+    ["search", asked],
+    `/admin/v1/search${queryOf({ q: asked })}`,
+    {
+      enabled: asked !== "",
+      placeholderData: keepPreviousData,
+    },
+  );
   const items = asked === "" ? [] : (data?.data ?? []);
   const found = Object.values(Object.groupBy(items, ({ kind }) => kind)).map((group) => ({
     group: KINDS[group[0]?.kind ?? "person"][0],

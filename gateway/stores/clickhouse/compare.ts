@@ -4,11 +4,11 @@ import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { UTC } from "../../reports/dimensions.ts";
 import { CLICKHOUSE, POSTGRES } from "../../reports/engines.ts";
+import { DAY_MS } from "../../reports/rollup/cover.ts";
 import { type DatedTable, instantIn, TIMES } from "./rows.ts";
 import { COPIED_TABLES, type CopiedTable } from "./schema.ts";
 
 type Stores = { sql: postgres.Sql; client: ClickHouseClient };
-export const DAY_MS = 24 * 3_600_000;
 
 /** Half-open: `from` ≤ time < `to`. */
 export type DaySpan = { from: Date; to: Date };

@@ -1,5 +1,6 @@
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { DAY_MS, type DaySpan, daysApart, differences, tablesApart } from "./compare.ts";
+import { DAY_MS } from "../../reports/rollup/cover.ts";
+import { type DaySpan, daysApart, differences, tablesApart } from "./compare.ts";
 import { deleteCopies } from "./delete.ts";
 import { identityOf, prepare } from "./identity.ts";
 import { insertRows } from "./insert.ts";

@@ -4,14 +4,13 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { daySql, hoursSql } from "../../reports/buckets/columns.ts";
 import { CLICKHOUSE } from "../../reports/engines.ts";
 import { CALLS } from "../../reports/relations.ts";
+import { DAY_MS, HOUR_MS } from "../../reports/rollup/cover.ts";
 import { instantIn } from "./rows.ts";
 
 // Sums of hours and days of calls. A bucket is void from before a call of it is written until it is summed up again: then
 // reports read its calls. Each summing up is a generation, and one insertion publishes it (decision: Sums in ClickHouse
 // have generations).
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Calls that are still running when their hour ends have this long to end before it is summed up. */
 const SETTLE_MS = 5 * 60_000;
 /** More changes may follow the last one. */

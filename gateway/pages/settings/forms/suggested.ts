@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
 import type { ProviderTestResult } from "#shared/admin/providers.ts";
-import { getJson, sendJson } from "../../data/api.ts";
+import { sendJson } from "../../data/api.ts";
+import { useJson } from "../../data/use-json.ts";
 import { useSuggestions } from "../../parts/suggestions.ts";
 
 /** Lists whose names a form suggests, and the member that has the name. */
@@ -60,9 +61,7 @@ export function useSuggested(
   const asked = from === "model" && isWanted && typeof provider === "string" ? provider.trim() : "";
   const { data: models = [] } = useQuery({ ...modelsOf(asked), enabled: asked !== "" });
   const [path, member] = from !== undefined && isList(from) ? LISTS[from] : [null, ""];
-  const { data } = useQuery({
-    queryKey: ["suggested", path],
-    queryFn: ({ signal }) => getJson<Page<Record<string, unknown>>>(`${path}?limit=500`, signal),
+  const { data } = useJson<Page<Record<string, unknown>>>(["suggested", path], `${path}?limit=500`, {
     enabled: isWanted && path !== null,
   });
   const isLabel = from !== undefined && !isList(from) && !isFixed(from);
