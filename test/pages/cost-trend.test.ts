@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { longTimeGroup } from "#gateway/pages/parts/dates.ts";
 import { verdict } from "#gateway/pages/pull-requests/cost-trend.tsx";
 import { whyOf } from "#gateway/pages/pull-requests/dearest.tsx";
 import type { DearMergeView } from "#shared/admin/pull-requests.ts";
@@ -47,4 +48,10 @@ test("a dear merge names its model, and what there was far more of than usual", 
   expect(whyOf({ ...merge, model_cost_usd: null, factors: [] })).toBe(
     "Nothing unusual is known of its calls.",
   );
+});
+
+test("a size has no leading zeros, which are for its order alone", () => {
+  expect(longTimeGroup("pr_lines", "0011 to 50")).toBe("11 to 50");
+  expect(longTimeGroup("pr_files", "00 to 1")).toBe("0 to 1");
+  expect(longTimeGroup("session", "007 to 8")).toBe("007 to 8");
 });

@@ -32,6 +32,8 @@ export function timeGroup(name: DimensionName, group: string): string {
 export const longTimeGroup = (name: DimensionName, group: string): string => {
   const explained = EXPLANATIONS.find((it) => name === "explanation" && it === group);
   if (explained) return EXPLANATION_MEANING[explained][0];
+  // Leading zeros put sizes in order.
+  if (name === "pr_lines" || name === "pr_files") return group.replace(/^0+(?=\d)/, "");
   const at = isTimeDimension(name) ? Date.parse(group) : Number.NaN;
   if (Number.isNaN(at) || name === "month") return timeGroup(name, group);
   return name === "week" ? `Week of ${LONG_DAY.format(at)}` : LONG_DAY.format(at);
