@@ -100,11 +100,11 @@ const COLUMNS: readonly Column<TeamMonth>[] = [
     sort: ({ budget }) => (budget ? shareOf(budget) : null),
     cell: ({ budget }) =>
       budget ? (
-        <>
+        <div className="nowrap">
           <Money value={budget.used_usd} /> <span className="mute">of</span>{" "}
           <Money value={budget.amount_usd} />
           <BudgetBar share={shareOf(budget)} most={1} />
-        </>
+        </div>
       ) : (
         NONE
       ),
