@@ -1,14 +1,6 @@
 import { Elysia } from "elysia";
 import { failureClass } from "#drizzle/leases/failure-class.ts";
-import {
-  AlertBody,
-  AlertPatch,
-  AlertPut,
-  AlertTest,
-  AlertView,
-  type Receiver,
-} from "#shared/admin/alerts.ts";
-import { Name } from "#shared/admin/fields.ts";
+import { AlertBody, AlertPatch, AlertTest, AlertView, type Receiver } from "#shared/admin/alerts.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import { viewAs } from "#shared/view-as.ts";
 import { type AlertRow, alertRows, noteOutcome, openReceiver, storedReceiver } from "../alerts/alert-rows.ts";
@@ -37,7 +29,7 @@ export const adminAlerts = (deps: AdminAlertDeps) =>
             "Each state is reported once, however many gateways there are. A receiver that does not answer gets the message again for three days.",
         },
       },
-      schemas: { name: Name, body: AlertBody, put: AlertPut, patch: AlertPatch, view: AlertView },
+      schemas: { body: AlertBody, patch: AlertPatch, view: AlertView },
       store: alertRows,
       audit: { set: "alert.set", deleted: "alert.deleted" },
       checkBody: async ({ to }) => {

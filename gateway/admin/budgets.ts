@@ -1,13 +1,12 @@
 import {
   BudgetBody,
   BudgetPatch,
-  BudgetPut,
   Budgets,
   type BudgetView,
   NamedBudget,
   THRESHOLDS,
 } from "#shared/admin/budgets.ts";
-import { Name, readDecimal } from "#shared/admin/fields.ts";
+import { readDecimal } from "#shared/admin/fields.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
@@ -40,7 +39,7 @@ export const adminBudgets = (deps: AdminDeps) =>
           "A call counts in every budget on its organisation, its key, the key's owner, its team and the teams above, its route, and its tags; each hard one must have room for it. What was spent in the current period counts from the start. The budgets that teams, people and keys carry are set there.",
       },
     },
-    schemas: { name: Name, body: BudgetBody, put: BudgetPut, patch: BudgetPatch, view: NamedBudget },
+    schemas: { body: BudgetBody, patch: BudgetPatch, view: NamedBudget },
     store: budgetRows,
     audit: { set: "budget.set", deleted: "budget.deleted" },
     made: ({ name, body, now }) => changed(newBudget(name, now), body, now),

@@ -1,8 +1,6 @@
-import { Name } from "#shared/admin/fields.ts";
 import {
   GuardrailBody,
   GuardrailPatch,
-  GuardrailPut,
   GuardrailTry,
   GuardrailTryResult,
   GuardrailView,
@@ -35,9 +33,7 @@ export const adminGuardrails = (deps: AdminDeps) =>
       },
     },
     schemas: {
-      name: Name,
       body: GuardrailBody,
-      put: GuardrailPut,
       patch: GuardrailPatch,
       view: GuardrailView,
     },

@@ -1,10 +1,4 @@
-import { Name } from "#shared/admin/fields.ts";
-import {
-  HookPolicyBody,
-  HookPolicyPatch,
-  HookPolicyPut,
-  HookPolicyView,
-} from "#shared/admin/hook-policies.ts";
+import { HookPolicyBody, HookPolicyPatch, HookPolicyView } from "#shared/admin/hook-policies.ts";
 import { camelCased } from "#shared/case.ts";
 import { viewAs } from "#shared/view-as.ts";
 import { patchedRow } from "../stores/named-rows.ts";
@@ -25,9 +19,7 @@ export const adminHookPolicies = (deps: AdminDeps) =>
       },
     },
     schemas: {
-      name: Name,
       body: HookPolicyBody,
-      put: HookPolicyPut,
       patch: HookPolicyPatch,
       view: HookPolicyView,
     },

@@ -1,10 +1,4 @@
-import {
-  McpServerBody,
-  McpServerPatch,
-  McpServerPut,
-  McpServerView,
-  ToolServerName,
-} from "#shared/admin/mcp-servers.ts";
+import { McpServerBody, McpServerPatch, McpServerView } from "#shared/admin/mcp-servers.ts";
 import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { lastFour } from "../stores/seal.ts";
@@ -39,9 +33,7 @@ export const adminMcpServers = (deps: AdminDeps) =>
       },
     },
     schemas: {
-      name: ToolServerName,
       body: McpServerBody,
-      put: McpServerPut,
       patch: McpServerPatch,
       view: McpServerView,
     },

@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Transaction } from "#drizzle/database.ts";
 import type { AuditAction, AuditedState } from "#drizzle/schema/audit.ts";
-import { type Page, pageOf } from "#shared/admin/fields.ts";
+import { type NamedBody, type Page, pageOf, putOf } from "#shared/admin/fields.ts";
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import type { AuditEntry, Origin } from "../stores/audit.ts";
@@ -18,7 +18,7 @@ type Words = Pick<RouteDocs, "summary" | "description">;
 type Step = "list" | "create" | "read" | "put" | "patch" | "remove";
 
 /** A resource with its name in its address; the six routes are the same for all of them. */
-export type ResourceFacts<Row extends Named, Put extends { name?: string }, Patch, View> = {
+export type ResourceFacts<Row extends Named, Body extends { name: string }, Patch, View> = {
   /** Path below `/admin/v1`. */
   path: string;
   /** Its list has more than its rows, and is elsewhere. */
@@ -30,9 +30,7 @@ export type ResourceFacts<Row extends Named, Put extends { name?: string }, Patc
   /** Replaces the standard wording of the documentation. */
   words?: Partial<Record<Step, Partial<Words>>>;
   schemas: {
-    name: TSchema;
-    body: SchemaOf<NoInfer<Put> & { name: string }>;
-    put: SchemaOf<Put>;
+    body: SchemaOf<Body> & NamedBody;
     patch: SchemaOf<Patch>;
     view: SchemaOf<View>;
   };
@@ -52,11 +50,11 @@ export type ResourceFacts<Row extends Named, Put extends { name?: string }, Patc
     secrets?(row: Row, deps: AdminDeps): AuditedState;
   };
   /** The row for POST and PUT; `current` is the one to be replaced. */
-  made(edit: Edit<Row | null, Put>, deps: AdminDeps): Row;
+  made(edit: Edit<Row | null, Omit<Body, "name">>, deps: AdminDeps): Row;
   /** The row with PATCH's members applied. */
   patched(edit: Edit<Row, Patch>, deps: AdminDeps): Row;
   /** Refuses what the body alone shows to be invalid, before any lookup. @throws GatewayError invalid_request */
-  checkBody?(body: Put | Patch, deps: AdminDeps): Promise<void>;
+  checkBody?(body: Omit<Body, "name"> | Patch, deps: AdminDeps): Promise<void>;
   /** Refuses a row that may not be saved. @throws GatewayError invalid_request */
   checkRow?(row: Row, deps: AdminDeps): Promise<void>;
   view(row: Row, deps: AdminDeps): View;
@@ -65,9 +63,9 @@ export type ResourceFacts<Row extends Named, Put extends { name?: string }, Patc
 type Edit<Current, Body> = { name: string; current: Current; body: Body; now: Date };
 
 /** The six routes of a resource: list, create, read, put, patch, delete. */
-export function namedResource<Row extends Named, Put extends { name?: string }, Patch, View>(
+export function namedResource<Row extends Named, Body extends { name: string }, Patch, View>(
   deps: AdminDeps,
-  it: ResourceFacts<Row, Put, Patch, View>,
+  it: ResourceFacts<Row, Body, Patch, View>,
 ) {
   const docs = docsOf(it);
   const { list, create, readOne, put, patch, remove } = stepsOf(deps, it);
@@ -81,11 +79,14 @@ export function namedResource<Row extends Named, Put extends { name?: string }, 
     .delete("/:name", ({ params, origin }) => remove(params.name, origin), docs.remove);
 }
 
-function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
+function stepsOf<Row extends Named, Body extends { name: string }, Patch, View>(
   deps: AdminDeps,
-  it: ResourceFacts<Row, Put, Patch, View>,
+  it: ResourceFacts<Row, Body, Patch, View>,
 ) {
-  const { schemas, store } = it;
+  const { store } = it;
+  // The body, with a name that may be left out.
+  const put = putOf(it.schemas.body) as SchemaOf<Omit<Body, "name"> & { name?: string }>;
+  const schemas = { ...it.schemas, put };
   const view = (row: Row): View => it.view(row, deps);
 
   const entries = auditEntriesOf(deps, it);
@@ -124,7 +125,7 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
 
     async put(name: string, request: Request, origin: Origin): Promise<Response | View> {
       const body = await readJson(deps, request, schemas.put);
-      requireSameName(name, body.name, schemas.name);
+      requireSameName(name, body.name, schemas.body.properties.name);
       await it.checkBody?.(body, deps);
       const { row, isNew } = await save(name, origin, (current, now) => {
         const made = it.made({ name, current, body, now }, deps);
@@ -156,9 +157,9 @@ function stepsOf<Row extends Named, Put extends { name?: string }, Patch, View>(
 
 /** An edit's additions to the audit log. */
 const auditEntriesOf =
-  <Row extends Named, Put extends { name?: string }, Patch, View>(
+  <Row extends Named, Body extends { name: string }, Patch, View>(
     deps: AdminDeps,
-    { audit, view }: ResourceFacts<Row, Put, Patch, View>,
+    { audit, view }: ResourceFacts<Row, Body, Patch, View>,
   ) =>
   (subject: string, before: Row | null, after: Row | null): AuditEntry[] => {
     const shown = (row: Row): AuditedState => ({ ...view(row, deps), ...audit.secrets?.(row, deps) });
@@ -167,12 +168,12 @@ const auditEntriesOf =
     return actions.map((action) => ({ action, subject, ...states }));
   };
 
-function docsOf<Row extends Named, Put extends { name?: string }, Patch, View>({
+function docsOf<Row extends Named, Body extends { name: string }, Patch, View>({
   tag,
   nouns: { one, many },
   words = {},
-  schemas: { body, put, patch, view },
-}: ResourceFacts<Row, Put, Patch, View>) {
+  schemas: { body, patch, view },
+}: ResourceFacts<Row, Body, Patch, View>) {
   const docs = adminRoute(tag);
   const rest = "What the body leaves out gets its default.";
   return {
@@ -188,7 +189,7 @@ function docsOf<Row extends Named, Put extends { name?: string }, Patch, View>({
       summary: `Create or replace ${one}`,
       description: rest,
       ...words.put,
-      body: put,
+      body: putOf(body),
       answers: { 200: view, 201: view },
     }),
     patch: docs({ summary: `Change ${one}`, ...words.patch, body: patch, answers: { 200: view } }),

@@ -1,5 +1,4 @@
-import { Name } from "#shared/admin/fields.ts";
-import { ProviderBody, ProviderPatch, ProviderPut, ProviderView } from "#shared/admin/providers.ts";
+import { ProviderBody, ProviderPatch, ProviderView } from "#shared/admin/providers.ts";
 import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
@@ -30,7 +29,7 @@ export const adminProviders = (deps: AdminDeps) =>
       patch: { description: "A new `base_url` clears the credential, unless you send one with it." },
       remove: { summary: "Delete a provider that no route uses" },
     },
-    schemas: { name: Name, body: ProviderBody, put: ProviderPut, patch: ProviderPatch, view: ProviderView },
+    schemas: { body: ProviderBody, patch: ProviderPatch, view: ProviderView },
     store: { ...providerRows, remove: deleteProvider },
     audit: {
       set: "provider.set",

@@ -1,4 +1,4 @@
-import { RouteBody, RouteName, RoutePatch, RoutePut, RouteView } from "#shared/admin/routes.ts";
+import { RouteBody, RoutePatch, RouteView } from "#shared/admin/routes.ts";
 import { camelCased } from "#shared/case.ts";
 import { viewAs } from "#shared/view-as.ts";
 import { patchedRow } from "../stores/named-rows.ts";
@@ -12,7 +12,7 @@ export const adminRoutes = (deps: AdminDeps) =>
     path: "routes",
     tag: "routes",
     nouns: { one: "a route", many: "routes" },
-    schemas: { name: RouteName, body: RouteBody, put: RoutePut, patch: RoutePatch, view: RouteView },
+    schemas: { body: RouteBody, patch: RoutePatch, view: RouteView },
     store: { ...routeRows, write: writeRoute, remove: deleteRoute },
     audit: {
       set: "route.set",

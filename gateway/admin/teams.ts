@@ -1,5 +1,4 @@
-import { Name } from "#shared/admin/fields.ts";
-import { TeamBody, TeamPatch, TeamPut, TeamView } from "#shared/admin/teams.ts";
+import { TeamBody, TeamPatch, TeamView } from "#shared/admin/teams.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { viewAs } from "#shared/view-as.ts";
 import { deleteTeam, type TeamRow, teamRows, writeTeam } from "../stores/teams.ts";
@@ -23,7 +22,7 @@ export const adminTeams = (deps: AdminDeps) =>
           "Refused while teams are below it, or keys, people, tokens or role mappings belong to it. Records keep its name.",
       },
     },
-    schemas: { name: Name, body: TeamBody, put: TeamPut, patch: TeamPatch, view: TeamView },
+    schemas: { body: TeamBody, patch: TeamPatch, view: TeamView },
     store: { ...teamRows, write: writeTeam, remove: deleteTeam },
     audit: { set: "team.set", deleted: "team.deleted" },
     made: ({ name, body, now }) => changed(newTeam(name, now), body, now),

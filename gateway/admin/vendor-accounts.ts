@@ -1,9 +1,7 @@
-import { Name } from "#shared/admin/fields.ts";
 import {
   FETCHED_VENDORS,
   VendorAccountBody,
   VendorAccountPatch,
-  VendorAccountPut,
   VendorAccountView,
   VendorBillRead,
 } from "#shared/admin/vendor-bills.ts";
@@ -37,9 +35,7 @@ export const adminVendorAccounts = (deps: AdminDeps) =>
       remove: { summary: "Delete a vendor account and its bills" },
     },
     schemas: {
-      name: Name,
       body: VendorAccountBody,
-      put: VendorAccountPut,
       patch: VendorAccountPatch,
       view: VendorAccountView,
     },

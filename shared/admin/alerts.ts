@@ -56,9 +56,6 @@ const enabled = Type.Optional(Type.Boolean({ default: true }));
 
 /** `POST /admin/v1/alerts`. */
 export const AlertBody = closed({ name: Name, ...members, enabled });
-/** `PUT /admin/v1/alerts/{name}`: a `name` must be the address's. */
-export const AlertPut = closed({ name: Type.Optional(Name), ...members, enabled });
-export type AlertPut = Static<typeof AlertPut>;
 /** `PATCH /admin/v1/alerts/{name}`: absent members are kept; `to` is replaced completely. */
 export const AlertPatch = closed({
   on: Type.Optional(members.on),

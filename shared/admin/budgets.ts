@@ -53,9 +53,6 @@ const whole = { on: On, amount_usd: AmountUsd, ...members };
 
 /** `POST /admin/v1/budgets`. */
 export const BudgetBody = closed({ name: Name, ...whole });
-/** `PUT /admin/v1/budgets/{name}`: a `name` must be the address's. */
-export const BudgetPut = closed({ name: Type.Optional(Name), ...whole });
-export type BudgetPut = Static<typeof BudgetPut>;
 /** `PATCH /admin/v1/budgets/{name}`: absent members are kept. */
 export const BudgetPatch = closed({
   on: Type.Optional(On),

@@ -79,3 +79,10 @@ export const pageOf = <T extends TSchema>(item: T) =>
   closed({ data: Type.Array(item), has_more: Type.Boolean(), next: nullable(Type.String()) });
 
 export type Page<T> = { data: T[]; has_more: boolean; next: string | null };
+
+/** The body that creates a resource with a name. */
+export type NamedBody = TSchema & { properties: Record<string, TSchema> & { name: TSchema } };
+
+/** The body that replaces it at its address, which may omit the name. */
+export const putOf = ({ properties }: NamedBody) =>
+  closed({ ...properties, name: Type.Optional(properties.name) });

@@ -75,8 +75,6 @@ const members = {
 
 /** `POST /admin/v1/guardrails`. */
 export const GuardrailBody = closed({ name: Name, ...members });
-/** `PUT /admin/v1/guardrails/{name}`: a `name` must be the address's. */
-export const GuardrailPut = closed({ name: Type.Optional(Name), ...members });
 /** `PATCH /admin/v1/guardrails/{name}`: absent members are kept; `match` and `callout` are replaced completely. */
 export const GuardrailPatch = closed(members);
 export type GuardrailPatch = Static<typeof GuardrailPatch>;

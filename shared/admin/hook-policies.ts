@@ -20,8 +20,6 @@ const members = {
 
 /** `POST /admin/v1/hook-policies`. */
 export const HookPolicyBody = closed({ name: Name, ...members });
-/** `PUT /admin/v1/hook-policies/{name}`: a `name` must be the address's. */
-export const HookPolicyPut = closed({ name: Type.Optional(Name), ...members });
 /** `PATCH /admin/v1/hook-policies/{name}`: absent members are kept. */
 export const HookPolicyPatch = closed(members);
 export type HookPolicyPatch = Static<typeof HookPolicyPatch>;

@@ -4,7 +4,7 @@ import { SingleLine, Usd } from "./fields.ts";
 
 /** Name of a tool server: no underscore, because `server__tool` is split at the first two. */
 const SERVER_NAME = "[a-z0-9][a-z0-9-]{0,23}";
-export const ToolServerName = Type.String({
+const ToolServerName = Type.String({
   pattern: `^${SERVER_NAME}$`,
   description: "1 to 24 of a-z, 0-9 and -.",
 });
@@ -60,9 +60,7 @@ const members = {
 
 /** `POST /admin/v1/mcp-servers`. */
 export const McpServerBody = closed({ name: ToolServerName, url, ...members });
-/** `PUT /admin/v1/mcp-servers/{name}`: a `name` must be the address's. */
-export const McpServerPut = closed({ name: Type.Optional(ToolServerName), url, ...members });
-export type McpServerPut = Static<typeof McpServerPut>;
+export type McpServerPut = Omit<Static<typeof McpServerBody>, "name">;
 /** `PATCH /admin/v1/mcp-servers/{name}`: absent members are kept; `tools` and `prices` are replaced completely. */
 export const McpServerPatch = closed({ url: Type.Optional(url), ...members });
 export type McpServerPatch = Static<typeof McpServerPatch>;

@@ -175,9 +175,7 @@ const members = {
 
 /** `POST /admin/v1/providers`. */
 export const ProviderBody = closed({ name: Name, ...members });
-/** `PUT /admin/v1/providers/{name}`: a `name` must be the address's. */
-export const ProviderPut = closed({ name: Type.Optional(Name), ...members });
-export type ProviderPut = Static<typeof ProviderPut>;
+export type ProviderPut = Omit<Static<typeof ProviderBody>, "name">;
 /** `PATCH /admin/v1/providers/{name}`: absent members are kept. */
 export const ProviderPatch = Type.Partial(closed(members));
 export type ProviderPatch = Static<typeof ProviderPatch>;

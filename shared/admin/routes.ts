@@ -10,7 +10,7 @@ const REFUSE_WITH = ["block", "soft_deny"] as const;
 const INEXPRESSIBLE = ["refuse", "drop"] as const;
 
 /** `auto` is not a route's name: it asks the gateway to choose one. */
-export const RouteName = checked<string>(
+const RouteName = checked<string>(
   { type: "string", pattern: ROUTE_NAME.source },
   'a name of 1 to 64 of a-z, 0-9, ., _, / and -, other than "auto"',
   (value) => typeof value === "string" && ROUTE_NAME.test(value) && value !== "auto",
@@ -80,9 +80,7 @@ const partial = Type.Partial(closed(optional)).properties;
 
 /** `POST /admin/v1/routes`. */
 export const RouteBody = closed({ name: RouteName, ...required, ...partial });
-/** `PUT /admin/v1/routes/{name}`: a `name` must be the address's. */
-export const RoutePut = closed({ name: Type.Optional(RouteName), ...required, ...partial });
-export type RoutePut = Static<typeof RoutePut>;
+export type RoutePut = Omit<Static<typeof RouteBody>, "name">;
 /** `PATCH /admin/v1/routes/{name}`: absent members are kept. */
 export const RoutePatch = Type.Partial(closed({ ...required, ...optional }));
 export type RoutePatch = Static<typeof RoutePatch>;

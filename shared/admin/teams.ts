@@ -32,8 +32,6 @@ const members = {
 
 /** `POST /admin/v1/teams`. */
 export const TeamBody = closed({ name: Name, ...members });
-/** `PUT /admin/v1/teams/{name}`: a `name` must be the address's. */
-export const TeamPut = closed({ name: Type.Optional(Name), ...members });
 /** `PATCH /admin/v1/teams/{name}`: absent members are kept. */
 export const TeamPatch = closed(members);
 export type TeamPatch = Static<typeof TeamPatch>;

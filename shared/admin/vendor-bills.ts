@@ -73,9 +73,7 @@ const members = {
 
 /** `POST /admin/v1/vendor-accounts`. */
 export const VendorAccountBody = closed({ name: Name, vendor: Vendor, ...members });
-/** `PUT /admin/v1/vendor-accounts/{name}`: a `name` must be the address's. */
-export const VendorAccountPut = closed({ name: Type.Optional(Name), vendor: Vendor, ...members });
-export type VendorAccountPut = Static<typeof VendorAccountPut>;
+export type VendorAccountPut = Omit<Static<typeof VendorAccountBody>, "name">;
 /** `PATCH /admin/v1/vendor-accounts/{name}`: absent members are kept; lists and tables are replaced completely. */
 export const VendorAccountPatch = closed({ vendor: Type.Optional(Vendor), ...members });
 export type VendorAccountPatch = Static<typeof VendorAccountPatch>;

@@ -1,22 +1,22 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { AlertPut } from "#shared/admin/alerts.ts";
-import { BudgetPut } from "#shared/admin/budgets.ts";
+import { AlertBody } from "#shared/admin/alerts.ts";
+import { BudgetBody } from "#shared/admin/budgets.ts";
 import { DiscountBody } from "#shared/admin/discounts.ts";
 import { ExportDestinationBody } from "#shared/admin/exports.ts";
-import { readInstant } from "#shared/admin/fields.ts";
-import { GuardrailPut } from "#shared/admin/guardrails.ts";
-import { HookPolicyPut } from "#shared/admin/hook-policies.ts";
+import { type NamedBody, putOf, readInstant } from "#shared/admin/fields.ts";
+import { GuardrailBody } from "#shared/admin/guardrails.ts";
+import { HookPolicyBody } from "#shared/admin/hook-policies.ts";
 import { KeyPatch } from "#shared/admin/keys.ts";
-import { McpServerPut } from "#shared/admin/mcp-servers.ts";
+import { McpServerBody } from "#shared/admin/mcp-servers.ts";
 import { PersonPatch, storedEmail } from "#shared/admin/people.ts";
 import { PriceBody } from "#shared/admin/prices.ts";
-import { ProviderPut } from "#shared/admin/providers.ts";
+import { ProviderBody } from "#shared/admin/providers.ts";
 import { SavedReportPut } from "#shared/admin/reports.ts";
 import { RoleMappingPut } from "#shared/admin/role-mappings.ts";
-import { RoutePut } from "#shared/admin/routes.ts";
+import { RouteBody } from "#shared/admin/routes.ts";
 import { CommitmentBody, SeatBody } from "#shared/admin/seats.ts";
-import { TeamPut } from "#shared/admin/teams.ts";
-import { VendorAccountPut } from "#shared/admin/vendor-bills.ts";
+import { TeamBody } from "#shared/admin/teams.ts";
+import { VendorAccountBody } from "#shared/admin/vendor-bills.ts";
 import { isRecord } from "#shared/json.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { Settings } from "#shared/settings.ts";
@@ -61,6 +61,9 @@ const byId = (nameOf: ResourceKind["nameOf"]) => ({ nameOf, addressOf: (it: Memb
 const named = (path: string, form: TSchema, secrets: readonly string[] = []) =>
   ({ path, shape: "named", form, create: "put", secrets, ...byName }) as const satisfies ResourceKind;
 
+const byItsName = (path: string, body: NamedBody, secrets: readonly string[] = []) =>
+  named(path, putOf(body), secrets);
+
 const single = (path: string, form: TSchema, secrets: readonly string[] = []) =>
   ({
     ...{ path, shape: "single", form, create: "put", secrets },
@@ -69,13 +72,13 @@ const single = (path: string, form: TSchema, secrets: readonly string[] = []) =>
 
 /** In the order in which they are applied: a resource comes before those that refer to it. */
 export const RESOURCE_KINDS = {
-  providers: named("/providers", ProviderPut, ["credential"]),
-  guardrails: named("/guardrails", GuardrailPut),
-  routes: named("/routes", RoutePut),
-  "mcp-servers": named("/mcp-servers", McpServerPut, ["credential"]),
-  "hook-policies": named("/hook-policies", HookPolicyPut),
+  providers: byItsName("/providers", ProviderBody, ["credential"]),
+  guardrails: byItsName("/guardrails", GuardrailBody),
+  routes: byItsName("/routes", RouteBody),
+  "mcp-servers": byItsName("/mcp-servers", McpServerBody, ["credential"]),
+  "hook-policies": byItsName("/hook-policies", HookPolicyBody),
   teams: {
-    ...named("/teams", TeamPut),
+    ...byItsName("/teams", TeamBody),
     filled: withPeriod,
     refersTo: (it) => it["parent"],
   },
@@ -110,11 +113,11 @@ export const RESOURCE_KINDS = {
     ...byId((it) => String(it["name"])),
   },
   budgets: {
-    ...named("/budgets", BudgetPut),
+    ...byItsName("/budgets", BudgetBody),
     // The list has those of teams, people and keys, too, whose names may be the same.
     nameOf: ({ kind, name }) => (kind === "budget" ? String(name) : `${kind} ${name}`),
   },
-  alerts: named("/alerts", AlertPut),
+  alerts: byItsName("/alerts", AlertBody),
   prices: {
     path: "/prices",
     shape: "listed",
@@ -140,7 +143,7 @@ export const RESOURCE_KINDS = {
     secrets: [],
     ...byId(({ name, effective_from: from }) => `${name} from ${startOf(from)}`),
   },
-  "vendor-accounts": named("/vendor-accounts", VendorAccountPut, ["credential"]),
+  "vendor-accounts": byItsName("/vendor-accounts", VendorAccountBody, ["credential"]),
   "export-destination": {
     ...single("/export/destination", Type.Omit(ExportDestinationBody, ["from"]), ["secret_access_key"]),
     change: "put",
