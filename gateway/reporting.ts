@@ -2,6 +2,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Movement } from "#shared/movement.ts";
 import type { Coverage, Result, Spec } from "#shared/report.ts";
 import { type AnswerRow, type Answers, assemble, isEmpty } from "./reports/assemble.ts";
+import { budgetsFor } from "./reports/budgets.ts";
 import { hasCeiling } from "./reports/ceiling.ts";
 import type { Ask } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
@@ -113,27 +114,26 @@ async function resultsIn(
   { wanted, now }: { wanted: readonly WantedReport[]; now: Date },
 ): Promise<ResultWithEmpty[]> {
   // Windows: the current period of each, and the one to compare it with.
-  const { timeZone } = reporting;
   const asked = wanted.map((one) => ({
     ...one,
-    periods: periodsOf(one.spec.range, one.spec.compare, { now, timeZone }),
+    periods: periodsOf(one.spec.range, one.spec.compare, { ...reporting, now }),
   }));
 
   const answers = await answersIn(databases, reporting, asked);
+  const budgets = await budgetsFor(databases.postgres, asked, { ...reporting, now });
 
   // Compare and assemble: exact figures, their changes, shares and lower bounds, and why the cost changed.
   return answers.flatMap((answer, i) => {
     const one = asked[i];
     if (!one) return [];
-    const { ceiling, moved } = answer;
-    const result = assemble(one.spec, one.periods, answer);
+    const result = assemble(one.spec, one.periods, { ...answer, budgets: budgets[i] });
     return [
       {
         ...result,
         rows: result.rows.slice(0, one.rowsMax),
         empty: isEmpty(answer),
-        ceiling,
-        ...(moved && { rate_mix_volume: moved }),
+        ceiling: answer.ceiling,
+        ...(answer.moved && { rate_mix_volume: answer.moved }),
       },
     ];
   });

@@ -67,6 +67,7 @@ const MEASURE_WORDS: Readonly<Partial<Record<MeasureName, string>>> = {
   savings_cache_usd: "Saved by caching",
   billed_cost_usd: "Billed cost",
   effective_cost_usd: "Effective cost",
+  budget_usd: "Budget",
 };
 
 const sentence = (name: string): string => {

@@ -111,6 +111,14 @@ export const MEASURE_MEANING = {
     "What the vendor's bill of the day says, taxes and credits included, spread over the day's calls by their cost. Null without a bill.",
   ],
   effective_cost_usd: ["USD", "Cost, where a commitment or a credit covers it by what was paid for that."],
+  budget_usd: [
+    "USD",
+    "Budget of the row's team, subject, key, route or tag, or of the organisation, of a window that is a day, week, month or quarter, or one up to now. The smallest of several, as set now.",
+  ],
+  budget_used: [
+    "fraction",
+    "Cost ÷ budget. Null in rows of teams that have teams below, which count in their budget: filter by the team.",
+  ],
 } as const satisfies Record<string, readonly [unit: Unit, meaning: string]>;
 export type MeasureName = keyof typeof MEASURE_MEANING;
 // The keys of the table and nothing else, in its order.

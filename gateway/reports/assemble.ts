@@ -2,7 +2,7 @@ import { difference, type Exact, parseDecimal, ZERO } from "#shared/decimal.ts";
 import type { Coverage, Figures, MeasureName, Result, Row, Spec } from "#shared/report.ts";
 import { AGGREGATES, type AggregateName, type Aggregates, aggregateOf } from "./aggregates.ts";
 import { decompose } from "./decompose.ts";
-import { aggregatesOf, isMoney, MEASURE, type Measure } from "./measures.ts";
+import { aggregatesOf, isBudget, isMoney, MEASURE, type Measure } from "./measures.ts";
 import { ratio, toNumber } from "./quotient.ts";
 import { type Periods, windowOf } from "./window.ts";
 
@@ -18,7 +18,14 @@ export type Answers = {
   coverage: Coverage | null;
   payers: AnswerRow | null;
   ceiling: boolean;
+  /** Absent: none are asked for, or none are of these windows. */
+  budgets?: RowBudgets | null | undefined;
 };
+
+/** The budget of a row, as it is set now. `isWhole`: the row has all that counts in it. Null: there is none. */
+export type BudgetOf = (groups: readonly string[]) => { usd: Exact; isWhole: boolean } | null;
+/** In either window. */
+export type RowBudgets = { current: BudgetOf; previous: BudgetOf };
 
 export const isTotal = (row: AnswerRow) => row["is_total"] === "true";
 
@@ -35,14 +42,17 @@ export function assemble(spec: Spec, periods: Periods, answers: Answers): Result
   const totals = { current: current ?? nothing, previous: previous ?? nothing };
   const compared = periods.previous !== null;
   const row = (groups: string[], sides: Sides<Aggregates | null>) =>
-    rowOf(spec, { groups, sides, totals, nothing, compared });
+    rowOf(spec, { groups, sides, totals, nothing, compared, budgets: answers.budgets ?? null });
   return {
     spec,
     window: windowOf(periods.current),
     previousWindow: periods.previous && windowOf(periods.previous),
-    rows: answers.rows
-      .filter((answer) => !isTotal(answer))
-      .map((answer) => row(groupsOf(answer, spec), sidesOf(answer, columns))),
+    rows: ranked(
+      spec,
+      answers.rows
+        .filter((answer) => !isTotal(answer))
+        .map((answer) => row(groupsOf(answer, spec), sidesOf(answer, columns))),
+    ),
     total: row([], { current: totals.current, previous: compared ? totals.previous : null }),
     decomposition:
       compared && spec.measures.includes("cost_decomposition")
@@ -53,6 +63,12 @@ export function assemble(spec: Spec, periods: Periods, answers: Answers): Result
         : null,
     coverage: answers.coverage,
   };
+}
+
+/** Statements know no budgets: by these, rows are put in order here. */
+function ranked({ measures: [first] }: Spec, rows: Row[]): Row[] {
+  const of = (row: Row) => (first && row.current?.[first]) ?? Number.NEGATIVE_INFINITY;
+  return isBudget(first) ? rows.sort((a, b) => (of(a) === of(b) ? 0 : of(b) - of(a))) : rows;
 }
 
 const withPayers = (sums: Aggregates, count: string | null | undefined): Aggregates =>
@@ -110,13 +126,16 @@ type RowFacts = {
   totals: Sides<Aggregates>;
   nothing: Aggregates;
   compared: boolean;
+  budgets: RowBudgets | null;
 };
 
-function rowOf(spec: Spec, { groups, sides, totals, nothing, compared }: RowFacts): Row {
+function rowOf(spec: Spec, { groups, sides, totals, nothing, compared, budgets }: RowFacts): Row {
   const floors = spec.measures.some(isMoney);
   const exact = (side: keyof Sides<Aggregates>): ExactFigures | null => {
     const sums = sides[side];
-    return sums && eachMeasure(spec, (name) => figureOf(MEASURE[name], sums, totals[side]));
+    if (!sums) return null;
+    const facts = { sums, total: totals[side], budget: budgets?.[side](groups) ?? null };
+    return eachMeasure(spec, (name) => figureOf(MEASURE[name], facts));
   };
   const current = exact("current");
   const previous = exact("previous");
@@ -149,7 +168,9 @@ function eachMeasure(spec: Spec, figure: (name: MeasureName) => Exact | null): E
   return figures;
 }
 
-function figureOf(measure: Measure, sums: Aggregates, total: Aggregates): Exact | null {
+type FigureFacts = { sums: Aggregates; total: Aggregates; budget: ReturnType<BudgetOf> };
+
+function figureOf(measure: Measure, { sums, total, budget }: FigureFacts): Exact | null {
   const value = sums.of[measure.of] ?? null;
   switch (measure.kind) {
     case "base":
@@ -160,6 +181,10 @@ function figureOf(measure: Measure, sums: Aggregates, total: Aggregates): Exact 
       return ratio(value, total.of[measure.of] ?? null);
     case "change":
       return null;
+    case "budget":
+      return budget?.usd ?? null;
+    case "used":
+      return budget?.isWhole ? ratio(value, budget.usd) : null;
   }
 }
 

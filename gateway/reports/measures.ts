@@ -1,12 +1,16 @@
 import type { MeasureName } from "#shared/report.ts";
 import { AGGREGATE_NAMES, AGGREGATES, type AggregateName } from "./aggregates.ts";
 
-/** How a figure comes out of aggregates. A `per` over zero is null; a `share` is of the total of the same window. */
+/**
+ * How a figure comes out of aggregates. A `per` over zero is null; a `share` is of the total of the same window, and what is
+ * `used` is of a row's budget (budgets.ts).
+ */
 export type Measure =
   | { kind: "base"; of: AggregateName }
   | { kind: "per"; of: AggregateName; per: AggregateName; times: bigint }
   | { kind: "share"; of: AggregateName }
-  | { kind: "change"; of: AggregateName };
+  | { kind: "change"; of: AggregateName }
+  | { kind: "budget" | "used"; of: AggregateName };
 
 const base = (of: AggregateName): Measure => ({ kind: "base", of });
 const per = (of: AggregateName, under: AggregateName, times = 1n): Measure => ({
@@ -77,9 +81,15 @@ export const MEASURE = {
   savings_cache_usd: base("savings_cache_usd"),
   billed_cost_usd: base("billed_cost_usd"),
   effective_cost_usd: base("effective_cost_usd"),
+  budget_usd: { kind: "budget", of: "cost_usd" },
+  budget_used: { kind: "used", of: "cost_usd" },
 } as const satisfies Record<MeasureName, Measure>;
 
 export const isMoney = (measure: MeasureName): boolean => AGGREGATES[MEASURE[measure].of].money;
+
+/** What a row's budget says, which is known after the statement. */
+export const isBudget = (measure: MeasureName | undefined): boolean =>
+  measure === "budget_usd" || measure === "budget_used";
 
 /** What the decomposition of a cost change is computed from, beside the cost itself (decompose.ts). */
 const DECOMPOSED = [

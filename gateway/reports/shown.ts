@@ -2,7 +2,7 @@ import { ROWS_MAX, type Spec } from "#shared/report.ts";
 import { type AggregateName, aggregateOf } from "./aggregates.ts";
 import { type Context, groupNames, groupsOf } from "./context.ts";
 import { isOrdered } from "./dimensions.ts";
-import { MEASURE, type Measure } from "./measures.ts";
+import { isBudget, MEASURE, type Measure } from "./measures.ts";
 
 // How a statement ends: both windows of its parts side by side, in the order in which rows are shown.
 
@@ -71,6 +71,7 @@ const p95Rank = (cells: string): string => `case when latency_p95_at_most(c_${P9
 export function rankNames({ measures: [first] }: Spec): AggregateName[] {
   if (!first) return [];
   const measure: Measure = MEASURE[first];
+  if (isBudget(first)) return [];
   return measure.kind === "per" ? [measure.of, measure.per] : [measure.of];
 }
 
@@ -79,7 +80,8 @@ function orderSql(spec: Spec, ranked: string | null): string {
   const { dimensions, measures } = spec;
   const times = dimensions.flatMap((name, i) => (isOrdered(name) ? [`d${i + 1} asc`] : []));
   const [first] = measures;
-  const rank = first ? [`${ranked ?? rankSql(MEASURE[first])} desc nulls last`] : [];
+  // Who has which budget is known after the statement (assemble.ts).
+  const rank = first && !isBudget(first) ? [`${ranked ?? rankSql(MEASURE[first])} desc nulls last`] : [];
   return [...times, ...rank, ...groupNames(spec).map((name) => `${name} asc`)].join(", ");
 }
 
@@ -91,6 +93,8 @@ function rankSql(measure: Measure): string {
   switch (measure.kind) {
     case "base":
     case "share":
+    case "budget":
+    case "used":
       return known(measure.of);
     case "per":
       return `${known(measure.of)} / nullif(c_${measure.per}, 0)`;

@@ -69,7 +69,7 @@ export const SOURCE = {
       "cost_decomposition",
       ...(["reasoning_tokens", "cache_write_tokens", "error_rate", "latency_p50_ms", "ttft_p95_ms"] as const),
       ...(["list_cost_usd", "savings_usd", "savings_cache_usd"] as const),
-      ...(["billed_cost_usd", "effective_cost_usd"] as const),
+      ...(["billed_cost_usd", "effective_cost_usd", "budget_usd", "budget_used"] as const),
     ],
     dimensions: [
       ...(["client", "model", "route", ...RECORDED, ...TIMES, "explanation"] as const),

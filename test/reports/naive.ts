@@ -339,9 +339,11 @@ function requestFigures(items: Item[], spec: Spec): { figures: Figures; floor: b
     list_cost_usd: usd(money(billed.map(listOf))),
     savings_usd: usd(money(saved)),
     savings_cache_usd: caching === null ? null : caching / 1e12,
-    // No world has a bill or a commitment.
+    // No world has a bill, a commitment or a budget.
     billed_cost_usd: usd(money(billed.map(() => null))),
     effective_cost_usd: usd(money(costs)),
+    budget_usd: null,
+    budget_used: null,
   };
   const unsure = (it: RequestFacts, i: number): boolean =>
     (spec.measures.includes("list_cost_usd") && listOf(it) === null) ||

@@ -226,6 +226,87 @@ test("a file may have every row, more than an answer has", async () => {
   expect((await many.run(spec, NOW, { allRows: true })).rows).toHaveLength(1_100);
 });
 
+test("a budget is that of the row's thing and of the window's period, and what is used of it its cost", async () => {
+  const org = "budgeted";
+  const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const call = { key: "k", owner: "ann@example.com", route: "code", tags: ["ci"], teams: ["web", "all"] };
+  await seed(sql, org, {
+    keys: { k: "laptop" },
+    requests: [
+      { at: "2026-11-02T09:00:00Z", ...call, cost: "6" },
+      { at: "2026-11-20T09:00:00Z", ...call, cost: "3", tags: ["ci", "night"] },
+      { at: "2026-11-20T09:00:00Z", ...call, cost: "1", teams: ["all"], owner: null, key: "other" },
+      { at: "2026-10-05T09:00:00Z", ...call, cost: "20" },
+    ],
+  });
+  const at = { created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z" };
+  await sql`insert into teams ${sql([
+    { org_id: org, name: "all", budget_usd: "40", budget_period: null, parent: null, ...at },
+    { org_id: org, name: "web", budget_usd: "12", budget_period: "month", parent: "all", ...at },
+  ])}`;
+  const rest = { mode: "soft", thresholds: [80], unpriced: "allow", when_away: "local", ...at };
+  const budget = (kind: string, scope: string | null, amount: string, period = "month") => ({
+    ...{ org_id: org, name: `${kind} ${amount}`, kind, scope_id: scope, amount_usd: amount, period },
+    ...{ account: kind === "key" ? keyId("k") : newId(), ...rest },
+  });
+  await sql`insert into budgets ${sql([
+    budget("organisation", null, "100"),
+    budget("organisation", null, "50"),
+    budget("organisation", null, "600", "quarter"),
+    budget("person", "Ann@example.com", "18"),
+    budget("key", keyId("k"), "36"),
+    budget("route", "code", "80"),
+    budget("tag", "ci", "20"),
+    budget("team", "web", "2", "day"),
+  ])}`;
+  await sql.end();
+  await engines.wrote(org);
+  const budgeted = engines.runner(org);
+  const figures = async (over: Partial<Spec>, timeZone = "UTC") => {
+    const spec = specOf({ range: "mtd", measures: ["budget_usd", "budget_used"], ...over });
+    const { rows, total } = await budgeted.run(spec, NOW, { timeZone });
+    const of = ({ current }: (typeof rows)[number]) => [current?.budget_usd, current?.budget_used];
+    return Object.fromEntries([...rows.map((row) => [row.groups.join(), of(row)]), ["", of(total)]]);
+  };
+  const month = [50, 0.2];
+  const none = [null, null];
+  expect(await figures({})).toEqual({ "": month });
+  // A team's budget counts those below it: all of it is in the row that a filter makes.
+  expect(await figures({ dimensions: ["team"] })).toEqual({ all: [40, null], web: [12, 0.75], "": month });
+  expect(await figures({ filters: { team: ["all"] } })).toEqual({ "": [40, 0.25] });
+  expect(await figures({ dimensions: ["team"], filters: { team: ["web"] } })).toEqual({
+    ...{ web: [12, 0.75], "": [12, 0.75] },
+  });
+  expect(await figures({ dimensions: ["subject"] })).toEqual({
+    ...{ "ann@example.com": [18, 0.5], "service account": none, "": month },
+  });
+  expect(await figures({ dimensions: ["key"] })).toEqual({
+    ...{ laptop: [36, 0.25], [keyId("other")]: none, "": month },
+  });
+  expect(await figures({ dimensions: ["route"] })).toEqual({ code: [80, 0.125], "": month });
+  expect(await figures({ dimensions: ["tag"] })).toEqual({ ci: [20, 0.5], night: none, "": month });
+  // Parts of what counts in a budget, and what has none.
+  expect(await figures({ dimensions: ["tag"], filters: { tag: ["night"] } })).toEqual({
+    ...{ ci: none, night: none, "": none },
+  });
+  expect(await figures({ dimensions: ["team"], filters: { route: ["code"] } })).toMatchObject({ web: none });
+  expect(await figures({ dimensions: ["route", "team"] })).toMatchObject({ "code,web": none });
+  expect(await figures({ dimensions: ["model"] })).toMatchObject({ "": month });
+  // Other windows.
+  const range = (from: string, to: string | null) => ({ range: { from, to } });
+  expect(await figures(range("2026-10-01", "2026-10-31"))).toEqual({ "": [50, 0.4] });
+  expect(await figures(range("2026-10-01", null))).toEqual({ "": [600, 0.05] });
+  expect(await figures(range("2026-11-01", "2026-11-30"), "Europe/Berlin")).toEqual({ "": month });
+  expect(await figures({ ...range("2026-11-20", "2026-11-20"), dimensions: ["team"] })).toEqual({
+    ...{ web: [2, 1.5], all: none, "": none },
+  });
+  for (const it of [{ range: "30d" as const }, range("2026-11-01", "2026-11-20"), range("2026-11-02", null)])
+    expect(await figures(it)).toEqual({ "": none });
+  const compared = specOf({ range: "mtd", compare: "previous_period", measures: ["budget_used"] });
+  const { total } = await budgeted.run(compared, NOW);
+  expect([total.previous, total.delta]).toEqual([{ budget_used: 0.4 }, { budget_used: -0.2 }]);
+});
+
 test("a word that sums do not know reads single records, and says so where these are dropped", async () => {
   const rollups = openRollups({ url: database.url, orgId: "default" });
   await rollups.catchUp(NOW);
