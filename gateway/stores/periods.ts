@@ -40,8 +40,7 @@ export const holdPeriods = (tx: Transaction) => tx.execute(sql`select pg_advisor
 /** The period of a month; null: it was never closed. It waits for changes of costs under way, which wait for it then. */
 export async function lockPeriod(tx: Transaction, month: string): Promise<PeriodRow | null> {
   await tx.execute(sql`select pg_advisory_xact_lock(${LOCK})`);
-  const [row] = await tx.select().from(periods).where(isPeriod(month));
-  return row ?? null;
+  return findPeriod(tx, month);
 }
 
 export const findPeriod = async (reader: Reader, month: string): Promise<PeriodRow | null> =>
