@@ -251,6 +251,7 @@ describe("reports of tool calls", () => {
       sessions: 2,
       // 100, 300, 200 and 1,000 ms.
       latency_avg_ms: 400,
+      latency_p50_ms: 250,
       latency_p95_ms: expect.closeTo(895, 6),
     });
     // Nobody knows what hooks' calls cost, so the sum is the least it can be.
@@ -299,6 +300,9 @@ describe("reports of tool calls", () => {
       ],
       week: [["2026-03-30", 7]],
       month: [["2026-03", 7]],
+      quarter: [["2026-Q1", 7]],
+      hour_of_day: [["10", 7]],
+      error: [["(none)", 7]],
       key: [[HOOK_KEY.id, 7]],
       team: [["(none)", 7]],
       cost_center: [["(none)", 7]],
