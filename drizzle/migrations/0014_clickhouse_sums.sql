@@ -1,1 +1,0 @@
-ALTER TABLE "clickhouse_state" ADD COLUMN "sums_from" timestamptz(3);
