@@ -142,6 +142,7 @@ DELETE FROM "rollup_distinct_deltas" WHERE "entity" = 'session'
 --> statement-breakpoint
 DELETE FROM "rollup_distinct_deltas" WHERE "entity" = 'person' AND "kind" IN ('model', 'route') AND "lane" = 2;
 --> statement-breakpoint
+-- Generated:
 CREATE TABLE "vendor_accounts" (
 	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
 	"name" text COLLATE "C" NOT NULL,

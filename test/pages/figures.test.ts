@@ -6,6 +6,7 @@ import { BROWSER, followLink, launchBrowser, type Visit, visit } from "#test/sup
 import { scratch } from "#test/support/embedded.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testSql } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 import { expectFit } from "./fit.ts";
 
 describe.skipIf(!BROWSER)("what the pages say about money", () => {
@@ -63,8 +64,10 @@ describe.skipIf(!BROWSER)("what the pages say about money", () => {
     await page.getByRole("list", { name: "Filters" }).waitFor();
     const old = page.locator("[aria-busy=true]").filter({ has: page.locator(".tile") });
     await old.waitFor();
-    // It fades.
-    await page.waitForFunction('getComputedStyle(document.querySelector("[aria-busy=true]")).opacity < 1');
+    // It fades. (The page's policy forbids what Playwright's own wait evaluates again and again.)
+    await until(() =>
+      page.evaluate<boolean>('getComputedStyle(document.querySelector("[aria-busy=true]")).opacity < 1'),
+    );
     expect(await page.locator(".tile").count()).toBe(await old.locator(".tile").count());
     answers.resolve();
     await page.locator("[aria-busy=false] .tile").first().waitFor();

@@ -103,7 +103,10 @@ async function pagesOf(gateway: GatewayProcess): Promise<[name: string, path: st
 async function picture(page: Page, { width, height }: Variant, path: string): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor();
   await page.waitForLoadState("networkidle");
-  await page.waitForFunction("!document.querySelector('[aria-label=Loading], .replaced[aria-busy=true]')");
+  await page
+    .locator("[aria-label=Loading], .replaced[aria-busy=true]")
+    .first()
+    .waitFor({ state: "detached" });
   // Lists grow with the window.
   for (let round = 0; round < 2; round++) {
     const full = Number(await page.evaluate("document.documentElement.scrollHeight"));

@@ -21,7 +21,7 @@ async function statements(): Promise<string[]> {
   const files = readdirSync(MIGRATIONS_DIRECTORY).filter((name) => name.endsWith(".sql"));
   const texts = await Promise.all(files.map((name) => Bun.file(join(MIGRATIONS_DIRECTORY, name)).text()));
   const hand = texts
-    .flatMap((text) => text.split("-- By hand:"))
+    .flatMap((text) => text.split(/-- (?:By hand|Generated):/))
     .filter((text) => /no cost centre|no longer read/.test(text));
   const all = hand.flatMap((text) => text.replace(/^.*\n/, "").split("--> statement-breakpoint"));
   return all.filter((statement) => statement.trim() !== "");
