@@ -7,7 +7,7 @@ import type { KeyLimits, Unpriced } from "./keys.ts";
 export type Limits = Omit<KeyLimits, "budget_period"> & { budget_period?: PeriodName };
 
 /**
- * A hard budget of a team, or one with a name of its own: limits count it as they count those of a key, under the account
+ * A hard budget of a team, or a named one: limits count it as they count those of a key, under the account
  * `id`. What it spends is booked under `spendId`, or if absent under `id`.
  */
 export type SharedBudget = {

@@ -5,7 +5,7 @@ import type { CostBasis } from "./records.ts";
 
 /**
  * What a record cost before each change of its cost. A trigger writes them in the transaction of the change, so that none is
- * lost, whatever makes it; the version in force is the record itself.
+ * lost, whatever makes it; the current version is the record itself.
  */
 export const recordVersions = pgTable(
   "record_versions",

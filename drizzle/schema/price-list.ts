@@ -9,7 +9,7 @@ export const priceListFetches = pgTable(
   (table) => [primaryKey({ columns: [table.orgId] })],
 );
 
-/** `new`: in force, as it prices what had no price. `waiting`: another price of a known model, in force once approved. */
+/** `new`: current, because it prices what had no price. `waiting`: another price of a known model, current once approved. */
 export const LIST_CHANGE_STATES = ["new", "waiting", "approved", "dismissed"] as const;
 export type ListChangeState = (typeof LIST_CHANGE_STATES)[number];
 

@@ -33,7 +33,7 @@ const JOB_DOCS = {
     start: docs({
       summary: "Price unpriced records",
       description:
-        "Uses their stored counts and the prices in force at the time of the call. Priced records keep their price, and records of closed months stay as they are. More than 5,000 records are a job: 202, with its address in `location`. 409 if all months of the window are closed.",
+        "Uses their stored counts and the prices that applied at the time of the call. Priced records keep their price, and records of closed months stay as they are. More than 5,000 records are a job: 202, with its address in `location`. 409 if all months of the window are closed.",
       body: RepriceBody,
       answers: { 200: RepriceView, 202: RepriceJobView },
     }),

@@ -59,7 +59,7 @@ export async function authenticate(
   throw callers.refusals.refused("client_key", request);
 }
 
-/** What AWS's SDKs must be told, which sign calls by default. */
+/** What AWS's SDKs need, because they sign calls by default. */
 const signedByAws = (headers: HeaderView): string | undefined =>
   headers.get("authorization")?.startsWith("AWS4-")
     ? 'A call signed with AWS keys carries no client key. Give the SDK the client key as its API key: set AWS_BEARER_TOKEN_BEDROCK, or `token` and `authSchemePreference: ["httpBearerAuth"]`.'

@@ -47,11 +47,11 @@ const File = Type.Array(Type.Object({ id: Type.String(), models: Type.Array(Type
   minItems: 1,
 });
 
-/** What a fetched list says of a model that the list in force does not. `before`: its prices there; null: it lacks the model. */
+/** What a fetched list says of a model that the current list does not. `before`: its prices there; null: it lacks the model. */
 export type ListDiff = { provider: string; entry: ModelInfo; before: ModelInfo["prices"] | null };
 
 /**
- * Compares the public list's file with the list in force, for some of its providers. Models that the file lacks keep their prices,
+ * Compares the public list's file with the current list, for some of its providers. Models that the file lacks keep their prices,
  * and what has not the form of a model is left out. Null: it is no list.
  */
 export function listDiff(file: unknown, providers: ReadonlySet<string>, namesOf: NamesOf): ListDiff[] | null {

@@ -16,7 +16,7 @@ export type StreamState = StreamProgress & {
   audioSeconds?: number | null;
   keptId?: string | null;
   keptIds?: Set<string>;
-  /** The provider goes on without the stream. */
+  /** The provider continues without the stream. */
   inBackground?: boolean;
   /** More is billed than the usage reports. */
   billsMore?: boolean;

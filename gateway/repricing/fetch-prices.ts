@@ -40,7 +40,7 @@ const LISTED = new Set<string>(Object.values(PROVIDERS).flatMap(({ priceIds }) =
 export type FetchedPrices = { fetchedAt: string; newModels: number; waiting: number };
 
 /**
- * Fetches the public list, and notes what it has beside the list in force, for all replicas; null without an address.
+ * Fetches the public list, and notes what it has beside the current list, for all replicas; null without an address.
  * @throws GatewayError upstream_unreachable if it cannot be had, or is no list
  */
 export async function fetchPrices(deps: FetchPricesDeps, origin: Origin): Promise<FetchedPrices | null> {

@@ -158,7 +158,7 @@ export const startRepriceJobs = (deps: RepriceJobsDeps & { log: Log }): Poller =
 
 /**
  * Works on one job, or on the one with this id; false: there is none to work on. Progress is stored after every batch, so a
- * job goes on where it was left.
+ * job continues where it stopped.
  */
 export async function doRepriceJob(
   deps: RepriceJobsDeps,

@@ -13,7 +13,7 @@ import { spentSince } from "./keys.ts";
 import type { BudgetRow } from "./named-budgets.ts";
 import { allTeams, type TeamRow } from "./teams.ts";
 
-/** A budget of a team, of a person, of the keys that a person made, of another key that may be used, or of its own. */
+/** A budget of a team, of a person, of the keys that a person made, of another key that may be used, or a named one. */
 export type BudgetInForce = Pick<BudgetRow, "period" | "mode" | "thresholds" | "unpriced" | "whenAway"> & {
   kind: BudgetKind;
   name: string;
@@ -35,7 +35,7 @@ type Unspent = Omit<BudgetInForce, "usedUsd" | "dates">;
 const STANDARD = { mode: "hard", thresholds: THRESHOLDS, unpriced: "refuse", whenAway: "local" } as const;
 
 /**
- * Every budget in force at `now`, with the recorded cost of its current period. Those of a scope are the ones with this
+ * Every budget that applies at `now`, with the recorded cost of its current period. Those of a scope are the ones with this
  * `on`: several may have it.
  */
 export async function budgetsInForce(reader: Reader, now: Date): Promise<BudgetInForce[]> {

@@ -10,7 +10,7 @@ export type ListChangeRow = typeof priceListChanges.$inferSelect;
 
 const isOurs = eq(priceListChanges.orgId, DEFAULT_ORG);
 
-/** What is in force beside the built-in list, and when the public list was fetched last. */
+/** What applies beside the built-in list, and when the public list was fetched last. */
 export async function loadListed(reader: Reader): Promise<Pick<Directory, "listed" | "listFetchedAt">> {
   const rows = await reader
     .select()
@@ -25,7 +25,7 @@ export async function loadListed(reader: Reader): Promise<Pick<Directory, "liste
 }
 
 /**
- * Notes what a fetched list has: models that are new are in force, other prices wait for approval, unless the same ones were
+ * Notes what a fetched list has: new models apply at once, other prices wait for approval, unless the same ones were
  * dismissed. Returns the new models, and how many changes wait since now.
  */
 export async function noteDiff(

@@ -28,7 +28,7 @@ export function withoutForeignThoughts(attempt: Attempt, call: Call): Call | nul
 export const LOST_THOUGHTS = /thought_signature|reasoning_content/;
 
 /**
- * The call with what its vendor takes for thoughts that nobody knows, at each turn of calls whose own the client lost, as most
+ * The call with what its vendor takes for thoughts that no one knows, at each turn of calls whose own the client lost, as most
  * clients of chat completions do; null if it lost none. Gemini 3, Kimi and DeepSeek refuse such a call with 400, so only refused
  * calls are looked at.
  */

@@ -3,7 +3,7 @@ import { closed, nullable, oneOf } from "../schema.ts";
 import { Name, SingleLine, Usd } from "./fields.ts";
 import { UnpricedField, WHEN_AWAY } from "./keys.ts";
 
-/** What a budget of its own may be on. */
+/** What a named budget may be on. */
 const BUDGET_SCOPES = ["organisation", "team", "person", "key", "route", "tag"] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 /** UTC; a week begins on Monday. */
@@ -83,7 +83,7 @@ const terms = {
   when_away: oneOf(WHEN_AWAY),
 };
 
-/** A budget of its own. */
+/** A named budget. */
 export const NamedBudget = closed({
   name: Name,
   ...terms,
@@ -99,7 +99,7 @@ export type BudgetKind = (typeof BUDGET_KINDS)[number];
 export const BudgetView = closed({
   kind: oneOf(
     BUDGET_KINDS,
-    "Where it is kept: with its `team`, `person` or `key`, or as a `budget` of its own. `own_keys`: in the template, for all keys that a person made together, revoked ones included.",
+    "Where it is kept: with its `team`, `person` or `key`, or as a separate `budget`. `own_keys`: in the template, for all keys that a person made together, revoked ones included.",
   ),
   name: Type.String({ description: "Of the team, the key or the budget; a person's e-mail." }),
   owner: nullable(Type.String({ description: "The person; null: none." })),

@@ -10,7 +10,7 @@ const signatureOf = (call: object): unknown =>
 
 type Request = { contents: Content[] } & Record<string, unknown>;
 
-/** What Google documents in place of a signature that nobody knows (ai.google.dev, "Thought signatures"). */
+/** What Google documents in place of a signature that no one knows (ai.google.dev, "Thought signatures"). */
 const UNKNOWN = "skip_thought_signature_validator";
 
 export type StrictGemini = {

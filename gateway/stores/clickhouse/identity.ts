@@ -34,7 +34,7 @@ export async function identityOf(client: ClickHouseClient): Promise<string | nul
 
 /**
  * Makes what is missing in ClickHouse, and has rows marked from then on. If it is not the database that rows were copied to,
- * then the marks and moves made for that one are void, and copying begins anew. Any number of processes may do so. Returns
+ * then the marks and moves made for that one are void, and copying starts again. Any number of processes may do so. Returns
  * the names of the tables whose rows `move-records` must copy.
  */
 export async function prepare({ sql, client, place }: Stores): Promise<string[]> {

@@ -11,7 +11,7 @@ import type { Contact } from "./contact.ts";
 
 /**
  * Whose limits they are (`of`): a key's, those that the keys made by its owner share, its owner's budget, the budget of
- * its `team`, or a `budget` with a name of its own. `id` is their account; what is spent of a budget is booked under `spendId`.
+ * its `team`, or a named `budget`. `id` is their account; what is spent of a budget is booked under `spendId`.
  */
 export type LimitedKey = Omit<ClientKey, "limits"> & {
   of: "key" | "own_keys" | "person" | "team" | "budget";

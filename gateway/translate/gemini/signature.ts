@@ -1,7 +1,7 @@
 import type { Block } from "../reply.ts";
 import { openSealed, type Seal } from "../sealed.ts";
 
-/** In place of a signature that nobody knows (ai.google.dev, "Thought signatures"). */
+/** In place of a signature that no one knows (ai.google.dev, "Thought signatures"). */
 export const UNKNOWN_SIGNATURE = "skip_thought_signature_validator";
 
 /**
