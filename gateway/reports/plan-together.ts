@@ -1,3 +1,4 @@
+import { aggregateOf } from "./aggregates.ts";
 import { type Ask, contextOf, groupNames, isLong } from "./context.ts";
 import { POSTGRES } from "./engines.ts";
 import { asksForExplanation } from "./explained.ts";
@@ -12,7 +13,10 @@ export function isShareable(ask: Ask): boolean {
   // Tags make several groups, sessions are chosen first, explanations are joined, and percentiles of sums come last.
   const isPlain = !spec.dimensions.some((name) => name === "tag" || name === "session");
   if (engine !== POSTGRES || !isPlain || asksForExplanation(spec) || isSpread(spec)) return false;
-  return contextOf(ask).kind === null && !spec.measures.includes("latency_p95_ms");
+  const { kind, names } = contextOf(ask);
+  // What makes a figure a lower bound is one column of the facts, and differs for sums such as the list's cost.
+  const isSure = names.every((name) => aggregateOf(name).unsure === undefined);
+  return kind === null && isSure && !spec.measures.includes("latency_p95_ms");
 }
 
 /**
@@ -49,7 +53,7 @@ export function planTogether(asks: readonly [Ask, ...Ask[]]): Query {
     const window = context.ask.periods.previous === null ? " where current" : "";
     const factsFrom = `select f.*, ${all.join(", ")} from all_facts f${window}`;
     const shown = names.map((name) => (named.includes(name) ? name : `'' as ${name}`));
-    return `select ${part} as part, is_total, ${shown.join(", ")}, place, ${own.join(", ")} from (${statementOf({ ...context, factsFrom })}) x`;
+    return `select ${[`${part} as part`, "is_total", ...shown, "place", ...own].join(", ")} from (${statementOf({ ...context, factsFrom })}) x`;
   });
   const text = `with all_facts as materialized (${facts}\n)
 ${parts.join("\nunion all\n")}

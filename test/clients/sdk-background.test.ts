@@ -12,11 +12,14 @@ let gateway: WiredGateway;
 /** What the vendor says of each response. */
 const responses = new Map<string, Record<string, unknown>>();
 
+/** What has not been read when a connection breaks may be lost with it: streams break off after this. */
+const begunIsSeen = Promise.withResolvers<void>();
+
 const USAGE = { input_tokens: 1000, output_tokens: 100, total_tokens: 1100 };
 const end = (id: string, more: object) => responses.set(id, { ...responses.get(id), ...more });
 
 beforeAll(async () => {
-  vendor = await scriptedUpstream(({ method, path, body }, reply) => {
+  vendor = await scriptedUpstream(async ({ method, path, body }, reply) => {
     const [, id = "", verb] = /^\/v1\/responses\/([^/?]+)(\/cancel)?/.exec(path) ?? [];
     if (method === "POST" && id === "") {
       const made = `resp_${newId()}`;
@@ -38,6 +41,7 @@ beforeAll(async () => {
       );
       const text = { type: "response.output_text.delta", sequence_number: 1, item_id: "m", delta: "Hm" };
       reply.chunk(`data: ${JSON.stringify(text)}\n\n`);
+      await begunIsSeen.promise;
       return reply.close();
     }
     if (verb) end(id, { status: "cancelled" });
@@ -128,8 +132,10 @@ test.each([
 test("the gateway settles one whose stream broke off, which the vendor goes on making", async () => {
   const session = newId();
   const asked = { model: "gpt-pro-x", input: "Research.", background: true, max_output_tokens: 1000 };
-  const stream = client(session).responses.create({ ...asked, stream: true });
-  await stream.then(Array.fromAsync).catch(() => undefined);
+  const stream = await client(session).responses.create({ ...asked, stream: true });
+  await (async () => {
+    for await (const _ of stream) begunIsSeen.resolve();
+  })().catch(() => undefined);
   expect(await recordOf(session)).toMatchObject({ state: "upstream_broken", cost_usd: null, unpriced: true });
   end([...responses.keys()].at(-1) ?? "", { status: "completed", usage: USAGE });
   await until(async () => (await recordOf(session))?.cost_usd !== null);

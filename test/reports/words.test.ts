@@ -92,6 +92,18 @@ test("list cost, and what contract and cache saved, are lower bounds where a cal
   ]);
 });
 
+test("a report asked beside one of list costs is no lower bound for it", async () => {
+  const asked = (measure: "list_cost_usd" | "cost_usd") => ({
+    spec: specOf({ dimensions: ["surface"], measures: [measure] }),
+  });
+  const answers = await runner.runAll([asked("list_cost_usd"), asked("cost_usd"), asked("cost_usd")], NOW);
+  expect(answers.map(({ total }) => [Number(Object.values(total.current ?? {})[0]), total.floor])).toEqual([
+    [3, true],
+    [6.8, false],
+    [6.8, false],
+  ]);
+});
+
 test("billed and effective cost are spread over calls by their cost, and known where there is a bill", async () => {
   const sql = connect(database.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
   const at = "2026-01-01T00:00:00Z";
