@@ -17,7 +17,9 @@ export const PriceChangeView = closed({
   seen_at: Type.String(),
   actor: nullable(Type.String({ description: "Who approved or dismissed it." })),
   decided_at: Text,
-  before: Prices("The prices that applied when it was seen, as the list writes them. Null: the model had none."),
+  before: Prices(
+    "The prices that applied when it was seen, as the list writes them. Null: the model had none.",
+  ),
   after: Prices("The fetched prices."),
   offers: Type.Array(
     closed({
