@@ -443,7 +443,7 @@ function outcomeFigures(items: Item[], world: World): { figures: Figures; floor:
   };
 }
 
-const isMoney = (name: MeasureName) => name !== "costed_prs" && /cost|_usd$/.test(name);
+const isMoney = (name: MeasureName) => name !== "costed_prs" && /cost|_usd$|^budget_used$/.test(name);
 
 /** Rows by their groups, the total under no groups. */
 export function naiveReport(world: World, spec: Spec, now: Date): { rows: NaiveRow[]; total: NaiveRow } {
