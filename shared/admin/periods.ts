@@ -1,12 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { checked, closed, nullable, oneOf } from "../schema.ts";
+
+const MONTH = /^20\d\d-(0[1-9]|1[0-2])$/;
 
 /** `POST /admin/v1/periods/close` and `/reopen`. */
 export const PeriodBody = closed({
-  month: Type.String({
-    pattern: "^20\\d\\d-(0[1-9]|1[0-2])$",
-    description: "A month (UTC), such as `2026-10`.",
-  }),
+  month: checked<string>(
+    { type: "string", pattern: MONTH.source, description: "A month (UTC), such as `2026-10`." },
+    "a month such as 2026-10",
+    (value) => typeof value === "string" && MONTH.test(value),
+  ),
 });
 export type PeriodBody = Static<typeof PeriodBody>;
 
