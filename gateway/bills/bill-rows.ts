@@ -84,7 +84,7 @@ const belongingOf = (account: string): SealContext => ({
   purpose: "vendor_account",
 });
 
-/** Null if there is none, or if it was sealed with another master key. */
+/** Null if it is missing, or was sealed with another master key. */
 export const openAccountCredential = (
   { name, credential }: Pick<VendorAccountRow, "name" | "credential">,
   sealer: Sealer,

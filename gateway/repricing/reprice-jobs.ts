@@ -157,7 +157,7 @@ export const startRepriceJobs = (deps: RepriceJobsDeps & { log: Log }): Poller =
   poll({ log: deps.log, pollMs: POLL_MS, round: (stopping) => doRepriceJob(deps, { stopping }) });
 
 /**
- * Works on one job, or on the one with this id; false: there is none to work on. Progress is stored after every batch, so a
+ * Works on one job, or on the one with this id; false: no job waits. Progress is stored after every batch, so a
  * job continues where it stopped.
  */
 export async function doRepriceJob(

@@ -46,7 +46,7 @@ async function accountOf(reader: Reader, { kind, scopeId }: BudgetRow): Promise<
   return found;
 }
 
-/** The id of a key that is given by its id or its name; null: there is none. */
+/** The id of a key that is given by its id or its name; null: unknown. */
 export async function keyNamed(reader: Reader, id: string): Promise<string | null> {
   const isIt = isId(id) ? eq(keys.id, id) : eq(keys.name, id);
   const [key] = await reader

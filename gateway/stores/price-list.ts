@@ -76,7 +76,7 @@ const isUndecided = ({ state }: ListChangeRow): boolean => state === "waiting" |
 export const listChanges = (reader: Reader): Promise<ListChangeRow[]> =>
   reader.select().from(priceListChanges).where(isOurs).orderBy(desc(priceListChanges.id)).limit(1000);
 
-/** Decides about a change that waits. Null: there is none with this id. */
+/** Decides about a change that waits. Null: unknown id. */
 export async function decideChange(
   tx: Transaction,
   id: string,

@@ -234,7 +234,7 @@ const run = async (...words: string[]) => {
   return await new Response(child.stdout).text();
 };
 
-test("a restatement goes on after kill -9 in its midst; sums and versions agree with the database's own", async () => {
+test("a restatement continues after kill -9 halfway; sums and versions agree with the database's own", async () => {
   const price = { model: "dear-model", effective_from: "2026-10-05", input: "0.000007", output: "0.000011" };
   await gateway.admin("POST", "/prices", price);
   expect(

@@ -258,7 +258,7 @@ describe("OpenAI's invoice", () => {
     expect(one.parts.unexplained).toBe("0");
   });
 
-  test("names what nobody here asked for as unexplained", async () => {
+  test("names what no one here asked for as unexplained", async () => {
     vendor.answer({ counts: { input: 1_000_000 } });
     await fetch(`${vendor.url}/v1/embeddings`, {
       method: "POST",

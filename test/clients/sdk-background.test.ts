@@ -129,7 +129,7 @@ test.each([
   expect(await recordOf(session)).toMatchObject(expected);
 });
 
-test("the gateway settles one whose stream broke off, which the vendor goes on making", async () => {
+test("the gateway settles one whose stream broke off, which the vendor continues", async () => {
   const session = newId();
   const asked = { model: "gpt-pro-x", input: "Research.", background: true, max_output_tokens: 1000 };
   const stream = await client(session).responses.create({ ...asked, stream: true });

@@ -31,7 +31,7 @@ export function MonthAhead() {
   );
 }
 
-/** Days of the last week on which a team, a model or a key cost far more than usual. Nothing if there are none. */
+/** Days of the last week on which a team, a model or a key cost far more than usual. Hidden when there are no such days. */
 export function AnomalyList() {
   const { data } = useJson<Anomalies>(["anomalies"], "/admin/v1/anomalies", REFRESH);
   if (!data || data.data.length === 0) return null;

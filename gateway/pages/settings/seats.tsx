@@ -53,7 +53,7 @@ const USED_COLUMNS: readonly Column<UsedSeat>[] = [
   }),
 ];
 
-/** Seats of a month beside their use. Nothing is shown if there are none. */
+/** Seats of a month beside their use. Hidden without seats. */
 function UsedSeats({ month }: { month: string }) {
   const { data } = useJson<SeatUse>(["seats", month], `/admin/v1/seats/use?month=${month}`);
   if (!data || data.seats.length === 0) return null;
