@@ -5,6 +5,8 @@ import { reachDirectly } from "#shared/loopback.ts";
 import { VERSION } from "#shared/version.ts";
 import { printableText } from "./print/printable.ts";
 
+const resources = () => import("./commands/resources.ts");
+
 /** In the order of the help text. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unknown>>> = {
   start: async () => (await import("./commands/start.ts")).addStart,
@@ -41,6 +43,15 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => unkn
   bills: async () => (await import("./commands/bills.ts")).addBills,
   reconcile: async () => (await import("./commands/reconcile.ts")).addReconcile,
   periods: async () => (await import("./commands/periods.ts")).addPeriods,
+  statement: async () => (await resources()).addOne("statement"),
+  forecast: async () => (await resources()).addOne("forecast"),
+  anomalies: async () => (await resources()).addOne("anomalies"),
+  seats: async () => (await resources()).addGroup("seats"),
+  commitments: async () => (await resources()).addGroup("commitments"),
+  "vendor-accounts": async () => (await resources()).addGroup("vendor-accounts"),
+  prices: async () => (await resources()).addGroup("prices"),
+  discounts: async () => (await resources()).addGroup("discounts"),
+  "export-destination": async () => (await resources()).addGroup("export-destination"),
   restate: async () => (await import("./commands/reprice.ts")).addRestate,
   reprice: async () => (await import("./commands/reprice.ts")).addReprice,
   rollups: async () => (await import("./commands/rollups.ts")).addRollups,

@@ -262,6 +262,30 @@ test("a restatement continues after kill -9 halfway; sums and versions agree wit
   });
 });
 
+test("the command line prints a report with the costs that were known at an instant", async () => {
+  const report = async (...more: string[]) =>
+    (await run("report", "spend-by-model", "--from", WINDOW.from, "--to", "2026-10-31", ...more)).split("\n");
+  const [before] = await sql<
+    { at: Date }[]
+  >`select min(until_at) - interval '1 ms' as at from record_versions where reason = 'restated'`;
+  const asOf = ["--as-of", before?.at.toISOString() ?? ""];
+  const csv = async (...more: string[]) =>
+    (await report("--csv", ...more)).filter((line) => line.startsWith("dear-model"));
+  expect([await csv(), await csv(...asOf)]).toEqual([
+    [expect.stringContaining("dear-model,1.08e-7,")],
+    [expect.stringContaining("dear-model,1.8e-8,")],
+  ]);
+  expect((await report(...asOf)).join("\n")).toMatch(/dear-model +0\.000000018/);
+});
+
+test("the command line sets an alert, and prints the forecast and unusual days", async () => {
+  const to = "to={kind: slack, url: 'https://hooks.example.com/x'}";
+  expect(await run("alerts", "set", "money", "on=[threshold]", to)).toContain("+ alerts money");
+  expect(await run("alerts")).toMatch(/money +threshold +slack/);
+  expect(await run("forecast", "--period", "day")).toContain("spent usd: ");
+  expect(await run("anomalies", "--days", "9")).toMatch(/^from: \d{4}-/);
+});
+
 test("the command line closes a month, lists it, and opens it again", async () => {
   expect(await run("periods", "list")).toBe("No month was closed yet.\n");
   const usd = "0.000000108";

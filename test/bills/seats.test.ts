@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
 import { newId } from "#shared/ids.ts";
+import { TALLYGATE } from "#test/support/checkout.ts";
+import { scratch } from "#test/support/embedded.ts";
 import { ADMIN_KEY, fault, type World, world } from "../admin/world.ts";
 
 let it: World;
@@ -97,3 +99,89 @@ test("commitments and credits show what they covered and what is left", async ()
   );
   expect((await it.call("DELETE", `/commitments/${made.body.id}`)).status).toBe(204);
 });
+
+test("the command line lists, sets, imports and removes what money depends on, as a settings file does", async () => {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => it.app.handle(request) });
+  const place = scratch();
+  const run = async (...words: string[]) => {
+    const env = {
+      PATH: process.env["PATH"] ?? "",
+      HOME: place.path,
+      ADMIN_KEY,
+      CREDENTIAL: "sk-ant-admin-x",
+    };
+    const child = Bun.spawn([...TALLYGATE, ...words, "--url", `http://127.0.0.1:${server.port}`], {
+      ...{ env, stdout: "pipe", stderr: "pipe" },
+    });
+    const said = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { code: await child.exited, said: said.join("") };
+  };
+  const day = "effective_from=2026-11-01";
+  const seat = ["seats", "set", "person=Dee@example.com", "vendor=claude", "plan=Max", day];
+  expect(await run(...seat, "monthly_usd=100")).toMatchObject({
+    code: 0,
+    said: expect.stringMatching(/^\+ seats[\s\S]*1 created/),
+  });
+  expect((await run(...seat, "monthly_usd=200.50")).said).toMatch(
+    /monthly_usd: 100 → 200\.50\n[\s\S]*1 changed/,
+  );
+  expect((await run("seats", "list")).said).toMatch(
+    /\n\S{36} +dee@example\.com +claude +Max +200\.5\d* +2026-11-01/,
+  );
+  expect((await run("seats", "use", "--month", "2026-11", "--person", "dee@example.com")).said).toMatch(
+    /month: 2026-11\n\nseats\nperson [\s\S]*vendors\n/,
+  );
+
+  const csv = `${place.path}/commitments.csv`;
+  const rows = (usd: string) =>
+    `name,kind,provider,models,amount_usd,effective_from,effective_to\nreserved,commitment,echo,"[claude-*, o3]",${usd},2026-11-01,2026-12-01\n`;
+  await Bun.write(csv, rows("much"));
+  const wrong = await run("commitments", "import", csv);
+  expect(wrong).toMatchObject({
+    code: 1,
+    said: expect.stringMatching(/commitments\.csv:2 commitments\.0\.amount_usd: Expected/),
+  });
+  await Bun.write(csv, rows("7.25"));
+  expect((await run("commitments", "import", csv)).said).toContain("1 created");
+  expect((await run("commitments", "import", csv)).said).toContain("1 as declared");
+  const { data } = (await it.call("GET", "/commitments")).body;
+  expect(data[0]).toMatchObject({ name: "reserved", models: ["claude-*", "o3"], amount_usd: "7.25" });
+  expect((await run("commitments", "remove", data[0].id)).said).toBe("Deleted.\n");
+  expect((await run("commitments", "use")).said).toMatch(/\n\S+ +others +commitment/);
+
+  const account = ["vendor-accounts", "set", "acme", "vendor=anthropic", "rates={EUR: '1.08'}"];
+  expect((await run(...account, `credential=$\{CREDENTIAL}`)).said).toContain(
+    "credential: (from CREDENTIAL)",
+  );
+  expect((await it.call("GET", "/vendor-accounts/acme")).body).toMatchObject({
+    rates: { EUR: "1.08" },
+    has_credential: true,
+  });
+  const budget = [
+    "budgets",
+    "set",
+    "company",
+    "on={kind: organisation}",
+    "amount_usd=500",
+    "thresholds=[90]",
+  ];
+  expect((await run(...budget)).said).toContain("+ budgets company");
+  expect((await run("budgets")).said).toMatch(/company +organisation +hard +\$[\d.]+ +\$500 a month/);
+  expect((await run("budgets", "remove", "company")).said).toBe("Deleted.\n");
+  expect((await run("discounts", "set", "provider=echo", "percent=12.5", day)).said).toContain("1 created");
+  expect((await run("prices", "set", "model=m", "input=0.20", day, "--dry-run")).said).toContain(
+    "1 to create",
+  );
+  expect((await run("prices", "refresh")).said).toContain("PRICES_URL is not set");
+  expect((await run("prices", "changes")).said).toBe("fetched at: none\nfetches: false\n");
+  expect((await run("statement", "2026-11", "--format", "csv")).said).toMatch(
+    /^team,requests,[\s\S]*\ntotal,/,
+  );
+  expect((await run("statement", "2026-11", "--by", "cost_center")).said).toMatch(
+    /^month: 2026-11\nby: cost_center/,
+  );
+  expect((await run("export-destination", "show")).said).toContain("(404)");
+  expect((await run("seats", "set", "monthly_usd")).said).toContain("Expected member=value.");
+  await server.stop(true);
+  place.remove();
+}, 120_000);

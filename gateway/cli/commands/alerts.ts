@@ -3,13 +3,14 @@ import { AlertTest, AlertView } from "#shared/admin/alerts.ts";
 import { adminApi, expectShape, listAll } from "../client/api.ts";
 import { tableText } from "../print/table.ts";
 import { print, printJson, URL_OPTION } from "./common.ts";
+import { addChanges } from "./resources.ts";
 
 type Options = { url?: string; json?: true };
 
 export function addAlerts(program: Command): void {
   const alerts = program
     .command("alerts")
-    .description("List what is reported to whom, or send a test message.")
+    .description("List what is reported to whom, change it, or send a test message.")
     .option("--json", "print JSON")
     .option(...URL_OPTION)
     .action(async ({ url, json }: Options) => {
@@ -29,10 +30,15 @@ export function addAlerts(program: Command): void {
       if (!delivered) throw new Error(`The receiver did not take the message: ${failure}`);
       print("The receiver took the message.");
     });
+  addChanges(
+    alerts,
+    "alerts",
+    `\n  tallygate alerts set money on='[threshold]' to='{kind: email, url: "\${SMTP}", addresses: [a@example.com]}'`,
+  );
 }
 
 function listText(all: readonly AlertView[]): string {
-  if (all.length === 0) return "No alert is set: PUT /admin/v1/alerts/{name}, or `tallygate apply`.";
+  if (all.length === 0) return "No alert is set: `tallygate alerts set`, or `tallygate apply`.";
   const rows = all.map(({ name, on, to, enabled, last_sent_at: sent, failure }) => [
     name,
     on.join(", "),

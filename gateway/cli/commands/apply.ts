@@ -60,7 +60,11 @@ settings. Their fields are those of the admin API (/openapi).`;
 
 async function apply(file: string, options: Options): Promise<void> {
   const text = file === "-" ? await Bun.stdin.text() : await readNamed(file);
-  const named = file === "-" ? "standard input" : file;
+  await applyText(text, file === "-" ? "standard input" : file, options);
+}
+
+/** Applies a settings file's text; faults are named as in `named`. @throws DeclarationFault */
+export async function applyText(text: string, named: string, options: Options): Promise<void> {
   const declared = readDeclaration(text, named, (name) => readPresent([name]).get(name));
   const api = adminApi(options.url);
   if (options.secretsTo && !options.dryRun) mkdirSync(options.secretsTo, { recursive: true, mode: 0o700 });

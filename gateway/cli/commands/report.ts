@@ -10,13 +10,22 @@ import { clientGateway, readAdminKey } from "../client/settings.ts";
 import { movementText } from "../print/movement-text.ts";
 import { shortened } from "../print/printable.ts";
 import { resultText } from "../print/result-text.ts";
-import { type Filter, parseFilters, print, printData, printJson, URL_OPTION } from "./common.ts";
+import {
+  type Filter,
+  parseFilters,
+  parseInstant,
+  print,
+  printData,
+  printJson,
+  URL_OPTION,
+} from "./common.ts";
 
 type Options = {
   url?: string;
   range?: string;
   from?: string;
   to?: string;
+  asOf?: string;
   compare?: true;
   why?: true;
   filter?: Filter[];
@@ -32,6 +41,7 @@ export const addReport = (program: Command) =>
     .option("--range <range>", "7d, 30d, mtd or last_month (default: 30d)")
     .option("--from <time>", "start: a date or an RFC 3339 time")
     .option("--to <time>", "end: a date (inclusive) or an RFC 3339 time")
+    .option("--as-of <time>", "with the costs that were known then: a date or an RFC 3339 time", parseInstant)
     .option("--compare", "compare with the previous period")
     .option("--why", "also split the change in cost into rate, mix and volume")
     .option("--filter <dimension=values...>", "only these values, separated by commas", parseFilters)
@@ -76,16 +86,28 @@ async function report(query: URLSearchParams, options: Options): Promise<void> {
       : error;
   });
   const payload = expectShape(ReportPayload, answer, "The reports");
-  if (options.json) return printJson(payload);
-  if (options.csv) return printData((await csvOf(api, payload.reports)).trimEnd());
+  if (options.csv) return printData((await csvOf(api, payload.reports, options)).trimEnd());
+  const reports = await (options.asOf ? reportsAsOf(api, payload.reports, options) : payload.reports);
+  if (options.json) return printJson({ ...payload, reports });
   const width = process.stdout.columns || COLUMNS;
-  const texts = payload.reports.map(async ({ title, result }) => {
+  const texts = reports.map(async ({ title, result }) => {
     const text = result ? resultText(result, width) : FAILED;
     const why = options.why && result ? await whyText(api, result) : "";
     return `${shortened(title, width)}\n${text}${why}`;
   });
   print((await Promise.all(texts)).join("\n\n"));
 }
+
+/** The same reports, with the costs that were known at an instant. */
+const reportsAsOf = (api: Api, reports: readonly Report[], { asOf }: Options): Promise<Report[]> =>
+  Promise.all(
+    reports.map(async (report) => {
+      if (!report.result) return report;
+      const asked = { spec: report.result.spec, as_of: asOf };
+      const answer = await api.call("POST", "/v1/reports/query", asked);
+      return { ...report, result: expectShape(QueryAnswer, answer, "The report") };
+    }),
+  );
 
 async function whyText(api: Api, { spec }: Result): Promise<string> {
   if (spec.source !== "requests") return "";
@@ -122,9 +144,9 @@ function queryOf(ids: readonly string[], options: Options): URLSearchParams {
 }
 
 /** The gateway's own CSV of the same specification. */
-async function csvOf(api: Api, reports: readonly Report[]): Promise<string> {
+async function csvOf(api: Api, reports: readonly Report[], { asOf }: Options): Promise<string> {
   const [one, ...others] = reports;
   if (!one?.result || others.length > 0) throw new Error("--csv: Name one report.");
   const { spec }: Result = one.result;
-  return await api.text("POST", "/v1/reports/query?format=csv", { spec });
+  return await api.text("POST", "/v1/reports/query?format=csv", { spec, as_of: asOf });
 }
