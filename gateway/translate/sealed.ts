@@ -4,6 +4,12 @@ import type { Block } from "./reply.ts";
 /** Marks what this gateway packed, among what others put into `encrypted_content` and signatures. */
 export const SEAL = "tallygate.1.";
 
+/**
+ * In place of what a client of Anthropic's carries unread, where there is nothing to carry. Anthropic gets no part that has it
+ * (foreign-thoughts.ts), and it belongs to no vendor.
+ */
+export const UNREADABLE = `${SEAL}${Buffer.from('{"from":"none"}').toString("base64url")}`;
+
 /** Whose they are where a pack does not say. */
 const USUAL = { extra: "google", thought: "anthropic" };
 

@@ -15,7 +15,7 @@ import {
 import type { BodyPlace } from "./place.ts";
 import { type Prompt, type Tool, unnamedTool, type WebSearch } from "./prompt.ts";
 import type { Citation, SearchBlock } from "./reply.ts";
-import { SEAL } from "./sealed.ts";
+import { UNREADABLE } from "./sealed.ts";
 
 // The web search that a vendor runs: how each format declares it, and writes its results and what a text cites of them.
 
@@ -148,9 +148,6 @@ export function messagesCitation(citation: Json): Citation | null {
   if (citation["type"] !== "web_search_result_location" || url === null) return null;
   return { url, title: textIn(citation, "title") ?? "", quote: textIn(citation, "cited_text"), place: null };
 }
-
-/** Nothing that Anthropic could decrypt: it comes back to other vendors only (foreign-thoughts.ts). */
-const UNREADABLE = `${SEAL}e30`;
 
 export const writtenMessagesCitation = ({ url, title, quote, place }: Citation, text: string): object => ({
   type: "web_search_result_location",

@@ -1,8 +1,9 @@
 import type { Call } from "../call.ts";
+import { protoMember } from "../google-format.ts";
 import { scanJson } from "../http/scan.ts";
 import { thoughtsOf } from "../providers/endpoint.ts";
 import { isJson, type Json, jsonBytes, objectInBytes } from "../translate/exact-json.ts";
-import { UNKNOWN_SIGNATURE } from "../translate/gemini/signature.ts";
+import { openSignature, UNKNOWN_SIGNATURE } from "../translate/gemini/signature.ts";
 import { isSealed, SEAL } from "../translate/sealed.ts";
 import { NO_THOUGHT } from "../translate/thoughts.ts";
 import type { AnsweredAttempt, Attempt } from "./attempt.ts";
@@ -24,43 +25,98 @@ export function withoutForeignThoughts(attempt: Attempt, call: Call): Call | nul
   return { ...call, body: scanJson(jsonBytes({ ...rest, messages: kept })) };
 }
 
-/** What Google, Moonshot and DeepSeek say of a call without the thoughts that they want back. */
-export const LOST_THOUGHTS = /thought_signature|reasoning_content/;
+/** A call as it may be sent once more, where the refusal says this. */
+type Mended = { said: RegExp; call: Call };
+
+/** What Google, Moonshot and DeepSeek say of a call without the thoughts that they want back, or with another vendor's. */
+const LOST = /thought.?signature|reasoning_content/i;
+/** Vendors name the member that they do not know, or the signature that is not theirs. */
+const FOREIGN = /reasoning|signature|thinking/i;
 
 /**
- * The call with what its vendor takes for thoughts that no one knows, at each turn of calls whose own the client lost, as most
- * clients of chat completions do; null if it lost none. Gemini 3, Kimi and DeepSeek refuse such a call with 400, so only refused
- * calls are looked at.
+ * The calls to try, best first, where the one refused may have lost its vendor's thoughts, as most clients of chat completions lose
+ * them, or has those of the models that had the conversation before. Only refused calls are looked at.
  */
-export function withUnknownThoughts(
-  { answer, target, translation }: AnsweredAttempt,
-  call: Call,
-): Call | null {
-  if (answer.status !== 400 || call.surface !== "chat.completions" || translation) return null;
+export function mendedThoughts({ answer, target, translation }: AnsweredAttempt, call: Call): Mended[] {
+  if (answer.status !== 400 && answer.status !== 422) return [];
+  const request = objectInBytes(call.body.bytes);
   const { vendor, in: place } = thoughtsOf(target.provider.kind, target.model ?? "");
   const inText = place === "reasoning_content";
-  const request = objectInBytes(call.body.bytes);
-  const messages = request?.["messages"];
-  if (!(inText || vendor === "google") || !Array.isArray(messages)) return null;
-  const known = messages.map(inText ? withText : withSignature);
-  const isSame = known.every((message, index) => message === messages[index]);
-  return isSame ? null : { ...call, body: scanJson(jsonBytes({ ...request, messages: known })) };
+  const each = (member: string, change: (one: unknown) => unknown, said: RegExp): Mended[] => {
+    const list = request?.[member];
+    if (!Array.isArray(list)) return [];
+    const changed = list.map(change);
+    if (changed.every((one, index) => one === list[index])) return [];
+    return [{ said, call: { ...call, body: scanJson(jsonBytes({ ...request, [member]: changed })) } }];
+  };
+  switch (call.surface) {
+    case "chat.completions":
+      return [
+        ...(inText && !translation ? each("messages", withText, LOST) : []),
+        ...(vendor === "google" && !translation ? each("messages", withSignature, LOST) : []),
+        ...each("messages", withoutThoughts(place), FOREIGN),
+      ];
+    case "generate_content":
+      return translation ? [] : each("contents", withOwnSignatures, LOST);
+    default:
+      return [];
+  }
 }
 
-const callsIn = (message: Json): unknown[] =>
-  Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
+const listIn = (holder: Json, name: string): unknown[] => {
+  const list = holder[name];
+  return Array.isArray(list) ? list : [];
+};
 
 const withText = (message: unknown): unknown =>
-  isJson(message) && callsIn(message).length > 0 && !message["reasoning_content"]
+  isJson(message) && listIn(message, "tool_calls").length > 0 && !message["reasoning_content"]
     ? { ...message, reasoning_content: NO_THOUGHT }
     : message;
 
 function withSignature(message: unknown): unknown {
   if (!isJson(message)) return message;
-  const [first, ...others] = callsIn(message);
+  const [first, ...others] = listIn(message, "tool_calls");
   if (!isJson(first) || first["extra_content"] !== undefined) return message;
   const extra_content = { google: { thought_signature: UNKNOWN_SIGNATURE } };
   return { ...message, tool_calls: [{ ...first, extra_content }, ...others] };
+}
+
+/** Without the members that only other vendors read. OpenRouter's own pieces have an id, and those of this gateway have none. */
+const withoutThoughts =
+  (place: string | undefined) =>
+  (message: unknown): unknown => {
+    if (!isJson(message)) return message;
+    const { reasoning_content: text, reasoning_details: details, reasoning, ...rest } = message;
+    const own = listIn(message, "reasoning_details").filter((one) => isJson(one) && "id" in one);
+    const isSame =
+      place === "reasoning_details" ? own.length === listIn(message, "reasoning_details").length : !details;
+    if (isSame && (place !== undefined || !(text || reasoning))) return message;
+    return {
+      ...rest,
+      ...(place === "reasoning_content" && text ? { reasoning_content: text } : {}),
+      ...(place === "reasoning_details"
+        ? { reasoning, ...(own.length > 0 && { reasoning_details: own }) }
+        : {}),
+    };
+  };
+
+/** A content of Gemini's, whose first call has the signature of a thought: its own, or in place of one that no one knows. */
+function withOwnSignatures(content: unknown): unknown {
+  if (!isJson(content)) return content;
+  const parts = listIn(content, "parts").map((part) => {
+    const signature = protoMember(part, "thoughtSignature");
+    if (!isJson(part) || typeof signature !== "string" || openSignature(signature).length === 0) return part;
+    const { thoughtSignature: _, thought_signature: __, ...rest } = part;
+    return rest;
+  });
+  const first = parts.findIndex((part) => protoMember(part, "functionCall") !== undefined);
+  const call = parts[first];
+  if (isJson(call) && protoMember(call, "thoughtSignature") === undefined) {
+    parts[first] = { ...call, thoughtSignature: UNKNOWN_SIGNATURE };
+  }
+  return parts.every((part, index) => part === listIn(content, "parts")[index])
+    ? content
+    : { ...content, parts };
 }
 
 const answersTools = (message: unknown): boolean =>

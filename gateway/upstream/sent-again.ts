@@ -3,7 +3,7 @@ import type { Log } from "#shared/log.ts";
 import type { Call, Choice, Target } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
 import type { AnsweredAttempt, Attempt } from "./attempt.ts";
-import { LOST_THOUGHTS, withoutForeignThoughts, withUnknownThoughts } from "./foreign-thoughts.ts";
+import { mendedThoughts, withoutForeignThoughts } from "./foreign-thoughts.ts";
 import type { LearnedWires } from "./learned-wires.ts";
 import { otherWire, teaches, textOfRefusal, unread } from "./other-wire.ts";
 import type { Watchdog } from "./watchdog.ts";
@@ -30,13 +30,14 @@ export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused)
     await refused.answer.body?.cancel();
     return await send({ ...it, call: own });
   }
-  const marked = withUnknownThoughts(refused, it.call);
+  const mended = mendedThoughts(refused, it.call);
   const wire = otherWire(refused, it.call, deps.learnedWires);
-  if (!marked && !wire) return refused;
+  if (mended.length === 0 && !wire) return refused;
   const { whole, longer } = await readUpTo(deps, refused, { bytesMax: SHORT_BYTES_MAX });
   if (!whole) return unread(refused, longer);
   const text = textOfRefusal(refused, whole);
-  if (marked && LOST_THOUGHTS.test(text)) return await send({ ...it, call: marked });
+  const fitting = mended.find(({ said }) => said.test(text));
+  if (fitting) return await send({ ...it, call: fitting.call });
   if (!wire || !teaches(refused, text)) return unread(refused, whole);
   return await onOtherWire(deps, { ...it, target: { ...it.target, wire } }, { refused, send, whole });
 }

@@ -44,14 +44,14 @@ const openai = (session: string) =>
     defaultHeaders: headersOf(session),
   });
 
-type Ask = (model: VendorModel, session: string) => Promise<string[]>;
+type Ask = (models: readonly VendorModel[], session: string) => Promise<string[]>;
 
 /** `kept`: what the client keeps of an answer's message. */
 function chatting(kept: (message: OpenAI.ChatCompletionMessage) => OpenAI.ChatCompletionMessage): Ask {
-  return async (model, session) => {
+  return async (models, session) => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [];
     const tools = [{ type: "function" as const, function: { name: "weather", parameters: SCHEMA } }];
-    return await turns(async (turn, content) => {
+    return await turns(models, async ({ turn, content, model }) => {
       messages.push({ role: "user", content });
       for (;;) {
         const client = openai(session).chat.completions;
@@ -70,7 +70,7 @@ function chatting(kept: (message: OpenAI.ChatCompletionMessage) => OpenAI.ChatCo
 
 /** Three turns of each SDK, every other one streamed; their last texts. */
 const CLIENTS = {
-  async ai(model, session) {
+  async ai(models, session) {
     const sdk = createOpenAI({
       apiKey: gateway.secret,
       baseURL: `${gateway.url}/v1`,
@@ -78,24 +78,29 @@ const CLIENTS = {
     });
     const tools = { weather: tool({ inputSchema: jsonSchema<object>(SCHEMA), execute: () => "rain" }) };
     const messages: ModelMessage[] = [];
-    const said: string[] = [];
-    for (const [turn, content] of QUESTIONS.entries()) {
+    return await turns(models, async ({ turn, content, model }) => {
       messages.push({ role: "user", content });
-      const call = { model: sdk(model), tools, messages, stopWhen: stepCountIs(3), maxRetries: 0 };
+      const providerOptions = { openai: { store: false, forceReasoning: true } };
+      const call = {
+        model: sdk(model),
+        tools,
+        messages,
+        stopWhen: stepCountIs(3),
+        maxRetries: 0,
+        providerOptions,
+      };
       if (turn % 2 === 0) {
         const whole = await generateText(call);
         messages.push(...whole.responseMessages);
-        said.push(whole.text);
-      } else {
-        const streamed = streamText({ ...call, onError: ({ error }) => Promise.reject(error) });
-        said.push(await streamed.text);
-        messages.push(...(await streamed.responseMessages));
+        return whole.text;
       }
-    }
-    return said;
+      const streamed = streamText({ ...call, onError: ({ error }) => Promise.reject(error) });
+      messages.push(...(await streamed.responseMessages));
+      return await streamed.text;
+    });
   },
 
-  async agents(model, session) {
+  async agents(models, session) {
     const runner = new Runner({
       modelProvider: new OpenAIProvider({ openAIClient: openai(session) as never }),
       tracingDisabled: true,
@@ -106,26 +111,24 @@ const CLIENTS = {
       parameters: SCHEMA as never,
       execute: () => "rain",
     });
-    const agent = new Agent({ name: "sky", model, tools: [weather] });
     let history: AgentInputItem[] = [];
-    const said: string[] = [];
-    for (const [turn, content] of QUESTIONS.entries()) {
+    return await turns(models, async ({ turn, content, model }) => {
+      const agent = new Agent({ name: "sky", model, tools: [weather] });
       const input: AgentInputItem[] = [...history, { role: "user", content }];
       const result =
         turn % 2 === 0 ? await runner.run(agent, input) : await runner.run(agent, input, { stream: true });
       if ("completed" in result) await result.completed;
-      said.push(String(result.finalOutput));
       history = result.history;
-    }
-    return said;
+      return String(result.finalOutput);
+    });
   },
 
   openai: chatting((message) => message),
 
-  async responses(model, session) {
+  async responses(models, session) {
     const input: OpenAI.Responses.ResponseInput = [];
     const tools = [{ type: "function" as const, name: "weather", parameters: SCHEMA, strict: true }];
-    return await turns(async (turn, content) => {
+    return await turns(models, async ({ turn, content, model }) => {
       input.push({ role: "user", content });
       for (;;) {
         const client = openai(session).responses;
@@ -140,7 +143,7 @@ const CLIENTS = {
     });
   },
 
-  async anthropic(model, session) {
+  async anthropic(models, session) {
     const client = new Anthropic({
       apiKey: gateway.secret,
       baseURL: gateway.url,
@@ -148,7 +151,7 @@ const CLIENTS = {
       defaultHeaders: headersOf(session),
     });
     const messages: Anthropic.MessageParam[] = [];
-    return await turns(async (turn, content) => {
+    return await turns(models, async ({ turn, content, model }) => {
       messages.push({ role: "user", content });
       for (;;) {
         const thinking =
@@ -178,14 +181,14 @@ const CLIENTS = {
     });
   },
 
-  async genai(model, session) {
+  async genai(models, session) {
     const ai = new GoogleGenAI({
       apiKey: gateway.secret,
       httpOptions: { baseUrl: gateway.url, headers: headersOf(session) },
     });
     const contents: Content[] = [];
     const config = { tools: [{ functionDeclarations: [{ name: "weather", parametersJsonSchema: SCHEMA }] }] };
-    return await turns(async (turn, text) => {
+    return await turns(models, async ({ turn, content: text, model }) => {
       contents.push({ role: "user", parts: [{ text }] });
       for (;;) {
         const call = { model, contents, config };
@@ -208,9 +211,15 @@ const CLIENTS = {
   },
 } satisfies Record<string, Ask>;
 
-async function turns(ask: (turn: number, question: string) => Promise<string>): Promise<string[]> {
+type Turn = { turn: number; content: string; model: VendorModel };
+
+/** Three turns, at the models in turn. */
+async function turns(models: readonly VendorModel[], ask: (it: Turn) => Promise<string>): Promise<string[]> {
   const said: string[] = [];
-  for (const [turn, question] of QUESTIONS.entries()) said.push(await ask(turn, question));
+  for (const [turn, content] of QUESTIONS.entries()) {
+    const model = models[turn % models.length];
+    if (model) said.push(await ask({ turn, content, model }));
+  }
   return said;
 }
 
@@ -223,7 +232,7 @@ test.each(CELLS)(
   async (client, model) => {
     world.forget();
     const session = newId();
-    expect(await CLIENTS[client](model, session)).toEqual([ANSWER, ANSWER, ANSWER]);
+    expect(await CLIENTS[client]([model], session)).toEqual([ANSWER, ANSWER, ANSWER]);
     // OpenAI's chat completions say once that these models are reached by responses.
     expect(world.refused()).toEqual([]);
     const records = await gateway.records(session, 6);
@@ -246,7 +255,7 @@ test.each(["gemini-3-pro-preview", "kimi-k2-thinking", "deepseek-v4"] as const)(
         tool_calls: tool_calls.map((call) => ({ ...call, ...{ extra_content: undefined } })),
       }),
     }));
-    expect(await losing(model, session)).toEqual([ANSWER, ANSWER, ANSWER]);
+    expect(await losing([model], session)).toEqual([ANSWER, ANSWER, ANSWER]);
     expect(world.refused().filter((text) => LOST_THOUGHTS.test(text))).toHaveLength(5);
     const records = await gateway.records(session, 6);
     expect(records.map(({ state, status }) => [state, status])).toEqual(Array(6).fill(["ok", 200]));
@@ -254,3 +263,18 @@ test.each(["gemini-3-pro-preview", "kimi-k2-thinking", "deepseek-v4"] as const)(
     expect(usd).toBeCloseTo(billOf(model, 6), 12);
   },
 );
+
+/** Each model before and after models of two other vendors. */
+const SWITCHES = MODELS.flatMap((model, index) => {
+  const at = (step: number) => MODELS[(index + step) % MODELS.length] ?? model;
+  return [[model, at(1), at(3)] as const, [at(3), at(1), model] as const];
+});
+
+test.each(
+  (Object.keys(CLIENTS) as (keyof typeof CLIENTS)[]).flatMap((client) =>
+    SWITCHES.map((models) => [client, models.join(", "), models] as const),
+  ),
+)("%s over %s in one conversation", async (client, _, models) => {
+  world.forget();
+  expect(await CLIENTS[client](models, newId())).toEqual([ANSWER, ANSWER, ANSWER]);
+});

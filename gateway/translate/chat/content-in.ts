@@ -125,7 +125,8 @@ function thoughtParts(one: unknown, place: BodyPlace): Part[] {
   const { text, signature, data } = one;
   const [sealed] = openSealed(String(data ?? signature ?? ""));
   if (sealed) return [{ ...sealed, at: place }];
-  const from = "anthropic";
+  // OpenRouter says in which vendor's format they are.
+  const from = String(one["format"] ?? "anthropic").startsWith("anthropic") ? "anthropic" : "other";
   if (one["type"] === "reasoning.encrypted" && typeof data === "string") {
     return [{ kind: "redacted", data, from, at: place }];
   }

@@ -12,6 +12,7 @@ import {
   type ReplyStep,
   type SearchBlock,
 } from "../reply.ts";
+import { UNREADABLE } from "../sealed.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { messagesSearchBlocks, writtenMessagesCitation } from "../web-search.ts";
 import { namedEvent, type StepWriter, type WriterContext } from "../writing.ts";
@@ -78,7 +79,7 @@ function contentBlock(block: Exclude<Block, SearchBlock>, { options, seal }: Wri
       return {
         type: "thinking",
         thinking: options.omitted ? "" : block.text,
-        signature: seal(block) ?? "",
+        signature: seal(block) ?? UNREADABLE,
       };
     case "redacted":
     case "extra":
@@ -161,8 +162,8 @@ export function messageWriter({ options, usage, seal }: WriterContext): StepWrit
   };
 
   const closing = (block: Block, before = ""): string => {
-    const signature = block.kind === "thinking" ? seal(block) : null;
-    const signed = signature === null ? "" : delta({ type: "signature_delta", signature });
+    const signature = block.kind === "thinking" && (seal(block) ?? UNREADABLE);
+    const signed = signature ? delta({ type: "signature_delta", signature }) : "";
     return before + signed + event("content_block_stop", { index });
   };
 
