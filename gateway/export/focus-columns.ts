@@ -48,6 +48,7 @@ const FOCUS_COLUMNS = {
   SubAccountName: column("string", true),
   SubAccountType: column("string", true),
   Tags: column("json", true),
+  x_BilledCostKnown: column("boolean"),
   x_Floor: column("boolean"),
   x_ListCostKnown: column("boolean"),
   x_Model: column("string", true),

@@ -1,13 +1,15 @@
-import { sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { rollupState } from "#drizzle/schema/rollups.ts";
 import { decimalQuotient, formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Spec } from "#shared/report.ts";
 import { GatewayError } from "../errors.ts";
 import { NONE } from "../reports/dimensions.ts";
-import { PRICE_LINES } from "../reports/engines.ts";
+import { POSTGRES, PRICE_LINES } from "../reports/engines.ts";
+import { parameters, type Query } from "../reports/parameters.ts";
 import type { Span } from "../reports/rollup/cover.ts";
 import { LIST_COST } from "../reports/savings.ts";
+import { factorSql, type Spread, spreadFor } from "../reports/spread.ts";
 import type { FocusRow } from "./focus-columns.ts";
 
 const DAY_MS = 86_400_000;
@@ -23,6 +25,9 @@ type Charge = {
   unit_usd: string | null;
   units: string;
   usd: string;
+  billed_usd: string;
+  billed_known: boolean;
+  effective_usd: string;
   list_usd: string;
   list_known: boolean;
   floor: boolean;
@@ -31,20 +36,24 @@ type Charge = {
 
 /**
  * What calls of a span cost by provider, model, tier, team, cost centre, key, unit and its price. The list's cost of a call belongs to its units
- * in proportion to their cost; what rounding leaves, to the first. An unknown one counts as the cost, and is marked.
+ * in proportion to their cost; what rounding leaves, to the first. An unknown one counts as the cost, and is marked; so does what is
+ * billed for a day without a bill.
  */
-const charges = (from: string, to: string) => sql<Charge>`with calls as (
+function charges({ fromMs, toMs }: Span, spread: Spread): Query {
+  const params = parameters();
+  const { billed, paid, joins } = factorSql({ engine: POSTGRES, spread }, params);
+  const text = `with calls as (
   select q.id, q.provider, q.model, q.service_tier as tier, q.teams[1] as team, q.cost_center, k.name as key, q.price, q.cost_usd,
-    q.partial as floor, ${sql.raw(LIST_COST)} as list_usd, q.cost_basis
-  from requests q left join keys k on k.org_id = q.org_id and k.id = q.key_id
-  where q.org_id = ${DEFAULT_ORG} and q.started_at >= ${from} and q.started_at < ${to}
+    q.partial as floor, ${LIST_COST} as list_usd, q.cost_basis, ${billed} as billed, ${paid} as paid
+  from requests q left join keys k on k.org_id = q.org_id and k.id = q.key_id${joins}
+  where q.org_id = '${DEFAULT_ORG}' and q.started_at >= ${params.instant(fromMs)} and q.started_at < ${params.instant(toMs)}
     and q.channel <> 'subscription' and q.cost_usd is not null
 ), lines as (
   select c.*, x.kind, x.units, x.unit_usd, x.usd, row_number() over (partition by c.id order by x.kind, x.unit_usd) as place,
     case when c.list_usd is null or c.cost_usd = 0 then x.usd else round(x.usd * c.list_usd / c.cost_usd, 24) end as share
   from calls c cross join lateral (
     with p as materialized (select m[1] as kind, m[2]::numeric as units, m[3]::numeric as unit_usd, m[2]::numeric * m[3]::numeric as usd
-      from regexp_matches(c.price #>> '{}', '${sql.raw(PRICE_LINES)}', 'g') m where c.cost_basis is distinct from 'vendor')
+      from regexp_matches(c.price #>> '{}', '${PRICE_LINES}', 'g') m where c.cost_basis is distinct from 'vendor')
     select * from p union all select 'request', 1, null, left_over
     from (select c.cost_usd - coalesce(sum(usd), 0) as left_over, count(*) as n from p) d
     where left_over <> 0 or (n = 0 and c.list_usd <> 0)) x
@@ -54,9 +63,12 @@ const charges = (from: string, to: string) => sql<Charge>`with calls as (
   from lines l
 )
 select provider, model, tier, team, cost_center, key, kind, unit_usd::text, sum(units)::text as units, sum(usd)::text as usd,
+  trim_scale(sum(usd * coalesce(billed, 1)))::text as billed_usd, billed is not null as billed_known, trim_scale(sum(usd * paid))::text as effective_usd,
   sum(list_share)::text as list_usd, list_usd is not null as list_known, bool_or(floor) as floor, count(distinct id)::text as requests
-from shared group by provider, model, tier, team, cost_center, key, kind, shared.unit_usd, (list_usd is not null)
-order by provider, model, tier, team, cost_center, key, kind, shared.unit_usd, list_known`;
+from shared group by provider, model, tier, team, cost_center, key, kind, shared.unit_usd, (list_usd is not null), (billed is not null)
+order by provider, model, tier, team, cost_center, key, kind, shared.unit_usd, list_known, billed_known`;
+  return { text, params: params.values };
+}
 
 /**
  * FOCUS rows are of single records.
@@ -72,16 +84,26 @@ export async function requireKept(
   throw new GatewayError("invalid_request", `${name}: single records are kept since ${state.rawFrom}`);
 }
 
+const SPREAD: Pick<Spec, "source" | "measures"> = {
+  source: "requests",
+  measures: ["billed_cost_usd", "effective_cost_usd"],
+};
+
 /** FOCUS rows of a span, a day (UTC) at a time: no more than one day is held. */
 export async function* focusRows(
-  database: Pick<Database, "db">,
+  { sql }: Pick<Database, "sql">,
   { fromMs, toMs }: Span,
 ): AsyncGenerator<FocusRow[]> {
+  const ask = async <Row extends object>({ text, params }: Query) =>
+    sql.unsafe<Row[]>(
+      text,
+      params.map((param) => (typeof param === "string" ? param : [...param])),
+    );
+  const periods = { current: { fromMs, toMs }, previous: null };
+  const spread = await spreadFor(ask, { orgId: DEFAULT_ORG, spec: SPREAD, periods });
   for (let at = fromMs; at < toMs; at = Math.floor(at / DAY_MS) * DAY_MS + DAY_MS) {
     const end = Math.min(Math.floor(at / DAY_MS) * DAY_MS + DAY_MS, toMs);
-    const rows = await database.db.execute<Charge>(
-      charges(new Date(at).toISOString(), new Date(end).toISOString()),
-    );
+    const rows = await ask<Charge>(charges({ fromMs: at, toMs: end }, spread));
     if (rows.length > 0) yield [...rows].map((row) => focusRow(row, at));
   }
 }
@@ -126,7 +148,7 @@ function focusRow(row: Charge, atMs: number): FocusRow {
   const details = { x_TokenType: kind, ...(tier !== null && { x_ServiceTier: tier }) };
   return {
     ...SAME,
-    BilledCost: usd,
+    BilledCost: row.billed_usd,
     BillingAccountId: vendor,
     BillingAccountName: provider,
     BillingPeriodEnd: instant(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1)),
@@ -138,7 +160,7 @@ function focusRow(row: Charge, atMs: number): FocusRow {
     ConsumedUnit: unit,
     ContractedCost: usd,
     ContractedUnitPrice: price,
-    EffectiveCost: usd,
+    EffectiveCost: row.effective_usd,
     HostProviderName: vendor,
     InvoiceIssuerName: vendor,
     ListCost: list_usd,
@@ -155,6 +177,7 @@ function focusRow(row: Charge, atMs: number): FocusRow {
     SubAccountName: team,
     SubAccountType: team === null ? null : "Team",
     Tags: tags.length === 0 ? null : JSON.stringify(Object.fromEntries(tags)),
+    x_BilledCostKnown: row.billed_known,
     x_Floor: row.floor,
     x_ListCostKnown: row.list_known,
     x_Model: model,

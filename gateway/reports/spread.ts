@@ -18,13 +18,15 @@ const QUERIES = { billed_cost_usd: "billed", effective_cost_usd: "paid" } as con
 type Spreading = keyof typeof QUERIES;
 const isSpreading = (name: MeasureName): name is Spreading => Object.hasOwn(QUERIES, name);
 
-export const isSpread = ({ source, measures }: Spec): boolean =>
+type Measured = Pick<Spec, "source" | "measures">;
+
+export const isSpread = ({ source, measures }: Measured): boolean =>
   source === "requests" && measures.some(isSpreading);
 
 /** Asks for the factors that a report needs. */
 export async function spreadFor(
   postgres: (query: Query) => Promise<readonly AnswerRow[]>,
-  { orgId, spec, periods }: { orgId: string; spec: Spec; periods: Periods },
+  { orgId, spec, periods }: { orgId: string; spec: Measured; periods: Periods },
 ): Promise<Spread> {
   const of = async (name: Spreading, query: (orgId: string, periods: Periods) => Query) =>
     spec.measures.includes(name) ? await postgres(query(orgId, periods)) : [];
@@ -102,11 +104,18 @@ function paidQuery(orgId: string): Query {
 type Asked = { engine: Engine; spec: Spec; spread?: Spread };
 
 /** The columns of a call's parts, and the tables to join to calls `q`. */
-export function spreadSql(
-  { engine, spec, spread }: Asked,
-  params: Parameters,
-): { columns: string; joins: string } {
+export function spreadSql({ engine, spec, spread }: Asked, params: Parameters) {
   if (!isSpread(spec) || spread === undefined) return { columns: "", joins: "" };
+  const { billed, paid, joins } = factorSql({ engine, spread }, params);
+  return {
+    columns: `,
+    q.cost_usd * ${billed} as on_bill_usd, q.cost_usd * ${paid} as effective_usd`,
+    joins,
+  };
+}
+
+/** The factors of a call `q`, of which `billed` is null where there is no bill, and the tables to join to it. */
+export function factorSql({ engine, spread }: { engine: Engine; spread: Spread }, params: Parameters) {
   // ClickHouse names columns that two tables have by their table.
   const table = (rows: readonly AnswerRow[], names: readonly string[]) =>
     listedRows({ engine, params, prefix: "of_" }, rows, names);
@@ -116,18 +125,18 @@ export function spreadSql(
     ([zone, rows], i) =>
       `left join (${table(rows, ["provider", "day", "factor"])}) b${i} on b${i}.of_provider = q.provider and b${i}.of_day = ${day(zone)}`,
   );
-  const paid = spread.paid.length > 0;
-  if (paid) {
+  const isPaid = spread.paid.length > 0;
+  if (isPaid) {
     joins.push(`left join (${table(spread.paid, ["provider", "model", "day", "factor"])}) paid on paid.of_provider = q.provider
       and paid.of_model = coalesce(q.response_model, q.model) and paid.of_day = ${day("UTC")}`);
   }
-  const billed = [...zones.map((_, i) => engine.exact(`b${i}.of_factor`)), engine.exact("''")];
-  const factor = paid
+  const factors = [...zones.map((_, i) => engine.exact(`b${i}.of_factor`)), engine.exact("''")];
+  const factor = isPaid
     ? `coalesce(${engine.exact("paid.of_factor")}, ${engine.exact("'1'")})`
     : engine.exact("'1'");
   return {
-    columns: `,
-    q.cost_usd * coalesce(${billed.join(", ")}) as on_bill_usd, q.cost_usd * ${factor} as effective_usd`,
+    billed: `coalesce(${factors.join(", ")})`,
+    paid: factor,
     joins: joins.map((join) => `\n  ${join}`).join(""),
   };
 }

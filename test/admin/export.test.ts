@@ -153,17 +153,44 @@ describe("FOCUS 1.4", () => {
   });
 
   test("their sums are the report's, to the last digit", async () => {
+    // The bill of one day has taxes, that of another is a third of what was metered; a third day has none.
+    await it.call("PUT", "/providers/anthropic", { kind: "anthropic", credential: "sk-test" });
+    await it.call("PUT", "/vendor-accounts/acme", { vendor: "anthropic" });
+    const bill = "day,amount,category\n2026-10-31,0.000132,usage\n2026-11-01,1,usage\n2026-11-01,0.19,tax\n";
+    const mapping = encodeURIComponent('{"day":"day","amount":"amount","category":"category"}');
+    const path = `/vendor-bills/import?account=acme&format=focus&mapping=${mapping}`;
+    const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+    expect(await it.raw(path, { method: "POST", body: bill, headers })).toMatchObject({ status: 200 });
+    const term = { effective_from: "2026-10-01", effective_to: "2026-11-02", provider: "anthropic" };
+    const credit = { name: "credit", kind: "credit", amount_usd: "0.3", worth_usd: "0.7", models: ["m1"] };
+    expect((await it.call("POST", "/commitments", { ...credit, ...term })).status).toBe(201);
     const rows = await focus();
     const sum = (name: string, among = rows) => among.reduce((all, row) => all + exact(row[name] ?? ""), 0n);
     const runner = reportRunner({ url: it.url });
     const spec = checkSpec({
-      ...{ source: "requests", dimensions: [], measures: ["cost_usd", "list_cost_usd"], filters: {} },
+      ...{
+        source: "requests",
+        dimensions: [],
+        measures: ["cost_usd", "list_cost_usd", "billed_cost_usd", "effective_cost_usd"],
+        filters: {},
+      },
       ...{ range: { from: "2026-10-30", to: "2026-11-02" }, compare: "none", view: "table" },
     });
     const { total } = await runner.run(spec, new Date("2026-11-20T00:00:00Z"));
     await runner.close();
-    for (const name of ["BilledCost", "ContractedCost", "EffectiveCost"])
-      expect(sum(name)).toBe(exact("0.791584"));
+    const billed = sum(
+      "BilledCost",
+      rows.filter((row) => String(row["x_BilledCostKnown"]) === "true"),
+    );
+    const usd = (amount: bigint) => Number(`${amount}e-60`);
+    expect(total.current).toMatchObject({
+      billed_cost_usd: usd(billed),
+      effective_cost_usd: usd(sum("EffectiveCost")),
+    });
+    expect(usd(billed)).toBeCloseTo(1.190132, 18);
+    expect(sum("BilledCost") - billed).toBe(exact("0.04"));
+    expect(sum("EffectiveCost")).toBeLessThan(sum("ContractedCost"));
+    expect(sum("ContractedCost")).toBe(exact("0.791584"));
     expect(total.current?.cost_usd).toBe(0.791584);
     const listed = sum(
       "ListCost",
