@@ -186,6 +186,20 @@ export const SURFACES = {
     upstreamPath: "/models",
     methods: { whole: "batchEmbedContents" },
   },
+  invoke: {
+    path: "/model/{model}/invoke",
+    aliases: ["/model/{model}/invoke-with-response-stream"],
+    wire: "bedrock",
+    routeSurface: "chat",
+    upstreamPath: "",
+  },
+  converse: {
+    path: "/model/{model}/converse",
+    aliases: ["/model/{model}/converse-stream"],
+    wire: "bedrock",
+    routeSurface: "chat",
+    upstreamPath: "",
+  },
   pass_through: {
     path: "/providers/{name}/{path}",
     wire: "vendor",

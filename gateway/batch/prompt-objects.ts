@@ -71,6 +71,9 @@ export async function askForObject(deps: BatchDeps, it: ObjectRequest): Promise<
   return await shown(deps, it, { answer, provider, own });
 }
 
+/** Of whole accounts. Other lists are parts of a thing that the key may read, such as the versions of a vendor's skill. */
+const LISTS = /\/(?:files|skills|cachedContents)\/?$/;
+
 type Answered = { answer: Response; provider: Provider; own: FileRow | null | undefined };
 
 async function shown(deps: BatchDeps, it: ObjectRequest, { answer, provider, own }: Answered) {
@@ -82,8 +85,8 @@ async function shown(deps: BatchDeps, it: ObjectRequest, { answer, provider, own
   if (!answer.ok) return relayedAnswer(answer, bytes);
   if (request.method === "POST") await noteMade(deps, it, { provider, bytes });
   if (request.method === "DELETE" && own) await markDeleted(deps, own.id);
-  if (request.method !== "GET" || own) return forwarded(answer, it, bytes);
-  // A list: what the key made, and what the vendor offers to everyone.
+  if (request.method !== "GET" || own || !LISTS.test(it.path)) return forwarded(answer, it, bytes);
+  // What the key made, and what the vendor offers to everyone.
   const isOwn = async (id: string, { source }: Json) =>
     source === "anthropic" || (await findFile(deps.database, key.id, id)) !== null;
   return forwarded(answer, it, await withItems(bytes, isOwn));

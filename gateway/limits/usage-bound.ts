@@ -87,6 +87,8 @@ const ANSWERS = {
   "generate_content.count_tokens": "nothing",
   embed_content: "nothing",
   "embed_content.batch": "nothing",
+  invoke: "text",
+  converse: "text",
   pass_through: "text",
 } as const satisfies Record<SurfaceName, "text" | "pieces" | "nothing">;
 
@@ -134,6 +136,16 @@ function choicesOf({ surface, member }: RequestSize): number {
   return isChoosing ? Math.max(wholeOr(member("n"), 1), wholeOr(member("best_of"), 1)) : 1;
 }
 
+/** Members that limit an answer; the last is Llama's on Bedrock. */
+const LIMITS = ["max_completion_tokens", "max_tokens", "max_output_tokens", "max_gen_len"];
+/** Gemini's, and on Bedrock those of `converse`, Nova and Titan (AWS, "Inference request parameters"). */
+const LIMITS_WITHIN = [
+  ["generationConfig", "maxOutputTokens"],
+  ["inferenceConfig", "maxTokens"],
+  ["inferenceConfig", "maxNewTokens"],
+  ["textGenerationConfig", "maxTokenCount"],
+] as const;
+
 function outputOf(
   size: RequestSize,
   contextTokens: number | null,
@@ -144,10 +156,8 @@ function outputOf(
   const allowed =
     ANSWERS[surface] === "text"
       ? [
-          ...["max_completion_tokens", "max_tokens", "max_output_tokens"].map((name) =>
-            wholeOr(member(name), 0),
-          ),
-          wholeOr(protoMember(member("generationConfig"), "maxOutputTokens"), 0),
+          ...LIMITS.map((name) => wholeOr(member(name), 0)),
+          ...LIMITS_WITHIN.map(([holder, name]) => wholeOr(protoMember(member(holder), name), 0)),
         ]
       : [];
   const most = Math.max(0, ...allowed);
@@ -158,13 +168,15 @@ function outputOf(
 
 const refersElsewhere = ({ surface, member }: RequestSize): boolean =>
   ANSWERS[surface] === "text" &&
-  // Completions' `prompt` is the text itself.
   REFERENCES.some(
-    (name) => !(name === "prompt" && surface === "completions") && (member(name) ?? null) !== null,
+    (name) => !(name === "prompt" && PROMPTED.includes(surface)) && (member(name) ?? null) !== null,
   );
 
-/** Members that make a part of Gemini's more than text. */
-const MEDIA = ["inlineData", "fileData"];
+/** Surfaces whose `prompt` is the text itself. */
+const PROMPTED: readonly SurfaceName[] = ["completions", "invoke"];
+
+/** Members that make a part of Gemini's or Bedrock's more than text. */
+const MEDIA = ["inlineData", "fileData", "s3Location"];
 
 /** Deeper than any real message is nested. */
 const DEPTH_MAX = 16;

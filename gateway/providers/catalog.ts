@@ -60,10 +60,11 @@ export const PROVIDERS = {
     outputLimitMember: "max_completion_tokens",
     ...AZURE_PRICES,
   },
-  // `https://bedrock-runtime.{region}.amazonaws.com`, Anthropic's models; the credential is an API key of Bedrock's,
+  // `https://bedrock-runtime.{region}.amazonaws.com`, Anthropic's models, and any at Bedrock's own addresses; the credential is an API key of Bedrock's,
   // or `AKID:SECRET` or `AKID:SECRET:TOKEN`.
   bedrock: {
     ...ANTHROPIC_LIKE,
+    otherWires: ["bedrock"],
     lacks: ["messages.count_tokens"],
     auth: "aws",
     hostedBy: "bedrock",

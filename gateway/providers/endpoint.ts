@@ -78,9 +78,15 @@ export function upstreamUrl(provider: Provider, called: Called): string {
   const facts: ProviderFacts = PROVIDERS[provider.kind];
   const { methods } = surfaceFacts(surface);
   if (methods) return geminiUrl(provider, called, methods);
+  if (SURFACES[surface].wire === "bedrock") return bedrockUrl(provider, called);
   const atHost = facts.hostPaths?.[surface];
   if (atHost !== undefined) return new URL(provider.baseUrl).origin + atHost;
   return providerUrl(provider, facts.paths?.[surface] ?? SURFACES[surface].upstreamPath);
+}
+
+function bedrockUrl({ baseUrl }: Provider, { surface, model, streamed }: Called): string {
+  const { path, aliases: [ofStreams = path] = [] } = surfaceFacts(surface);
+  return baseUrl + (streamed ? ofStreams : path).replace("{model}", encodeURIComponent(model ?? ""));
 }
 
 /** In Gemini's format the model and the method are in the path. Streams are always requested as events. */

@@ -30,7 +30,8 @@ export function servedModel(request: ModelRequest): { provider: Provider; route:
   return null;
 }
 
-function destinationOn(
+/** Where a call of the model on the surface would go. */
+export function destinationOn(
   surface: SurfaceName,
   { directory, key, model, knowledge }: ModelRequest,
 ): Destination | null {

@@ -2,11 +2,11 @@ import { Elysia } from "elysia";
 import type { BatchSurfaceDeps } from "./batch-surface.ts";
 import { batchesSurface, filesSurface } from "./batches.ts";
 import { type KeptResponsesDeps, keptResponses } from "./kept-responses.ts";
-import { type ModelsDeps, models } from "./models.ts";
+import { type ModelsDeps, modelsAt } from "./models.ts";
 
 /**
- * Azure's v1 API: what providers keep, and models, below `/openai/v1`, and the former below `/openai` for clients that name a version
- * of the API. Calls of models have theirs beside their own.
+ * What providers keep, and models, where Azure has them: below `/openai/v1`, and below `/openai` for clients that name a version of
+ * the API. Calls of models have theirs beside their own.
  */
 export const azureObjects = (deps: BatchSurfaceDeps & KeptResponsesDeps & ModelsDeps) =>
   new Elysia({ name: "surface.azure-objects", prefix: "/openai", detail: { hide: true } })
@@ -16,4 +16,5 @@ export const azureObjects = (deps: BatchSurfaceDeps & KeptResponsesDeps & Models
     .use(batchesSurface(deps, ""))
     .use(keptResponses(deps))
     .use(keptResponses(deps, ""))
-    .use(models(deps));
+    .use(modelsAt(deps, "/v1"))
+    .use(modelsAt(deps, ""));

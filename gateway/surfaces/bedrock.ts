@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { GatewayError } from "../errors.ts";
+import { routingLookups } from "../exchange.ts";
 import { isEventType } from "../http/content-type.ts";
 import { cachedHeaders } from "../http/headers.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
@@ -7,6 +8,7 @@ import { splice } from "../http/splice.ts";
 import { sseMapped } from "../metering/sse.ts";
 import { type Caller, keyed } from "../plugins/client-key.ts";
 import { bedrockError } from "../providers/bedrock-error.ts";
+import { destinationOn } from "../routing/served-model.ts";
 import {
   converseAnswer,
   converseStream,
@@ -17,12 +19,19 @@ import { betasIn, messagesOfConverse } from "../translate/converse/request-in.ts
 import { type Json, jsonBytes, objectInBytes, objectMember, textIn } from "../translate/exact-json.ts";
 import { frameOfEvent } from "../upstream/hosted/event-stream.ts";
 import { bytesUpTo } from "../upstream/whole-body.ts";
-import { jsonBody } from "./model-docs.ts";
+import { modelDocs } from "./model-docs.ts";
 import { type SurfaceDeps, serve } from "./model-surface.ts";
+
+/** A model that would answer, and whether it is on Bedrock. */
+type Named = { model: string | null; isThere: boolean };
 
 /** Answers of `/model/{id}/…`, each in a form for plain answers and one for streams. */
 type Form = {
+  /** The surface of bodies that pass as they came. */
+  own: "invoke" | "converse";
   streamed: boolean;
+  /** Whether a body passes as it came. @throws GatewayError invalid_request */
+  passes(body: Uint8Array, models: readonly Named[]): boolean;
   /** The call in the messages format, and the betas that its body names. */
   read(body: Uint8Array, model: string): { bytes: Uint8Array; betas: string | null };
   /** A whole answer; absent: as it came. */
@@ -31,8 +40,14 @@ type Form = {
   stream(latencyMs: () => number): (event: Json) => (readonly [type: string, payload: Json])[];
 };
 
-const invoke = { read: invoked, stream: chunks };
-const converse = { read: conversed, whole: converseAnswer, stream: converseStream };
+const invoke = { own: "invoke", passes: isAnotherVendors, read: invoked, stream: chunks } as const;
+const converse = {
+  own: "converse",
+  passes: areOthers,
+  read: conversed,
+  whole: converseAnswer,
+  stream: converseStream,
+} as const;
 
 const FORMS = {
   invoke: { ...invoke, streamed: false },
@@ -42,8 +57,9 @@ const FORMS = {
 } as const satisfies Record<string, Form>;
 
 /**
- * `POST /model/{id}/…`: Bedrock's own addresses, for its SDKs with an API key. Calls are read into the messages format
- * and run as such, so that any provider can answer them; `{id}` is a route or a model.
+ * `POST /model/{id}/…`: Bedrock's own addresses, for its SDKs with an API key; `{id}` is a route or a model. Anthropic's bodies and
+ * conversations are read into the messages format and run as such, so that any provider can answer them. To other vendors' models
+ * on Bedrock, bodies pass as they came.
  */
 export function bedrock(deps: SurfaceDeps) {
   const all = new Elysia({ name: "surface.bedrock" });
@@ -54,37 +70,12 @@ export function bedrock(deps: SurfaceDeps) {
         address,
         ({ request, caller, params }: { request: Request; caller: Caller; params: { model?: string } }) =>
           answered(deps, { form, request, caller, model: params.model ?? "" }),
-        { clientKey: true, parse: "none", detail: docs(name) },
+        { clientKey: true, parse: "none", detail: { ...modelDocs(form.own), summary: `Bedrock's ${name}` } },
       ),
     );
   }
   return all;
 }
-
-const docs = (name: string) => ({
-  summary: `Bedrock's ${name}`,
-  description:
-    "For Bedrock's SDKs with a client key as the API key. Read into the messages format; `model` is a route's name, `auto`, or a concrete model.",
-  tags: ["Model surfaces"],
-  security: [{ clientKey: [] }],
-  responses: {
-    "200": { description: "In Bedrock's form; a stream is AWS's binary event stream." },
-    "400": { description: "The body is wrong, or has a member without a counterpart." },
-    "401": { description: "No valid client key." },
-  },
-  requestBody: {
-    required: true,
-    content: jsonBody(
-      name.startsWith("converse")
-        ? { messages: [{ role: "user", content: [{ text: "Hello" }] }] }
-        : {
-            anthropic_version: "bedrock-2023-05-31",
-            max_tokens: 256,
-            messages: [{ role: "user", content: "Hello" }],
-          },
-    ),
-  },
-});
 
 type Asked = { form: Form; request: Request; caller: Caller; model: string };
 
@@ -92,29 +83,52 @@ async function answered(deps: SurfaceDeps, { form, request, caller, model }: Ask
   const beganMs = deps.clock.monotonicMs();
   const latencyMs = () => Math.round(deps.clock.monotonicMs() - beganMs);
   const headers = cachedHeaders(new Headers(caller.headers.toJSON()));
+  let passes = false;
   const answer = await serve(deps, {
     surface: "messages",
     caller: { ...caller, headers },
     request,
-    named: { model },
-    bodyOf(body) {
+    named: { model, streamed: form.streamed },
+    read(body) {
+      passes = form.passes(body, targetsOf(deps, { form, caller, model }));
+      if (passes) return { surface: form.own, bytes: body };
       const { bytes, betas } = form.read(body, model);
       if (betas !== null) headers.toJSON()["anthropic-beta"] = betas;
-      return splice(scanJson(bytes), { add: form.streamed ? { stream: true } : {} });
+      const add = form.streamed ? { stream: true } : {};
+      return { surface: "messages", bytes: splice(scanJson(bytes), { add }) };
     },
   });
-  return await inForm(answer, form, latencyMs);
+  return passes ? answer : await inForm(answer, form, latencyMs);
 }
 
-/** Anthropic's body without what Bedrock moves out of it. @throws GatewayError invalid_request for other vendors' bodies */
+/** Where the model runs, as far as its name says it. */
+function targetsOf(deps: SurfaceDeps, { form, caller, model }: Pick<Asked, "form" | "caller" | "model">) {
+  const { prices, directory } = deps;
+  const request = { directory: directory.current(), key: caller.key, model };
+  const found = destinationOn(form.own, { ...request, knowledge: routingLookups(prices(), deps) });
+  return (found?.targets ?? []).map((it) => ({ model: it.model, isThere: it.provider.kind === "bedrock" }));
+}
+
+/** Claude models' conversations are read, so that other providers can answer them, too. */
+function areOthers(_: Uint8Array, models: readonly Named[]): boolean {
+  return (
+    models.length > 0 &&
+    models.every(({ model, isThere }) => isThere && !/claude|anthropic/.test(model ?? ""))
+  );
+}
+
+function isAnotherVendors(bytes: Uint8Array, models: readonly Named[]): boolean {
+  if (memberValue(scanJson(bytes), "anthropic_version") !== undefined) return false;
+  if (models.length === 0 || models.some(({ isThere }) => isThere)) return true;
+  throw new GatewayError(
+    "invalid_request",
+    "`anthropic_version` is missing: only models on Bedrock take another vendor's body. Use `converse` for any model.",
+  );
+}
+
+/** Anthropic's body without what Bedrock moves out of it. */
 function invoked(bytes: Uint8Array): ReturnType<Form["read"]> {
   const body = scanJson(bytes);
-  if (memberValue(body, "anthropic_version") === undefined) {
-    throw new GatewayError(
-      "invalid_request",
-      "`anthropic_version` is missing: `invoke` takes Anthropic's body. Use `converse` for models of other vendors, or `/providers/{name}` as the endpoint for their own bodies.",
-    );
-  }
   const remove = ["anthropic_version", "anthropic_beta", "model", "stream"];
   const betas = betasIn({ anthropic_beta: memberValue(body, "anthropic_beta") });
   return { bytes: splice(body, { remove }), betas };

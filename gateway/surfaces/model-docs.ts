@@ -15,6 +15,7 @@ const CONTENT = { content: { parts: [{ text: "Hello" }] } };
 
 const NAMED =
   "`model` is a route's name, `auto`, or a concrete model; every other field is forwarded unchanged, or translated if the route's provider uses another format.";
+const IN_PATH = "`{model}` is a route's name, `auto`, or a concrete model.";
 const FORM_MODEL =
   "Not routed: `model` is a concrete model, and a key with a scope must send it before the file.";
 const RERANK =
@@ -129,6 +130,16 @@ const MODEL_DOCS = {
     summary: "Embeddings in Gemini's format",
     description: "Google's batchEmbedContents.",
     example: { requests: [CONTENT] },
+  },
+  invoke: {
+    summary: "Bedrock's invoke",
+    description: `For Bedrock's SDKs with a client key as the API key. ${IN_PATH} Anthropic's body reaches any provider; other vendors' bodies pass unchanged to models on Bedrock.`,
+    example: { anthropic_version: "bedrock-2023-05-31", max_tokens: 256, ...TURNS },
+  },
+  converse: {
+    summary: "Bedrock's converse",
+    description: `For Bedrock's SDKs with a client key as the API key. ${IN_PATH} The body passes unchanged to models on Bedrock that are not Anthropic's, and is translated for all others.`,
+    example: { messages: [{ role: "user", content: [{ text: "Hello" }] }] },
   },
   pass_through: {
     summary: "A vendor's own address",

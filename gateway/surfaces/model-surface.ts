@@ -114,34 +114,32 @@ type Arrival = {
   surface: SurfaceName;
   caller: Caller;
   request: Request;
-  /** What a path that is not the surface's own says: the model, and in Google's format whether to stream. */
+  /** What a path that is not the surface's own says: the model, and in Google's and Bedrock's whether to stream. */
   named?: { model: string | null; streamed?: boolean };
   /** A vendor's own address. */
   vendor?: VendorAddress;
-  /** Makes the surface's body of one in another form. */
-  bodyOf?(bytes: Uint8Array): Uint8Array;
+  /** Makes the surface's body of one in another form, or says which surface has the body's own. */
+  read?(bytes: Uint8Array): { surface: SurfaceName; bytes: Uint8Array };
   socket?: CallSocket;
 };
 
 /** The call as a value, once its body is whole. */
 async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
   const { bytesMax } = deps;
-  const { hold, surface, caller, request, named } = arrival;
-  const { form, streamMember } = surfaceFacts(surface);
+  const { hold, caller, request, named } = arrival;
+  const { form, streamMember, methods } = surfaceFacts(arrival.surface);
   if (form === "only") throw new GatewayError("unsupported_media_type", EXPECTS_FORM);
   if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
   const limits = { bytesMax: bytesMax.json, hold, headers: caller.headers };
   const received = arrival.vendor?.empty ? NOTHING : await readBody(deps, request, limits);
-  const bytes = arrival.bodyOf?.(received) ?? received;
-  if (named?.streamed !== undefined) {
-    return arrived(arrival, { body: scanJson(bytes, GEMINI_CALL), streamed: named.streamed }, deps);
-  }
-  const body = scanJson(bytes, CALL);
-  const asked = streamMember
-    ? memberValue(body, streamMember.name) === streamMember.value
-    : booleanMember(body, "stream");
-  const streamed = arrival.vendor?.streams ?? asked;
-  return arrived(arrival, { body, streamed }, deps);
+  const { surface, bytes } = arrival.read?.(received) ?? { surface: arrival.surface, bytes: received };
+  const body = scanJson(bytes, methods ? GEMINI_CALL : CALL);
+  const asked = () =>
+    streamMember
+      ? memberValue(body, streamMember.name) === streamMember.value
+      : booleanMember(body, "stream");
+  const streamed = named?.streamed ?? arrival.vendor?.streams ?? asked();
+  return arrived({ ...arrival, surface }, { body, streamed }, deps);
 }
 
 const NOTHING = new TextEncoder().encode("{}");

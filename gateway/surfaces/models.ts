@@ -29,12 +29,14 @@ const PAGE_DEFAULT = 20;
  * Anthropic's (cursors `limit`, `after_id`, `before_id`); the default is
  * OpenAI's.
  */
-export const models = (deps: ModelsDeps) =>
-  keyed(deps, "models")
-    .use(googleModels(deps))
+export const models = (deps: ModelsDeps) => modelsAt(deps, "/v1").use(googleModels(deps));
+
+/** Those of OpenAI's form, which Azure has below roots of its own. */
+export const modelsAt = (deps: ModelsDeps, root: string) =>
+  keyed(deps, `models${root}`)
     .onTransform(({ request }) => refuseKeyInUrl(request))
     .get(
-      "/v1/models",
+      `${root}/models`,
       ({ request, caller }) => {
         const routes = usableRoutes(deps.directory.current(), caller.key);
         const query = new URL(request.url).searchParams;
@@ -49,7 +51,7 @@ export const models = (deps: ModelsDeps) =>
       },
     )
     .get(
-      "/v1/models/:id",
+      `${root}/models/:id`,
       ({ request, caller, params }) => inForm(request, modelOf(deps, caller.key, params.id)),
       {
         clientKey: true,
@@ -62,7 +64,7 @@ export const models = (deps: ModelsDeps) =>
     )
     // A name whose slashes are not encoded.
     .get(
-      "/v1/models/*",
+      `${root}/models/*`,
       ({ request, caller, params }) => inForm(request, modelOf(deps, caller.key, params["*"])),
       { clientKey: true, detail: { hide: true } },
     );

@@ -42,19 +42,25 @@ const DETAIL = {
 export function responsesSocket(deps: ResponsesSocketDeps) {
   const kept: MemoryTaken = { length: 0 };
   const open = { count: 0 };
-  return keyed(deps, "responses-socket").get(
-    "/v1/responses",
-    ({ request }) => {
-      const refused = new GatewayError("upgrade_required");
-      refused.headers = { upgrade: "websocket" };
-      if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") throw refused;
-      if (open.count >= OPEN_MAX || deps.lifecycle.stopping) throw new GatewayError("overloaded");
-      const data = connected(deps, request, { kept, open });
-      if (!deps.listener.server?.upgrade(request, { data })) throw refused;
-    },
-    { clientKey: true, detail: DETAIL },
-  );
+  const upgrade = ({ request }: { request: Request }) => {
+    const refused = new GatewayError("upgrade_required");
+    refused.headers = { upgrade: "websocket" };
+    if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") throw refused;
+    if (open.count >= OPEN_MAX || deps.lifecycle.stopping) throw new GatewayError("overloaded");
+    const data = connected(deps, request, { kept, open });
+    if (!deps.listener.server?.upgrade(request, { data })) throw refused;
+  };
+  const app = keyed(deps, "responses-socket").get("/v1/responses", upgrade, {
+    clientKey: true,
+    detail: DETAIL,
+  });
+  for (const address of AZURES) app.get(address, upgrade, { clientKey: true, detail: { hide: true } });
+  return app;
 }
+
+/** Azure's. Their query says the version of the API, which says nothing to other vendors. */
+const AZURES = ["/openai/v1/responses", "/openai/responses"];
+const atAzures = /\/openai(?:\/v1)?\/responses(?:\?.*)?$/;
 
 /** Headers of a handshake that do not belong to its calls. */
 const OF_HANDSHAKE = /^(?:connection|upgrade|sec-websocket-.*|content-.*|idempotency-key|host)$/;
@@ -68,7 +74,7 @@ function connected(deps: ResponsesSocketDeps, request: Request, { kept, open }: 
   const all = Object.fromEntries([...request.headers].filter(([name]) => !OF_HANDSHAKE.test(name)));
   const shared = {
     deps,
-    url: request.url,
+    url: request.url.replace(atAzures, "/v1/responses"),
     headers: { ...all, "content-type": "application/json" },
     left: left.signal,
     memory: responseMemory(kept),

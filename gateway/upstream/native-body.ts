@@ -12,8 +12,9 @@ const GEMINI_REQUESTS = ["requests", "generateContentRequest"];
 export function nativeBody({ body, surface }: Call, { model }: Target, askForUsage: boolean): Uint8Array {
   // What a vendor's own address reads in a body is not known here.
   if (surface === "pass_through") return body.bytes;
-  if (!surfaceFacts(surface).methods) {
-    return splice(body, { ...(model === null ? {} : { model }), askForUsage });
+  const { methods, wire } = surfaceFacts(surface);
+  if (!methods) {
+    return splice(body, { ...(model === null || wire === "bedrock" ? {} : { model }), askForUsage });
   }
   return splice(body, {
     remove: ["model"],

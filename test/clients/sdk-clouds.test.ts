@@ -10,6 +10,7 @@ import {
 } from "@aws-sdk/client-bedrock-runtime";
 import { NodeHttpHandler } from "@smithy/node-http-handler";
 import OpenAI, { AzureOpenAI } from "openai";
+import { ResponsesWS } from "openai/resources/responses/ws";
 import { frameOfEvent } from "#gateway/upstream/hosted/event-stream.ts";
 import { newId } from "#shared/ids.ts";
 import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
@@ -83,10 +84,12 @@ describe("AzureOpenAI", () => {
     ]);
   });
 
-  test("its files, batches and kept responses are below `/openai`, with the version of the API", async () => {
+  test("its files, batches, kept responses and models are below `/openai`, with the version of the API", async () => {
     const dated = azure(newId());
     expect((await dated.files.list()).data).toEqual([]);
     expect((await dated.batches.list({ limit: 5 })).data).toEqual([]);
+    expect((await dated.models.list()).data.map(({ id }) => id)).toContain("words");
+    expect((await dated.models.retrieve("echo")).owned_by).toBe("echo");
     const line = {
       ...{ custom_id: "1", method: "POST", url: "/chat/completions" },
       body: { model: "gpt-4o", messages: HELLO },
@@ -143,6 +146,23 @@ const EVENTS = [
   { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 7 } },
   { type: "message_stop" },
 ];
+
+test.each(["dated", "v1"])("responses over a WebSocket are at Azure's addresses, too: %s", async (form) => {
+  const session = newId();
+  const options = { apiKey: gateway.secret, defaultHeaders: { "x-session-id": session } };
+  const client =
+    form === "dated"
+      ? new AzureOpenAI({ ...options, endpoint: gateway.url, apiVersion: "2025-03-01-preview" })
+      : new OpenAI({ ...options, baseURL: `${gateway.url}/openai/v1` });
+  const socket = new ResponsesWS(client, { headers: { "x-session-id": session } });
+  const ended = Promise.withResolvers<string>();
+  socket.on("response.completed", ({ response }) => ended.resolve(response.output_text));
+  socket.on("error", ended.reject);
+  socket.send({ type: "response.create", model: "echo", input: "Hello", store: false });
+  await ended.promise;
+  socket.close();
+  expect(await gateway.records(session)).toMatchObject([{ model: "echo", state: "ok", streamed: true }]);
+});
 
 describe("Bedrock's SDK with an API key", () => {
   const client = (session: string, token = gateway.secret, more: BedrockRuntimeClientConfig = {}) => {
@@ -303,7 +323,7 @@ describe("Bedrock's SDK with an API key", () => {
     expect(answer.output?.message?.content).toEqual([{ text: "Hello" }]);
   });
 
-  describe("and a provider's own address as its endpoint", () => {
+  describe("at a provider of Bedrock's,", () => {
     const NOVA = "us.amazon.nova-pro-v1:0";
     const LLAMA = "meta.llama3-70b-instruct-v1:0";
     const chunk = (payload: object) =>
@@ -344,7 +364,9 @@ describe("Bedrock's SDK with an API key", () => {
       await gateway.admin("PUT", "/providers/aws", {
         ...{ kind: "bedrock", base_url: aws.url, credential: "api-key-of-bedrock" },
         ...{ allow_private_network: true, pass_through: { paths: ["/model/*"] } },
+        models: ["*.nova-*", "meta.*", "amazon.titan-*"],
       });
+      await gateway.admin("PUT", "/routes/nova", { surface: "chat", provider: "aws", model: NOVA });
       for (const model of [NOVA, LLAMA]) {
         const price = { input: "10", output: "20", cached_input: "1" };
         await gateway.admin("POST", "/prices", { model, effective_from: "2020-01-01", ...price });
@@ -352,42 +374,84 @@ describe("Bedrock's SDK with an API key", () => {
       const scopes = { providers: ["aws"], models: [NOVA, LLAMA, "amazon.titan-x"] };
       key = await gateway.admin("POST", "/keys", { name: "aws", scopes });
     });
-    const own = (session: string) =>
-      client(session, key.secret, { endpoint: `${gateway.url}/providers/aws` });
+    const own = (session: string, plain = false) =>
+      plain ? client(session) : client(session, key.secret, { endpoint: `${gateway.url}/providers/aws` });
+    const PLACES = [
+      ["its own address", false],
+      ["the plain one", true],
+    ] as const;
     // 30 at 10, 6 at 1 and 4 at 20 dollars a million.
     const PRICED = { ...{ input_tokens: 36, output_tokens: 4, unpriced: false }, cost_usd: "0.000386" };
 
-    test("any vendor's body passes, and Bedrock's headers say the tokens", async () => {
-      const session = newId();
-      const body = JSON.stringify({ prompt: "Hello", max_gen_len: 64 });
-      const answer = await own(session).send(new InvokeModelCommand({ modelId: LLAMA, body }));
-      expect(JSON.parse(new TextDecoder().decode(answer.body))).toEqual({ generation: `to ${body}` });
-      expect(aws.seen.at(-1)).toMatchObject({
-        body,
-        headers: { authorization: "Bearer api-key-of-bedrock" },
-      });
-      expect(await gateway.records(session)).toMatchObject([{ model: LLAMA, state: "ok", ...PRICED }]);
-    });
+    test.each(PLACES)(
+      "at %s, any vendor's body passes, and Bedrock's headers say the tokens",
+      async (_, plain) => {
+        const session = newId();
+        const body = JSON.stringify({ prompt: "Hello", max_gen_len: 64 });
+        const answer = await own(session, plain).send(new InvokeModelCommand({ modelId: LLAMA, body }));
+        expect(JSON.parse(new TextDecoder().decode(answer.body))).toEqual({ generation: `to ${body}` });
+        expect(aws.seen.at(-1)).toMatchObject({
+          ...{ body, path: `/model/${encodeURIComponent(LLAMA)}/invoke` },
+          headers: { authorization: "Bearer api-key-of-bedrock" },
+        });
+        expect(await gateway.records(session)).toMatchObject([{ model: LLAMA, state: "ok", ...PRICED }]);
+      },
+    );
 
-    test("a stream passes, and its last chunk says the tokens", async () => {
+    test.each(PLACES)("at %s, a stream passes, and its last chunk says the tokens", async (_, plain) => {
       const session = newId();
       const body = JSON.stringify({ messages: [{ role: "user", content: [{ text: "Hello" }] }] });
       const asked = new InvokeModelWithResponseStreamCommand({ modelId: NOVA, body });
-      const { body: events = [] } = await own(session).send(asked);
+      const { body: events = [] } = await own(session, plain).send(asked);
       const told = [];
       for await (const event of events) told.push(JSON.parse(new TextDecoder().decode(event.chunk?.bytes)));
       expect(told).toEqual(NOVA_EVENTS);
       expect(await gateway.records(session)).toMatchObject([{ streamed: true, state: "ok", ...PRICED }]);
     });
 
-    test("converse is metered by its usage, what says no tokens is unpriced, and a model out of scope is refused", async () => {
+    const messages = [{ role: "user" as const, content: [{ text: "Hello" }] }];
+
+    test.each(PLACES)(
+      "at %s, converse is metered by its usage, and what says no tokens is unpriced",
+      async (_, plain) => {
+        const session = newId();
+        await own(session, plain).send(new ConverseCommand({ modelId: NOVA, messages }));
+        expect(aws.seen.at(-1)?.path).toBe(`/model/${encodeURIComponent(NOVA)}/converse`);
+        expect(await gateway.records(session)).toMatchObject([PRICED]);
+        const silent = newId();
+        await own(silent, plain).send(new InvokeModelCommand({ modelId: "amazon.titan-x", body: "{}" }));
+        expect(await gateway.records(silent)).toMatchObject([{ cost_usd: null, unpriced: true }]);
+      },
+    );
+
+    test("a route of such a model takes its bodies, at the plain address", async () => {
       const session = newId();
-      const messages = [{ role: "user" as const, content: [{ text: "Hello" }] }];
-      await own(session).send(new ConverseCommand({ modelId: NOVA, messages }));
-      expect(await gateway.records(session)).toMatchObject([PRICED]);
-      const silent = newId();
-      await own(silent).send(new InvokeModelCommand({ modelId: "amazon.titan-x", body: "{}" }));
-      expect(await gateway.records(silent)).toMatchObject([{ cost_usd: null, unpriced: true }]);
+      const asked = new InvokeModelCommand({ modelId: "nova", body: JSON.stringify({ messages }) });
+      const { body } = await own(session, true).send(asked);
+      expect(new TextDecoder().decode(body)).toContain("Hello");
+      expect(await gateway.records(session)).toMatchObject([{ route: "nova", model: NOVA, ...PRICED }]);
+    });
+
+    test("guardrails read any vendor's body, and a budget bounds its answer", async () => {
+      const rule = { match: { pattern: "launch code" }, mode: "enforce", action: "block" };
+      await gateway.admin("PUT", "/guardrails/codes", rule);
+      const asked = (body: object, session: string, token = gateway.secret) =>
+        client(session, token)
+          .send(new InvokeModelCommand({ modelId: LLAMA, body: JSON.stringify(body) }))
+          .then(
+            () => 200,
+            ({ $metadata }) => $metadata.httpStatusCode,
+          );
+      expect(await asked({ prompt: "the launch code" }, newId())).toBe(403);
+      await gateway.admin("DELETE", "/guardrails/codes");
+      const limits = { budget_usd: "0.01" };
+      const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: newId(), limits });
+      const prompt = "Hello";
+      expect(await asked({ prompt, max_gen_len: 100 }, newId(), secret)).toBe(200);
+      expect(await asked({ prompt, max_gen_len: 1_000_000 }, newId(), secret)).toBe(402);
+    });
+
+    test("a model out of scope is refused", async () => {
       const other = new ConverseCommand({ modelId: "meta.other-v1:0", messages });
       expect(
         await own(newId())

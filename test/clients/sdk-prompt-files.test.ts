@@ -100,6 +100,8 @@ const vendor = Bun.serve({
     const all = (prefix: string) => [...kept.values()].filter(({ id }) => id.startsWith(prefix));
     if (pathname === "/v1/files")
       return Response.json({ data: all("file_").map(shapes.anthropic), has_more: false });
+    if (pathname === "/v1/skills/pptx/versions")
+      return Response.json({ data: [{ id: "skillver_1", type: "skill_version", skill_id: "pptx" }] });
     if (pathname === "/v1/skills") {
       const pptx = { ...shapes.skill({ id: "pptx", content: "" }), source: "anthropic" };
       return Response.json({ data: [pptx, ...all("skill_").map(shapes.skill)], has_more: false });
@@ -229,6 +231,7 @@ describe("Anthropic's files and skills", () => {
     const skill = await own.create({ files: [await toFile(Buffer.from("# S"), "s/SKILL.md")] });
     await client(others).beta.skills.create({ files: [await toFile(Buffer.from("# T"), "t/SKILL.md")] });
     expect((await own.list()).data.map(({ id }) => id)).toEqual(["pptx", skill.id]);
+    expect((await own.versions.list("pptx")).data.map(({ id }) => id)).toEqual(["skillver_1"]);
     expect(await statusOf(client(others).beta.skills.retrieve(skill.id))).toBe(404);
     const ask = (key: string) =>
       client(key).beta.messages.create({

@@ -118,6 +118,8 @@ const ECHOES = {
   "generate_content.count_tokens": { needs: CONTENTS, answer: echoCountTokens },
   embed_content: { needs: CONTENT, answer: echoGeminiEmbeddings },
   "embed_content.batch": { needs: REQUESTS, answer: echoGeminiEmbeddings },
+  invoke: { needs: MODEL, answer: () => jsonAnswer({}, 404) },
+  converse: { needs: MODEL, answer: () => jsonAnswer({}, 404) },
   // It has no addresses of its own.
   pass_through: { needs: MODEL, answer: () => jsonAnswer({}, 404) },
 } as const satisfies Record<SurfaceName, Echo>;

@@ -18,7 +18,7 @@ export type HostedDeps = { clock: Clock; reach: OutboundFetch };
 export function hostedSender(send: Send, deps: HostedDeps): Send {
   const google = googleSigner(deps);
   const sendHosted = async (sending: Sending, { auth, hostedBy }: ProviderFacts) => {
-    const isOwn = sending.vendor !== undefined;
+    const isOwn = sending.vendor !== undefined || sending.target.wire === "bedrock";
     const placed = hostedBy && !isOwn ? { ...sending, ...HOSTS[hostedBy](sending) } : sending;
     for (const [name, value] of Object.entries(
       await authHeaders(placed, auth, { google, clock: deps.clock }),
