@@ -32,6 +32,7 @@ import { keepOwnThoughts } from "./thoughts.ts";
 import { fitToolNames, withOwnName } from "./tool-names.ts";
 import { requireChosenTool } from "./tool-table.ts";
 import { takeSearch } from "./web-search.ts";
+import { withoutWishes } from "./wishes.ts";
 import type { StepWriter, WriterContext } from "./writing.ts";
 
 type ProviderWire = "chat" | "messages" | "gemini" | "responses";
@@ -59,7 +60,7 @@ export function writtenAnswer(wire: ClientWire, steps: readonly ReplyStep[], wri
 
 /** Functions of a provider's format: write requests, and read answers. */
 type ProviderFormat = {
-  write(prompt: Prompt, model: string, dialect: ChatDialect): object;
+  write(prompt: Prompt, model: string, dialect: ChatDialect): Json;
   whole(answer: Json, stop: readonly string[]): ReplyStep[];
   stream(stop: readonly string[]): StepReader;
 };
@@ -107,6 +108,8 @@ export type TranslationInput = {
   streamed?: boolean;
   /** Names an answer whose provider gives it no id. */
   callId: string;
+  /** What the model is known to refuse (wishes.ts). */
+  lacks?: readonly string[];
 };
 
 /**
@@ -115,7 +118,7 @@ export type TranslationInput = {
  */
 export function translate(
   bytes: Uint8Array,
-  { pair, model, dialect, onInexpressible, createdSeconds, callId, streamed }: TranslationInput,
+  { pair, model, dialect, onInexpressible, createdSeconds, callId, streamed, lacks = [] }: TranslationInput,
 ): Translated {
   const client = CLIENT_FORMATS[pair.from];
   const provider = PROVIDER_FORMATS[pair.to];
@@ -146,7 +149,7 @@ export function translate(
     },
   });
 
-  const body = jsonBytes(writtenRequest(prompt, { pair, model, dialect }));
+  const body = jsonBytes(withoutWishes(writtenRequest(prompt, { pair, model, dialect }), lacks, losses));
   return {
     body,
     dropped: losses.dropped,
@@ -210,7 +213,7 @@ export function readRequest(
 export const writtenRequest = (
   prompt: Prompt,
   { pair, model, dialect }: Pick<TranslationInput, "pair" | "model" | "dialect">,
-): object => {
+): Json => {
   keepOwnThoughts(prompt, dialect.thoughts);
   return PROVIDER_FORMATS[pair.to].write(prompt, model, dialect);
 };

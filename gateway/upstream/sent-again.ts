@@ -2,6 +2,8 @@ import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { Call, Choice, Target } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
+import { objectInBytes } from "../translate/exact-json.ts";
+import { refusedWish } from "../translate/wishes.ts";
 import type { AnsweredAttempt, Attempt } from "./attempt.ts";
 import { mendedThoughts, withoutForeignThoughts } from "./foreign-thoughts.ts";
 import type { LearnedWires } from "./learned-wires.ts";
@@ -21,7 +23,8 @@ export const isRefused = (attempt: Attempt, { signal }: Call): attempt is Answer
 
 /**
  * A refused call, sent once more where that helps: on the provider's other wire, if the refusal says that the model lacks this one,
- * which is remembered; or without thoughts of other vendors, or with a mark for those that a client lost. Any other refusal is the same.
+ * or, translated, without a member that the model does not take, both of which are remembered; or without thoughts of other vendors,
+ * or with a mark for those that a client lost. Any other refusal is the same.
  * No byte has reached the client yet.
  */
 export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused): Promise<Attempt> {
@@ -32,14 +35,37 @@ export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused)
   }
   const mended = mendedThoughts(refused, it.call);
   const wire = otherWire(refused, it.call, deps.learnedWires);
-  if (mended.length === 0 && !wire) return refused;
+  const sent = REFUSALS.has(refused.answer.status) ? refused.translation : null;
+  if (mended.length === 0 && !wire && !sent) return refused;
   const { whole, longer } = await readUpTo(deps, refused, { bytesMax: SHORT_BYTES_MAX });
   if (!whole) return unread(refused, longer);
   const text = textOfRefusal(refused, whole);
   const fitting = mended.find(({ said }) => said.test(text));
   if (fitting) return await send({ ...it, call: fitting.call });
-  if (!wire || !teaches(refused, text)) return unread(refused, whole);
-  return await onOtherWire(deps, { ...it, target: { ...it.target, wire } }, { refused, send, whole });
+  if (wire && teaches(refused, text)) {
+    return await onOtherWire(deps, { ...it, target: { ...it.target, wire } }, { refused, send, whole });
+  }
+  const wish = sent && refusedWish(objectInBytes(sent.body) ?? {}, text);
+  if (!wish) return unread(refused, whole);
+  learn(deps, it, { refused, lacks: wish });
+  const next = await send(it);
+  return isRefused(next, it.call) ? await sentAgain(deps, it, { refused: next, send }) : next;
+}
+
+/** Statuses of a refusal that may say that a member is not taken. */
+const REFUSALS = new Set([400, 422]);
+
+function learn(
+  { learnedWires, log }: Deps,
+  { call }: Try,
+  { refused, lacks }: { refused: AnsweredAttempt; lacks: string },
+): void {
+  const { provider, model } = refused.target;
+  if (model !== null) learnedWires.learn(provider, model, lacks);
+  log.info(
+    { requestId: call.id, provider: provider.name, lacks },
+    "a provider refuses a format or a member for a model, so calls do without it",
+  );
 }
 
 async function onOtherWire(
@@ -53,12 +79,7 @@ async function onOtherWire(
     await second.answer.body?.cancel();
     return unread(refused, whole);
   }
-  const { provider, model, wire: lacks } = refused.target;
-  if (model !== null) deps.learnedWires.learn(provider, model, lacks);
-  deps.log.info(
-    { requestId: it.call.id, provider: provider.name, lacks },
-    "a provider lacks a format for a model, so the other one is used",
-  );
+  learn(deps, it, { refused, lacks: refused.target.wire });
   return second;
 }
 

@@ -86,7 +86,11 @@ type Targeted = { target: Target; route: Pick<Route, "inexpressible"> | null };
  * Translates the call into the target's format; null if that is the surface's own.
  * @throws GatewayError invalid_request naming a member that the format cannot express.
  */
-export function translationOf(call: Call, it: Targeted, clock: Clock): Translation | null {
+export function translationOf(
+  call: Call,
+  it: Targeted & { lacks: readonly string[] },
+  clock: Clock,
+): Translation | null {
   const expressed = expressedFor(call, it);
   if (!expressed) return null;
   const translated = translate(call.body.bytes, {
@@ -94,6 +98,7 @@ export function translationOf(call: Call, it: Targeted, clock: Clock): Translati
     createdSeconds: Math.floor(clock.now().getTime() / 1000),
     callId: call.id,
     streamed: call.streamed,
+    lacks: it.lacks,
   });
   return { ...translated, surface: PROVIDER_SURFACES[expressed.pair.to] };
 }

@@ -193,7 +193,8 @@ const TargetHealth = closed({
 const LearnedWire = closed({
   model: Type.String(),
   lacks: Type.String({
-    description: "The format that the model lacks: `chat` or `responses`. Calls use the other one.",
+    description:
+      "The format that the model lacks, `chat` or `responses`, in whose place calls use the other one; or a member that translated calls leave out: `temperature`, `reasoning_effort=max`, `max_tokens>8192`.",
   }),
   learned_at: Type.String(),
 });
@@ -229,7 +230,7 @@ export const ProviderView = closed({
   }),
   learned_wires: Type.Array(LearnedWire, {
     description:
-      "Formats that it refused for models, as this gateway process learned. Each is tried again after 24 hours.",
+      "Formats and members that it refused for models, as this gateway process learned. Each is tried again after 24 hours.",
   }),
   created_at: Type.String(),
   updated_at: Type.String(),

@@ -168,6 +168,37 @@ describe("a chat client", () => {
   });
 });
 
+describe("what a model does not take is left out once its vendor says so:", () => {
+  const anthropic = () => new Anthropic({ apiKey: gateway.secret, baseURL: gateway.url, maxRetries: 0 });
+  const question = { messages: [{ role: "user" as const, content: "Weather?" }] };
+  const thinking = { type: "enabled" as const, budget_tokens: 10_000 };
+
+  test.each([
+    ["gpt-4o", { max_tokens: 20_000, thinking }, ["reasoning_effort", "max_completion_tokens"]],
+    ["deployed-mini", { max_tokens: 2_000, temperature: 0.2 }, ["temperature"]],
+  ] as const)("of %s", async (model, members, lacks) => {
+    const before = (await learned("chat-vendor")).length + (await learned("azure")).length;
+    for (const refusals of [lacks.length, 0]) {
+      vendor.forget();
+      const { data, response } = await anthropic()
+        .messages.create({ ...question, ...members, model })
+        .withResponse();
+      expect([data.content[0], vendor.refused.length]).toMatchObject([{ text: "It rains." }, refusals]);
+      for (const name of lacks) expect(response.headers.get("x-gateway-dropped")).toContain(name);
+    }
+    expect((await learned("chat-vendor")).length + (await learned("azure")).length).toBe(
+      before + lacks.length,
+    );
+  });
+
+  test("a native call keeps its refusal", async () => {
+    const fault = await openai()
+      .chat.completions.create({ ...question, model: "gpt-4o", reasoning_effort: "high" })
+      .catch((error) => error);
+    expect([fault.status, vendor.refused]).toEqual([400, [expect.stringContaining("reasoning_effort")]]);
+  });
+});
+
 describe("a responses client", () => {
   test("at a server without responses learns it from 404", async () => {
     for (const [stream, paths] of [

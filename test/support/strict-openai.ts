@@ -146,6 +146,8 @@ export function strictOpenAi(): StrictOpenAi {
       return refuse(
         `Function tools with reasoning_effort are not supported for ${request.model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`,
       );
+    const fault = unsupported(request);
+    if (fault) return refuse(fault);
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
     const message = { role: "assistant", content: "It rains." };
     const head = { id: "1", model: request.model, usage };
@@ -227,6 +229,18 @@ export function strictOpenAi(): StrictOpenAi {
       for (const list of Object.values(seen)) list.length = 0;
     },
   };
+}
+
+/** What OpenAI's models do not take in chat completions, in its words. */
+function unsupported({ model, ...request }: Chat): string | null {
+  const isPlain = model.startsWith("gpt-4");
+  const limit = request.max_completion_tokens ?? request.max_tokens ?? 0;
+  if (isPlain && request.reasoning_effort) return "Unrecognized request argument supplied: reasoning_effort";
+  if (isPlain && limit > 16_384)
+    return `max_tokens is too large: ${limit}. This model supports at most 16384 completion tokens, whereas you provided ${limit}.`;
+  if (!isPlain && (request.temperature ?? 1) !== 1)
+    return `Unsupported value: 'temperature' does not support ${request.temperature} with this model. Only the default (1) value is supported.`;
+  return null;
 }
 
 /** By the id of a response, the conversation that ends with it. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { refusedWish } from "#gateway/translate/wishes.ts";
 import { NO_USAGE } from "#shared/usage.ts";
 import { bytesOf, eventsIn, jsonOf, relayed, sseOf, translation } from "./kit.ts";
 
@@ -273,4 +274,50 @@ describe("what agents write for themselves, or twice, is left out:", () => {
     const { body } = translation({ from: "gemini", to: "messages" }, { contents });
     expect((jsonOf(body) as { messages: { content: object[] }[] }).messages[2]?.content).toHaveLength(1);
   });
+});
+
+test.each([
+  [
+    { reasoning_effort: "high" },
+    "Unrecognized request argument supplied: reasoning_effort",
+    "reasoning_effort",
+  ],
+  [{ reasoning_effort: "high" }, '"llama3" does not support thinking', "reasoning_effort"],
+  [{ reasoning_effort: "low" }, "`reasoning_effort` is not supported with this model", "reasoning_effort"],
+  [
+    { reasoning_effort: "max" },
+    "Unsupported value: 'reasoning_effort' does not support 'max' with this model.",
+    "reasoning_effort=max",
+  ],
+  [
+    { reasoning: { summary: "auto" } },
+    "Your organization must be verified to generate reasoning summaries.",
+    "reasoning.summary",
+  ],
+  [{ temperature: 0 }, "`temperature` is deprecated for this model.", "temperature"],
+  [
+    { max_tokens: 64_000 },
+    "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku",
+    "max_tokens>8192",
+  ],
+  [
+    { max_tokens: 9_000 },
+    "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
+    "max_tokens>8192",
+  ],
+  [
+    { generationConfig: { maxOutputTokens: 9_000 } },
+    "it has a maxOutputTokens value of 9000 but the supported range is from 1 (inclusive) to 8193 (exclusive).",
+    "generationConfig.maxOutputTokens>8192",
+  ],
+  [
+    { max_tokens: 9_000 },
+    "'max_tokens' is too large: 9000. This model's maximum context length is 9500 tokens and your request has 700.",
+    null,
+  ],
+  [{ temperature: 3 }, "temperature must be between 0 and 2", null],
+  [{ thinking: {} }, "Thinking may not be enabled when tool_choice forces tool use.", null],
+  [{ messages: [] }, "`temperature` is deprecated for this model.", null],
+])("of %j a vendor that says %p refuses %p", (body, text, wish) => {
+  expect(refusedWish(body, text)).toBe(wish);
 });

@@ -47,7 +47,7 @@ function Health({ health, learned }: HealthFacts) {
       )}
       {learned.map(({ model, lacks, learned_at }) => (
         <div className="mute" key={`${model} ${lacks}`} title={`Learned ${learned_at}`}>
-          {model} has no {lacks}
+          {model} does not take {lacks}
         </div>
       ))}
     </>

@@ -1,3 +1,4 @@
+import type { Json } from "../exact-json.ts";
 import { inexpressible } from "../members.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOf } from "../reasoning.ts";
@@ -18,7 +19,7 @@ export type ChatDialect = {
 };
 
 /** The prompt as a chat completion request. @throws GatewayError invalid_request for content without a place there. */
-export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDialect): object {
+export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDialect): Json {
   const last = prompt.turns.at(-1);
   if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
   return {

@@ -7,7 +7,7 @@ import { UNKNOWN_SIGNATURE } from "./signature.ts";
 import { thinkingConfig } from "./thinking-out.ts";
 
 /** The prompt as a generateContent request; its model and whether it is streamed are in the address. */
-export function writeGeminiRequest(prompt: Prompt, model: string): object {
+export function writeGeminiRequest(prompt: Prompt, model: string): Json {
   const system = prompt.turns.filter(({ role }) => role === "system");
   leaveOutExtras(prompt.extras);
   const generationConfig = configOf(prompt, model);

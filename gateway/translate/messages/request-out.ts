@@ -1,3 +1,4 @@
+import type { Json } from "../exact-json.ts";
 import { inexpressible, leaveOutExtras, lose } from "../members.ts";
 import type { Effort, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { messagesSearch } from "../web-search.ts";
@@ -6,7 +7,7 @@ import { blocksOf, systemBlocks } from "./content-out.ts";
 import { grammarOf } from "./grammar.ts";
 
 /** The prompt as a messages request. @throws GatewayError invalid_request for content without a place there. */
-export function writeMessagesRequest(prompt: Prompt, model: string): object {
+export function writeMessagesRequest(prompt: Prompt, model: string): Json {
   leaveOutExtras(prompt.extras);
   const system = prompt.turns.filter(({ role }) => role === "system");
   const maxTokens = prompt.maxTokens?.value ?? claudeFacts(model).outputTokensMax;

@@ -1,3 +1,4 @@
+import type { Json } from "../exact-json.ts";
 import { inexpressible, lose } from "../members.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOf } from "../reasoning.ts";
@@ -15,7 +16,7 @@ const SOURCES = "web_search_call.action.sources";
 const sourcesOf = ({ search }: Prompt): string[] => (search ? [SOURCES] : []);
 
 /** The prompt as a responses request that keeps nothing at the vendor. @throws GatewayError invalid_request */
-export function writeResponsesRequest(prompt: Prompt, model: string): object {
+export function writeResponsesRequest(prompt: Prompt, model: string): Json {
   const last = prompt.turns.at(-1);
   if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
   if (prompt.stop.length > 0 && prompt.stopAt) lose(prompt.stopAt, "responses have no stop sequences");
