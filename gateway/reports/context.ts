@@ -1,9 +1,9 @@
 import type { DimensionName, Spec } from "#shared/report.ts";
 import { AGGREGATES, type AggregateName, aggregateOf, type DistinctName } from "./aggregates.ts";
 import type { BucketKind } from "./buckets/columns.ts";
-import { bucketKindOf } from "./buckets/figures.ts";
+import { bucketKindOf, countsHours } from "./buckets/figures.ts";
 import type { Published } from "./buckets/published.ts";
-import { isFilteredByText, isTime, NONE, UTC } from "./dimensions.ts";
+import { isFilteredByText, isOrdered, isTime, NONE, UTC } from "./dimensions.ts";
 import type { Engine } from "./engines.ts";
 import type { KnownPlaces } from "./explained.ts";
 import { aggregatesOf } from "./measures.ts";
@@ -177,6 +177,13 @@ function scopeOf({ filters }: Pick<Spec, "filters">): string {
   const [team = NONE, ...others] = new Set(filters.team);
   return others.length === 0 && team !== NONE ? team : EVERYTHING;
 }
+
+/** Whether a total is not that of the groups' facts: a record with several tags, or an hour of sums, is in several groups, but once in all. */
+export const totalIsApart = ({ ask: { spec }, buckets, names }: Context): boolean =>
+  spec.dimensions.includes("tag") || (buckets !== null && hasKind(spec) && countsHours(names));
+
+const hasKind = ({ dimensions, filters }: Spec): boolean =>
+  dimensions.some((name) => !isOrdered(name)) && filtersOf(filters).length === 0;
 
 /** Rows that are made alike: the groups of these dimensions, or all in one (`total`), of the facts in a table. */
 export type Section = { total: boolean; dimensions: readonly DimensionName[]; facts: string };

@@ -9,6 +9,7 @@ import {
   groupsOf,
   isLong,
   type Section,
+  totalIsApart,
 } from "./context.ts";
 import { isTime } from "./dimensions.ts";
 import { POSTGRES } from "./engines.ts";
@@ -60,17 +61,18 @@ function sectionsOf(context: Context): Place[] {
   const groups: Place = { total: false, dimensions, facts: "facts", isOwn: true };
   if (dimensions.length === 0) return [{ ...groups, total: true }];
   if (onePass(context)) return [groups];
-  // A record with several tags is in several groups, but once in all. The total is of all groups, not of the chosen ones.
-  const isOwn = dimensions.includes("tag") || isChosen(context);
-  const all = dimensions.includes("tag") ? "facts_all" : "every_fact";
+  // The total is of all groups, not of the chosen ones.
+  const isApart = totalIsApart(context);
+  const isOwn = isApart || isChosen(context);
+  const all = isApart ? "facts_all" : "every_fact";
   return [groups, { total: true, dimensions: [], facts: isOwn ? all : "facts", isOwn }];
 }
 
-/** How groups and total are made together. A record with several tags is in several groups, but once in all. */
-const onePass = ({ ask: { engine, spec } }: Context) =>
-  spec.dimensions.length === 0 || spec.dimensions.includes("tag")
+/** How groups and total are made together. */
+const onePass = (context: Context) =>
+  context.ask.spec.dimensions.length === 0 || totalIsApart(context)
     ? null
-    : engine.groupsAndTotal(spec.dimensions.map((_, i) => `d${i + 1}`));
+    : context.ask.engine.groupsAndTotal(context.ask.spec.dimensions.map((_, i) => `d${i + 1}`));
 
 /** Facts are copied once where they are few: single records, and cells beside sums. Many cells are rather read again. */
 function factsTables(context: Context, section: Section): string[] {

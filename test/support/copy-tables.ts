@@ -15,6 +15,8 @@ import {
 import { publishSums, SUM_SETTINGS, voidHours } from "#gateway/stores/clickhouse/sum-up.ts";
 import { atEnd } from "./at-end.ts";
 
+const ROWS_AT_ONCE = 10_000;
+
 /** The tables of reports in an empty database of ClickHouse, and what copies an organisation's rows to them. */
 export async function copyTables(clickhouseUrl: string, sql: postgres.Sql, sums = true) {
   const client = openClickHouse(clickhouseUrl, { name: "test", timeoutMs: 60_000, connectionsMax: 2 });
@@ -31,9 +33,11 @@ export async function copyTables(clickhouseUrl: string, sql: postgres.Sql, sums 
   const wrote = async (orgId: string) => {
     version++;
     for (const table of COPIED_TABLES) {
-      const rows = await sql.unsafe<{ row: Record<string, unknown> }[]>(rowsOf(table), [orgId]);
-      const values = rows.map(({ row }) => ({ ...row, version }));
-      if (values.length > 0) await client.insert({ table, values, format: "JSONEachRow" });
+      const all = sql.unsafe<{ row: Record<string, unknown> }[]>(rowsOf(table), [orgId]).cursor(ROWS_AT_ONCE);
+      for await (const rows of all) {
+        const values = rows.map(({ row }) => ({ ...row, version }));
+        if (values.length > 0) await client.insert({ table, values, format: "JSONEachRow" });
+      }
     }
     if (sums) await sumUpAll(client, sql, orgId);
   };

@@ -1,5 +1,5 @@
 import { namedIn } from "../aggregates.ts";
-import { type Context, groupColumns, type Section } from "../context.ts";
+import { type Context, groupColumns, type Section, totalIsApart } from "../context.ts";
 import { dimensionOf, filterSql, isOrdered } from "../dimensions.ts";
 import type { Parameters } from "../parameters.ts";
 import { relationOf } from "../relations.ts";
@@ -25,10 +25,7 @@ export function bucketFacts(context: Context, section: Section): string {
   const columns = namedIn(context.names.map(bucketFigure), BUCKET_COLUMNS).map(bucketColumn);
   const billed = asksForLane(spec) ? "true" : null;
   const groups = (texts: readonly string[]) => groupColumns(context, texts);
-  const kind =
-    section.total && section.dimensions.length === 0 && spec.dimensions.includes("tag")
-      ? "total"
-      : context.buckets;
+  const kind = section.total && totalIsApart(context) ? "total" : context.buckets;
   const ofKind = dimensionOf(kind === null || kind === "total" ? "client" : kind, ask).label ?? "r.value";
   const isNamed =
     kind === "key" ? ["left join keys k on k.org_id = r.org_id and k.id = toUUIDOrNull(r.value)"] : [];

@@ -35,9 +35,15 @@ export function bucketKindOf(
   ];
   const [kind = "total", ...others] = new Set(asked);
   if (source !== "requests" || others.length > 0 || !isBucketKind(kind)) return null;
-  if (filtersOf(filters).length > 0 && !isChosenByValue(kind)) return null;
+  const chosen = filtersOf(filters);
+  if (chosen.length > 0 && !isChosenByValue(kind)) return null;
+  if (countsHours(names) && chosen.some(([, values]) => new Set(values).size > 1)) return null;
   return names.every((name) => name in COUNTED || isInCells(name)) ? kind : null;
 }
+
+/** Whether hours are counted, of which one may be in several groups: they add up within a group alone. */
+export const countsHours = (names: readonly AggregateName[]): boolean =>
+  names.includes("active_hours") || names.includes("billed_hours");
 
 /** Whether days of UTC are of no use: hours of the day are asked for, or days of another zone. */
 export const needsHours = ({ dimensions }: Spec, timeZone: string): boolean =>
