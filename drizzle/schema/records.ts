@@ -28,9 +28,10 @@ export type PriceRow = { unit: string; count: number; usdPerUnit: string };
 
 /**
  * The prices a record was priced with: where they come from, and the lines that add up to its cost. `repricedAt` is set
- * where that happened later than its recording (RFC 3339): until then its cost was unknown.
+ * where that happened later than its recording (RFC 3339): until then its cost was unknown. `hourUsd` is the price of an hour of
+ * sound, whose row is the whole cost.
  */
-export type PriceSnapshot = { entry: string; rows: PriceRow[]; repricedAt?: string };
+export type PriceSnapshot = { entry: string; rows: PriceRow[]; hourUsd?: string; repricedAt?: string };
 
 /**
  * One row per client call that resolved to a route or a model. Partitioned by month of `started_at` (in the

@@ -65,20 +65,24 @@ export function priceCall(
         ? tokenCostUsd
         : formatDecimal(plus(tokens.cost, plus(pieces.cost, sound.cost))),
     tokenCostUsd,
-    price: { entry: entry.entry, rows },
+    price: { entry: entry.entry, rows, ...sound.at },
     ...((estimated || isLowerBound(entry, usage, counts)) && { atLeast: true }),
   };
 }
 
 const HOUR_SECONDS = parseDecimal("3600");
 
-/** The cost of transcribed sound as one row, because its length is not recorded. */
-function soundRows(entry: PriceEntry, seconds: number | null): { rows: PriceRow[]; cost: Exact } {
+/** The cost of transcribed sound as one row, because its length is not recorded, and the price of an hour that it was computed from. */
+function soundRows(
+  entry: PriceEntry,
+  seconds: number | null,
+): { rows: PriceRow[]; cost: Exact; at?: { hourUsd: string } } {
   const { audioHour, audioSecondsMin = 0 } = entry;
   if (seconds === null || !audioHour) return { rows: [], cost: ZERO };
   const length = decimalOfNumber(Math.max(seconds, audioSecondsMin));
   const cost = decimalQuotient(product(audioHour, length), HOUR_SECONDS);
-  return { rows: [{ unit: "audio", count: 1, usdPerUnit: formatDecimal(cost) }], cost };
+  const at = { hourUsd: formatDecimal(audioHour) };
+  return { rows: [{ unit: "audio", count: 1, usdPerUnit: formatDecimal(cost) }], cost, at };
 }
 
 /** A model of speech that is billed by tokens, whose answer is sound alone, is charged by an estimate per character. */

@@ -13,18 +13,13 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
-import { priceText, readPrice } from "#drizzle/price-text.ts";
+import { batches } from "#drizzle/schema/batches.ts";
 import type { ChangeReason } from "#drizzle/schema/history.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import type { RepriceKind } from "#drizzle/schema/reprice-jobs.ts";
-import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import { keysOf, picked } from "#shared/keys-of.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import type { Directory } from "../directory.ts";
-import { priceAnswer } from "../pricing/price-answer.ts";
-import { priceBook } from "../pricing/price-book.ts";
-import { PROVIDERS } from "../providers/catalog.ts";
 import { quarterSql } from "../reports/rollup/kinds.ts";
 import type { Reader } from "../stores/change.ts";
 import { monthSpan } from "../stores/periods.ts";
@@ -95,11 +90,12 @@ const cost = picked(all, [
   "tokenCostUsd",
   "costBasis",
   "listCostUsd",
+  "discountedCostUsd",
   "unpriced",
   "partial",
   "price",
 ]);
-type Cost = Pick<RequestColumns, keyof typeof cost>;
+export type Cost = Pick<RequestColumns, keyof typeof cost>;
 const answer = picked(all, [
   "id",
   "startedAt",
@@ -149,52 +145,9 @@ export async function listSelected(
 /** `old`: the cost that it replaces. */
 export type NewPrice = Cost & Pick<RecordToPrice, "id" | "startedAt"> & { oldCostUsd: string | null };
 
-type Known = Pick<Directory, "prices" | "discounts" | "listed" | "providers">;
-
-/**
- * Prices one record by the prices that are known for the time when it was made: `same` if that changes nothing, `left` if the
- * record does not have what its cost was computed from: a batch, sound by its length, or a provider that was deleted. What the
- * provider reported stays the cost. `at` is noted with the record as the time of pricing.
- */
-export function pricing(directory: Known, at: Date): (record: RecordToPrice) => NewPrice | "same" | "left" {
-  const book = priceBook(directory.prices, PROVIDERS, directory);
-  return (record) => {
-    const provider = directory.providers.get(record.provider);
-    if (!provider || isFromMore(record)) return "left";
-    const { id, startedAt, usageSource, costUsd: oldCostUsd } = record;
-    const reportedCostUsd = record.costBasis === "vendor" ? oldCostUsd : null;
-    const answered = { ...record, provider, reportedCostUsd, at: new Date(startedAt) };
-    const { price, atLeast = false, basis = null, listCostUsd = null, ...sums } = priceAnswer(book, answered);
-    const priced = {
-      ...sums,
-      costBasis: basis,
-      listCostUsd,
-      unpriced: sums.costUsd === null,
-      partial: usageSource === "partial" || atLeast,
-      price: price && priceText({ ...price, repricedAt: at.toISOString() }),
-    };
-    if (isSame(record, priced)) return "same";
-    return { ...priced, id, startedAt, oldCostUsd };
-  };
-}
-
-const isFromMore = ({ channel, unpriced, price }: RecordToPrice): boolean =>
-  !unpriced && (channel === "batch" || readPrice(price)?.rows.some(({ unit }) => unit === "audio") === true);
-
-function isSame(old: Cost, it: Cost): boolean {
-  if (old.unpriced && it.unpriced) return true;
-  const text = ({ price: stored, costBasis, partial, ...cost }: Cost) => {
-    const { repricedAt: _, ...price } = readPrice(stored) ?? { entry: "", rows: [] };
-    const sums = [cost.costUsd, cost.tokenCostUsd, cost.listCostUsd];
-    const exact = sums.map((usd) => usd && formatDecimal(parseDecimal(usd)));
-    return JSON.stringify([exact, costBasis ?? "list", partial, stored && priceText(price)]);
-  };
-  return text(old) === text(it);
-}
-
 /**
  * Writes new costs over those that they replace; a record whose cost was changed meanwhile keeps it. The quarters of hours are
- * marked for rollups. Returns the ids of what it changed. Versions name the `actor`.
+ * marked for rollups, and a batch has the cost of its record. Returns the ids of what it changed. Versions name the `actor`.
  */
 export const applyPrices = (
   tx: Pick<Database["db"], "execute">,
@@ -210,13 +163,18 @@ export const applyPrices = (
       update ${requests} as record
       set cost_usd = priced."costUsd", token_cost_usd = priced."tokenCostUsd", price = priced."price",
         unpriced = priced."unpriced", cost_basis = priced."costBasis", list_cost_usd = priced."listCostUsd",
-        partial = priced."partial"
+        partial = priced."partial", discounted_cost_usd = priced."discountedCostUsd"
       from json_to_recordset(${JSON.stringify(prices)}::text::json)
         as priced("id" uuid, "startedAt" timestamptz, "oldCostUsd" numeric, "costUsd" numeric, "tokenCostUsd" numeric,
-          "costBasis" text, "listCostUsd" numeric, "price" jsonb, "unpriced" boolean, "partial" boolean)
+          "costBasis" text, "listCostUsd" numeric, "discountedCostUsd" numeric, "price" jsonb, "unpriced" boolean, "partial" boolean)
       where record.org_id = ${DEFAULT_ORG} and record.id = priced."id" and record.started_at = priced."startedAt"
         and record.cost_usd is not distinct from priced."oldCostUsd"
-      returning record.org_id, record.started_at, record.id
+      returning record.*
+      ), batched as (
+        update ${batches} as batch set cost_usd = changed.cost_usd, cost_basis = coalesce(changed.cost_basis, 'interactive'),
+          discounted_cost_usd = changed.discounted_cost_usd, partial = changed.partial
+        from changed where changed.channel = 'batch' and batch.org_id = changed.org_id and batch.key_id = changed.key_id
+          and batch.started_at = changed.started_at and batch.record_id = changed.id
       ), marked as (
         insert into rollup_marks (org_id, hour, id)
         select distinct org_id, ${sql.raw(quarterSql("started_at"))}, ${newId()}::text::uuid from changed

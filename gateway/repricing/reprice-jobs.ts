@@ -12,12 +12,12 @@ import { auditIn, type Origin } from "../stores/audit.ts";
 import { closedMonthsIn, holdPeriods } from "../stores/periods.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import { newCostOf, type RepriceJobRow } from "./job-rows.ts";
+import { pricing } from "./price-record.ts";
 import {
   applyPrices,
   costOfSelection,
   listSelected,
   type NewPrice,
-  pricing,
   type RecordToPrice,
   type Selection,
 } from "./priced-again.ts";

@@ -1,9 +1,11 @@
 import { beforeAll, expect, test } from "bun:test";
+import { batches } from "#drizzle/schema/batches.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import { requests } from "#drizzle/schema/records.ts";
-import { reportRunner } from "#gateway/reporting.ts";
 import type { Spec } from "#shared/report.ts";
+import { NO_USAGE } from "#shared/usage.ts";
 import { seed } from "../reports/world.ts";
+import { reportEngines } from "../support/report-engines.ts";
 import { recordAt } from "./records.ts";
 import { fault, type World, world } from "./world.ts";
 
@@ -47,7 +49,9 @@ test("a wrong price of the past is corrected: first what would change, then with
     listCostUsd: "0.002",
   });
   const other = call("2026-06-12T12:00:00.000Z", { model: "other" });
-  const batch = call("2026-06-13T12:00:00.000Z", { channel: "batch", costBasis: "interactive" });
+  const batch = call("2026-06-13T12:00:00.000Z", {
+    ...{ channel: "batch", costBasis: "interactive", price: `${OLD}, list:echo/n` },
+  });
   await store(...rows, told, other, batch);
   await it.call("POST", "/prices", { model: "m", effective_from: "2026-06-01", input: "3", output: "4" });
 
@@ -103,6 +107,66 @@ test("a wrong price of the past is corrected: first what would change, then with
   });
 
   expect(await restate(asked)).toMatchObject({ restated_records: 0, difference_usd: "0", differences: [] });
+});
+
+test("a batch is priced by the sum of its counts, and sound by the price of an hour", async () => {
+  await it.call("PUT", "/providers/anthropic", { kind: "anthropic", credential: "sk-test" });
+  await it.call("PUT", "/providers/groq", { kind: "groq", credential: "sk-test" });
+  const batch = (at: string, facts: Partial<RequestRow>) =>
+    call(at, {
+      ...{ provider: "anthropic", model: "claude-haiku-4-5", channel: "batch", costBasis: "interactive" },
+      ...{ costUsd: "0.002", discountedCostUsd: "0.001", price: OLD.replace("echo/m", "anthropic/x") },
+      ...facts,
+    });
+  // Haiku 4.5: 1 and 5 USD per million tokens, half of that in batches, a tenth more within the US.
+  const rows = [
+    batch("2026-02-01T12:00:00.000Z", {}),
+    batch("2026-02-02T12:00:00.000Z", { costBasis: "batch" }),
+    batch("2026-02-03T12:00:00.000Z", { price: "input 1000 0.000001|list:anthropic/x (US)" }),
+    batch("2026-02-04T12:00:00.000Z", { price: `${OLD}, list:echo/n` }),
+    batch("2026-02-05T12:00:00.000Z", {
+      unpriced: true,
+      costUsd: null,
+      discountedCostUsd: null,
+      price: null,
+    }),
+    // 90 seconds at 0.20 an hour; then a record without the price of its hour.
+    ...["hour 0.20|", ""].map((hour) =>
+      call("2026-02-06T12:00:00.000Z", {
+        ...{ provider: "groq", model: "whisper-large-v3", surface: "audio.transcriptions", ...NO_USAGE },
+        ...{ inputTokens: null, costUsd: "0.005", price: `audio 1 0.005|${hour}list:groq/whisper-large-v3` },
+      }),
+    ),
+  ];
+  await store(...rows);
+  await it.database.db.insert(batches).values({
+    ...{ id: "b1", kind: "messages", keyId: rows[0]!.keyId, provider: "anthropic", endpoint: "/v1/messages" },
+    ...{ completionWindow: "24h", status: "ended", facts: {}, createdAt: rows[0]!.startedAt, routes: [] },
+    ...{
+      recordId: rows[0]!.id,
+      startedAt: rows[0]!.startedAt,
+      models: ["claude-haiku-4-5"],
+      client: "x",
+      tags: [],
+    },
+    ...{ costUsd: "0.002", costBasis: "interactive", nextCheckAt: rows[0]!.startedAt },
+  });
+  expect(await restate({ from: "2026-02-01", to: "2026-02-28" })).toMatchObject({
+    ...{ records: 7, restated_records: 5, left_records: 2, new_cost_usd: "0.022375", old_cost_usd: "0.018" },
+  });
+  const costs = await Promise.all(rows.map(record));
+  expect(costs.map((it) => [it.cost_usd, it.cost_basis, it.list_cost_usd, it.discounted_cost_usd])).toEqual([
+    ["0.0035", "interactive", null, "0.00175"],
+    ["0.00175", "batch", "0.0035", "0.00175"],
+    ["0.00385", "interactive", null, "0.001925"],
+    ["0.002", "interactive", null, "0.001"],
+    ["0.0035", "interactive", null, "0.00175"],
+    ["0.002775", "list", null, null],
+    ["0.005", "list", null, null],
+  ]);
+  const [stored] = await it.database.db.select().from(batches);
+  expect(stored).toMatchObject({ costUsd: "0.0035", discountedCostUsd: "0.00175", costBasis: "interactive" });
+  expect(await restate({ from: "2026-02-01", to: "2026-02-28" })).toMatchObject({ restated_records: 0 });
 });
 
 test("a price that is deleted makes its records unpriced, and their cost can be asked for still", async () => {
@@ -167,9 +231,10 @@ test("a closed month does not move until it is reopened; records that come late 
   expect(await record(july)).toMatchObject({ cost_usd: "0.005" });
 });
 
-test("reports give the latest costs, or, as of an instant, those that were known then", async () => {
+test("on both engines, reports give the latest costs, or, as of an instant, those that were known then", async () => {
   const { sql } = it.database;
-  const runner = reportRunner({ url: it.url, rollupsFrom: 0 });
+  const engines = await reportEngines(it.url);
+  const runner = engines.runner();
   const cost = async (asOf?: Date, source: Spec["source"] = "requests") => {
     const range = { from: "2026-04-01", to: "2026-04-30" };
     const spec: Spec = {
@@ -181,6 +246,7 @@ test("reports give the latest costs, or, as of an instant, those that were known
       compare: "none",
       view: "table",
     };
+    if (!asOf) await engines.wrote("default");
     const { total } = await runner.run(spec, new Date(), { asOfMs: asOf?.getTime() });
     return total.current?.["cost_usd"];
   };

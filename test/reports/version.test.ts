@@ -55,6 +55,7 @@ describe("the version of the records", () => {
       tokenCostUsd: "0.5",
       costBasis: null,
       listCostUsd: null,
+      discountedCostUsd: null,
       price: null,
       unpriced: false,
       partial: false,

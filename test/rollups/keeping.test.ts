@@ -96,6 +96,7 @@ describe("what changes is marked", () => {
       tokenCostUsd: "1.5",
       costBasis: null,
       listCostUsd: null,
+      discountedCostUsd: null,
       price: null,
       unpriced: false,
       partial: false,
