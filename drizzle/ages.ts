@@ -1,3 +1,5 @@
+import { counted } from "#shared/plural.ts";
+
 /**
  * How long rows of a table stay: `days`, by the database's clock, after `since`. `retention`: until the month of single
  * records that `since` lies in is dropped, so that a wrong setting takes one month of them a day, too. `since` and `only`
@@ -152,10 +154,6 @@ export const FORGET_AGENTS = `delete from session_agents it where ${UNNAMED} it.
 export function ageText(age: Age | Reason): string {
   if ("kept" in age) return age.kept;
   const term =
-    age.days === "retention"
-      ? "As long as the single records of its month"
-      : age.days === 1
-        ? "1 day"
-        : `${age.days} days`;
+    age.days === "retention" ? "As long as the single records of its month" : counted(age.days, "day");
   return age.only === undefined ? term : `${term}, ${age.only.words}`;
 }

@@ -1,5 +1,6 @@
 import type { Digest, DigestFigures, NotJoined } from "./digest.ts";
 import { keysOf } from "./keys-of.ts";
+import { counted } from "./plural.ts";
 import { USD } from "./usd-text.ts";
 
 type Sides = { current: DigestFigures | null; previous: DigestFigures | null };
@@ -64,7 +65,10 @@ function table({ repositories, repositories_left_out }: Digest): string[] {
       count(it.current?.reverted_prs),
     ].join(" | "),
   );
-  const left = repositories_left_out > 0 ? ["", `And ${repositories_left_out} more repositories.`] : [];
+  const left =
+    repositories_left_out > 0
+      ? ["", `And ${counted(repositories_left_out, "more repository", "more repositories")}.`]
+      : [];
   return [
     "",
     "| Repository | Merged | Joined | Cost | Cost per merged PR | Week before | Reverted |",

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
 import { codeOf } from "./error-code.ts";
-import { plural } from "./plural.ts";
+import { counted } from "./plural.ts";
 import { fits } from "./schema.ts";
 import { JOINS, PROCESSES, SUPERVISED, TAKES_OVER } from "./stop-signal.ts";
 
@@ -15,7 +15,7 @@ export class ConfigurationError extends Error {
 
   constructor(faults: readonly string[]) {
     super(
-      `${faults.length} invalid ${plural(faults.length, "setting")}:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
+      `${counted(faults.length, "invalid setting")}:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
     );
     this.faults = faults;
   }

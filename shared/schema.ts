@@ -3,13 +3,14 @@ import {
   Kind,
   type SchemaOptions,
   type Static,
+  type StringOptions,
   type TObject,
   type TProperties,
   type TSchema,
   Type,
   TypeRegistry,
 } from "@sinclair/typebox";
-import { Value, type ValueError } from "@sinclair/typebox/value";
+import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { isWithinLength } from "./text-length.ts";
 
 /** An object that keeps members it does not know: for bodies that belong to a client. */
@@ -45,6 +46,12 @@ TypeRegistry.Set<TSchema & { [TEST]: (value: unknown) => boolean }>("Checked", (
  */
 export const checked = <T>(form: SchemaOptions, expected: string, test: (value: unknown) => boolean) =>
   Type.Unsafe<T>({ ...form, [Kind]: "Checked", [TEST]: test, [EXPECTED]: expected });
+
+/** Text of a pattern; a fault reads "Expected" and `expected`, because no one should have to read a regular expression. */
+export function matching(pattern: string, expected: string, options: StringOptions = {}) {
+  const words = { [EXPECTED]: expected };
+  return Type.String({ pattern, ...options, ...words });
+}
 
 type TextBounds = { minLength?: number; maxLength: number; pattern?: string; description?: string };
 
@@ -110,8 +117,10 @@ function* leavesOf(errors: Iterable<ValueError>): Generator<ValueError> {
   }
 }
 
-const messageOf = ({ schema, value, message }: ValueError): string =>
-  EXPECTED in schema && value !== undefined ? `Expected ${schema[EXPECTED]}` : message;
+function messageOf({ schema, value, message, type }: ValueError): string {
+  if (EXPECTED in schema && value !== undefined) return `Expected ${schema[EXPECTED]}`;
+  return type === ValueErrorType.StringPattern ? "Expected text of another form" : message;
+}
 
 /** Narrowing check by schema. */
 export const fits = <T extends TSchema>(schema: T, value: unknown): value is Static<T> =>

@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { ClaudeSettings } from "./admin/claude-settings.ts";
-import { ROUTE_NAME } from "./admin/fields.ts";
+import { RepositoryName, ROUTE_NAME } from "./admin/fields.ts";
 import { KeyTemplate } from "./admin/keys.ts";
 import { Group } from "./admin/role-mappings.ts";
-import { closed, fits, nullable, oneOf } from "./schema.ts";
+import { closed, fits, matching, nullable, oneOf } from "./schema.ts";
 
 export const WEEKDAYS = [
   "sunday",
@@ -17,7 +17,10 @@ export const WEEKDAYS = [
 ] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
 
-const RepositoryName = Type.String({ pattern: "^[A-Za-z0-9_.-]{1,100}/([A-Za-z0-9_.-]{1,100}|\\*)$" });
+const RepositoryNames = matching(
+  "^[A-Za-z0-9_.-]{1,100}/([A-Za-z0-9_.-]{1,100}|\\*)$",
+  "a repository as owner/name, or owner/* for all of an owner's",
+);
 
 /** Settings of the whole organisation (`/admin/v1/settings`), set by administrators; both processes read them. */
 export const Settings = closed({
@@ -27,9 +30,8 @@ export const Settings = closed({
   }),
   metrics_receiver: Type.Boolean({ default: true, description: "Accept exports at /otel/v1/metrics." }),
   hooks: Type.Boolean({ default: true, description: "Accept events at /hooks/v1/events." }),
-  default_route: Type.String({
+  default_route: matching(ROUTE_NAME.source, "the name of a route", {
     default: "echo",
-    pattern: ROUTE_NAME.source,
     description: "Route that answers `auto` if no other is confident enough.",
   }),
   retention_days: Type.Integer({
@@ -43,13 +45,19 @@ export const Settings = closed({
     maxLength: 64,
     description: "IANA time zone in which days, weeks and months of reports and of the console begin.",
   }),
-  cors_origins: Type.Array(Type.String({ pattern: "^(?:[*]|https?://[a-z0-9.-]{1,253}(?::[0-9]{1,5})?)$" }), {
-    default: [],
-    maxItems: 100,
-    uniqueItems: true,
-    description:
-      "Origins of web pages that may call the gateway with a client key, such as https://app.example.com; `*`: any. Pages never send cookies there.",
-  }),
+  cors_origins: Type.Array(
+    matching(
+      "^(?:[*]|https?://[a-z0-9.-]{1,253}(?::[0-9]{1,5})?)$",
+      "*, or an origin such as https://app.example.com",
+    ),
+    {
+      default: [],
+      maxItems: 100,
+      uniqueItems: true,
+      description:
+        "Origins of web pages that may call the gateway with a client key, such as https://app.example.com; `*`: any. Pages never send cookies there.",
+    },
+  ),
   prices_auto: Type.Boolean({
     default: false,
     description:
@@ -75,13 +83,13 @@ export const Settings = closed({
     default: false,
     description: "Comment on merged pull requests with their cost. Needs `pull_requests: write`.",
   }),
-  feedback_include: Type.Array(RepositoryName, {
+  feedback_include: Type.Array(RepositoryNames, {
     default: [],
     maxItems: 1000,
     description:
       "Public repositories (`owner/name` or `owner/*`) in which costs and sessions may be shown; private ones need not be named.",
   }),
-  feedback_exclude: Type.Array(RepositoryName, {
+  feedback_exclude: Type.Array(RepositoryNames, {
     default: [],
     maxItems: 1000,
     description: "Repositories (`owner/name` or `owner/*`) in which the App shows nothing.",
@@ -92,11 +100,9 @@ export const Settings = closed({
   }),
   digest_repository: Type.Union(
     [
-      Type.String({
-        pattern: "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$",
-        description:
-          "Repository (`owner/name`) in which the App opens the weekly digest as an issue; requires `issues: write`. Null: none.",
-      }),
+      RepositoryName(
+        "Repository (`owner/name`) in which the App opens the weekly digest as an issue; requires `issues: write`. Null: none.",
+      ),
       Type.Null(),
     ],
     { default: null },
@@ -115,7 +121,7 @@ export const Settings = closed({
   sign_in: {
     ...closed({
       allowed_domains: Type.Optional(
-        Type.Array(Type.String({ pattern: "^[^\\s@/:.]{1,63}([.][^\\s@/:.]{1,63})+$" }), {
+        Type.Array(matching("^[^\\s@/:.]{1,63}([.][^\\s@/:.]{1,63})+$", "a domain such as example.com"), {
           minItems: 1,
           maxItems: 1000,
           uniqueItems: true,

@@ -1,4 +1,4 @@
-import { plural } from "./plural.ts";
+import { counted } from "./plural.ts";
 
 /** `merged`: merged pull requests that name its session. `isSplit`: contexts say which of the session's calls are its own. */
 export type SharedSession = { merged: number; isMerged: boolean; isSplit: boolean };
@@ -6,7 +6,7 @@ export type SharedSession = { merged: number; isMerged: boolean; isSplit: boolea
 /** What several pull requests of one session cost, in the words of pages, comments and check runs; null: it names it alone. */
 export function sharedSessionText({ merged, isMerged, isSplit }: SharedSession): string | null {
   if (merged < (isMerged ? 2 : 1)) return null;
-  const all = `${merged} merged ${plural(merged, "pull request")}`;
+  const all = counted(merged, "merged pull request");
   return `${isMerged ? all : `This pull request and ${all}`} name this session. ${
     isSplit
       ? "Each of them costs the calls that worked on its branch."

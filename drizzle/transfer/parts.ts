@@ -1,4 +1,5 @@
 import type { TransactionSql } from "postgres";
+import { counted } from "#shared/plural.ts";
 import { AGES } from "../ages.ts";
 import { addMonth, monthOf } from "../partitions.ts";
 
@@ -94,7 +95,7 @@ export async function requireSame(tx: TransactionSql, part: DataPart, expected: 
   const found = await partSum(tx, part);
   if (isSame(found, expected)) return;
   throw new Error(
-    `${partName(part)} differs: ${found.rows} of ${expected.rows} rows arrived${found.rows === expected.rows ? ", with other contents" : ""}. Nothing of it was kept.`,
+    `${partName(part)} differs: ${found.rows} of ${counted(expected.rows, "row")} arrived${found.rows === expected.rows ? ", with other contents" : ""}. Nothing of it was kept.`,
   );
 }
 

@@ -10,6 +10,7 @@ import {
   SeatUse,
   SeatView,
 } from "#shared/admin/seats.ts";
+import { counted } from "#shared/plural.ts";
 import { faultsOf, fits } from "#shared/schema.ts";
 import { viewAs } from "#shared/view-as.ts";
 import { csvRows } from "../bills/csv.ts";
@@ -73,7 +74,7 @@ export const adminSeats = (deps: AdminDeps) =>
         const wanted = seatsIn(text);
         return saveChange(deps, origin, async (tx, audit) => {
           const after = await importSeats(tx, wanted, deps.clock.now());
-          await audit({ action: "seat.imported", subject: `${wanted.length} seats`, after });
+          await audit({ action: "seat.imported", subject: counted(wanted.length, "seat"), after });
           return after;
         });
       },

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
 import type { AlertKind } from "#shared/admin/alerts.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { counted, plural } from "#shared/plural.ts";
 import { type ReconciliationDeps, reconciliationOf } from "../bills/reconciliation.ts";
 import { parsePico, shortDecimal } from "../limits/money.ts";
 import { listUnpricedModels } from "../repricing/unpriced-models.ts";
@@ -53,7 +54,7 @@ async function unpricedModels(tx: Transaction, now: Date): Promise<AlertFinding[
       kind: "unpriced_model",
       state: `unpriced_model ${name}`,
       title: `${name} has no price`,
-      text: `${requests} calls of the last 24 hours have no cost. Enter a price on Prices, then price these records.`,
+      text: `${counted(requests, "call")} of the last 24 hours ${plural(requests, "has", "have")} no cost. Enter a price on Prices, then price these records.`,
       facts: { provider: all[0]?.provider ?? null, model: all[0]?.model ?? null, requests },
     };
   });

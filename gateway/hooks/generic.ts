@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { TOOL_STATUSES, type ToolStatus } from "#drizzle/schema/tools.ts";
 import { readInstant } from "#shared/admin/fields.ts";
 import { LABEL_MAX, parseLabel, parseSessionId } from "#shared/labels.ts";
-import { checked, faultsOf, fits, oneOf, open } from "#shared/schema.ts";
+import { checked, faultsOf, fits, matching, oneOf, open } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
 import { type CallEvent, readDuration, readToolName } from "./event.ts";
 
@@ -15,8 +15,7 @@ const BEHIND_MAX_MS = 30 * AHEAD_MAX_MS;
 /** The call's status for each decision that an agent makes before it. */
 const DECISIONS: Readonly<Record<string, ToolStatus>> = { allow: "pending", ask: "pending", deny: "denied" };
 
-const Id = Type.String({
-  pattern: "^[\\u0021-\\u007e]{1,128}$",
+const Id = matching("^[\\u0021-\\u007e]{1,128}$", "1 to 128 printable ASCII characters without a space", {
   description: "Unique within the key's owner.",
 });
 

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
+import { counted } from "#shared/plural.ts";
 import { priceListAt } from "../pricing/price-list.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import type { Copies } from "../stores/clickhouse/copies.ts";
@@ -141,7 +142,7 @@ const clockReasons = (minutes: number | null): string[] =>
   minutes === null
     ? []
     : [
-        `This host's clock is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead of" : "behind"} the database's.`,
+        `This host's clock is ${counted(Math.abs(minutes), "minute")} ${minutes > 0 ? "ahead of" : "behind"} the database's.`,
       ];
 
 /** The failing parts, and why they fail. */

@@ -1,6 +1,6 @@
 import type { LinkState } from "#drizzle/schema/github.ts";
 import type { SessionCost } from "#drizzle/session-cost.ts";
-import { plural } from "#shared/plural.ts";
+import { counted } from "#shared/plural.ts";
 import { costNotes } from "#shared/shared-session.ts";
 import { usdText } from "#shared/usd-text.ts";
 
@@ -22,7 +22,7 @@ export function commentText(facts: CommentFacts): string {
 
 function linesOf({ link, session, figures, sharedBy }: CommentFacts): string[] {
   if (link !== "joined" || session === null || figures === null) return [UNKNOWN[link] ?? UNKNOWN.no_stamp];
-  const calls = `${figures.requests.toLocaleString("en-US")} ${plural(figures.requests, "call")}`;
+  const calls = `${counted(figures.requests, "call")}`;
   if (figures.costUsd === null) {
     return [
       `The cost of this pull request is not known: its session \`${session}\` made ${calls} without a known cost.`,

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, matching, nullable, oneOf } from "../schema.ts";
 import { Name, SingleLine } from "./fields.ts";
 
 /** What an alert is about. */
@@ -23,15 +23,14 @@ const To = closed({
     "Of the webhook; for e-mail of the server, as `smtps://user:password@mail.example.com`, or with `smtp://` for STARTTLS. Stored encrypted; only its end is shown.",
   ),
   secret: Type.Optional(
-    Type.String({
-      pattern: "^whsec_[A-Za-z0-9+/]{22,}={0,2}$",
+    matching("^whsec_[A-Za-z0-9+/]{22,}={0,2}$", "whsec_ and at least 16 bytes in base64", {
       maxLength: 256,
       description:
         "Of a webhook, which it signs: `whsec_` and at least 16 bytes in base64. Stored encrypted; only its end is shown.",
     }),
   ),
   addresses: Type.Optional(
-    Type.Array(Type.String({ pattern: "^[^\\s@,;<>]{1,64}@[^\\s@,;<>]{1,255}$" }), {
+    Type.Array(matching("^[^\\s@,;<>]{1,64}@[^\\s@,;<>]{1,255}$", "an e-mail address"), {
       minItems: 1,
       maxItems: 20,
       uniqueItems: true,

@@ -1,11 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Digest } from "../digest.ts";
-import { closed, nullable } from "../schema.ts";
+import { closed, matching, nullable } from "../schema.ts";
 
 export const DigestWebhookBody = closed({
-  url: Type.String({
+  url: matching("^https?://", "an address of at most 2000 characters that begins with https://", {
     maxLength: 2000,
-    pattern: "^https?://",
     description: "Address that receives the POST; https, unless `allow_private_network`. A query is kept.",
   }),
   allow_private_network: Type.Optional(Type.Boolean({ default: false })),

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, matching, nullable, oneOf } from "../schema.ts";
 import { SingleLine } from "./fields.ts";
 
 const UPLOAD_FORMATS = ["parquet", "csv"] as const;
@@ -17,11 +17,12 @@ export const ExportDestinationBody = closed({
       description: "Whether `endpoint` may be plain http, loopback or private.",
     }),
   ),
-  bucket: Type.String({ pattern: "^[a-z0-9][a-z0-9.-]{1,62}$" }),
-  region: Type.Optional(Type.String({ pattern: "^[a-z0-9-]{1,64}$", default: "us-east-1" })),
+  bucket: matching("^[a-z0-9][a-z0-9.-]{1,62}$", "a bucket's name: 2 to 63 of a-z, 0-9, . and -"),
+  region: Type.Optional(
+    matching("^[a-z0-9-]{1,64}$", "a region such as us-east-1", { default: "us-east-1" }),
+  ),
   prefix: Type.Optional(
-    Type.String({
-      pattern: "^[A-Za-z0-9/_.=-]{0,200}$",
+    matching("^[A-Za-z0-9/_.=-]{0,200}$", "at most 200 letters, digits, /, _, ., = and -", {
       default: "",
       description: "Before the file's name.",
     }),

@@ -1,11 +1,16 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { boundedText, checked, closed, isCalendarDate, nullable } from "../schema.ts";
+import { boundedText, checked, closed, isCalendarDate, matching, nullable } from "../schema.ts";
 
 /** Name of a provider, a guardrail and the like, as in addresses. */
-export const Name = Type.String({
-  pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",
-  description: "1 to 64 of a-z, 0-9, _ and -.",
-});
+export const Name = matching(
+  "^[a-z0-9][a-z0-9_-]{0,63}$",
+  "1 to 64 of a-z, 0-9, _ and -, beginning with a letter or a digit",
+  { description: "1 to 64 of a-z, 0-9, _ and -." },
+);
+
+/** A repository on GitHub. */
+export const RepositoryName = (description: string) =>
+  matching("^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$", "a repository as owner/name", { description });
 
 /** Name of a route, as in `model`: vendors' own model names fit. Percent-encoded in addresses. */
 export const ROUTE_NAME = /^[a-z0-9][a-z0-9._/-]{0,63}$/;

@@ -1,13 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { checked, closed, nullable } from "../schema.ts";
+import { checked, closed, matching, nullable } from "../schema.ts";
 import { SingleLine, Usd } from "./fields.ts";
 
 /** Name of a tool server: no underscore, because `server__tool` is split at the first two. */
 const SERVER_NAME = "[a-z0-9][a-z0-9-]{0,23}";
-const ToolServerName = Type.String({
-  pattern: `^${SERVER_NAME}$`,
-  description: "1 to 24 of a-z, 0-9 and -.",
-});
+const ToolServerName = matching(
+  `^${SERVER_NAME}$`,
+  "1 to 24 of a-z, 0-9 and -, beginning with a letter or a digit",
+  { description: "1 to 24 of a-z, 0-9 and -." },
+);
 
 const globs = (description: string) =>
   Type.Optional(Type.Array(SingleLine(128), { maxItems: 1000, uniqueItems: true, description }));
@@ -37,8 +38,7 @@ const members = {
   ),
   credential_header: Type.Optional(
     nullable(
-      Type.String({
-        pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$",
+      matching("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$", "the name of a header", {
         description: "Carries the credential unchanged. Null: `Authorization: Bearer`.",
       }),
     ),

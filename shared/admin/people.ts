@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { checked, closed, nullable, oneOf } from "../schema.ts";
+import { checked, closed, matching, nullable, oneOf } from "../schema.ts";
 import { SingleLine, Usd } from "./fields.ts";
 import { BUDGET_PERIODS, UnpricedField } from "./keys.ts";
 
@@ -41,8 +41,7 @@ export const PersonName = SingleLine(NAME_LENGTH_MAX, "Default: the part of the 
 const name = Type.Optional(PersonName);
 const githubLogin = Type.Optional(
   nullable(
-    Type.String({
-      pattern: "^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$",
+    matching("^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$", "the name of an account on GitHub", {
       description: "The person's account on GitHub.",
     }),
   ),

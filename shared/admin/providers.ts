@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, matching, nullable, oneOf } from "../schema.ts";
 import { Name, SingleLine } from "./fields.ts";
 
 /** Rows of the provider catalogue. */
@@ -51,7 +51,10 @@ export const isShownHeader = (name: string): boolean => SHOWN_HEADERS.includes(n
 /** A value, or `…` and the end of one, as a secret value is shown. */
 const Headers = Type.Record(
   Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$" }),
-  Type.String({ maxLength: 2048, pattern: "^(?:[\\u0020-\\u007e]*|\\u2026[\\u0020-\\u007e]{0,4})$" }),
+  matching(
+    "^(?:[\\u0020-\\u007e]{0,2048}|\\u2026[\\u0020-\\u007e]{0,4})$",
+    "one line of at most 2048 printable ASCII characters",
+  ),
   {
     maxProperties: 32,
     additionalProperties: false,
@@ -88,12 +91,10 @@ const PassThrough = closed({
 
 /** API keys of one provider. */
 const CREDENTIALS_MAX = 16;
-
 const seconds = (description: string) =>
   Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 3600, description })));
 
-const Location = Type.String({
-  pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",
+const Location = matching("^[a-z0-9][a-z0-9_-]{0,63}$", "a region such as eu or europe-west1", {
   description:
     "Where its models run, such as `eu`, `europe-west1` or `data_zone`: regional list prices apply. `global`: anywhere. Null: as its address says.",
 });

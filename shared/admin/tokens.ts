@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
-import { Instant, Name } from "./fields.ts";
+import { Instant, Name, RepositoryName } from "./fields.ts";
 import { RoleField, TeamField } from "./people.ts";
 
 /** What a token opens without a role: `/metrics`, the reporting API, or pull requests and their cost. */
@@ -28,12 +28,7 @@ export const TokenBody = closed({
       "Limits the token to this team and those below it. Without one, people's e-mails are masked.",
   }),
   repository: Type.Optional(
-    nullable(
-      Type.String({
-        pattern: "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$",
-        description: "Limits the scope `pull_requests` to this repository (`owner/name`).",
-      }),
-    ),
+    nullable(RepositoryName("Limits the scope `pull_requests` to this repository (`owner/name`).")),
   ),
   expires_at: Type.Optional(
     Instant(

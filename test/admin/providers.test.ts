@@ -101,7 +101,10 @@ describe("providers are made and changed", () => {
       { kind: "groq", headers: { "X-Api-Key": "x" } },
       "/headers/X-Api-Key: This header is set by the gateway",
     ],
-    [{ kind: "groq", headers: { "x-a": "one\r\nx-b: two" } }, "/headers/x-a: Expected string to match"],
+    [
+      { kind: "groq", headers: { "x-a": "one\r\nx-b: two" } },
+      "/headers/x-a: Expected one line of at most 2048 printable ASCII characters.",
+    ],
     [{ kind: "groq", headers: { "bad name": "x" } }, "/headers/bad name: Unexpected property"],
     [{ kind: "groq", credential: "" }, "/credential: Expected text of 1 to 8192 characters"],
   ])("a body that is wrong is refused by the member: %p", async (body, message) => {

@@ -94,7 +94,9 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
       );
     expect(parts.length).toBeGreaterThan(3);
     expect(parts.every(([exact, shown]) => exact === shown)).toBe(true);
-    // A change is neither new nor a lower bound.
+    // A change is neither new nor a lower bound, also where calls have no known cost.
+    await page.getByText("the real change may be more or less").waitFor();
+    expect(await page.getByRole("region", { name: "What moved the cost" }).textContent()).not.toContain("≥");
     expect(await page.getByRole("region", { name: "Figures" }).textContent()).not.toMatch(/new|≥/);
     await expectFit(reader);
   });

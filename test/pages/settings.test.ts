@@ -362,7 +362,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await dialog().getByLabel("Kind").selectOption("ollama");
     await dialog().getByRole("textbox", { name: "Address" }).fill("http://127.0.0.1:11434");
     await dialog().getByRole("button", { name: "Add provider" }).click();
-    await said.getByText("Name: Use 1 to 64 of a-z, 0-9, _ and -").waitFor();
+    await said.getByText("Name: Enter 1 to 64 of a-z, 0-9, _ and -").waitFor();
     await dialog().getByLabel("Name").fill("a-name");
     await dialog().getByRole("button", { name: "Add provider" }).click();
     await said.getByText("“Allow plain http, loopback and private addresses”").waitFor();
@@ -522,6 +522,10 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await page.getByRole("option", { name: "provider set", exact: true }).click();
     await page.waitForURL(/action=provider.set/);
     await page.locator("tbody").getByText("provider set").first().waitFor();
+    // A long entry leaves room for the others.
+    const more = page.locator("tbody details").first();
+    await more.getByText(/^\d+ more changes?$/).click();
+    await more.locator("li").first().waitFor();
   });
 
   test("Claude Code's settings are entered value by value or as a file, for everybody and for a team", async () => {

@@ -214,7 +214,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     const made = await github.story.openPullRequest({ repository, body: `Gateway-Session: ${SESSION}` });
     await github.story.merge(made);
     const joining = step("Join merged pull requests");
-    await joining.getByText("One merge arrived meanwhile").waitFor();
+    await joining.getByText("1 merge arrived meanwhile").waitFor();
     await joining.getByText(SESSION).waitFor();
     await expectFit(admin);
     await joining.getByRole("switch").click();

@@ -65,7 +65,7 @@ test("the oldest month goes, and the next one a day later, unless it is confirme
   expect(await it.there()).toEqual([named(1), named(0)]);
   const setting = JSON.stringify({ retention_days: 1 });
   await it.sql`insert into settings (value, updated_at) values (${setting}::text::jsonb, now())`;
-  expect(await command()).toBe(`Older than one day: ${named(1)}. The gateway drops one month a day.\n`);
+  expect(await command()).toBe(`Older than 1 day: ${named(1)}. The gateway drops one month a day.\n`);
   expect(await command("--confirm")).toBe(`Dropped: ${named(1)}.\n`);
   expect(await it.there()).toEqual([named(0)]);
   expect(await it.audited()).toEqual([
@@ -126,7 +126,7 @@ test("a gateway whose clock is 520 days ahead drops nothing, and says that its c
   const answer = await app.handle(new Request("http://gateway/readyz"));
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({
-    reasons: ["This host's clock is 748800 minutes ahead of the database's."],
+    reasons: ["This host's clock is 748,800 minutes ahead of the database's."],
     // By this clock the list is old, too.
     price_list: { published: PRICE_LIST.published, warning: expect.stringContaining("days old") },
   });

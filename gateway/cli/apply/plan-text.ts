@@ -1,4 +1,4 @@
-import { plural } from "#shared/plural.ts";
+import { counted } from "#shared/plural.ts";
 import type { Change, PlanStep } from "./plan.ts";
 
 const SIGNS = { create: "+", change: "~", keep: "=" } as const;
@@ -25,7 +25,7 @@ export function planSummary(steps: readonly PlanStep[], isDone: boolean): string
     ? ["created", "changed", "sent again"]
     : ["to create", "to change", "to send again"];
   const sum = `${count("create")} ${create}, ${count("change")} ${change}, ${count("keep")} as declared`;
-  return resent > 0 ? `${sum}; ${resent} ${plural(resent, "secret")} ${send}` : sum;
+  return resent > 0 ? `${sum}; ${counted(resent, "secret")} ${send}` : sum;
 }
 
 function changeLine(step: PlanStep, { member, from, to }: Change): string {

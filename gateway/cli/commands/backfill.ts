@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { BackfillView } from "#shared/admin/repositories.ts";
-import { plural } from "#shared/plural.ts";
+import { counted } from "#shared/plural.ts";
 import { adminApi, expectShape } from "../client/api.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
 import { parseInstant, print, URL_OPTION } from "./common.ts";
@@ -26,6 +26,6 @@ async function backfill({ since, repo, url }: Options): Promise<void> {
   print(
     repositories === 0
       ? "The GitHub App has no repository yet."
-      : `${repositories} ${plural(repositories, "repository is", "repositories are")} read again, ${back}.`,
+      : `${counted(repositories, "repository is", "repositories are")} read again, ${back}.`,
   );
 }

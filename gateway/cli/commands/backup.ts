@@ -6,10 +6,11 @@ import { writeBackup } from "#drizzle/transfer/backup.ts";
 import { moveDatabase } from "#drizzle/transfer/move.ts";
 import { partName } from "#drizzle/transfer/parts.ts";
 import { type BroughtBack, type Restored, restoreBackup } from "#drizzle/transfer/restore.ts";
+import { counted } from "#shared/plural.ts";
 import { isPostgresUrl } from "#shared/postgres-url.ts";
 import { adminApi } from "../client/api.ts";
 import { START_COMMAND } from "../own-program.ts";
-import { countText, progressDisplay } from "../print/progress.ts";
+import { progressDisplay } from "../print/progress.ts";
 import { directoryOf, print } from "./common.ts";
 import { ownDatabase, withDatabase } from "./database-here.ts";
 
@@ -81,7 +82,7 @@ async function backup(name: string, { check }: { check: boolean }, command: Comm
   if (check) await checked(file, (part) => onPart(`checking ${part}`));
   display.end();
   print(
-    `${file}: ${countText(rows)} rows as of ${header.taken_at}${check ? ", checked by restoring it" : ""}. ${waiting} Keep the master key elsewhere.`,
+    `${file}: ${counted(rows, "row")} as of ${header.taken_at}${check ? ", checked by restoring it" : ""}. ${waiting} Keep the master key elsewhere.`,
   );
 }
 
@@ -93,7 +94,7 @@ async function settled(): Promise<string> {
     const [, left = "0"] = /^tallygate_spool_records (\d+)/m.exec(await api.text("GET", "/metrics")) ?? [];
     return left === "0"
       ? "The spool was empty."
-      : `${left} records were still in the spool and are not in it.`;
+      : `${counted(left, "record was", "records were")} still in the spool and not in it.`;
   } catch {
     return "Records in the spools of gateways are not in it.";
   }
@@ -126,8 +127,8 @@ async function restore(name: string, { to, replace }: RestoreOptions, command: C
 
 function restoredText({ header, rows, broughtBack, done }: Restored): string {
   const first = done
-    ? `Restored ${countText(rows)} rows as of ${header.taken_at}.`
-    : `Nothing was changed: the database has an installation. Add --replace to replace it with ${countText(rows)} rows as of ${header.taken_at}.`;
+    ? `Restored ${counted(rows, "row")} as of ${header.taken_at}.`
+    : `Nothing was changed: the database has an installation. Add --replace to replace it with ${counted(rows, "row")} as of ${header.taken_at}.`;
   const back =
     broughtBack === null
       ? [
@@ -175,6 +176,6 @@ async function move({ to, from }: { to?: string; from?: string }): Promise<void>
       ? `\`${START_COMMAND}\` without DATABASE_URL`
       : "the gateway with DATABASE_URL set to it";
   print(
-    `Moved ${countText(rows)} rows; both databases have the same. Now start ${next}, and with the same master key.`,
+    `Moved ${counted(rows, "row")}; both databases have the same. Now start ${next}, and with the same master key.`,
   );
 }

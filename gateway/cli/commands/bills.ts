@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { VendorBillRead } from "#shared/admin/vendor-bills.ts";
+import { counted } from "#shared/plural.ts";
 import { adminApi, expectShape } from "../client/api.ts";
 import { print, printJson, readNamed, URL_OPTION } from "./common.ts";
 
@@ -50,5 +51,8 @@ function printRead(answer: unknown, json: true | undefined): void {
   const read = expectShape(VendorBillRead, answer, "The bill");
   const billed = Object.entries(read.billed).map(([currency, amount]) => `${amount} ${currency}`);
   if (json) printJson(read);
-  else print(`${read.lines} lines of ${read.days} days, ${read.from} to ${read.to}: ${billed.join(", ")}.`);
+  else
+    print(
+      `${counted(read.lines, "line")} of ${counted(read.days, "day")}, ${read.from} to ${read.to}: ${billed.join(", ")}.`,
+    );
 }

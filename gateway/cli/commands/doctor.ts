@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { plural } from "#shared/plural.ts";
+import { counted } from "#shared/plural.ts";
 import { Secret } from "../../directory.ts";
 import { agentsGateway } from "../agents/agents-gateway.ts";
 import { agentFindings } from "../agents/findings.ts";
@@ -58,7 +58,7 @@ async function doctor(directory: string, options: Options): Promise<number> {
     if (finding.state === "failed") wrong++;
     if (finding.what === NO_CALL) isCalled = false;
   }
-  const problems = wrong === 0 ? "No problems" : `${wrong} ${plural(wrong, "problem", "problems")}`;
+  const problems = wrong === 0 ? "No problems" : `${counted(wrong, "problem")}`;
   print(`\n${problems} found${isCalled ? "" : ", but no call was made: whether calls work is not known"}.`);
   return wrong === 0 ? 0 : 1;
 }

@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
+import { counted } from "#shared/plural.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../../export/formats.ts";
 import { adminApi } from "../client/api.ts";
-import { countText, progressDisplay } from "../print/progress.ts";
+import { progressDisplay } from "../print/progress.ts";
 import { type Filter, parseFilters, parseInstant, URL_OPTION, writeData } from "./common.ts";
 
 type Options = {
@@ -47,7 +48,7 @@ async function exportFile({ url, from, to, filter = [], format, focus }: Options
   for await (const bytes of await adminApi(url).file(`/admin/v1/export?${query}`)) {
     await writeData(bytes);
     done += bytes.length;
-    display.show({ done, of: null, text: `${countText(done)} bytes` });
+    display.show({ done, of: null, text: `${counted(done, "byte")}` });
   }
   display.end();
 }

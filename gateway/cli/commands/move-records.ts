@@ -6,11 +6,12 @@ import { systemClock } from "#shared/clock.ts";
 import { readEnv, settingsOrExit } from "#shared/env.ts";
 import { clickhouseUrl, optional, text } from "#shared/env-forms.ts";
 import { createLog } from "#shared/log.ts";
+import { counted } from "#shared/plural.ts";
 import { endMarking } from "../../stores/clickhouse/begin.ts";
 import { openClickHouse } from "../../stores/clickhouse/client.ts";
 import { moveRecords } from "../../stores/clickhouse/move.ts";
 import { START_COMMAND } from "../own-program.ts";
-import { countText, progressDisplay } from "../print/progress.ts";
+import { progressDisplay } from "../print/progress.ts";
 import { print } from "./common.ts";
 import { databaseHere, WHERE } from "./database-here.ts";
 
@@ -67,11 +68,11 @@ async function move({ again, end }: { again?: true; end?: true }): Promise<void>
         {
           again: again ?? false,
           onProgress: ({ table, day, rows: copied, done, of }) =>
-            display.show({ done, of, text: `${table} of ${day}: ${countText(copied)} rows` }),
+            display.show({ done, of, text: `${table} of ${day}: ${counted(copied, "row")}` }),
         },
       );
       display.end();
-      print(`done: ${rows} rows; ClickHouse and Postgres agree`);
+      print(`done: ${counted(rows, "row")}; ClickHouse and Postgres agree`);
     } finally {
       display.end();
       await client.close();

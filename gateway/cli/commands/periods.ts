@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { PeriodList, PeriodView } from "#shared/admin/periods.ts";
+import { counted } from "#shared/plural.ts";
 import { adminApi, expectShape } from "../client/api.ts";
 import { countText } from "../print/progress.ts";
 import { tableText } from "../print/table.ts";
@@ -51,5 +52,5 @@ const rowOf = (it: PeriodView): string[] => [
 
 const lineOf = ({ month, state, records, cost_usd: usd }: PeriodView): string =>
   state === "closed"
-    ? `${month} is closed, with ${countText(records)} records and ${usd} USD.`
+    ? `${month} is closed, with ${counted(records, "record")} and ${usd} USD.`
     : `${month} is open again.`;

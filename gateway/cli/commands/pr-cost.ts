@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { pageOf } from "#shared/admin/fields.ts";
 import { PullRequestPage, PullRequestView } from "#shared/admin/pull-requests.ts";
 import { isOver, parseDecimal } from "#shared/decimal.ts";
-import { plural } from "#shared/plural.ts";
+import { counted } from "#shared/plural.ts";
 import { usdText } from "#shared/usd-text.ts";
 import { type Api, adminApi, expectShape } from "../client/api.ts";
 import { showComment } from "../stamping/cost-comment.ts";
@@ -169,7 +169,7 @@ function costText(page: PullRequestPage, cost: PullRequestCost, form: "plain" | 
 }
 
 function known(page: PullRequestPage, costUsd: string, isLowerBound: boolean): string[] {
-  const calls = `${page.session_requests.toLocaleString("en-US")} ${plural(page.session_requests, "call")}`;
+  const calls = `${counted(page.session_requests, "call")}`;
   const sofar = page.link === "open" ? " so far" : "";
   const shared = page.findings.filter(({ code }) => code === "session_of_several_pull_requests");
   return [

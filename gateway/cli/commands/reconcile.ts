@@ -4,6 +4,7 @@ import {
   type ReconciledAccount,
   Reconciliation,
 } from "#shared/admin/reconciliation.ts";
+import { counted } from "#shared/plural.ts";
 import { adminApi, expectShape } from "../client/api.ts";
 import { print, printJson, URL_OPTION } from "./common.ts";
 
@@ -32,7 +33,7 @@ async function reconcile({ url, json, ...given }: Options): Promise<void> {
 /** A waterfall from metered to billed. */
 function accountText(it: ReconciledAccount): string {
   const missing = it.days_without_bill.length;
-  const without = missing > 0 ? `, ${missing} days without a bill` : "";
+  const without = missing > 0 ? `, ${counted(missing, "day")} without a bill` : "";
   const rows = [
     ["metered", it.metered_usd],
     ...RECONCILIATION_PARTS.filter((part) => it.parts[part] !== "0").map((part) => [
@@ -46,5 +47,5 @@ function accountText(it: ReconciledAccount): string {
     ]),
   ];
   const lines = rows.map(([name = "", usd = ""]) => `  ${name.padEnd(24)}${usd.padStart(32)}`);
-  return [`${it.account} (${it.vendor}), ${it.days} days${without}, in USD`, ...lines].join("\n");
+  return [`${it.account} (${it.vendor}), ${counted(it.days, "day")}${without}, in USD`, ...lines].join("\n");
 }

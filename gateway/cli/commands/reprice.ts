@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { pageOf } from "#shared/admin/fields.ts";
 import { RepriceJobView, RepriceView, RestateJobView } from "#shared/admin/prices.ts";
+import { counted } from "#shared/plural.ts";
 import { fits } from "#shared/schema.ts";
 import { type Api, ApiError, adminApi, expectShape } from "../client/api.ts";
 import { countText, type ProgressState, progressDisplay } from "../print/progress.ts";
@@ -121,7 +122,7 @@ const progressOf = (job: Job): ProgressState => {
   return {
     done,
     of,
-    text: `${countText(done)} of ${countText(of)} records checked, ${countText(priced)} priced${waiting}`,
+    text: `${countText(done)} of ${counted(of, "record")} checked, ${countText(priced)} priced${waiting}`,
   };
 };
 
@@ -138,13 +139,13 @@ function printResult(result: RepriceView | Job, json: boolean): void {
 function resultText(result: RepriceView | Job): string {
   const { dry_run: isDry, closed_months: closed } = result;
   const { of, priced } = countsOf(result);
-  const counted = `${countText(priced)} of ${countText(of)}`;
+  const some = `${countText(priced)} of`;
   const changed = "restated_records" in result;
   return [
     ...("state" in result && result.state === "cancelled" ? [CANCELLED] : []),
     changed
-      ? `${counted} records ${isDry ? "would change" : "changed"}.`
-      : `${counted} unpriced records ${isDry ? "would get" : "got"} a price.`,
+      ? `${some} ${counted(of, "record")} ${isDry ? "would change" : "changed"}.`
+      : `${some} ${counted(of, "unpriced record")} ${isDry ? "would get" : "got"} a price.`,
     `Cost of the window: ${result.old_cost_usd} USD before, ${result.new_cost_usd} USD ${isDry ? "then" : "now"}.`,
     ...(closed.length > 0 ? [`Closed months stay as they are: ${closed.join(", ")}.`] : []),
     ...(changed ? differencesText(result) : []),

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { openDatabase } from "#drizzle/database.ts";
 import { monthsDue, retainDays } from "#drizzle/retention.ts";
 import { readEnv } from "#shared/env.ts";
+import { counted } from "#shared/plural.ts";
 import { readSettings } from "../../stores/settings.ts";
 import { START_COMMAND } from "../own-program.ts";
 import { print } from "./common.ts";
@@ -26,7 +27,7 @@ async function retention({ confirm = false }: { confirm?: boolean }): Promise<vo
   const due = await monthsDue(url, days);
   const named = (tables: readonly string[]) =>
     tables.map((table) => table.slice(-7).replace("_", "-")).join(", ");
-  const age = days === 1 ? "one day" : `${days} days`;
+  const age = counted(days, "day");
   if (due.length === 0) return print(`No month of records is older than ${age}.`);
   if (!confirm) return print(`Older than ${age}: ${named(due)}. The gateway drops one month a day.`);
   const dropped = await retainDays(url, { days, actor: "tallygate retention", confirmed: true });

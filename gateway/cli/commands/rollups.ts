@@ -1,9 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import type { Command } from "commander";
 import { readEnv } from "#shared/env.ts";
+import { counted } from "#shared/plural.ts";
 import { openRollups, type Progress } from "../../stores/reports/rollups.ts";
 import { START_COMMAND } from "../own-program.ts";
-import { countText, progressDisplay } from "../print/progress.ts";
+import { progressDisplay } from "../print/progress.ts";
 import { print } from "./common.ts";
 import { databaseHere, WHERE } from "./database-here.ts";
 
@@ -31,13 +32,13 @@ async function rebuild(): Promise<void> {
     display.show({
       done: rolledTo.getTime() - firstMs,
       of: now.getTime() - firstMs,
-      text: `${countText(records)} records, up to ${rolledTo.toISOString().slice(0, 10)}`,
+      text: `${counted(records, "record")}, up to ${rolledTo.toISOString().slice(0, 10)}`,
     });
   };
   try {
     const { records } = await rollups.rebuild(now, onProgress);
     display.end();
-    print(`Done: ${countText(records)} records in ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
+    print(`Done: ${counted(records, "record")} in ${((performance.now() - startMs) / 1000).toFixed(1)} s`);
   } finally {
     display.end();
     await rollups.close();

@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { systemClock } from "#shared/clock.ts";
 import { readEnv } from "#shared/env.ts";
 import { optional, text } from "#shared/env-forms.ts";
+import { counted } from "#shared/plural.ts";
 import { type DamageReport, lostText } from "../../recorder/recovery/damage-report.ts";
 import { inspectSpool, type SpoolFile } from "../../recorder/recovery/inspect.ts";
 import { recoverFile, recoverInPlace } from "../../recorder/recovery/recover-by-hand.ts";
@@ -89,7 +90,7 @@ function cellsOf(file: SpoolFile): string[] {
 }
 
 const summary = (report: DamageReport): string =>
-  `${report.recovered} records recovered, lost: ${lostText(report)}`;
+  `${counted(report.recovered, "record")} recovered, lost: ${lostText(report)}`;
 
 function recover(file: string | undefined, options: Options, command: Command): void {
   const directory = spoolDirectory(options, command);

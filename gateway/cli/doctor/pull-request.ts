@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { plural } from "#shared/plural.ts";
+import { counted } from "#shared/plural.ts";
 import { fits, nullable, open } from "#shared/schema.ts";
 import { readSessionLine, type SessionLine } from "#shared/session-line.ts";
 import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
@@ -77,7 +77,7 @@ const Known = open({
 });
 
 function costText(page: Static<typeof Known>): string {
-  const calls = `${page.session_requests} ${plural(page.session_requests, "call")}`;
+  const calls = `${counted(page.session_requests, "call")}`;
   if (page.session_cost_usd === null) return `${calls} of unknown cost`;
   return `${calls}, ${page.session_cost_is_lower_bound ? "at least " : ""}USD ${page.session_cost_usd}`;
 }

@@ -4,6 +4,7 @@ import type { GithubAppView } from "#shared/admin/github-app.ts";
 import type { SetupLink } from "#shared/admin/setup-link.ts";
 import { getJson, sendJson } from "../data/api.ts";
 import { localMoment } from "../parts/dates.ts";
+import { counted } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Answered, Fault } from "../parts/states.tsx";
@@ -109,7 +110,7 @@ function faultsOf({ report, refused }: GithubAppView): string[] {
     ...(lost === null
       ? []
       : [
-          `Of GitHub's last ${lost.total} deliveries ${lost.failed} failed, the last one on ${localMoment(lost.at)}: ${lost.status === 0 ? "GitHub got no answer" : `the answer was ${lost.status}`}. They are requested again every ten minutes.`,
+          `Of GitHub's last ${counted(lost.total, "delivery", "deliveries")} ${lost.failed} failed, the last one on ${localMoment(lost.at)}: ${lost.status === 0 ? "GitHub got no answer" : `the answer was ${lost.status}`}. They are requested again every ten minutes.`,
         ]),
     ...refused.map(
       ({ answer, at }) => `A delivery was refused on ${localMoment(at)}: ${REFUSED[answer] ?? answer}.`,

@@ -151,7 +151,7 @@ const costColumns = (narrow: Narrow): Column<PullRequestView>[] => [
             linkRemedy(link) === null ? "No call of its session has a known cost." : "It is not joined."
           }
         />
-        {merged !== null && cost !== null && settled === false && <div className="note">can change</div>}
+        {merged !== null && cost !== null && settled === false && <small>can change</small>}
       </>
     ),
   },

@@ -1,7 +1,9 @@
 import { Code, Switch } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { plural } from "#shared/plural.ts";
 import { sendJson } from "../data/api.ts";
 import { CopyButton } from "../parts/copy.tsx";
+import { counted } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Fault } from "../parts/states.tsx";
 import { SET_UP, type SetUp } from "./set-up-state.ts";
@@ -28,8 +30,8 @@ export function JoinStep({ setUp: { app, isJoining } }: { setUp: SetUp }) {
       {waiting.length > 0 && (
         <>
           <p>
-            {waiting.length === 1 ? "One merge arrived" : `${waiting.length} merges arrived`} meanwhile.
-            Switch it on to join {waiting.length === 1 ? "it" : "them"}.
+            {counted(waiting.length, "merge")} arrived meanwhile. Switch it on to join{" "}
+            {plural(waiting.length, "it", "them")}.
           </p>
           <ul className="changes">
             {waiting.map((it) => (

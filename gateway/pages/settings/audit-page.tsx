@@ -8,6 +8,7 @@ import { useList } from "../data/records.ts";
 import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign, plainName } from "../parts/foreign.tsx";
+import { counted } from "../parts/format.ts";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { EmptyPanel } from "../parts/states.tsx";
@@ -53,19 +54,35 @@ function Value({ text, after }: { text: string | null; after?: string | null }) 
   );
 }
 
+/** A long entry is opened by a click: most readers look for another one. */
+const SHOWN_MAX = 3;
+
 const Changes = ({ entry }: { entry: AuditView }) => {
   const changes = changesOf(entry);
   if (changes.length === 0) return <span className="mute">–</span>;
+  const [shown, more] = [changes.slice(0, SHOWN_MAX), changes.slice(SHOWN_MAX)];
   return (
-    <ul className="changes">
-      {changes.map(({ name, from, to }) => (
-        <li key={name}>
-          {inWords(name)}: <Value text={from} after={to} /> <Value text={to} />
-        </li>
-      ))}
-    </ul>
+    <>
+      <Differences of={shown} />
+      {more.length > 0 && (
+        <details>
+          <summary className="link small">{counted(more.length, "more change")}</summary>
+          <Differences of={more} />
+        </details>
+      )}
+    </>
   );
 };
+
+const Differences = ({ of }: { of: readonly Difference[] }) => (
+  <ul className="changes">
+    {of.map(({ name, from, to }) => (
+      <li key={name}>
+        {inWords(name)}: <Value text={from} after={to} /> <Value text={to} />
+      </li>
+    ))}
+  </ul>
+);
 
 const COLUMNS: readonly Column<AuditView>[] = [
   momentColumn("at", "When", { of: ({ at }) => at, none: "" }),

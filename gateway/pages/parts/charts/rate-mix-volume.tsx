@@ -50,6 +50,11 @@ function Moved({ moved }: { moved: Movement }) {
   ]);
   return (
     <>
+      {moved.floor && (
+        <p className="mute small">
+          Calls count with their known cost, so the real change may be more or less.
+        </p>
+      )}
       <DataTable
         label="Rate, mix and volume"
         rows={[...lines, { name: "Change in cost", usd: moved.delta_usd }]}
@@ -57,7 +62,7 @@ function Moved({ moved }: { moved: Movement }) {
         rowHeight={35}
         columns={[
           { id: "name", head: "What moved the cost", cell: ({ name }: Line) => name },
-          money("usd", moved.floor ? "≥ USD" : "USD", (line: Line) => line.usd),
+          money("usd", "USD", (line: Line) => line.usd),
         ]}
       />
       <DataTable

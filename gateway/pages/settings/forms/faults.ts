@@ -1,4 +1,3 @@
-import { Name } from "#shared/admin/fields.ts";
 import type { Fault } from "#shared/schema.ts";
 import { ApiError } from "../../data/api.ts";
 import type { Field } from "./field.ts";
@@ -28,21 +27,18 @@ const namesIn = (path: string): string[] =>
     .slice(1)
     .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-type Named = { label: string; field: Field | null };
-
-/** The field that a path is of, and what it is called: `Fallbacks 2: Weight`. A group's name says nothing more. */
-function named(fields: readonly Field[], [name = "", ...rest]: readonly string[]): Named | null {
+/** What the field that a path is of is called: `Fallbacks 2: Weight`. A group's name says nothing more. */
+function labelOf(fields: readonly Field[], [name = "", ...rest]: readonly string[]): string | null {
   const field = fields.find((it) => it.name === name);
   if (!field) return null;
-  const inner = field.entry ? namedIn(field, field.entry, rest) : named(field.members, rest);
-  return inner ?? { label: field.label, field };
+  return (field.entry ? labelIn(field, field.entry, rest) : labelOf(field.members, rest)) ?? field.label;
 }
 
-function namedIn({ label }: Field, entry: Field, [at, ...rest]: readonly string[]): Named | null {
+function labelIn({ label }: Field, entry: Field, [at, ...rest]: readonly string[]): string | null {
   if (at === undefined) return null;
   const place = `${label} ${/^\d+$/.test(at) ? Number(at) + 1 : at}`;
-  const inner = named(entry.members, rest);
-  return { label: inner ? `${place}: ${inner.label}` : place, field: inner?.field ?? entry };
+  const inner = labelOf(entry.members, rest);
+  return inner === null ? place : `${place}: ${inner}`;
 }
 
 /** What the schemas say of a value, and what a form says instead. */
@@ -66,25 +62,13 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^Expected (.*?)\.?$/, "Enter $1."],
 ];
 
-function worded({ message }: Fault, field: Field | null, labels: ReadonlyMap<string, string>): string {
-  if (/^Expected string to match /.test(message)) return formOf(field);
+function worded({ message }: Fault, labels: ReadonlyMap<string, string>): string {
   const [rule, instead] = WORDS.find(([form]) => form.test(message)) ?? [];
   const text = rule && instead ? message.replace(rule, instead) : message;
   return text.replaceAll(/\b[a-z]+(?:_[a-z0-9]+)+\b/g, (name) => {
     const label = labels.get(name);
     return label === undefined ? name.replaceAll("_", " ") : `“${label}”`;
   });
-}
-
-/** In words what a pattern means. */
-function formOf(field: Field | null): string {
-  const { schema, placeholder } = field ?? {};
-  const pattern = schema?.["pattern"] ?? schema?.["items"]?.pattern;
-  if (pattern === Name.pattern)
-    return "Use 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or a digit.";
-  return placeholder
-    ? `Enter it in the form of ${placeholder}.`
-    : "It has a character that is not allowed here.";
 }
 
 const labelsIn = (fields: readonly Field[]): [name: string, label: string][] =>
@@ -101,8 +85,7 @@ export type WordedFault = Fault & { label: string };
 export function wordedFaults(fields: readonly Field[], faults: readonly Fault[]): WordedFault[] {
   const labels = new Map(labelsIn(fields));
   return faults.flatMap((fault) => {
-    const found = named(fields, namesIn(fault.path));
-    if (!found) return [];
-    return [{ path: fault.path, label: found.label, message: worded(fault, found.field, labels) }];
+    const label = labelOf(fields, namesIn(fault.path));
+    return label === null ? [] : [{ path: fault.path, label, message: worded(fault, labels) }];
   });
 }
