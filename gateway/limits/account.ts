@@ -1,13 +1,18 @@
 import type { Limits } from "#drizzle/schema/budgets.ts";
 import type { Clock } from "#shared/clock.ts";
-import { decideAway, leaseUsd } from "./away.ts";
 import {
-  decideLimits,
-  type LimitDemand,
-  type LimitRefusal,
-  type LimitState,
-  type Reservation,
-} from "./decide.ts";
+  type Admission,
+  type AdmittedCall,
+  type AskingCall,
+  type AwayFigures,
+  type AwayMinute,
+  type Booking,
+  type FoundState,
+  isHeld,
+  type Lease,
+} from "./admission.ts";
+import { decideAway, leaseUsd } from "./away.ts";
+import { decideLimits, type LimitState } from "./decide.ts";
 import { type Pico, parsePico } from "./money.ts";
 import {
   activeSlots,
@@ -19,52 +24,14 @@ import {
   withReservation,
 } from "./window.ts";
 
-/** A call to be admitted. */
-export type AskingCall = { callId: string; startedAt: string; limits: Limits; demand: LimitDemand };
-
-export type AdmittedCall = AskingCall & {
-  reservation: Reservation;
-  slot: number;
-  /** The database counts it; otherwise only this process does. */
-  booked: boolean;
-  /** What the budget had spent before it. */
-  spent: Pico;
-};
-
-/** Null: the database is away, and this process has used up what it may admit without it. */
-export type Admission = AdmittedCall | { refusal: LimitRefusal } | null;
-
-/** The database's data for this process besides its booked calls. */
-type Lease = {
-  /** Cost, actual or maximum, of calls that the database does not count, and `slice`. */
-  usd: Pico;
-  /** How many of them are running. */
-  calls: number;
-  /** The part of the budget that this process may spend while the database is away. */
-  slice: Pico;
-};
-
-/** The decision about a batch of calls, which holds once the database has stored it. */
-export type Booking = {
-  admissions: Admission[];
-  admitted: AdmittedCall[];
-  /** Null: the stored value stays. */
-  lease: Lease | null;
-  /** The database's figures that the decision is based on. */
-  found: LimitState;
-};
-
-/** Calls that a process let through for a key in one minute without the database. */
-type AwayMinute = { atMs: number; requests: number; tokens: number; calls: number; usd: Pico };
-
-/** Use that was admitted without the database, to be added to the database's figures. */
-export type AwayFigures = { slots: readonly RateSlot[]; minutes: readonly AwayMinute[]; lease: Lease };
-
 /** Active slots, the cost of ended calls, the most that running ones may cost, and their number. */
 type Count = { slots: readonly RateSlot[]; spent: Pico; held: Pico; calls: number };
 
 /** Other processes take a slice of the budget back from a process without a heartbeat some minutes after this. */
 const SLICE_GOOD_MS = 60 * 60_000;
+
+/** How long figures count without being read again while no other process books. */
+const REMEMBERED_MS = 1000;
 
 /** One process's figures of an account in one budget period, and what they decide: with the database's figures, or alone. */
 export class Account {
@@ -77,6 +44,10 @@ export class Account {
   /** The part of it that the database does not count; `spent`: until the records are stored. */
   readonly #unbooked: Count = { slots: [], spent: 0n, held: 0n, calls: 0 };
   #minutes: AwayMinute[] = [];
+  /** The database's figures as of `turn`, and what has ended here since; null: another process books, too. */
+  #recent: { turn: number; state: LimitState; readMs: number } | null = null;
+  /** Of this process's last booking. */
+  #turn: number | null = null;
   /** Use admitted here for a key with `when_away: "refuse"`, booked or not. */
   #ownSlots: readonly RateSlot[] = [];
   /** The rest of the budget slice. */
@@ -93,8 +64,24 @@ export class Account {
     this.#offsetMs = clock.now().getTime() - clock.monotonicMs();
   }
 
+  /** The database's figures without asking it; they may not refuse a call, since others may have given back. Null: unknown. */
+  remembered(): FoundState | null {
+    const nowMs = this.#clock.monotonicMs();
+    if (!this.#recent || nowMs - this.#recent.readMs > REMEMBERED_MS) return null;
+    const { state, turn } = this.#recent;
+    const atMs = nowMs + this.#offsetMs;
+    return { ...state, nowMs: atMs, slots: activeSlots(state.slots, atMs), turn, isRemembered: true };
+  }
+
   /** Decides calls in order by the database's figures, then renews the lease from what is left. */
-  plan(calls: readonly AskingCall[], found: LimitState): Booking {
+  plan(calls: readonly AskingCall[], found: FoundState): Booking {
+    const { turn, isRemembered } = found;
+    if (!isRemembered) {
+      const readMs = this.#clock.monotonicMs();
+      this.#offsetMs = found.nowMs - readMs;
+      const isOwn = turn !== undefined && turn === this.#turn;
+      this.#recent = isOwn ? { turn, state: { ...found }, readMs } : null;
+    }
     const held = found.held + this.unbookedUsd();
     let state = { ...found, held, calls: found.calls + this.#unbooked.calls };
     const slot = rateSlotAt(found.nowMs);
@@ -117,10 +104,13 @@ export class Account {
 
   /** The database has stored the plan. */
   booked({ admissions, admitted, lease, found }: Booking): Admission[] {
-    this.#offsetMs = found.nowMs - this.#clock.monotonicMs();
-    this.#known.slots = found.slots;
-    this.#known.spent = found.spent + this.#unbooked.spent;
+    if (!found.isRemembered) {
+      this.#known.spent = found.spent + this.#unbooked.spent;
+      this.#known.slots = found.slots;
+    }
     this.#ownSlots = activeSlots(this.#ownSlots, found.nowMs);
+    if (admitted.length > 0 && found.turn !== undefined) this.#turn = found.turn + 1;
+    if (this.#recent) this.#recent = { ...this.#recent, turn: this.#turn ?? 0 };
     if (lease) {
       this.#slice = lease.slice;
       this.#isLeased = lease.usd > 0n || lease.calls > 0;
@@ -146,7 +136,7 @@ export class Account {
   #admit(call: AdmittedCall): AdmittedCall {
     const { booked, slot, limits, reservation } = call;
     const one = { slot, requests: 1, tokens: reservation.tokens };
-    for (const count of booked ? [this.#known] : [this.#known, this.#unbooked]) {
+    for (const count of this.#countsOf(booked)) {
       count.slots = withReservation(count.slots, one);
       count.held += reservation.usd;
       count.calls += 1;
@@ -161,13 +151,24 @@ export class Account {
     return call;
   }
 
+  /** Where a call counts. */
+  #countsOf(booked: boolean): Count[] {
+    if (!booked) return [this.#known, this.#unbooked];
+    return this.#recent ? [this.#known, this.#recent.state] : [this.#known];
+  }
+
+  /** Another process has booked. */
+  overtaken(): void {
+    this.#recent = null;
+  }
+
   /** `usd`: exact decimal. Null is unknown. */
   end(call: AdmittedCall, { usd, tokens }: { usd: string | null; tokens: number | null }): void {
     const { booked, slot, limits, reservation } = call;
     const cost = usd === null ? 0n : parsePico(usd);
     const more = tokens === null ? 0 : tokens - reservation.tokens;
     const isCorrected = more !== 0 && limits.tokens_per_minute !== undefined;
-    for (const count of booked ? [this.#known] : [this.#known, this.#unbooked]) {
+    for (const count of this.#countsOf(booked)) {
       count.held -= reservation.usd;
       count.spent += cost;
       count.calls -= 1;
@@ -243,7 +244,3 @@ export class Account {
     return this.#known.calls === 0 && this.#unbooked.spent === 0n;
   }
 }
-
-/** Whether each call of the key is held in the database until its record is stored. */
-export const isHeld = ({ budget_usd, concurrency }: Limits): boolean =>
-  budget_usd !== undefined || concurrency !== undefined;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
-import { Account, type Admission, type AdmittedCall, type AskingCall } from "#gateway/limits/account.ts";
+import { Account } from "#gateway/limits/account.ts";
+import type { Admission, AdmittedCall, AskingCall } from "#gateway/limits/admission.ts";
 import type { LimitState } from "#gateway/limits/decide.ts";
 import { formatPico, type Pico, parsePico } from "#gateway/limits/money.ts";
 

@@ -10,6 +10,7 @@ import { openContact } from "#gateway/stores/limits/contact.ts";
 import type { Grant } from "#gateway/stores/limits/grants.ts";
 import { heartbeat, sweep } from "#gateway/stores/limits/holders.ts";
 import { type Limiter, openLimiter } from "#gateway/stores/limits/limiter.ts";
+import { Rounds } from "#gateway/stores/limits/rounds.ts";
 import { openRecordStore } from "#gateway/stores/records.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
@@ -101,13 +102,28 @@ test.each([
   },
 );
 
-test("what a key has of a new period stays when its figures of the one before are dropped", async () => {
+/** A process's accounts, with a clock that moves by hand; `statements` counts what they ask Postgres. */
+async function openedAccounts() {
   const clock = movableClock();
   const contact = openContact({ clock, log: keptLog(), awayAfterMs: 60_000 });
   await contact.keep({ beat: async () => 1e9, afterwards: async () => undefined }).begun;
   const holder = newId();
-  const query: BoundedQuery = async (work) => work(sql);
-  const accounts = openAccounts({ query, holder, clock, contact, replicas: () => 1, spentIn: () => 0n });
+  const asked = { statements: 0 };
+  const query: BoundedQuery = async (work) => {
+    asked.statements += 1;
+    return work(sql);
+  };
+  const rounds = new Rounds({ query, holder, contact, replicas: () => 1 });
+  return {
+    clock,
+    holder,
+    asked,
+    accounts: openAccounts({ query, holder, clock, rounds, spentIn: () => 0n }),
+  };
+}
+
+test("what a key has of a new period stays when its figures of the one before are dropped", async () => {
+  const { clock, holder, accounts } = await openedAccounts();
   const key = {
     ...keyWith({ budget_usd: "100", budget_period: "day", when_away: "refuse" }),
     of: "key" as const,
@@ -218,6 +234,39 @@ test("what a dead process held is free once it has not been seen for 40 s; the m
   expect([await held(dead), await held(alive)]).toEqual([
     [true, true],
     [false, true],
+  ]);
+});
+
+test("an account that no other process books is read once a second; calls that ask together ask once", async () => {
+  const [one, other] = [await openedAccounts(), await openedAccounts()];
+  const limits = { requests_per_minute: 9, concurrency: 2 };
+  const key = { ...keyWith(limits), of: "key" as const };
+  const ask = async ({ asked, accounts }: typeof one, calls = 1) => {
+    const before = asked.statements;
+    const account = accounts.of({ ...key, spendId: key.id, limits }, new Date());
+    const demand = { tokens: 1, usd: 0n, minimumUsd: 0n };
+    const call = () =>
+      account.admit({ callId: newId(), startedAt: new Date().toISOString(), limits, demand });
+    const answers = await Promise.all(Array.from({ length: calls }, call));
+    const admitted = answers.flatMap((it) => (it === null || "refusal" in it ? [] : [it]));
+    for (const it of admitted) account.figures.end(it, { usd: null, tokens: 1 });
+    // No settlement is written: other processes see these calls until they end in Postgres.
+    await sql`delete from limit_holds where key_id = ${key.id}`;
+    return [admitted.length, asked.statements - before];
+  };
+  expect([await ask(one, 2), await ask(one), await ask(one, 2)]).toEqual([
+    [2, 2],
+    [1, 2],
+    [2, 1],
+  ]);
+  // Remembered figures admit; only what is read for a call refuses it.
+  expect(await ask(one, 3)).toEqual([2, 2]);
+  expect(await ask(other)).toEqual([1, 2]);
+  // Its booking is refused: the other process has written. Then it reads.
+  expect(await ask(one)).toEqual([1, 3]);
+  expect([await ask(one), await ask(other)]).toEqual([
+    [0, 1],
+    [0, 1],
   ]);
 });
 

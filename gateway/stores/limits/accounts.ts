@@ -2,12 +2,11 @@ import type { BoundedQuery } from "#drizzle/deadline-pool.ts";
 import type { Limits, SharedBudget } from "#drizzle/schema/budgets.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { ClientKey } from "../../directory.ts";
-import { Account, type Admission, type AskingCall } from "../../limits/account.ts";
-import type { LimitState } from "../../limits/decide.ts";
+import { Account } from "../../limits/account.ts";
+import type { Admission, AskingCall } from "../../limits/admission.ts";
 import type { Pico } from "../../limits/money.ts";
 import { type BudgetPeriod, budgetPeriodAt } from "../../limits/window.ts";
-import { book } from "./booking.ts";
-import type { Contact } from "./contact.ts";
+import type { RoundAccount, Rounds } from "./rounds.ts";
 
 /**
  * Whose limits they are (`of`): a key's, those that the keys made by its owner share, its owner's budget, the budget of
@@ -43,13 +42,8 @@ export const isLimited = ({ limits, person, sharedBudgets }: ClientKey): boolean
 const isLimiting = (limits: Limits | null): limits is Limits =>
   limits !== null && Object.keys(limits).length > 0;
 
-/** An account in one period: this process's figures of it, and the queue of its calls. */
-export type OpenAccount = {
-  id: string;
-  /** Where what it spends is booked. */
-  spendId: string;
-  figures: Account;
-  /** Calls are admitted in batches, one database query at a time. */
+/** An account in one period. */
+export type OpenAccount = RoundAccount & {
   admit(call: AskingCall): Promise<Admission>;
   isIdle(): boolean;
 };
@@ -58,9 +52,7 @@ type AccountsDeps = {
   query: BoundedQuery;
   holder: string;
   clock: Clock;
-  contact: Contact;
-  /** Live gateways. */
-  replicas(): number;
+  rounds: Rounds;
   /** The least that the records of a period have cost. */
   spentIn(accountId: string, period: BudgetPeriod): Pico;
 };
@@ -96,70 +88,25 @@ export function openAccounts(deps: AccountsDeps) {
   };
 }
 
-/** Calls admitted with one query. */
-const BATCH_MAX = 200;
 /** Longer than a slot of the rate limits counts. */
 const IDLE_MS = 90_000;
 
-type WaitingCall = { call: AskingCall; answer(it: Admission): void };
-
 type AccountFacts = Pick<OpenAccount, "id" | "spendId"> & { period: BudgetPeriod };
 
-function openAccount(deps: AccountsDeps, { id, spendId, period }: AccountFacts): OpenAccount {
-  const { clock } = deps;
-  const figures = new Account(period, deps.spentIn(spendId, period), clock);
-  const waiting: WaitingCall[] = [];
+function openAccount(
+  { clock, rounds, spentIn }: AccountsDeps,
+  { id, spendId, period }: AccountFacts,
+): OpenAccount {
+  const figures = new Account(period, spentIn(spendId, period), clock);
+  const account = { id, spendId, figures };
   let usedAtMs = clock.monotonicMs();
-  let busy = false;
-
-  async function run(): Promise<void> {
-    busy = true;
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, BATCH_MAX);
-      const calls = batch.map(({ call }) => call);
-      const admissions = await admitBatch(deps, { id, spendId, figures }, calls);
-      for (const [index, { answer }] of batch.entries()) answer(admissions[index] ?? null);
-    }
-    busy = false;
-  }
-
   return {
-    id,
-    spendId,
-    figures,
+    ...account,
     admit(call) {
       usedAtMs = clock.monotonicMs();
       figures.limits = call.limits;
-      return new Promise((answer) => {
-        waiting.push({ call, answer });
-        if (!busy) void run();
-      });
+      return rounds.admit(account, call);
     },
-    isIdle: () => !busy && figures.isQuiet() && clock.monotonicMs() - usedAtMs > IDLE_MS,
+    isIdle: () => figures.isQuiet() && clock.monotonicMs() - usedAtMs > IDLE_MS,
   };
-}
-
-/** By the database's figures, or alone at once while it is away. */
-async function admitBatch(
-  { query, holder, contact, replicas }: AccountsDeps,
-  { id, spendId, figures }: Pick<OpenAccount, "id" | "spendId" | "figures">,
-  calls: readonly AskingCall[],
-): Promise<Admission[]> {
-  if (contact.reachable()) {
-    const place = { accountId: id, spendId, period: figures.period, holder };
-    let isGivenUp = false;
-    const plan = (found: LimitState) => {
-      // An answer that comes too late must not count calls a second time.
-      if (isGivenUp) throw new Error("the calls were decided without it");
-      return figures.plan(calls, found);
-    };
-    try {
-      return figures.booked(await contact.whileReachable(query((sql) => book(sql, place, plan))));
-    } catch (error) {
-      isGivenUp = true;
-      contact.failed(error);
-    }
-  }
-  const alone = { replicas: replicas(), silentMs: contact.silentMs() };
-  return calls.map((call) => figures.admitAlone(call, alone));
 }

@@ -1,15 +1,14 @@
 import type postgres from "postgres";
 import type { Limits } from "#drizzle/schema/budgets.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { type Booking, isHeld } from "../../limits/account.ts";
-import type { LimitState } from "../../limits/decide.ts";
+import { type Booking, type FoundState, isHeld } from "../../limits/admission.ts";
 import { formatPico } from "../../limits/money.ts";
 import { type BudgetPeriod, rateSlotAt, SLOT_MS, SLOTS_COUNTED } from "../../limits/window.ts";
 
 /** An account in a budget period. `holder` is this process. */
 export type AccountPlace = { accountId: string; period: BudgetPeriod; holder: string };
 /** What it spends is booked under `spendId`. */
-type BudgetPlace = AccountPlace & { spendId: string };
+export type BudgetPlace = AccountPlace & { spendId: string };
 
 /** An ended call. */
 export type CallSettlement = {
@@ -21,7 +20,8 @@ export type CallSettlement = {
 };
 
 type StateRow = {
-  turn: string;
+  accountId: string;
+  turn: number;
   nowMs: number;
   spent: string;
   /** Of ended calls whose records are not stored yet. */
@@ -32,108 +32,131 @@ type StateRow = {
   slots: [slot: number, requests: number, tokens: number][];
 };
 
-/**
- * Reads an account's state and stores the booking that `plan` returns. Optimistic: starts over until no other process has
- * written in the meantime; one of the competitors always succeeds. Not a transaction: if its connection is lost, postgres.js
- * ends the process at the rollback.
- */
-export async function book(
+/** Reads accounts' states. One statement, so that a cost is seen either as held or as spent, never as both. */
+export async function readStates(
   sql: postgres.Sql,
-  place: BudgetPlace,
-  plan: (found: LimitState) => Booking,
-): Promise<Booking> {
-  for (;;) {
-    const row = await stateRow(sql, place);
-    const booking = plan({
-      nowMs: row.nowMs,
-      spent: BigInt(row.spent) + BigInt(row.ended),
-      held: BigInt(row.held) + BigInt(row.leased),
-      calls: row.calls,
-      slots: row.slots.map(([slot, requests, tokens]) => ({ slot, requests, tokens })),
-    });
-    if (booking.admitted.length === 0 || (await store(sql, { ...place, turn: row.turn }, booking)))
-      return booking;
-  }
-}
-
-/** One statement, so that a cost is seen either as held or as spent, never as both. */
-async function stateRow(
-  sql: postgres.Sql,
-  { accountId, spendId, period, holder }: BudgetPlace,
-): Promise<StateRow> {
-  const ofKey = sql`org_id = ${DEFAULT_ORG} and key_id = ${accountId}`;
-  const inPeriod = sql`started_at >= ${period.from}::text::timestamptz and started_at < ${period.to}::text::timestamptz`;
-  const sum = sql`select coalesce(ceil(sum(usd) * 1e12), 0)::text`;
-  const [row] = await sql<StateRow[]>`
-    select coalesce((select turn from limit_turns where ${ofKey}), 0)::text as turn,
+  places: readonly BudgetPlace[],
+): Promise<Map<string, FoundState>> {
+  const asked = places.map(({ accountId, spendId, period, holder }) => ({
+    ...{ accountId, spendId, holder },
+    ...period,
+  }));
+  const pico = (filter = sql``) => sql`coalesce(ceil(sum(usd) ${filter} * 1e12), 0)::text`;
+  const inPeriod = sql`started_at >= "from"::timestamptz and started_at < "to"::timestamptz`;
+  const ofAccount = sql`org_id = ${DEFAULT_ORG} and key_id = "accountId"`;
+  const rows = await sql<StateRow[]>`
+    select "accountId", coalesce((select turn from limit_turns where ${ofAccount}), 0)::float8 as turn,
       floor(extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs",
-      (${sum} from key_spend where org_id = ${DEFAULT_ORG} and key_id = ${spendId}
-        and day >= ${period.from}::text::date and day < ${period.to}::text::date) as spent,
-      (${sum} from limit_holds where ${ofKey} and ended and ${inPeriod}) as ended,
-      (${sum} from limit_holds where ${ofKey} and not ended and ${inPeriod}) as held,
-      (${sum} from limit_leases where ${ofKey}
-        and holder <> ${holder} and period = ${period.from}::text::date) as leased,
-      (select count(*) from limit_holds where ${ofKey} and not ended)::int
-        + (select coalesce(sum(calls), 0) from limit_leases where ${ofKey} and holder <> ${holder})::int as calls,
+      (select ${pico()} from key_spend where org_id = ${DEFAULT_ORG} and key_id = "spendId"
+        and day >= "from"::date and day < "to"::date) as spent,
+      holds.ended, holds.held, leases.usd as leased, holds.calls + leases.calls as calls,
       (select coalesce(json_agg(json_build_array(slot, requests, tokens) order by slot), '[]')
-        from limit_rates where ${ofKey}
-          and slot >= floor(extract(epoch from clock_timestamp()) * ${1000 / SLOT_MS}::int) - ${SLOTS_COUNTED}::int) as slots`;
-  if (!row) throw new RangeError("a select without a table has one row");
-  return row;
+        from limit_rates where ${ofAccount}
+          and slot >= floor(extract(epoch from clock_timestamp()) * ${1000 / SLOT_MS}::int) - ${SLOTS_COUNTED}::int) as slots
+    from json_to_recordset(${JSON.stringify(asked)}::text::json)
+      as asked("accountId" uuid, "spendId" uuid, holder uuid, "from" text, "to" text),
+    lateral (
+      select ${pico(sql`filter (where ended and ${inPeriod})`)} as ended,
+        ${pico(sql`filter (where not ended and ${inPeriod})`)} as held, (count(*) filter (where not ended))::int as calls
+      from limit_holds where ${ofAccount}
+    ) as holds,
+    lateral (
+      select ${pico(sql`filter (where period = "from"::date)`)} as usd, coalesce(sum(calls), 0)::int as calls
+      from limit_leases where ${ofAccount} and limit_leases.holder <> asked.holder
+    ) as leases`;
+  return new Map(
+    rows.map(({ accountId, turn, nowMs, spent, ended, held, leased, calls, slots }) => [
+      accountId,
+      {
+        ...{ turn, nowMs, calls },
+        spent: BigInt(spent) + BigInt(ended),
+        held: BigInt(held) + BigInt(leased),
+        slots: slots.map(([slot, requests, tokens]) => ({ slot, requests, tokens })),
+      },
+    ]),
+  );
 }
 
-/** False, and nothing is written, if another process has written since `turn` was read. */
-async function store(
+export type PlacedBooking = { place: AccountPlace; booking: Booking };
+
+/**
+ * Stores bookings, each unless another process has written since its turn was read, and what ended calls have cost.
+ * Resolves with the accounts whose bookings are stored; one of the competitors for an account always succeeds. One
+ * statement instead of a transaction: if its connection is lost, postgres.js ends the process at the rollback. Rows that
+ * processes share are locked in one order.
+ */
+export async function write(
   sql: postgres.Sql,
-  { accountId, period, holder, turn }: AccountPlace & { turn: string },
-  { admitted, lease, found }: Booking,
-): Promise<boolean> {
-  // Keys that share an account may have different limits.
-  const rows = admitted
-    .filter(({ limits }) => isHeld(limits))
-    .map(({ callId, startedAt, reservation: { usd } }) => ({ callId, startedAt, usd: formatPico(usd) }));
-  const rated = admitted.filter(({ limits }) => isRated(limits));
-  const tokens = rated.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
-  const mine = await sql`
-    with mine as (
-      insert into limit_turns as known (org_id, key_id, turn) values (${DEFAULT_ORG}, ${accountId}, 1)
-      on conflict (org_id, key_id) do update set turn = known.turn + 1 where known.turn = ${turn}
-      returning 1
+  bookings: readonly PlacedBooking[],
+  settlements: readonly CallSettlement[],
+): Promise<Set<string>> {
+  const json = (rows: readonly object[]) => sql`json_to_recordset(${JSON.stringify(rows)}::text::json)`;
+  const turns = bookings.map(({ place: { accountId, period, holder }, booking: { lease, found } }) => ({
+    ...{ accountId, holder, turn: found.turn ?? 0, period: period.from },
+    ...(lease && { usd: formatPico(lease.usd), calls: lease.calls }),
+  }));
+  const rows = await sql<{ accountId: string }[]>`
+    with asked as (
+      select * from ${json(turns)}
+        as r("accountId" uuid, holder uuid, turn bigint, period date, usd numeric, calls int)
+    ), mine as (
+      insert into limit_turns as known (org_id, key_id, turn)
+      select ${DEFAULT_ORG}, "accountId", turn + 1 from asked order by "accountId"
+      on conflict (org_id, key_id) do update set turn = excluded.turn where known.turn = excluded.turn - 1
+      returning key_id
     ), held as (
       insert into limit_holds (org_id, call_id, key_id, holder, started_at, usd)
-      select ${DEFAULT_ORG}, "callId", ${accountId}, ${holder}, "startedAt", usd
-      from mine, json_to_recordset(${JSON.stringify(rows)}::text::json)
-        as r("callId" uuid, "startedAt" timestamptz, usd numeric)
+      select ${DEFAULT_ORG}, "callId", key_id, holder, "startedAt", usd
+      from ${json(bookings.flatMap(holdsOf))}
+        as r("callId" uuid, "accountId" uuid, holder uuid, "startedAt" timestamptz, usd numeric)
+      join mine on key_id = "accountId"
     ), counted as (
       insert into limit_rates as booked (org_id, key_id, slot, requests, tokens)
-      select ${DEFAULT_ORG}, ${accountId}, ${rateSlotAt(found.nowMs)}::bigint, ${rated.length}::int, ${tokens}::bigint
-      from mine where ${rated.length > 0}
+      select ${DEFAULT_ORG}, "accountId", slot, sum(requests), sum(tokens)
+      from ${json([...bookings.flatMap(ratesOf), ...settlements.flatMap(correctionsOf)])}
+        as r("accountId" uuid, slot bigint, requests int, tokens bigint)
+      where requests = 0 or "accountId" in (select key_id from mine)
+      group by "accountId", slot order by "accountId", slot
       on conflict (org_id, key_id, slot) do update
-      set requests = booked.requests + excluded.requests, tokens = booked.tokens + excluded.tokens
+      set requests = booked.requests + excluded.requests, tokens = greatest(0, booked.tokens + excluded.tokens)
     ), leased as (
       insert into limit_leases (org_id, key_id, holder, period, usd, calls)
-      select ${DEFAULT_ORG}, ${accountId}, ${holder}, ${period.from}::text::date, ${formatPico(lease?.usd ?? 0n)}::numeric,
-        ${lease?.calls ?? 0}::int
-      from mine where ${lease !== null}
+      select ${DEFAULT_ORG}, key_id, holder, period, usd, calls from asked join mine on key_id = "accountId"
+      where calls is not null
       on conflict (org_id, key_id, holder) do update
       set period = excluded.period, usd = excluded.usd, calls = excluded.calls
+    ), settled as (
+      select * from ${json(settlements)} as r("callId" uuid, usd numeric)
+    ), ended as (
+      update limit_holds as hold set ended = true, usd = settled.usd from settled
+      where org_id = ${DEFAULT_ORG} and call_id = "callId" and settled.usd is not null
+    ), released as (
+      delete from limit_holds using settled
+      where org_id = ${DEFAULT_ORG} and call_id = "callId" and settled.usd is null
     )
-    select 1 from mine`;
-  return mine.length > 0;
+    select key_id as "accountId" from mine`;
+  return new Set(rows.map(({ accountId }) => accountId));
 }
+
+/** Keys that share an account may have different limits. */
+const holdsOf = ({ place: { accountId, holder }, booking }: PlacedBooking) =>
+  booking.admitted
+    .filter(({ limits }) => isHeld(limits))
+    .map(({ callId, startedAt, reservation }) => ({
+      ...{ callId, accountId, holder, startedAt },
+      usd: formatPico(reservation.usd),
+    }));
+
+function ratesOf({ place: { accountId }, booking: { admitted, found } }: PlacedBooking) {
+  const rated = admitted.filter(({ limits }) => isRated(limits));
+  const tokens = rated.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
+  return rated.length > 0
+    ? [{ accountId, slot: rateSlotAt(found.nowMs), requests: rated.length, tokens }]
+    : [];
+}
+
+const correctionsOf = ({ correction }: CallSettlement) =>
+  correction ? [{ ...correction, requests: 0 }] : [];
 
 const isRated = ({ requests_per_minute, tokens_per_minute }: Limits): boolean =>
   requests_per_minute !== undefined || tokens_per_minute !== undefined;
-
-/** Notes the cost of an ended call in all of its accounts, and corrects its tokens. */
-export async function settle(sql: postgres.Sql, { callId, usd, correction }: CallSettlement): Promise<void> {
-  const isHold = sql`org_id = ${DEFAULT_ORG} and call_id = ${callId}`;
-  await Promise.all([
-    usd === null
-      ? sql`delete from limit_holds where ${isHold}`
-      : sql`update limit_holds set ended = true, usd = ${usd} where ${isHold}`,
-    correction &&
-      sql`update limit_rates set tokens = greatest(0, tokens + ${correction.tokens})
-        where org_id = ${DEFAULT_ORG} and key_id = ${correction.accountId} and slot = ${correction.slot}`,
-  ]);
-}

@@ -1,10 +1,9 @@
-import type { BoundedQuery } from "#drizzle/deadline-pool.ts";
-import { type AdmittedCall, isHeld } from "../../limits/account.ts";
+import { type AdmittedCall, isHeld } from "../../limits/admission.ts";
 import { type BudgetUse, budgetUse, fullest } from "../../limits/budget-use.ts";
 import { formatPico, parsePico } from "../../limits/money.ts";
 import type { OpenAccount } from "./accounts.ts";
-import { type CallSettlement, settle } from "./booking.ts";
-import type { Contact } from "./contact.ts";
+import type { CallSettlement } from "./booking.ts";
+import type { Rounds } from "./rounds.ts";
 
 /** Actual usage of an admitted call. */
 export type CallUsage = {
@@ -83,16 +82,12 @@ export type Settlements = ReturnType<typeof openSettlements>;
 const END_MS = 500;
 
 /** The calls that this process has reserved, and what is to be written of those that have ended. */
-export function openSettlements(
-  query: BoundedQuery,
-  contact: Pick<Contact, "reachable" | "failed" | "whileReachable">,
-) {
+export function openSettlements(rounds: Pick<Rounds, "end">) {
   /** Null: not ended. */
   const open = new Map<string, CallSettlement | null>();
 
-  async function write(settlement: CallSettlement): Promise<void> {
-    await query((sql) => settle(sql, settlement));
-    open.delete(settlement.callId);
+  async function write(settlements: readonly CallSettlement[]): Promise<void> {
+    if (await rounds.end(settlements)) for (const { callId } of settlements) open.delete(callId);
   }
 
   return {
@@ -103,19 +98,15 @@ export function openSettlements(
     async settle(settlement: CallSettlement): Promise<void> {
       // If written late, the minute whose tokens it corrects is over.
       open.set(settlement.callId, { ...settlement, correction: null });
-      if (!contact.reachable()) return;
-      const writing = contact.whileReachable(write(settlement)).catch(contact.failed);
       let timer: Timer | undefined;
       const timeout = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, END_MS);
       });
-      await Promise.race([writing, timeout]);
+      await Promise.race([write([settlement]), timeout]);
       clearTimeout(timer);
     },
     /** Retries failed writes. */
-    async retry(): Promise<void> {
-      for (const settlement of [...open.values()]) if (settlement) await write(settlement);
-    },
+    retry: (): Promise<void> => write([...open.values()].filter((it) => it !== null)),
     /** Calls whose reservation is still needed. */
     running: () => [...open.keys()],
   };

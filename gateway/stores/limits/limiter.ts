@@ -13,6 +13,7 @@ import { heartbeat, sweep } from "./holders.ts";
 import { type KeySpend, NOTHING_SPENT, spentIn } from "./key-spend.ts";
 import { limitError, usedUp } from "./limit-errors.ts";
 import { type OutageMetrics, openOutage, outageMetrics } from "./outage.ts";
+import { Rounds } from "./rounds.ts";
 
 /** `recorded`: the call leaves a record, which removes its reservation. */
 type LimitedCall = { id: string; key: ClientKey; admittedAt: Date; recorded: boolean };
@@ -62,14 +63,14 @@ export function openLimiter(options: LimiterOptions): Limiter {
   const { query, close } = deadlinePool(options.databaseUrl, POOL);
   const contact = openContact({ clock, log, awayAfterMs: options.limitsAwayAfterMs });
   const metrics = outageMetrics(options.metrics, () => !contact.reachable());
-  const settlements = openSettlements(query, contact);
   const learned = { replicas: 1, spend: options.spend ?? NOTHING_SPENT };
+  const rounds = new Rounds({ query, holder, contact, replicas: () => learned.replicas });
+  const settlements = openSettlements(rounds);
   const accounts = openAccounts({
     query,
     holder,
     clock,
-    contact,
-    replicas: () => learned.replicas,
+    rounds,
     spentIn: (accountId, period) => spentIn(learned.spend, accountId, period),
   });
   const outage = openOutage({ ...options, query, holder, accounts, metrics, learned });

@@ -6,7 +6,7 @@ import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import type { AwayFigures } from "../../limits/account.ts";
+import type { AwayFigures } from "../../limits/admission.ts";
 import { type AwayTotal, type Overruns, overrunsOf } from "../../limits/away.ts";
 import { formatPico } from "../../limits/money.ts";
 import { budgetPeriodAt } from "../../limits/window.ts";

@@ -1,5 +1,6 @@
 import type { KeyLimits } from "#drizzle/schema/keys.ts";
-import { Account, type AdmittedCall, type AskingCall } from "#gateway/limits/account.ts";
+import { Account } from "#gateway/limits/account.ts";
+import type { AdmittedCall, AskingCall } from "#gateway/limits/admission.ts";
 import { formatPico } from "#gateway/limits/money.ts";
 import { missingFrom } from "#gateway/recorder/mark-file.ts";
 import { orphanSource } from "#gateway/recorder/orphan-segment.ts";

@@ -1,0 +1,162 @@
+import type postgres from "postgres";
+import type { BoundedQuery } from "#drizzle/deadline-pool.ts";
+import type { Account } from "../../limits/account.ts";
+import type { Admission, AskingCall, Booking, FoundState } from "../../limits/admission.ts";
+import { type BudgetPlace, type CallSettlement, readStates, write } from "./booking.ts";
+import type { Contact } from "./contact.ts";
+
+/** An account as rounds see it. */
+export type RoundAccount = {
+  id: string;
+  /** Where what it spends is booked. */
+  spendId: string;
+  figures: Account;
+};
+
+export type RoundsDeps = {
+  query: BoundedQuery;
+  holder: string;
+  contact: Pick<Contact, "reachable" | "failed" | "whileReachable" | "silentMs">;
+  /** Live gateways. */
+  replicas(): number;
+};
+
+type WaitingCall = { call: AskingCall; answer(it: Admission): void };
+type Asking = ReadonlyMap<RoundAccount, readonly WaitingCall[]>;
+type Planned = { account: RoundAccount; calls: readonly WaitingCall[]; booking: Booking };
+
+/** What ends in the next round, and the promise of it: true once it is written. */
+type Ending = { settlements: CallSettlement[]; written: PromiseWithResolvers<boolean> };
+
+/** Calls of an account admitted by one statement. */
+const BATCH_MAX = 200;
+
+/**
+ * Admits calls of all accounts and settles ended ones in rounds, one after the other: a statement that writes them, after
+ * one that reads those accounts whose figures are not remembered.
+ */
+export class Rounds {
+  readonly #deps: RoundsDeps;
+  readonly #asking = new Map<RoundAccount, WaitingCall[]>();
+  #ending: Ending = { settlements: [], written: Promise.withResolvers() };
+  #busy = false;
+
+  constructor(deps: RoundsDeps) {
+    this.#deps = deps;
+  }
+
+  /** By the database's figures, or alone at once while it is away. */
+  admit(account: RoundAccount, call: AskingCall): Promise<Admission> {
+    return new Promise((answer) => {
+      const waiting = this.#asking.get(account);
+      if (waiting) waiting.push({ call, answer });
+      else this.#asking.set(account, [{ call, answer }]);
+      void this.#run();
+    });
+  }
+
+  /** Resolves with whether the ends are written. */
+  async end(settlements: readonly CallSettlement[]): Promise<boolean> {
+    if (settlements.length === 0) return true;
+    const { written } = this.#ending;
+    this.#ending.settlements.push(...settlements);
+    void this.#run();
+    return written.promise;
+  }
+
+  async #run(): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    // Those of the same moment take part: one call asks several accounts.
+    await null;
+    while (this.#asking.size > 0 || this.#ending.settlements.length > 0) {
+      const { settlements, written } = this.#ending;
+      this.#ending = { settlements: [], written: Promise.withResolvers() };
+      await this.#round(this.#takeAsking(), settlements).then(written.resolve);
+    }
+    this.#busy = false;
+  }
+
+  /** An account of two periods takes part with one of them. */
+  #takeAsking(): Map<RoundAccount, WaitingCall[]> {
+    const taken = new Map<RoundAccount, WaitingCall[]>();
+    const ids = new Set<string>();
+    for (const [account, calls] of this.#asking) {
+      if (ids.has(account.id)) continue;
+      ids.add(account.id);
+      taken.set(account, calls.splice(0, BATCH_MAX));
+      if (calls.length === 0) this.#asking.delete(account);
+    }
+    return taken;
+  }
+
+  async #round(calls: Asking, settlements: readonly CallSettlement[]): Promise<boolean> {
+    const { contact, replicas } = this.#deps;
+    if (contact.reachable()) {
+      try {
+        await this.#write(calls, settlements);
+        return true;
+      } catch (error) {
+        contact.failed(error);
+      }
+    }
+    const alone = { replicas: replicas(), silentMs: contact.silentMs() };
+    for (const [{ figures }, all] of calls)
+      for (const { call, answer } of all) answer(figures.admitAlone(call, alone));
+    return false;
+  }
+
+  async #write(calls: Asking, settlements: readonly CallSettlement[]): Promise<void> {
+    const planned = await this.#plan(calls);
+    const bookings = planned
+      .filter(({ booking }) => booking.admitted.length > 0)
+      .map(({ account, booking }) => ({ place: this.#placeOf(account), booking }));
+    const isNothing = bookings.length + settlements.length === 0;
+    const stored = isNothing ? new Set() : await this.#ask((sql) => write(sql, bookings, settlements));
+    for (const { account, calls: all, booking } of planned) {
+      if (booking.admitted.length === 0 || stored.has(account.id)) {
+        const admissions = account.figures.booked(booking);
+        for (const [index, { answer }] of all.entries()) answer(admissions[index] ?? null);
+      } else {
+        // Another process has written since the figures were read.
+        account.figures.overtaken();
+        this.#asking.set(account, [...all, ...(this.#asking.get(account) ?? [])]);
+      }
+    }
+  }
+
+  /** Remembered figures only admit; those that are read for a call may refuse it. */
+  async #plan(calls: Asking): Promise<Planned[]> {
+    const planned: Planned[] = [];
+    const unread: RoundAccount[] = [];
+    for (const [account, all] of calls) {
+      const remembered = account.figures.remembered();
+      const it = remembered && plannedWith(account, all, remembered);
+      if (it?.booking.admitted.length === all.length) planned.push(it);
+      else unread.push(account);
+    }
+    if (unread.length === 0) return planned;
+    const places = unread.map((account) => this.#placeOf(account));
+    const states = await this.#ask((sql) => readStates(sql, places));
+    for (const account of unread) {
+      const found = states.get(account.id);
+      if (!found) throw new RangeError("each account has a state");
+      planned.push(plannedWith(account, calls.get(account) ?? [], found));
+    }
+    return planned;
+  }
+
+  #ask<T>(work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
+    const { contact, query } = this.#deps;
+    return contact.whileReachable(query(work));
+  }
+
+  #placeOf({ id, spendId, figures }: RoundAccount): BudgetPlace {
+    return { accountId: id, spendId, period: figures.period, holder: this.#deps.holder };
+  }
+}
+
+const plannedWith = (account: RoundAccount, calls: readonly WaitingCall[], found: FoundState): Planned => {
+  const asked = calls.map(({ call }) => call);
+  return { account, calls, booking: account.figures.plan(asked, found) };
+};
