@@ -67,7 +67,7 @@ export const health = (deps: HealthDeps) =>
       async ({ status }) => {
         const [contact, copied, off = []] = await Promise.all([
           deps.directory.contact(),
-          deps.copies?.reachable() ?? null,
+          deps.copies?.contact() ?? null,
           deps.ways?.off().catch(() => []),
         ]);
         const found = readiness(deps, contact, copied);
@@ -95,14 +95,16 @@ function waitReasons({ backlog, oldestMs, cause }: ReturnType<Recorder["stats"]>
   ];
 }
 
-const WITHOUT_CLICKHOUSE =
-  "ClickHouse is away: reports that read it are not available, and records wait in Postgres.";
+const WITHOUT_CLICKHOUSE = {
+  needed: "ClickHouse is away: reports that read it are not available, and records wait in Postgres.",
+  away: "ClickHouse is away: records wait in Postgres, which answers reports until ClickHouse has every record.",
+} as const;
 
-/** `isCopied`: whether ClickHouse answers; null where it is not used. */
+/** `copied`: of ClickHouse; null where it is not used. */
 function readiness(
   { recorder, directory, lifecycle, clocks }: HealthDeps,
   contact: "writes" | "reads" | null,
-  isCopied: boolean | null,
+  copied: Found["copied"],
 ) {
   const { warm, prepared } = lifecycle;
   const stopping = lifecycle.stopping && !lifecycle.replaced;
@@ -115,19 +117,19 @@ function readiness(
     status: isReady ? "ready" : "not ready",
     recording,
     database: contact === null ? "away" : DATABASE[contact],
-    ...(isCopied === null ? {} : { clickhouse: isCopied ? "reachable" : "away" }),
+    ...(copied === null ? {} : { clickhouse: copied === "reachable" ? copied : "away" }),
     directory: state.source,
     directory_age_seconds: state.source === "none" ? null : state.ageSeconds,
     can: {
       model_calls: isReady,
       administration: reports && contact === "writes",
-      reports: reports && isCopied !== false,
+      reports: reports && copied !== "needed",
     },
     reasons: [
       ...clockReasons(clocks.minutesAhead()),
       ...(contact === "reads" ? [READ_ONLY] : []),
       ...waitReasons(recorder.stats()),
-      ...reasonsOf({ state, recording, stopping, warm, reports, isReachable, isCopied }),
+      ...reasonsOf({ state, recording, stopping, warm, reports, isReachable, copied }),
     ],
   };
 }
@@ -135,7 +137,7 @@ function readiness(
 type Found = {
   state: DirectoryState;
   isReachable: boolean;
-  isCopied: boolean | null;
+  copied: Awaited<ReturnType<Copies["contact"]>> | null;
 } & Record<"recording" | "stopping" | "warm" | "reports", boolean>;
 
 const clockReasons = (minutes: number | null): string[] =>
@@ -149,7 +151,7 @@ const clockReasons = (minutes: number | null): string[] =>
 function* reasonsOf(it: Found): Generator<string> {
   if (it.stopping) yield "The gateway is stopping.";
   if (!it.recording) yield "Nothing can be recorded: the spool is full or cannot be written.";
-  if (it.isCopied === false) yield WITHOUT_CLICKHOUSE;
+  if (it.copied === "away" || it.copied === "needed") yield WITHOUT_CLICKHOUSE[it.copied];
   if (it.state.source === "none") return yield withoutDirectory(it.state.fault, it.isReachable);
   if (!it.warm) yield "The gateway is starting.";
   if (!it.reports) yield withoutDatabase(it.state, it.isReachable);

@@ -5,6 +5,7 @@ import { daySql, hoursSql } from "#gateway/reports/buckets/columns.ts";
 import { CALLS } from "#gateway/reports/relations.ts";
 import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
 import { identityOf } from "#gateway/stores/clickhouse/identity.ts";
+import { insertRows } from "#gateway/stores/clickhouse/insert.ts";
 import { nextVersion } from "#gateway/stores/clickhouse/marks.ts";
 import {
   COPIED_TABLES,
@@ -33,10 +34,12 @@ export async function copyTables(clickhouseUrl: string, sql: postgres.Sql, sums 
   const wrote = async (orgId: string) => {
     version++;
     for (const table of COPIED_TABLES) {
-      const all = sql.unsafe<{ row: Record<string, unknown> }[]>(rowsOf(table), [orgId]).cursor(ROWS_AT_ONCE);
+      const all = sql.unsafe<{ line: string }[]>(rowsOf(table), [orgId, version]).cursor(ROWS_AT_ONCE);
       for await (const rows of all) {
-        const values = rows.map(({ row }) => ({ ...row, version }));
-        if (values.length > 0) await client.insert({ table, values, format: "JSONEachRow" });
+        const lines = rows.map(({ line }) => line);
+        await insertRows(client, { name: table, lines, token: crypto.randomUUID() }, (_, code) => {
+          throw new Error(`ClickHouse refused a row: ${code}`);
+        });
       }
     }
     if (sums) await sumUpAll(client, sql, orgId);
@@ -51,7 +54,8 @@ function rowsOf(table: CopiedTable): string {
     if (type === "bytea") return `encode(${column.name}, 'hex') as ${column.name}`;
     return type === "numeric" || type === "jsonb" ? `${column.name}::text` : column.name;
   });
-  return `select to_jsonb(r) as row from (select ${columns.join(", ")} from ${table} where org_id = $1) r`;
+  return `select json_strip_nulls(row_to_json(r))::text as line from (
+    select ${columns.join(", ")}, $2::int as version from ${table} where org_id = $1) r`;
 }
 
 const VOID_EVERY = 5;

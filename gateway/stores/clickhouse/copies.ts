@@ -3,6 +3,7 @@ import { Gauge, type Registry } from "prom-client";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { asker } from "../asker.ts";
 import { openClickHouse } from "./client.ts";
+import { WHOLE } from "./identity.ts";
 
 export type Copies = ReturnType<typeof openCopies>;
 
@@ -20,9 +21,16 @@ export function openCopies(url: string, { sql, metrics }: { sql: postgres.Sql; m
     registers: [metrics],
   });
   const ping = asker(() => client.ping({ select: true }));
+  const whole = asker(() => sql<{ id: string }[]>`${sql.unsafe(WHOLE)}`);
   return {
-    /** Whether ClickHouse answers its user now; false where it takes longer than 500 ms. Never rejects. */
-    reachable: async () => (await ping())?.success === true,
+    /**
+     * Whether ClickHouse answers its user now, within 500 ms; and, if it does not, whether reports need it: until it has every
+     * row, they read Postgres. Never rejects.
+     */
+    async contact(): Promise<"reachable" | "away" | "needed"> {
+      if ((await ping())?.success === true) return "reachable";
+      return (await whole())?.length === 0 ? "away" : "needed";
+    },
     /**
      * Waits until what Postgres has now is in ClickHouse, a second at most, if reports are read there; false: it is not, or
      * ClickHouse refused a row. Never rejects.

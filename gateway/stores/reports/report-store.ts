@@ -1,13 +1,12 @@
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import { deadlinePool } from "#drizzle/deadline-pool.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../../errors.ts";
 import type { AnswerRow } from "../../reports/assemble.ts";
 import { CLICKHOUSE } from "../../reports/engines.ts";
 import type { Query } from "../../reports/parameters.ts";
 import type { AskDatabase } from "../../reports/reach.ts";
 import { openClickHouse } from "../clickhouse/client.ts";
-import { identityOf } from "../clickhouse/identity.ts";
+import { identityOf, WHOLE } from "../clickhouse/identity.ts";
 import { isAway } from "../store-errors.ts";
 
 export type ReportStore = {
@@ -71,9 +70,6 @@ export function openReportStore(url: string): ReportStore {
 
 /** The driver's types want arrays that may be written to. */
 const sent = (param: Query["params"][number]) => (typeof param === "string" ? param : [...param]);
-
-/** The identity of the database to which every row of Postgres is copied; no row: there is none yet. */
-const WHOLE = `select database_id::text as id from clickhouse_state where org_id = '${DEFAULT_ORG}' and compared_at is not null`;
 
 export type ReportRecords = ReportStore & {
   /** Whether it has every row of Postgres, but for those that are marked. @throws GatewayError as `snapshot` does */
