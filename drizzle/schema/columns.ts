@@ -20,6 +20,9 @@ export const instant = customType<{ data: string; driverData: string }>({
 /** Exact decimal number, as a string: money and prices never become floats. */
 export const exact = customType<{ data: string; driverData: string }>({ dataType: () => "numeric" });
 
+/** A set of numbers: bit n, from 0, is on if n is in it. Sets end with their last number. */
+export const bits = customType<{ data: string; driverData: string }>({ dataType: () => "bit varying" });
+
 export const bytes = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
 
 /** The organisation (tenant); first in every primary key. */

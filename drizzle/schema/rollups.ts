@@ -1,6 +1,16 @@
 import { sql } from "drizzle-orm";
-import { bigint, date, index, integer, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
-import { bytes, callerColumns, exact, instant, label, labels, org } from "./columns.ts";
+import {
+  bigint,
+  boolean,
+  date,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+import { bits, callerColumns, exact, instant, label, labels, org } from "./columns.ts";
 import type { Channel } from "./records.ts";
 
 // The server finds fixed-width columns directly, but has to scan past all others: so fixed-width ones come first.
@@ -73,8 +83,6 @@ export const rollupHours = pgTable(
   {
     hour: instant("hour").notNull(),
     day: date("day").notNull(),
-    /** Number within the hour. */
-    cell: integer("cell").notNull(),
     keyId: uuid("key_id").notNull(),
     /** The cell's only record, if it arrived after the single records of its hour were dropped: it is added once. */
     late: uuid("late"),
@@ -85,7 +93,7 @@ export const rollupHours = pgTable(
     ...exactSums(),
   },
   (table) => [
-    primaryKey({ columns: [table.orgId, table.hour, table.cell] }),
+    index("rollup_hours_hour").on(table.orgId, table.hour),
     index("rollup_hours_session").on(table.orgId, table.session).where(sql`${table.session} is not null`),
   ],
 );
@@ -95,17 +103,18 @@ export const rollupSessions = pgTable(
   "rollup_sessions",
   {
     day: date("day").notNull(),
-    /** Number within the day. */
-    cell: integer("cell").notNull(),
     /** In which hours of the day it was active: bit 0 is the first. */
     hours: integer("hours").notNull(),
+    /** Whether its session is known from another day, too. It may have left that since. */
+    again: boolean("again").notNull().default(false),
     keyId: uuid("key_id").notNull(),
     ...counts(),
     ...keys(),
     ...exactSums(),
   },
   (table) => [
-    primaryKey({ columns: [table.orgId, table.day, table.cell] }),
+    index("rollup_sessions_day").on(table.orgId, table.day),
+    index("rollup_sessions_again").on(table.orgId, table.day).where(sql`${table.again}`),
     index("rollup_sessions_session").on(table.orgId, table.session).where(sql`${table.session} is not null`),
   ],
 );
@@ -116,14 +125,12 @@ export const rollupSums = pgTable(
   {
     /** The start of the hour or of the day (UTC). */
     at: instant("at").notNull(),
-    /** Number within the hour or the day, and the kind. */
-    cell: integer("cell").notNull(),
     ...counts(),
     /** Pairs of a session and an hour, of all channels together: one of them has it, the others have 0. */
     activeHours: count("active_hours"),
     /** The same outside the subscription lane. */
     billedHours: count("billed_hours"),
-    /** Sessions that were active on a day, likewise; 0 for an hour. */
+    /** Sessions that were active on a day, likewise; of an hour, those that were not in an earlier one of the day. */
     sessions: count("sessions"),
     billedSessions: count("billed_sessions"),
     orgId: org(),
@@ -138,68 +145,19 @@ export const rollupSums = pgTable(
     sessionCostUsd: exact("session_cost_usd"),
     firstSessionAt: instant("first_session_at"),
     firstTagAt: instant("first_tag_at"),
+    /** Who made them, as numbers of `rollup_people`; null: nobody did, or persons are not counted by this dimension. */
+    people: bits("people"),
   },
-  (table) => [
-    primaryKey({ columns: [table.orgId, table.kind, table.scope, table.grain, table.at, table.cell] }),
-  ],
+  // Rows with the same words share an entry; a number in each, as a primary key needs, would take ten times the room.
+  (table) => [index("rollup_sums_at").on(table.orgId, table.kind, table.scope, table.grain, table.at)],
 );
 
-/**
- * The days of a month on which persons were active, by dimension, scope and value: `who` is a hash of these and of the
- * person. For sessions, cells of hours give the same quickly enough.
- */
-export const rollupActiveDays = pgTable(
-  "rollup_active_days",
-  {
-    orgId: org(),
-    who: uuid("who").notNull(),
-    /** Its first day. */
-    month: date("month").notNull(),
-    /** Bit 0 is the first day. */
-    days: integer("days").notNull(),
-    /** Those outside the subscription lane. */
-    billedDays: integer("billed_days").notNull(),
-    /** The first hour of each of 31 days, a byte each, 0 to 23; 255: none. */
-    hours: bytes("hours").notNull(),
-    /** The same outside the subscription lane. */
-    billedHours: bytes("billed_hours").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.orgId, table.who, table.month] })],
-);
-
-/**
- * How many persons or sessions were active on a day whose last active day before was `previous`: the distinct ones of a
- * span of days are the sum of `n` over its days where `previous` lies before it.
- */
-export const rollupDistinctDeltas = pgTable(
-  "rollup_distinct_deltas",
-  {
-    orgId: org(),
-    entity: label("entity").$type<"person" | "session">().notNull(),
-    kind: label("kind").notNull(),
-    lane: smallint("lane").notNull(),
-    /** As in sums. */
-    scope: label("scope").notNull().default(""),
-    value: label("value").notNull(),
-    /** `-infinity`: none. */
-    previous: date("previous").notNull(),
-    day: date("day").notNull(),
-    n: integer("n").notNull(),
-    /** When each of them was first active, in milliseconds of the day, ascending: a window may end at any instant. */
-    firsts: integer("firsts").array().notNull(),
-  },
+/** Persons by number, from 0, as sums have sets of them. */
+export const rollupPeople = pgTable(
+  "rollup_people",
+  { orgId: org(), n: integer("n").notNull(), person: label("person").notNull() },
   (table) => [
-    primaryKey({
-      columns: [
-        table.orgId,
-        table.entity,
-        table.kind,
-        table.lane,
-        table.scope,
-        table.day,
-        table.value,
-        table.previous,
-      ],
-    }),
+    primaryKey({ columns: [table.orgId, table.person] }),
+    uniqueIndex("rollup_people_n").on(table.orgId, table.n),
   ],
 );

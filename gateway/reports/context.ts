@@ -169,7 +169,7 @@ const countsAll = (kind: Kind, names: readonly AggregateName[]): boolean =>
   names.every((name) => {
     const counted = aggregateOf(name).distinct?.name;
     if (counted === "payer") return false;
-    return (counted !== "person" && counted !== "session") || isCountedBy(kind, name);
+    return (counted !== "person" && counted !== "session") || isCountedBy(kind, counted);
   });
 
 /** The one team asked for: the records of several may overlap. */
@@ -192,6 +192,9 @@ export type Section = { total: boolean; dimensions: readonly DimensionName[]; fa
 export const groupNames = ({ dimensions }: Pick<Spec, "dimensions">): string[] =>
   groupTexts(dimensions).map((_, i) => `d${i + 1}`);
 export const groupsOf = ({ ask }: Pick<Context, "ask">): string => groupNames(ask.spec).join(", ");
+/** What rows are grouped by. */
+export const groupedBy = (context: Pick<Context, "ask">, { total }: Pick<Section, "total">): string =>
+  total ? "current" : `current, ${groupsOf(context)}`;
 /** Texts of groups, at least two. */
 export const groupTexts = (texts: readonly string[], none = "''"): string[] => [
   ...texts,

@@ -5,6 +5,7 @@ import {
   contextOf,
   distinctNames,
   distinctOf,
+  groupedBy,
   groupNames,
   groupsOf,
   isLong,
@@ -16,9 +17,16 @@ import { POSTGRES } from "./engines.ts";
 import { asksForExplanation, explanationTables } from "./explained.ts";
 import { factsSql } from "./facts.ts";
 import { atOnceSql, summedNames, sumSql } from "./figures.ts";
-import { groupedBy, membersInAll, membersSql } from "./members.ts";
+import { membersInAll, membersSql } from "./members.ts";
 import type { Query } from "./parameters.ts";
-import { deltasPart, isTogether, type SumsPart, sumRows } from "./rollup/dimension-sums.ts";
+import {
+  againPart,
+  isTogether,
+  peoplePart,
+  peopleTable,
+  type SumsPart,
+  sumRows,
+} from "./rollup/dimension-sums.ts";
 import { addedSql, firstSql, rankNames, shownSql } from "./shown.ts";
 
 /**
@@ -38,9 +46,10 @@ export function planReport(ask: Ask): Query {
 export function statementOf(context: Context): string {
   const { ask } = context;
   const sections = sectionsOf(context);
-  const tables = sections.flatMap((section) =>
-    section.isOwn ? [...factsTables(context, section), ...membersTables(context, section)] : [],
-  );
+  const tables = sections.flatMap((section) => [
+    ...peopleTable(context, section),
+    ...(section.isOwn ? [...factsTables(context, section), ...membersTables(context, section)] : []),
+  ]);
   if (asksForExplanation(ask.spec)) tables.unshift(...explanationTables(ask, context.params));
   const parts = sections.flatMap((section) => partsOf(context, section));
   return `with ${tables.join(",\n")},
@@ -143,7 +152,8 @@ function partsOf(context: Context, section: Place): PartOf[] {
     sumsPart(context, section),
     ...distinctNames(context).map((name) => membersPart(context, section, name)),
     togetherPart(context, section),
-    deltasPart(context, section),
+    againPart(context, section),
+    peoplePart(context, section),
   ];
   return parts.flatMap((part) => (part ? [{ ...part, total: section.total }] : []));
 }

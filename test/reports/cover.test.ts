@@ -53,18 +53,6 @@ test("an hour whose single records are gone belongs to the period in which it be
   expect(cover.raw.map(text)).toEqual(["03-02T10:00 03-02T11:00"]);
 });
 
-test("distinct deltas count to the end of a period that sums cover alone, and else to where other records begin", () => {
-  const cut = { fromMs: ms("2026-03-02T00:00:00Z"), toMs: ms("2026-03-04T09:47:00Z") };
-  const end = (period = cut, reached: { markedMs?: number[] } = {}) => {
-    const { sums } = coverOf(period, { ...survey, ...reached }, "hours");
-    return sums && new Date(sums.endMs).toISOString().slice(5, 16);
-  };
-  expect(end()).toBe("03-04T09:47");
-  expect(end({ ...cut, fromMs: cut.fromMs + 1 })).toBe("03-04T09:00");
-  expect(end(cut, { markedMs: [ms("2026-03-04T09:00:00Z")] })).toBe("03-04T09:00");
-  expect(end({ ...cut, toMs: rolledToMs + 1 })).toBe("03-05T08:15");
-});
-
 test("without a bound, and with nothing rolled up, all is read once", () => {
   const ever = { fromMs: null, toMs: Number.POSITIVE_INFINITY };
   const nowhere = { rolledToMs: Number.NEGATIVE_INFINITY };

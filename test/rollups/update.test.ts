@@ -1,61 +1,66 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { MIGRATIONS_DIRECTORY } from "#drizzle/migrate.ts";
+import { connect } from "#drizzle/database.ts";
+import { migrate } from "#drizzle/migrate.ts";
+import { reportRunner } from "#gateway/reporting.ts";
+import type { Spec } from "#shared/report.ts";
 import { edges, worldOf } from "#test/reports/arbitraries.ts";
 import { seed } from "#test/reports/world.ts";
-import { type Ledger, ledger } from "./ledger.ts";
-
-let it: Ledger;
-beforeAll(async () => {
-  it = await ledger();
-});
-afterAll(async () => await it.close());
+import { atEnd } from "#test/support/at-end.ts";
+import { migrationsUntil } from "#test/support/earlier-migrations.ts";
+import { ledger } from "./ledger.ts";
 
 const NOW = new Date("2026-03-31T10:42:33.123Z");
-const TABLES = ["rollup_sums", "rollup_distinct_deltas", "rollup_active_days"];
+const DROPPED = "2026-04-01T00:00:00Z";
 
-/** The statements of updates that add sums of records which were summed up before there were teams, and that take counts away. */
-async function statements(): Promise<string[]> {
-  const files = readdirSync(MIGRATIONS_DIRECTORY).filter((name) => name.endsWith(".sql"));
-  const texts = await Promise.all(files.map((name) => Bun.file(join(MIGRATIONS_DIRECTORY, name)).text()));
-  const hand = texts
-    .flatMap((text) => text.split(/-- (?:By hand|Generated):/))
-    .filter((text) => /no cost centre|no longer read/.test(text));
-  const all = hand.flatMap((text) => text.replace(/^.*\n/, "").split("--> statement-breakpoint"));
-  return all.filter((statement) => statement.trim() !== "");
-}
+const CELLS = ["rollup_hours", "rollup_sessions"];
 
-/** Sessions are counted in all and by person. Old sums of other kinds have counts that no report reads. */
-const UNREAD = `'cell' - case when to_jsonb(t) ->> 'kind' in ('total', 'subject') then '{}' else array['sessions', 'billed_sessions'] end`;
+/** Sums of whole days, with persons by name. */
+const SUMS = `
+  select (to_jsonb(s) - 'people')::text as row, (
+    select array_agg(p.person order by p.person) from rollup_people p
+    where p.n < length(s.people) and get_bit(s.people, p.n) = 1) as people
+  from rollup_sums s where grain = 'day' and at < '2026-03-31' order by 1`;
 
-const snapshot = () =>
-  Promise.all(
-    TABLES.map(async (table) => {
-      const rows = await it.sql.unsafe<{ row: string }[]>(
-        `select (to_jsonb(t) - ${UNREAD})::text as row from ${table} t`,
-      );
-      return rows.map(({ row }) => row).sort();
-    }),
-  );
+const SPECS = (["client", "model", "route", "subject", "team", "week"] as const).map(
+  (name): Spec => ({
+    source: "requests",
+    dimensions: [name],
+    measures: ["requests", "cost_usd", "users", "sessions", "active_hours"],
+    filters: {},
+    range: { from: null, to: "2026-03-31T00:00:00Z" },
+    compare: "none",
+    view: "table",
+  }),
+);
 
-test("sums of before there were teams become those that a rebuild makes", async () => {
+test("sums of dropped months have after an update what they had, and persons and sessions are counted", async () => {
+  const made = await ledger();
+  atEnd(made.close);
   const [world] = fc.sample(worldOf(edges, 60), { numRuns: 1, seed: 7 });
-  const requests = (world?.requests ?? []).map((record) => ({ ...record, teams: null, costCenter: null }));
-  await seed(it.sql, "default", { requests });
-  await it.rollups.catchUp(NOW);
-  const expected = await snapshot();
-  expect(expected[2]?.length).toBeGreaterThan(0);
+  await seed(made.sql, "default", { requests: world?.requests ?? [] });
+  await made.rollups.catchUp(NOW);
+  const sums = [...(await made.sql.unsafe(SUMS))];
+  expect(sums.filter(({ people }) => people).length).toBeGreaterThan(20);
 
-  await it.sql`delete from rollup_sums where kind in ('team', 'cost_center')`;
-  await it.sql`delete from rollup_distinct_deltas where kind = 'team'`;
-  await it.sql`
-    delete from rollup_active_days d using (
-      select distinct coalesce(user_label, owner) as person from rollup_sessions
-    ) p
-    where d.who = md5('person' || chr(31) || 'team' || chr(31) || '(none)' || chr(31) || p.person)::uuid`;
-  expect(await snapshot()).not.toEqual(expected);
-  for (const statement of await statements()) await it.sql.unsafe(statement);
-  expect(await snapshot()).toEqual(expected);
+  const name = `old_${crypto.randomUUID().replaceAll("-", "")}`;
+  await made.sql.unsafe(`create database ${name}`);
+  const url = made.database.url.replace(/\/t_[0-9a-f]+\?/, `/${name}?`);
+  await migrate(url, migrationsUntil("0004_fourth"));
+  const sql = connect(url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  for (const table of CELLS) {
+    const [cells] =
+      await made.sql.unsafe(`select jsonb_agg(to_jsonb(t) || jsonb_build_object('cell', n))::text as rows
+      from (select *, row_number() over () as n from ${table}) t`);
+    await sql.unsafe(
+      `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::text::jsonb)`,
+      [cells?.["rows"]],
+    );
+  }
+  await sql`insert into rollup_state (org_id, rolled_to, raw_from) values ('default', ${DROPPED}, ${DROPPED})`;
+  await migrate(url);
+  expect<unknown>([...(await sql.unsafe(SUMS))]).toEqual(sums);
+  const updated = reportRunner({ url, rollupsFrom: 0 });
+  for (const spec of SPECS) expect(await updated.run(spec, NOW)).toEqual(await made.rolled.run(spec, NOW));
+  await Promise.all([sql.end(), updated.close()]);
 });

@@ -36,8 +36,7 @@ const TYPES: Partial<Record<KeyColumn, string>> = { key_id: "uuid", tags: "text[
 
 /**
  * The facts of both windows over cells and single records: each with its groups `d1` and `d2`, whether it is `billed`, who
- * made it, and its sums. Nobody is named in facts whose persons and sessions distinct deltas count, but the sessions of
- * active hours (`hour_run`) are.
+ * made it, and its sums.
  */
 export function cellFacts(context: Context, { dimensions }: Pick<Section, "dimensions">): string {
   const { ask, params } = context;
@@ -63,19 +62,17 @@ export function cellFacts(context: Context, { dimensions }: Pick<Section, "dimen
 function factColumns(context: Context, dimensions: readonly DimensionName[]): string[] {
   const { ask, kind } = context;
   const counts = distinctNames(context);
-  const named = (sql: string) =>
-    countedSpans(context).length > 0 ? `case when not r.counted then ${sql} end` : sql;
   const value = kind !== null && kind !== "total" && dimensions.includes(kind) ? valueSql(kind) : "''::text";
   const billed = asksForLane(ask.spec) ? "true" : billedSql("r.");
   return [
     `${billed} as billed`,
     ...(counts.length > 0 ? ["r.day"] : []),
     ...(kind !== null && kind !== "total" && counts.length > 0 ? [`(${value}) as value`] : []),
-    ...(counts.includes("person") ? [`${named(personSql("r."))} as person`] : []),
+    ...(counts.includes("person") ? [`${personSql("r.")} as person`] : []),
     ...(counts.includes("payer")
       ? [`case when ${billed} and r.unpriced < r.records then ${personSql("r.")} end as payer`]
       : []),
-    ...(counts.includes("session") ? [`${named("r.session")} as run`] : []),
+    ...(counts.includes("session") ? ["r.session as run"] : []),
     ...(counts.includes("hour") ? ["r.hours", "r.session as hour_run"] : []),
     ...sumsOf(context).map((name) => `r.${name}`),
     ...(isOfSessions(context)
@@ -147,7 +144,6 @@ function rowsIn(
   const sum = (name: SumName) => (isSingle ? `${ofOne(name)} as ${name}` : `r.${name}`);
   const columns = [
     `${previous ? spansSql(at, [from], params) : "true"} as current`,
-    `${spansSql(at, countedSpans(context), params)} as counted`,
     `${day} as day`,
     ...(isZoned(ask) ? [`(${at} at time zone '${ask.timeZone}')::date as local_day`] : []),
     `${hours} as hours`,
@@ -182,14 +178,7 @@ function noRows(context: Context, keys: readonly KeyColumn[]): string {
       : []),
   ];
   return `
-    select true as current, true as counted, null::date as day, 0 as hours, ${none.join(", ")} where false`;
-}
-
-/** Where distinct deltas count who was active, and facts are read for their sums alone. */
-function countedSpans({ covers: { current, previous } }: Context): Span[] {
-  return [current.sums, previous?.sums].flatMap((sums) =>
-    sums && sums.toMs < sums.endMs ? [{ fromMs: sums.toMs, toMs: sums.endMs }] : [],
-  );
+    select true as current, null::date as day, 0 as hours, ${none.join(", ")} where false`;
 }
 
 function firstDayOf(name: TimeDimension, value: string): string {

@@ -15,9 +15,9 @@ export type Reach = {
 
 /**
  * Sums by one dimension: those of whole days from `fromMs` to `midnightMs`, both midnights, and those of hours from there to
- * `toMs`. Distinct deltas count who was active until `endMs`, which lies in the same day.
+ * `toMs`.
  */
-export type SumsSpan = Span & { midnightMs: number; endMs: number };
+export type SumsSpan = Span & { midnightMs: number };
 
 /**
  * Where the records of a period are read, each in one place: as `sums` by one dimension; as cells of whole `days` (the
@@ -57,7 +57,7 @@ export function coverOf(period: Period, reach: Reach, bySums: SumsGrain | null):
     return { sums: null, days: [], hours: [], raw: [single({ fromMs, toMs })].filter(isSpan) };
   }
   const marked = reach.markedMs.filter((ms) => ms >= whole.fromMs && ms < whole.toMs);
-  const byHours = bySums && sumsOf({ fromMs, toMs }, whole, reach);
+  const byHours = bySums && sumsOf(whole, reach);
   const sums = byHours && bySums === "days" ? wholeDaysOf(byHours) : byHours;
   const remade = marked
     .filter((ms) => ms >= rawFromMs)
@@ -79,24 +79,23 @@ export function coverOf(period: Period, reach: Reach, bySums: SumsGrain | null):
 }
 
 /** The longest run of hours from a midnight on in which none is marked. */
-function sumsOf(period: Span, whole: Span, reach: Reach): SumsSpan | null {
+function sumsOf(whole: Span, reach: Reach): SumsSpan | null {
   const length = (span: Span) => span.toMs - span.fromMs;
   const longest = without(whole, reach.markedMs.map(hourAt))
     .map((span) => ({ ...span, fromMs: up(DAY_MS, span.fromMs) }))
     .filter(isSpan)
     .reduce<Span | null>((best, span) => (best && length(best) >= length(span) ? best : span), null);
   if (!longest) return null;
-  // Who is in other records of the period is looked up by the hour, so nothing else may be read then.
-  const isAll = longest.fromMs === period.fromMs && longest.toMs === whole.toMs;
-  const isCut = period.toMs > whole.toMs && period.toMs < reach.rolledToMs;
-  const endMs = isAll && isCut && !reach.markedMs.includes(whole.toMs) ? period.toMs : longest.toMs;
-  const midnightMs = down(DAY_MS, longest.toMs);
-  return { fromMs: longest.fromMs, midnightMs, toMs: down(HOUR_MS, longest.toMs), endMs };
+  return {
+    fromMs: longest.fromMs,
+    midnightMs: down(DAY_MS, longest.toMs),
+    toMs: down(HOUR_MS, longest.toMs),
+  };
 }
 
 /** Without the hours behind the last midnight; null if nothing is left. */
 const wholeDaysOf = ({ fromMs, midnightMs }: SumsSpan): SumsSpan | null =>
-  fromMs < midnightMs ? { fromMs, midnightMs, toMs: midnightMs, endMs: midnightMs } : null;
+  fromMs < midnightMs ? { fromMs, midnightMs, toMs: midnightMs } : null;
 
 const hourAt = (ms: number): Span => ({ fromMs: ms, toMs: ms + HOUR_MS });
 const isSpan = ({ fromMs, toMs }: Span): boolean => fromMs < toMs;

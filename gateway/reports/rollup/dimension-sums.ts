@@ -1,17 +1,17 @@
 import { type AggregateName, aggregateOf, namedIn } from "../aggregates.ts";
-import { type Context, groupTexts, type Section } from "../context.ts";
+import { type Context, groupedBy, groupTexts, type Section } from "../context.ts";
 import { dimensionOf, intervalOf, isFilteredByText, isTime } from "../dimensions.ts";
 import type { Parameters } from "../parameters.ts";
 import { asksForLane } from "../spec.ts";
 import { HOUR_MS, type SumsSpan } from "./cover.ts";
-import { billedSql, COUNTS, type Counted, type Kind, LANE, type Lane } from "./kinds.ts";
+import { billedSql, COUNTS, type Counted, EVERYTHING, type Kind, valueSql } from "./kinds.ts";
 import { dayOf, sumsSql } from "./spans.ts";
 import { SUM_NAMES } from "./sums.ts";
 
 /** Aggregates by name, and the table whose rows they are made of. */
 export type SumsPart = { from: string; figures: Readonly<Partial<Record<AggregateName, string>>> };
 
-/** The sums of a window: days from `fromDay` to before `toDay`, and of that day the hours before `toHour` (to `endMs`). */
+/** The sums of a window: days from `fromDay` to before `toDay`, and of that day the hours before `toHour`. */
 export type WindowSums = SumsSpan & { current: boolean; fromDay: string; toDay: string; toHour: number };
 
 export function windowSums({ covers: { current, previous } }: Pick<Context, "covers">): WindowSums[] {
@@ -21,14 +21,17 @@ export function windowSums({ covers: { current, previous } }: Pick<Context, "cov
   ];
   return sides.flatMap(({ isCurrent, sums }) => {
     // Before the first day there is nothing.
-    if (!sums || sums.fromMs === sums.endMs) return [];
-    const toHour = Math.ceil((sums.endMs - sums.midnightMs) / HOUR_MS);
+    if (!sums || sums.fromMs === sums.toMs) return [];
+    const toHour = (sums.toMs - sums.midnightMs) / HOUR_MS;
     const [fromDay, toDay] = [dayOf(sums.fromMs), dayOf(sums.midnightMs)];
     return [{ ...sums, current: isCurrent, fromDay, toDay, toHour }];
   });
 }
 
-const LANES = Object.keys(LANE) as Lane[];
+/** Whether sums by one dimension answer, at least for a part of the windows. */
+export const hasSums = (context: Context): boolean => context.kind !== null && windowSums(context).length > 0;
+const counts = ({ names }: Context, counted: Counted): boolean =>
+  Object.values<AggregateName>(COUNTS[counted]).some((name) => names.includes(name));
 
 /** The kind whose rows make up a section: of a total, and of groups of times alone, those of all in all. */
 export const kindOf = ({ kind }: Context, { dimensions }: Pick<Section, "dimensions">): Kind =>
@@ -44,34 +47,39 @@ export function sumRows(
   section: Section,
   names: readonly AggregateName[],
 ): (SumsPart & { columns: readonly string[] }) | null {
-  const { ask, params, scope } = context;
-  const windows = windowSums(context).filter(({ fromMs, toMs }) => fromMs < toMs);
   const figures = Object.fromEntries(
     names.flatMap((name): [AggregateName, string][] => {
       const sql = isTogether(name) ? `sum(${name})` : aggregateOf(name).cells;
       return sql ? [[name, sql]] : [];
     }),
   );
-  if (context.kind === null || windows.length === 0 || Object.keys(figures).length === 0) return null;
-  const summed = namedIn(Object.values(figures), [...SUM_NAMES, "session_cost_usd", ...TOGETHER]);
+  const columns = namedIn(Object.values(figures), [...SUM_NAMES, "session_cost_usd", ...TOGETHER]);
+  const from = columns.length === 0 ? null : rowsOf(context, section, columns);
+  return from === null ? null : { from, figures, columns };
+}
+
+/** The rows of sums by one dimension that make up a section, with these columns; null where there are none. */
+function rowsOf(context: Context, section: Section, wanted: readonly string[]): string | null {
+  const { ask, params, scope, kind } = context;
+  if (!hasSums(context)) return null;
   const columns = [
     "t.current",
     "t.value",
     "(t.at at time zone 'UTC')::date as day",
     `${asksForLane(ask.spec) ? "true" : billedSql("t.")} as billed`,
-    ...summed.map((name) => `t.${name}`),
+    ...wanted.map((name) => `t.${name}`),
   ];
   const anyOf = (column: string, values: readonly string[] = []) =>
     values.length > 0 ? ` and t.${column} = any(${params.add(values, "text[]")})` : "";
   const { filters } = ask.spec;
-  const values = context.kind !== "total" && isFilteredByText(context.kind) ? filters[context.kind] : [];
+  const values = kind !== null && kind !== "total" && isFilteredByText(kind) ? filters[kind] : [];
   const chosen = anyOf("channel", filters.channel) + anyOf("value", values);
-  const rows = windows.flatMap((sums) =>
+  const rows = windowSums(context).flatMap((sums) =>
     sumsSql(sums, params).map(
       (where) => `select ${sums.current} as current, * from rollup_sums where ${where}`,
     ),
   );
-  const from = grouped(
+  return grouped(
     context,
     section,
     `
@@ -80,73 +88,80 @@ export function sumRows(
       where t.org_id = ${params.add(ask.orgId, "text")} and t.kind = '${kindOf(context, section)}'
         and t.scope = ${params.add(scope, "text")}${chosen}`,
   );
-  return { from, figures, columns: summed };
+}
+
+/** The table of a section's persons. */
+export const peopleOf = ({ facts, total }: Section): string => `people_${total ? "in" : "of"}_${facts}`;
+
+/** The sets of persons of a section's groups, as sums by one dimension have them; null where they have none. */
+export function peopleTable(context: Context, section: Section): string[] {
+  const from = counts(context, "person") ? rowsOf(context, section, ["people"]) : null;
+  if (from === null) return [];
+  const last = `(select max(n) from rollup_people where org_id = ${context.params.add(context.ask.orgId, "text")})`;
+  // Only sets of one length are joined. The function is what a cast to a constant length calls.
+  const joined = `bit_or(pg_catalog."bit"(people, ${last} + 1, true))`;
+  const groups = groupedBy(context, section);
+  return [
+    `${peopleOf(section)} as materialized (
+  select ${groups}, ${joined} as people, ${joined} filter (where billed) as billed_people
+  from ${from} group by ${groups}
+)`,
+  ];
+}
+
+export const peoplePart = (context: Context, section: Section): (SumsPart & { isAdded: true }) | null =>
+  hasSums(context) && counts(context, "person")
+    ? {
+        from: peopleOf(section),
+        figures: { users: "bit_count(people)", billed_users: "bit_count(billed_people)" },
+        isAdded: true,
+      }
+    : null;
+
+/** Cells `r` of days whose sessions are in the sums of a window. */
+const daysSql = ({ fromDay, toDay, toHour }: WindowSums, params: Parameters): string => {
+  const [from, to] = [params.add(fromDay, "date"), params.add(toDay, "date")];
+  const last = toHour > 0 ? ` or r.day = ${to} and r.hours & ${2 ** toHour - 1} <> 0` : "";
+  return `(r.day >= ${from} and r.day < ${to}${last})`;
+};
+
+/** Cells of days, with what the condition of one window and the scope say of them. */
+const cellsOfDays = ({ ask, params, scope }: Context): string => {
+  const inScope = scope === EVERYTHING ? "" : ` and ${params.add(scope, "text")} = any(r.teams)`;
+  return `(select c.*, true as attributed from rollup_sessions c) r where r.org_id = ${params.add(ask.orgId, "text")}${inScope}`;
+};
+
+/** Sums have each session once for each day: it is taken away for every other day of a group. Such sessions are few. */
+export function againPart(context: Context, section: Section): SumsPart | null {
+  if (!hasSums(context) || !counts(context, "session")) return null;
+  const value = valueSql(kindOf(context, section));
+  const rows = windowSums(context).map(
+    (sums) => `
+      select ${sums.current} as current, ${value} as value, r.session, r.day, ${billedSql("r.")} as billed
+      from ${cellsOfDays(context)} and r.again and ${daysSql(sums, context.params)}`,
+  );
+  const groups = groupedBy(context, section);
+  const from = `(
+    select ${groups}, count(distinct day) - 1 as n,
+      greatest(count(distinct day) filter (where billed) - 1, 0) as billed_n
+    from ${grouped(context, section, rows.join("\n      union all"))} group by ${groups}, session
+  ) r`;
+  return { from, figures: { sessions: "-sum(n)", billed_sessions: "-sum(billed_n)" } };
 }
 
 /**
- * Persons whose last active day lies before the window, or before their group where that is a time, and sessions likewise.
- * Of the last day those count who were active first before the window ends. Sessions of whole days are sums of days: those
- * are taken away that were active in the window before. They are few, for sessions are short.
+ * In which lanes a session `e` (`value`, `member`, `day`, `current`) is in the sums of its window already, and of its group
+ * where that is a time (from `e.since` to before `e.until`): 1 for all records, 3 for those that are billed, too.
  */
-export function deltasPart(context: Context, section: Section): SumsPart | null {
-  const { ask, params, names, scope } = context;
-  const windows = windowSums(context);
-  const wanted = (Object.keys(COUNTS) as Counted[]).flatMap((entity) =>
-    LANES.flatMap((lane) => (names.includes(COUNTS[entity][lane]) ? [{ entity, lane }] : [])),
+export function knownSql(context: Context, section: Section): string {
+  const kind = kindOf(context, section);
+  const value = kind === "total" ? "" : ` and ${valueSql(kind)} = e.value`;
+  const unit = unitOf(section, "e.day").end === null ? "" : " and r.day >= e.since and r.day < e.until";
+  const within = windowSums(context).map(
+    (sums) => `${sums.current ? "" : "not "}e.current and ${daysSql(sums, context.params)}`,
   );
-  if (context.kind === null || windows.length === 0 || wanted.length === 0) return null;
-  const lanes = [...new Set(wanted.map(({ lane }) => LANE[lane]))].join(", ");
-  const entities = [...new Set(wanted.map(({ entity }) => entity))];
-  const cases = windows.flatMap((sums) => cutDay(sums, params));
-  const fromDay = windows.find(({ current }) => current)?.fromDay;
-  // The index takes one range of days, but not alternatives: with these alone, the days of all years would be read.
-  const days = windows.flatMap((sums) => [sums.fromDay, sums.toDay]).sort();
-  const range = `t.day between ${params.add(days[0] ?? "", "date")} and ${params.add(days.at(-1) ?? "", "date")}`;
-  // Not a parameter: the driver reads a date's value as a day.
-  const currentFrom = fromDay === undefined ? "'infinity'::date" : params.add(fromDay, "date");
-  const rows = `
-      select t.day >= ${currentFrom} as current, t.value, t.day, t.entity, t.lane,
-        case ${cases.join(" ")} when t.entity = 'session' then -t.n else t.n end as n
-      from rollup_distinct_deltas t
-      where t.org_id = ${params.add(ask.orgId, "text")} and t.kind = '${kindOf(context, section)}' and t.lane in (${lanes})
-        and t.scope = ${params.add(scope, "text")} and ${range}
-        and (${windows.map((sums) => deltasOf(section, { entities, sums, params })).join("\n        or ")})`;
-  const figures = Object.fromEntries(
-    wanted.map(({ entity, lane }) => [
-      COUNTS[entity][lane],
-      `sum(n) filter (where entity = '${entity}' and lane = ${LANE[lane]})`,
-    ]),
-  );
-  return { from: grouped(context, section, rows), figures };
-}
-
-const isCut = ({ midnightMs, endMs }: SumsSpan): boolean => endMs > midnightMs;
-
-/** Of the day that a window cuts, those who were active first before its end. */
-const cutDay = (sums: WindowSums, params: Parameters): string[] =>
-  isCut(sums)
-    ? [
-        `when t.day = ${params.add(sums.toDay, "date")} then width_bucket(${sums.endMs - sums.midnightMs - 1}, t.firsts)`,
-      ]
-    : [];
-
-/** Which rows of deltas count in a window: those of whole days, and those of a last day that it cuts. */
-function deltasOf(
-  section: Section,
-  { entities, sums, params }: { entities: readonly Counted[]; sums: WindowSums; params: Parameters },
-): string {
-  const [from, to] = [params.add(sums.fromDay, "date"), params.add(sums.toDay, "date")];
-  const since = unitOf(section, "t.day").start(from);
-  const whole = `t.day >= ${from} and t.day < ${to}`;
-  // The index knows the window, but not groups of times.
-  const again = `t.previous >= ${from}${since === from ? "" : ` and t.previous >= ${since}`}`;
-  const which = {
-    person: `t.entity = 'person' and ${whole} and t.previous < ${since}`,
-    session: `t.entity = 'session' and ${whole} and ${again}`,
-  };
-  const of = entities.map((entity) => `'${entity}'`).join(", ");
-  const last = isCut(sums) ? [`t.entity in (${of}) and t.day = ${to} and t.previous < ${since}`] : [];
-  return [...entities.map((entity) => which[entity]), ...last].join("\n        or ");
+  return `(select coalesce(bit_or(case when ${billedSql("r.")} then 3 else 1 end), 0)
+      from ${cellsOfDays(context)} and r.session = e.member${value}${unit} and (${within.join(" or ")}))`;
 }
 
 /** Rows `r` of sums with the groups that they make. */

@@ -1,5 +1,14 @@
 import { KEY_COLUMNS } from "../dimensions.ts";
-import { billedSql, EVERYTHING, KINDS, type Kind, valueSql } from "./kinds.ts";
+import {
+  billedSql,
+  EVERYTHING,
+  isCountedBy,
+  KINDS,
+  type Kind,
+  personSql,
+  SCOPE_ROWS,
+  valueSql,
+} from "./kinds.ts";
 import { overCells, overRecords, SUM_NAMES } from "./sums.ts";
 
 // The statements that write sums. Parameter $1 is the organisation; each statement names the others.
@@ -16,9 +25,9 @@ const summed = SUM_NAMES.map(overRecords).join(", ");
 const UTC_DAY = "(hour at time zone 'UTC')::date";
 
 /** `late`: the record of which a cell is, where each is of one. */
-const cellsOf = (where: string, firstCell: string, late = "null::uuid"): string => `
-insert into rollup_hours (org_id, hour, cell, late, day, ${keys}, ${sums}, first_at)
-select $1::text, hour, (${firstCell} + row_number() over ())::int, late, ${UTC_DAY}, ${keys}, ${sums}, first_at
+const cellsOf = (where: string, late = "null::uuid"): string => `
+insert into rollup_hours (org_id, hour, late, day, ${keys}, ${sums}, first_at)
+select $1::text, hour, late, ${UTC_DAY}, ${keys}, ${sums}, first_at
 from (
   select date_trunc('hour', r.started_at, 'UTC') as hour, ${late} as late, ${KEYS.map((key) => `r.${key}`).join(", ")}, ${summed},
     min(r.started_at) as first_at
@@ -32,7 +41,7 @@ export const FORGET_HOURS =
 
 /** The cells of the hours from $2 to before $3, of which there are none; returns the number of records. */
 export const ROLL_HOURS = `
-with made as (${cellsOf("r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz", "0")} returning records)
+with made as (${cellsOf("r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz")} returning records)
 select coalesce(sum(records), 0)::int as records from made`;
 
 /**
@@ -42,7 +51,6 @@ select coalesce(sum(records), 0)::int as records from made`;
 export const ADD_LATE = cellsOf(
   `r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz and not exists (
     select from rollup_hours h where h.org_id = $1::text and h.hour = $2::timestamptz and h.late = r.id)`,
-  "(select coalesce(max(cell), 0) from rollup_hours where org_id = $1::text and hour = $2::timestamptz)",
   "r.id",
 );
 
@@ -58,102 +66,95 @@ const overHours = SUM_NAMES.map(overCells).join(", ");
 
 /** The cells of the day $2, of which there are none. */
 export const ROLL_SESSIONS = `
-insert into rollup_sessions (org_id, day, cell, hours, ${SESSION_KEYS.join(", ")}, ${sums}, first_at)
-select $1::text, $2::date, row_number() over ()::int, bit_or(1 << extract(hour from r.hour at time zone 'UTC')::int),
+insert into rollup_sessions (org_id, day, hours, ${SESSION_KEYS.join(", ")}, ${sums}, first_at)
+select $1::text, $2::date, bit_or(1 << extract(hour from r.hour at time zone 'UTC')::int),
   ${SESSION_KEYS.map((key) => `r.${key}`).join(", ")}, ${overHours}, min(r.first_at)
 ${IN_DAY} where ${OF_DAY} group by ${SESSION_KEYS.map((key) => `r.${key}`).join(", ")}`;
 
-const SUMMED = `value, channel, ${sums}, first_at, session_cost_usd, first_session_at, first_tag_at, active_hours,
+/** Cells of the day's sessions, and those of other days: sums have these once for each day. */
+export const MARK_AGAIN = `
+update rollup_sessions set again = true where ctid = any(array(
+  select unnest(c.cells) from (
+    select distinct session from rollup_sessions where org_id = $1::text and day = $2::date and session is not null
+  ) s
+  cross join lateral (
+    select array_agg(ctid) filter (where not again) as cells from rollup_sessions
+    where org_id = $1::text and session = s.session having min(day) < max(day)
+    offset 0
+  ) c))`;
+
+/** Gives the persons of the day a number. */
+export const NUMBER_PEOPLE = `
+insert into rollup_people (org_id, person, n)
+select $1::text, person, coalesce((select max(n) from rollup_people where org_id = $1::text), -1) + row_number() over ()
+from (
+  select distinct ${personSql("r.")} as person from rollup_sessions r where r.org_id = $1::text and r.day = $2::date
+  except select person from rollup_people where org_id = $1::text
+) others where person is not null`;
+
+const SUMMED = `value, channel, ${sums}, first_at, session_cost_usd, first_session_at, first_tag_at, people, active_hours,
   billed_hours, sessions, billed_sessions`;
-const sumsOfRow = SUM_NAMES.map((name) => `s.${name}`).join(", ");
 
 /** What is counted of all channels of a value together: the first of them has it. */
-const ofFirst = (n: string): string => `case when s.place = 1 then coalesce(${n}, 0) else 0 end`;
+const ofFirst = (n: string): string => `case when s.place = 1 then coalesce(a.${n}, 0) else 0 end`;
 
-/** What sums by one dimension are made of: cells `r` of hours, when they are of, in which scope, and what else joins them. */
-type Made = { grain: "hour" | "day"; at: string; scope: string; from: string; sessions: string | null };
+/** What sums by one dimension are of: instants, of all hours since midnight that end with them, and scopes. */
+const GRAINS = {
+  hour: { at: "r.hour", scope: `'${EVERYTHING}'::text`, scopes: "" },
+  day: { at: "date_trunc('day', r.hour, 'UTC')", scope: "o.scope", scopes: SCOPE_ROWS },
+} as const;
 
-const sumsMade = (kind: Kind, { grain, at, scope, from, sessions }: Made): string => {
+/** The sums of the hours, or of the whole day, from $2 to before $3, of which there are none. */
+const sumsMade = (kind: Kind, grain: keyof typeof GRAINS): string => {
+  const { at, scope, scopes } = GRAINS[grain];
   const value = valueSql(kind);
-  const cells = `from (select h.*, true as attributed from rollup_hours h) r ${from}`;
+  const cells = `from (select h.*, true as attributed from rollup_hours h) r ${scopes}`;
+  const since = (start: string) => `r.org_id = $1::text and r.hour >= ${start} and r.hour < $3::timestamptz`;
+  const people = isCountedBy(kind, "person")
+    ? [
+        "bits_of(array_agg(p.n))",
+        `left join rollup_people p on p.org_id = $1::text and p.person = ${personSql("r.")}`,
+      ]
+    : ["null::bit varying", ""];
   return `
-insert into rollup_sums (org_id, grain, kind, scope, at, cell, ${SUMMED})
-select $1::text, '${grain}', '${kind}', s.scope, s.at, row_number() over (), s.value, s.channel, ${sumsOfRow}, s.first_at,
-  s.session_cost_usd, s.first_session_at, s.first_tag_at, ${ofFirst("a.n")}, ${ofFirst("a.billed")},
-  ${sessions === null ? "0, 0" : `${ofFirst("d.n")}, ${ofFirst("d.billed")}`}
+insert into rollup_sums (org_id, grain, kind, scope, at, ${SUMMED})
+select $1::text, '${grain}', '${kind}', s.scope, s.at, s.value, s.channel, ${SUM_NAMES.map((name) => `s.${name}`).join(", ")},
+  s.first_at, s.session_cost_usd, s.first_session_at, s.first_tag_at, s.people, ${ofFirst("n")}, ${ofFirst("billed")},
+  ${ofFirst("sessions")}, ${ofFirst("billed_sessions")}
 from (
   select ${at} as at, ${scope} as scope, ${value} as value, r.channel, ${overHours},
     min(r.first_at) as first_at, sum(r.cost_usd) filter (where r.session is not null) as session_cost_usd,
     min(r.first_at) filter (where r.session is not null) as first_session_at,
-    min(r.first_at) filter (where cardinality(r.tags) > 0) as first_tag_at,
+    min(r.first_at) filter (where cardinality(r.tags) > 0) as first_tag_at, ${people[0]} as people,
     row_number() over (partition by ${at}, ${scope}, ${value} order by r.channel) as place
-  ${cells}
+  ${cells} ${people[1]} where ${since("$2::timestamptz")}
   group by ${at}, ${scope}, ${value}, r.channel
 ) s
 left join (
-  select at, scope, value, count(*) as n, count(*) filter (where billed) as billed
+  select at, scope, value, count(*) as n, count(*) filter (where billed) as billed,
+    count(*) filter (where hour = since) as sessions, count(*) filter (where hour = billed_since) as billed_sessions
   from (
-    select ${at} as at, ${scope} as scope, r.hour, ${value} as value, bool_or(${billedSql("r.")}) as billed
-    ${cells} and r.session is not null
-    group by ${at}, ${scope}, r.hour, ${value}, r.session
+    select ${at} as at, ${scope} as scope, ${value} as value, r.hour, bool_or(${billedSql("r.")}) as billed,
+      min(r.hour) over one as since, min(min(r.hour) filter (where ${billedSql("r.")})) over one as billed_since
+    ${cells} where ${since("date_trunc('day', $2::timestamptz, 'UTC')")} and r.session is not null
+    group by ${at}, ${scope}, ${value}, r.hour, r.session
+    window one as (partition by ${scope}, ${value}, r.session)
   ) sessions group by at, scope, value
-) a on a.at = s.at and a.scope = s.scope and a.value = s.value${sessions === null ? "" : `\nleft join (${sessions}) d on d.scope = s.scope and d.value = s.value`}`;
+) a on a.at = s.at and a.scope = s.scope and a.value = s.value`;
 };
 
-/** The sums of the hours from $2 to before $3, of which there are none. */
-export const ROLL_HOUR_SUMS: readonly string[] = KINDS.map((kind) =>
-  sumsMade(kind, {
-    grain: "hour",
-    at: "r.hour",
-    scope: `'${EVERYTHING}'::text`,
-    from: "where r.org_id = $1::text and r.hour >= $2::timestamptz and r.hour < $3::timestamptz",
-    sessions: null,
-  }),
-);
+export const ROLL_HOUR_SUMS: readonly string[] = KINDS.map((kind) => sumsMade(kind, "hour"));
+export const ROLL_DAY_SUMS: readonly string[] = KINDS.map((kind) => sumsMade(kind, "day"));
 
 /** All kinds are named, so that the index is of use. */
-const ALL_KINDS = `org_id = $1::text and kind in (${KINDS.map((kind) => `'${kind}'`).join(", ")})`;
-const HOUR_SUMS = `${ALL_KINDS} and scope = '${EVERYTHING}' and grain = 'hour'`;
+const forget = (grain: keyof typeof GRAINS, scope: string): string => `delete from rollup_sums
+where org_id = $1::text and kind in (${KINDS.map((kind) => `'${kind}'`).join(", ")}) and ${scope}
+  and grain = '${grain}' and at >= $2::timestamptz and at < $3::timestamptz`;
 
-export const FORGET_HOUR_SUMS = `delete from rollup_sums
-where ${HOUR_SUMS} and at >= $2::timestamptz and at < $3::timestamptz`;
-
-const MIDNIGHT = "($2::date::timestamp at time zone 'UTC')";
-
-/** The sums of the whole day $2, of which there are none, from those of its hours and from who was active on it. */
-const DAY_SUMS = `
-insert into rollup_sums (org_id, grain, kind, at, cell, ${SUMMED})
-select $1::text, 'day', s.kind, ${MIDNIGHT}, row_number() over (), s.value, s.channel, ${sumsOfRow}, s.first_at,
-  s.session_cost_usd, s.first_session_at, s.first_tag_at, s.active_hours, s.billed_hours, ${ofFirst("a.n")}, ${ofFirst("a.billed")}
-from (
-  select r.kind, r.value, r.channel, ${overHours}, min(r.first_at) as first_at, sum(r.session_cost_usd) as session_cost_usd,
-    min(r.first_session_at) as first_session_at, min(r.first_tag_at) as first_tag_at, sum(r.active_hours) as active_hours,
-    sum(r.billed_hours) as billed_hours, row_number() over (partition by r.kind, r.value order by r.channel) as place
-  from rollup_sums r where ${HOUR_SUMS} and r.at >= ${MIDNIGHT} and r.at < ${MIDNIGHT} + interval '1 day'
-  group by r.kind, r.value, r.channel
-) s
-left join (
-  select kind, value, count(*) as n, count(billed_at) as billed from active_after
-  where entity = 'session' and scope = '${EVERYTHING}' group by kind, value
-) a on a.kind = s.kind and a.value = s.value`;
-
-/** Those of each team, from the cells of its hours. */
-const teamSums = (kind: Kind): string =>
-  sumsMade(kind, {
-    grain: "day",
-    at: MIDNIGHT,
-    scope: "o.scope",
-    from: `cross join lateral unnest(r.teams) as o(scope) where ${OF_DAY}`,
-    sessions: `
-  select scope, value, count(*) as n, count(billed_at) as billed from active_after
-  where entity = 'session' and kind = '${kind}' group by scope, value`,
-  });
-
-export const ROLL_DAY_SUMS: readonly string[] = [DAY_SUMS, ...KINDS.map(teamSums)];
-
-/** What was made of the day $2 before; its scopes are those of its total. */
-export const FORGET_DAY: readonly string[] = [
-  "delete from rollup_sessions where org_id = $1::text and day = $2::date",
-  `delete from rollup_sums where ${ALL_KINDS} and grain = 'day' and at = ${MIDNIGHT} and scope = any(array(
-    select distinct scope from rollup_sums where org_id = $1::text and kind = 'total' and grain = 'day' and at = ${MIDNIGHT}))`,
-];
+export const FORGET_HOUR_SUMS = forget("hour", `scope = '${EVERYTHING}'`);
+/** The scopes of a day are those of its total. */
+export const FORGET_DAY_SUMS = forget(
+  "day",
+  `scope = any(array(select scope from rollup_sums where org_id = $1::text and kind = 'total' and grain = 'day' and at = $2::timestamptz))`,
+);
+export const FORGET_SESSIONS = "delete from rollup_sessions where org_id = $1::text and day = $2::date";

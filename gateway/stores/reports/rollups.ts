@@ -1,11 +1,10 @@
 import { connect } from "#drizzle/database.ts";
 import { KEEP_PLACES } from "#drizzle/session-places.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { FORGET_ACTIVE_FROM } from "../../reports/rollup/active-days.ts";
 import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
 import { ADD_LATE, FORGET_HOURS, FORGET_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
 import { asWriter, NEVER_ROLLED, type RollupState, type Sql, stateOf, type Turn } from "./rollup-writer.ts";
-import { sumUpDay, sumUpHours } from "./sum-up-day.ts";
+import { BEFORE_SUMMING, sumUpDay } from "./sum-up-day.ts";
 
 /** Calls that are still open when their quarter of an hour ends have this long to end before it is rolled up. */
 const SETTLE_MS = 5 * 60_000;
@@ -95,13 +94,13 @@ async function advance(
   const fromMs = floorTo(HOUR_MS, rolledToMs);
   const toMs = Math.min(settledMs, dayMs + DAY_MS);
   const span = [orgId, iso(fromMs), iso(toMs)];
-  const day = { orgId, dayMs, known: rolledToMs > dayMs, isWhole: toMs === dayMs + DAY_MS, isLast: true };
-  const records = await sumUpDay(sql, day, async () => {
-    if (fromMs < rolledToMs) await sql.unsafe(FORGET_HOURS, span);
-    const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, span);
-    await sumUpHours(sql, span);
-    return made?.records ?? 0;
-  });
+  const known = rolledToMs > dayMs;
+  await sql.unsafe(BEFORE_SUMMING);
+  if (fromMs < rolledToMs) await sql.unsafe(FORGET_HOURS, span);
+  const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, span);
+  const records = made?.records ?? 0;
+  // Without records now and before, there is nothing to write.
+  if (records > 0 || known) await sumUpDay(sql, { orgId, dayMs, fromMs, isWhole: toMs === dayMs + DAY_MS });
   const reached = records > 0 ? toMs : await nextRecord(sql, { orgId, fromMs: toMs, settledMs });
   await sql`
     update rollup_state set rolled_to = ${iso(reached)} where org_id = ${orgId}`;
@@ -145,10 +144,9 @@ async function remakeMarkedDay(
   if (first === undefined) return false;
   const dayMs = floorTo(DAY_MS, first);
   const isWhole = dayMs + DAY_MS <= state.rolledToMs;
-  await sumUpDay(sql, { orgId, dayMs, known: true, isWhole, isLast: !isWhole }, async () => {
-    for (const hourMs of hours) await remakeHour(sql, orgId, { hourMs, ...state });
-    return hours.length;
-  });
+  await sql.unsafe(BEFORE_SUMMING);
+  for (const hourMs of hours) await remakeHour(sql, orgId, { hourMs, ...state });
+  await sumUpDay(sql, { orgId, dayMs, fromMs: first, isWhole });
   await sql`
     delete from rollup_marks where org_id = ${orgId} and date_trunc('hour', hour, 'UTC') = any(${hours.map(iso)})`;
   return true;
@@ -166,7 +164,6 @@ async function remakeHour(
   for (const statement of isThere ? [FORGET_HOURS, ROLL_HOURS] : [ADD_LATE, FORGET_LATE]) {
     await sql.unsafe(statement, span);
   }
-  await sumUpHours(sql, span);
 }
 
 /** Deletes all rollups that can be rebuilt: those of hours whose single records exist. */
@@ -176,8 +173,6 @@ async function forget(sql: Sql, orgId: string, { rawFromMs }: RollupState): Prom
   await sql`delete from rollup_hours where org_id = ${orgId} and hour >= ${from}`;
   await sql`delete from rollup_sums where org_id = ${orgId} and at >= ${from}`;
   await sql`delete from rollup_sessions where org_id = ${orgId} and day >= ${day}`;
-  await sql`delete from rollup_distinct_deltas where org_id = ${orgId} and day >= ${day}`;
-  for (const statement of FORGET_ACTIVE_FROM) await sql.unsafe(statement, [orgId, day]);
   await sql`update rollup_state set rolled_to = ${from} where org_id = ${orgId}`;
   return "more";
 }

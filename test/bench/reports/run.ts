@@ -37,8 +37,7 @@ async function printSizes(): Promise<void> {
     select (select count(*) from requests) as records, (select count(*) from rollup_hours) as hours,
       (select count(*) from rollup_sessions) as sessions,
       (select count(*) from rollup_sums) as sums,
-      (select count(*) from rollup_distinct_deltas) as deltas,
-      (select count(*) from rollup_active_days) as active_days`;
+      (select count(*) from rollup_people) as people`;
   const tables = await sql<{ name: string; bytes: string }[]>`
     select coalesce(i.inhparent::regclass::text, c.relname) as name, sum(pg_total_relation_size(c.oid))::text as bytes
     from pg_class c left join pg_inherits i on i.inhrelid = c.oid

@@ -5,7 +5,7 @@ import { openRow, settledRow } from "#test/support/recorder-kit.ts";
 import { ALL } from "#test/support/tiers.ts";
 import { ledger } from "./ledger.ts";
 
-// Who is in records that no sums cover is looked up in active days, by month (gateway/reports/rollup/active-days.ts).
+// Who is in records that no sums cover is looked up in the sums' sets of persons.
 
 /** Every how many hours reports are asked for: another hour of the day each time. */
 const REACHED_EVERY = process.env[ALL] ? 17 : 29;
@@ -62,9 +62,7 @@ test.each([
         expect(await it.rolled.run(one, reached)).toEqual(await it.single.run(one, reached));
       }
     }
-    const stored = async () =>
-      await it.sql`select who, month, days, billed_days, encode(hours, 'hex') as hours,
-        encode(billed_hours, 'hex') as billed_hours from rollup_active_days order by who, month`;
+    const stored = async () => await it.sql`select to_jsonb(s)::text as row from rollup_sums s order by 1`;
     // Some are gone from a day, or come later on it than was said.
     await it.sql`delete from requests where started_at >= ${day(3)} and extract(hour from started_at at time zone 'UTC') < 9`;
     const hour = hours[3 * 24]?.toISOString() ?? "";
@@ -72,7 +70,7 @@ test.each([
       select ${DEFAULT_ORG}, ${hour}::timestamptz + make_interval(hours => n), gen_random_uuid() from generate_series(0, 71) n`;
     await it.rollups.catchUp(end);
     const made = await stored();
-    expect(new Set(made.map((row) => String(row["month"]))).size).toBe(2);
+    expect(made.length).toBeGreaterThan(100);
     await it.rollups.rebuild(end);
     expect(await stored()).toEqual(made);
     await it.close();
