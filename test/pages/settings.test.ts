@@ -150,8 +150,11 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
       select gen_random_uuid(), 'key-' || n, 'dev-' || n || '@example.com', '{}', now() from generate_series(1, 200) n`;
     await ensurePartitions(gateway.databaseUrl, new Date());
     const [used] = await sql<{ id: string }[]>`select id from keys where name = 'key-7'`;
-    await storeUnpriced(sql, 1, new Date().toISOString());
-    await sql`update requests set key_id = ${used?.id ?? ""}, cost_usd = 1.25, unpriced = false`;
+    // At once: what is summed up between the two would keep the first figure.
+    await sql.begin(async (tx) => {
+      await storeUnpriced(tx, 1, new Date().toISOString());
+      await tx`update requests set key_id = ${used?.id ?? ""}, cost_usd = 1.25, unpriced = false`;
+    });
     await open("/settings/keys", "Keys");
     const rows = page.getByRole("region", { name: "Keys" }).locator("tbody tr[data-row]");
     await page.getByRole("button", { name: "This month" }).click();

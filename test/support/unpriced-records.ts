@@ -2,7 +2,7 @@ import type postgres from "postgres";
 
 /** Stores calls of `dear-model` at `echo` without a price, a second apart, with ids of their time; each has one input token and one output token. */
 export const storeUnpriced = (
-  sql: postgres.Sql,
+  sql: postgres.ISql,
   records: number,
   from: string,
 ): postgres.PendingQuery<postgres.Row[]> => sql`

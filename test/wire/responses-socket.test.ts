@@ -301,7 +301,8 @@ test("a client that leaves in the midst of a response is recorded once, with the
 
 test("a gateway that stops closes idle connections, and others once their response has ended", async () => {
   vendor.sockets.delayMs = 300;
-  const other = await wiredGateway({ chat: `${vendor.url}/v1`, messages: claude.url });
+  const upstream = { chat: `${vendor.url}/v1`, messages: claude.url };
+  const other = await wiredGateway(upstream, { DRAIN_SECONDS_MAX: "300" });
   const [idle, busy] = [
     await connect({}, other.secret, other.url),
     await connect({}, other.secret, other.url),
@@ -310,7 +311,7 @@ test("a gateway that stops closes idle connections, and others once their respon
   await until(() => vendor.messages.length === 1);
   const [, records] = await Promise.all([other.stop(), other.records(busy.session, 1)]);
   expect(records).toMatchObject([{ state: "ok", input_tokens: 10 }]);
-  expect(busy.events.at(-1)?.type).toBe("response.completed");
+  await until(() => busy.events.at(-1)?.type === "response.completed");
   await until(() => idle.socket.socket.platformSocket.readyState === 3);
 });
 
