@@ -1,12 +1,15 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { HAS_CLICKHOUSE, startClickHouse } from "#test/support/clickhouse.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY, MASTER_KEY } from "#test/support/gateway-process.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { readPages } from "#test/support/pages.ts";
+import { testDatabase } from "#test/support/postgres.ts";
 
-// Does what the README and its pages tell a newcomer to do, block by block, in one shell. Blocks marked `console` are only shown.
+// Does what the README and its pages tell a newcomer to do, block by block, in one shell: first the blocks marked `sh`, then, with the
+// gateway stopped, those marked `sh stopped`. Blocks marked `console` are only shown.
 
 const ROOT = join(import.meta.dir, "../..");
 const pages = [...(await readPages()).values()].join("\n");
@@ -14,8 +17,13 @@ const pages = [...(await readPages()).values()].join("\n");
 /** Addresses of vendors that are passed on as they are, and so in no document of ours. */
 const OF_VENDORS = ["/v1/skills", "/v1/vector_stores"];
 
+/** What Amazon bills for a day: the columns of its Cost and Usage Report that an import needs. */
+const BILL = `line_item_usage_start_date,line_item_unblended_cost,line_item_currency_code,line_item_line_item_type,line_item_product_code,line_item_usage_type,line_item_usage_amount
+2026-11-02T00:00:00Z,1.25,EUR,Usage,AmazonBedrock,USE1-Claude4.5Sonnet-input-tokens,250
+`;
+
 type Block = { language: string; text: string };
-const blocks: Block[] = [...pages.matchAll(/^ *```(sh|js|python|yaml)\n([\s\S]*?)^ *```/gm)].map(
+const blocks: Block[] = [...pages.matchAll(/^ *```(sh(?: stopped)?|js|python|yaml)\n([\s\S]*?)^ *```/gm)].map(
   ([, language = "", text = ""]) => ({ language, text }),
 );
 /** Programs of their own; the others are parts of one. */
@@ -33,6 +41,7 @@ beforeAll(async () => {
   mkdirSync(dataDir);
   gateway = await localGateway({ dataDir });
   writeFileSync(join(dataDir, "admin-key"), `${ADMIN_KEY}\n`);
+  writeFileSync(join(space.path, "november.csv"), BILL);
 });
 
 async function run(command: string[], cwd: string, env: Record<string, string> = {}) {
@@ -70,7 +79,7 @@ class OpenAI:
 
 /** A block as lines of the one shell. */
 function asShell({ language, text }: Block): string {
-  if (language === "sh") return text;
+  if (language.startsWith("sh")) return text;
   const [file, command] =
     language === "js" ? ["hello.mjs", "npx -y bun@1.4.5 hello.mjs"] : ["hello.py", "python3 hello.py"];
   return `cat > ${file} <<'END_OF_SAMPLE'\n${text}END_OF_SAMPLE\n${command}`;
@@ -141,4 +150,23 @@ describe("of the README and its pages", () => {
     );
     expect([...new Set(unknown)]).toEqual([]);
   });
+
+  test.skipIf(!HAS_CLICKHOUSE)(
+    "every task on a stopped gateway works on what the blocks before it left",
+    async () => {
+      await gateway.stop();
+      const [postgres, clickHouse] = await Promise.all([testDatabase(), startClickHouse()]);
+      const script = [SHELL, ...blocks.filter((it) => it.language === "sh stopped").map(asShell)]
+        .join("\n")
+        .replaceAll("postgres://tallygate:password@db.example/tallygate", postgres.url)
+        .replaceAll("http://tallygate:password@clickhouse:8123/tallygate", await clickHouse.database());
+      const { stdout, stderr, status } = await run(["/bin/sh", "-c", script], space.path, {
+        BUN: process.execPath,
+        MASTER_KEY,
+      });
+      expect({ stderr, status }).toEqual({ stderr, status: 0 });
+      expect(stdout).toMatch(/Moved [\d,]+ rows; both databases have the same/);
+      expect(stdout).toMatch(/done: \d+ rows; ClickHouse and Postgres agree/);
+    },
+  );
 });
