@@ -117,6 +117,7 @@ export const PROVIDERS = {
     lacks: ["audio.translations"],
     modelNames: /^(?:open-)?(?:mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)-/,
     acceptsStreamUsageOption: false,
+    toolIdLength: 9,
     priceIds: ["mistral"],
   },
   groq: vendor(["https://api.groq.com/openai/v1", "GROQ_API_KEY"], {

@@ -52,6 +52,8 @@ export type ProviderFacts = {
   outputLimitMember: "max_tokens" | "max_completion_tokens";
   /** Whose thoughts its models have, where not its own, and how it takes them back in the chat format. */
   thoughts?: { vendor?: string; in?: "reasoning_content" | "reasoning_details" };
+  /** Where ids of calls must be this long, and alphanumeric. */
+  toolIdLength?: number;
   /** Takes Anthropic's cache marks in the chat format. */
   cacheMarks?: boolean;
   /** `total_tokens` = prompt + completion + reasoning: the output is the total less the prompt. */

@@ -1,5 +1,4 @@
 import {
-  dropped,
   flagAt,
   ignored,
   into,
@@ -30,7 +29,21 @@ export const commonReaders = (prompt: Prompt): MemberReaders => ({
     prompt.user ??= textAt(value, at);
   },
   stream: into(prompt, "streamed", flagAt),
+  service_tier: extraInto(prompt, "service_tier", ["auto", "default"]),
+  // Labels, and the provider's cache: the answer is the same.
+  metadata: extraInto(prompt, "metadata"),
+  prompt_cache_key: extraInto(prompt, "prompt_cache_key"),
+  prompt_cache_options: extraInto(prompt, "prompt_cache_options"),
+  prompt_cache_retention: extraInto(prompt, "prompt_cache_retention"),
 });
+
+/** Reads a member that only OpenAI has. The `usual` values mean the default and are dropped, as is an empty object. */
+export const extraInto =
+  (prompt: Prompt, name: string, usual: readonly string[] = []): MemberReader =>
+  (value, at) => {
+    if (usual.includes(String(value)) || JSON.stringify(value) === "{}") at.drop();
+    else prompt.extras.set(name, { value, at });
+  };
 
 /** Members of both formats that the messages format and the gateway's providers of the chat format have no use for. */
 export const COMMON_LEFT_OUT: MemberReaders = {
@@ -39,10 +52,4 @@ export const COMMON_LEFT_OUT: MemberReaders = {
   route: ignored,
   // Read after the tools that it names.
   tool_choice: ignored,
-  // Labels for a store that the provider of the other format does not keep.
-  metadata: dropped,
-  // The provider's cache: the answer is the same.
-  prompt_cache_key: dropped,
-  prompt_cache_options: dropped,
-  prompt_cache_retention: dropped,
 };

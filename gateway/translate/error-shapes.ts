@@ -91,9 +91,14 @@ export function clientErrorBody(
 }
 
 /** An error in place of an answer with a good status, as OpenRouter sends it: its own status and sentence; null if it is a normal answer. */
-export function faultInAnswer(wire: ClientWire, body: Json | null): { status: number; body: object } | null {
-  if (!body || !isJson(body["error"])) return null;
-  const { type, message } = readProviderError(body);
+export function faultInAnswer(
+  wire: ClientWire,
+  body: Json | null,
+  read: ProviderError | null,
+): { status: number; body: object } | null {
+  const error = read ?? (body?.["error"] ? readProviderError(body) : null);
+  if (!error) return null;
+  const { type, message } = error;
   const fault = byName(type);
   return { status: fault.status, body: SHAPES[wire](fault, message, null) };
 }

@@ -52,12 +52,9 @@ export function readMembers(
 export const readObject = (value: unknown, at: BodyPlace, readers: MemberReaders): void =>
   readMembers({ object: objectAt(value, at), at }, readers);
 
-/** Wishes about the vendor's capacity and about length, which only OpenAI knows; any other extra changes the answer. */
+/** Wishes about the vendor's capacity, its cache and the answer's length, which only OpenAI knows. */
 export function leaveOutExtras(extras: ReadonlyMap<string, { at: BodyPlace }>): void {
-  for (const [name, { at }] of extras) {
-    if (name === "service_tier" || name === "verbosity") at.drop();
-    else lose(at);
-  }
+  for (const { at } of extras.values()) at.drop();
 }
 
 // What the tables do with a member that they do not read.

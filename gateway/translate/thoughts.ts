@@ -12,7 +12,10 @@ export function keepOwnThoughts(prompt: Prompt, { vendor }: ThoughtsFacts): void
     if (part.kind !== "thinking" && part.kind !== "redacted" && part.kind !== "extra") return true;
     return part.from === vendor || (part.from === null && part.kind === "thinking");
   };
-  for (const turn of prompt.turns) turn.parts = turn.parts.filter(isOwn);
+  prompt.turns = prompt.turns.flatMap((turn) => {
+    const parts = turn.parts.filter(isOwn);
+    return parts.length === 0 && turn.parts.length > 0 ? [] : [{ ...turn, parts }];
+  });
 }
 
 /** A vendor that takes texts back refuses a call of a tool without one, also where another vendor's model made it. */

@@ -19,6 +19,7 @@ import { askByTool, textOfTool } from "./messages/json-answer.ts";
 import { readMessagesRequest } from "./messages/request-in.ts";
 import { writeMessagesRequest } from "./messages/request-out.ts";
 import { BodyPlace, type Dropped, Losses, type OnInexpressible } from "./place.ts";
+import { prepare } from "./prepare.ts";
 import type { Prompt, PromptRead } from "./prompt.ts";
 import { type Reply, type ReplyStep, replyOf } from "./reply.ts";
 import { responseSteps, responseStream } from "./responses/answer-in.ts";
@@ -28,7 +29,6 @@ import { readResponsesRequest } from "./responses/request-in.ts";
 import { writeResponsesRequest } from "./responses/request-out.ts";
 import { responseWriter } from "./responses/stream-out.ts";
 import { sealOf } from "./sealed.ts";
-import { keepOwnThoughts } from "./thoughts.ts";
 import { fitToolNames, withOwnName } from "./tool-names.ts";
 import { requireChosenTool } from "./tool-table.ts";
 import { takeSearch } from "./web-search.ts";
@@ -160,7 +160,9 @@ export function translate(
       return reply?.stop ? jsonBytes(client.whole(reply, written)) : null;
     },
     fault(answer) {
-      const fault = faultInAnswer(pair.from, objectInBytes(answer));
+      const object = objectInBytes(answer);
+      const { error } = replyOf(object ? provider.whole(object, []) : []);
+      const fault = faultInAnswer(pair.from, object, error);
       return fault && { status: fault.status, body: jsonBytes(fault.body) };
     },
     refusal: (body, { status, requestId }) =>
@@ -214,7 +216,7 @@ export const writtenRequest = (
   prompt: Prompt,
   { pair, model, dialect }: Pick<TranslationInput, "pair" | "model" | "dialect">,
 ): Json => {
-  keepOwnThoughts(prompt, dialect.thoughts);
+  prepare(prompt, pair.to, dialect.thoughts);
   return PROVIDER_FORMATS[pair.to].write(prompt, model, dialect);
 };
 

@@ -17,6 +17,10 @@ const WISHES: Readonly<Record<string, RegExp>> = {
   verbosity: /verbosity/i,
   "text.verbosity": /verbosity/i,
   service_tier: /service.?tier/i,
+  metadata: /metadata/i,
+  prompt_cache_key: /prompt.?cache.?key/i,
+  prompt_cache_options: /prompt.?cache.?options/i,
+  prompt_cache_retention: /prompt.?cache.?retention/i,
 };
 const LIMITS = [
   "max_tokens",

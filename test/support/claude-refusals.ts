@@ -60,6 +60,16 @@ const RULES: readonly ((request: Request, signed: SignedThoughts) => string | fa
     return extra !== undefined && `${extra}: Extra inputs are not permitted`;
   },
   ({ max_tokens }) => !(max_tokens > 0) && "max_tokens: Field required",
+  ({ messages: [first] }) =>
+    first
+      ? first.role !== "user" && 'messages: first message must use the "user" role'
+      : "messages: at least one message is required",
+  (request) => {
+    const marks =
+      JSON.stringify([request.system, request.tools, request.messages]).match(/"cache_control":\{/g)
+        ?.length ?? 0;
+    return marks > 4 && `A maximum of 4 blocks with cache_control may be provided. Found ${marks}.`;
+  },
   (request) => {
     const names = (request.tools ?? []).map((tool) => ("name" in tool ? tool.name : ""));
     const called = allBlocks(request).flatMap((block) => (block.type === "tool_use" ? block.name : []));

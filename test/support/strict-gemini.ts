@@ -89,7 +89,8 @@ export function strictGemini(): StrictGemini {
       const request: Request = await http.json();
       requests.push(request);
       if (pathname.endsWith("/chat/completions")) return compatible(request as unknown as Chat);
-      const fault = method === undefined ? `No method at ${pathname}.` : refusal(request, { signed, seen });
+      const fault =
+        method === undefined ? `No method at ${pathname}.` : refusalByGemini(request, { signed, seen });
       if (fault !== null) {
         refused.push(fault);
         return Response.json(
@@ -131,10 +132,16 @@ const weatherIn = (tools: unknown): string =>
 type Kept = { signed: ReadonlyMap<string, string>; seen: string[][] };
 
 /** Why Google refuses a request; null if it takes it. */
-function refusal({ contents, ...rest }: Request, { signed, seen }: Kept): string | null {
+export function refusalByGemini({ contents, ...rest }: Request, { signed, seen }: Kept): string | null {
   const extra = Object.keys(rest).find((name) => !MEMBERS.has(name));
   if (extra !== undefined)
     return `Invalid JSON payload received. Unknown name "${extra}": Cannot find field.`;
+  const system = (rest["systemInstruction"] as Content | undefined)?.parts ?? [];
+  if ([...system, ...(contents[0]?.parts ?? [])].some(({ text }) => text === ""))
+    return "Unable to submit request because it must have a text parameter.";
+  if (contents.length === 0) return "GenerateContentRequest.contents: contents is not specified";
+  if (/"functionDeclarations":.*"name":"(?![A-Za-z_])/.test(JSON.stringify(rest["tools"] ?? "")))
+    return "Invalid function name. Must start with a letter or an underscore.";
   const signatures: string[] = [];
   for (const [index, { role, parts = [] }] of contents.entries()) {
     if (parts.length === 0) return "contents.parts must not be empty.";

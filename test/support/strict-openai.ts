@@ -1,5 +1,6 @@
 import type OpenAI from "openai";
 import { atEnd } from "./at-end.ts";
+import { refusalByOpenAi } from "./openai-refusals.ts";
 
 type Chat = OpenAI.ChatCompletionCreateParams;
 type Request = OpenAI.Responses.ResponseCreateParams;
@@ -83,6 +84,8 @@ export function strictOpenAi(): StrictOpenAi {
       return "Invalid 'max_output_tokens': integer below minimum value.";
     if (request.temperature !== undefined)
       return "Unsupported parameter: 'temperature' is not supported with this model.";
+    const fault = refusalByOpenAi(request as object as Record<string, unknown>, "responses");
+    if (fault) return fault;
     const items = (typeof request.input === "string" ? [] : request.input) as Item[];
     const calls = items.filter(({ type }) => type === "function_call").map(({ call_id }) => call_id);
     const outputs = items.filter(({ type }) => type === "function_call_output").map(({ call_id }) => call_id);
@@ -146,7 +149,8 @@ export function strictOpenAi(): StrictOpenAi {
       return refuse(
         `Function tools with reasoning_effort are not supported for ${request.model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`,
       );
-    const fault = unsupported(request);
+    const fault =
+      unsupported(request) ?? refusalByOpenAi(request as object as Record<string, unknown>, "chat");
     if (fault) return refuse(fault);
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
     const message = { role: "assistant", content: "It rains." };

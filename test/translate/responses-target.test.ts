@@ -136,7 +136,7 @@ describe("a request", () => {
           type: "function",
           name: "weather",
           description: "Tells it.",
-          parameters: { type: "object" },
+          parameters: { type: "object", properties: {} },
           strict: false,
         },
       ],

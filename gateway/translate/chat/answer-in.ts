@@ -51,13 +51,18 @@ export function chatStream(stop: readonly string[]): StepReader {
     if (!seen.finish || seen.failed) return [];
     const steps: ReplyStep[] = [...seen.blocks.finish(), seen.finish, { kind: "end" }];
     seen.finish = null;
+    seen.id = null;
     return steps;
   };
 
   return {
     event(data) {
-      if (data === "[DONE]") return ending();
-      if (isJson(data["error"])) {
+      if (data === "[DONE]") {
+        // Complete, though some providers give no reason.
+        if (seen.id !== null) seen.finish ??= stopOf(seen, { reason: "stop", matched: null, stop });
+        return ending();
+      }
+      if (isJson(data["error"]) || typeof data["error"] === "string") {
         seen.failed = true;
         return [{ kind: "error", error: readProviderError(data) }];
       }

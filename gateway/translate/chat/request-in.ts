@@ -1,4 +1,4 @@
-import { COMMON_LEFT_OUT, commonReaders, effortInto } from "../common-members.ts";
+import { COMMON_LEFT_OUT, commonReaders, effortInto, extraInto } from "../common-members.ts";
 import type { Json } from "../exact-json.ts";
 import {
   dropped,
@@ -59,8 +59,6 @@ const LEFT_OUT: MemberReaders = {
   // A wish for the same answer again, which no vendor promises.
   seed: dropped,
   store: dropped,
-  // The vendor's own capacity: the answer is the same.
-  service_tier: dropped,
   // Text that the answer may repeat: it makes the answer faster, not different.
   prediction: dropped,
   n: neutral(1),
@@ -73,9 +71,7 @@ const LEFT_OUT: MemberReaders = {
 };
 
 const readersFor = (prompt: Prompt, stream: { usageChunk: boolean }): MemberReaders => ({
-  verbosity: (value, at) => {
-    prompt.extras.set("verbosity", { value, at });
-  },
+  verbosity: extraInto(prompt, "verbosity"),
   messages: into(prompt, "turns", chatTurns),
   tools: (value, at) => void prompt.tools.push(...chatTools(value, at)),
   web_search_options: (value, at) =>

@@ -4,6 +4,8 @@ import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice }
 import { effortOf } from "../reasoning.ts";
 import { urlOfSource } from "../sources.ts";
 import { NO_THOUGHT, type ThoughtsFacts } from "../thoughts.ts";
+import { fittingId } from "../tool-names.ts";
+import { toolSchema } from "../tool-schema.ts";
 import { detailsIn } from "./reasoning-details.ts";
 
 /** Facts about the provider that the writer needs. */
@@ -16,7 +18,13 @@ export type ChatDialect = {
   cacheMarks?: boolean;
   /** Whether `stream_options.include_usage` may be sent. */
   acceptsStreamUsageOption: boolean;
+  /** Where ids of calls must be this long. */
+  toolIdLength?: number;
 };
+
+/** Most characters of the id of a call, and of a person. */
+const TOOL_ID_MAX = 40;
+const USER_MAX = 64;
 
 /** The prompt as a chat completion request. @throws GatewayError invalid_request for content without a place there. */
 export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDialect): Json {
@@ -24,7 +32,7 @@ export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDia
   if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
   return {
     model,
-    messages: prompt.turns.flatMap((turn) => messagesOf(turn, dialect)),
+    messages: withResultsTogether(prompt.turns).flatMap((turn) => messagesOf(turn, dialect)),
     ...limits(prompt, dialect),
     ...(dialect.cacheMarks && prompt.cache ? { cache_control: prompt.cache } : {}),
     ...toolMembers(prompt),
@@ -36,10 +44,10 @@ export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDia
   };
 }
 
-/** Members of OpenAI's, which other vendors of the format need not know. */
+/** Members of OpenAI's, of which other vendors of the format need know none but the tier. */
 function extrasOf({ extras }: Prompt, { outputLimitMember }: ChatDialect): object {
   const isOpenAi = outputLimitMember === "max_completion_tokens";
-  const kept = [...extras].filter(([name, { at }]) => isOpenAi || name !== "verbosity" || at.drop());
+  const kept = [...extras].filter(([name, { at }]) => isOpenAi || name === "service_tier" || at.drop());
   return Object.fromEntries(kept.map(([name, { value }]) => [name, value]));
 }
 
@@ -54,7 +62,7 @@ function limits(prompt: Prompt, { outputLimitMember }: ChatDialect): object {
     ...(stop.length > 0 ? { stop } : {}),
     ...(effort ? { reasoning_effort: effort } : {}),
     ...(output ? { response_format: responseFormat(output) } : {}),
-    ...(user === null ? {} : { user }),
+    ...(user === null ? {} : { user: fittingId(user, USER_MAX) }),
   };
 }
 
@@ -70,6 +78,21 @@ function toolMembers({ tools, toolChoice: choice, parallelTools }: Prompt): obje
   };
 }
 
+/** Results of one step of calls as one turn: nothing may come between them. */
+function withResultsTogether(turns: readonly PromptTurn[]): PromptTurn[] {
+  const together: PromptTurn[] = [];
+  for (const turn of turns) {
+    const before = together.at(-1);
+    const isMore = before?.role === "user" && turn.role === "user" && hasResults(before) && hasResults(turn);
+    if (before && isMore)
+      together[together.length - 1] = { ...before, parts: [...before.parts, ...turn.parts] };
+    else together.push(turn);
+  }
+  return together;
+}
+
+const hasResults = ({ parts }: PromptTurn): boolean => parts.some(({ kind }) => kind === "result");
+
 /** A turn's messages: results of tools first, each its own message, as the format wants them after the calls. */
 function messagesOf({ role, parts }: PromptTurn, dialect: ChatDialect): object[] {
   const marks = dialect.cacheMarks === true;
@@ -81,7 +104,7 @@ function messagesOf({ role, parts }: PromptTurn, dialect: ChatDialect): object[]
     ...parts.filter(({ kind }) => kind !== "result"),
   ];
   return [
-    ...results.map((result) => toolMessage(result, marks)),
+    ...results.map((result) => toolMessage(result, dialect)),
     ...(rest.length > 0 || results.length === 0 ? [{ role, content: contentOf(rest, marks) }] : []),
   ];
 }
@@ -101,10 +124,11 @@ const isMarked = (parts: readonly Part[], marks: boolean): boolean =>
 const markOf = (part: Part, marks: boolean): object =>
   marks && "cache" in part && part.cache ? { cache_control: part.cache } : {};
 
-function assistantMessage(parts: readonly Part[], { thoughts, cacheMarks = false }: ChatDialect): object {
+function assistantMessage(parts: readonly Part[], dialect: ChatDialect): object {
+  const { thoughts, cacheMarks = false } = dialect;
   const calls: object[] = [];
   for (const part of parts) {
-    if (part.kind === "call") calls.push(callOf(part));
+    if (part.kind === "call") calls.push(callOf(part, dialect));
     else if (part.kind === "image" || part.kind === "document" || part.kind === "result") {
       throw inexpressible(part.at);
     }
@@ -134,14 +158,22 @@ function thoughtMembers(
   return details.length > 0 ? { reasoning_details: details } : {};
 }
 
-const callOf = ({ id, name, input }: PartOf<"call">) => ({
-  id,
+/** Ids that are always the same for the same call, so that it and its result find each other. */
+function idOf(id: string, { toolIdLength }: ChatDialect): string {
+  if (toolIdLength === undefined) return fittingId(id, TOOL_ID_MAX);
+  const fits = id.length === toolIdLength && /^[A-Za-z0-9]+$/.test(id);
+  return fits ? id : Bun.hash(id).toString(36).padStart(toolIdLength, "0").slice(-toolIdLength);
+}
+
+const callOf = ({ id, name, input }: PartOf<"call">, dialect: ChatDialect) => ({
+  id: idOf(id, dialect),
   type: "function",
   function: { name, arguments: input === "" ? "{}" : input },
 });
 
 /** Says in words what the format has no member for: that the tool failed, and that its images come after it. */
-function toolMessage(result: PartOf<"result">, marks: boolean): object {
+function toolMessage(result: PartOf<"result">, dialect: ChatDialect): object {
+  const marks = dialect.cacheMarks === true;
   const { callId, parts, failed } = result;
   const text = textsOf(parts).join("\n");
   const elsewhere = parts.some(({ kind }) => kind !== "text");
@@ -149,7 +181,7 @@ function toolMessage(result: PartOf<"result">, marks: boolean): object {
   const content = failed && !/^error\b/i.test(said) ? `Error: ${said}` : said;
   const mark = markOf([result, ...parts].find((part) => isMarked([part], marks)) ?? result, marks);
   const marked = Object.keys(mark).length > 0 ? [{ type: "text", text: content, ...mark }] : content;
-  return { role: "tool", tool_call_id: callId, content: marked };
+  return { role: "tool", tool_call_id: idOf(callId, dialect), content: marked };
 }
 
 function contentOf(parts: readonly Part[], marks: boolean): string | object[] {
@@ -192,7 +224,7 @@ const toolOf = ({ name, description, schema, strict }: Tool) => ({
   function: {
     name,
     ...(description === null ? {} : { description }),
-    parameters: schema ?? { type: "object", properties: {} },
+    parameters: toolSchema(schema),
     ...(strict === null ? {} : { strict: strict.value }),
   },
 });

@@ -1,6 +1,6 @@
 import { readProviderError } from "../error-shapes.ts";
 import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
-import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
+import type { OpenBlock, ProviderError, ReplyStep, StopReason } from "../reply.ts";
 import { sourcesIn } from "../web-search.ts";
 
 /** The steps of a complete answer; empty for anything else. */
@@ -35,8 +35,7 @@ export function geminiStream(): StepReader {
       const parts = objectsIn(objectMember(candidate, "content"), "parts");
       steps.push(...parts.flatMap((part) => partSteps(seen, part)));
       seen.grounding = objectMember(candidate, "groundingMetadata") ?? seen.grounding;
-      const reason = blocked === null ? textIn(candidate, "finishReason") : "SAFETY";
-      if (reason !== null) seen.stop = stopOf(seen, reason, textIn(candidate, "finishMessage") ?? blocked);
+      steps.push(...endSteps(seen, candidate, blocked));
       return steps;
     },
     rest() {
@@ -136,6 +135,24 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   IMAGE_SAFETY: "refusal",
   LANGUAGE: "refusal",
 };
+
+/** An answer that ended for no reason of the prompt's, such as a call that the model could not write, before it said anything. */
+const saysNothing = ({ calls, text }: Seen, reason: string): boolean =>
+  calls === 0 && text === "" && reason !== "STOP" && !Object.hasOwn(REASONS, reason);
+
+const unfinished = (reason: string, message: string | null): ProviderError => ({
+  type: "api_error",
+  message: `The model ended without an answer: ${reason}${message ? ` (${message})` : ""}.`,
+});
+
+function endSteps(seen: Seen, candidate: Json | null, blocked: string | null): ReplyStep[] {
+  const reason = blocked === null ? textIn(candidate, "finishReason") : "SAFETY";
+  if (reason === null) return [];
+  const message = textIn(candidate, "finishMessage") ?? blocked;
+  if (saysNothing(seen, reason)) return [{ kind: "error", error: unfinished(reason, message) }];
+  seen.stop = stopOf(seen, reason, message);
+  return [];
+}
 
 /** Google says STOP after calls, too, and does not say which sequence stopped it. */
 function stopOf({ calls }: Seen, said: string, message: string | null): Stop {

@@ -14,9 +14,11 @@ import {
 import type { BodyPlace } from "../place.ts";
 import {
   emptyPrompt,
+  type Part,
   type Prompt,
   type PromptRead,
   type PromptTurn,
+  plainText,
   type Tool,
   unnamedTool,
 } from "../prompt.ts";
@@ -55,6 +57,7 @@ export function readGeminiRequest({ object: body, at }: LocatedBody): PromptRead
   const config = protoMember(body, "toolConfig");
   if (config !== undefined && config !== null) readToolConfig(config, at.member("toolConfig"), prompt);
   prompt.turns.unshift(...system.turns);
+  speakOfJson(prompt);
   return {
     prompt,
     options: {
@@ -67,6 +70,13 @@ export function readGeminiRequest({ object: body, at }: LocatedBody): PromptRead
       echo: {},
     },
   };
+}
+
+/** OpenAI answers with any JSON only where the prompt has the word. */
+function speakOfJson({ output, turns }: Prompt): void {
+  const says = (part: Part) => part.kind === "text" && /json/i.test(part.text);
+  if (output?.kind !== "json" || turns.some(({ parts }) => parts.some(says))) return;
+  turns.unshift({ role: "system", parts: [plainText("Answer in JSON.", output.at)], at: output.at });
 }
 
 /** Google's tools: one holds all functions, the others Google runs, but for a computer. */

@@ -2,17 +2,18 @@ import { type Json, objectIn } from "../exact-json.ts";
 import { inexpressible, leaveOutExtras, lose } from "../members.ts";
 import type { Part, PartOf, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { argumentsObject } from "../tool-arguments.ts";
+import { withItems } from "../tool-schema.ts";
 import { geminiSearch } from "../web-search.ts";
 import { UNKNOWN_SIGNATURE } from "./signature.ts";
 import { thinkingConfig } from "./thinking-out.ts";
 
 /** The prompt as a generateContent request; its model and whether it is streamed are in the address. */
 export function writeGeminiRequest(prompt: Prompt, model: string): Json {
-  const system = prompt.turns.filter(({ role }) => role === "system");
+  const system = prompt.turns.filter(({ role }) => role === "system").flatMap(systemParts);
   leaveOutExtras(prompt.extras);
   const generationConfig = configOf(prompt, model);
   return {
-    ...(system.length > 0 ? { systemInstruction: { parts: system.flatMap(systemParts) } } : {}),
+    ...(system.length > 0 ? { systemInstruction: { parts: system } } : {}),
     contents: contentsOf(
       prompt.turns.filter(({ role }) => role !== "system"),
       model,
@@ -62,14 +63,14 @@ function declarationOf({ name, description, schema, strict }: Tool): object {
   return {
     name,
     ...(description === null ? {} : { description }),
-    ...(schema === null ? {} : { parametersJsonSchema: schema }),
+    ...(schema === null ? {} : { parametersJsonSchema: withItems(schema) }),
   };
 }
 
 const systemParts = ({ parts }: PromptTurn): object[] =>
-  parts.map((part) => {
+  parts.flatMap((part) => {
     if (part.kind !== "text") throw inexpressible(part.at);
-    return { text: part.text };
+    return part.text === "" ? [] : [{ text: part.text }];
   });
 
 type Content = { role: "user" | "model"; parts: object[] };
@@ -155,7 +156,9 @@ function userPart(part: Part): object[] {
   const { source } = part;
   switch (source.kind) {
     case "text":
-      return [{ text: source.text }];
+      return [
+        { text: part.kind === "document" && part.title ? `${part.title}\n\n${source.text}` : source.text },
+      ];
     case "data":
       return [{ inlineData: { mimeType: source.mediaType, data: source.data } }];
     case "url":

@@ -23,6 +23,7 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import { emptyPrompt, type OutputFormat, type Prompt, type PromptRead, type PromptTurn } from "../prompt.ts";
+import { isClosed } from "../tool-schema.ts";
 import { offerFound } from "../tool-table.ts";
 import { messagesContent } from "./content-in.ts";
 import { foundTools, messagesTools } from "./tools-in.ts";
@@ -157,7 +158,8 @@ function readOutput(config: Json, at: BodyPlace, prompt: Prompt): void {
       const format = objectAt(value, place);
       if (format["type"] !== "json_schema") throw inexpressible(place.member("type"));
       const schema = objectAt(format["schema"], place.member("schema"));
-      return { kind: "schema", name: "output", description: null, schema, strict: true, at: place };
+      const strict = isClosed(schema);
+      return { kind: "schema", name: "output", description: null, schema, strict, at: place };
     }),
   });
 }

@@ -16,6 +16,7 @@ import {
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import { type Tool, unnamedTool } from "../prompt.ts";
+import { isClosed } from "../tool-schema.ts";
 import { definedTool, type ToolTable, toolsBy } from "../tool-table.ts";
 import { searchTool } from "../web-search.ts";
 
@@ -85,5 +86,9 @@ function toolOf({ object: definition, at }: LocatedBody): Tool {
     strict: into(tool, "strict", located(flagAt)),
   });
   if (tool.name === "") throw malformed(at.member("name"), "a string");
+  if (tool.strict?.value && !isClosed(tool.schema)) {
+    tool.strict.at.drop();
+    tool.strict = null;
+  }
   return tool;
 }

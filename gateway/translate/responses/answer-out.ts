@@ -46,7 +46,7 @@ export function responseObject(reply: Reply, writing: WriterContext, status: Res
     object: "response",
     created_at: createdSeconds,
     status,
-    error: reply.error && { code: errorCode(reply.error), message: reply.error.message },
+    error: ended && reply.error ? { code: errorCode(reply.error), message: reply.error.message } : null,
     incomplete_details: status === "incomplete" ? { reason: incompleteReason(reply) } : null,
     model: reply.model,
     output: ended ? outputItems(reply, writing) : [],

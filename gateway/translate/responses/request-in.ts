@@ -1,6 +1,6 @@
 import { outputFormatAt } from "../chat/output-in.ts";
 import { readToolChoice } from "../chat/tools-in.ts";
-import { COMMON_LEFT_OUT, commonReaders, effortInto } from "../common-members.ts";
+import { COMMON_LEFT_OUT, commonReaders, effortInto, extraInto } from "../common-members.ts";
 import {
   dropped,
   ignored,
@@ -9,7 +9,6 @@ import {
   listAt,
   located,
   lose,
-  type MemberReader,
   type MemberReaders,
   malformed,
   neutral,
@@ -81,10 +80,9 @@ const readersFor = (prompt: Prompt, shown: Shown): MemberReaders => ({
   tools: into(prompt, "tools", responsesTools),
   // Padding of the provider's own stream.
   stream_options: (value, at) => readObject(value, at, { include_obfuscation: dropped }),
-  service_tier: extra(prompt, "service_tier", ["auto", "default"]),
   text: (value, at) =>
     readObject(value, at, {
-      verbosity: extra(prompt, "verbosity", ["medium"]),
+      verbosity: extraInto(prompt, "verbosity", ["medium"]),
       format: into(prompt, "output", (format, place) => outputFormatAt(objectAt(format, place), place)),
     }),
   reasoning: (value, at) =>
@@ -102,14 +100,6 @@ const readersFor = (prompt: Prompt, shown: Shown): MemberReaders => ({
     }
   },
 });
-
-/** A member that only one of the other formats has. The `usual` values mean the default and are dropped. */
-const extra =
-  (prompt: Prompt, name: string, usual: readonly string[]): MemberReader =>
-  (value, at) => {
-    if (usual.includes(textAt(value, at))) at.drop();
-    else prompt.extras.set(name, { value, at });
-  };
 
 function instructions(value: unknown, at: BodyPlace): Prompt["turns"] {
   if (value === undefined || value === null || value === "") return [];

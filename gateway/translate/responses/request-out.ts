@@ -3,6 +3,8 @@ import { inexpressible, lose } from "../members.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOf } from "../reasoning.ts";
 import { urlOfSource } from "../sources.ts";
+import { fittingId } from "../tool-names.ts";
+import { toolSchema } from "../tool-schema.ts";
 import { mustSearch, responsesSearch } from "../web-search.ts";
 
 /** The least output limit that the vendor takes. */
@@ -27,8 +29,8 @@ export function writeResponsesRequest(prompt: Prompt, model: string): Json {
     ...limits(prompt, model),
     ...textMember(prompt),
     ...toolMembers(prompt),
-    ...serviceTier(prompt),
-    ...(prompt.user === null ? {} : { user: prompt.user }),
+    ...vendorMembers(prompt),
+    ...(prompt.user === null ? {} : { user: fittingId(prompt.user, ID_MAX) }),
     ...(prompt.streamed ? { stream: true } : {}),
   };
 }
@@ -77,10 +79,11 @@ function formatOf(output: OutputFormat): object {
   };
 }
 
-const serviceTier = ({ extras }: Prompt): object => {
-  const tier = extras.get("service_tier")?.value;
-  return tier === undefined ? {} : { service_tier: tier };
-};
+/** What only OpenAI knows; verbosity is the text's. */
+const vendorMembers = ({ extras }: Prompt): object =>
+  Object.fromEntries(
+    [...extras].flatMap(([name, { value }]) => (name === "verbosity" ? [] : [[name, value]])),
+  );
 
 function toolMembers(prompt: Prompt): object {
   const { tools, search, toolChoice: choice, parallelTools } = prompt;
@@ -102,7 +105,7 @@ const toolOf = ({ name, description, schema, strict }: Tool) => ({
   type: "function",
   name,
   ...(description === null ? {} : { description }),
-  parameters: schema ?? { type: "object", properties: {} },
+  parameters: toolSchema(schema),
   strict: strict?.value ?? false,
 });
 
@@ -140,7 +143,12 @@ function saidItem(part: Part): object[] {
     case "call": {
       const { id, name, input } = part;
       return [
-        { type: "function_call", call_id: fittingId(id), name, arguments: input === "" ? "{}" : input },
+        {
+          type: "function_call",
+          call_id: fittingId(id, ID_MAX),
+          name,
+          arguments: input === "" ? "{}" : input,
+        },
       ];
     }
     case "redacted":
@@ -151,11 +159,8 @@ function saidItem(part: Part): object[] {
   }
 }
 
-/** Most characters of a call's id. */
+/** Most characters of the id of a call or a person. */
 const ID_MAX = 64;
-
-const fittingId = (id: string): string =>
-  id.length <= ID_MAX ? id : `${id.slice(0, 40)}_${Bun.hash(id).toString(36)}`;
 
 function resultItem({ callId, parts, failed }: PartOf<"result">): object {
   const text = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
@@ -163,7 +168,7 @@ function resultItem({ callId, parts, failed }: PartOf<"result">): object {
   const media = parts.filter(({ kind }) => kind !== "text").map(inputPart);
   const texts = said === "" ? [] : [{ type: "input_text", text: said }];
   const output = media.length > 0 ? [...texts, ...media] : said;
-  return { type: "function_call_output", call_id: fittingId(callId), output };
+  return { type: "function_call_output", call_id: fittingId(callId, ID_MAX), output };
 }
 
 function inputPart(part: Part): object {

@@ -28,19 +28,22 @@ export function responseWriter(writing: WriterContext): StepWriter {
   const emit: Emit = (type, members) => namedEvent({ type, sequence_number: sequence_number++, ...members });
   const whole = (type: string, status: Parameters<typeof responseObject>[2]) =>
     emit(type, { response: responseObject(reply, writing, status) });
+  const begin = () => whole("response.created", "in_progress") + whole("response.in_progress", "in_progress");
 
   return (step) => {
     addStep(reply, step);
     switch (step.kind) {
       case "start":
-        return whole("response.created", "in_progress") + whole("response.in_progress", "in_progress");
+        return begin();
       case "stop":
         return "";
       case "end":
       case "error": {
         if (step.kind === "end") keepItems(reply, writing);
+        // OpenAI's client takes no end without a beginning.
+        const begun = sequence_number === 0 ? begin() : "";
         const status = responseStatus(reply);
-        return whole(`response.${status}`, status);
+        return begun + whole(`response.${status}`, status);
       }
       default: {
         const item = itemUnderWay(reply, writing);

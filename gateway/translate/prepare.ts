@@ -1,0 +1,46 @@
+import { type Prompt, plainText } from "./prompt.ts";
+import { keepOwnThoughts, type ThoughtsFacts } from "./thoughts.ts";
+
+/** The formats whose vendors want a question besides the instructions. */
+const WANTS_QUESTION: readonly string[] = ["messages", "gemini"];
+/** Anthropic's bound of cache marks. */
+const MARKS_MAX = 4;
+
+/** Brings a prompt into the form that its vendor demands, where that takes nothing from it. */
+export function prepare(prompt: Prompt, to: string, thoughts: ThoughtsFacts): void {
+  keepOwnThoughts(prompt, thoughts);
+  const last = prompt.turns.at(-1);
+  const isBlank = last?.parts.every((part) => part.kind === "text" && part.text.trim() === "");
+  // Nothing to continue.
+  if (last?.role === "assistant" && isBlank) {
+    last.at.drop();
+    prompt.turns.pop();
+  }
+  if (WANTS_QUESTION.includes(to)) askSomething(prompt, to);
+  keepLastMarks(prompt);
+}
+
+/** Instructions alone are the question, and Anthropic's user speaks first. */
+function askSomething({ turns }: Prompt, to: string): void {
+  const first = turns.find(({ role }) => role !== "system");
+  const last = turns.at(-1);
+  if (!first && last) turns[turns.length - 1] = { ...last, role: "user" };
+  if (to === "messages" && first?.role === "assistant") {
+    turns.unshift({ role: "user", parts: [plainText(".", first.at)], at: first.at });
+  }
+}
+
+/** OpenAI's bound of cache marks is higher. The last ones cover the most. */
+function keepLastMarks({ tools, turns }: Prompt): void {
+  const ordered = [
+    ...turns.filter(({ role }) => role === "system"),
+    ...turns.filter(({ role }) => role !== "system"),
+  ];
+  const parts = ordered.flatMap((turn) =>
+    turn.parts.flatMap((part) => (part.kind === "result" ? [...part.parts, part] : [part])),
+  );
+  const marked = [...tools, ...parts].filter(
+    (it): it is Extract<typeof it, { cache: unknown }> => "cache" in it && it.cache !== null,
+  );
+  for (const it of marked.slice(0, -MARKS_MAX)) it.cache = null;
+}

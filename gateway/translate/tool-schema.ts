@@ -1,0 +1,33 @@
+import { isJson, type Json } from "./exact-json.ts";
+
+/**
+ * A tool's schema as every vendor takes it: an object with properties, and lists that say of what. Anthropic's clients need say
+ * neither; OpenAI and Google refuse schemas without.
+ */
+export const toolSchema = (schema: Json | null): Json => ({
+  type: "object",
+  properties: {},
+  ...(schema && isJson(schema) ? (withItems(schema) as Json) : {}),
+});
+
+/** Lists that say nothing of their items may have any. */
+export function withItems(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withItems);
+  if (!isJson(schema)) return schema;
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, withItems(part)]));
+  const isList = schema["type"] === "array" && !("items" in schema) && !("prefixItems" in schema);
+  return isList ? { ...parts, items: {} } : parts;
+}
+
+/** Whether OpenAI keeps answers to a schema: it demands every member, and takes no other one; Anthropic lets members be absent. */
+export function isClosed(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isClosed);
+  if (!isJson(schema)) return true;
+  const { properties, required, additionalProperties: others } = schema;
+  const names = isJson(properties) ? Object.keys(properties) : [];
+  const isWhole = schema["type"] !== "object" || others === false;
+  const isRequired = Array.isArray(required)
+    ? names.every((name) => required.includes(name))
+    : names.length === 0;
+  return isWhole && isRequired && Object.values(schema).every(isClosed);
+}

@@ -1,0 +1,244 @@
+import { describe, expect, test } from "bun:test";
+import type { MessageCreateParams } from "@anthropic-ai/sdk/resources";
+import type { Pair } from "#gateway/translate/translate.ts";
+import { NO_USAGE } from "#shared/usage.ts";
+import { refusalByClaude } from "#test/support/claude-refusals.ts";
+import { refusalByOpenAi } from "#test/support/openai-refusals.ts";
+import { refusalByGemini } from "#test/support/strict-gemini.ts";
+import { bytesOf, eventsIn, jsonOf, relayed, sseOf, translation } from "./kit.ts";
+
+// Requests that the client's own vendor takes, and that the provider takes only in another form.
+
+type Sent = Record<string, unknown>;
+const REFUSALS: Record<Pair["to"], (sent: Sent) => string | null> = {
+  chat: (sent) => refusalByOpenAi(sent, "chat"),
+  responses: (sent) => refusalByOpenAi(sent, "responses"),
+  messages: (sent) => refusalByClaude(sent as unknown as MessageCreateParams, new Map()),
+  gemini: (sent) => refusalByGemini(sent as never, { signed: new Map(), seen: [] }),
+};
+
+const user = { role: "user", content: "Weather?" };
+const ask = { max_tokens: 100, messages: [user] };
+const marked = (text: string) => ({ type: "text", text, cache_control: { type: "ephemeral" } });
+const IMAGE = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } };
+const result = (tool_use_id: string, content: unknown) => ({
+  role: "user",
+  content: [{ type: "tool_result", tool_use_id, content }],
+});
+const calls = (...ids: string[]) => ({
+  role: "assistant",
+  content: ids.map((id) => ({ type: "tool_use", id, name: "f", input: {} })),
+});
+const tool = (input_schema: object, more: object = {}) => ({
+  ...ask,
+  tools: [{ name: "f", input_schema, ...more }],
+});
+const OPTIONAL = {
+  type: "object",
+  properties: { a: { type: "string" }, b: { type: "string" } },
+  required: ["a"],
+  additionalProperties: false,
+};
+const CLOSED = { ...OPTIONAL, required: ["a", "b"] };
+const LONG = "x".repeat(70);
+
+type Case = [string, Pair["from"], object, Pair["to"][], object];
+const CASES: Case[] = [
+  ["a tool without properties", "messages", tool({ type: "object" }), ["chat", "responses"], {}],
+  [
+    "lists of anything",
+    "messages",
+    tool({ type: "object", properties: { a: { anyOf: [{ type: "array" }, { type: "null" }] } } }),
+    ["chat", "responses", "gemini"],
+    {},
+  ],
+  [
+    "a strict tool with an optional argument",
+    "messages",
+    tool(OPTIONAL, { strict: true }),
+    ["chat", "responses"],
+    {},
+  ],
+  [
+    "a strict tool without one",
+    "messages",
+    tool(CLOSED, { strict: true }),
+    ["responses"],
+    { tools: [{ strict: true, parameters: CLOSED }] },
+  ],
+  [
+    "an answer by a schema with an optional member",
+    "messages",
+    { ...ask, output_config: { format: { type: "json_schema", schema: OPTIONAL } } },
+    ["chat", "responses"],
+    {},
+  ],
+  [
+    "JSON that the prompt does not speak of",
+    "gemini",
+    {
+      contents: [{ role: "user", parts: [{ text: "Colours?" }] }],
+      generationConfig: { responseMimeType: "application/json" },
+    },
+    ["chat", "responses", "messages"],
+    {},
+  ],
+  ["a long name of a person", "messages", { ...ask, metadata: { user_id: LONG } }, ["chat", "responses"], {}],
+  [
+    "a long id of a call",
+    "messages",
+    { ...ask, messages: [user, calls(LONG), result(LONG, "rain")] },
+    ["chat", "responses"],
+    {},
+  ],
+  [
+    "results with pictures in messages of their own",
+    "messages",
+    { ...ask, messages: [user, calls("a", "b"), result("a", [IMAGE]), result("b", "rain")] },
+    ["chat", "responses", "gemini"],
+    {},
+  ],
+  [
+    "instructions alone",
+    "chat",
+    { messages: [{ role: "system", content: "Say hi." }] },
+    ["messages", "gemini"],
+    {},
+  ],
+  [
+    "an assistant that speaks first",
+    "chat",
+    { messages: [{ role: "assistant", content: "How can I help?" }, user] },
+    ["messages", "gemini"],
+    {},
+  ],
+  [
+    "more than four cache marks",
+    "chat",
+    {
+      messages: [
+        { role: "system", content: [marked("s")] },
+        { role: "user", content: "abcde".split("").map(marked) },
+      ],
+    },
+    ["messages"],
+    {},
+  ],
+  ["empty instructions", "messages", { ...ask, system: "" }, ["gemini", "chat", "responses"], {}],
+  [
+    "a tool whose name begins with a digit",
+    "messages",
+    { ...ask, tools: [{ name: "2fa_code", input_schema: { type: "object" } }] },
+    ["gemini"],
+    {},
+  ],
+  [
+    "an empty answer to continue",
+    "messages",
+    { ...ask, messages: [user, { role: "assistant", content: " " }] },
+    ["chat", "responses", "gemini"],
+    {},
+  ],
+  [
+    "what OpenAI alone takes, where chat completions are reached by responses",
+    "chat",
+    { messages: [user], service_tier: "flex", prompt_cache_key: "k", metadata: { a: "b" } },
+    ["responses"],
+    { service_tier: "flex", prompt_cache_key: "k", metadata: { a: "b" } },
+  ],
+];
+
+test.each(
+  CASES.flatMap(([name, from, request, targets, expected]) =>
+    targets.map((to) => [name, { from, to }, request, expected] as const),
+  ),
+)("%s (%j)", (_name, pair, request, expected) => {
+  const sent = jsonOf(translation(pair, request).body) as Sent;
+  expect([REFUSALS[pair.to](sent), sent]).toMatchObject([null, expected]);
+});
+
+test("a thought of another vendor's alone leaves no empty message", () => {
+  const thought = { type: "thinking", thinking: "Hm.", signature: "c2ln" };
+  const messages = [user, { role: "assistant", content: [thought] }, user];
+  const sent = jsonOf(translation({ from: "messages", to: "chat" }, { ...ask, messages }).body) as Sent;
+  expect(sent["messages"]).toEqual([user, user]);
+});
+
+test("Mistral's ids of calls have nine characters", () => {
+  const messages = [user, calls("toolu_1", "toolu_2"), result("toolu_1", "a"), result("toolu_2", "b")];
+  const { body } = translation({ from: "messages", to: "chat" }, { ...ask, messages }, { kind: "mistral" });
+  const ids = [...JSON.stringify(jsonOf(body)).matchAll(/"(?:id|tool_call_id)":"(\w+)"/g)].map(
+    ([, id]) => id,
+  );
+  expect(ids).toEqual([...new Set(ids), ...new Set(ids)]);
+  expect(ids.every((id) => id?.length === 9)).toBe(true);
+});
+
+test("Google's schemas keep what may be null, and what they refer to", () => {
+  const parameters = {
+    type: "OBJECT",
+    properties: {
+      unit: { type: "STRING", enum: ["C", "F"], nullable: true },
+      at: { anyOf: [{ type: "STRING" }, { ref: "#/defs/Place" }], nullable: true },
+    },
+    defs: { Place: { type: "OBJECT" } },
+  };
+  const contents = [{ role: "user", parts: [{ text: "Hi" }] }];
+  const tools = [{ functionDeclarations: [{ name: "f", parameters }] }];
+  const { body } = translation({ from: "gemini", to: "chat" }, { contents, tools });
+  expect((jsonOf(body) as { tools: { function: object }[] }).tools[0]?.function).toMatchObject({
+    parameters: {
+      properties: {
+        unit: { type: ["string", "null"], enum: ["C", "F", null] },
+        at: { anyOf: [{ type: "string" }, { $ref: "#/$defs/Place" }, { type: "null" }] },
+      },
+      $defs: { Place: { type: "object" } },
+    },
+  });
+});
+
+describe("the end of an answer", () => {
+  const MESSAGES = { from: "messages", to: "chat" } as const;
+  const streamed = (pair: Pair, events: (object | string)[], request: object = ask) =>
+    eventsIn(relayed(pair, translation(pair, request), [new TextEncoder().encode(sseOf(events))]));
+  const chunk = (delta: object) => ({ id: "c", model: "m", choices: [{ index: 0, delta }] });
+
+  test("that has no reason but is marked is complete", () => {
+    const events = streamed(MESSAGES, [chunk({ content: "Hi" }), "[DONE]"]);
+    expect(events.slice(-2)).toMatchObject([
+      { data: { delta: { stop_reason: "end_turn" } } },
+      { event: "message_stop" },
+    ]);
+  });
+
+  test("by an error in one sentence is an error", () => {
+    const events = streamed(MESSAGES, [chunk({ content: "Hi" }), { error: "model crashed" }]);
+    expect(events.at(-1)).toMatchObject({ event: "error", data: { error: { message: "model crashed" } } });
+  });
+
+  test("before its beginning is an event that OpenAI's client takes", () => {
+    const events = streamed({ from: "responses", to: "chat" }, [{ error: { message: "No.", code: 429 } }], {
+      input: "Hi",
+    });
+    expect(events.map(({ event }) => event)).toEqual([
+      "response.created",
+      "response.in_progress",
+      "response.failed",
+    ]);
+  });
+
+  test("by a call that Gemini could not write is an error, not silence", () => {
+    const pair = { from: "messages", to: "gemini" } as const;
+    const broken = {
+      responseId: "r",
+      candidates: [{ content: {}, finishReason: "MALFORMED_FUNCTION_CALL", finishMessage: "print(f())" }],
+    };
+    expect(streamed(pair, [broken]).at(-1)).toMatchObject({
+      event: "error",
+      data: { error: { type: "api_error", message: expect.stringContaining("MALFORMED_FUNCTION_CALL") } },
+    });
+    const translated = translation(pair, ask);
+    expect(translated.answer(bytesOf(broken), NO_USAGE)).toBeNull();
+    expect(translated.fault(bytesOf(broken))?.status).toBe(500);
+  });
+});
