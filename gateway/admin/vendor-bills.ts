@@ -13,7 +13,7 @@ import {
 } from "../bills/bill-rows.ts";
 import { FILE_FORMATS, type VendorName } from "../bills/billers.ts";
 import { type CsvRow, csvRows } from "../bills/csv.ts";
-import { MAPPINGS, type Mapping } from "../bills/mappings.ts";
+import { MAPPINGS, type Mapping, SERVICES } from "../bills/mappings.ts";
 import { readBill } from "../bills/read-bill.ts";
 import { reconciliationOf } from "../bills/reconciliation.ts";
 import { summaryOf } from "../bills/summary.ts";
@@ -145,11 +145,12 @@ async function importBill(deps: AdminDeps, request: Request, origin: Origin) {
   const mapping: Mapping = { ...MAPPINGS[format], ...ownMapping(given.mapping) };
   const text = new TextDecoder().decode(await readBody(deps, request, { bytesMax: FILE_BYTES_MAX }));
   const { timeZone, models } = account;
-  const lines = await readBill(rowsIn(text), { mapping, timeZone, models, currency });
+  const services = Object.hasOwn(SERVICES, account.vendor) ? SERVICES[format] : undefined;
+  const { lines, leftOut } = await readBill(rowsIn(text), { services, mapping, timeZone, models, currency });
   if (lines.length === 0) throw new GatewayError("invalid_request", "The file has no line of a bill.");
   const days = [...new Set(lines.map(({ day }) => day))].sort();
   const rates = rate === null ? {} : Object.fromEntries(lines.map((line) => [line.currency, rate] as const));
-  const read = summaryOf(account.name, days, lines);
+  const read = { ...summaryOf(account.name, days, lines), ...(leftOut > 0 && { left_out: leftOut }) };
   await audited(deps.database, origin, async (tx, audit) => {
     await storeBill(tx, { account, days, lines, source: "file", rates, now: deps.clock.now() });
     await audit({ action: "vendor_bill.read", subject: account.name, after: read });
@@ -177,9 +178,12 @@ function* rowsIn(text: string): Generator<CsvRow> {
   if (!Array.isArray(list) || !list.every(isRecord)) {
     throw new GatewayError("invalid_request", "Expected CSV, or a JSON list of objects.");
   }
-  for (const row of list) {
-    yield Object.fromEntries(
-      Object.entries(row).map(([name, field]) => [name, field === null ? "" : String(field)]),
-    );
-  }
+  for (const row of list) yield Object.fromEntries(flat(row, ""));
 }
+
+/** Members of members by their path, such as `sku.description`; a list is JSON. */
+const flat = (row: Record<string, unknown>, path: string): [string, string][] =>
+  Object.entries(row).flatMap(([name, field]): [string, string][] => {
+    if (isRecord(field)) return flat(field, `${path}${name}.`);
+    return [[`${path}${name}`, Array.isArray(field) ? JSON.stringify(field) : String(field ?? "")]];
+  });

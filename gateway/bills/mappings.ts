@@ -3,7 +3,7 @@ import type { PriceUnit } from "../pricing/rate.ts";
 
 /**
  * Columns by what they hold: the first one that a row has counts, and `a+b` is their sum. Column names differ by version of
- * the export, by language never.
+ * the export, by language never. `credits` are a number, or a JSON list with an `amount` each.
  */
 export type Mapping = Partial<Record<(typeof MAPPED)[number], readonly string[]>>;
 
@@ -51,9 +51,18 @@ export const MAPPINGS = {
   google: {
     day: ["usage_start_time", "Usage start date"],
     amount: ["cost", "Cost", "Subtotal", "Cost ($)", "Subtotal ($)"],
+    credits: [
+      "credits",
+      "Discounts ($)+Promotions and others ($)",
+      "Negotiated savings ($)+Savings programs ($)+Other savings ($)",
+    ],
     currency: ["currency", "Currency"],
-    quantity: ["usage_amount_in_pricing_units", "usage_amount", "usage.amount", "Usage amount"],
-    unit: ["usage_pricing_unit", "usage_unit", "usage.unit", "Usage unit"],
+    quantity: [
+      "usage_amount_in_pricing_units",
+      "usage.amount_in_pricing_units",
+      ...["usage_amount", "usage.amount", "Usage amount"],
+    ],
+    unit: ["usage_pricing_unit", "usage.pricing_unit", "usage_unit", "usage.unit", "Usage unit"],
     item: ["sku_description", "sku.description", "SKU description"],
     kind: ["sku_description", "sku.description", "SKU description"],
     category: ["cost_type", "Cost type"],
@@ -71,6 +80,38 @@ export const MAPPINGS = {
 
 export type BillFormat = keyof typeof MAPPINGS;
 
+export type Services = { columns: readonly string[]; words: RegExp };
+
+/**
+ * Bills of a cloud have all its services. A row of another one than models is no part of the comparison; one without these
+ * columns is.
+ */
+export const SERVICES: Readonly<Partial<Record<BillFormat, Services>>> = {
+  focus: {
+    columns: ["ServiceCategory", "ServiceName", "ServiceProviderName", "SkuMeter"],
+    words: /AI and machine|bedrock|openai|foundry|vertex|gemini|generative|anthropic|claude|mistral|token/i,
+  },
+  // Models of other vendors are sold by the Marketplace, by products of any name.
+  aws: {
+    columns: [
+      "product_servicecode",
+      "line_item_product_code",
+      "lineItem/ProductCode",
+      "product/ProductName",
+      ...["line_item_usage_type", "lineItem/UsageType"],
+    ],
+    words: /bedrock|token|\bMP:.*count/i,
+  },
+  azure: {
+    columns: ["meterCategory", "MeterCategory", "productName", "ProductName", "consumedService"],
+    words: /foundry|openai|cognitive|azure ai|machine ?learning/i,
+  },
+  google: {
+    columns: ["service_description", "service.description", "Service description"],
+    words: /vertex|gemini|generative|agent platform|ai platform/i,
+  },
+};
+
 /** What a bill has and no record counts. */
 export const NOT_METERED = ["code_execution", "session", "storage", "training", "commitment"] as const;
 
@@ -79,7 +120,7 @@ export type BillKind = PriceUnit | (typeof NOT_METERED)[number];
 /** The first row whose words a text has says what it counts. Case and signs between words do not matter. */
 const KINDS: readonly (readonly [words: RegExp, kind: BillKind])[] = [
   [/code (execution|interpreter)|container/, "code_execution"],
-  [/web ?search/, "web_search"],
+  [/web ?search|grounding|google search/, "web_search"],
   [/file ?search/, "file_search"],
   [/fine ?tun|training/, "training"],
   [/provisioned|throughput|\bptus?\b|commitment|reserv/, "commitment"],
@@ -91,15 +132,16 @@ const KINDS: readonly (readonly [words: RegExp, kind: BillKind])[] = [
     "cache_write_1h",
   ],
   [/cache.*(writ|creat)|(writ|creat).*cache/, "cache_write_5m"],
+  [/\bcd wr\b/, "cache_write_5m"],
   [/audio.*(cache|cchd)|(cache|cchd).*audio/, "cache_audio_read"],
-  [/cache|cchd/, "cache_read"],
+  [/cache|caching|cchd|\bcd\b/, "cache_read"],
   [/(audio|aud)\b.*\b(in|inp|input)|\b(in|inp|input)\b.*\baud/, "audio_input"],
   [/(audio|aud)\b.*\b(out|outp|output)|\b(out|outp|output)\b.*\baud/, "audio_output"],
   [/(image|img)\b.*\b(in|inp|input)|\b(in|inp|input)\b.*\b(image|img)/, "image_input"],
   [/(image|img)\b.*\b(out|outp|output).*token/, "image_output"],
   [/reasoning|thinking/, "output"],
   [/\b(in|inp|input|prompt)(put)?\b|input ?token/, "input"],
-  [/\b(out|outp|output|completion)\b|output ?token/, "output"],
+  [/\b(out|outp|outpt|opt|output|completion)\b|output ?token/, "output"],
   [/\b(images?|pictures?)\b/, "image"],
   [/\bcharacters?\b/, "character"],
   [/search units?/, "search_unit"],
@@ -118,9 +160,9 @@ export function kindIn(text: string): BillKind | null {
   return KINDS.find(([pattern]) => pattern.test(words))?.[1] ?? null;
 }
 
-/** The service tier that a text names; null: none. */
+/** The service tier that a text names; null: none. Azure's meters call priority processing `pp`. */
 export const tierIn = (text: string): string | null =>
-  /\b(batch|flex|priority)\b/.exec(wordsOf(text))?.[1] ?? null;
+  /\b(batch|flex|priority|pp)\b/.exec(wordsOf(text))?.[1]?.replace("pp", "priority") ?? null;
 
 /** How many units one of the bill's is, such as 1000 of `1K Tokens`. */
 export function unitSize(unit: string): string {

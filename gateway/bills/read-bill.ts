@@ -1,15 +1,18 @@
 import { BILL_CATEGORIES, type BillCategory, type vendorBillLines } from "#drizzle/schema/vendor-bills.ts";
 import { readInstant } from "#shared/admin/fields.ts";
 import { formatDecimal, parseDecimal, plus, product, ZERO } from "#shared/decimal.ts";
+import { isRecord, parsedJson } from "#shared/json.ts";
 import { dayIn } from "#shared/time-zone.ts";
 import { GatewayError } from "../errors.ts";
 import type { CsvRow } from "./csv.ts";
-import { kindIn, type Mapping, tierIn, unitSize } from "./mappings.ts";
+import { kindIn, type Mapping, type Services, tierIn, unitSize } from "./mappings.ts";
 
 /** A line before it has its place in the bill. */
 export type BillLine = Omit<typeof vendorBillLines.$inferSelect, "orgId" | "account" | "line" | "rate">;
 
 export type BillOf = {
+  /** Which rows count; absent: all. */
+  services?: Services | undefined;
   mapping: Mapping;
   timeZone: string;
   /** Model ids by what the bill calls them. */
@@ -22,29 +25,41 @@ export type BillOf = {
 const ROWS_AT_ONCE = 2000;
 
 /**
- * The lines of a file; rows of one day and item are added up.
+ * The lines of a file; rows of one day and item are added up. Rows of other services than models are left out.
  * @throws GatewayError invalid_request that names the row and what is wrong with it
  */
-export async function readBill(rows: Iterable<CsvRow>, bill: BillOf): Promise<BillLine[]> {
+export async function readBill(
+  rows: Iterable<CsvRow>,
+  bill: BillOf,
+): Promise<{ lines: BillLine[]; leftOut: number }> {
   const lines: BillLine[] = [];
+  let leftOut = 0;
   let row = 1;
   try {
     for (const fields of rows) {
       row += 1;
-      const line = lineOf(fields, bill);
-      if (line) lines.push(line);
+      if (isOfModels(fields, bill)) lines.push(...linesOf(fields, bill));
+      else leftOut += 1;
       if (row % ROWS_AT_ONCE === 0) await Bun.sleep(0);
     }
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     throw new GatewayError("invalid_request", `Row ${row}: ${cause.message}.`);
   }
-  return addedUp(lines);
+  return { lines: addedUp(lines), leftOut };
+}
+
+const EVERY: Services = { columns: [], words: /./ };
+
+function isOfModels(fields: CsvRow, { services = EVERY }: BillOf): boolean {
+  const { columns, words } = services;
+  const told = columns.flatMap((column) => fields[column] || []);
+  return told.length === 0 || words.test(told.join(" "));
 }
 
 type Part = keyof Mapping;
 
-function lineOf(fields: CsvRow, { mapping, timeZone, models, currency }: BillOf): BillLine | null {
+function linesOf(fields: CsvRow, { mapping, timeZone, models, currency }: BillOf): BillLine[] {
   const of = (part: Part): string => {
     for (const column of mapping[part] ?? []) {
       const value = sumOf(column, fields);
@@ -53,17 +68,18 @@ function lineOf(fields: CsvRow, { mapping, timeZone, models, currency }: BillOf)
     return "";
   };
   const amount = of("amount");
-  if (amount === "" && of("day") === "") return null;
+  if (amount === "" && of("day") === "") return [];
   const category = categoryOf(of("category"));
   const [start, end] = [startOf(of("day"), timeZone), of("end")];
   const item = of("item") || of("model") || "total";
   const words = of("kind") || item;
   const tier = of("tier").toLowerCase() || tierIn(`${words} ${item}`);
   const kind = kindIn(words);
+  const credits = creditsIn(of("credits"));
   if (category === "usage" && end !== "" && startOf(end, timeZone).ms - start.ms > LONGEST_DAY_MS) {
     throw new RangeError("it covers more than one day; export the bill by day");
   }
-  return {
+  const line = {
     day: start.day,
     category,
     item,
@@ -75,6 +91,17 @@ function lineOf(fields: CsvRow, { mapping, timeZone, models, currency }: BillOf)
     amount: decimalIn(amount),
     currency: (of("currency") || currency).toUpperCase(),
   };
+  const credit = { ...line, category: "credit", quantity: null, amount: credits } as const;
+  return credits === "0" ? [line] : [line, credit];
+}
+
+/** The sum of a row's credits, which its amount is without. */
+function creditsIn(text: string): string {
+  const list: unknown = text.startsWith("[") ? parsedJson(text) : null;
+  const amounts = Array.isArray(list)
+    ? list.flatMap((it) => (isRecord(it) ? String(it["amount"] ?? "0") : []))
+    : [text || "0"];
+  return formatDecimal(amounts.map((amount) => parseDecimal(decimalIn(amount))).reduce(plus, ZERO));
 }
 
 const LONGEST_DAY_MS = 25 * 3_600_000;

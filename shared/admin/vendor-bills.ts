@@ -128,6 +128,7 @@ export const VendorBillRead = closed({
   to: nullable(Type.String({ format: "date", description: "Last day." })),
   days: Type.Integer(),
   lines: Type.Integer({ description: "After rows of the same day and item were added up." }),
+  left_out: Type.Optional(Type.Integer({ description: "Rows of other services than models." })),
   billed: Type.Record(Type.String(), Type.String(), { description: "Exact sum by currency." }),
 });
 export type VendorBillRead = Static<typeof VendorBillRead>;
@@ -146,4 +147,5 @@ export const MAPPED = [
   "tier",
   "category",
   "key",
+  "credits",
 ] as const;

@@ -240,6 +240,36 @@ describe("OpenAI's invoice", () => {
     expect([named, Number(one.billed_usd) > 0.05]).toEqual([{}, true]);
   });
 
+  test("names what a batch costs less", async () => {
+    const key = { "x-gateway-key": gateway.secret };
+    const line = {
+      custom_id: "a",
+      method: "POST",
+      url: "/v1/chat/completions",
+      body: { model: "gpt-4o", messages },
+    };
+    const form = new FormData();
+    form.append("purpose", "batch");
+    form.append("file", new File([`${JSON.stringify(line)}\n`], "lines.jsonl"));
+    const sent = (path: string, init: RequestInit) =>
+      fetch(`${gateway.url}${path}`, init).then((response) => response.json() as Promise<{ id: string }>);
+    const file = await sent("/v1/files", { method: "POST", headers: key, body: form });
+    const asked = { input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "24h" };
+    const { id } = await sent("/v1/batches", {
+      ...{ method: "POST", headers: { ...headers, ...key }, body: JSON.stringify(asked) },
+    });
+    vendor.finishBatch(id, "openai");
+    await until(async () => {
+      await sent(`/v1/batches/${id}`, { headers: key });
+      const rows =
+        await gateway.sql`select 1 from requests where channel = 'batch' and provider = 'chat-vendor'`;
+      return rows.length === 1;
+    });
+    await fetched("openai");
+    // 1,000 and 100 tokens at 2.5 and 10 dollars a million: half of it.
+    expect((await parts("openai")).parts).toEqual({ tier: "-0.00175" });
+  });
+
   test("names a price that a contract changes, and a model without one", async () => {
     const price = await gateway.admin<{ id: string }>("POST", "/prices", {
       provider: "chat-vendor",
@@ -254,7 +284,7 @@ describe("OpenAI's invoice", () => {
     await fetched("openai");
     const { one, parts: named } = await parts("openai");
     expect(named["price_contract"]).toBe("0.01");
-    expect(Object.keys(named)).toEqual(["unpriced", "price_contract"]);
+    expect(Object.keys(named)).toEqual(["unpriced", "price_contract", "tier"]);
     expect(one.parts.unexplained).toBe("0");
   });
 

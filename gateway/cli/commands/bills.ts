@@ -51,8 +51,9 @@ function printRead(answer: unknown, json: true | undefined): void {
   const read = expectShape(VendorBillRead, answer, "The bill");
   const billed = Object.entries(read.billed).map(([currency, amount]) => `${amount} ${currency}`);
   if (json) printJson(read);
-  else
-    print(
-      `${counted(read.lines, "line")} of ${counted(read.days, "day")}, ${read.from} to ${read.to}: ${billed.join(", ")}.`,
-    );
+  else {
+    const rest = read.left_out ? ` ${counted(read.left_out, "row")} of other services left out.` : "";
+    const span = `${counted(read.lines, "line")} of ${counted(read.days, "day")}, ${read.from} to ${read.to}`;
+    print(`${span}: ${billed.join(", ")}.${rest}`);
+  }
 }
