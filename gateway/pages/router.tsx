@@ -22,7 +22,6 @@ import { ME, mayAs } from "./data/me.ts";
 import { overviewQuery } from "./data/overview.ts";
 import {
   COSTS,
-  DIALOGS,
   EXPLAINED,
   each,
   explore,
@@ -30,12 +29,17 @@ import {
   LIVE,
   OWN_USAGE,
   type Parameters,
+  resources,
+  STATEMENTS,
+  tables,
+  VENDOR_BILLS,
 } from "./data/parameters.ts";
 import { CATALOGUE_QUERY } from "./data/reports.ts";
 import { frameSearch, parseSearch, stringifySearch } from "./data/search.ts";
 import { PageHead } from "./parts/page-head.tsx";
 import { Fault } from "./parts/states.tsx";
 import { addressFaults } from "./shell/address-faults.ts";
+import type { NavigationPage } from "./shell/navigation.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { Shell } from "./shell/shell.tsx";
 
@@ -87,15 +91,15 @@ const signedIn = createRoute({
 
 type Loaded<Name extends string> = Record<Name, RouteComponent>;
 
-/** `parameters`: what its address may name. */
+/** `parameters`: what its address may name. `facts`: where it is not as the page of the navigation that it is below. */
 const page =
-  <Path extends string>(path: Path, parameters: Parameters = {}) =>
+  <Path extends string>(path: Path, parameters: Parameters = {}, facts: Partial<NavigationPage> = {}) =>
   <Name extends string>(load: () => Promise<Loaded<Name>>, name: Name) =>
     createRoute({
       getParentRoute: () => signedIn,
       path,
       component: lazyRouteComponent(load, name),
-      staticData: { parameters },
+      staticData: { parameters, facts },
     });
 
 const start = createRoute({
@@ -127,12 +131,15 @@ const pages = [
   page("/reports", each(["q"]))(() => import("./reports/reports-page.tsx"), "ReportsPage"),
   page("/reports/$id", frame())(() => import("./reports/report-page.tsx"), "ReportPage"),
   page("/explore", explore())(() => import("./explore/explore-page.tsx"), "ExplorePage"),
-  page("/pull-requests", each(Object.keys(PULL_REQUEST_FILTERS)))(
+  page("/pull-requests", each([...Object.keys(PULL_REQUEST_FILTERS), "sort"]))(
     () => import("./pull-requests/pull-requests-page.tsx"),
     "PullRequestsPage",
   ),
-  page("/pull-requests/costs", COSTS)(() => import("./pull-requests/costs-page.tsx"), "CostsPage"),
-  page("/pull-requests/explained", EXPLAINED)(
+  page("/pull-requests/costs", COSTS, { name: "Cost of merges", role: "manager" })(
+    () => import("./pull-requests/costs-page.tsx"),
+    "CostsPage",
+  ),
+  page("/pull-requests/explained", EXPLAINED, { name: "Explained spend", role: "manager" })(
     () => import("./pull-requests/explained-page.tsx"),
     "ExplainedPage",
   ),
@@ -153,35 +160,45 @@ const pages = [
   page("/set-up")(() => import("./set-up/set-up-page.tsx"), "SetUpPage"),
   page("/me", OWN_USAGE)(() => import("./me/me-page.tsx"), "MePage"),
   page("/device", each(["user_code"]))(() => import("./device/device-page.tsx"), "DevicePage"),
-  page("/settings/providers", DIALOGS)(() => import("./settings/providers-page.tsx"), "ProvidersPage"),
-  page("/settings/routes", DIALOGS)(() => import("./settings/routes-page.tsx"), "RoutesPage"),
-  page("/settings/keys", DIALOGS)(() => import("./settings/keys-page.tsx"), "KeysPage"),
-  page("/settings/limits", DIALOGS)(() => import("./settings/limits-page.tsx"), "LimitsPage"),
-  page("/settings/guardrails", DIALOGS)(() => import("./settings/guardrails-page.tsx"), "GuardrailsPage"),
-  page("/settings/prices", { ...DIALOGS, ...each(["on"]) })(
-    () => import("./settings/prices-page.tsx"),
-    "PricesPage",
+  page("/settings/providers", resources("provider"))(
+    () => import("./settings/providers-page.tsx"),
+    "ProvidersPage",
   ),
-  page("/settings/vendor-bills", { ...DIALOGS, ...each(["month"]) })(
+  page("/settings/routes", resources("route"))(() => import("./settings/routes-page.tsx"), "RoutesPage"),
+  page("/settings/keys", resources("key"))(() => import("./settings/keys-page.tsx"), "KeysPage"),
+  page("/settings/limits", resources("budget", "key", "person", "team"))(
+    () => import("./settings/limits-page.tsx"),
+    "LimitsPage",
+  ),
+  page("/settings/guardrails", resources("guardrail"))(
+    () => import("./settings/guardrails-page.tsx"),
+    "GuardrailsPage",
+  ),
+  page("/settings/prices", {
+    ...resources("price", "discount"),
+    ...tables("in-force", "list", "months", "restate"),
+    on: {},
+  })(() => import("./settings/prices-page.tsx"), "PricesPage"),
+  page("/settings/vendor-bills", { ...resources("vendor account", "seat", "commitment"), ...VENDOR_BILLS })(
     () => import("./settings/vendor-bills-page.tsx"),
     "VendorBillsPage",
   ),
-  page("/settings/statements", each(["month", "by", "version"]))(
-    () => import("./settings/statements-page.tsx"),
-    "StatementsPage",
-  ),
-  page("/settings/tool-servers", DIALOGS)(
+  page("/settings/statements", STATEMENTS)(() => import("./settings/statements-page.tsx"), "StatementsPage"),
+  page("/settings/tool-servers", resources("tool server"))(
     () => import("./settings/tool-servers-page.tsx"),
     "ToolServersPage",
   ),
-  page("/settings/alerts", DIALOGS)(() => import("./settings/alerts-page.tsx"), "AlertsPage"),
-  page("/settings/hook-policies", DIALOGS)(
+  page("/settings/alerts", resources("alert"))(() => import("./settings/alerts-page.tsx"), "AlertsPage"),
+  page("/settings/hook-policies", resources("hook policy"))(
     () => import("./settings/hook-policies-page.tsx"),
     "HookPoliciesPage",
   ),
-  page("/settings/people", DIALOGS)(() => import("./settings/people-page.tsx"), "PeoplePage"),
-  page("/settings/people/$id", DIALOGS)(() => import("./settings/person-page.tsx"), "PersonPage"),
-  page("/settings/github", DIALOGS)(() => import("./settings/github-page.tsx"), "GithubPage"),
+  page("/settings/people", resources("person", "team", "token", "role mapping"))(
+    () => import("./settings/people-page.tsx"),
+    "PeoplePage",
+  ),
+  page("/settings/people/$id")(() => import("./settings/person-page.tsx"), "PersonPage"),
+  page("/settings/github", tables("repository"))(() => import("./settings/github-page.tsx"), "GithubPage"),
   page("/settings")(() => import("./settings/settings-page.tsx"), "SettingsPage"),
   createRoute({ getParentRoute: () => signedIn, path: "$", component: NotFound }),
   page("/settings/audit", each(Object.keys(AUDIT_FILTERS)))(
@@ -209,5 +226,6 @@ declare module "@tanstack/react-router" {
   }
   interface StaticDataRouteOption {
     parameters?: Parameters;
+    facts?: Partial<NavigationPage>;
   }
 }

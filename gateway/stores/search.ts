@@ -46,6 +46,14 @@ function* partsOf({ isAdmin, teams }: SearchScope, like: string): Generator<Part
     from: sql`rollup_sums`,
     where: sql`kind = 'model' and scope = ${scope} and value ilike ${like} and value <> '(none)'`,
   };
+  // Sums follow the records after some minutes.
+  yield {
+    kind: "model",
+    name: sql`model`,
+    from: sql`requests`,
+    where: sql`started_at > now() - interval '1 hour' and model ilike ${like}
+      and ${teams === null ? sql`true` : sql`${scope} = any(teams)`}`,
+  };
   if (!isAdmin) return;
   yield { kind: "model", name: sql`model`, from: sql`routes`, where: sql`model ilike ${like}` };
   yield { kind: "route", name: sql`name`, from: sql`routes`, where: sql`name ilike ${like}` };
@@ -59,25 +67,28 @@ function* partsOf({ isAdmin, teams }: SearchScope, like: string): Generator<Part
   };
 }
 
-/** People, teams, models and, for administrators, routes and keys; names that begin with the text first. */
+/**
+ * People, teams, models and, for administrators, routes and keys; names that begin with the text first, short
+ * ones before long ones.
+ */
 export async function findNamed(db: Database["db"], scope: SearchScope, text: string): Promise<Item[]> {
   const like = containing(text);
   const selects = [...partsOf(scope, like)].map(
     ({ kind, name, id = sql`null::text`, detail = sql`null::text`, from, where }) => sql`
       (select distinct ${kind}::text as kind, ${name} as name, ${id} as id, ${detail} as detail,
-        not starts_with(lower(${name}), lower(${text})) as inside
-      from ${from} where org_id = ${DEFAULT_ORG} and ${where} order by inside, name limit ${EACH_MAX})`,
+        not starts_with(lower(${name}), lower(${text})) as inside, length(${name}) as long
+      from ${from} where org_id = ${DEFAULT_ORG} and ${where} order by inside, long, name limit ${EACH_MAX})`,
   );
   const rows = await db.execute<Item>(
-    sql`select distinct kind, name, id, detail, inside from (${sql.join(selects, sql` union all `)}) as found
-      order by inside, name`,
+    sql`select distinct kind, name, id, detail, inside, long from (${sql.join(selects, sql` union all `)}) as found
+      order by inside, long, name`,
   );
   return rows.map(({ kind, name, id, detail }) => ({ kind, name, id, detail }));
 }
 
 /** Repositories by a part of their name, and pull requests by a number, or `name#7`, of those that the viewer may see. */
 export async function findPulls(db: Database["db"], scope: PullRequestScope, text: string): Promise<Item[]> {
-  const [, part = "", number] = /^(.*?)#?(\d{1,9})$/.exec(text) ?? [];
+  const [, part = "", number] = /^(.*?)\s*#?(\d{1,9})$/.exec(text) ?? [];
   const visible = [
     eq(pullRequests.orgId, DEFAULT_ORG),
     isNotNull(repositories.fullName),
@@ -91,7 +102,7 @@ export async function findPulls(db: Database["db"], scope: PullRequestScope, tex
     .selectDistinct({ name: repositories.fullName })
     .from(pullRequests)
     .innerJoin(repositories, isRepository)
-    .where(and(...visible, ilike(repositories.fullName, containing(text.replace(/#.*$/, "")))))
+    .where(and(...visible, ilike(repositories.fullName, containing(text.replace(/\s*#.*$/, "")))))
     .limit(EACH_MAX);
   const numbered = db
     .select({ name: repositories.fullName, number: pullRequests.number })

@@ -264,6 +264,12 @@ describe("a search by name", () => {
     expect(await found(browsers.bob, "e")).toEqual([]);
     // What a pattern would mean is only text.
     expect(await found(browsers.ada, "b%a")).toEqual([]);
+    // A model that was called just now is there, for whose team called it.
+    expect(await found(browsers.mia, "ech")).toEqual(["model echo"]);
+    // The whole name is there however many are longer.
+    for (let n = 0; n < 9; n++)
+      await gateway.admin("POST", "/people", { email: `zed${n || ""}@example.com` });
+    expect(await found(browsers.ada, "zed")).toContain("person zed@example.com");
     expect((await browsers.ada.send("GET", "/admin/v1/search")).status).toBe(400);
   });
 });

@@ -263,6 +263,13 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     ["/reports/cost-per-merged-pr?route=code", "route: there is no such filter."],
     ["/pull-requests/costs?by=nonsense", "by=nonsense: expected one of"],
     ["/me?range=99d", "range=99d: expected one of"],
+    ["/requests?sort=cost", "sort: there is no such filter."],
+    ["/settings/statements?by=nonsense", "by=nonsense: expected one of team, cost_center."],
+    ["/settings/statements?month=2026-99", "month=2026-99: expected a month such as 2026-10."],
+    ["/settings/vendor-bills?month=soon", "month=soon: expected a month such as 2026-10."],
+    ["/settings/keys?add=nonsense", "add=nonsense: expected one of key."],
+    ["/settings/people?edit=nonsense", "edit=nonsense: expected person:ID."],
+    ["/settings/people?persons.find=ada", "persons.find: there is no such filter."],
   ])("%s cannot be asked, says so, and asks nothing else", async (path, fault) => {
     const asked: string[] = [];
     const note = (request: { url(): string }) => asked.push(request.url());
@@ -332,11 +339,58 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await expectFit(reader);
   });
 
+  test("a member is told once who has a page, and has nothing there that the role cannot do", async () => {
+    const member = await visit(await launchBrowser(), { origin: gateway.url });
+    await followLink(member, await linkFor(gateway, "dev-2@example.com"));
+    const { page, settled } = member;
+    const said: Record<string, string> = {};
+    // Settings are all alike.
+    for (const path of (await allPages(gateway)).filter((it) => !it.startsWith("/settings/"))) {
+      await page.goto(path);
+      await settled();
+      if ((await page.getByText("Your role does not allow this").count()) > 0) said[path] = "refused";
+      if ((await page.getByText("This page is for").count()) === 0) continue;
+      said[path] = (await page.getByRole("main").getByRole("button").allTextContents()).join();
+    }
+    expect(Object.keys(said)).toEqual([
+      "/overview",
+      "/reports",
+      "/reports/commerce-by-model",
+      "/explore",
+      "/pull-requests/costs",
+      "/pull-requests/explained",
+      "/set-up",
+      "/settings",
+    ]);
+    expect(new Set(Object.values(said))).toEqual(new Set(["Copy a message to an administrator"]));
+    await page.context().close();
+  }, 120_000);
+
+  test("what fails in several parts of a page is said once, under the page's heading, and tried again together", async () => {
+    const page = reader.page;
+    await page.route(/\/v1\/(?!me)/, (route) =>
+      route.fulfill({ status: 500, json: { error: { type: "api_error", message: "An internal error." } } }),
+    );
+    for (const path of ["/explore", "/reports/spend-by-model", "/settings/people"]) {
+      await open(path);
+      await page.getByRole("alert").getByText("An internal error.").waitFor();
+      expect(await page.getByRole("alert").count()).toBe(1);
+    }
+    expect(await page.getByText("Not loaded.").count()).toBe(3);
+    await page.unroute(/\/v1\/(?!me)/);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("Not loaded.").first().waitFor({ state: "detached" });
+    expect(await page.getByRole("alert").count()).toBe(0);
+    reader.faults.length = 0;
+  });
+
   test("while nothing answers the page says so once, and continues by itself", async () => {
     const page = await open("/overview");
     await page.route(/\/v1\//, (route) => route.abort());
     await page.getByRole("link", { name: "Requests", exact: true }).click();
     await page.getByText("The gateway does not answer", { exact: true }).waitFor();
+    await page.getByText("Not loaded.").first().waitFor();
+    expect(await page.getByRole("alert").count()).toBe(1);
     await page.unroute(/\/v1\//);
     await page.locator("tbody tr[data-row]").first().waitFor();
     await page.getByText("The gateway does not answer", { exact: true }).waitFor({ state: "detached" });
@@ -412,7 +466,7 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     const row = rows.filter({ hasText: /of \$/ }).first();
     // Team, merged, cost of each, spend, budget used, forecast with its range.
     await row.getByText(/^\$[\d.,]+ to \$[\d.,]+$/).waitFor();
-    expect(await row.textContent()).toMatch(/^[a-z]+\d+\$.+\$.+ of \$.+ to \$/);
+    expect(await row.textContent()).toMatch(/^[a-z]+(\d+\$.+|0–)\$.+ of \$.+ to \$/);
     // They are those of this month alone.
     await open("/overview?range=7d");
     expect(await rows.count()).toBe(0);

@@ -3,9 +3,13 @@ import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { FILTER_NAMES, RANGE_NAMES } from "./search.ts";
 import { SOURCES, VIEWS } from "./spec-search.ts";
 
-/** A parameter of an address: which values it may have, and how many at most (default: one). */
-export type Parameter = { values?: readonly string[]; most?: number };
-/** Everything that the address of a page may name, beside the sorting and the searches of its tables. */
+/** A parameter of an address: which values it may have, or what they look like, and how many at most (default: one). */
+export type Parameter = {
+  values?: readonly string[];
+  like?: { pattern: RegExp; such: string };
+  most?: number;
+};
+/** Everything that the address of a page may name. */
 export type Parameters = Readonly<Record<string, Parameter>>;
 
 export const each = (names: readonly string[], parameter: Parameter = {}): Parameters =>
@@ -43,8 +47,21 @@ export const OWN_USAGE: Parameters = {
   to: {},
 };
 
-/** Of pages whose lists have dialogs. */
-export const DIALOGS = each(["edit", "add"]);
+const MONTH: Parameter = { like: { pattern: /^\d{4}-(0[1-9]|1[0-2])$/, such: "a month such as 2026-10" } };
+export const VENDOR_BILLS: Parameters = { month: MONTH };
+export const STATEMENT_BY = ["team", "cost_center"] as const;
+export const STATEMENTS: Parameters = { month: MONTH, by: { values: STATEMENT_BY }, version: {} };
+
+/** The sorting and the searches of a page's tables. */
+export const tables = (...names: readonly string[]): Parameters =>
+  each(names.flatMap((name) => [`${name}.sort`, `${name}.find`]));
+
+/** Of a page with lists of resources, by the noun of each: their dialogs and tables. */
+export const resources = (...nouns: readonly string[]): Parameters => ({
+  add: { values: nouns },
+  edit: { like: { pattern: new RegExp(`^(${nouns.join("|")}):.`, "s"), such: `${nouns[0]}:ID` } },
+  ...tables(...nouns.map((noun) => noun.replaceAll(" ", "-"))),
+});
 
 export const LIVE: Parameters = { live: { values: ["off"] } };
 /** Without `source`: what every source has, until the catalogue is known. */

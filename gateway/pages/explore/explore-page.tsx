@@ -26,9 +26,12 @@ import { SaveReport } from "./save-report.tsx";
 export function ExplorePage() {
   const catalogue = useCatalogue();
   return (
-    <Answered query={catalogue} height={480}>
-      {(known) => <Explorer catalogue={known} />}
-    </Answered>
+    <>
+      {!catalogue.data && <PageHead title="Explore" />}
+      <Answered query={catalogue} height={480}>
+        {(known) => <Explorer catalogue={known} />}
+      </Answered>
+    </>
   );
 }
 

@@ -1,6 +1,8 @@
 import { Alert, Button, Skeleton } from "@mantine/core";
-import type { ReactNode } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useId, useLayoutEffect } from "react";
 import { ApiError } from "../data/api.ts";
+import { newStore, useStore } from "../data/store.ts";
 import { CopyButton } from "./copy.tsx";
 
 type FaultProps = { error: unknown; retry?: () => void };
@@ -11,11 +13,31 @@ function adviceOn(status: number, isRead: boolean): string {
   if (status === 404 && isRead) return "It may have been deleted, or it may belong to someone else.";
   if (status === 400 && isRead) return "Change the filters or the range.";
   if (status < 429) return isRead ? "" : "Nothing was changed.";
-  return "Nothing was changed. Try again. If it keeps failing, give the request id to an administrator.";
+  const advice = "Try again. If it keeps failing, give the request id to an administrator.";
+  return isRead ? advice : `Nothing was changed. ${advice}`;
 }
 
-/** What happened, what is safe, what to do, and the request id to copy. */
+/** What the page says of failures now, by the part that says it. */
+const said = newStore<readonly { part: string; what: string }[]>([]);
+
+/** Whether another part of the page says it already; null: nothing is to be said. */
+export function useIsSaid(what: string | null): boolean {
+  const part = useId();
+  const first = useStore(said).find((it) => it.what === what);
+  useLayoutEffect(() => {
+    if (what === null) return;
+    said.set([...said.get(), { part, what }]);
+    return () => said.set(said.get().filter((it) => it.part !== part));
+  }, [part, what]);
+  return first !== undefined && first.part !== part;
+}
+
+/** That nothing answers. The page says it above all of its parts. */
+export const UNREACHABLE = "unreachable";
+
+/** What happened, what is safe, what to do, and the request id to copy. Parts of a page that fail alike say it once. */
 export function Fault({ error, retry }: FaultProps) {
+  const client = useQueryClient();
   const facts = error instanceof ApiError ? error.facts : null;
   const status = facts?.status ?? 0;
   // A report's members have the names of the address here.
@@ -23,6 +45,12 @@ export function Fault({ error, retry }: FaultProps) {
     error instanceof Error
       ? error.message.replace(/^spec\.(range\.|filters\.)?/, "")
       : "Something unexpected happened.";
+  const isSaid = useIsSaid(retry ? (facts?.status === 0 ? UNREACHABLE : message) : null);
+  if (isSaid) return <p className="mute">Not loaded.</p>;
+  const again = () => {
+    retry?.();
+    void client.refetchQueries({ type: "active", predicate: ({ state }) => state.status === "error" });
+  };
   return (
     <Alert color="red" variant="outline" title={message} role="alert" mb="md">
       <p className="mute" style={{ margin: "0 0 8px" }}>
@@ -30,7 +58,7 @@ export function Fault({ error, retry }: FaultProps) {
       </p>
       {/* The same question has the same answer. */}
       {retry && (status === 0 || status >= 429) && (
-        <Button size="compact-sm" variant="default" onClick={retry} mr="sm">
+        <Button size="compact-sm" variant="default" onClick={again} mr="sm">
           Try again
         </Button>
       )}

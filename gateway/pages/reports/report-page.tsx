@@ -30,16 +30,14 @@ export function ReportPage() {
   const catalogue = useCatalogue();
   const report = reports.data?.data.find((it) => it.id === id);
   if (reports.data && !report) return <Unknown />;
+  if (report && catalogue.data) return <Known report={report} catalogue={catalogue.data} />;
   return (
-    <Answered query={catalogue} height={480}>
-      {(known) =>
-        report ? (
-          <Known report={report} catalogue={known} />
-        ) : (
-          <Answered query={reports}>{() => null}</Answered>
-        )
-      }
-    </Answered>
+    <>
+      <PageHead title="Reports" />
+      <Answered<unknown> query={report ? catalogue : reports} height={480}>
+        {() => null}
+      </Answered>
+    </>
   );
 }
 

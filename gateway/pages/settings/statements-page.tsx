@@ -6,6 +6,7 @@ import type { MonthStatement } from "#shared/admin/statements.ts";
 import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
 import { queryOf, sendJson } from "../data/api.ts";
+import { STATEMENT_BY } from "../data/parameters.ts";
 import { oneNameOf, oneText } from "../data/search.ts";
 import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
@@ -15,13 +16,12 @@ import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Fault } from "../parts/states.tsx";
 import { ExportDestination } from "./export-destination.tsx";
 
-const BY = ["team", "cost_center"] as const;
 const PATH = "/admin/v1/statements";
 type Line = MonthStatement["lines"][number];
 
 const readSearch = (raw: Record<string, unknown>) => ({
   month: oneText(raw["month"]),
-  by: oneNameOf(BY, raw["by"]),
+  by: oneNameOf(STATEMENT_BY, raw["by"]),
   version: oneText(raw["version"]),
 });
 
@@ -78,8 +78,11 @@ export function StatementsPage() {
         />
         <Select
           {...{ size: "xs", allowDeselect: false, value: by, "aria-label": "By" }}
-          data={BY.map((name) => ({ value: name, label: `By ${dimensionWord(name).toLowerCase()}` }))}
-          onChange={(name) => change({ by: oneNameOf(BY, name), version: undefined })}
+          data={STATEMENT_BY.map((name) => ({
+            value: name,
+            label: `By ${dimensionWord(name).toLowerCase()}`,
+          }))}
+          onChange={(name) => change({ by: oneNameOf(STATEMENT_BY, name), version: undefined })}
         />
         <Button component="a" href={csv} variant="default" size="xs" download>
           CSV

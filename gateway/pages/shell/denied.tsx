@@ -6,7 +6,7 @@ import { PageHead } from "../parts/page-head.tsx";
 import type { NavigationPage } from "./navigation.ts";
 
 /** A page that the reader's role does not have: who has it, and how to ask for it. */
-export function Denied({ page: { name, role } }: { page: NavigationPage }) {
+export function Denied({ name, role }: Pick<NavigationPage, "name" | "role">) {
   const { email, role: own } = useMe();
   const who = role === "manager" ? "managers and administrators" : "administrators";
   const request = `Please give ${email} the role ${role} in Tallygate (${location.origin}/settings/people), to open ${location.href}`;

@@ -74,11 +74,11 @@ function Page() {
   const { role } = useMe();
   const { pathname } = useLocation();
   const raw: Record<string, unknown> = useSearch({ strict: false });
-  const known = useMatches({ select: (matches) => matches.at(-1)?.staticData.parameters });
-  const page = pageAt(pathname);
-  if (page && !mayAs(role, page.role)) return <Denied page={page} />;
-  const faults = known ? addressFaults(raw, known) : [];
-  return faults.length > 0 ? <CannotAsk title={page?.name ?? "Tallygate"} faults={faults} /> : <Outlet />;
+  const { parameters, facts } = useMatches({ select: (matches) => matches.at(-1)?.staticData }) ?? {};
+  const page = { name: "Tallygate", role: "member" as const, ...pageAt(pathname), ...facts };
+  if (!mayAs(role, page.role)) return <Denied {...page} />;
+  const faults = parameters ? addressFaults(raw, parameters) : [];
+  return faults.length > 0 ? <CannotAsk title={page.name} faults={faults} /> : <Outlet />;
 }
 
 const SearchButton = ({ open }: { open: () => void }) => (

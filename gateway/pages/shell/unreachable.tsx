@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { reachable } from "../data/api.ts";
 import { useStore } from "../data/store.ts";
+import { UNREACHABLE, useIsSaid } from "../parts/states.tsx";
 
 const AGAIN_MS = 5_000;
 
@@ -13,6 +14,7 @@ export function Unreachable() {
   const { online } = useNetwork();
   const answers = useStore(reachable);
   const isAway = !online || !answers;
+  useIsSaid(isAway ? UNREACHABLE : null);
   useEffect(() => {
     if (!isAway) return;
     const again = () => void client.refetchQueries({ type: "active" });
