@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { builtPages } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
+import { PAGES } from "./shots.ts";
 
 let gateway: LocalGateway;
 let html: string;
@@ -52,6 +53,17 @@ describe("the console's addresses", () => {
       paths.map(async (path) => (await page(path)).headers.get("content-type")),
     );
     expect(kinds).toEqual(paths.map(() => "text/html; charset=utf-8"));
+  });
+
+  test("`bun run screenshots` pictures every page", async () => {
+    const router = await Bun.file(`${import.meta.dir}/../../gateway/pages/router.tsx`).text();
+    const paths = [...router.matchAll(/\b(?:page\(\s*|path: )"([^"$][^"]+)"/g)].map(([, path = ""]) => path);
+    expect(paths).toContain("/overview");
+    const shown = [...PAGES, ["", "/sign-in"]].map(([, path = ""]) =>
+      path.replace(/\?.*/, "").replace("/PULL_REQUEST", "/pull-requests/acme/shop/7"),
+    );
+    const like = (path: string) => new RegExp(`^${path.replace(/\/\$\w+/g, "/[^/]+")}$`);
+    expect(paths.filter((path) => !shown.some((it) => like(path).test(it)))).toEqual([]);
   });
 
   test("a client of the API gets JSON at / as before, and at addresses that no page has", async () => {

@@ -1,24 +1,33 @@
 import { expect, test } from "bun:test";
 import { budgetBar } from "#gateway/pages/parts/budget-bar.tsx";
-import { perMillionUsd, plainUsd } from "#gateway/pages/parts/format.ts";
+import { decimalsOf, perMillionUsd, plainUsd } from "#gateway/pages/parts/format.ts";
 
 test.each([
   ["0.0000025", "$2.50"],
   ["0.000015", "$15.00"],
-  ["0.03", "$30000.00"],
+  ["0.03", "$30,000.00"],
   ["0.00000000000125", "$0.00000125"],
   ["0", "$0.00"],
-  ["1", "$1000000.00"],
+  ["1", "$1,000,000.00"],
 ])("a token at $%s is %s per million, to the last digit", (each, text) =>
   expect(perMillionUsd(each)).toBe(text),
 );
 
 test("a cost is told with every digit where its lines add up to it, without zeros at its end", () => {
-  expect(["0.18001375", "0.338072500", "2", 0.5].map(plainUsd)).toEqual([
+  expect(["0.18001375", "0.338072500", "2", 0.5].map((usd) => plainUsd(usd))).toEqual([
     "$0.18001375",
     "$0.3380725",
     "$2.00",
     "$0.50",
+  ]);
+});
+
+test("amounts that stand below each other have as many decimals", () => {
+  const all = ["1234567.5", "0.338072500", "-2"];
+  expect(all.map((usd) => plainUsd(usd, decimalsOf(all)))).toEqual([
+    "$1,234,567.5000000",
+    "$0.3380725",
+    "−$2.0000000",
   ]);
 });
 

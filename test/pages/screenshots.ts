@@ -7,21 +7,18 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { connect } from "#drizzle/database.ts";
-import type { PersonView } from "#shared/admin/people.ts";
-import type { PullRequestView } from "#shared/admin/pull-requests.ts";
-import type { RequestView } from "#shared/admin/records.ts";
+import { longTimeGroup } from "#gateway/pages/parts/dates.ts";
 import { linkFor } from "#test/identity/browser.ts";
 import { endFile } from "#test/support/at-end.ts";
 import { followLink, launchBrowser, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
-import { LAST_DAY, LAST_MONTH, seedMonth } from "./seeded-month.ts";
-import { SAVED_REPORT, seedSettings } from "./seeded-settings.ts";
+import { LAST_MONTH, seedMonth } from "./seeded-month.ts";
+import { seedSettings } from "./seeded-settings.ts";
 import { seedWorld } from "./seeded-world.ts";
+import { NEW_SHOTS, PERSON, type Shot, shotsOf, showRestatement } from "./shots.ts";
 
 const PICTURES = join(import.meta.dir, "../../gateway/pages/pictures");
-/** Whose pages are pictured: an administrator with calls of her own. */
-const PERSON = "dev-1@example.com";
 /** A page may be taller than this; no browser draws taller ones at once. */
 const TALLEST_PX = 8000;
 
@@ -33,23 +30,6 @@ const VARIANTS = [
 ] as const;
 type Variant = (typeof VARIANTS)[number];
 
-const SETTINGS = [
-  "providers",
-  "routes",
-  "keys",
-  "limits",
-  "guardrails",
-  "prices",
-  "vendor-bills",
-  "statements",
-  "tool-servers",
-  "alerts",
-  "hook-policies",
-  "people",
-  "github",
-  "audit",
-] as const;
-
 /** The README's pictures: one window each, and as small as a page that is opened often must be. */
 const README = { width: 1280, height: 860 };
 const README_PICTURES = [
@@ -57,47 +37,6 @@ const README_PICTURES = [
   { page: "explore", dark: false },
   { page: "pull-request", dark: true },
 ] as const;
-
-/** Every page, by the name of its pictures. */
-async function pagesOf(gateway: GatewayProcess): Promise<[name: string, path: string][]> {
-  const records = await gateway.admin<{ data: RequestView[] }>(
-    "GET",
-    "/requests?model=claude-opus-4-6&state=ok&limit=1",
-  );
-  const merges = await gateway.admin<{ data: PullRequestView[] }>(
-    "GET",
-    "/pull-requests?link=joined&limit=100",
-  );
-  const people = await gateway.admin<{ data: PersonView[] }>("GET", `/people?email=${PERSON}`);
-  const [merge] = merges.data.toSorted((a, b) => b.session_requests - a.session_requests);
-  return [
-    ["overview", "/overview"],
-    ["reports", "/reports"],
-    ["report", "/reports/spend-by-model?compare=previous_period"],
-    ["report-saved", `/reports/${SAVED_REPORT}`],
-    ["explore", "/explore?by=day&by=team&measure=cost_usd&view=stacked"],
-    [
-      "explore-waterfall",
-      "/explore?by=none&measure=cost_decomposition&compare=previous_period&view=waterfall",
-    ],
-    ["pull-requests", "/pull-requests"],
-    ["costs", "/pull-requests/costs?compare=previous_period"],
-    ["explained", "/pull-requests/explained?range=30d&explanation=no_pull_request"],
-    ["pull-request", `/pull-requests/${merge?.repository}/${merge?.number}`],
-    ["session", `/sessions/${encodeURIComponent(merge?.session ?? "")}`],
-    ["requests", "/requests"],
-    ["request", `/requests/${records.data[0]?.id}`],
-    ["tool-calls", "/tool-calls"],
-    ["me", "/me"],
-    ["set-up", "/set-up"],
-    ["settings", "/settings"],
-    ["settings-person", `/settings/people/${people.data[0]?.id}`],
-    ["settings-form", "/settings/routes?edit=route:code"],
-    ["not-found", "/nothing/here"],
-    ["cannot-ask", "/requests?modle=gpt-5.2"],
-    ...SETTINGS.map((page): [string, string] => [`settings-${page}`, `/settings/${page}`]),
-  ];
-}
 
 /** The whole page as if the window were as tall as it, so that what sticks to the window's edges is where it belongs. */
 async function picture(page: Page, { width, height }: Variant, path: string): Promise<void> {
@@ -117,40 +56,50 @@ async function picture(page: Page, { width, height }: Variant, path: string): Pr
 }
 
 type Session = Awaited<ReturnType<BrowserContext["cookies"]>>;
+type Sessions = Record<NonNullable<Shot["as"]>, Session>;
+
+type Variation = { variant: Variant; sessions: Sessions; shots: readonly Shot[]; parts: readonly string[] };
 
 async function makeVariant(
   browser: Browser,
   gateway: GatewayProcess,
-  { variant, session, parts }: { variant: Variant; session: Session; parts: readonly string[] },
+  { variant, sessions, shots, parts }: Variation,
 ): Promise<void> {
   const { page, context } = await visit(browser, { ...variant, origin: gateway.url });
-  const isWanted = (name: string) => parts.length === 0 || parts.some((part) => name.includes(part));
-  const make = async (name: string, path: string) => {
+  const make = async ({ name, path, act, undo }: Shot) => {
     const file = `${name}-${variant.name}.png`;
-    if (!isWanted(file)) return;
     await page.goto(path);
+    await page.waitForLoadState("networkidle");
+    await act?.(page);
     await picture(page, variant, join(PICTURES, file));
+    await undo?.(page);
     const over = Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"));
     console.log(over > 0 ? `${file}: ${over} px too wide` : file);
   };
-  await make("sign-in", "/sign-in");
-  await context.addCookies(session);
-  for (const [name, path] of await pagesOf(gateway)) await make(name, path);
+  for (const shot of shots) {
+    if (!isWanted(`${shot.name}-${variant.name}.png`, parts)) continue;
+    await context.clearCookies();
+    if (shot.path !== "/sign-in") await context.addCookies(sessions[shot.as ?? "administrator"]);
+    await make(shot);
+  }
   await context.close();
 }
+
+const isWanted = (file: string, parts: readonly string[]): boolean =>
+  parts.length === 0 || parts.some((part) => file.includes(part));
 
 async function makeReadmePictures(
   browser: Browser,
   gateway: GatewayProcess,
   { session, parts }: { session: Session; parts: readonly string[] },
 ): Promise<void> {
-  const paths = new Map(await pagesOf(gateway));
+  const shots = await shotsOf(gateway);
   for (const { page: name, dark } of README_PICTURES) {
     const file = `readme-${name}.png`;
-    if (parts.length > 0 && !parts.some((part) => file.includes(part))) continue;
+    if (!isWanted(file, parts)) continue;
     const { page, context } = await visit(browser, { ...README, dark, origin: gateway.url });
     await context.addCookies(session);
-    await page.goto(paths.get(name) ?? "/");
+    await page.goto(shots.find((shot) => shot.name === name)?.path ?? "/");
     await page.waitForLoadState("networkidle");
     await page.screenshot({ path: join(PICTURES, file), animations: "disabled" });
     await context.close();
@@ -172,23 +121,35 @@ async function makeMonthPictures(browser: Browser, gateway: GatewayProcess, sess
   await page.goto(`/settings/vendor-bills?month=${LAST_MONTH}`);
   await take("bill", "acme-anthropic");
   await page.goto("/settings/prices");
-  const past = page.getByRole("region", { name: "Correct the past" });
-  await past.getByLabel("From").fill(`${LAST_MONTH}-01`);
-  await past.getByLabel("To").fill(LAST_DAY);
-  await past.getByLabel("Model").fill("claude-opus-4-6");
-  await past.getByRole("button", { name: "Show what would change" }).click();
-  const restate = past.getByRole("button", { name: /^Restate / });
-  await restate.waitFor();
+  await showRestatement(page);
   await take("restate", "Correct the past");
-  await restate.click();
+  const past = page.getByRole("region", { name: "Correct the past" });
+  await past.getByRole("button", { name: /^Restate / }).click();
   await past.getByText("Done.").waitFor();
   await page.goto(`/settings/statements?month=${LAST_MONTH}`);
   await page.getByRole("button", { name: "Close the month" }).click();
   await page.getByRole("button", { name: "Reopen the month" }).waitFor();
-  await take("statement", `${LAST_MONTH}, by team`);
+  await take("statement", `${longTimeGroup("month", LAST_MONTH)}, by team`);
   await page.goto("/settings/prices");
   await take("closed", "Closed months");
   await context.close();
+}
+
+/** Signs in as each of them; null: the first administrator. */
+async function signedIn(
+  browser: Browser,
+  gateway: GatewayProcess,
+  emails: (string | null)[],
+): Promise<Sessions> {
+  const sessions: Session[] = [];
+  for (const email of emails) {
+    const reader = await visit(browser, { origin: gateway.url });
+    await followLink(reader, await linkFor(gateway, email));
+    sessions.push(await reader.context.cookies());
+    await reader.context.close();
+  }
+  const [administrator = [], member = []] = sessions;
+  return { administrator, member };
 }
 
 async function main(parts: readonly string[]): Promise<void> {
@@ -199,17 +160,22 @@ async function main(parts: readonly string[]): Promise<void> {
   await sql`update people set role = 'administrator', team = null where email = ${PERSON}`;
   await seedSettings(gateway);
   const browser = await launchBrowser();
-  const first = await visit(browser, { origin: gateway.url });
-  await followLink(first, await linkFor(gateway, PERSON));
-  const session = await first.context.cookies();
-  await first.context.close();
-  await makeReadmePictures(browser, gateway, { session, parts });
-  if (parts.length === 0 || parts.some((part) => "readme-month".includes(part))) {
-    await seedMonth(gateway, sql);
-    await makeMonthPictures(browser, gateway, session);
-  }
+  const sessions = await signedIn(browser, gateway, [PERSON, "dev-2@example.com"]);
+  await makeReadmePictures(browser, gateway, { session: sessions.administrator, parts });
+  await seedMonth(gateway, sql);
   await sql.end({ timeout: 1 });
-  for (const variant of VARIANTS) await makeVariant(browser, gateway, { variant, session, parts });
+  const shots = [{ name: "sign-in", path: "/sign-in" }, ...(await shotsOf(gateway))];
+  for (const variant of VARIANTS) await makeVariant(browser, gateway, { variant, sessions, shots, parts });
+  if (isWanted("readme-month", parts)) await makeMonthPictures(browser, gateway, sessions.administrator);
+  const isNewWanted = NEW_SHOTS.some(({ name }) =>
+    VARIANTS.some((it) => isWanted(`${name}-${it.name}.png`, parts)),
+  );
+  if (!isNewWanted) return;
+  const empty = await startGateway({ dataDir: `${scratch().path}/empty` });
+  const first = await signedIn(browser, empty, [null]);
+  for (const variant of VARIANTS) {
+    await makeVariant(browser, empty, { variant, sessions: first, shots: NEW_SHOTS, parts });
+  }
 }
 
 try {

@@ -6,13 +6,16 @@ export const LAST_DAY = new Date(Date.now() - new Date().getUTCDate() * 86_400_0
   .toISOString()
   .slice(0, 10);
 export const LAST_MONTH = LAST_DAY.slice(0, 7);
+/** The one before, which is closed. */
+const CLOSED_MONTH = new Date(Date.parse(`${LAST_MONTH}-01`) - 86_400_000).toISOString().slice(0, 7);
 
 const HEAD =
   "ChargePeriodStart,BilledCost,BillingCurrency,ChargeCategory,ChargeDescription,ConsumedQuantity,ConsumedUnit,SkuMeter,x_Model,x_ApiKeyId";
 
 /**
  * Anthropic's bill of last month, as FOCUS rows of what the records counted: its Opus is a tenth cheaper than recorded, a key
- * that the gateway does not have was used, and there is a tax. The cheaper price is then entered, to be restated with.
+ * that the gateway does not have was used, and there is a tax. The cheaper price is then entered, to be restated with; the
+ * month before is closed, and the public price list has a new model and another price.
  */
 export async function seedMonth(gateway: Pick<GatewayProcess, "admin" | "url">, sql: postgres.Sql) {
   const lines = await sql<{ line: string }[]>`
@@ -46,4 +49,14 @@ export async function seedMonth(gateway: Pick<GatewayProcess, "admin" | "url">, 
     ...{ model: "claude-opus-4-6", provider: "anthropic", effective_from: `${LAST_MONTH}-01T00:00:00Z` },
     ...{ input: "4.5", output: "22.5", cached_input: "0.45" },
   });
+  await gateway.admin("POST", "/periods/close", { month: CLOSED_MONTH });
+  for (const [model, state, before] of [
+    ["gpt-5.3", "new", null],
+    ["gpt-5.2", "waiting", { input_mtok: 1.75, output_mtok: 14 }],
+  ] as const) {
+    const entry = { id: model, match: { equals: model }, prices: { input_mtok: 1.5, output_mtok: 12 } };
+    await sql`insert into price_list_changes (id, provider, model, state, entry, before, seen_at)
+      values (gen_random_uuid(), 'openai', ${model}, ${state}, ${JSON.stringify(entry)}::text::jsonb,
+        ${before && JSON.stringify(before)}::text::jsonb, now())`;
+  }
 }

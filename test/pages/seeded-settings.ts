@@ -1,6 +1,6 @@
 import type { GatewayProcess } from "#test/support/gateway-process.ts";
 
-/** Providers, routes, guardrails, tool servers, policies and prices for a world to look at. None is ever called. */
+/** Providers, routes, guardrails, tool servers, policies, prices and contracts for a world to look at. None is ever called. */
 const RESOURCES: readonly [path: string, body: object][] = [
   ["/providers/anthropic", { kind: "anthropic", credential: "not-a-vendors-key", models: ["claude-*"] }],
   ["/providers/openai", { kind: "openai", credential: "not-a-vendors-key", models: ["gpt-*"] }],
@@ -38,6 +38,34 @@ const RESOURCES: readonly [path: string, body: object][] = [
     "/hook-policies/no-force-push",
     { tool: "Bash", client: "claude-code", reason: "Ask a maintainer to rewrite history." },
   ],
+  [
+    "/export/destination",
+    {
+      ...{ endpoint: "https://s3.eu-central-1.amazonaws.com", bucket: "acme-ai-costs", enabled: false },
+      ...{ access_key_id: "AKIDEXAMPLE", secret_access_key: "not-a-secret" },
+    },
+  ],
+];
+
+const SINCE = "2026-01-01T00:00:00Z";
+/** What contracts, subscriptions and automation are. */
+const CONTRACTS: readonly [path: string, body: object][] = [
+  ["/discounts", { provider: "google", percent: "12.5", effective_from: SINCE }],
+  ...[1, 2, 3].map((n): [string, object] => [
+    "/seats",
+    {
+      ...{ person: `dev-${n}@example.com`, vendor: "claude", plan: "Max" },
+      ...{ monthly_usd: "100", effective_from: SINCE },
+    },
+  ]),
+  [
+    "/commitments",
+    {
+      ...{ name: "Provisioned throughput", kind: "commitment", provider: "openai", amount_usd: "12000" },
+      ...{ effective_from: SINCE, effective_to: "2027-01-01T00:00:00Z" },
+    },
+  ],
+  ["/tokens", { name: "nightly-report", scopes: ["reports"] }],
 ];
 
 const PRICES: readonly object[] = [
@@ -66,6 +94,7 @@ export const SAVED_REPORT = "commerce-by-model";
 export async function seedSettings(gateway: Pick<GatewayProcess, "admin">): Promise<void> {
   for (const [path, body] of RESOURCES) await gateway.admin("PUT", path, body);
   for (const price of PRICES) await gateway.admin("POST", "/prices", price);
+  for (const [path, body] of CONTRACTS) await gateway.admin("POST", path, body);
   await gateway.admin("POST", "/reports", {
     id: SAVED_REPORT,
     title: "Commerce by model",

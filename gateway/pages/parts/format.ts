@@ -46,10 +46,16 @@ export function exactUsd(value: Figure): string {
   return plain.startsWith("-") ? `−$${plain.slice(1)}` : `$${plain}`;
 }
 
-/** The same to read: without zeros at its end, but with two decimals at least. */
-export const plainUsd = (value: Figure): string => {
-  const [whole, part = ""] = exactUsd(value).split(".");
-  return `${whole}.${part.replace(/0+$/, "").padEnd(2, "0")}`;
+const decimalsIn = (value: Figure): number => /\.(\d*[1-9])/.exec(exactUsd(value))?.[1]?.length ?? 0;
+
+/** Decimals that show every digit of each of these amounts, two at least. */
+export const decimalsOf = (values: readonly Figure[]): number => Math.max(2, ...values.map(decimalsIn));
+
+/** The same to read: with so many decimals at least, else without zeros at its end. */
+export const plainUsd = (value: Figure, decimals = 2): string => {
+  const [whole = "", part = ""] = exactUsd(value).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return `${grouped}.${part.replace(/0+$/, "").padEnd(decimals, "0")}`;
 };
 
 const MILLION_ZEROS = 6;

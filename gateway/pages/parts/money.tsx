@@ -32,8 +32,8 @@ type MoneyProps = {
   /** The most it can be. */
   ceiling?: boolean;
   unknown?: string;
-  /** Every digit is shown. */
-  whole?: boolean;
+  /** Every digit is shown; with so many decimals, where amounts stand below each other. */
+  whole?: boolean | number;
 };
 
 /** Money: short to read, exact on hover and when copied. */
@@ -42,7 +42,7 @@ export function Money(props: MoneyProps) {
   if (value === null || value === undefined) return <Unknown reason={unknown} />;
   const exact = (
     <span data-exact={exactUsd(value)} title={exactUsd(value)}>
-      {whole ? plainUsd(value) : usd(value)}
+      {whole === false ? usd(value) : plainUsd(value, whole === true ? 2 : whole)}
     </span>
   );
   if (floor === false && !ceiling) return exact;

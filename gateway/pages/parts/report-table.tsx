@@ -5,7 +5,9 @@ import { Change } from "./change.tsx";
 import { GroupName } from "./charts/chart.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
 import { longTimeGroup } from "./dates.ts";
+import { plainName } from "./foreign.tsx";
 import { Measured } from "./money.tsx";
+import { shortId } from "./short-id.tsx";
 import { directionOf } from "./words.ts";
 
 /** `ceiling`: the total is an upper bound, as far as it is known. */
@@ -45,7 +47,9 @@ const groupColumn = (name: DimensionName, i: number, choose: ReportTableProps["c
   sort: ({ groups }) => groups[i] ?? "",
   cell: ({ groups }) => {
     const value = groups[i] ?? "";
-    return <GroupName text={longTimeGroup(name, value)} choose={choose && (() => choose(name, value))} />;
+    const text = name === "session" ? shortId(value) : longTimeGroup(name, value);
+    const shown = <GroupName text={text} choose={choose && (() => choose(name, value))} />;
+    return text.includes("…") ? <span title={plainName(value)}>{shown}</span> : shown;
   },
   foot: i === 0 ? "Total" : "",
 });

@@ -1,3 +1,4 @@
+import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
 import type { QueryAnswer } from "#shared/report-query.ts";
@@ -114,15 +115,16 @@ function Parts({ parts: { total, weeks, groups, kinds, closed }, search, change 
       <Panel
         title={`By ${dimensionWord(by).toLowerCase()}`}
         sub="Half of the merges cost at most the median, and nine of ten at most the other figure."
-        aside={COSTS_BY.filter((name) => name !== by).map((name) => (
-          <button
+        aside={COSTS_BY.map((name) => (
+          <Button
             key={name}
-            type="button"
-            className="value-link small mute"
+            size="compact-xs"
+            variant={name === by ? "light" : "default"}
+            aria-pressed={name === by}
             onClick={() => change({ by: name })}
           >
             {dimensionWord(name)}
-          </button>
+          </Button>
         ))}
       >
         <ReportTable

@@ -9,7 +9,7 @@ import { type FrameSearch, filtersFor, frameSearch, oneNameOf, rangeOf } from ".
 import { RankedBars } from "../parts/charts/ranked-bars.tsx";
 import { CsvButton } from "../parts/csv-button.tsx";
 import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
-import { counted, percent } from "../parts/format.ts";
+import { counted } from "../parts/format.ts";
 import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
@@ -24,7 +24,8 @@ const UNITS = { cost_usd: "USD", cost_share: "fraction", requests: "count", sess
 const specOf = (search: FrameSearch, dimensions: DimensionName[], explanation?: Explanation): Spec => ({
   source: "requests",
   dimensions,
-  measures: MEASURES,
+  // A session is one.
+  measures: dimensions[0] === "session" ? MEASURES.filter((name) => name !== "sessions") : MEASURES,
   filters: { ...filtersFor(search, EXPLAINED_FILTERS), ...(explanation && { explanation: [explanation] }) },
   range: rangeOf(search, RANGE),
   compare: search.compare ?? "none",
@@ -83,11 +84,9 @@ function Parts({ answer, choose }: { answer: QueryAnswer; choose: (name: string)
         shownMax={EXPLANATIONS.length}
         choose={choose}
         small={({ groups: [name], current }) => {
-          const share = current?.cost_share ?? null;
           const known = oneNameOf(EXPLANATIONS, name);
           return (
             <>
-              {share !== null && `${percent(share)}, `}
               {counted(current?.requests ?? 0, "call")}. {known && EXPLANATION_MEANING[known][1]}
             </>
           );

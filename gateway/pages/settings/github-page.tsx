@@ -64,7 +64,6 @@ function columnsFor(merges: QueryAnswer | undefined): Column<RepositoryView>[] {
     }),
     textColumn("failure", "Waiting because", {
       of: ({ reading }) => reading?.failure ?? null,
-      none: "not waiting",
     }),
   ];
 }

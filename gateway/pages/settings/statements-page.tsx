@@ -10,7 +10,8 @@ import { STATEMENT_BY } from "../data/parameters.ts";
 import { oneNameOf, oneText } from "../data/search.ts";
 import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
-import { count } from "../parts/format.ts";
+import { longTimeGroup } from "../parts/dates.ts";
+import { count, decimalsOf } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Fault } from "../parts/states.tsx";
@@ -33,32 +34,42 @@ const countsIn =
     cell: (line) => count(of(line)),
   });
 
-const columnsOf = ({ by, total }: MonthStatement, counts = countsIn(total)): Column<Line>[] => [
-  {
-    id: "name",
-    head: dimensionWord(by),
-    sort: ({ name }) => name,
-    cell: ({ name, records }) => (
-      <Link to="/requests" search={Object.fromEntries(new URLSearchParams(records))} className="row-link">
-        {name}
-      </Link>
-    ),
-    foot: "Total",
-  },
-  ...(["cost_usd", "list_cost_usd", "savings_usd"] as const).map((id) => ({
-    ...{
-      id,
-      head: { list_cost_usd: "List cost", savings_usd: "Saved", cost_usd: "Cost" }[id],
-      isNumber: true,
+const MONEY = { cost_usd: "Cost", list_cost_usd: "List cost", savings_usd: "Saved" } as const;
+
+/** Decimals that all amounts have, so that they stand below each other. */
+const decimalsIn = ({ lines, total }: MonthStatement): number =>
+  decimalsOf([total, ...lines].flatMap((it) => [it.cost_usd ?? 0, it.list_cost_usd ?? 0]));
+
+const columnsOf = (it: MonthStatement): Column<Line>[] => {
+  const { by, total } = it;
+  const counts = countsIn(total);
+  const decimals = decimalsIn(it);
+  return [
+    {
+      id: "name",
+      head: dimensionWord(by),
+      sort: ({ name }) => name,
+      cell: ({ name, records }) => (
+        <Link to="/requests" search={Object.fromEntries(new URLSearchParams(records))} className="row-link">
+          {name}
+        </Link>
+      ),
+      foot: "Total",
     },
-    sort: (line: Line) => (line[id] === null ? null : Number(line[id])),
-    cell: (line: Line) => <Money value={line[id]} floor={id === "cost_usd" && line.floor} whole />,
-    foot: <Money value={total[id]} floor={id === "cost_usd" && total.floor} whole />,
-  })),
-  counts("requests", "Requests", ({ requests }) => requests),
-  counts("people", "People", ({ people }) => people),
-  counts("tokens", "Tokens", (line) => Number(line.input_tokens) + Number(line.output_tokens)),
-];
+    ...(["cost_usd", "list_cost_usd", "savings_usd"] as const).map((id) => {
+      const money = (line: Line | MonthStatement["total"]) => (
+        <Money value={line[id]} floor={id === "cost_usd" && line.floor} whole={decimals} />
+      );
+      return {
+        ...{ id, head: MONEY[id], isNumber: true, cell: money, foot: money(total) },
+        sort: (line: Line) => (line[id] === null ? null : Number(line[id])),
+      };
+    }),
+    counts("requests", "Requests", ({ requests }) => requests),
+    counts("people", "People", ({ people }) => people),
+    counts("tokens", "Tokens", (line) => Number(line.input_tokens) + Number(line.output_tokens)),
+  ];
+};
 
 /** A month's cost by team or cost centre, to be printed or handed on, and the closing of that month. */
 export function StatementsPage() {
@@ -93,7 +104,10 @@ export function StatementsPage() {
       </PageHead>
       <Answered query={statement} height={480}>
         {(it) => (
-          <Panel title={`${it.month}, by ${dimensionWord(it.by).toLowerCase()}`} sub={stateOf(it)}>
+          <Panel
+            title={`${longTimeGroup("month", it.month)}, by ${dimensionWord(it.by).toLowerCase()}`}
+            sub={stateOf(it)}
+          >
             <DataTable
               label="Statement"
               rows={it.lines}

@@ -180,15 +180,12 @@ export function VendorBillsPage() {
   );
   return (
     <>
-      <PageHead title="Vendor bills" />
-      <TextInput
-        type="month"
-        label="Month"
-        value={month}
-        onChange={(event) => change({ month: event.currentTarget.value || undefined }, { replace: true })}
-        mb="sm"
-        maw={280}
-      />
+      <PageHead title="Vendor bills">
+        <TextInput
+          {...{ type: "month", size: "xs", value: month, "aria-label": "Month" }}
+          onChange={(event) => change({ month: event.currentTarget.value || undefined }, { replace: true })}
+        />
+      </PageHead>
       <Answered query={query}>
         {({ accounts }) => accounts.map((it) => <Account key={it.account} it={it} />)}
       </Answered>

@@ -15,7 +15,7 @@ import { filled } from "#test/bench/reports/filled.ts";
 import { percentile } from "#test/bench/reports/measure.ts";
 import { linkFor } from "#test/identity/browser.ts";
 import { endFile } from "#test/support/at-end.ts";
-import { followLink, launchBrowser, visit } from "#test/support/browser.ts";
+import { followLink, launchBrowser, type Visit, visit } from "#test/support/browser.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { startGateway } from "#test/support/gateway-process.ts";
 
@@ -103,19 +103,21 @@ try {
   print("seen before", seen);
   await reader.page.goto("about:blank");
 
-  const cookieOf = async (team: string | null) => {
-    const email = team === null ? (known?.email ?? null) : `manager-of-${team}@example.com`;
-    if (team !== null && !data.some((person) => person.email === email)) {
+  const cookieIn = async ({ context }: Visit) =>
+    (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
+  const cookieOf = async (team: string) => {
+    const email = `manager-of-${team}@example.com`;
+    if (!data.some((person) => person.email === email)) {
       await gateway.admin("POST", "/teams", { name: team }).catch(() => undefined);
       await gateway.admin("POST", "/people", { email, role: "manager", team });
     }
     const other = await visit(await launchBrowser(), { origin: gateway.url });
     await followLink(other, await linkFor(gateway, email));
-    const cookies = await other.context.cookies();
+    const cookie = await cookieIn(other);
     await other.context.close();
-    return cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+    return cookie;
   };
-  const own = await cookieOf(null);
+  const own = await cookieIn(reader);
   const teams: string[] = [];
   for (let team = 0; team < 12; team++) teams.push(await cookieOf(`team-${team}`));
   const crowds: [string, string[]][] = [

@@ -20,11 +20,12 @@ export function RankedBars({ result, measure, unit, shownMax, choose, small }: R
   const rows = result.rows.filter(({ current }) => current !== null).slice(0, shownMax);
   const most = Math.max(...rows.map(({ current }) => current?.[measure] ?? 0), 0);
   if (rows.length === 0) return <p className="mute">None in this period.</p>;
+  const hasSide = result.previousWindow !== null || result.spec.measures.includes("cost_share");
   return rows.map((row) => {
     const value = row.current?.[measure] ?? null;
     const width = most > 0 ? (Math.max(value ?? 0, 0) / most) * 100 : 0;
     return (
-      <div className="bar-row" key={JSON.stringify(row.groups)}>
+      <div className={hasSide ? "bar-row" : "bar-row plain"} key={JSON.stringify(row.groups)}>
         <div style={{ minWidth: 0 }}>
           <Groups row={row} dimensions={result.spec.dimensions} choose={choose} />
           {small && <small className="mute"> {small(row)}</small>}
@@ -32,11 +33,15 @@ export function RankedBars({ result, measure, unit, shownMax, choose, small }: R
         <span className="number">
           <Measured unit={unit} value={value} floor={row.floor && unit === "USD"} />
         </span>
-        <span className="number small">
-          {result.previousWindow && (
-            <Change current={value} previous={row.previous?.[measure]} more={directionOf(measure)} />
-          )}
-        </span>
+        {hasSide && (
+          <span className="number small">
+            {result.previousWindow ? (
+              <Change current={value} previous={row.previous?.[measure]} more={directionOf(measure)} />
+            ) : (
+              <Measured unit="fraction" value={row.current?.cost_share} />
+            )}
+          </span>
+        )}
         <div className="track">
           <div className="fill" style={{ width: `${width}%` }} />
         </div>
