@@ -1,3 +1,4 @@
+import type { Database } from "#drizzle/database.ts";
 import {
   BudgetBody,
   BudgetPatch,
@@ -59,13 +60,13 @@ export const adminBudgets = (deps: AdminDeps) =>
       await awaitSettled(deps);
       const now = deps.clock.now();
       const budgets = await readDatabase(deps, async (db) =>
-        budgetForecasts(db, await budgetsInForce(db, now), now),
+        budgetViews(
+          db,
+          await budgetsInForce(db, now, ({ teams }) => team === null || teams.includes(team)),
+          now,
+        ),
       );
-      const data = budgets
-        .filter(({ teams }) => team === null || teams.includes(team))
-        .toSorted(byShareUsed)
-        .map((budget) => viewOf(budget, now))
-        .filter(({ at_risk: isRisky }) => isRisky || !onlyRisky);
+      const data = budgets.filter(({ at_risk: isRisky }) => isRisky || !onlyRisky);
       return { data, has_more: false, next: null };
     },
     docs({
@@ -136,6 +137,10 @@ const byShareUsed = (a: BudgetInForce, b: BudgetInForce): number => {
     parsePico(b.usedUsd) * parsePico(a.budgetUsd) - parsePico(a.usedUsd) * parsePico(b.budgetUsd);
   return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 };
+
+/** Budgets with what is used of them and their forecasts, the fullest first. */
+export const budgetViews = async (db: Database["db"], budgets: readonly BudgetInForce[], now: Date) =>
+  (await budgetForecasts(db, budgets, now)).toSorted(byShareUsed).map((budget) => viewOf(budget, now));
 
 function viewOf(budget: BudgetInForce & { forecast: Forecast | null }, now: Date): BudgetView {
   const { kind, name, owner, budgetUsd, usedUsd, dates, forecast } = budget;

@@ -3,6 +3,9 @@ import { readDecimal } from "#shared/admin/fields.ts";
 import type { Me } from "#shared/admin/me.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Result, Spec } from "#shared/report.ts";
+import { QueryAnswers } from "#shared/report-query.ts";
+import { fits } from "#shared/schema.ts";
+import { GatewayError } from "../errors.ts";
 import { personAccounts } from "../limits/account-ids.ts";
 import { type Pico, parsePico, shortDecimal } from "../limits/money.ts";
 import { findPersonByEmail } from "../stores/identity/people.ts";
@@ -12,22 +15,44 @@ import { withStoreErrors } from "../stores/store-errors.ts";
 
 export type OwnUsageDeps = {
   database: Database;
-  reportWriter: Pick<ReportWriter, "write">;
+  reportWriter: Pick<ReportWriter, "write" | "answer">;
   /** Resolves once the calls that have ended so far are in the database. */
   settled(): Promise<void>;
   clock: Clock;
 };
 
+export type OwnSpec = Omit<Spec, "source" | "filters">;
+
 /** A report of the calls of one person's keys; a label of a call charges no one. @throws GatewayError invalid_request for an impossible range. */
 export async function ownReport(
   deps: OwnUsageDeps,
   email: string,
-  { timeZone = "UTC", ...spec }: Omit<Spec, "source" | "filters"> & { timeZone?: string },
+  { timeZone = "UTC", ...spec }: OwnSpec & { timeZone?: string },
 ): Promise<Result> {
-  const subject = await withStoreErrors(() => spellingsOf(deps.database.db, email));
-  await deps.settled();
-  const full: Spec = { ...spec, source: "requests", filters: { subject } };
+  const full = { ...spec, ...(await callsOf(deps, email)) };
   return await resultOf(deps.reportWriter, full, { now: deps.clock.now(), byOwner: true, timeZone });
+}
+
+/** Several of them, of one snapshot. @throws GatewayError as above. */
+export async function ownReports(
+  deps: OwnUsageDeps,
+  email: string,
+  { specs, timeZone }: { specs: readonly OwnSpec[]; timeZone: string },
+): Promise<QueryAnswers> {
+  const calls = await callsOf(deps, email);
+  const reports = specs.map((spec) => ({ spec: { ...spec, ...calls } }));
+  const asked = { reports, form: "several", scope: null, timeZone, byOwner: true, complete: true } as const;
+  const made = await deps.reportWriter.answer(asked, deps.clock.now(), { gzip: false });
+  const answers: unknown = JSON.parse(String(made));
+  if (!fits(QueryAnswers, answers)) throw new GatewayError("internal");
+  return answers;
+}
+
+/** What a spec says of all calls of a person's keys, once those that have ended are stored. */
+async function callsOf({ database, settled }: OwnUsageDeps, email: string) {
+  const subject = await withStoreErrors(() => spellingsOf(database.db, email));
+  await settled();
+  return { source: "requests" as const, filters: { subject } };
 }
 
 /** A person's spend this month, and the rest of the budget that limits them. */

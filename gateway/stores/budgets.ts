@@ -35,31 +35,36 @@ type Unspent = Omit<BudgetInForce, "usedUsd" | "dates">;
 const STANDARD = { mode: "hard", thresholds: THRESHOLDS, unpriced: "refuse", whenAway: "local" } as const;
 
 /**
- * Every budget that applies at `now`, with the recorded cost of its current period. Those of a scope are the ones with this
- * `on`: several may have it.
+ * Every budget that applies at `now`, with the recorded cost of its current period; `wanted` narrows them. Those of a scope are
+ * the ones with this `on`: several may have it.
  */
-export async function budgetsInForce(reader: Reader, now: Date): Promise<BudgetInForce[]> {
+export async function budgetsInForce(
+  reader: Reader,
+  now: Date,
+  wanted: (budget: Unspent, teamsOf: TeamsOf) => boolean = () => true,
+): Promise<BudgetInForce[]> {
   const rows = await allTeams(reader);
   const placeOf = teamLookup(rows);
   const teamsOf = (team: string | null) => placeOf(team).teams ?? [];
-  const all = [
+  const found = [
     ...teamBudgets(rows, teamsOf),
     ...(await personBudgets(reader, teamsOf)),
     ...(await keyBudgets(reader, now, teamsOf)),
     ...(await ownBudgets(reader, teamsOf)),
   ];
-  const found = PERIODS.map(async (period) => {
+  const all = found.filter((budget) => wanted(budget, teamsOf));
+  const spent = PERIODS.map(async (period) => {
     const dates = budgetPeriodAt(period, now);
     const ofPeriod = all.filter((budget) => budget.period === period);
     if (ofPeriod.length === 0) return [];
-    const spent = await spentSince(
+    const used = await spentSince(
       reader,
       ofPeriod.map(({ account }) => account),
       dates.from,
     );
-    return ofPeriod.map((budget) => ({ ...budget, dates, usedUsd: spent.get(budget.account) ?? "0" }));
+    return ofPeriod.map((budget) => ({ ...budget, dates, usedUsd: used.get(budget.account) ?? "0" }));
   });
-  return (await Promise.all(found)).flat();
+  return (await Promise.all(spent)).flat();
 }
 
 type TeamsOf = (team: string | null) => readonly string[];

@@ -1,15 +1,16 @@
 import { Elysia } from "elysia";
-import { Me, OWN_DIMENSIONS, type OwnSession, OwnSessions } from "#shared/admin/me.ts";
+import { Me, OWN_DIMENSIONS, OwnOverview, type OwnSession, OwnSessions } from "#shared/admin/me.ts";
 import { storedEmail } from "#shared/admin/people.ts";
 import { SeatUse } from "#shared/admin/seats.ts";
 import { isId } from "#shared/ids.ts";
 import { COMPARES, RANGES, Result } from "#shared/report.ts";
 import { noContent, ownRoute } from "../admin/documented.ts";
 import { readParameters, requireKnown } from "../admin/list.ts";
+import { ownBudgets } from "../admin/own-budgets.ts";
 import { ownKeyView } from "../admin/own-key.ts";
 import { seatUse } from "../bills/seats.ts";
 import { GatewayError } from "../errors.ts";
-import { type OwnUsageDeps, ownMonth, ownReport } from "../identity/own-month.ts";
+import { type OwnUsageDeps, ownMonth, ownReport, ownReports } from "../identity/own-month.ts";
 import { type Own, type OwnDeps, ownPerson } from "../identity/own-person.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
@@ -18,6 +19,13 @@ import { listKeysOf } from "../stores/keys.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 
 export type MeDeps = OwnDeps & OwnUsageDeps & { reportTimeZone(): string };
+
+const FRAME = {
+  by: `What to group by: ${OWN_DIMENSIONS.join(", ")}. Default: day.`,
+  range: `One of ${RANGES.join(", ")}. Default: mtd.`,
+  from: "Instead of a range: a date, or RFC 3339.",
+  to: "A date (including that day), or RFC 3339. Default: now.",
+};
 
 /** `GET /v1/me`: who is signed in, this month's cost, and what is theirs. */
 export const me = (deps: MeDeps) =>
@@ -35,14 +43,16 @@ export const me = (deps: MeDeps) =>
     .get("/usage", ({ request, own }) => ownReport(deps, own.email, readUsage(deps, request)), {
       ...ownRoute("read", {
         summary: "Own calls: their number, tokens and cost",
-        query: {
-          by: `What to group by: ${OWN_DIMENSIONS.join(", ")}. Default: day.`,
-          range: `One of ${RANGES.join(", ")}. Default: mtd.`,
-          from: "Instead of a range: a date, or RFC 3339.",
-          to: "A date (including that day), or RFC 3339. Default: now.",
-          compare: `One of ${COMPARES.join(", ")}. Default: none.`,
-        },
+        query: { ...FRAME, compare: `One of ${COMPARES.join(", ")}. Default: none.` },
         answers: { 200: Result },
+      }),
+    })
+    .get("/overview", ({ request, own }) => ownOverview(deps, own, request), {
+      ...ownRoute("read", {
+        summary:
+          "Own calls of this month, by day and by a group, of one snapshot, and the budgets they count in",
+        query: FRAME,
+        answers: { 200: OwnOverview },
       }),
     })
     .get(
@@ -77,6 +87,31 @@ function readUsage(deps: MeDeps, request: Request): Parameters<typeof ownReport>
     view: "table",
     timeZone: deps.reportTimeZone(),
   };
+}
+
+async function ownOverview(deps: MeDeps, own: Own, request: Request): Promise<OwnOverview> {
+  const now = deps.clock.now();
+  const { timeZone = "UTC", ...groups } = readUsage(deps, request);
+  const month = { ...groups, range: "mtd", compare: "none" } as const;
+  const { results, time_zone } = await ownReports(deps, own.email, {
+    timeZone,
+    specs: [
+      { ...month, dimensions: [] },
+      { ...groups, dimensions: ["day"] },
+      groups,
+      ...(["route", "tag"] as const).map((name) => ({ ...month, dimensions: [name] })),
+    ],
+  });
+  const [ofMonth, ofDays, ofGroups, routes, tags] = results;
+  if (!ofMonth || !ofDays || !ofGroups) throw new GatewayError("internal");
+  const namesIn = (result: Pick<Result, "rows"> | undefined) =>
+    result?.rows.flatMap(({ groups: names }) => names) ?? [];
+  const used = { routes: namesIn(routes), tags: namesIn(tags) };
+  const budgets = await withStoreErrors(async () => {
+    const keys = await listKeysOf(deps.database.db, own.email, now);
+    return await ownBudgets(deps.database.db, { ...own, ...used, keys }, now);
+  });
+  return { month: ofMonth, days: ofDays, groups: ofGroups, budgets, time_zone };
 }
 
 async function revokeSession(

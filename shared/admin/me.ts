@@ -1,5 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { QUERY_FACTS, RESULT_MEMBERS } from "../report-query.ts";
 import { closed, nullable } from "../schema.ts";
+import { BudgetView } from "./budgets.ts";
 import { Instant, SingleLine } from "./fields.ts";
 import { KeyView } from "./keys.ts";
 import { RoleField } from "./people.ts";
@@ -42,6 +44,18 @@ export const Me = closed({
   sessions: Type.Array(OwnSession),
 });
 export type Me = Static<typeof Me>;
+
+const OwnResult = closed(RESULT_MEMBERS);
+
+/** `GET /v1/me/overview`: reports of one snapshot, and the budgets in which one's calls count. */
+export const OwnOverview = closed({
+  month: OwnResult,
+  days: OwnResult,
+  groups: OwnResult,
+  budgets: Type.Array(BudgetView, { description: "The fullest first; their periods are those of UTC." }),
+  time_zone: QUERY_FACTS.time_zone,
+});
+export type OwnOverview = Static<typeof OwnOverview>;
 
 /** `POST /v1/me/keys`. Scopes and limits come from the team's or the installation's template. */
 export const OwnKeyBody = closed({

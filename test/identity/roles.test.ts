@@ -143,6 +143,7 @@ const LEAST: Record<string, Role> = {
   "POST /v1/reports/overview": "manager",
   "POST /v1/reports/query": "manager",
   "GET /v1/me": "member",
+  "GET /v1/me/overview": "member",
   "GET /v1/me/usage": "member",
   "GET /v1/me/keys": "member",
   "POST /v1/me/keys": "member",

@@ -17,7 +17,9 @@ describe.skipIf(!BROWSER)("My usage", () => {
   let sql: postgres.Sql;
 
   const call = (session: string, cost: string) =>
-    seed(sql, "default", { requests: [{ at: new Date().toISOString(), owner: ADA, session, cost }] });
+    seed(sql, "default", {
+      requests: [{ at: new Date().toISOString(), owner: ADA, session, cost, route: "echo" }],
+    });
 
   beforeAll(async () => {
     gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
@@ -49,8 +51,8 @@ describe.skipIf(!BROWSER)("My usage", () => {
 
   test("shows spend by day, the budget with its bar and when it renews, sessions and pull requests with cost", async () => {
     const month = region("This month");
-    await month.getByText("$0.1800").waitFor();
-    expect(await month.textContent()).toMatch(/left; it renews on \w+ 1 \(UTC\)/);
+    await month.locator("dd").getByText("$0.1800").waitFor();
+    expect(await month.textContent()).toMatch(/it renews on \w+ 1 \(UTC\).*\$0\.1800 of \$10\.00/);
     expect(await month.locator(".track.budget").count()).toBe(1);
     await region("Spend by day").getByRole("img").waitFor();
     const session = region("My sessions").locator("tbody tr").first();
@@ -63,26 +65,48 @@ describe.skipIf(!BROWSER)("My usage", () => {
 
   test("its figures change together when a call ends", async () => {
     await call("task-2", "0.32");
-    await region("This month").getByText("$0.5000").waitFor();
+    await region("This month").locator("dd").getByText("$0.5000").waitFor();
     expect(await region("My sessions").textContent()).toContain("task-2");
   });
 
-  test("a call that ends between its answers is in all of its figures, or in none", async () => {
+  test("a call that ends meanwhile is in all of its figures, or in none: they are of one answer", async () => {
     const { page } = ada;
-    const ended = Promise.withResolvers<void>();
-    await page.route(/usage\?by=day/, async (route) => {
+    await page.route("**/v1/me/overview**", async (route) => {
       const response = await route.fetch();
-      await call("task-3", "0.10").then(ended.resolve);
+      await call("task-3", "0.10");
       await route.fulfill({ response });
-      await page.unroute(/usage\?by=day/);
+      await page.unroute("**/v1/me/overview**");
     });
-    await page.route(/usage\?by=session/, (route) => ended.promise.then(() => route.continue()));
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
     await page.reload();
+    const spent = region("This month").locator("[data-exact]").first();
+    await spent.waitFor();
+    expect(await spent.getAttribute("data-exact")).toBe("$0.5");
+    expect(await region("My sessions").textContent()).not.toContain("task-3");
+    expect(asked.filter((path) => path.startsWith("/v1/me/")).toSorted()).toEqual([
+      "/v1/me/overview",
+      "/v1/me/seats",
+    ]);
     await region("My sessions").getByText("task-3").waitFor();
-    expect(await region("This month").locator("[data-exact]").first().getAttribute("data-exact")).toBe(
-      "$0.6",
-    );
-    await page.unrouteAll();
+    expect(await spent.getAttribute("data-exact")).toBe("$0.6");
+  });
+
+  test("every budget in which one's calls count is there, and what goes over one has its own mark", async () => {
+    const budget = (name: string, on: object, amount: string) =>
+      gateway.admin("PUT", `/budgets/${name}`, { on, amount_usd: amount, period: "day", mode: "soft" });
+    await budget("company", { kind: "organisation" }, "0.4");
+    await budget("releases", { kind: "tag", id: "releases" }, "5");
+    await budget("echoes", { kind: "route", id: "echo" }, "5");
+    await budget("others", { kind: "person", id: "bob@example.com" }, "5");
+    await ada.page.reload();
+    const month = region("This month");
+    await month.getByText("the organisation, used up").waitFor();
+    const names = await month.locator(".bar-row bdi").allTextContents();
+    expect(names.toSorted()).toEqual([ADA, "company", "echoes"]);
+    expect(await month.locator(".track.budget .over").count()).toBe(1);
+    expect(await month.locator(".track.budget .mark").count()).toBe(3);
+    await expectFit(ada);
   });
 
   test("its range is any that other pages have, and an administrator's pull requests are there, too", async () => {

@@ -1,4 +1,5 @@
 import { SegmentedControl } from "@mantine/core";
+import type { OwnOverview } from "#shared/admin/me.ts";
 import type { MeasureName, Result, Row, Unit } from "#shared/report.ts";
 import { dimensionWord } from "#shared/report-words.ts";
 import { OWN_GROUPS } from "../data/parameters.ts";
@@ -18,18 +19,18 @@ import { SessionLink } from "../sessions/session-link.tsx";
 
 const UNITS: Readonly<Partial<Record<MeasureName, Unit>>> = { cost_usd: "USD" };
 
-type Zoned = Result & { time_zone: string };
 export type OwnSearch = Pick<FrameSearch, "range" | "from" | "to"> & { by?: (typeof OWN_GROUPS)[number] };
 type OwnUsageProps = {
-  days: Zoned;
-  groups: Zoned;
+  overview: OwnOverview;
   search: OwnSearch;
   change: (change: { [K in keyof OwnSearch]?: OwnSearch[K] | undefined }) => void;
 };
 
 /** Own spend by day, and by session, model or client. */
-export function OwnUsage({ days, groups, search, change }: OwnUsageProps) {
+export function OwnUsage({ overview, search, change }: OwnUsageProps) {
   const { by = "session" } = search;
+  const { groups, time_zone } = overview;
+  const days = { ...overview.days, time_zone };
   const data = singleSeries({ result: days, measure: "cost_usd", unit: "USD" });
   return (
     <>
@@ -44,7 +45,7 @@ export function OwnUsage({ days, groups, search, change }: OwnUsageProps) {
         <>
           <ChartPanel
             title="Spend by day"
-            sub={`${windowWords(days)}, in days of ${days.time_zone}.`}
+            sub={`${windowWords(days)}, in days of ${time_zone}.`}
             data={data}
             label={() => "spend"}
           >

@@ -6,6 +6,7 @@ import type { Row } from "#shared/report.ts";
 import { getJson, queryOf } from "../data/api.ts";
 import type { OverviewParts } from "../data/overview.ts";
 import { BudgetBar } from "../parts/budget-bar.tsx";
+import { shareOf } from "../parts/budget-rows.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { count } from "../parts/format.ts";
@@ -59,21 +60,19 @@ export function TeamsThisMonth({ parts: { teams, team_merges: merges } }: { part
       title="Teams this month"
       sub="The costliest ones. A budget and a forecast include the teams below; four of five months end within the range."
     >
-      <DataTable label="Teams this month" columns={COLUMNS} rows={rows} rowKey={({ team }) => team} />
+      <DataTable label="Teams this month" columns={columnsOf(rows)} rows={rows} rowKey={({ team }) => team} />
     </Panel>
   );
 }
 
-// For bars, sorting and colours only; the amounts are shown as they are.
-const shareOf = ({ used_usd: used, amount_usd: usd }: BudgetView): number =>
-  Number(usd) > 0 ? Number(used) / Number(usd) : 1;
+// For sorting and colours only; the amounts are shown as they are.
 const mergesOf = ({ merges }: TeamMonth): number => merges?.current?.merged_prs ?? 0;
 const costOf = ({ merges }: TeamMonth): number | null => merges?.current?.cost_per_merged_pr ?? null;
 const spendOf = ({ spend }: TeamMonth): number | null => spend.current?.cost_usd ?? null;
 const endOf = ({ forecast }: TeamMonth): number | null => forecast && Number(forecast.expected_usd);
 const NONE = <span className="mute">–</span>;
 
-const COLUMNS: readonly Column<TeamMonth>[] = [
+const columnsOf = (rows: readonly TeamMonth[]): readonly Column<TeamMonth>[] => [
   {
     id: "team",
     head: "Team",
@@ -103,7 +102,10 @@ const COLUMNS: readonly Column<TeamMonth>[] = [
         <div className="nowrap">
           <Money value={budget.used_usd} /> <span className="mute">of</span>{" "}
           <Money value={budget.amount_usd} />
-          <BudgetBar share={shareOf(budget)} most={1} />
+          <BudgetBar
+            share={shareOf(budget)}
+            most={Math.max(...rows.map((it) => (it.budget ? shareOf(it.budget) : 0)))}
+          />
         </div>
       ) : (
         NONE

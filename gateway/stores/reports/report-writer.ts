@@ -26,6 +26,7 @@ export type ReportQuery = {
   form: "one" | "several" | Pick<OverviewAnswer, "not_of_merges">;
   /** The team that the specs are limited to already; null: none. */
   scope: string | null;
+  byOwner?: boolean;
   /** In which days, weeks and months begin. */
   timeZone: string;
   /** As costs were known then, which is the end of ranges that have none, too; absent: now. */
