@@ -12,7 +12,7 @@ import {
   type Section,
   totalIsApart,
 } from "./context.ts";
-import { isTime } from "./dimensions.ts";
+import { isTime, UTC } from "./dimensions.ts";
 import { POSTGRES } from "./engines.ts";
 import { asksForExplanation, explanationTables } from "./explained.ts";
 import { factsSql } from "./facts.ts";
@@ -185,8 +185,10 @@ function membersPart(context: Context, section: Place, name: DistinctName): Sums
     const distinct = distinctOf(context, one);
     return distinct?.name === name ? [[one, distinct.sql]] : [];
   });
-  // A day is in one group of times.
-  const isOnce = section.isOwn || (name === "hour" && context.ask.spec.dimensions.every(isTime));
+  // A day is in one group of times; an hour of UTC may be in two where a zone is off by part of one, and single records are read.
+  const { spec, timeZone } = context.ask;
+  const isUncut = timeZone === UTC || context.facts === "cells";
+  const isOnce = section.isOwn || (name === "hour" && isUncut && spec.dimensions.every(isTime));
   const from = isOnce ? table : `(${membersInAll(context, section, name)}) e`;
   return { from, figures: Object.fromEntries(counts) };
 }

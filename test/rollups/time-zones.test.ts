@@ -11,11 +11,13 @@ const HOUR_MS = 3_600_000;
 const FROM_MS = Date.UTC(2026, 9, 20, 0, 20);
 const NOW = new Date("2026-11-10T09:30:00Z");
 
-/** A call every 5 hours and 7 minutes over the end of summer time, of three persons and five sessions. */
-const REQUESTS: RequestFacts[] = Array.from({ length: 96 }, (_, i) => ({
-  at: new Date(FROM_MS + i * 5 * HOUR_MS + i * 7 * 60_000).toISOString(),
+/** A call every 5 hours and 7 minutes over the end of summer time, of three persons and five sessions; and one in an hour that a midnight cuts. */
+const TIMES = Array.from({ length: 96 }, (_, i) => FROM_MS + i * 5 * HOUR_MS + i * 7 * 60_000);
+TIMES.push(Date.UTC(2026, 9, 26, 18, 15), Date.UTC(2026, 9, 26, 18, 45));
+const REQUESTS: RequestFacts[] = TIMES.map((ms, i) => ({
+  at: new Date(ms).toISOString(),
   owner: `p${i % 3}@example.com`,
-  session: `s${i % 5}`,
+  session: `s${i < 96 ? i % 5 : 1}`,
   model: i % 2 ? "opus" : "haiku",
   cost: `0.${i + 100}`,
 }));
@@ -61,6 +63,13 @@ describe.each(["Europe/Berlin", "America/Los_Angeles", "Asia/Kolkata", "Pacific/
       const days = current.map(({ groups: [day = ""] }) => day);
       expect([days[0], days.at(-1)]).toEqual(["2026-10-24", "2026-11-05"]);
       expect(current.map((row) => row.current?.requests ?? null)).toEqual(counted(timeZone, days));
+    });
+
+    test("the total is that of all days together", async () => {
+      const [days, all] = await Promise.all(
+        [SPEC, { ...SPEC, dimensions: [] }].map((spec) => runners.rolled.run(spec, NOW, { timeZone })),
+      );
+      expect(days?.total).toEqual(all?.total as NonNullable<typeof all>["total"]);
     });
 
     test.each<[string, Partial<Spec>]>([
