@@ -3,6 +3,7 @@ import { hasWholeHours } from "#shared/time-zone.ts";
 import { GatewayError } from "../errors.ts";
 import { isInCells } from "./aggregates.ts";
 import type { AnswerRow } from "./assemble.ts";
+import { isSummed, LEVELS } from "./buckets/columns.ts";
 import { bucketKindOf, needsHours } from "./buckets/figures.ts";
 import { bucketsOf, coverIn, publishedQuery } from "./buckets/published.ts";
 import { type Ask, isZoned, NO_TASKS } from "./context.ts";
@@ -75,16 +76,19 @@ async function inClickHouse(
     droppedMs !== null &&
     (spec.source === "outcomes" || (spec.source === "requests" && reachesTo(droppedMs)));
   const names = aggregatesOf(spec.measures);
-  const isSummed =
+  const summed =
+    isSummed(spec.source) &&
     periods !== ALL_TIME &&
     single === undefined &&
     bucketKindOf(spec, names) !== null &&
-    cutsAtHours(timeZone, periods);
-  if (!isSummed || (row?.["sums"] && reachesTo(Number(row["sums"]))))
-    return isDropped ? null : { published: null };
+    cutsAtHours(timeZone, periods)
+      ? LEVELS[spec.source]
+      : null;
+  const isTooEarly = spec.source === "requests" && row?.["sums"] && reachesTo(Number(row["sums"]));
+  if (summed === null || isTooEarly) return isDropped ? null : { published: null };
   const hoursAlone = needsHours(spec, timeZone);
-  const buckets = bucketsOf(await records(publishedQuery(orgId, periods, hoursAlone)));
-  const published = { buckets, droppedMs, hoursAlone };
+  const buckets = bucketsOf(await records(publishedQuery({ orgId, periods }, summed, hoursAlone)));
+  const published = { buckets, droppedMs: spec.source === "requests" ? droppedMs : null, hoursAlone };
   return all.every((period) => coverIn(period, published) !== null) ? { published } : null;
 }
 

@@ -3,6 +3,7 @@ import { isUncertainPoint } from "#drizzle/schema/agent.ts";
 import { isOfTask, sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
 import type { SourceName, Spec } from "#shared/report.ts";
 import { callsAsOf } from "./as-of.ts";
+import type { Summed } from "./buckets/columns.ts";
 import { type Ask, SPLIT } from "./context.ts";
 import { CLICKHOUSE, type Engine } from "./engines.ts";
 import { firstReviews, fixTables } from "./fixes.ts";
@@ -51,7 +52,7 @@ const toolCalls = ({ engine: { person, run } }: Wanted): string => `(
     coalesce(c.error_cause, c.error_code) as error,
     c.cost_usd is null and c.status <> 'denied' as unpriced,
     case when c.status = 'denied' then coalesce(c.cost_usd, 0) else c.cost_usd end as cost_usd,
-    c.latency_ms, (c.latency_ms is not null)::int as timed
+    false as partial, c.latency_ms, (c.latency_ms is not null)::int as timed
   from tool_calls c
 )`;
 
@@ -232,8 +233,13 @@ const RELATIONS = {
   agent_metrics: agentMetrics,
 } as const satisfies Partial<Record<SourceName, (wanted: Wanted) => string>>;
 
-/** The calls of ClickHouse, as a relation. */
-export const CALLS = requests({ engine: CLICKHOUSE, spec: { measures: [] } });
+const ALL = { engine: CLICKHOUSE, spec: { measures: [] } };
+/** Records of ClickHouse that are summed up, as relations. Calls of tools have none of the figures of others. */
+export const RECORDS: Record<Summed, string> = {
+  requests: requests(ALL),
+  tool_calls: `(select *, ${["input_tokens", "output_tokens", "cache_read_tokens", "ttft_ms"].map((name) => `cast(null as Nullable(Int32)) as ${name}`).join(", ")},
+    ${CLICKHOUSE.exact("''")} as token_cost_usd from ${toolCalls(ALL)})`,
+};
 
 /** The records of a source; `within` says of which instants `r.started_at` rows are wanted. */
 export function relationOf(ask: Ask, params: Parameters, within: string): string {

@@ -68,13 +68,15 @@ const any = fc
   .constantFrom(...SOURCES)
   .chain((source) => specOf(source, { measures: sourceOf(source).measures, values: VALUES, range }));
 const isSummed = (spec: Spec): boolean => bucketKindOf(spec, aggregatesOf(spec.measures)) !== null;
-const summed = specOf("requests", {
-  measures: sourceOf("requests").measures.filter(
-    (name) => bucketKindOf({ ...NONE, measures: [name] }, aggregatesOf([name])) !== null,
-  ),
-  values: VALUES,
-  range,
-}).filter(isSummed);
+const summed = fc
+  .constantFrom("requests" as const, "requests" as const, "tool_calls" as const)
+  .chain((source) =>
+    specOf(source, {
+      measures: sourceOf(source).measures.filter((name) => isSummed({ ...NONE, source, measures: [name] })),
+      values: VALUES,
+      range,
+    }).filter(isSummed),
+  );
 const asked = fc.record({
   spec: fc.oneof(any, summed),
   timeZone: fc.constantFrom("UTC", "UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"),

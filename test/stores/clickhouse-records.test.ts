@@ -326,6 +326,76 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     await stop();
   });
 
+  test("sums of tools' calls follow sightings that move, decide or delete one", async () => {
+    const { databaseUrl, sql, client, clickhouse, copying, copied } = await stores();
+    const note = (n: number, at: string, status: string) => sql`
+      insert into tool_calls (origin, external_id, id, started_at, channel, status, rank, decided_at, key_id, owner, client, session, tags,
+        server, tool, latency_ms, cost_usd)
+      values ('o', ${`call-${n}`}, ${newId()}, ${at}, 'hook', ${status}, 1, ${at}, ${newId()}, ${`p${n % 2}`}, 'cli', 's', '{}',
+        ${n % 2 ? "files" : null}, 'read', ${100 * n}, ${n})
+      on conflict (org_id, origin, external_id) do update set started_at = excluded.started_at, status = excluded.status`;
+    for (const n of [1, 2, 3, 4]) await note(n, `2026-02-01T0${n}:30:00Z`, "pending");
+    const { stop } = copying({ ...systemClock, now: () => new Date(Date.now() + 600_000) });
+    const untilSummed = async () => {
+      await copied();
+      const open = "select 1 from summed final where not ready and level like 'tool%'";
+      await until(async () => (await all(client, open)).length === 0);
+      await until(
+        async () => (await sql`select 1 from clickhouse_state where compared_at is not null`).length > 0,
+      );
+    };
+    const calls = async (over: Partial<Spec> = {}) => {
+      const spec: Spec = {
+        ...{
+          ...SPEND,
+          source: "tool_calls",
+          dimensions: ["server", "tool"],
+          range: { from: "2026-02-01", to: "2026-02-02" },
+        },
+        ...{
+          measures: ["calls", "ok", "pending", "cost_per_ok_call", "users", "sessions", "latency_p50_ms"],
+          ...over,
+        },
+      };
+      const asked = [null, clickhouse.url].map(async (clickhouseUrl) => {
+        const runner = reportRunner({ url: databaseUrl, clickhouseUrl });
+        const result = await runner.run(spec, new Date("2026-02-03T00:00:00Z"));
+        await runner.close();
+        return result;
+      });
+      const [ours, theirs] = await Promise.all(asked);
+      expect(theirs).toEqual(ours);
+      return theirs?.total.current;
+    };
+    await untilSummed();
+    expect(await calls()).toMatchObject({ calls: 4, ok: 0, pending: 4, users: 2 });
+    await note(1, "2026-02-01T01:10:00Z", "ok");
+    await note(2, "2026-01-31T23:50:00Z", "ok");
+    await note(3, "2026-02-01T05:10:00Z", "failed");
+    await sql`delete from tool_calls where external_id = 'call-4'`;
+    await copied();
+    expect(await calls()).toMatchObject({ calls: 2, ok: 1, pending: 0, users: 1 });
+    await untilSummed();
+    expect(await calls()).toMatchObject({ calls: 2, ok: 1, pending: 0, users: 1 });
+    expect(
+      await calls({ dimensions: ["day"], filters: { tool: ["read"], server: ["files", "(none)"] } }),
+    ).toMatchObject({ calls: 2 });
+    // Answers of sums.
+    await client.command({
+      query: "alter table sums update records = 100 where level = 'tool day' settings mutations_sync = 2",
+    });
+    const runner = reportRunner({ url: databaseUrl, clickhouseUrl: clickhouse.url });
+    const spec: Spec = {
+      ...SPEND,
+      source: "tool_calls",
+      measures: ["calls"],
+      range: { from: "2026-02-01", to: "2026-02-02" },
+    };
+    expect((await runner.run(spec, new Date("2026-02-03T00:00:00Z"))).total.current).toEqual({ calls: 200 });
+    await runner.close();
+    await stop();
+  });
+
   test("each column of each table is copied, and what changes is copied again", async () => {
     const { sql, client, copying, copied } = await stores();
     copying();

@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type postgres from "postgres";
-import { daySql, hoursSql } from "#gateway/reports/buckets/columns.ts";
-import { CALLS } from "#gateway/reports/relations.ts";
+import { daySql, hoursSql, LEVELS, type Summed } from "#gateway/reports/buckets/columns.ts";
+import { RECORDS } from "#gateway/reports/relations.ts";
 import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
 import { identityOf } from "#gateway/stores/clickhouse/identity.ts";
 import { insertRows } from "#gateway/stores/clickhouse/insert.ts";
@@ -68,23 +68,35 @@ export async function sumUpAll(
   orgId: string,
   voidEvery = VOID_EVERY,
 ) {
+  const sumUp = (source: Summed) => sumUpSource(client, sql, { source, orgId, voidEvery });
+  await sumUp("requests");
+  await sumUp("tool_calls");
+}
+
+async function sumUpSource(
+  client: ClickHouseClient,
+  sql: postgres.Sql,
+  { source, orgId, voidEvery }: { source: Summed; orgId: string; voidEvery: number },
+) {
   const query = `select distinct toUnixTimestamp64Milli(toDateTime64(toStartOfHour(started_at, 'UTC'), 3, 'UTC')) as ms
-    from requests where org_id = '${orgId}'`;
+    from ${source} where org_id = '${orgId}'`;
   const hours = await (await client.query({ query, format: "JSONEachRow" })).json<{ ms: string }>();
   const run = (statement: string) => client.command({ query: `${statement} settings ${SUM_SETTINGS}` });
   const publish = (level: "hour" | "day", all: Iterable<number>, gen: string) =>
     publishSums(
       client,
       orgId,
-      [...all].map((atMs) => ({ level, atMs, gen, ready: true })),
+      [...all].map((atMs) => ({ level: LEVELS[source][level], atMs, gen, ready: true })),
     );
   const at = hours.map(({ ms }) => Number(ms));
   if (at.length === 0) return;
   const [hourly, daily, next] = [await nextVersion(sql), await nextVersion(sql), await nextVersion(sql)];
-  await run(hoursSql(`(select * from ${CALLS} r where r.org_id = '${orgId}')`, hourly));
-  await run(daySql(`org_id = '${orgId}' and level = 'hour' and gen = ${hourly}`, daily));
+  await run(hoursSql(source, `(select * from ${RECORDS[source]} r where r.org_id = '${orgId}')`, hourly));
+  await run(
+    daySql(source, `org_id = '${orgId}' and level = '${LEVELS[source].hour}' and gen = ${hourly}`, daily),
+  );
   await publish("hour", at, hourly);
   await publish("day", new Set(at.map((ms) => Math.floor(ms / DAY_MS) * DAY_MS)), daily);
   // Some are void, as those of which a call has just changed.
-  await voidHours(client, { hours: at.filter((_, i) => i % voidEvery === 1), version: next, orgId });
+  await voidHours(client, { source, hours: at.filter((_, i) => i % voidEvery === 1), version: next, orgId });
 }

@@ -7,25 +7,53 @@ import { ofOne, SUM_NAMES, SUMS, type SumName } from "../rollup/sums.ts";
 
 /** The dimensions by which calls are summed up, beside all in all (`total`). */
 const BY = ["client", "model", "route", "subject", "key", "team", "cost_center", "channel", "tag"] as const;
-const BUCKET_KINDS = ["total", ...BY] as const satisfies readonly (DimensionName | "total")[];
-export type BucketKind = (typeof BUCKET_KINDS)[number];
-export const isBucketKind = (name: string): name is BucketKind => BUCKET_KINDS.some((kind) => kind === name);
+type By = (typeof BY)[number];
+const isBy = (name: string): name is By => BY.some((kind) => kind === name);
+/** Calls of tools are summed up by all of these together. */
+const OF_TOOLS = ["server", "tool", "client"] as const;
+const isOfTools = (name: string): boolean => OF_TOOLS.some((one) => one === name);
+export type BucketKind = By | "total" | "tools";
 
-/** Whether the values of a kind are what a filter compares. */
-export const isChosenByValue = (kind: BucketKind): boolean => kind !== "total" && isFilteredByText(kind);
+/** Records that are summed up, with the names of their hours and days. */
+export const LEVELS = {
+  requests: { hour: "hour", day: "day" },
+  tool_calls: { hour: "tool hour", day: "tool day" },
+} as const;
+export type Summed = keyof typeof LEVELS;
+export const isSummed = (source: string): source is Summed => source in LEVELS;
+
+/** The kind of sums in which records of a source are grouped by these dimensions and chosen by those; null: there is none. */
+export function kindBy(
+  source: Summed,
+  grouped: readonly DimensionName[],
+  chosen: readonly DimensionName[],
+): BucketKind | null {
+  const asked = [...new Set([...grouped, ...chosen])];
+  if (source === "tool_calls") return asked.every(isOfTools) ? "tools" : null;
+  const [kind, ...others] = asked;
+  if (kind === undefined) return "total";
+  return isBy(kind) && others.length === 0 && (chosen.length === 0 || isFilteredByText(kind)) ? kind : null;
+}
+
+const part = (place: number): string => `splitByChar(char(31), r.value)[${place + 1}]`;
+/** The text of a dimension over a row `r` of sums of a kind. */
+export const textOfKind = (kind: BucketKind, name: DimensionName): string =>
+  kind === "tools" ? part(OF_TOOLS.findIndex((one) => one === name)) : (dimensionOf(name).label ?? "r.value");
 
 /** The value of a kind over a record `r`. */
-const valueIn = (kind: Exclude<BucketKind, "total" | "tag">): string =>
-  dimensionOf(kind, { engine: CLICKHOUSE }).sums ?? "''";
+const valueIn = (kind: Exclude<By, "tag">): string => dimensionOf(kind, { engine: CLICKHOUSE }).sums ?? "''";
 
 const textOf = (value: string): string => `cast(assumeNotNull(${value}) as String)`;
 
 /** The kinds of a record `r` with its values: an array to join. */
-const KIND_VALUES = `arrayConcat([('total', ''), ${BY.flatMap((kind) =>
-  kind === "tag" ? [] : [`('${kind}', ${textOf(valueIn(kind))})`],
-).join(
-  ", ",
-)}], arrayMap(tag -> ('tag', cast(tag as String)), arrayDistinct(${CLICKHOUSE.itemsOr("r.tags", "(none)")})))`;
+const KIND_VALUES: Record<Summed, string> = {
+  requests: `arrayConcat([('total', ''), ${BY.flatMap((kind) =>
+    kind === "tag" ? [] : [`('${kind}', ${textOf(valueIn(kind))})`],
+  ).join(
+    ", ",
+  )}], arrayMap(tag -> ('tag', cast(tag as String)), arrayDistinct(${CLICKHOUSE.itemsOr("r.tags", "(none)")})))`,
+  tool_calls: `[('tools', concat(${[...OF_TOOLS.map((name) => textOf(dimensionOf(name, { engine: CLICKHOUSE }).records)), "toString(r.status)"].join(", char(31), ")}))]`,
+};
 
 type Added = Exclude<SumName, "latencies"> | "session_cost_usd";
 const ADDED: readonly Added[] = [
@@ -46,12 +74,14 @@ type List = keyof typeof LISTS;
 
 /** What an instant of a cut hour adds to active hours: its session and the hour. */
 const MOMENT = { run: "Nullable(UInt64)", hour: "Nullable(DateTime('UTC'))" } as const;
+/** Columns of facts that are not stored. */
+const isStored = (name: string): boolean => !(name in MOMENT) && name !== "status";
 
 const listOf = (value: string, where = "true"): string =>
   `if(${value} is not null and ${where}, [assumeNotNull(${value})], [])`;
 
 /** What a single record `r` of relations.ts adds, by column. */
-const ONE: Readonly<Record<Added | List | "active_hours" | keyof typeof MOMENT, string>> = {
+const ONE: Readonly<Record<Added | List | "active_hours" | "status" | keyof typeof MOMENT, string>> = {
   ...(Object.fromEntries(
     ADDED.map((name) => [name, name === "session_cost_usd" ? "" : `(${ofOne(name)})`]),
   ) as Record<Added, string>),
@@ -62,6 +92,7 @@ const ONE: Readonly<Record<Added | List | "active_hours" | keyof typeof MOMENT, 
   ms: `cast(${listOf("r.latency_ms")} as Array(UInt32))`,
   calls: "if(r.latency_ms is null, [], [toUInt32(1)])",
   active_hours: "0",
+  status: "r.status",
   run: "r.run",
   hour: "toStartOfHour(r.started_at, 'UTC')",
 };
@@ -72,11 +103,14 @@ export const BUCKET_COLUMNS = Object.keys(ONE) as BucketColumn[];
 export function bucketColumn(name: BucketColumn): { record: string; sum: string } {
   const type = typeOf(name);
   const record = `cast(${ONE[name]} as ${type}) as ${name}`;
-  return { record, sum: name in MOMENT ? `cast(null as ${type}) as ${name}` : `r.${name} as ${name}` };
+  if (isStored(name)) return { record, sum: `r.${name} as ${name}` };
+  const sum = name === "status" ? part(OF_TOOLS.length) : `cast(null as ${type})`;
+  return { record, sum: `${sum} as ${name}` };
 }
 
 function typeOf(name: BucketColumn): string {
   if (name === "run" || name === "hour") return MOMENT[name];
+  if (name === "status") return "String";
   if (name in LISTS) return `Array(${LISTS[name as List]})`;
   return name !== "active_hours" && isMoney(name as Added) ? "Nullable(Decimal(76, 30))" : "Int64";
 }
@@ -98,7 +132,7 @@ const withLatencies = (from: string): string => `(
   )
 )`;
 
-const STORED = BUCKET_COLUMNS.filter((name) => !(name in MOMENT));
+const STORED = BUCKET_COLUMNS.filter(isStored);
 /** The columns of the table of sums with their types, in the order in which the statements below give them. */
 export const SUMS_COLUMNS: readonly string[] = [
   "org_id LowCardinality(String)",
@@ -115,23 +149,24 @@ export const SUMS_COLUMNS: readonly string[] = [
 const ACTIVE = `length(sessions) - if(billed, 0,
     length(arrayIntersect(sessions, anyIf(sessions, billed) over (partition by kind, at, value))))`;
 
-const stored = (level: "hour" | "day", gen: string, active: string): string =>
-  `insert into sums select org_id, kind, '${level}', ${level === "day" ? "day" : "at"}, value, billed, ${gen}, ${STORED.map((name) => (name === "active_hours" ? active : name)).join(", ")}`;
+type Stored = { source: Summed; level: "hour" | "day"; gen: string; active: string };
+const stored = ({ source, level, gen, active }: Stored): string =>
+  `insert into sums select org_id, kind, '${LEVELS[source][level]}', ${level === "day" ? "day" : "at"}, value, billed, ${gen}, ${STORED.map((name) => (name === "active_hours" ? active : name)).join(", ")}`;
 
-/** Sums up hours: `requests` are the records `r` of these, and `gen` is the generation. */
-export const hoursSql = (requests: string, gen: string): string => `
-${stored("hour", gen, ACTIVE)}
+/** Sums up hours: `records` are the records `r` of these, and `gen` is the generation. */
+export const hoursSql = (source: Summed, records: string, gen: string): string => `
+${stored({ source, level: "hour", gen, active: source === "requests" ? ACTIVE : "0" })}
 from ${withLatencies(`
   select org_id, k.1 as kind, k.2 as value, toStartOfHour(r.started_at, 'UTC') as at, r.metered as billed,
     ${ADDED.map((name) => `sum(${ONE[name]}) as ${name}`).join(", ")},
     groupUniqArray(r.person) as people, groupUniqArrayIf(r.person, not r.unpriced) as payers, groupUniqArray(r.run) as sessions,
     groupArrayIf(toUInt32(ifNull(r.latency_ms, 0)), r.latency_ms is not null) as took, arrayWithConstant(length(took), toUInt32(1)) as times
-  from (select r.*, ${KIND_VALUES} as kinds from ${requests} r) r array join r.kinds as k
+  from (select r.*, ${KIND_VALUES[source]} as kinds from ${records} r) r array join r.kinds as k
   group by org_id, kind, value, at, billed`)}`;
 
 /** Sums up a day from its hours: `hours` says which rows of sums these are. */
-export const daySql = (hours: string, gen: string): string => `
-${stored("day", gen, "active_hours")}
+export const daySql = (source: Summed, hours: string, gen: string): string => `
+${stored({ source, level: "day", gen, active: "active_hours" })}
 from ${withLatencies(`
   select org_id, kind, value, toStartOfDay(at, 'UTC') as day, billed, ${[...ADDED, "active_hours"].map((name) => `sum(${name}) as ${name}`).join(", ")},
     ${(["people", "payers", "sessions"] as const).map((name) => `groupUniqArrayArray(${name}) as ${name}`).join(", ")},

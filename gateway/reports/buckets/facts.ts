@@ -1,3 +1,4 @@
+import type { DimensionName } from "#shared/report.ts";
 import { namedIn } from "../aggregates.ts";
 import { type Context, groupColumns, type Section, totalIsApart } from "../context.ts";
 import { dimensionOf, filterSql, isOrdered } from "../dimensions.ts";
@@ -5,7 +6,7 @@ import type { Parameters } from "../parameters.ts";
 import { relationOf } from "../relations.ts";
 import { spansSql, withinSql } from "../rollup/spans.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
-import { BUCKET_COLUMNS, bucketColumn } from "./columns.ts";
+import { BUCKET_COLUMNS, bucketColumn, isSummed, LEVELS, textOfKind } from "./columns.ts";
 import { bucketFigure } from "./figures.ts";
 import { type BucketCover, coverIn } from "./published.ts";
 
@@ -26,10 +27,12 @@ export function bucketFacts(context: Context, section: Section): string {
   const billed = asksForLane(spec) ? "true" : null;
   const groups = (texts: readonly string[]) => groupColumns(context, texts);
   const kind = section.total && totalIsApart(context) ? "total" : context.buckets;
-  const ofKind = dimensionOf(kind === null || kind === "total" ? "client" : kind, ask).label ?? "r.value";
+  const ofKind = (name: DimensionName) => textOfKind(kind ?? "total", name);
   const isNamed =
     kind === "key" ? ["left join keys k on k.org_id = r.org_id and k.id = toUUIDOrNull(r.value)"] : [];
-  const chosen = filtersOf(spec.filters).map(([, values]) => `${ofKind} in ${params.add(values, "text[]")}`);
+  const chosen = filtersOf(spec.filters).map(
+    ([name, values]) => `${ofKind(name)} in ${params.add(values, "text[]")}`,
+  );
   const filters = filtersOf(spec.filters).map(([name, values]) =>
     filterSql(name, params.add(values, "text[]"), ask),
   );
@@ -41,10 +44,10 @@ export function bucketFacts(context: Context, section: Section): string {
   );
   const org = `r.org_id = ${params.add(ask.orgId, "text")}`;
   return `
-  select ${current} as current, ${groups(section.dimensions.map((name) => (isOrdered(name) ? dimensionOf(name, ask).records : ofKind)))},
+  select ${current} as current, ${groups(section.dimensions.map((name) => (isOrdered(name) ? dimensionOf(name, ask).records : ofKind(name))))},
     ${billed ?? "r.billed"} as billed, ${columns.map(({ sum }) => sum).join(", ")}
   from (select *, at as started_at from sums where org_id = ${params.add(ask.orgId, "text")} and kind = '${kind}'
-    and (${rowsOf(covers, params)})) r ${isNamed}
+    and (${isSummed(spec.source) ? rowsOf(covers, params, LEVELS[spec.source]) : "false"})) r ${isNamed}
   where ${[org, ...chosen].join(" and ")}
   union all
   select ${current} as current, ${groups(section.dimensions.map((name) => dimensionOf(name, ask).records))},
@@ -54,8 +57,12 @@ export function bucketFacts(context: Context, section: Section): string {
 }
 
 /** Which rows of sums are those of the covers. */
-function rowsOf(covers: readonly BucketCover[], params: Parameters): string {
-  const levels = (["day", "hour"] as const).flatMap((level) => {
+function rowsOf(
+  covers: readonly BucketCover[],
+  params: Parameters,
+  levels: Readonly<Record<"day" | "hour", string>>,
+): string {
+  const rows = (["day", "hour"] as const).flatMap((level) => {
     const buckets = covers.flatMap((cover) => (level === "day" ? cover.days : cover.hours));
     if (buckets.length === 0) return [];
     const ms = buckets.map(({ atMs }) => atMs);
@@ -68,9 +75,9 @@ function rowsOf(covers: readonly BucketCover[], params: Parameters): string {
       "text[]",
     );
     return [
-      `level = '${level}' and at >= ${params.instant(Math.min(...ms))} and at <= ${params.instant(Math.max(...ms))}
+      `level = '${levels[level]}' and at >= ${params.instant(Math.min(...ms))} and at <= ${params.instant(Math.max(...ms))}
       and (toUnixTimestamp(at), gen) in arrayZip(arrayMap(x -> toUInt32(x), ${seconds}), arrayMap(x -> toUInt64(x), ${gens}))`,
     ];
   });
-  return levels.join("\n    or ") || "false";
+  return rows.join("\n    or ") || "false";
 }

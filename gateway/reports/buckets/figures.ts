@@ -2,7 +2,10 @@ import type { Spec } from "#shared/report.ts";
 import { type AggregateName, aggregateOf, isInCells } from "../aggregates.ts";
 import { isOrdered, isTime, UTC } from "../dimensions.ts";
 import { filtersOf } from "../spec.ts";
-import { type BucketKind, isBucketKind, isChosenByValue } from "./columns.ts";
+import { type BucketKind, isSummed, kindBy } from "./columns.ts";
+
+const statusSql = (status: string, billed = ""): string =>
+  `coalesce(sum(records) filter (where ${billed}status = '${status}'), 0)`;
 
 /** Figures that are counted, over rows of sums and single records. */
 const COUNTED: Partial<Record<AggregateName, string>> = {
@@ -14,30 +17,33 @@ const COUNTED: Partial<Record<AggregateName, string>> = {
   active_hours: "coalesce(sum(active_hours), 0) + uniqExact(run, hour)",
   billed_hours:
     "coalesce(sum(active_hours) filter (where billed), 0) + coalesce(uniqExact(run, hour) filter (where billed), 0)",
+  latency_p50_ms: "round(quantileExactWeightedInterpolatedArray(0.5)(ms, calls), 2)",
   latency_p95_ms: "round(quantileExactWeightedInterpolatedArray(0.95)(ms, calls), 2)",
+  ...Object.fromEntries(
+    (["ok", "failed", "unknown", "denied", "pending"] as const).map((name) => [name, statusSql(name)]),
+  ),
+  billed_ok: statusSql("ok", "billed and "),
 };
 
 /** An aggregate over facts of `bucketFacts`. */
 export const bucketFigure = (name: AggregateName): string =>
   COUNTED[name] ?? aggregateOf(name).cells ?? "null";
 
-/**
- * The kind of sums that answers a report: the one dimension beside times, or the one that is filtered by; all in all if there
- * is neither. Null: single records answer.
- */
+/** The kind of sums that answers a report: that of its dimensions beside times, and of its filters. Null: single records answer. */
 export function bucketKindOf(
   { source, dimensions, filters }: Spec,
   names: readonly AggregateName[],
 ): BucketKind | null {
-  const asked = [
-    ...dimensions.filter((name) => !isOrdered(name)),
-    ...filtersOf(filters).map(([name]) => name),
-  ];
-  const [kind = "total", ...others] = new Set(asked);
-  if (source !== "requests" || others.length > 0 || !isBucketKind(kind)) return null;
   const chosen = filtersOf(filters);
-  if (chosen.length > 0 && !isChosenByValue(kind)) return null;
   if (countsHours(names) && chosen.some(([, values]) => new Set(values).size > 1)) return null;
+  const grouped = dimensions.filter((name) => !isOrdered(name));
+  const kind = isSummed(source)
+    ? kindBy(
+        source,
+        grouped,
+        chosen.map(([name]) => name),
+      )
+    : null;
   return names.every((name) => name in COUNTED || isInCells(name)) ? kind : null;
 }
 

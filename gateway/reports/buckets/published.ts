@@ -4,6 +4,7 @@ import { parameters, type Query } from "../parameters.ts";
 import { DAY_MS, HOUR_MS, mergedSpans, type Span } from "../rollup/cover.ts";
 import { withinSql } from "../rollup/spans.ts";
 import type { Period, Periods } from "../window.ts";
+import type { LEVELS, Summed } from "./columns.ts";
 
 /** An hour or a day with records. Its sums have this generation, or are void (`ready` false). */
 type Bucket = { level: "hour" | "day"; atMs: number; gen: string; ready: boolean };
@@ -18,7 +19,11 @@ export type Published = { buckets: readonly Bucket[]; droppedMs: number | null; 
 export type BucketCover = { days: readonly Bucket[]; hours: readonly Bucket[]; raw: readonly Span[] };
 
 /** Asks for the buckets of the windows. Hours of a day that has sums are wanted only if the window cuts that day. */
-export function publishedQuery(orgId: string, { current, previous }: Periods, hoursAlone: boolean): Query {
+export function publishedQuery(
+  { orgId, periods: { current, previous } }: { orgId: string; periods: Periods },
+  { hour, day }: (typeof LEVELS)[Summed],
+  hoursAlone: boolean,
+): Query {
   const params = parameters(CLICKHOUSE);
   const periods = [current, ...(previous ? [previous] : [])].map(hourly);
   const within = periods.map((period) => withinSql("at", period, params)).join(" or ");
@@ -29,10 +34,10 @@ export function publishedQuery(orgId: string, { current, previous }: Periods, ho
   const org = params.add(orgId, "text");
   const hours = hoursAlone
     ? ""
-    : ` or toStartOfDay(at, 'UTC') in (${days})
-    or toStartOfDay(at, 'UTC') not in (select at from summed where org_id = ${org} and level = 'day' and ready)`;
-  const text = `select level, toUnixTimestamp(at) as second, gen, ready from summed
-where org_id = ${org} and (${within}) and (level = 'day'${hours || " or level = 'hour'"})`;
+    : `toStartOfDay(at, 'UTC') in (${days})
+    or toStartOfDay(at, 'UTC') not in (select at from summed where org_id = ${org} and level = '${day}' and ready)`;
+  const text = `select level = '${day}' as whole, toUnixTimestamp(at) as second, gen, ready from summed
+where org_id = ${org} and (${within}) and (level = '${day}' or level = '${hour}' and (${hours || "true"}))`;
   return { text, params: params.values };
 }
 
@@ -43,8 +48,8 @@ const hourly = ({ fromMs, toMs }: Period): Period => ({
 });
 
 export const bucketsOf = (rows: readonly AnswerRow[]): Bucket[] =>
-  rows.map(({ level, second, gen, ready }) => ({
-    level: level === "day" ? "day" : "hour",
+  rows.map(({ whole, second, gen, ready }) => ({
+    level: whole === "1" ? "day" : "hour",
     atMs: Number(second) * 1000,
     gen: gen ?? "0",
     ready: ready === "true",

@@ -4,6 +4,7 @@ import { poll } from "#drizzle/leases/poll.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import { LEVELS } from "../../reports/buckets/columns.ts";
 import { openClickHouse } from "./client.ts";
 import { onCluster, storedIn } from "./cluster.ts";
 import type { Copies } from "./copies.ts";
@@ -115,6 +116,8 @@ const AGEING = [
   { name: SESSION_REQUESTS, time: "started_at", byMonth: true },
 ] as const;
 
+const { hour, day } = LEVELS.tool_calls;
+
 /** Deletes what Postgres has dropped: everything before the first month of which it has single records. */
 export async function expireCopies(
   client: ClickHouseClient,
@@ -127,6 +130,11 @@ export async function expireCopies(
     const table = `${storedIn(name, cluster)}${onCluster(cluster)}`;
     const ends = months.map(({ month }) => `alter table ${table} drop partition ${month}`);
     const statements = byMonth ? ends : ends.slice(0, 1).map(() => `delete from ${table} where ${aged}`);
+    // Sums outlive calls of models alone.
+    if (name === "tool_calls" && ends.length > 0)
+      statements.push(
+        `delete from summed${onCluster(cluster)} where level in ('${hour}', '${day}') and at < ${instantIn(dropped)}`,
+      );
     for (const statement of statements) await client.command({ query: statement });
   }
 }

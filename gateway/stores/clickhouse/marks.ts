@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
+import { isSummed } from "../../reports/buckets/columns.ts";
 import type { Place } from "./cluster.ts";
 import { deleteCopies } from "./delete.ts";
 import { insertRows } from "./insert.ts";
@@ -93,17 +94,37 @@ async function copyRowsOf(
       DEFAULT_ORG,
       JSON.stringify(ids),
     ]);
-    if (name === "requests") {
-      const hours = gone.map(({ started_at }) => hourOf(Date.parse(`${started_at}Z`)));
-      await voidHours(client, { hours, version });
-    }
+    await voidBefore(client, { name, rows: [], gone, version });
     if (gone.length > 0) await deleteCopies(deps, name, withKeys(name, gone));
   }
   const token = new Bun.CryptoHasher("sha256").update(ids.join()).digest("hex");
   const park = parking({ sql: tx, clock, log }, name);
   if (name === "requests") await tx.unsafe(ACCEPTED, [DEFAULT_ORG, JSON.stringify(ids)]);
-  await voidHours(client, { hours: rows.flatMap(({ ms }) => (ms == null ? [] : [hourOf(ms)])), version });
+  await voidBefore(client, { name, rows, version });
   await insertRows(client, { name, lines: rows.map(({ line }) => line), token }, park);
+}
+
+type Changed = { name: CopiedTable; rows: readonly Line[]; gone?: readonly Key[]; version: string };
+type Key = Readonly<Record<string, string>>;
+
+/** Sums of hours to which rows come, from which they go, and in which they were: sightings of a tool call may move its start. */
+export async function voidBefore(
+  client: ClickHouseClient,
+  { name, rows, gone = [], version }: Changed,
+): Promise<void> {
+  if (!isSummed(name)) return;
+  const hours = rows.flatMap(({ ms }) => (ms == null ? [] : [hourOf(ms)]));
+  // Postgres wrote the lines, and each has its key.
+  const keys = [...gone, ...rows.map(({ line }): Key => JSON.parse(line))];
+  if (name === "requests") hours.push(...gone.map((key) => hourOf(Date.parse(`${key["started_at"]}Z`))));
+  else if (keys.length > 0) {
+    const { where, params } = withKeys(name, keys);
+    const query = `select distinct toUnixTimestamp(toStartOfHour(started_at, 'UTC')) as second from ${name}
+      where org_id = '${DEFAULT_ORG}' and ${where}`;
+    const answer = await client.query({ query, query_params: params, format: "JSONEachRow" });
+    hours.push(...(await answer.json<{ second: number }>()).map(({ second }) => second * 1000));
+  }
+  await voidHours(client, { source: name, hours, version });
 }
 
 /** Rows that ClickHouse refused are tried again when they change: then they are noted again, or no longer. */

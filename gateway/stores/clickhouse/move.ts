@@ -1,13 +1,14 @@
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { isSummed } from "../../reports/buckets/columns.ts";
 import { DAY_MS } from "../../reports/rollup/cover.ts";
 import { type DaySpan, daysApart, differences, tablesApart } from "./compare.ts";
 import { deleteCopies } from "./delete.ts";
 import { identityOf, prepare } from "./identity.ts";
 import { insertRows } from "./insert.ts";
-import { type CopyDeps, copyMarked, type Line, nextVersion, parking } from "./marks.ts";
+import { type CopyDeps, copyMarked, type Line, nextVersion, parking, voidBefore } from "./marks.ts";
 import { DATED_TABLES, type DatedTable, instantIn, markAll, rowsBetween, TIMES } from "./rows.ts";
 import { COPIED_TABLES } from "./schema.ts";
-import { hourOf, hoursIn, voidHours } from "./sum-up.ts";
+import { hoursIn, voidHours } from "./sum-up.ts";
 
 /** Rows of one insertion. */
 const ROWS_AT_ONCE = 5000;
@@ -128,8 +129,7 @@ async function moveDay(
   for await (const rows of sql.unsafe<Line[]>(rowsBetween(name), values).cursor(ROWS_AT_ONCE)) {
     const token = `${name} ${version} ${copied}`;
     await alone(deps, async (current) => {
-      const hours = rows.flatMap(({ ms }) => (ms == null ? [] : [hourOf(ms)]));
-      await voidHours(client, { hours, version: current });
+      await voidBefore(client, { name, rows, version: current });
       await insertRows(client, { name, lines: rows.map(({ line }) => line), token }, park);
     });
     copied += rows.length;
@@ -155,8 +155,8 @@ async function untilAlike(
     const stale = `${at} >= ${instantIn(from)} and ${at} < ${instantIn(to)} and version < ${version}`;
     if (tries === 1) {
       await alone(deps, async (current) => {
-        const hours = table === "requests" ? hoursIn(from, to) : [];
-        await voidHours(deps.client, { hours, version: current });
+        if (isSummed(table))
+          await voidHours(deps.client, { source: table, hours: hoursIn(from, to), version: current });
         await deleteCopies(deps, table, { where: stale });
       });
     }

@@ -1,4 +1,5 @@
 import { getTableConfig, type PgColumn } from "drizzle-orm/pg-core";
+import { isSummed } from "../../reports/buckets/columns.ts";
 import { COPIED, type CopiedTable, copiedColumns, plainType } from "./schema.ts";
 
 /** Tables whose rows have a time, which days and retention go by. */
@@ -27,7 +28,7 @@ function read(column: PgColumn): string {
 /** Rows of `from`, in which the table is called `t`: each as one JSON object, `line`, that ClickHouse takes. */
 const linesOf = (name: CopiedTable, from: string): string =>
   `select json_strip_nulls(row_to_json(r))::text as line${
-    name === "requests" ? ", (extract(epoch from r.started_at) * 1000)::float8 as ms" : ""
+    isSummed(name) ? ", (extract(epoch from r.started_at) * 1000)::float8 as ms" : ""
   } from (
   select ${copiedColumns(name).map(read).join(", ")}, $1::text::bigint as version from ${from}) r`;
 

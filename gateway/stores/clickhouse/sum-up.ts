@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type postgres from "postgres";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { daySql, hoursSql } from "../../reports/buckets/columns.ts";
+import { daySql, hoursSql, LEVELS, type Summed } from "../../reports/buckets/columns.ts";
 import { CLICKHOUSE } from "../../reports/engines.ts";
-import { CALLS } from "../../reports/relations.ts";
+import { RECORDS } from "../../reports/relations.ts";
 import { DAY_MS, HOUR_MS } from "../../reports/rollup/cover.ts";
 import { instantIn } from "./rows.ts";
 
@@ -16,8 +16,9 @@ const SETTLE_MS = 5 * 60_000;
 /** More changes may follow the last one. */
 const DEBOUNCE_MS = 60_000;
 
-type Level = "hour" | "day";
+type Level = (typeof LEVELS)[Summed]["hour" | "day"];
 type Published = { level: Level; atMs: number; gen: string; ready: boolean };
+const SOURCES = Object.keys(LEVELS) as Summed[];
 
 export const publishSums = (client: ClickHouseClient, orgId: string, buckets: readonly Published[]) =>
   client.insert({
@@ -26,16 +27,18 @@ export const publishSums = (client: ClickHouseClient, orgId: string, buckets: re
     format: "JSONEachRow",
   });
 
-/** Calls of these hours (milliseconds) are about to change: until they are summed up again, reports read them. */
+type Void = { source: Summed; hours: Iterable<number>; version: string; orgId?: string };
+/** Records of these hours (milliseconds) are about to change: until they are summed up again, reports read them. */
 export async function voidHours(
   client: ClickHouseClient,
-  { hours, version, orgId = DEFAULT_ORG }: { hours: Iterable<number>; version: string; orgId?: string },
+  { source, hours, version, orgId = DEFAULT_ORG }: Void,
 ): Promise<void> {
   const at = [...new Set(hours)];
   const days = new Set(at.map((ms) => Math.floor(ms / DAY_MS) * DAY_MS));
   const of = (level: Level, all: Iterable<number>) =>
     [...all].map((atMs) => ({ level, atMs, gen: version, ready: false }));
-  if (at.length > 0) await publishSums(client, orgId, [...of("hour", at), ...of("day", days)]);
+  if (at.length > 0)
+    await publishSums(client, orgId, [...of(LEVELS[source].hour, at), ...of(LEVELS[source].day, days)]);
 }
 
 export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
@@ -48,7 +51,7 @@ export const hoursIn = (from: Date, to: Date): number[] => {
 
 type Due = {
   now: Date;
-  /** Calls before it are dropped, and sums of them stay as they are. */
+  /** Records before it are dropped, and sums of them stay as they are. */
   droppedMs: number | null;
   orgId?: string;
   debounceMs?: number;
@@ -60,48 +63,56 @@ type Due = {
  * Sums up void hours of the oldest day that has any, and that day if it is over and nothing of it is void any more. No one
  * may write calls meanwhile. True: there may be more to do.
  */
-async function sumUpDay(client: ClickHouseClient, due: Due): Promise<boolean> {
+async function sumUpDay(client: ClickHouseClient, source: Summed, due: Due): Promise<boolean> {
+  const { hour, day } = LEVELS[source];
   const { now, droppedMs, orgId = DEFAULT_ORG, debounceMs = DEBOUNCE_MS } = due;
   const settledMs = now.getTime() - SETTLE_MS;
   const seconds = (ms: number) => Math.floor(ms / 1000);
   const ask = async (query: string) =>
     await (await client.query({ query, format: "JSONEachRow" })).json<{
-      level: Level;
       second: number;
       gen: string;
     }>();
-  const open = `from summed final where org_id = '${orgId}' and not ready and at >= toDateTime(${seconds(droppedMs ?? 0)}, 'UTC')
-    and toUnixTimestamp(at) + if(level = 'day', 86400, 3600) <= ${seconds(settledMs)}`;
+  const open = `from summed final where org_id = '${orgId}' and not ready and level in ('${hour}', '${day}') and at >= toDateTime(${seconds(droppedMs ?? 0)}, 'UTC')
+    and toUnixTimestamp(at) + if(level = '${day}', 86400, 3600) <= ${seconds(settledMs)}`;
   const [first] = await ask(
-    `select level, toUnixTimestamp(at) as second, gen ${open} and gen < ${(now.getTime() - debounceMs) * 1000} order by at, level limit 1`,
+    `select toUnixTimestamp(at) as second ${open} and gen < ${(now.getTime() - debounceMs) * 1000} order by at, level limit 1`,
   );
   if (!first) return false;
   const dayMs = Math.floor((first.second * 1000) / DAY_MS) * DAY_MS;
   const within = `at >= toDateTime(${seconds(dayMs)}, 'UTC') and at < toDateTime(${seconds(dayMs + DAY_MS)}, 'UTC')`;
-  const hours = await ask(
-    `select level, toUnixTimestamp(at) as second, gen ${open} and level = 'hour' and ${within}`,
-  );
+  const hours = await ask(`select toUnixTimestamp(at) as second ${open} and level = '${hour}' and ${within}`);
   const run = (query: string) => client.command({ query: `${query} settings ${SUM_SETTINGS}` });
   if (hours.length > 0) {
     const gen = await due.next();
     const span = `r.started_at >= ${instantIn(new Date(dayMs))} and r.started_at < ${instantIn(new Date(dayMs + DAY_MS))}`;
     const chosen = `toUnixTimestamp(toStartOfHour(r.started_at, 'UTC')) in (${hours.map(({ second }) => second)})`;
     await run(
-      hoursSql(`(select * from ${CALLS} r where r.org_id = '${orgId}' and ${span} and ${chosen})`, gen),
+      hoursSql(
+        source,
+        `(select * from ${RECORDS[source]} r where r.org_id = '${orgId}' and ${span} and ${chosen})`,
+        gen,
+      ),
     );
     await publishSums(
       client,
       orgId,
-      hours.map(({ second }) => ({ level: "hour", atMs: second * 1000, gen, ready: true })),
+      hours.map(({ second }) => ({ level: hour, atMs: second * 1000, gen, ready: true })),
     );
   }
-  const left = await ask(`select level, toUnixTimestamp(at) as second, gen from summed final
-    where org_id = '${orgId}' and not ready and level = 'hour' and ${within} limit 1`);
+  const left = await ask(`select toUnixTimestamp(at) as second from summed final
+    where org_id = '${orgId}' and not ready and level = '${hour}' and ${within} limit 1`);
   if (left.length > 0 || dayMs + DAY_MS > settledMs) return hours.length > 0;
   const gen = await due.next();
-  const ready = `select at, gen from summed final where org_id = '${orgId}' and level = 'hour' and ready and ${within}`;
-  await run(daySql(`org_id = '${orgId}' and level = 'hour' and ${within} and (at, gen) in (${ready})`, gen));
-  await publishSums(client, orgId, [{ level: "day", atMs: dayMs, gen, ready: true }]);
+  const ready = `select at, gen from summed final where org_id = '${orgId}' and level = '${hour}' and ready and ${within}`;
+  await run(
+    daySql(
+      source,
+      `org_id = '${orgId}' and level = '${hour}' and ${within} and (at, gen) in (${ready})`,
+      gen,
+    ),
+  );
+  await publishSums(client, orgId, [{ level: day, atMs: dayMs, gen, ready: true }]);
   return true;
 }
 
@@ -131,10 +142,8 @@ export async function sumUp(
       select (select raw_from from rollup_state where org_id = ${DEFAULT_ORG}) as dropped
       from clickhouse_state where org_id = ${DEFAULT_ORG} for update skip locked`;
     if (!state) return false;
-    return await sumUpDay(client, {
-      now,
-      droppedMs: state.dropped?.getTime() ?? null,
-      next: () => next(tx),
-    });
+    const due = { now, droppedMs: state.dropped?.getTime() ?? null, next: () => next(tx) };
+    for (const source of SOURCES) if (await sumUpDay(client, source, due)) return true;
+    return false;
   });
 }
