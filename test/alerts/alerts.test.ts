@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { SMTPServer } from "smtp-server";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
@@ -229,6 +231,47 @@ test("addresses and secrets are stored sealed and shown by their ends alone, and
   }
 });
 
+test.each([
+  ["smtp", false],
+  ["smtps", true],
+])("mail goes by TLS: %s, with a certificate for the server's name", async (protocol, secure) => {
+  const tls = join(import.meta.dir, "../fixtures/tls/model.test");
+  const [cert, key] = [readFileSync(`${tls}.cert.pem`), readFileSync(`${tls}.key.pem`)];
+  const seen: { secure: boolean; text: string }[] = [];
+  const server = new SMTPServer({
+    ...{ secure, cert, key, authOptional: true },
+    onData: (stream, session, done) => {
+      const parts: Buffer[] = [];
+      stream.on("data", (part: Buffer) => parts.push(part));
+      stream.on("end", () => {
+        seen.push({ secure: session.secure, text: Buffer.concat(parts).toString() });
+        done();
+      });
+    },
+  });
+  // The client leaves where the certificate is of another name.
+  server.on("error", () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.server.address() as AddressInfo;
+  const script = `
+    const { deliver } = await import("${join(import.meta.dir, "../../gateway/alerts/deliver.ts")}");
+    const addressGuard = { resolveOrigin: async () => [{ origin: "https://127.0.0.1" }] };
+    for (const host of ["model.test", "other.test"]) {
+      const to = { kind: "email", url: "${protocol}://" + host + ":${port}", addresses: ["a@example.com"], from: "b@example.com" };
+      const content = { kind: "test", title: "To " + host, text: "Hello", facts: {} };
+      const sent = deliver({ addressGuard }, to, { id: "1", at: new Date(), alert: "mail", content });
+      console.log(await sent.then(() => "taken", (e) => e.code));
+    }`;
+  const child = Bun.spawn([process.execPath, "-e", script], {
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: `${tls}.cert.pem` },
+    stdout: "pipe",
+  });
+  const said = (await new Response(child.stdout).text()).trim().split("\n");
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  expect([said[0], said[1] === "taken"]).toEqual(["taken", false]);
+  expect(seen).toEqual([{ secure: true, text: expect.stringContaining("Subject: To model.test") }]);
+});
+
 describe("what is found besides", () => {
   const titles = async () => {
     received.length = 0;
@@ -313,5 +356,23 @@ describe("what is found besides", () => {
     });
     await on("stamped_share_falling");
     expect(await titles()).toEqual(["Fewer merged pull requests name their session"]);
+  });
+
+  test("a bill of last week that has no reason, and none that has one", async () => {
+    for (const [name, category] of [
+      ["strange", "usage"],
+      ["taxed", "tax"],
+    ] as const) {
+      await gateway.admin("PUT", `/vendor-accounts/${name}`, { vendor: "other", providers: ["nobody"] });
+      const mapping = encodeURIComponent('{"day":"day","amount":"usd","category":"is"}');
+      const path = `/vendor-bills/import?account=${name}&format=focus&mapping=${mapping}`;
+      await gateway.admin("POST", path, [{ day: dayOf(5), usd: "12.5", is: category }]);
+    }
+    await on("reconciliation_gap");
+    expect(await titles()).toEqual(["The bill of strange is not explained"]);
+    expect(JSON.parse(at("/found")[0]?.body ?? "{}")).toMatchObject({
+      text: expect.stringMatching(/^100\.00 % of 12\.5 USD/),
+      facts: { account: "strange", unexplained_share: 1 },
+    });
   });
 });

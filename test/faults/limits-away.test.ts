@@ -196,7 +196,21 @@ describe("a key that refuses", () => {
     await offerCent(gateway, upstream.url);
     const { secret, id } = await limitedKey(gateway, { budget_usd: "2", when_away: "refuse" });
     expect(await statuses(gateway, secret, 2)).toEqual([200, 200]);
+    // Budgets with names do as they say; the key itself has no limit.
+    const named = await Promise.all(
+      ["refuse", "local"].map(async (word) => {
+        const own = await limitedKey(gateway, {});
+        const facts = { amount_usd: "2", when_away: word };
+        await gateway.admin("PUT", `/budgets/${word}`, { on: { kind: "key", id: own.id }, ...facts });
+        await until(async () => (await call(gateway, own.secret)).status === 200);
+        await call(gateway, own.secret);
+        return own;
+      }),
+    );
     await gate.shut();
+    const away = await Promise.all(named.map((own) => statuses(gateway, own.secret, 6)));
+    expect(away.map((found) => found.filter((status) => status === 200).length)).toEqual([3, 6]);
+    expect(away[0]?.slice(3)).toEqual(all(503, 3));
     // A fiftieth of what is left is 3 cents.
     expect(await statuses(gateway, secret, 6)).toEqual([200, 200, 200, 503, 503, 503]);
     const refused = await call(gateway, secret);

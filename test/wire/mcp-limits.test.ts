@@ -14,10 +14,18 @@ afterAll(() => it.close());
 const keyWith = async (limits: object) =>
   (await it.admin<{ secret: string }>("POST", "/keys", { name: newId(), limits })).secret;
 
-type Sent = { key: string; label: string; path?: string; tool?: string; session?: string; id?: number };
+type Sent = {
+  key: string;
+  label: string;
+  path?: string;
+  tool?: string;
+  session?: string;
+  id?: number;
+  tags?: string;
+};
 
 function send(
-  { key, label, path = "/mcp", tool = "old__echo", session, id = 1 }: Sent,
+  { key, label, path = "/mcp", tool = "old__echo", session, id = 1, tags }: Sent,
   signal?: AbortSignal,
 ) {
   const params = { name: tool, arguments: tool.endsWith("echo") ? { words: "x" } : {} };
@@ -30,6 +38,7 @@ function send(
       "x-gateway-key": key,
       "x-session-id": label,
       ...(session && { "mcp-session-id": session }),
+      ...(tags && { "x-tags": tags }),
     },
     body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }),
     ...(signal && { signal }),
@@ -145,6 +154,24 @@ test("what tools cost is taken from the key's budget, and is reserved before the
   const [spent] = await it.sql`
     select s.usd::text as usd from key_spend s join tool_calls c on c.key_id = s.key_id where c.session = 'paid' limit 1`;
   expect(spent?.["usd"]).toBe("0.0040001");
+});
+
+test("calls of tools count in the budgets of their tags, and are refused by name once these are used up", async () => {
+  const key = await keyWith({});
+  const budget = { on: { kind: "tag", id: "crawl" }, amount_usd: "0.003" };
+  await it.admin("PUT", "/budgets/crawling", budget);
+  const call = { key, label: "tagged", tool: "old__test_simple_text" };
+  expect((await responseOf(await send({ ...call, tags: "a,crawl" }))).result.content).toBeDefined();
+  await it.calls("tagged", 1);
+  const { error } = await responseOf(await send({ ...call, tags: "crawl" }));
+  expect([error.data.type, error.message]).toEqual([
+    "billing_error",
+    expect.stringContaining('The budget of the tag "crawl", named "crawling",'),
+  ]);
+  expect((await responseOf(await send({ ...call, tags: "a" }))).result.content).toBeDefined();
+  await it.calls("tagged", 3);
+  const { data } = await it.admin<{ data: object[] }>("GET", "/budgets");
+  expect(data).toContainEqual(expect.objectContaining({ name: "crawling", used_usd: "0.002" }));
 });
 
 test("a key whose budget is used up calls no tools", async () => {
