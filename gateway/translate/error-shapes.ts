@@ -24,6 +24,7 @@ const FAULTS: readonly Fault[] = [
   { status: 429, anthropic: "rate_limit_error", openai: "rate_limit_error", code: "rate_limit_exceeded" },
   { status: 504, anthropic: "timeout_error", openai: "server_error", code: "timeout" },
   { status: 529, anthropic: "overloaded_error", openai: "server_error", code: "overloaded" },
+  { status: 503, anthropic: "overloaded_error", openai: "server_error", code: "overloaded" },
 ];
 
 const CLIENT_FAULT: Fault = {

@@ -59,6 +59,18 @@ test("a call goes on where a chunk repeats its id, has none, or one of its own w
   }
 });
 
+test("a name after whole arguments begins another call where calls have no ids", () => {
+  const calls = callsOf(["A", "B"].map((city) => named("", city)));
+  expect(calls.map(([, input]) => input)).toEqual([{ city: "A" }, { city: "B" }]);
+});
+
+test("a call whose name comes after its id has both", () => {
+  const rest = chunk({ index: 0, function: { name: "weather", arguments: '{"city":"A"}' } });
+  const events = [chunk({ index: 0, id: "c1", function: { arguments: "" } }), rest];
+  const sse = relayed(PAIR, translation(PAIR, REQUEST), [new TextEncoder().encode(sseOf([...events, END]))]);
+  expect(sse).toContain('"id":"c1","name":"weather"');
+});
+
 test("a whole answer keeps its calls apart", () => {
   const calls = ["c1", "c2"].map((id) => ({ id, function: { name: "weather", arguments: "{}" } }));
   const answer = {

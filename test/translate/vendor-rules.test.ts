@@ -140,6 +140,36 @@ const CASES: Case[] = [
     {},
   ],
   [
+    "a source that the client found, and examples of a tool's arguments",
+    "messages",
+    {
+      ...tool({ type: "object" }, { input_examples: [{ a: 1 }] }),
+      messages: [
+        {
+          role: "user",
+          content: [
+            {
+              type: "search_result",
+              source: "https://a.example",
+              title: "A",
+              content: [{ type: "text", text: "Rain." }],
+              citations: { enabled: true },
+            },
+          ],
+        },
+      ],
+    },
+    ["chat", "responses", "gemini"],
+    {},
+  ],
+  [
+    "a wish for short answers",
+    "responses",
+    { input: "Hi", text: { verbosity: "low" } },
+    ["messages", "gemini"],
+    {},
+  ],
+  [
     "what OpenAI alone takes, where chat completions are reached by responses",
     "chat",
     { messages: [user], service_tier: "flex", prompt_cache_key: "k", metadata: { a: "b" } },
@@ -225,6 +255,15 @@ describe("the end of an answer", () => {
       "response.in_progress",
       "response.failed",
     ]);
+  });
+
+  test("that holds all of it is not lost", () => {
+    const output = [{ type: "message", content: [{ type: "output_text", text: "Hi" }] }];
+    const events = streamed({ from: "messages", to: "responses" }, [
+      { type: "response.created", response: { id: "r", output: [] } },
+      { type: "response.completed", response: { id: "r", status: "completed", output } },
+    ]);
+    expect(events.map(({ data }) => (data as { delta?: { text?: string } }).delta?.text)).toContain("Hi");
   });
 
   test("by a call that Gemini could not write is an error, not silence", () => {

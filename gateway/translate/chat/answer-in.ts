@@ -1,3 +1,4 @@
+import { parsedJson } from "#shared/json.ts";
 import { readProviderError } from "../error-shapes.ts";
 import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
 import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
@@ -26,12 +27,15 @@ type Seen = {
   id: string | null;
   /** How many calls have begun, and the latest one of each index. */
   calls: number;
-  latest: Map<number, { key: string; id: string }>;
+  latest: Map<number, Called>;
   images: number;
   refused: string;
   finish: Extract<ReplyStep, { kind: "stop" }> | null;
   failed: boolean;
 };
+
+/** A call whose name has come, or not yet. */
+type Called = { key: string; id: string; name: string; text: string };
 
 /** Reads a stream of chat chunks, and only the first choice: other formats cannot request more. */
 export function chatStream(stop: readonly string[]): StepReader {
@@ -91,6 +95,7 @@ function deltaSteps(seen: Seen, delta: Json | null): ReplyStep[] {
   seen.refused += refusal ?? "";
   return [
     ...thoughtSteps(seen, delta),
+    ...text("thinking", thoughtText(delta?.["content"])),
     ...text("text", contentText(delta?.["content"])),
     ...text("refusal", refusal),
     ...objectsIn(delta, "images").flatMap((image) => imageSteps(seen, image)),
@@ -117,20 +122,37 @@ function thoughtSteps(seen: Seen, delta: Json | null): ReplyStep[] {
 
 /**
  * A chunk belongs to the latest call of its index, unless it names another: Google's address in OpenAI's format and others give
- * every parallel call the index 0. Some servers give each chunk of one call an id of its own, but only the first a name.
+ * every parallel call the index 0. Some servers give each chunk of one call an id of its own, but only the first a name; others
+ * give no ids, so that a name after whole arguments is the next call's; or send the name after the id.
  */
 function callSteps(seen: Seen, call: Json, at: number): ReplyStep[] {
   const index = typeof call["index"] === "number" ? call["index"] : at;
   const called = objectMember(call, "function");
-  const [id, name] = [textIn(call, "id") ?? "", textIn(called, "name") ?? ""];
+  const [id, name, text] = [textIn(call, "id") ?? "", textIn(called, "name") ?? "", argumentsOf(called)];
   const before = seen.latest.get(index);
-  const isSame = before && (id === "" || name === "" || before.id === "" || before.id === id);
-  const lane = isSame ? before : { key: String(++seen.calls), id };
+  const isWhole = before?.id === "" && name !== "" && text !== "" && isJson(parsedJson(before.text));
+  const isSame = id === "" || name === "" || before?.id === "" || before?.id === id || before?.name === "";
+  const lane = before && isSame && !isWhole ? before : { key: String(++seen.calls), id, name: "", text: "" };
+  const isNamed = lane.name !== "";
+  lane.id ||= id;
+  lane.name ||= name;
+  lane.text += text;
   seen.latest.set(index, lane);
+  if (lane.name === "") return [];
   // Some providers give no id; the result must still find its call.
-  const open = (): OpenBlock => ({ kind: "call", id: id || `call_${seen.id}_${lane.key}`, name });
-  return seen.blocks.add(`call ${lane.key}`, { open }, argumentsOf(called));
+  const open = (): OpenBlock => ({
+    kind: "call",
+    id: lane.id || `call_${seen.id}_${lane.key}`,
+    name: lane.name,
+  });
+  return seen.blocks.add(`call ${lane.key}`, { open }, isNamed ? text : lane.text);
 }
+
+/** A thought as Mistral sends it, in a part of the content. */
+const thoughtText = (content: unknown): string | null =>
+  Array.isArray(content)
+    ? content.map((part) => contentText(isJson(part) ? part["thinking"] : null) ?? "").join("")
+    : null;
 
 /** Text, also where a provider sends it in parts. */
 function contentText(content: unknown): string | null {

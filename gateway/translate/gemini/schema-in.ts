@@ -14,13 +14,16 @@ export function jsonSchemaOf(schema: Json, depth = 0): Json {
   if (depth > DEPTH_MAX) return result;
   for (const spelled in schema) {
     const name = camelName(spelled);
-    if (!OWN.has(name)) result[RENAMED[name] ?? name] = memberOf(name, schema[spelled], depth + 1);
+    if (!OWN.has(name)) result[RENAMED.get(name) ?? name] = memberOf(name, schema[spelled], depth + 1);
   }
   return schema["nullable"] === true ? nullable(result) : result;
 }
 
 /** Names of OpenAPI's excerpt that JSON schemas write otherwise. */
-const RENAMED: Readonly<Record<string, string>> = { defs: "$defs", ref: "$ref" };
+const RENAMED = new Map([
+  ["defs", "$defs"],
+  ["ref", "$ref"],
+]);
 
 const nullable = ({ type, enum: values, anyOf, ...rest }: Json): Json => ({
   ...rest,
@@ -30,14 +33,14 @@ const nullable = ({ type, enum: values, anyOf, ...rest }: Json): Json => ({
 });
 
 /** Members that are texts there, and what they are in a JSON schema. */
-const TEXTS: Readonly<Record<string, (text: string) => unknown>> = {
-  type: (text) => text.toLowerCase(),
-  ref: (text) => text.replace("#/defs/", "#/$defs/"),
-  count: Number,
-};
+const TEXTS = new Map<string, (text: string) => unknown>([
+  ["type", (text) => text.toLowerCase()],
+  ["ref", (text) => text.replace("#/defs/", "#/$defs/")],
+  ...[...COUNTS].map((name) => [name, Number] as const),
+]);
 
 function memberOf(name: string, value: unknown, depth: number): unknown {
-  if (typeof value === "string") return TEXTS[COUNTS.has(name) ? "count" : name]?.(value) ?? value;
+  if (typeof value === "string") return TEXTS.get(name)?.(value) ?? value;
   if (name === "items" || name === "additionalProperties") return schemaOr(value, depth);
   if (name === "anyOf") return Array.isArray(value) ? value.map((one) => schemaOr(one, depth)) : value;
   if ((name === "properties" || name === "defs") && isJson(value)) {

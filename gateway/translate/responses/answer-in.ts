@@ -11,6 +11,7 @@ type Seen = {
   written: Set<string>;
   calls: number;
   refused: string;
+  began: boolean;
 };
 
 const nothingSeen = (): Seen => ({
@@ -19,6 +20,7 @@ const nothingSeen = (): Seen => ({
   written: new Set(),
   calls: 0,
   refused: "",
+  began: false,
 });
 
 /** The steps of a complete response; empty for anything else. */
@@ -95,6 +97,7 @@ type Addition = Opened & { key: string; text: string };
 
 function add(seen: Seen, { key, text, ...opened }: Addition): ReplyStep[] {
   if (text !== "") seen.written.add(key);
+  seen.began = true;
   return seen.blocks.add(key, opened, text);
 }
 
@@ -192,10 +195,14 @@ function searched(seen: Seen, item: Json, place: unknown): ReplyStep[] {
 function ending(seen: Seen, response: Json): ReplyStep[] {
   if (response["status"] === "failed") return [{ kind: "error", error: readProviderError(response) }];
   const cut = textIn(objectMember(response, "incomplete_details"), "reason");
+  // Some servers send all of it at the end.
+  const rest = objectsIn(response, "output");
+  const steps = seen.began ? [] : rest.flatMap((item, place) => wholeItem(seen, item, place));
   const { refused, calls } = seen;
   const usual = refused !== "" ? "refusal" : calls > 0 ? "tool_use" : "end_turn";
   const reason = cut === null ? usual : cut === "content_filter" ? "refusal" : "max_tokens";
   return [
+    ...steps,
     ...seen.blocks.finish(),
     { kind: "stop", reason, sequence: null, explanation: refused === "" ? null : refused },
     { kind: "end" },
