@@ -358,6 +358,8 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await said.getByText("Requests per minute: Enter a whole number.").waitFor();
     await said.getByText("Budget, USD: Enter an amount of 0 or more, such as 12.50.").waitFor();
     expect(await page.evaluate("document.activeElement.labels[0].textContent")).toContain("Name");
+    // What is wrong is readable on dark, too.
+    await expectFit(reader);
     await dialog().getByRole("combobox", { name: "Team" }).fill("plat");
     await page.getByRole("option", { name: "platform" }).click();
     await open("/settings/providers?add=provider", "Providers");

@@ -32,7 +32,7 @@ export function usd(value: Figure): string {
   const size = Math.abs(Number(value));
   if (size === 0) return CENTS.format(0);
   if (size < 0.00005) return `< ${SMALL.format(0.0001)}`;
-  return (size < 1 ? SMALL : CENTS).format(decimalText(value));
+  return (size < 1 ? SMALL : CENTS).format(decimalText(value)).replace("-", "−");
 }
 
 /** For axes and large figures: `$10,620`. */

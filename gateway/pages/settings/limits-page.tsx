@@ -4,7 +4,7 @@ import type { PersonView } from "#shared/admin/people.ts";
 import type { TeamView } from "#shared/admin/teams.ts";
 import { BudgetBar } from "../parts/budget-bar.tsx";
 import { utcDay } from "../parts/dates.ts";
-import { count, percent } from "../parts/format.ts";
+import { count, percent, plainUsd } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { numberColumn, textColumn } from "./cells.tsx";
@@ -17,7 +17,7 @@ import { TEAMS } from "./team-facts.tsx";
 type Budgeted = { budget_usd?: string | number | null; budget_period?: string | null };
 
 const budget = ({ budget_usd: usd, budget_period: period }: Budgeted): string | null =>
-  usd == null ? null : `$${usd} a ${period ?? "month"}`;
+  usd == null ? null : `${plainUsd(usd)} a ${period ?? "month"}`;
 
 const NO_LIMIT = "no limit";
 

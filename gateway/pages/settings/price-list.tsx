@@ -4,7 +4,7 @@ import type { PriceChanges, PriceChangeView } from "#shared/admin/price-changes.
 import { sendJson } from "../data/api.ts";
 import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
-import { counted } from "../parts/format.ts";
+import { counted, plainUsd } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Fault } from "../parts/states.tsx";
@@ -106,7 +106,7 @@ const COLUMNS: readonly Column<PriceChangeView>[] = [
       <div className="changes">
         {differing(before, after).map(([name, old, now]) => (
           <div key={name}>
-            {name.replaceAll("_", " ")}: {old === undefined ? "" : `${old} → `}
+            {name.replace("_mtok", ", per million").replaceAll("_", " ")}: {old && `${old} → `}
             {now ?? "none"}
           </div>
         ))}
@@ -116,7 +116,11 @@ const COLUMNS: readonly Column<PriceChangeView>[] = [
   momentColumn("seen", "Seen", { of: ({ seen_at: at }) => at, none: "" }),
 ];
 
-/** The members that differ, as the list writes them. */
+/** Amounts as money; what is more than an amount as the list writes it. */
+const textOf = (price: unknown): string | undefined =>
+  typeof price === "number" ? plainUsd(price) : JSON.stringify(price);
+
+/** The members that differ. */
 function differing(
   before: unknown,
   after: unknown,
@@ -125,7 +129,7 @@ function differing(
     typeof prices === "object" && prices !== null ? { ...prices } : {};
   const [old, now] = [membersOf(before), membersOf(after)];
   return [...new Set([...Object.keys(old), ...Object.keys(now)])].flatMap((name) => {
-    const texts = [JSON.stringify(old[name]), JSON.stringify(now[name])] as const;
+    const texts = [textOf(old[name]), textOf(now[name])] as const;
     return texts[0] === texts[1] ? [] : [[name, ...texts]];
   });
 }

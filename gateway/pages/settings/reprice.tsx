@@ -7,7 +7,7 @@ import { plural } from "#shared/plural.ts";
 import { sendJson } from "../data/api.ts";
 import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
-import { count, counted } from "../parts/format.ts";
+import { count, counted, decimalsOf } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Fault } from "../parts/states.tsx";
@@ -135,7 +135,9 @@ function Sums({ kind, sums, children }: { kind: Kind; sums: Answer; children: Re
         <DataTable
           label="What changes"
           sortName="restate.sort"
-          columns={DIFFERENCES}
+          columns={differences(
+            decimalsOf(AMOUNTS.flatMap((name) => sums.differences?.map((it) => it[name]) ?? [])),
+          )}
           rows={sums.differences}
           rowKey={({ month, team, model }) => [month, team, model].join("\n")}
         />
@@ -145,25 +147,24 @@ function Sums({ kind, sums, children }: { kind: Kind; sums: Answer; children: Re
   );
 }
 
-const money = (
-  name: "old_cost_usd" | "new_cost_usd" | "difference_usd",
-  head: string,
-): Column<DifferenceView> => ({
+const AMOUNTS = ["old_cost_usd", "new_cost_usd", "difference_usd"] as const;
+
+const money = (name: (typeof AMOUNTS)[number], head: string, decimals: number): Column<DifferenceView> => ({
   id: name,
   head,
   isNumber: true,
   sort: (row) => Number(row[name]),
-  cell: (row) => <Money value={row[name]} whole />,
+  cell: (row) => <Money value={row[name]} whole={decimals} />,
 });
 
-const DIFFERENCES: readonly Column<DifferenceView>[] = [
+const differences = (decimals: number): Column<DifferenceView>[] => [
   textColumn("month", "Month", { of: ({ month }) => month }),
   textColumn("team", "Team", { of: ({ team }) => team, none: "no team" }),
   textColumn("model", "Model", { of: ({ model }) => model }),
   numberColumn("records", "Calls", { of: ({ records }) => count(records), by: ({ records }) => records }),
-  money("old_cost_usd", "Before"),
-  money("new_cost_usd", "After"),
-  money("difference_usd", "Difference"),
+  money("old_cost_usd", "Before", decimals),
+  money("new_cost_usd", "After", decimals),
+  money("difference_usd", "Difference", decimals),
 ];
 
 /** `children` makes the button for what a dry run has shown. */

@@ -2,6 +2,7 @@ import type { CommitmentUse, CommitmentView, SeatUse, SeatView, UsedSeat } from 
 import { useJson } from "../data/use-json.ts";
 import { type Column, DataTable } from "../parts/data-table.tsx";
 import { isoDay } from "../parts/dates.ts";
+import { inUnit } from "../parts/format.ts";
 import { Panel } from "../parts/page-head.tsx";
 import { momentColumn, moneyColumn, numberColumn, textColumn } from "./cells.tsx";
 import { COMMITMENT, SEAT } from "./forms/bill-forms.ts";
@@ -19,10 +20,7 @@ const SEATS: ResourceFacts<SeatView> = {
     textColumn("person", "Person", { of: ({ person }) => person }),
     textColumn("vendor", "Vendor", { of: ({ vendor }) => vendor }),
     textColumn("plan", "Plan", { of: ({ plan }) => plan }),
-    numberColumn("monthly", "A month", {
-      of: ({ monthly_usd }) => `$${monthly_usd}`,
-      by: ({ monthly_usd }) => Number(monthly_usd),
-    }),
+    moneyColumn("monthly", "A month", ({ monthly_usd }) => monthly_usd),
     textColumn("from", "From", { of: ({ effective_from }) => day(effective_from) }),
     textColumn("to", "Until", { of: ({ effective_to: to }) => to && day(to), none: "no end" }),
   ],
@@ -60,7 +58,7 @@ function UsedSeats({ month }: { month: string }) {
   const summary = data.vendors.map(({ vendor, seats, used, unused_usd: unused }) =>
     used === null
       ? `${vendor}: ${seats}`
-      : `${vendor}: ${used} of ${seats} used, $${Number(unused).toFixed(2)} unused`,
+      : `${vendor}: ${used} of ${seats} used, ${inUnit("USD", unused ?? 0)} unused`,
   );
   return (
     <Panel title="Who uses their seat" sub={`${summary.join(" · ")}.`}>
@@ -87,19 +85,13 @@ const COMMITMENTS: ResourceFacts<Commitment> = {
     textColumn("covers", "Covers", {
       of: ({ provider, models }) => `${provider} ${models?.join(", ") ?? ""}`,
     }),
-    numberColumn("paid", "Paid", {
-      of: ({ amount_usd }) => `$${amount_usd}`,
-      by: ({ amount_usd }) => Number(amount_usd),
-    }),
+    moneyColumn("paid", "Paid", ({ amount_usd }) => amount_usd),
     textColumn("time", "Time", {
       of: ({ effective_from: from, effective_to: to }) => `${day(from)} to ${day(to)}`,
     }),
-    numberColumn("covered", "Covered", {
-      of: ({ covered_usd: usd = null }) => usd && `$${Number(usd).toFixed(2)}`,
-      by: ({ covered_usd: usd }) => Number(usd ?? 0),
-    }),
+    moneyColumn("covered", "Covered", ({ covered_usd = "0" }) => covered_usd),
     numberColumn("left", "Left", {
-      of: ({ left_usd: usd = null }) => usd && `$${Number(usd).toFixed(2)}`,
+      of: ({ left_usd: usd = null }) => usd && inUnit("USD", usd),
       by: ({ left_usd: usd }) => Number(usd ?? 0),
     }),
   ],

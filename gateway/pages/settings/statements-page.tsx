@@ -36,14 +36,9 @@ const countsIn =
 
 const MONEY = { cost_usd: "Cost", list_cost_usd: "List cost", savings_usd: "Saved" } as const;
 
-/** Decimals that all amounts have, so that they stand below each other. */
-const decimalsIn = ({ lines, total }: MonthStatement): number =>
-  decimalsOf([total, ...lines].flatMap((it) => [it.cost_usd ?? 0, it.list_cost_usd ?? 0]));
-
 const columnsOf = (it: MonthStatement): Column<Line>[] => {
   const { by, total } = it;
   const counts = countsIn(total);
-  const decimals = decimalsIn(it);
   return [
     {
       id: "name",
@@ -57,6 +52,7 @@ const columnsOf = (it: MonthStatement): Column<Line>[] => {
       foot: "Total",
     },
     ...(["cost_usd", "list_cost_usd", "savings_usd"] as const).map((id) => {
+      const decimals = decimalsOf([total, ...it.lines].map((line) => line[id] ?? 0));
       const money = (line: Line | MonthStatement["total"]) => (
         <Money value={line[id]} floor={id === "cost_usd" && line.floor} whole={decimals} />
       );
