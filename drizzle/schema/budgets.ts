@@ -1,6 +1,6 @@
 import { index, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
 import type { BudgetScope, PeriodName } from "#shared/admin/budgets.ts";
-import { changedColumns, exact, label, org } from "./columns.ts";
+import { changedColumns, exact, instant, label, org } from "./columns.ts";
 import type { KeyLimits, Unpriced } from "./keys.ts";
 
 /** The limits of a key, or of something else that calls count in. */
@@ -23,8 +23,8 @@ export type Budget = Pick<Limits, "budget_usd" | "budget_period" | "unpriced" | 
 
 /**
  * Budgets of their own; those of teams, people and keys are with these. What is spent on a route, a tag or the
- * organisation is booked under `account` in `key_spend` while a budget names it, and summed up from the records of the
- * current periods when it is made (by triggers in the migration).
+ * organisation is booked under `account` in `key_spend` while a budget names it (by triggers in the migration), and what was spent before
+ * is summed up from the records of the longest period (gateway/stores/past-spend.ts).
  */
 export const budgets = pgTable(
   "budgets",
@@ -43,6 +43,8 @@ export const budgets = pgTable(
     thresholds: smallint("thresholds").array().notNull(),
     unpriced: label("unpriced").$type<Unpriced>().notNull(),
     whenAway: label("when_away").$type<"local" | "refuse">().notNull(),
+    /** Null: what was spent before it was made, or moved to its account, is not counted yet. */
+    pastSummedAt: instant("past_summed_at"),
     ...changedColumns,
   },
   (table) => [

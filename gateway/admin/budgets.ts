@@ -18,6 +18,8 @@ import { type BudgetInForce, budgetsInForce } from "../stores/budgets.ts";
 import { budgetForecasts } from "../stores/day-costs.ts";
 import { type BudgetRow, budgetRows } from "../stores/named-budgets.ts";
 import { patchedRow } from "../stores/named-rows.ts";
+import { sumPastSpend } from "../stores/past-spend.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { estimateOf } from "./forecast.ts";
@@ -45,6 +47,7 @@ export const adminBudgets = (deps: AdminDeps) =>
     audit: { set: "budget.set", deleted: "budget.deleted" },
     made: ({ name, body, now }) => changed(newBudget(name, now), body, now),
     patched: ({ current, body, now }) => changed(current, body, now),
+    saved: () => withStoreErrors(() => sumPastSpend(deps.database)),
     view: ({ name, createdAt, updatedAt, ...row }) => ({
       name,
       ...termsOf({ ...row, on: { kind: row.kind, id: row.scopeId }, budgetUsd: row.amountUsd }),
@@ -91,6 +94,7 @@ const newBudget = (name: string, now: Date): BudgetRow => ({
   thresholds: THRESHOLDS,
   unpriced: "refuse",
   whenAway: "local",
+  pastSummedAt: null,
   createdAt: now.toISOString(),
   updatedAt: now.toISOString(),
 });

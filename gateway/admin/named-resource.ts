@@ -58,6 +58,8 @@ export type ResourceFacts<Row extends Named, Body extends { name: string }, Patc
   /** Refuses a row that may not be saved. @throws GatewayError invalid_request */
   checkRow?(row: Row, deps: AdminDeps): Promise<void>;
   view(row: Row, deps: AdminDeps): View;
+  /** What is done after a row is saved, before the answer. */
+  saved?(): Promise<void>;
 };
 
 type Edit<Current, Body> = { name: string; current: Current; body: Body; now: Date };
@@ -79,19 +81,20 @@ export function namedResource<Row extends Named, Body extends { name: string }, 
     .delete("/:name", ({ params, origin }) => remove(params.name, origin), docs.remove);
 }
 
+/** The body, with a name that may be left out. */
+type PutOf<Body> = SchemaOf<Omit<Body, "name"> & { name?: string }>;
+
 function stepsOf<Row extends Named, Body extends { name: string }, Patch, View>(
   deps: AdminDeps,
   it: ResourceFacts<Row, Body, Patch, View>,
 ) {
-  const { store } = it;
-  // The body, with a name that may be left out.
-  const put = putOf(it.schemas.body) as SchemaOf<Omit<Body, "name"> & { name?: string }>;
-  const schemas = { ...it.schemas, put };
+  const { store, saved: after } = it;
+  const schemas = { ...it.schemas, put: putOf(it.schemas.body) as PutOf<Body> };
   const view = (row: Row): View => it.view(row, deps);
 
   const entries = auditEntriesOf(deps, it);
-  const save = (name: string, origin: Origin, next: (current: Row | null, now: Date) => Row) =>
-    saveChange(deps, origin, async (tx, audit) => {
+  const save = async (name: string, origin: Origin, next: (current: Row | null, now: Date) => Row) => {
+    const saved = await saveChange(deps, origin, async (tx, audit) => {
       const current = await store.find(tx, name);
       const row = next(current, deps.clock.now());
       await it.checkRow?.(row, deps);
@@ -99,6 +102,8 @@ function stepsOf<Row extends Named, Body extends { name: string }, Patch, View>(
       for (const entry of entries(name, current, row)) await audit(entry);
       return { row, isNew: !current };
     });
+    return after ? after().then(() => saved) : saved;
+  };
 
   return {
     async list(request: Request): Promise<Page<View>> {

@@ -6,6 +6,7 @@ import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import { ALERT_KINDS, type AlertKind } from "#shared/admin/alerts.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import { sumPastSpend } from "../stores/past-spend.ts";
 import type { Sealer } from "../stores/seal.ts";
 import {
   type AlertFinding,
@@ -46,6 +47,8 @@ type Looked = Partial<Record<AlertKind, number>>;
 
 /** One round: stores what alerts are to report, by one gateway at a time, and sends it. */
 export async function doAlerts(deps: AlertDeps, looked: Looked = {}): Promise<void> {
+  // Of a budget whose gateway ended before it was done.
+  await sumPastSpend(deps.database);
   const on = await enabledAlerts(deps.database.db);
   if (on.length === 0) return;
   await deps.database.db.transaction(async (tx) => {

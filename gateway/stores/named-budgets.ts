@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
 import { budgets, type SharedBudget } from "#drizzle/schema/budgets.ts";
 import { keys } from "#drizzle/schema/keys.ts";
@@ -20,9 +20,9 @@ export const budgetRows = {
   /** Finds the account of what it is on. @throws GatewayError invalid_request if that does not exist. */
   write: async (tx: Transaction, row: BudgetRow): Promise<void> => {
     const account = await accountOf(tx, row);
-    // A new one sums up the records of three months.
-    await tx.execute(sql`set local statement_timeout = '5min'`);
-    await rows.write(tx, { ...row, account });
+    const before = await rows.find(tx, row.name);
+    const pastSummedAt = before?.account === account ? before.pastSummedAt : null;
+    await rows.write(tx, { ...row, account, pastSummedAt });
   },
 };
 

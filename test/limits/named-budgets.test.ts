@@ -1,15 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { type Database, openDatabase } from "#drizzle/database.ts";
+import { connect, type Database, openDatabase } from "#drizzle/database.ts";
+import { batches } from "#drizzle/schema/batches.ts";
+import { requests } from "#drizzle/schema/records.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { parsePico } from "#gateway/limits/money.ts";
 import { budgetPeriodAt } from "#gateway/limits/window.ts";
 import { openLimiter } from "#gateway/stores/limits/limiter.ts";
 import { loadSharedBudgets } from "#gateway/stores/named-budgets.ts";
+import { sumPastSpend } from "#gateway/stores/past-spend.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
+import { recordAt } from "#test/admin/records.ts";
 import { keptLog } from "#test/support/embedded.ts";
 import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 import { doneVendor, priceCent } from "./cent-vendor.ts";
 import { callOnce } from "./world.ts";
@@ -27,7 +32,7 @@ beforeAll(async () => {
   upstream = await doneVendor();
   gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
   for (const model of ["gpt-cent", "gpt-direct"]) await priceCent(gateway, model);
-  connected = openDatabase(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  connected = openDatabase(gateway.databaseUrl, { name: "test", max: 3, statementTimeoutMs: 60_000 });
   for (const name of ["narrow", "wide"]) {
     await gateway.admin("PUT", `/routes/${name}`, {
       surface: "chat",
@@ -227,4 +232,70 @@ test("gateways share a budget to the cent, and a batch reserves in the budgets o
     expect.stringContaining('The budget of the tag "batched", named "batched",'),
   ]);
   expect(upstream.seen).toHaveLength(seen);
+});
+
+test("a batch over several routes counts in the budget of each, also in one that is made later, and with its new cost", async () => {
+  const { id: keyId } = await key("of several");
+  const at = new Date().toISOString();
+  const recordId = newId();
+  await connected.db.insert(batches).values({
+    ...{
+      id: "batch_several",
+      kind: "lines",
+      keyId,
+      provider: "chat-vendor",
+      endpoint: "/v1/chat/completions",
+    },
+    ...{ completionWindow: "24h", status: "completed", facts: {}, createdAt: at, recordId, startedAt: at },
+    ...{ routes: ["first", "second", "third"], models: ["gpt-cent"], client: "x", tags: [], nextCheckAt: at },
+  });
+  for (const name of ["first", "second", "third"])
+    await gateway.admin("PUT", `/routes/${name}`, {
+      surface: "chat",
+      provider: "chat-vendor",
+      model: "gpt-cent",
+    });
+  await budget("of-first", { kind: "route", id: "first" });
+  const facts = { id: recordId, keyId, channel: "batch", route: "(several)", costUsd: "0.25" } as const;
+  await connected.db.insert(requests).values(recordAt(at, facts));
+  await budget("of-second", { kind: "route", id: "second" });
+  expect([await usedOf("of-first"), await usedOf("of-second")]).toEqual(["0.25", "0.25"]);
+  await connected.sql`update requests set cost_usd = 0.5 where id = ${recordId}`;
+  expect([await usedOf("of-first"), await usedOf("of-second")]).toEqual(["0.5", "0.5"]);
+});
+
+test("while the past of a new budget is summed up, records are stored, and each counts once", async () => {
+  const { id: keyId } = await key("slow past");
+  const store = (costUsd: string) =>
+    connected.db
+      .insert(requests)
+      .values(recordAt(new Date().toISOString(), { keyId, costUsd, tags: ["past"] }));
+  await store("1");
+  const locking = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const go = Promise.withResolvers<void>();
+  // The sum waits for this lock, and writers do not.
+  const held = locking.begin(async (tx) => {
+    await tx`lock table tool_calls in access exclusive mode`;
+    await go.promise;
+  });
+  const made = budget("past", { kind: "tag", id: "past" }, { mode: "soft" });
+  await until(async () => {
+    const waiting =
+      await connected.sql`select 1 from pg_locks where relation = 'tool_calls'::regclass and not granted`;
+    return waiting.length > 0;
+  });
+  await store("2");
+  const [row] = await connected.sql`select past_summed_at from budgets where name = 'past'`;
+  expect(row?.["past_summed_at"]).toBeNull();
+  go.resolve();
+  await Promise.all([held, made]);
+  await locking.end();
+  expect(await usedOf("past")).toBe("3");
+  // A second budget on the same tag, and one whose gateway ended before it was done.
+  await budget("past-again", { kind: "tag", id: "past" }, { mode: "soft" });
+  expect([await usedOf("past"), await usedOf("past-again")]).toEqual(["3", "3"]);
+  await connected.sql`update budgets set past_summed_at = null where scope_id = 'past'`;
+  await connected.sql`delete from key_spend where key_id = (select account from budgets where name = 'past')`;
+  await sumPastSpend(connected);
+  expect([await usedOf("past"), await usedOf("past-again")]).toEqual(["3", "3"]);
 });
