@@ -1,4 +1,4 @@
-import { type Prompt, plainText } from "./prompt.ts";
+import { type Prompt, type PromptTurn, plainText } from "./prompt.ts";
 import { keepOwnThoughts, type ThoughtsFacts } from "./thoughts.ts";
 
 /** The formats whose vendors want a question besides the instructions. */
@@ -9,16 +9,14 @@ const MARKS_MAX = 4;
 /** Brings a prompt into the form that its vendor demands, where that takes nothing from it. */
 export function prepare(prompt: Prompt, to: string, thoughts: ThoughtsFacts): void {
   keepOwnThoughts(prompt, thoughts);
-  const last = prompt.turns.at(-1);
-  const isBlank = last?.parts.every((part) => part.kind === "text" && part.text.trim() === "");
-  // Nothing to continue.
-  if (last?.role === "assistant" && isBlank) {
-    last.at.drop();
-    prompt.turns.pop();
-  }
+  prompt.turns = prompt.turns.filter((turn) => turn.role !== "assistant" || !isBlank(turn) || turn.at.drop());
   if (WANTS_QUESTION.includes(to)) askSomething(prompt, to);
   keepLastMarks(prompt);
 }
+
+/** An answer without content, which says nothing, and which several vendors refuse. */
+const isBlank = ({ parts }: PromptTurn): boolean =>
+  parts.every((part) => part.kind === "text" && part.text.trim() === "");
 
 /** Instructions alone are the question, and Anthropic's user speaks first. */
 function askSomething({ turns }: Prompt, to: string): void {

@@ -24,3 +24,17 @@ export function urlOfSource(source: ContentSource, at: BodyPlace): string {
   if (source.kind === "data") return `data:${source.mediaType};base64,${source.data}`;
   throw inexpressible(at);
 }
+
+/** Names of OpenAI's for formats of sound, where they differ from those of media types. */
+const SOUNDS = new Map([
+  ["mpeg", "mp3"],
+  ["x-wav", "wav"],
+  ["wave", "wav"],
+]);
+
+/** The format of sound in a source; null for any other. */
+export function soundIn(source: ContentSource): { data: string; format: string } | null {
+  if (source.kind !== "data" || !source.mediaType.startsWith("audio/")) return null;
+  const name = source.mediaType.slice("audio/".length);
+  return { data: source.data, format: SOUNDS.get(name) ?? name };
+}

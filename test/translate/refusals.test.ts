@@ -49,11 +49,6 @@ describe("what the provider's format has no place for is refused by its name", (
     [MESSAGES, { tools: [{ type: "web_search_20250305", name: "web_search" }] }, "tools[0].type"],
     [
       MESSAGES,
-      { context_management: { edits: [{ type: "clear_tool_uses_20250919" }] } },
-      "context_management.edits[0]",
-    ],
-    [
-      MESSAGES,
       user([{ type: "document", source: { type: "url", url: "https://example.com/a.pdf" } }]),
       "messages[0].content[0]",
     ],
@@ -74,7 +69,7 @@ describe("what the provider's format has no place for is refused by its name", (
     [RESPONSES, { truncation: "auto" }, "truncation"],
     [RESPONSES, { tools: [{ type: "web_search" }] }, "tools[0].type"],
     [RESPONSES, { include: ["message.output_text.logprobs"] }, "include[0]"],
-    [RESPONSES, { input: [{ type: "item_reference", id: "msg_1" }] }, "input[0].type"],
+    [RESPONSES, { input: [{ type: "item_reference", id: "msg_1" }] }, "input[0].id"],
     [
       RESPONSES,
       { input: [{ role: "user", content: [{ type: "input_image", file_id: "f" }] }] },
@@ -224,6 +219,11 @@ describe("what means nothing to the other format is left out and counted, and th
       MESSAGES,
       { thinking: { type: "disabled" }, metadata: { user_id: '{"session_id":"s"}' }, route: "r" },
       "",
+    ],
+    [
+      MESSAGES,
+      { context_management: { edits: [{ type: "clear_tool_uses_20250919" }] } },
+      "context_management",
     ],
     [RESPONSES, { metadata: {}, store: false, truncation: "disabled" }, "metadata truncation"],
     [RESPONSES, { client_metadata: {}, top_logprobs: 0 }, "client_metadata top_logprobs"],

@@ -163,6 +163,71 @@ const CASES: Case[] = [
     {},
   ],
   [
+    "sound",
+    "chat",
+    {
+      messages: [
+        { role: "user", content: [{ type: "input_audio", input_audio: { data: "aGk=", format: "mp3" } }] },
+      ],
+    },
+    ["gemini"],
+    { contents: [{ parts: [{ inlineData: { mimeType: "audio/mp3", data: "aGk=" } }] }] },
+  ],
+  [
+    "Google's sound",
+    "gemini",
+    { contents: [{ role: "user", parts: [{ inlineData: { mimeType: "audio/mpeg", data: "aGk=" } }] }] },
+    ["chat"],
+    { messages: [{ content: [{ type: "input_audio", input_audio: { data: "aGk=", format: "mp3" } }] }] },
+  ],
+  [
+    "an empty result",
+    "messages",
+    { ...ask, messages: [user, calls("a"), result("a", "")] },
+    ["gemini"],
+    { contents: [{}, {}, { parts: [{ functionResponse: { response: { output: "" } } }] }] },
+  ],
+  [
+    "an empty answer in between",
+    "messages",
+    { ...ask, messages: [user, { role: "assistant", content: "" }, user] },
+    ["chat"],
+    { messages: [user, user] },
+  ],
+  [
+    "Mistral's thoughts",
+    "chat",
+    {
+      messages: [
+        user,
+        {
+          role: "assistant",
+          content: [
+            { type: "thinking", thinking: [{ type: "text", text: "Hm." }] },
+            { type: "text", text: "Hi." },
+          ],
+        },
+        user,
+      ],
+    },
+    ["messages", "gemini", "responses"],
+    {},
+  ],
+  [
+    "an effort beside a low limit of output",
+    "chat",
+    { messages: [user], reasoning_effort: "high", max_tokens: 500 },
+    ["messages"],
+    {},
+  ],
+  [
+    "a schema by the name of the betas",
+    "messages",
+    { ...ask, output_format: { type: "json_schema", schema: CLOSED } },
+    ["chat"],
+    { response_format: { json_schema: { schema: CLOSED, strict: true } } },
+  ],
+  [
     "a wish for short answers",
     "responses",
     { input: "Hi", text: { verbosity: "low" } },
@@ -178,13 +243,17 @@ const CASES: Case[] = [
   ],
 ];
 
+const CLAUDES = ["claude-opus-4-6", "claude-sonnet-4-5", "claude-3-5-haiku-20241022"];
+
 test.each(
   CASES.flatMap(([name, from, request, targets, expected]) =>
     targets.map((to) => [name, { from, to }, request, expected] as const),
   ),
 )("%s (%j)", (_name, pair, request, expected) => {
-  const sent = jsonOf(translation(pair, request).body) as Sent;
-  expect([REFUSALS[pair.to](sent), sent]).toMatchObject([null, expected]);
+  for (const model of pair.to === "messages" ? CLAUDES : [undefined]) {
+    const sent = jsonOf(translation(pair, request, model ? { model } : {}).body) as Sent;
+    expect([REFUSALS[pair.to](sent), sent]).toMatchObject([null, expected]);
+  }
 });
 
 test("a thought of another vendor's alone leaves no empty message", () => {

@@ -28,7 +28,11 @@ export const answerContent = (value: unknown, at: BodyPlace): Part[] => contentP
 
 function contentParts(value: unknown, at: BodyPlace, otherwise: MemberReader): Part[] {
   if (typeof value === "string") return [plainText(value, at)];
-  return objectsAt(value, at).map((part) => chatPart(part, otherwise));
+  return objectsAt(value, at).flatMap((part) => {
+    // Mistral's, which no other vendor reads.
+    const isThought = part.object["type"] === "thinking" && otherwise === dropped;
+    return isThought ? (part.at.drop() ?? []) : [chatPart(part, otherwise)];
+  });
 }
 
 function chatPart({ object, at }: LocatedBody, otherwise: MemberReader): Part {
@@ -40,8 +44,10 @@ function chatPart({ object, at }: LocatedBody, otherwise: MemberReader): Part {
       return imagePart(object, at);
     case "file":
       return filePart(object, at);
+    case "input_audio":
+      return soundPart(object, at);
     default:
-      throw inexpressible(at, "only text, image_url and file parts can be");
+      throw inexpressible(at, "only text, image_url, input_audio and file parts can be");
   }
 }
 
@@ -100,6 +106,20 @@ function filePart(object: Json, at: BodyPlace): Part {
     cache,
     at,
   };
+}
+
+function soundPart(object: Json, at: BodyPlace): Part {
+  const sound = { data: "", format: "" };
+  readObject(object, at, {
+    type: ignored,
+    input_audio: (value, place) =>
+      readObject(value, place, {
+        data: into(sound, "data", textAt),
+        format: into(sound, "format", textAt),
+      }),
+  });
+  const source = { kind: "data", mediaType: `audio/${sound.format}`, data: sound.data } as const;
+  return { kind: "document", source, title: null, cache: null, at };
 }
 
 /** A file's data: a `data:` URL, or bare base64 of a PDF. */

@@ -2,10 +2,10 @@ import type { Json } from "../exact-json.ts";
 import { inexpressible } from "../members.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOf } from "../reasoning.ts";
-import { urlOfSource } from "../sources.ts";
 import { NO_THOUGHT, type ThoughtsFacts } from "../thoughts.ts";
 import { fittingId } from "../tool-names.ts";
 import { toolSchema } from "../tool-schema.ts";
+import { contentOf, isMarked, markOf } from "./content-out.ts";
 import { detailsIn } from "./reasoning-details.ts";
 
 /** Facts about the provider that the writer needs. */
@@ -118,12 +118,6 @@ function systemContent(parts: readonly Part[], marks: boolean): string | object[
   return isMarked(parts, marks) ? contentOf(parts, marks) : textsOf(parts).join("\n\n");
 }
 
-const isMarked = (parts: readonly Part[], marks: boolean): boolean =>
-  marks && parts.some((part) => "cache" in part && part.cache);
-
-const markOf = (part: Part, marks: boolean): object =>
-  marks && "cache" in part && part.cache ? { cache_control: part.cache } : {};
-
 function assistantMessage(parts: readonly Part[], dialect: ChatDialect): object {
   const { thoughts, cacheMarks = false } = dialect;
   const calls: object[] = [];
@@ -182,41 +176,6 @@ function toolMessage(result: PartOf<"result">, dialect: ChatDialect): object {
   const mark = markOf([result, ...parts].find((part) => isMarked([part], marks)) ?? result, marks);
   const marked = Object.keys(mark).length > 0 ? [{ type: "text", text: content, ...mark }] : content;
   return { role: "tool", tool_call_id: idOf(callId, dialect), content: marked };
-}
-
-function contentOf(parts: readonly Part[], marks: boolean): string | object[] {
-  const [only] = parts;
-  if (parts.length === 0) return "";
-  if (parts.length === 1 && only?.kind === "text" && !isMarked(parts, marks)) return only.text;
-  return parts.map((part) => ({ ...contentPart(part), ...markOf(part, marks) }));
-}
-
-function contentPart(part: Part): object {
-  switch (part.kind) {
-    case "text":
-      return { type: "text", text: part.text };
-    case "image":
-      return { type: "image_url", image_url: { url: urlOfSource(part.source, part.at) } };
-    case "document":
-      return documentPart(part);
-    case "thinking":
-    case "redacted":
-    case "extra":
-    case "call":
-    case "result":
-      throw inexpressible(part.at);
-  }
-}
-
-function documentPart({ source, title, at }: PartOf<"document">): object {
-  if (source.kind === "text") {
-    return { type: "text", text: title === null ? source.text : `${title}\n\n${source.text}` };
-  }
-  if (source.kind === "url") throw inexpressible(at, "a document must be in the request itself");
-  return {
-    type: "file",
-    file: { filename: title ?? "document.pdf", file_data: urlOfSource(source, at) },
-  };
 }
 
 const toolOf = ({ name, description, schema, strict }: Tool) => ({

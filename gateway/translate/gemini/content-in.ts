@@ -172,10 +172,10 @@ function fileData(value: unknown, at: BodyPlace): Part[] {
 
 function partOf({ mimeType, name }: Media, source: ContentSource, at: BodyPlace): Part {
   if (mimeType.startsWith("image/")) return { kind: "image", source, cache: null, at };
-  if (mimeType === "application/pdf" || mimeType.startsWith("text/")) {
+  if (/^(?:application\/pdf$|text\/|audio\/)/.test(mimeType)) {
     return { kind: "document", source, title: name, cache: null, at };
   }
-  throw inexpressible(at, "only images, PDFs and texts can be");
+  throw inexpressible(at, "only images, PDFs, texts and sound can be");
 }
 
 const mediaReaders = { inlineData, fileData };

@@ -146,7 +146,8 @@ function responsePart({ callId, parts, failed, at }: PartOf<"result">, names: Re
   const name = names.get(callId);
   if (name === undefined) throw inexpressible(at, "no call before it has its id");
   const text = parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
-  const said = text === "" && parts.length > 0 ? "The result is in the next part." : text;
+  const said =
+    text === "" && parts.some(({ kind }) => kind !== "text") ? "The result is in the next part." : text;
   return { functionResponse: { id: callId, name, response: { [failed ? "error" : "output"]: said } } };
 }
 

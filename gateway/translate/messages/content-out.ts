@@ -73,7 +73,7 @@ function documentSource(source: ContentSource, at: BodyPlace): object {
   if (source.mediaType.startsWith("text/")) {
     return { type: "text", media_type: "text/plain", data: Buffer.from(source.data, "base64").toString() };
   }
-  throw inexpressible(at, "a document must be a PDF or text");
+  throw inexpressible(at, "a file must be a PDF or text");
 }
 
 /** The form of a tool call's id in the messages format. */

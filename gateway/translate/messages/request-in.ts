@@ -63,6 +63,8 @@ const LEFT_OUT: MemberReaders = {
   // The vendor's own capacity, and figures about its cache: the answer is the same.
   service_tier: dropped,
   diagnostics: dropped,
+  // A wish: the conversation stays as long as it is.
+  context_management: dropped,
   speed: neutral("standard"),
 };
 
@@ -92,7 +94,8 @@ const readersFor = (prompt: Prompt): MemberReaders => ({
   tool_choice: (value, at) => readToolChoice(objectAt(value, at), at, prompt),
   thinking: (value, at) => readThinking(objectAt(value, at), at, prompt),
   output_config: (value, at) => readOutput(objectAt(value, at), at, prompt),
-  context_management: (value, at) => readContextManagement(objectAt(value, at), at),
+  // As betas name it.
+  output_format: (value, at) => readOutput({ format: value }, at, prompt),
 });
 
 /** A message of which nothing is left is left out. */
@@ -161,17 +164,5 @@ function readOutput(config: Json, at: BodyPlace, prompt: Prompt): void {
       const strict = isClosed(schema);
       return { kind: "schema", name: "output", description: null, schema, strict, at: place };
     }),
-  });
-}
-
-/** Edits of the context that take out reasoning of earlier turns, which is never sent in another format anyway. */
-function readContextManagement(management: Json, at: BodyPlace): void {
-  readObject(management, at, {
-    edits: (value, place) => {
-      for (const { object, at: where } of objectsAt(value, place)) {
-        const { type } = object;
-        if (typeof type !== "string" || !type.startsWith("clear_thinking_")) throw inexpressible(where);
-      }
-    },
   });
 }

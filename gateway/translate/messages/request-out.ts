@@ -1,5 +1,5 @@
 import type { Json } from "../exact-json.ts";
-import { inexpressible, leaveOutExtras, lose } from "../members.ts";
+import { inexpressible, leaveOutExtras } from "../members.ts";
 import type { Effort, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { messagesSearch } from "../web-search.ts";
 import { claudeFacts } from "./claude-models.ts";
@@ -153,12 +153,9 @@ function reasoningOf(prompt: Prompt, model: string, maxTokens: number): Reasonin
   if (!claudeFacts(model).budgeted) {
     return { thinking: thinks ? { type: "adaptive" } : null, effort: effort.value };
   }
-  if (!thinks) {
+  // A budget needs an output limit above the least one.
+  if (!thinks || maxTokens <= BUDGET_MIN) {
     effort.at.drop();
-    return NONE;
-  }
-  if (maxTokens <= BUDGET_MIN) {
-    lose(effort.at, `reasoning needs an output limit of more than ${BUDGET_MIN} tokens`);
     return NONE;
   }
   const budget_tokens = Math.max(BUDGET_MIN, Math.min(BUDGETS[effort.value], Math.floor(maxTokens / 2)));

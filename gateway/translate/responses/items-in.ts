@@ -62,6 +62,8 @@ function itemTurn(item: Json, at: BodyPlace): PromptTurn[] {
     case "compaction_trigger":
     case "additional_tools":
       return [];
+    case "item_reference":
+      throw inexpressible(at.member("id"), ELSEWHERE);
     case "compaction":
       throw inexpressible(at.member("type"), "only the vendor that compacted the conversation can read it");
     default:
@@ -78,6 +80,9 @@ function toolTurn(item: Json, at: BodyPlace): PromptTurn[] {
   }
   throw inexpressible(at.member("type"), "only messages, calls and their outputs, and reasoning can be");
 }
+
+/** What was said before, in the store of the vendor that answered. */
+export const ELSEWHERE = "another vendor keeps it; send the items themselves, as with `store: false`";
 
 const ROLES = ["user", "assistant", "system", "developer"] as const;
 

@@ -4,24 +4,25 @@ import { COMMON_LEFT_OUT, commonReaders, effortInto, extraInto } from "../common
 import {
   dropped,
   ignored,
+  inexpressible,
   into,
   type LocatedBody,
   listAt,
   located,
   lose,
+  type MemberReader,
   type MemberReaders,
   malformed,
   neutral,
   numberAt,
   objectAt,
   readObject,
-  refused,
   textAt,
 } from "../members.ts";
 import type { BodyPlace } from "../place.ts";
 import { emptyPrompt, type Prompt, type PromptRead, plainText } from "../prompt.ts";
 import { isKept, requestEcho } from "./echo.ts";
-import { responsesTurns } from "./items-in.ts";
+import { ELSEWHERE, responsesTurns } from "./items-in.ts";
 import { offerTools, responsesTools } from "./tools-in.ts";
 
 /** Reads a responses request. Nothing is kept between calls, so references to earlier ones are refused. */
@@ -51,12 +52,16 @@ export function readResponsesRequest({ object: body, at }: LocatedBody): PromptR
   };
 }
 
+const elsewhere: MemberReader = (_value, at) => {
+  throw inexpressible(at, ELSEWHERE);
+};
+
 /** Members without a counterpart: `dropped` always, `neutral` with the values that mean the default. */
 const LEFT_OUT: MemberReaders = {
   ...COMMON_LEFT_OUT,
   // What was said before, which is never left out.
-  conversation: refused,
-  previous_response_id: refused,
+  conversation: elsewhere,
+  previous_response_id: elsewhere,
   // Read after the other members.
   input: ignored,
   instructions: ignored,

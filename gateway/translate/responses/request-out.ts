@@ -2,7 +2,7 @@ import type { Json } from "../exact-json.ts";
 import { inexpressible, lose } from "../members.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOf } from "../reasoning.ts";
-import { urlOfSource } from "../sources.ts";
+import { soundIn, urlOfSource } from "../sources.ts";
 import { fittingId } from "../tool-names.ts";
 import { toolSchema } from "../tool-schema.ts";
 import { mustSearch, responsesSearch } from "../web-search.ts";
@@ -189,5 +189,6 @@ function documentPart({ source, title, at }: PartOf<"document">): object {
     return { type: "input_text", text: title === null ? source.text : `${title}\n\n${source.text}` };
   }
   if (source.kind === "url") return { type: "input_file", file_url: source.url };
+  if (soundIn(source)) throw inexpressible(at, "responses take no sound");
   return { type: "input_file", filename: title ?? "document.pdf", file_data: urlOfSource(source, at) };
 }
