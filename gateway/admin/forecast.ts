@@ -9,7 +9,7 @@ import { personAccounts, teamAccount } from "../limits/account-ids.ts";
 import { budgetPeriodAt } from "../limits/window.ts";
 import { type DayCost, type Forecast, forecastOf } from "../reports/forecast.ts";
 import type { Reader } from "../stores/change.ts";
-import { allDayCosts, costAnomalies, dayCosts } from "../stores/day-costs.ts";
+import { allDayCosts, costAnomalies, dayCosts, whyUnusual } from "../stores/day-costs.ts";
 import { budgetRows, keyNamed } from "../stores/named-budgets.ts";
 import { teamsWithin } from "../stores/teams.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
@@ -20,6 +20,8 @@ const docs = adminRoute("budgets");
 const DAY_MS = 86_400_000;
 const DAYS_DEFAULT = 7;
 const DAYS_MAX = 28;
+/** Each reads the records of two days. */
+const EXPLAINED_MAX = 20;
 
 /** `/admin/v1/forecast` and `/admin/v1/anomalies`: where a period will end, and days that cost far more than usual. */
 export const adminForecast = (deps: AdminDeps) =>
@@ -60,7 +62,7 @@ export const adminForecast = (deps: AdminDeps) =>
       docs({
         summary: "List days on which a team, a model or a key cost far more than usual, the latest first",
         description:
-          "A day is compared with the median of the same weekday in the twelve weeks before, by the median absolute deviation; at least four weeks are needed. A manager of a team sees the team, those below it, and their keys.",
+          "A day is compared with the median of the same weekday in the twelve weeks before, by the median absolute deviation; at least four weeks are needed. Each has what moved its cost by rate, mix and volume. A manager of a team sees the team, those below it, and their keys.",
         role: "manager",
         query: {
           days: `How many days, today included, are judged: 1 to ${DAYS_MAX}. Default: ${DAYS_DEFAULT}.`,
@@ -78,9 +80,12 @@ async function anomalies(deps: AdminDeps, request: Request, viewer: Viewer): Pro
       ({ team }) => teams === null || (team !== null && teams.includes(team)),
     );
     const latestFirst = found.toSorted((a, b) => (a.day === b.day ? b.usd - a.usd : a.day < b.day ? 1 : -1));
-    const data = latestFirst.map(({ kind, name, day, usd, usualUsd }) => {
-      return { kind, name, day, usd: cents(usd), usual_usd: cents(usualUsd) };
-    });
+    const data: Anomalies["data"] = [];
+    for (const { kind, name, day, usd, usualUsd } of latestFirst) {
+      const known = { kind, name, day, usd: cents(usd), usual_usd: cents(usualUsd) };
+      const why = data.length < EXPLAINED_MAX ? await whyUnusual(deps.database, known) : null;
+      data.push({ ...known, rate_mix_volume: why });
+    }
     return { from, data };
   });
 }

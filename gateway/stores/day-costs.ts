@@ -1,7 +1,10 @@
 import { sql } from "drizzle-orm";
-import type { Transaction } from "#drizzle/database.ts";
-import type { ANOMALY_KINDS } from "#shared/admin/forecast.ts";
+import type { Database, Transaction } from "#drizzle/database.ts";
+import type { ANOMALY_KINDS, Anomalies } from "#shared/admin/forecast.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { NO_TASKS } from "../reports/context.ts";
+import { UTC } from "../reports/dimensions.ts";
+import { POSTGRES } from "../reports/engines.ts";
 import {
   anomaliesOf,
   type CostAnomaly,
@@ -10,6 +13,8 @@ import {
   type Forecast,
   forecastOf,
 } from "../reports/forecast.ts";
+import { movement } from "../reports/movement.ts";
+import { movementOf, movementQuery } from "../reports/movement-query.ts";
 import type { BudgetInForce } from "./budgets.ts";
 
 type Db = Pick<Transaction, "execute">;
@@ -82,4 +87,36 @@ export async function costAnomalies(db: Db, from: string): Promise<NamedAnomaly[
     const [{ kind, name, team } = { kind: "team" as const, name: "", team: null }] = days;
     return anomaliesOf(days, from).map((anomaly) => ({ ...anomaly, kind, name, team }));
   });
+}
+
+const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
+
+/** What moved the cost of an unusual day since a week before, by the prices of single records; null: there are none. */
+export async function whyUnusual(
+  { sql: one }: Pick<Database, "sql">,
+  { kind, name, day }: Pick<NamedAnomaly, "kind" | "name" | "day">,
+): Promise<Anomalies["data"][number]["rate_mix_volume"]> {
+  const dayAt = (fromMs: number) => ({ fromMs, toMs: fromMs + DAY_MS });
+  const [current, previous] = [dayAt(Date.parse(day)), dayAt(Date.parse(day) - WEEK_MS)];
+  const since = new Date(previous.fromMs).toISOString().slice(0, 10);
+  const [dropped] =
+    await one`select 1 from rollup_state where org_id = ${DEFAULT_ORG} and raw_from > ${since}::timestamptz`;
+  if (dropped) return null;
+  const { text, params } = movementQuery({
+    ...{ engine: POSTGRES, orgId: DEFAULT_ORG, timeZone: UTC, byOwner: false, tasks: NO_TASKS, places: null },
+    ...{ reverted: [], reach: null, published: null, periods: { current, previous } },
+    spec: {
+      ...{ source: "requests", dimensions: [], measures: ["cost_usd"], filters: { [kind]: [name] } },
+      ...{ range: { from: since, to: day }, compare: "previous_period", view: "table" },
+    },
+  });
+  const answer = await one.unsafe<Record<string, string | null>[]>(
+    text,
+    params.map((param) => (typeof param === "string" ? param : [...param])),
+  );
+  const { rows, totals } = movementOf(answer);
+  if (rows.length === 0) return null;
+  const { delta_usd, volume, mix, rate } = movement(rows, totals);
+  return { since, delta_usd, volume, mix, rate };
 }

@@ -16,6 +16,9 @@ export const ForecastView = closed({
 });
 export type ForecastView = Static<typeof ForecastView>;
 
+const exact = Type.String({ description: "Exact decimal, USD." });
+const MOVED = { delta_usd: exact, volume: exact, mix: exact, rate: exact };
+
 export const ANOMALY_KINDS = ["team", "model", "key"] as const;
 
 /** `GET /admin/v1/anomalies`. */
@@ -28,6 +31,16 @@ export const Anomalies = closed({
       day: Type.String({ description: "UTC." }),
       usd: Usd("What the day cost."),
       usual_usd: Usd("The median of the same weekday in the twelve weeks before."),
+      rate_mix_volume: {
+        ...nullable(
+          closed({
+            since: Type.String({ description: "The same weekday a week before." }),
+            ...MOVED,
+          }),
+        ),
+        description:
+          "What moved the cost since a week before. Null: single records of these days are not kept, or there are none; and after the first 20.",
+      },
     }),
   ),
 });

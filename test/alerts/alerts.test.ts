@@ -292,6 +292,20 @@ describe("what is found besides", () => {
       period: "quarter",
       mode: "soft",
     });
+    // A week before, one call at a dollar a token; then three at two dollars.
+    const call = (days: number, usd: number) =>
+      recordAt(daysAgo(days).toISOString(), {
+        ...{
+          provider: "p",
+          model: "m",
+          teams: ["steady"],
+          costUsd: String(usd * 10),
+          price: `input 10 ${usd}|list:m`,
+        },
+        ...{ uncachedInputTokens: 10, inputTokens: 10 },
+      });
+    await database.db.insert(requests).values([call(8, 1), call(1, 2), call(1, 2), call(1, 2)]);
+    await gateway.sql`delete from key_spend where key_id = md5('team steady')::uuid`;
     await gateway.sql`insert into key_spend (key_id, day, usd)
       select md5('team steady')::uuid, day::date, case day::date when ${dayOf(1)}::text::date then 60 else 10 + extract(day from day)::int % 3 end
       from generate_series(${dayOf(90)}::text::date, ${dayOf(1)}::text::date, interval '1 day') day`;
@@ -316,6 +330,11 @@ describe("what is found besides", () => {
         day: dayOf(1),
         usd: "60.00",
         usual_usd: expect.stringMatching(/^1[0-2]\.00$/),
+        rate_mix_volume: {
+          ...{ since: dayOf(8), delta_usd: "50", mix: "0" },
+          volume: expect.stringMatching(/^30\.657/),
+          rate: expect.stringMatching(/^19\.342/),
+        },
       },
     ]);
   });

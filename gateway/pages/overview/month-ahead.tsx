@@ -31,6 +31,8 @@ export function MonthAhead() {
   );
 }
 
+const PARTS = ["volume", "mix", "rate"] as const;
+
 /** Days of the last week on which a team, a model or a key cost far more than usual. Hidden when there are no such days. */
 export function AnomalyList() {
   const { data } = useJson<Anomalies>(["anomalies"], "/admin/v1/anomalies", REFRESH);
@@ -41,22 +43,25 @@ export function AnomalyList() {
       title="Anomalies"
       sub="Days of the last week that cost far more than the same weekday usually does. Each opens what moved it."
     >
-      {data.data.slice(0, SHOWN_MAX).map(({ kind, name, day, usd, usual_usd: usual }) => (
-        <div className="bar-row" key={`${kind} ${name} ${day}`}>
-          <div style={{ minWidth: 0 }}>
-            <Link to="/overview" search={{ [kind]: [name], from: day, to: day }} className="row-link">
-              <Foreign text={name} />
-            </Link>{" "}
-            <small className="mute">
-              {kind}, on {utcDay(Date.parse(day))}
-            </small>
+      {data.data
+        .slice(0, SHOWN_MAX)
+        .map(({ kind, name, day, usd, usual_usd: usual, rate_mix_volume: why }) => (
+          <div className="bar-row" key={`${kind} ${name} ${day}`}>
+            <div style={{ minWidth: 0 }}>
+              <Link to="/overview" search={{ [kind]: [name], from: day, to: day }} className="row-link">
+                <Foreign text={name} />
+              </Link>{" "}
+              <small className="mute">
+                {kind}, on {utcDay(Date.parse(day))}
+                {why && `, mostly by ${PARTS.reduce((a, b) => (Number(why[b]) > Number(why[a]) ? b : a))}`}
+              </small>
+            </div>
+            <span className="number">
+              <Money value={usd} /> <span className="mute">usually</span> <Money value={usual} />
+            </span>
+            <span className="number small warn">{(Number(usd) / Number(usual)).toFixed(1)} ×</span>
           </div>
-          <span className="number">
-            <Money value={usd} /> <span className="mute">usually</span> <Money value={usual} />
-          </span>
-          <span className="number small warn">{(Number(usd) / Number(usual)).toFixed(1)} ×</span>
-        </div>
-      ))}
+        ))}
       {more > 0 && <p className="mute small">And {more} more.</p>}
     </Panel>
   );
