@@ -1,11 +1,17 @@
 import type { ModelInfo } from "@pydantic/genai-prices";
 import { pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
-import { instant, json, label, leaseColumns, org } from "./columns.ts";
+import { instant, json, label, labels, leaseColumns, org } from "./columns.ts";
 
 /** When the public price list was fetched last. */
 export const priceListFetches = pgTable(
   "price_list_fetches",
-  { orgId: org(), fetchedAt: instant("fetched_at"), ...leaseColumns },
+  {
+    orgId: org(),
+    fetchedAt: instant("fetched_at"),
+    /** Models that it did not have, although the current list does: they keep their price. */
+    missing: labels("missing"),
+    ...leaseColumns,
+  },
   (table) => [primaryKey({ columns: [table.orgId] })],
 );
 

@@ -9,7 +9,7 @@ import { PROVIDERS } from "../providers/catalog.ts";
 import { fetchPrices } from "../repricing/fetch-prices.ts";
 import { listUnpricedModels } from "../repricing/unpriced-models.ts";
 import type { Origin } from "../stores/audit.ts";
-import { decideChange, type ListChangeRow, listChanges } from "../stores/price-list.ts";
+import { decideChange, type ListChangeRow, listChanges, missingModels } from "../stores/price-list.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { idParameter } from "./parameters.ts";
@@ -28,7 +28,8 @@ export const adminPriceList = (deps: AdminDeps) =>
       async ({ origin }) => {
         const found = await fetchPrices(deps, origin);
         if (!found) throw new GatewayError("not_open", NO_ADDRESS);
-        return { fetched_at: found.fetchedAt, new_models: found.newModels, waiting: found.waiting };
+        const { fetchedAt, newModels, waiting, missing } = found;
+        return { fetched_at: fetchedAt, new_models: newModels, waiting, missing };
       },
       docs({
         summary: "Fetch the public price list now",
@@ -96,6 +97,7 @@ async function changes(deps: AdminDeps): Promise<PriceChanges> {
   return {
     fetched_at: directory.listFetchedAt,
     fetches: deps.pricesUrl !== null,
+    missing: await readDatabase(deps, missingModels),
     data: rows.map((row) => {
       const own = offers.filter(({ of }) => row.state === "new" && of === `${row.provider}/${row.model}`);
       return viewOf(

@@ -1,5 +1,6 @@
 import type { ModelInfo, ModelPrice } from "@pydantic/genai-prices";
 import { type Static, Type } from "@sinclair/typebox";
+import { isRecord } from "#shared/json.ts";
 import { fits } from "#shared/schema.ts";
 import { type NamesOf, wholeNames } from "./list-lookup.ts";
 
@@ -51,12 +52,23 @@ const File = Type.Array(Type.Object({ id: Type.String(), models: Type.Array(Type
 export type ListDiff = { provider: string; entry: ModelInfo; before: ModelInfo["prices"] | null };
 
 /**
- * Compares the public list's file with the current list, for some of its providers. Models that the file lacks keep their prices,
- * and what has not the form of a model is left out. Null: it is no list.
+ * Compares the public list's file with the current list, for some of its providers. Models that the file lacks (`missing`, as
+ * `provider/model`, or `provider/*` for all) keep their prices, and what has not the form of a model is left out. Null: it is no list.
  */
-export function listDiff(file: unknown, providers: ReadonlySet<string>, namesOf: NamesOf): ListDiff[] | null {
+export function listDiff(
+  file: unknown,
+  providers: ReadonlySet<string>,
+  namesOf: NamesOf,
+): { changes: ListDiff[]; missing: string[] } | null {
   if (!fits(File, file)) return null;
-  return file
+  const missing = [...providers].flatMap((provider) => {
+    const { models: known } = namesOf(provider);
+    const listed = file.find(({ id }) => id === provider);
+    if (!listed) return known.length > 0 ? [`${provider}/*`] : [];
+    const ids = new Set(listed.models.map((model) => isRecord(model) && model["id"]));
+    return known.flatMap(({ id }) => (ids.has(id) ? [] : [`${provider}/${id}`]));
+  });
+  const changes = file
     .filter(({ id }) => providers.has(id))
     .flatMap(({ id: provider, models }) => {
       const { models: known, exact } = namesOf(provider);
@@ -71,6 +83,7 @@ export function listDiff(file: unknown, providers: ReadonlySet<string>, namesOf:
         return isNamed ? [] : [{ provider, entry, before: null }];
       });
     });
+  return { changes, missing: missing.sort() };
 }
 
 /** As the package has it: constraints with their type, and nothing that is null. */

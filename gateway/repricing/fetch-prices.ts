@@ -37,7 +37,7 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 const LISTED = new Set<string>(Object.values(PROVIDERS).flatMap(({ priceIds }) => [...priceIds]));
 
 /** What a fetch of the list has found. */
-export type FetchedPrices = { fetchedAt: string; newModels: number; waiting: number };
+export type FetchedPrices = { fetchedAt: string; newModels: number; waiting: number; missing: number };
 
 /**
  * Fetches the public list, and notes what it has beside the current list, for all replicas; null without an address.
@@ -53,7 +53,11 @@ export async function fetchPrices(deps: FetchPricesDeps, origin: Origin): Promis
     throw new GatewayError("upstream_unreachable", "PRICES_URL does not answer with a price list.");
   const { added, waiting } = await change(deps.database, origin, async (tx, audit) => {
     const noted = await noteDiff(tx, diff, origin.at);
-    const after = { new: noted.added.map(({ entry }) => entry.id).slice(0, 100), waiting: noted.waiting };
+    const after = {
+      new: noted.added.map(({ entry }) => entry.id).slice(0, 100),
+      waiting: noted.waiting,
+      missing: diff.missing.length,
+    };
     await audit({ action: "price_list.fetched", subject: new URL(deps.pricesUrl ?? "").host, after });
     return noted;
   });
@@ -63,7 +67,12 @@ export async function fetchPrices(deps: FetchPricesDeps, origin: Origin): Promis
     const window = { from, to: origin.at.toISOString(), provider: null, model: null };
     await insertJob(deps.database, { selection: { kind: "reprice", ...window }, dryRun: false, origin });
   }
-  return { fetchedAt: origin.at.toISOString(), newModels: added.length, waiting };
+  return {
+    fetchedAt: origin.at.toISOString(),
+    newModels: added.length,
+    waiting,
+    missing: diff.missing.length,
+  };
 }
 
 async function fetched({ reach }: FetchPricesDeps, url: string): Promise<unknown> {

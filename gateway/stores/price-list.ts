@@ -30,7 +30,7 @@ export async function loadListed(reader: Reader): Promise<Pick<Directory, "liste
  */
 export async function noteDiff(
   tx: Transaction,
-  diff: readonly ListDiff[],
+  { changes: diff, missing }: { changes: readonly ListDiff[]; missing: string[] },
   now: Date,
 ): Promise<{ added: ListDiff[]; waiting: number }> {
   const seenAt = now.toISOString();
@@ -62,7 +62,7 @@ export async function noteDiff(
       })),
     );
   }
-  const fetched = { fetchedAt: seenAt };
+  const fetched = { fetchedAt: seenAt, missing };
   await tx
     .insert(priceListFetches)
     .values(fetched)
@@ -71,6 +71,11 @@ export async function noteDiff(
 }
 
 const isUndecided = ({ state }: ListChangeRow): boolean => state === "waiting" || state === "dismissed";
+
+/** Models of the current list that the list that was fetched last does not have. */
+export const missingModels = async (reader: Reader): Promise<string[]> =>
+  (await reader.select().from(priceListFetches).where(eq(priceListFetches.orgId, DEFAULT_ORG)))[0]?.missing ??
+  [];
 
 /** Newest first; at most 1,000. */
 export const listChanges = (reader: Reader): Promise<ListChangeRow[]> =>

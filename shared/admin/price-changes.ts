@@ -39,6 +39,10 @@ export type PriceChangeView = Static<typeof PriceChangeView>;
 export const PriceChanges = closed({
   fetched_at: nullable(Type.String({ description: "When the public list was fetched last. Null: never." })),
   fetches: Type.Boolean({ description: "Whether `PRICES_URL` is set." }),
+  missing: Type.Array(Type.String(), {
+    description:
+      "Models (`provider/model`, or `provider/*`) that the fetched list does not have, although the current one does. They keep their price.",
+  }),
   data: Type.Array(PriceChangeView),
 });
 export type PriceChanges = Static<typeof PriceChanges>;
@@ -53,4 +57,5 @@ export const PriceRefresh = closed({
   fetched_at: Type.String(),
   new_models: Type.Integer({ description: "Models that have a price since now." }),
   waiting: Type.Integer({ description: "Changed prices that wait for approval since now." }),
+  missing: Type.Integer({ description: "Models that the list no longer has: they keep their price." }),
 });

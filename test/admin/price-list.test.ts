@@ -54,7 +54,12 @@ test("a new model is priced since the refresh, and its older unpriced records ar
     entry("claude-novel-9", PRICES, { or: [{ equals: "claude-novel-9" }, { starts_with: "claude-nov" }] }),
     entry("bad", { input_mtok: -1 }),
   ]);
-  expect(await refresh()).toEqual({ fetched_at: expect.any(String), new_models: 1, waiting: 0 });
+  expect(await refresh()).toEqual({
+    fetched_at: expect.any(String),
+    new_models: 1,
+    waiting: 0,
+    missing: expect.any(Number),
+  });
   expect(costOf("claude-novel-9", "2026-11-28")).toEqual(["0.000002", "list:anthropic/claude-novel-9"]);
   expect(costOf("claude-novel-10", "2026-11-28")).toBeNull();
   const { data, fetched_at, fetches } = await changes();
@@ -107,6 +112,23 @@ test("a changed price waits: approved it counts from then on, and dismissed it i
   expect(await refresh()).toMatchObject({ waiting: 0 });
   const { body } = await it.call("GET", "/prices/in-force");
   expect(body.list).toMatchObject({ fetched: expect.any(String), warning: null });
+});
+
+test("models that the list no longer has keep their price, and are named", async () => {
+  const model = pinned();
+  if (!model) throw new Error("not in the list");
+  const usual = costOf(model.id, "2026-11-01");
+  const others = findProvider({ providerId: "anthropic" })?.models.filter(({ id }) => id !== model.id) ?? [];
+  file = published([...others, entry("claude-novel-9")]);
+  await refresh();
+  const { missing } = await changes();
+  expect(missing.filter((name: string) => name.startsWith("anthropic/"))).toEqual([`anthropic/${model.id}`]);
+  // A provider that is missing as a whole is one entry.
+  expect(missing).toContain("openai/*");
+  expect(costOf(model.id, "2026-11-01")).toEqual(usual);
+  file = published([...others, model, entry("claude-novel-9")]);
+  expect((await refresh()).missing).toBe((await changes()).missing.length);
+  expect((await changes()).missing).not.toContain(`anthropic/${model.id}`);
 });
 
 test("with prices_auto the unpriced records of this month are priced at once", async () => {

@@ -70,6 +70,15 @@ export function PriceList() {
         )}{" "}
         {!data.fetches && "Set PRICES_URL to fetch it once a day."}
       </p>
+      {data.missing.length > 0 && (
+        <details className="small">
+          <summary>
+            {counted(data.missing.length, "model")} of the current list are missing from it, and keep their
+            price.
+          </summary>
+          {data.missing.join(", ")}
+        </details>
+      )}
       {data.data.length > 0 && (
         <DataTable
           label="New and changed prices"

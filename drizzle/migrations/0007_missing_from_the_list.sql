@@ -1,0 +1,1 @@
+ALTER TABLE "price_list_fetches" ADD COLUMN "missing" text[] COLLATE "C";
