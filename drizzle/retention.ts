@@ -3,6 +3,7 @@ import { codeOf } from "#shared/error-code.ts";
 import { newId } from "#shared/ids.ts";
 import { FORGET_AGENTS } from "./ages.ts";
 import { connected } from "./database.ts";
+import { FORGET_HOURS, ROLL_HOURS } from "./hour-sums.ts";
 import { addMonth, type Month, monthOf } from "./partitions.ts";
 
 /** How long writers of records may wait while a month is detached, and how often detaching is tried. */
@@ -63,6 +64,8 @@ const AS = { name: "retention", statementTimeoutMs: 60_000 };
 
 async function drop(client: postgres.Sql, plan: Plan, triesMax = TRIES): Promise<string[]> {
   await houseStrays(client, plan.cutoff);
+  const { cutoff } = await nextMonths(client, plan);
+  while (await keepHours(client, cutoff));
   for (let tries = 0; tries < triesMax; tries++) {
     const detached = await detachMonths(client, plan).catch((error) => {
       if (codeOf(error) === LOCK_NOT_AVAILABLE) return null;
@@ -87,6 +90,24 @@ async function houseStrays(client: postgres.Sql, cutoff: string): Promise<void> 
   }
 }
 
+/** Makes the cells of hours of one day of the months that go, where there are none; whether there may be another such day. */
+const keepHours = (client: postgres.Sql, cutoff: string): Promise<boolean> =>
+  client.begin(async (sql) => {
+    const [state] = await sql<{ org: string; day: string | null; next: string | null }[]>`
+      select s.org_id as org, d.day::text, (d.day + interval '1 day')::text as next
+      from (select * from rollup_state where rolled_to >= ${cutoff}::text::timestamptz for update) s
+      cross join lateral (
+        select date_trunc('day', min(r.started_at), 'UTC') as day from requests r
+        where r.org_id = s.org_id and r.started_at >= coalesce(greatest(s.hours_to, s.raw_from), '-infinity')
+          and r.started_at < least(${cutoff}::text::timestamptz, coalesce(s.hours_from, '-infinity'))) d
+      where s.hours_to is null or s.hours_to < ${cutoff}::text::timestamptz limit 1`;
+    if (!state) return false;
+    const { org, day, next } = state;
+    if (day && next) for (const make of [FORGET_HOURS, ROLL_HOURS]) await sql.unsafe(make, [org, day, next]);
+    await sql`update rollup_state set hours_to = ${next ?? cutoff}::text::timestamptz where org_id = ${org}`;
+    return true;
+  });
+
 async function detachMonths(client: postgres.Sql, plan: Plan): Promise<boolean> {
   return await client.begin(async (sql) => {
     await sql.unsafe(`set local lock_timeout = '${LOCK_MS}ms'`);
@@ -94,7 +115,7 @@ async function detachMonths(client: postgres.Sql, plan: Plan): Promise<boolean> 
     await sql`select 1 from rollup_state for update`;
     const { months, cutoff } = await nextMonths(sql, plan);
     const states = await sql<{ rolled: boolean; done: boolean }[]>`
-      select rolled_to >= ${cutoff}::text::timestamptz as rolled,
+      select rolled_to >= ${cutoff}::text::timestamptz and coalesce(hours_to >= ${cutoff}::text::timestamptz, false) as rolled,
         coalesce(raw_from >= ${cutoff}::text::timestamptz, false) as done
       from rollup_state`;
     if (states.length === 0 || !states.every(({ rolled }) => rolled)) return true;
@@ -120,7 +141,7 @@ async function note(sql: postgres.TransactionSql, months: readonly Month[], acto
 
 /** The months that may go now, and the first day that stays. */
 async function nextMonths(
-  sql: postgres.TransactionSql,
+  sql: postgres.Sql | postgres.TransactionSql,
   { cutoff, daily }: Plan,
 ): Promise<{ months: Month[]; cutoff: string }> {
   const due = (await monthsThere(sql)).filter(({ to }) => to <= cutoff);
@@ -130,7 +151,7 @@ async function nextMonths(
 }
 
 /** Whether a month was dropped within the last 24 hours. */
-const droppedToday = async (sql: postgres.TransactionSql): Promise<boolean> =>
+const droppedToday = async (sql: postgres.Sql | postgres.TransactionSql): Promise<boolean> =>
   (
     await sql`select 1 from audit_entries
       where action = ${DROPPED} and at > now() - interval '24 hours' limit 1`

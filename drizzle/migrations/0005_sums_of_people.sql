@@ -62,8 +62,8 @@ BEGIN
 					sum(latency_count)::int AS latency_count, sum(ttft_sum)::bigint AS ttft_sum, sum(ttft_count)::int AS ttft_count,
 					sum(latencies) AS latencies, min(first_at) AS first_at,
 					sum(cost_usd) FILTER (WHERE session IS NOT NULL) AS session_cost_usd,
-					min(first_at) FILTER (WHERE session IS NOT NULL) AS first_session_at,
-					min(first_at) FILTER (WHERE cardinality(tags) > 0) AS first_tag_at,
+					min(first_at) FILTER (WHERE %1$L = 'total' AND session IS NOT NULL) AS first_session_at,
+					min(first_at) FILTER (WHERE %1$L = 'total' AND cardinality(tags) > 0) AS first_tag_at,
 					CASE WHEN %3$L::boolean THEN bits_of(array_agg((
 						SELECT p.n FROM rollup_people p WHERE p.org_id = c.org_id AND p.person = coalesce(c.user_label, c.owner)))) END AS people,
 					row_number() OVER (PARTITION BY org_id, "at", scope, "value" ORDER BY channel) AS place

@@ -65,6 +65,10 @@ export const rollupState = pgTable("rollup_state", {
   rolledTo: instant("rolled_to").notNull(),
   /** Single records before this hour are dropped, so its sums are never rebuilt; null: nothing is dropped. */
   rawFrom: instant("raw_from"),
+  /** Cells and sums of hours are kept from here on, because older ones are seldom asked for; null: of all. */
+  hoursFrom: instant("hours_from"),
+  /** Cells of all hours before this are kept as well, of months that are dropped or will be; null: of dropped ones. */
+  hoursTo: instant("hours_to"),
 });
 
 /** Dimensions of reports, except model and route, which change within a session. */
@@ -143,6 +147,7 @@ export const rollupSums = pgTable(
     ...exactSums(),
     /** The part of `cost_usd` that belongs to sessions. */
     sessionCostUsd: exact("session_cost_usd"),
+    /** Of all in all alone, as the next one. */
     firstSessionAt: instant("first_session_at"),
     firstTagAt: instant("first_tag_at"),
     /** Who made them, as numbers of `rollup_people`; null: nobody did, or persons are not counted by this dimension. */

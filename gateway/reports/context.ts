@@ -9,7 +9,7 @@ import type { KnownPlaces } from "./explained.ts";
 import { aggregatesOf } from "./measures.ts";
 import { type Parameters, parameters } from "./parameters.ts";
 import { type Cover, coverOf, type Reach } from "./rollup/cover.ts";
-import { EVERYTHING, isCountedBy, isKind, type Kind } from "./rollup/kinds.ts";
+import { EVERYTHING, hasHours, isCountedBy, isKind, type Kind } from "./rollup/kinds.ts";
 import { filtersOf } from "./spec.ts";
 import type { Spread } from "./spread.ts";
 import type { Period, Periods } from "./window.ts";
@@ -116,7 +116,7 @@ export function contextOf(ask: Ask, params: Parameters = parameters(ask.engine))
   }
   const kind = isZoned(ask) || ask.readsFacts ? null : kindOf(spec, names);
   const scope = scopeOf(spec);
-  const sums = scope === EVERYTHING ? "hours" : "days";
+  const sums = scope === EVERYTHING && kind !== null && hasHours(kind) ? "hours" : "days";
   const cover = (period: Period) => coverOf(period, reach, kind === null ? null : sums);
   const covers = { current: cover(periods.current), previous: periods.previous && cover(periods.previous) };
   return {

@@ -1,3 +1,4 @@
+import type { KeyColumn } from "#drizzle/hour-sums.ts";
 import type { DimensionName } from "#shared/report.ts";
 import { CLICKHOUSE, type Engine, POSTGRES } from "./engines.ts";
 import { explanationText } from "./explained.ts";
@@ -6,22 +7,6 @@ export const UTC = "UTC";
 
 /** The text of a group where a record has no such label. */
 export const NONE = "(none)";
-
-/** Columns of cells that tell groups apart. */
-export const KEY_COLUMNS = [
-  "channel",
-  "client",
-  "owner",
-  "user_label",
-  "key_id",
-  "teams",
-  "cost_center",
-  "session",
-  "tags",
-  "model",
-  "route",
-] as const;
-export type KeyColumn = (typeof KEY_COLUMNS)[number];
 
 /**
  * A dimension. `records`: its text over a single record `r`, its key `k`, and one of its tags `t`; `cells`: the same over a

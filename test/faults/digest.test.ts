@@ -193,7 +193,6 @@ test("what a session cost is known after its single records are gone for their a
     ...zeros,
     org_id: org,
     hour: "2026-11-17T10:00:00Z",
-    cell: 0,
     day: "2026-11-17",
     channel: "api",
     client: "c",

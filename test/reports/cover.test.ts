@@ -12,7 +12,7 @@ const sumsText = ({ sums }: Cover) =>
 
 const period = { fromMs: ms("2026-03-01T22:30:00Z"), toMs: ms("2026-03-05T09:20:00Z") };
 const rolledToMs = ms("2026-03-05T08:15:00Z");
-const survey = { rolledToMs, rawFromMs: null, markedMs: [] };
+const survey = { rolledToMs, rawFromMs: null, hoursFromMs: null, markedMs: [] };
 
 test("a period is sums from its first midnight on, cells before it, and single records at its edges and where nothing is rolled up", () => {
   const cover = coverOf(period, survey, "hours");
@@ -82,7 +82,7 @@ test("every instant of a period is read in exactly one place, and no other insta
           .sort((a, b) => a - b);
         const { sums, days, hours, raw } = coverOf(
           { fromMs, toMs },
-          { rolledToMs, rawFromMs: null, markedMs },
+          { rolledToMs, rawFromMs: null, hoursFromMs: null, markedMs },
           bySums,
         );
         const places = [...(sums ? [sums] : []), ...days, ...hours, ...raw].filter(

@@ -22,7 +22,7 @@ const ask = (spec: Spec, over: Partial<Ask> = {}): Ask => ({
     previous: { fromMs: Date.UTC(2026, 8, 23), toMs: TO_MS - 30 * DAY_MS },
   },
   published: null,
-  reach: { rolledToMs: Date.UTC(2026, 10, 21, 12, 15), rawFromMs: null, markedMs: [] },
+  reach: { rolledToMs: Date.UTC(2026, 10, 21, 12, 15), rawFromMs: null, hoursFromMs: null, markedMs: [] },
   byOwner: false,
   timeZone: "UTC",
   ...over,

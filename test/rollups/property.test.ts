@@ -53,6 +53,8 @@ const story = fc.record({
   late: worldOf(at, 12),
   repriced: fc.boolean(),
   removed: fc.boolean(),
+  /** Of how many days hours are kept. */
+  hoursDays: fc.constantFrom(0, 2, 9, 62),
   caughtUp: fc.constantFrom("not", "one turn", "all"),
   rebuilt: fc.boolean(),
   specs: fc.array(spec, { minLength: 3, maxLength: 3 }),
@@ -84,7 +86,7 @@ let worlds = 0;
 
 async function holds(it: Story): Promise<void> {
   const orgId = `org${worlds++}`;
-  const rollups = openRollups({ url: database.url, orgId });
+  const rollups = openRollups({ url: database.url, orgId, hoursDays: it.hoursDays });
   const rolled = reportRunner({ url: database.url, orgId, rollupsFrom: 0 });
   const single = reportRunner({ url: database.url, orgId, rollupsFrom: Number.POSITIVE_INFINITY });
   try {

@@ -1,7 +1,7 @@
+import { ofOne, SUM_NAMES, SUMS, type SumName } from "#drizzle/hour-sums.ts";
 import type { DimensionName } from "#shared/report.ts";
 import { dimensionOf, isFilteredByText } from "../dimensions.ts";
 import { CLICKHOUSE } from "../engines.ts";
-import { ofOne, SUM_NAMES, SUMS, type SumName } from "../rollup/sums.ts";
 
 // Sums that ClickHouse keeps of the calls of an hour or a day: a row for each value of a kind and each lane.
 

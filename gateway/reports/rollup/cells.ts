@@ -1,3 +1,4 @@
+import { KEY_COLUMNS, type KeyColumn, ofOne, SUM_NAMES, SUMS, type SumName } from "#drizzle/hour-sums.ts";
 import type { DimensionName } from "#shared/report.ts";
 import { aggregateOf, namedIn } from "../aggregates.ts";
 import { type Context, distinctNames, groupColumns, isZoned, type Section } from "../context.ts";
@@ -7,18 +8,15 @@ import {
   filterSql,
   intervalOf,
   isTime,
-  KEY_COLUMNS,
-  type KeyColumn,
   type TimeDimension,
   tagRows,
 } from "../dimensions.ts";
 import { POSTGRES } from "../engines.ts";
 import { asksForExplanation, EXPLANATION_ROWS, IS_DIVIDED } from "../explained.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
-import type { Span } from "./cover.ts";
+import { type Span, splitHours } from "./cover.ts";
 import { billedSql, hourBit, personSql, valueSql } from "./kinds.ts";
 import { spansSql } from "./spans.ts";
-import { ofOne, SUM_NAMES, SUMS, type SumName } from "./sums.ts";
 
 /** Tables of facts: cells of days (without model and route), cells of hours, and single records. */
 const TABLES = {
@@ -94,17 +92,18 @@ function rowsOf(context: Context, asked: readonly DimensionName[]): string {
   const { current, previous } = context.covers;
   const spans = (of: "days" | "hours" | "raw") => [...current[of], ...(previous?.[of] ?? [])];
   const isFine = asked.includes("model") || asked.includes("route") || isZoned(context.ask);
-  const reads: [TableName, Span[]][] = isFine
-    ? [["rollup_hours", [...spans("days"), ...spans("hours")]]]
-    : [
-        ["rollup_sessions", spans("days")],
-        ["rollup_hours", spans("hours")],
-      ];
+  const fine = splitHours(isFine ? spans("days") : [], context.ask.reach);
+  const reads: Record<TableName, Span[]> = {
+    rollup_sessions: isFine ? [] : spans("days"),
+    rollup_hours: [...fine.hours, ...spans("hours")],
+    requests: [...fine.raw, ...spans("raw")],
+  };
   const keys = keysOf(context, asked);
-  const rows = [...reads, ["requests", spans("raw")] as const]
-    .filter(([, of]) => of.length > 0)
-    .map(([table, of]) => rowsIn(context, table, { spans: of, keys }));
-  const summed = [...spans("days"), ...spans("hours")];
+  // The keys of the table are those of `TABLES`.
+  const rows = (Object.keys(reads) as TableName[])
+    .filter((table) => reads[table].length > 0)
+    .map((table) => rowsIn(context, table, { spans: reads[table], keys }));
+  const summed = [...reads.rollup_sessions, ...reads.rollup_hours];
   // Single records, while they are kept, say to which stretch a call belongs.
   if (summed.length > 0 && asksForExplanation(context.ask.spec))
     rows.push(`${rowsIn(context, "requests", { spans: summed, keys })}

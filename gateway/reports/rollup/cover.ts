@@ -9,6 +9,8 @@ export type Reach = {
   rolledToMs: number;
   /** Single records before it are dropped; null: none are. */
   rawFromMs: number | null;
+  /** Cells and sums of hours are kept from it on, and cells of those before `rawFromMs`; null: of all. */
+  hoursFromMs: number | null;
   /** Hours before `rolledToMs` in which records changed since, ascending. */
   markedMs: readonly number[];
 };
@@ -58,18 +60,21 @@ export function coverOf(period: Period, reach: Reach, bySums: SumsGrain | null):
   }
   const marked = reach.markedMs.filter((ms) => ms >= whole.fromMs && ms < whole.toMs);
   const byHours = bySums && sumsOf(whole, reach);
-  const sums = byHours && bySums === "days" ? wholeDaysOf(byHours) : byHours;
+  const isFolded = byHours && byHours.midnightMs < (reach.hoursFromMs ?? Number.NEGATIVE_INFINITY);
+  const sums = byHours && (bySums === "days" || isFolded) ? wholeDaysOf(byHours) : byHours;
   const remade = marked
     .filter((ms) => ms >= rawFromMs)
     .map((ms) => ({ fromMs: ms, toMs: Math.min(ms + HOUR_MS, whole.toMs) }));
   const late = marked.filter((ms) => ms < rawFromMs).map(hourAt);
   const known = sums ? [sums] : [];
   const days = wholeDays(whole, [...remade, ...late, ...known], reach.rolledToMs);
+  const fine = splitHours(without(whole, [...known, ...days, ...remade]), reach);
   return {
     sums,
     days,
-    hours: without(whole, [...known, ...days, ...remade]),
+    hours: fine.hours,
     raw: mergedSpans([
+      ...fine.raw,
       ...late,
       single({ fromMs, toMs: whole.fromMs }),
       ...remade,
@@ -77,6 +82,23 @@ export function coverOf(period: Period, reach: Reach, bySums: SumsGrain | null):
     ]),
   };
 }
+
+/** Where cells of hours are kept, and where only single records know hours. */
+export function splitHours(
+  spans: readonly Span[],
+  reach: Pick<Reach, "rawFromMs" | "hoursFromMs"> | null,
+): { hours: Span[]; raw: Span[] } {
+  const [fromMs, toMs] = [reach?.rawFromMs ?? Number.NEGATIVE_INFINITY, reach?.hoursFromMs ?? null];
+  const gap = toMs === null ? [] : [{ fromMs, toMs }];
+  return {
+    hours: spans.flatMap((span) => without(span, gap)),
+    raw: spans.flatMap((span) => gap.map((it) => within(span, it)).filter(isSpan)),
+  };
+}
+const within = (span: Span, it: Span): Span => ({
+  fromMs: Math.max(span.fromMs, it.fromMs),
+  toMs: Math.min(span.toMs, it.toMs),
+});
 
 /** The longest run of hours from a midnight on in which none is marked. */
 function sumsOf(whole: Span, reach: Reach): SumsSpan | null {

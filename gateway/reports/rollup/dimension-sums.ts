@@ -1,3 +1,4 @@
+import { SUM_NAMES } from "#drizzle/hour-sums.ts";
 import { type AggregateName, aggregateOf, namedIn } from "../aggregates.ts";
 import { type Context, groupedBy, groupTexts, type Section } from "../context.ts";
 import { dimensionOf, intervalOf, isFilteredByText, isTime } from "../dimensions.ts";
@@ -6,7 +7,6 @@ import { asksForLane } from "../spec.ts";
 import { HOUR_MS, type SumsSpan } from "./cover.ts";
 import { billedSql, COUNTS, type Counted, EVERYTHING, type Kind, valueSql } from "./kinds.ts";
 import { dayOf, sumsSql } from "./spans.ts";
-import { SUM_NAMES } from "./sums.ts";
 
 /** Aggregates by name, and the table whose rows they are made of. */
 export type SumsPart = { from: string; figures: Readonly<Partial<Record<AggregateName, string>>> };

@@ -9,6 +9,9 @@ export const KINDS = ["total", "client", "model", "route", "subject", "team", "c
 export type Kind = (typeof KINDS)[number];
 export const isKind = (name: string): name is Kind => KINDS.some((kind) => kind === name);
 
+/** Whether hours have sums of it. Persons are nearly as many in an hour as its cells. */
+export const hasHours = (kind: Kind): boolean => kind !== "subject";
+
 /** The value of a kind over a cell `r` and one of its tags `t`. */
 export const valueSql = (kind: Kind): string => (kind === "total" ? "''::text" : (kindOf(kind) ?? "null"));
 const kindOf = (name: DimensionName): string | undefined => dimensionOf(name).sums;

@@ -1,7 +1,8 @@
-import { KEY_COLUMNS } from "../dimensions.ts";
+import { cellsOf, KEY_COLUMNS, overCells, SUM_NAMES } from "#drizzle/hour-sums.ts";
 import {
   billedSql,
   EVERYTHING,
+  hasHours,
   isCountedBy,
   KINDS,
   type Kind,
@@ -9,40 +10,13 @@ import {
   SCOPE_ROWS,
   valueSql,
 } from "./kinds.ts";
-import { overCells, overRecords, SUM_NAMES } from "./sums.ts";
 
 // The statements that write sums. Parameter $1 is the organisation; each statement names the others.
 
-/** What tells cells of an hour apart, and cells of a day, whatever the model and the route. */
-export const KEYS = KEY_COLUMNS;
-const SESSION_KEYS = KEYS.filter((key) => key !== "model" && key !== "route");
-
-const keys = KEYS.join(", ");
 const sums = SUM_NAMES.join(", ");
 
-const summed = SUM_NAMES.map(overRecords).join(", ");
-
-const UTC_DAY = "(hour at time zone 'UTC')::date";
-
-/** `late`: the record of which a cell is, where each is of one. */
-const cellsOf = (where: string, late = "null::uuid"): string => `
-insert into rollup_hours (org_id, hour, late, day, ${keys}, ${sums}, first_at)
-select $1::text, hour, late, ${UTC_DAY}, ${keys}, ${sums}, first_at
-from (
-  select date_trunc('hour', r.started_at, 'UTC') as hour, ${late} as late, ${KEYS.map((key) => `r.${key}`).join(", ")}, ${summed},
-    min(r.started_at) as first_at
-  from requests r where r.org_id = $1::text and ${where}
-  group by 1, 2, ${KEYS.map((key) => `r.${key}`).join(", ")}
-) cells`;
-
-/** Hours from $2 to before $3. */
-export const FORGET_HOURS =
-  "delete from rollup_hours where org_id = $1::text and hour >= $2::timestamptz and hour < $3::timestamptz";
-
-/** The cells of the hours from $2 to before $3, of which there are none; returns the number of records. */
-export const ROLL_HOURS = `
-with made as (${cellsOf("r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz")} returning records)
-select coalesce(sum(records), 0)::int as records from made`;
+/** What tells cells of a day apart, whatever the model and the route. */
+const SESSION_KEYS = KEY_COLUMNS.filter((key) => key !== "model" && key !== "route");
 
 /**
  * Adds cells for the records of the hour $2 to before $3 whose like are dropped already. Each is a cell of its own that
@@ -109,7 +83,10 @@ const sumsMade = (kind: Kind, grain: keyof typeof GRAINS): string => {
   const { at, scope, scopes } = GRAINS[grain];
   const value = valueSql(kind);
   const cells = `from (select h.*, true as attributed from rollup_hours h) r ${scopes}`;
-  const since = (start: string) => `r.org_id = $1::text and r.hour >= ${start} and r.hour < $3::timestamptz`;
+  const from = (start: string) => `r.org_id = $1::text and r.hour >= ${start} and r.hour < $3::timestamptz`;
+  // Coverage reads those of all in all.
+  const since = (where: string) =>
+    kind === "total" ? `min(r.first_at) filter (where ${where})` : "null::timestamptz";
   const people = isCountedBy(kind, "person")
     ? [
         "bits_of(array_agg(p.n))",
@@ -124,10 +101,9 @@ select $1::text, '${grain}', '${kind}', s.scope, s.at, s.value, s.channel, ${SUM
 from (
   select ${at} as at, ${scope} as scope, ${value} as value, r.channel, ${overHours},
     min(r.first_at) as first_at, sum(r.cost_usd) filter (where r.session is not null) as session_cost_usd,
-    min(r.first_at) filter (where r.session is not null) as first_session_at,
-    min(r.first_at) filter (where cardinality(r.tags) > 0) as first_tag_at, ${people[0]} as people,
+    ${since("r.session is not null")} as first_session_at, ${since("cardinality(r.tags) > 0")} as first_tag_at, ${people[0]} as people,
     row_number() over (partition by ${at}, ${scope}, ${value} order by r.channel) as place
-  ${cells} ${people[1]} where ${since("$2::timestamptz")}
+  ${cells} ${people[1]} where ${from("$2::timestamptz")}
   group by ${at}, ${scope}, ${value}, r.channel
 ) s
 left join (
@@ -136,14 +112,14 @@ left join (
   from (
     select ${at} as at, ${scope} as scope, ${value} as value, r.hour, bool_or(${billedSql("r.")}) as billed,
       min(r.hour) over one as since, min(min(r.hour) filter (where ${billedSql("r.")})) over one as billed_since
-    ${cells} where ${since("date_trunc('day', $2::timestamptz, 'UTC')")} and r.session is not null
+    ${cells} where ${from("date_trunc('day', $2::timestamptz, 'UTC')")} and r.session is not null
     group by ${at}, ${scope}, ${value}, r.hour, r.session
     window one as (partition by ${scope}, ${value}, r.session)
   ) sessions group by at, scope, value
 ) a on a.at = s.at and a.scope = s.scope and a.value = s.value`;
 };
 
-export const ROLL_HOUR_SUMS: readonly string[] = KINDS.map((kind) => sumsMade(kind, "hour"));
+export const ROLL_HOUR_SUMS: readonly string[] = KINDS.filter(hasHours).map((kind) => sumsMade(kind, "hour"));
 export const ROLL_DAY_SUMS: readonly string[] = KINDS.map((kind) => sumsMade(kind, "day"));
 
 /** All kinds are named, so that the index is of use. */

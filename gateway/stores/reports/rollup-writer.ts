@@ -2,7 +2,13 @@ import type postgres from "postgres";
 import { codeOf } from "#shared/error-code.ts";
 
 export type Sql = postgres.TransactionSql;
-export type RollupState = { rolledToMs: number; rawFromMs: number | null };
+/** As in the table; hours that are always kept end with `hoursToMs`, and begin with `hoursFromMs`. */
+export type RollupState = {
+  rolledToMs: number;
+  rawFromMs: number | null;
+  hoursToMs: number;
+  hoursFromMs: number;
+};
 
 /** The result of a turn: nothing to do, a part of the work done, or another process has the lock. */
 export type Turn = "idle" | "more" | "busy";
@@ -41,9 +47,12 @@ export async function stateOf(
   orgId: string,
   lock: "" | "for update skip locked" = "",
 ): Promise<RollupState | null> {
-  const [row] = await sql.unsafe<{ rolled_to: string; raw_from: string | null }[]>(
-    `select (extract(epoch from rolled_to) * 1000)::bigint::text as rolled_to,
-      (extract(epoch from raw_from) * 1000)::bigint::text as raw_from
+  const ms = (at: string) => `(extract(epoch from ${at}) * 1000)::bigint::text`;
+  const [row] = await sql.unsafe<
+    { rolled_to: string; raw_from: string | null; to: string | null; from: string | null }[]
+  >(
+    `select ${ms("rolled_to")} as rolled_to, ${ms("raw_from")} as raw_from, ${ms("greatest(hours_to, raw_from)")} as to,
+      ${ms("hours_from")} as from
     from rollup_state where org_id = $1::text ${lock}`,
     [orgId],
   );
@@ -51,6 +60,8 @@ export async function stateOf(
     ? {
         rolledToMs: Number(row.rolled_to),
         rawFromMs: row.raw_from === null ? null : Number(row.raw_from),
+        hoursToMs: row.to === null ? Number.NEGATIVE_INFINITY : Number(row.to),
+        hoursFromMs: row.from === null ? Number.NEGATIVE_INFINITY : Number(row.from),
       }
     : null;
 }

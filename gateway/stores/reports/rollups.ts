@@ -1,8 +1,9 @@
 import { connect } from "#drizzle/database.ts";
+import { FORGET_HOURS, ROLL_HOURS } from "#drizzle/hour-sums.ts";
 import { KEEP_PLACES } from "#drizzle/session-places.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
-import { ADD_LATE, FORGET_HOURS, FORGET_LATE, ROLL_HOURS } from "../../reports/rollup/roll.ts";
+import { ADD_LATE, FORGET_HOUR_SUMS, FORGET_LATE } from "../../reports/rollup/roll.ts";
 import { asWriter, NEVER_ROLLED, type RollupState, type Sql, stateOf, type Turn } from "./rollup-writer.ts";
 import { BEFORE_SUMMING, sumUpDay } from "./sum-up-day.ts";
 
@@ -10,6 +11,8 @@ import { BEFORE_SUMMING, sumUpDay } from "./sum-up-day.ts";
 const SETTLE_MS = 5 * 60_000;
 /** A marked hour is rebuilt this long after its first mark, as more marks may follow; until then, raw records are read. */
 const DEBOUNCE_MS = 60_000;
+/** Cells and sums of hours are kept for the windows of built-in reports and the ones before these. */
+const HOURS_DAYS = 62;
 /** How far a catch-up is, and how many records it has summed up. */
 export type Progress = { rolledTo: Date; records: number };
 
@@ -31,7 +34,10 @@ export type Rollups = {
 const STATEMENT_TIMEOUT_MS = 10 * 60_000;
 const BUSY_RETRY_MS = 1_000;
 
-export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?: string }): Rollups {
+/** `hoursDays`: how many days of hours are kept beside those of dropped months. */
+type Options = { url: string; orgId?: string; hoursDays?: number };
+
+export function openRollups({ url, orgId = DEFAULT_ORG, hoursDays = HOURS_DAYS }: Options): Rollups {
   const client = connect(url, {
     name: "rollups",
     max: 1,
@@ -47,7 +53,7 @@ export function openRollups({ url, orgId = DEFAULT_ORG }: { url: string; orgId?:
     run(async (sql, state) => {
       const settledMs = floorTo(QUARTER_MS, now.getTime() - SETTLE_MS);
       if (settledMs > state.rolledToMs) {
-        records += await advance(sql, { orgId, ...state, settledMs });
+        records += await advance(sql, { orgId, ...state, settledMs, hoursDays });
         return "more";
       }
       const beforeMs = patient ? now.getTime() - DEBOUNCE_MS : null;
@@ -88,7 +94,13 @@ type OfOrganisation = RollupState & { orgId: string };
  */
 async function advance(
   sql: Sql,
-  { orgId, rolledToMs, settledMs }: OfOrganisation & { settledMs: number },
+  {
+    orgId,
+    rolledToMs,
+    hoursToMs,
+    settledMs,
+    hoursDays,
+  }: OfOrganisation & { settledMs: number; hoursDays: number },
 ): Promise<number> {
   const dayMs = floorTo(DAY_MS, rolledToMs);
   const fromMs = floorTo(HOUR_MS, rolledToMs);
@@ -100,13 +112,27 @@ async function advance(
   const [made] = await sql.unsafe<{ records: number }[]>(ROLL_HOURS, span);
   const records = made?.records ?? 0;
   // Without records now and before, there is nothing to write.
-  if (records > 0 || known) await sumUpDay(sql, { orgId, dayMs, fromMs, isWhole: toMs === dayMs + DAY_MS });
+  const isWhole = toMs === dayMs + DAY_MS;
+  if (records > 0 || known) await sumUpDay(sql, { orgId, dayMs, fromMs, isWhole });
+  if (isWhole && records > 0)
+    await foldHours(sql, { orgId, hoursToMs, beforeMs: dayMs - hoursDays * DAY_MS });
   const reached = records > 0 ? toMs : await nextRecord(sql, { orgId, fromMs: toMs, settledMs });
   await sql`
     update rollup_state set rolled_to = ${iso(reached)} where org_id = ${orgId}`;
   // What is later is read raw until its turn comes, which sees all that this one sees.
   await sql`delete from rollup_marks where org_id = ${orgId} and hour >= ${iso(fromMs)}`;
   return records;
+}
+
+/** Of hours before, days are kept, and single records. */
+async function foldHours(
+  sql: Sql,
+  { orgId, hoursToMs, beforeMs }: { orgId: string; hoursToMs: number; beforeMs: number },
+): Promise<void> {
+  await sql.unsafe(FORGET_HOUR_SUMS, [orgId, NEVER_ROLLED, iso(beforeMs)]);
+  if (hoursToMs < beforeMs) await sql.unsafe(FORGET_HOURS, [orgId, instantOf(hoursToMs), iso(beforeMs)]);
+  await sql`
+    update rollup_state set hours_from = greatest(hours_from, ${iso(beforeMs)}) where org_id = ${orgId}`;
 }
 
 /** The day of the first record after a day without any, or `settledMs`. Whole days without records need no rollups. */
@@ -145,8 +171,12 @@ async function remakeMarkedDay(
   const dayMs = floorTo(DAY_MS, first);
   const isWhole = dayMs + DAY_MS <= state.rolledToMs;
   await sql.unsafe(BEFORE_SUMMING);
-  for (const hourMs of hours) await remakeHour(sql, orgId, { hourMs, ...state });
-  await sumUpDay(sql, { orgId, dayMs, fromMs: first, isWhole });
+  const isKept = dayMs < state.hoursToMs || dayMs >= state.hoursFromMs;
+  const day = [orgId, iso(dayMs), iso(dayMs + DAY_MS)];
+  if (isKept) for (const hourMs of hours) await remakeHour(sql, orgId, { hourMs, ...state });
+  else for (const statement of [FORGET_HOURS, ROLL_HOURS]) await sql.unsafe(statement, day);
+  await sumUpDay(sql, { orgId, dayMs, fromMs: dayMs >= state.hoursFromMs ? first : null, isWhole });
+  if (!isKept) await sql.unsafe(FORGET_HOURS, day);
   await sql`
     delete from rollup_marks where org_id = ${orgId} and date_trunc('hour', hour, 'UTC') = any(${hours.map(iso)})`;
   return true;
@@ -173,11 +203,12 @@ async function forget(sql: Sql, orgId: string, { rawFromMs }: RollupState): Prom
   await sql`delete from rollup_hours where org_id = ${orgId} and hour >= ${from}`;
   await sql`delete from rollup_sums where org_id = ${orgId} and at >= ${from}`;
   await sql`delete from rollup_sessions where org_id = ${orgId} and day >= ${day}`;
-  await sql`update rollup_state set rolled_to = ${from} where org_id = ${orgId}`;
+  await sql`update rollup_state set rolled_to = ${from}, hours_from = null, hours_to = null where org_id = ${orgId}`;
   return "more";
 }
 
 const floorTo = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
+const instantOf = (ms: number): string => (Number.isFinite(ms) ? iso(ms) : NEVER_ROLLED);
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** The least id that is minted at `ms` or later. */

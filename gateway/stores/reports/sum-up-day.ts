@@ -11,8 +11,8 @@ import {
 } from "../../reports/rollup/roll.ts";
 import type { Sql } from "./rollup-writer.ts";
 
-/** `fromMs`: the first hour that was made or changed. `isWhole`: all of its hours are rolled up. */
-type Day = { orgId: string; dayMs: number; fromMs: number; isWhole: boolean };
+/** `fromMs`: the first hour that was made or changed; null: its hours are not kept. `isWhole`: all of its hours are rolled up. */
+type Day = { orgId: string; dayMs: number; fromMs: number | null; isWhole: boolean };
 
 /** Makes everything of a day that is made of its cells of hours. */
 export async function sumUpDay(sql: Sql, { orgId, dayMs, fromMs, isWhole }: Day): Promise<void> {
@@ -20,11 +20,13 @@ export async function sumUpDay(sql: Sql, { orgId, dayMs, fromMs, isWhole }: Day)
     orgId,
     ...[startMs, dayMs + DAY_MS].map((ms) => new Date(ms).toISOString()),
   ];
-  const [hours, whole, day] = [span(fromMs), span(dayMs), span(dayMs).slice(0, 2)];
+  const [whole, day] = [span(dayMs), span(dayMs).slice(0, 2)];
   for (const statement of [FORGET_SESSIONS, ROLL_SESSIONS, MARK_AGAIN, NUMBER_PEOPLE]) {
     await sql.unsafe(statement, day);
   }
-  for (const statement of [FORGET_HOUR_SUMS, ...ROLL_HOUR_SUMS]) await sql.unsafe(statement, hours);
+  for (const statement of fromMs === null ? [] : [FORGET_HOUR_SUMS, ...ROLL_HOUR_SUMS]) {
+    await sql.unsafe(statement, span(fromMs ?? dayMs));
+  }
   for (const statement of [FORGET_DAY_SUMS, ...(isWhole ? ROLL_DAY_SUMS : [])]) {
     await sql.unsafe(statement, whole);
   }

@@ -1,3 +1,21 @@
+// Cells of hours: sums of an hour's records that agree in all dimensions of reports. Parameter $1 is the organisation.
+
+/** Columns of cells that tell groups apart. */
+export const KEY_COLUMNS = [
+  "channel",
+  "client",
+  "owner",
+  "user_label",
+  "key_id",
+  "teams",
+  "cost_center",
+  "session",
+  "tags",
+  "model",
+  "route",
+] as const;
+export type KeyColumn = (typeof KEY_COLUMNS)[number];
+
 /** A sum that cells keep; latencies are a histogram as one number (see the functions of the migration). `one`: what a single record `r` adds; null adds nothing. */
 type Sum = { one: string; type: "int" | "bigint" | "numeric" };
 
@@ -41,3 +59,30 @@ export const overRecords = (name: SumName): string => {
 };
 /** A sum over cells `r`. */
 export const overCells = (name: SumName): string => `sum(r.${name})::${SUMS[name].type} as ${name}`;
+
+const keys = KEY_COLUMNS.join(", ");
+const sums = SUM_NAMES.join(", ");
+
+const summed = SUM_NAMES.map(overRecords).join(", ");
+
+const UTC_DAY = "(hour at time zone 'UTC')::date";
+
+/** `late`: the record of which a cell is, where each is of one. */
+export const cellsOf = (where: string, late = "null::uuid"): string => `
+insert into rollup_hours (org_id, hour, late, day, ${keys}, ${sums}, first_at)
+select $1::text, hour, late, ${UTC_DAY}, ${keys}, ${sums}, first_at
+from (
+  select date_trunc('hour', r.started_at, 'UTC') as hour, ${late} as late, ${KEY_COLUMNS.map((key) => `r.${key}`).join(", ")}, ${summed},
+    min(r.started_at) as first_at
+  from requests r where r.org_id = $1::text and ${where}
+  group by 1, 2, ${KEY_COLUMNS.map((key) => `r.${key}`).join(", ")}
+) cells`;
+
+/** Hours from $2 to before $3. */
+export const FORGET_HOURS =
+  "delete from rollup_hours where org_id = $1::text and hour >= $2::timestamptz and hour < $3::timestamptz";
+
+/** The cells of the hours from $2 to before $3, of which there are none; returns the number of records. */
+export const ROLL_HOURS = `
+with made as (${cellsOf("r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz")} returning records)
+select coalesce(sum(records), 0)::int as records from made`;
