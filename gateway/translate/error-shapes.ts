@@ -1,5 +1,5 @@
 import { googleStatus } from "../google-format.ts";
-import { isJson, type Json, textIn } from "./exact-json.ts";
+import { isJson, type Json, objectMember, objectsIn, textIn } from "./exact-json.ts";
 import type { ProviderError } from "./reply.ts";
 
 /** Anthropic's name and OpenAI's type and code for the same fault, by HTTP status. */
@@ -51,14 +51,27 @@ export function readProviderError(body: Json | null): ProviderError {
   // Google's, and OpenRouter's inside an answer with a good status, is a status of HTTP.
   const status = object?.["code"];
   if (typeof status === "number" && status >= 400) {
-    return { type: byStatus(status).anthropic, message: textIn(object, "message") ?? NO_MESSAGE };
+    return { type: byStatus(status).anthropic, message: messageIn(object) };
   }
   const code = textIn(object, "code");
   const known = code !== null && FAULTS.some((fault) => fault.code === code);
   return {
     type: known ? code : (textIn(object, "type") ?? "api_error"),
-    message: textIn(object, "message") ?? NO_MESSAGE,
+    message: messageIn(object),
   };
+}
+
+/** The sentence; OpenRouter has its provider's own beside it, and servers that check members name each (`detail`, `errors`). */
+function messageIn(object: Json | null): string {
+  const said = textIn(object, "message");
+  const raw = textIn(objectMember(object, "metadata"), "raw");
+  if (said !== null) return raw ? `${said}: ${raw}` : said;
+  const faults = [...objectsIn(object, "detail"), ...objectsIn(object, "errors")].map((fault) => {
+    const { loc } = fault;
+    const place = Array.isArray(loc) ? `${loc.join(".")}: ` : "";
+    return place + (textIn(fault, "msg") ?? textIn(fault, "message") ?? "");
+  });
+  return textIn(object, "detail") ?? (faults.join("; ") || NO_MESSAGE);
 }
 
 /** The formats of clients. */

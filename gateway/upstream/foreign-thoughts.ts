@@ -38,30 +38,35 @@ const FOREIGN = /reasoning|signature|thinking/i;
  * them, or has those of the models that had the conversation before. Only refused calls are looked at.
  */
 export function mendedThoughts({ answer, target, translation }: AnsweredAttempt, call: Call): Mended[] {
-  if (answer.status !== 400 && answer.status !== 422) return [];
+  const member = Object.hasOwn(HISTORIES, call.surface) ? HISTORIES[call.surface] : undefined;
+  if ((answer.status !== 400 && answer.status !== 422) || member === undefined) return [];
   const request = objectInBytes(call.body.bytes);
+  const list = listIn(request ?? {}, member);
   const { vendor, in: place } = thoughtsOf(target.provider.kind, target.model ?? "");
-  const inText = place === "reasoning_content";
-  const each = (member: string, change: (one: unknown) => unknown, said: RegExp): Mended[] => {
-    const list = request?.[member];
-    if (!Array.isArray(list)) return [];
+  const each = (said: RegExp, change: (one: unknown) => unknown): Mended[] => {
     const changed = list.map(change);
     if (changed.every((one, index) => one === list[index])) return [];
     return [{ said, call: { ...call, body: scanJson(jsonBytes({ ...request, [member]: changed })) } }];
   };
-  switch (call.surface) {
-    case "chat.completions":
-      return [
-        ...(inText && !translation ? each("messages", withText, LOST) : []),
-        ...(vendor === "google" && !translation ? each("messages", withSignature, LOST) : []),
-        ...each("messages", withoutThoughts(place), FOREIGN),
-      ];
-    case "generate_content":
-      return translation ? [] : each("contents", withOwnSignatures, LOST);
-    default:
-      return [];
-  }
+  const own =
+    member === "contents"
+      ? withOwnSignatures
+      : place === "reasoning_content"
+        ? withText
+        : vendor === "google"
+          ? withSignature
+          : null;
+  return [
+    ...(own && !translation ? each(LOST, own) : []),
+    ...(member === "messages" ? each(FOREIGN, withoutThoughts(place)) : []),
+  ];
 }
+
+/** The member with the conversation, by surface. */
+const HISTORIES: Readonly<Record<string, string>> = {
+  "chat.completions": "messages",
+  generate_content: "contents",
+};
 
 const listIn = (holder: Json, name: string): unknown[] => {
   const list = holder[name];

@@ -350,3 +350,19 @@ describe("the end of an answer", () => {
     expect(translated.fault(bytesOf(broken))?.status).toBe(500);
   });
 });
+
+test.each([
+  [{ detail: [{ loc: ["body", "foo"], msg: "Extra inputs" }] }, "body.foo: Extra inputs"],
+  [{ detail: "Not authenticated" }, "Not authenticated"],
+  [{ errors: [{ message: "One." }, { message: "Two." }] }, "One.; Two."],
+  [
+    { error: { message: "Provider returned error", metadata: { raw: "No tools." } } },
+    "Provider returned error: No tools.",
+  ],
+  [{ object: "error", message: "No." }, "No."],
+])("a refusal such as %j keeps its sentence", (body, message) => {
+  const { refusal } = translation({ from: "messages", to: "chat" }, ask);
+  expect(jsonOf(refusal(bytesOf(body), { status: 400, requestId: null }))).toMatchObject({
+    error: { message },
+  });
+});
