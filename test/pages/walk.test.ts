@@ -101,7 +101,10 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
   test("a provider is tested before it is saved; its models are offered for the route; a key is made in place", async () => {
     const provider = step("Add a provider");
     await provider.getByRole("button", { name: "OpenAI" }).click();
-    await provider.getByLabel(/^API key of OpenAI/).fill("a-vendors-key");
+    await provider.getByRole("button", { name: "Test and add" }).click();
+    await provider.getByText("API key of OpenAI: This is needed.").waitFor();
+    await page.keyboard.type("a-vendors-key");
+    expect(await provider.getByLabel(/^API key of OpenAI/).inputValue()).toBe("a-vendors-key");
     await provider.getByLabel(/^Address/).fill("http://127.0.0.1:9/v1");
     await provider.getByRole("switch", { name: /Allow plain http/ }).check();
     await provider.getByRole("button", { name: "Test and add" }).click();

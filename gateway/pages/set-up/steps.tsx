@@ -74,6 +74,7 @@ function NewProvider({ vendor: { kind, title, key }, taken }: NewProviderProps) 
     credential: {
       label: `API key of ${title}`,
       placeholder: key,
+      isRequired: kind !== "openai-compatible",
       help: "Stored encrypted and never shown again.",
     },
     base_url: { isRequired: kind === "openai-compatible", help: "Empty: the vendor's own." },

@@ -132,7 +132,8 @@ function TextEntry(props: EntryProps) {
     );
   }
   if (suggest) return <Autocomplete {...entry} {...chosen} onChange={props.change} />;
-  if (kind === "secret") return <PasswordInput {...entry} />;
+  // Unlike the others, it does not say itself that it is invalid.
+  if (kind === "secret") return <PasswordInput {...entry} aria-invalid={Boolean(entry.error)} />;
   if (kind === "area" || kind === "lines") {
     return <Textarea {...entry} autosize minRows={2} maxRows={12} />;
   }

@@ -1,6 +1,6 @@
 import { Alert, Button, Group } from "@mantine/core";
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { faultsOf } from "#shared/schema.ts";
+import { type Fault as FormFault, faultsOf } from "#shared/schema.ts";
 import { Fault } from "../../parts/states.tsx";
 import { bodyOf, draftsOf } from "./draft.ts";
 import { Fields } from "./entry.tsx";
@@ -31,6 +31,12 @@ function firstFaulty(form: HTMLFormElement | null): HTMLElement | null | undefin
   return place.closest("fieldset, .form-row")?.querySelector<HTMLElement>("input, textarea, select, button");
 }
 
+/** Some forms need what the resource itself can lack, such as the key of a vendor that has no other way in. */
+const missingIn = (fields: readonly Field[], body: Record<string, unknown>): FormFault[] =>
+  fields
+    .filter(({ name, isRequired }) => isRequired && (body[name] ?? null) === null)
+    .map(({ name }) => ({ path: `/${name}`, message: "Expected required property" }));
+
 /** A form for the members of a resource. What the schema or the gateway refuses is shown at its field and at the button. */
 export function ResourceForm({ form, view, action, save, cancel }: ResourceFormProps) {
   const fields = fieldsFor(form, view === null);
@@ -49,7 +55,8 @@ export function ResourceForm({ form, view, action, save, cancel }: ResourceFormP
   const send = async () => {
     const schema = view ? form.change : form.create;
     const body = bodyOf(fields, drafts, view && !form.replaces ? before : null);
-    const found = schema ? wordedFaults(fields, faultsOf(schema, body)) : [];
+    const named = [...(view ? [] : missingIn(fields, body)), ...(schema ? faultsOf(schema, body) : [])];
+    const found = wordedFaults(fields, [...new Map(named.map((one) => [one.path, one])).values()]);
     setFaults(found);
     setError(null);
     if (found.length > 0) return;
