@@ -101,6 +101,10 @@ export const LIST_QUERY = {
   after: "The `next` of the previous page.",
 } as const;
 
+/** Parameters of a list's filters by value. */
+export const equalQuery = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, "This value; with `*` at its end, those that begin so."]));
+
 /** The restriction of lists of records for everyone but administrators. */
 export const OWN_OR_TEAM =
   "A member gets what belongs to themselves, a manager of a team what belongs to it and the teams below; the rest does not exist for them.";

@@ -16,7 +16,7 @@ import { pullRequestScope } from "../stores/pull-request-rights.ts";
 import { acceptClaim, findPullRequest } from "../stores/pull-requests.ts";
 import { dearestMerges } from "./dearest-merges.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
-import { adminRoute, LIST_QUERY } from "./documented.ts";
+import { adminRoute, equalQuery, LIST_QUERY } from "./documented.ts";
 import { EQUAL, pullRequestsCsv, pullRequestsPage, readPullId, readPullsQuery } from "./pull-request-list.ts";
 import { pullRequestPage } from "./pull-request-page.ts";
 
@@ -44,7 +44,7 @@ export const adminPullRequests = (deps: AdminDeps) =>
         scopes: PULL_REQUEST_READERS,
         query: {
           ...LIST_QUERY,
-          ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
+          ...equalQuery(EQUAL),
           number: "Its number in its repository.",
           from: "Merged, or else opened, at this time or later: RFC 3339, or a date.",
           to: "Before this time: RFC 3339, or a date, which includes that day.",
@@ -90,7 +90,7 @@ const DEAREST = docs({
   query: {
     from: "Merged at this time or later: RFC 3339, or a date.",
     to: "Before this time: RFC 3339, or a date, which includes that day.",
-    ...{ repository: "Exactly this value.", author: "Exactly this value." },
+    ...equalQuery(["repository", "author"]),
     team: "With calls of this team or one below it.",
   },
   answers: { 200: closed({ data: Type.Array(DearMergeView, { maxItems: 10 }) }) },

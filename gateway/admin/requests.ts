@@ -17,7 +17,7 @@ import {
 } from "../stores/requests.ts";
 import { explainCost, isCeiling } from "./cost-explanation.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
-import { adminRoute, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
+import { adminRoute, equalQuery, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
 import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { idCursor, idParameter } from "./parameters.ts";
 
@@ -25,7 +25,7 @@ const docs = adminRoute("records");
 const EQUAL = keysOf(REQUEST_FILTERS);
 
 export const RECORD_QUERY = {
-  ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
+  ...equalQuery(EQUAL),
   direct_team: "Of this team, not of those below it; `(none)`: of no team.",
   cost_center: "Of this cost centre; `(none)`: of none.",
   key: "A key's id or name.",

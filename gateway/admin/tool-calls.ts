@@ -6,7 +6,7 @@ import { viewAs } from "#shared/view-as.ts";
 import { recordScope } from "../identity/scope.ts";
 import { listToolCalls, TOOL_CALL_FILTERS, type ToolCallQuery } from "../stores/tools/tool-call-list.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
-import { adminRoute, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
+import { adminRoute, equalQuery, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
 import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { idCursor } from "./parameters.ts";
 
@@ -32,7 +32,7 @@ export const adminToolCalls = (deps: AdminDeps) =>
       role: "member",
       query: {
         ...LIST_QUERY,
-        ...Object.fromEntries(EQUAL.map((name) => [name, "Exactly this value."])),
+        ...equalQuery(EQUAL),
         key: "A key's id or name.",
         team: "Of this team, or of one below it.",
         from: "Started at this time or later: RFC 3339, or a date.",

@@ -51,13 +51,14 @@ export function* inRecordScope(
   else yield arrayContains(columns.teams, [scope.team]);
 }
 
-/** Conditions of a list's filters: each column that `equal` names has exactly that value. */
+/** Conditions of a list's filters: each column that `equal` names has that value, or begins with what is before a `*` at its end. */
 export function* equalTo<Name extends string>(
   columns: Readonly<Record<Name, PgColumn | SQL>>,
   equal: Readonly<Partial<Record<Name, string>>>,
 ): Generator<SQL> {
   for (const name of keysOf(columns)) {
     const value = equal[name];
-    if (value !== undefined) yield sql`${columns[name]} = ${value}`;
+    if (value?.endsWith("*")) yield sql`starts_with(${columns[name]}::text, ${value.slice(0, -1)})`;
+    else if (value !== undefined) yield sql`${columns[name]} = ${value}`;
   }
 }

@@ -105,6 +105,8 @@ describe("the list of records", () => {
     ["?cost_basis=list", [5, 1]],
     ["?cost_basis=vendor", []],
     ["?service_tier=priority", []],
+    ["?session=run-%2A", [5, 1]],
+    ["?session=%25%2A", []],
   ])("%p narrows it", async (query, expected) => {
     expect(await ids(query)).toEqual(expected);
   });

@@ -66,11 +66,12 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     const counts = { inputTokens: 1000, uncachedInputTokens: 1000, outputTokens: 10 };
     await database.db
       .insert(requests)
-      .values(
-        [1, 40].map((days) =>
+      .values([
+        ...[1, 40].map((days) =>
           recordAt(at(days), { ...facts, ...counts, costUsd: "0.5", tokenCostUsd: "0.5" }),
         ),
-      );
+        recordAt(at(2), { ...facts, ...counts, unpriced: true }),
+      ]);
     await database.close();
   }
 
@@ -260,6 +261,9 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     await causes.getByRole("img").waitFor();
     await causes.getByRole("button", { name: "Rate, mix and volume" }).click();
     await causes.getByText("Mix of models").waitFor();
+    // The difference of lower bounds is no bound.
+    await causes.getByText("the real change may be more or less").waitFor();
+    expect(await causes.textContent()).not.toContain("≥");
     await page.goto(
       "/explore?by=team&by=tier&by=session&measure=cost_usd&view=table&compare=previous_period",
     );

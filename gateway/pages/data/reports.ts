@@ -38,7 +38,7 @@ export const useReport = (spec: Spec | null, moves = false) =>
   });
 
 /** Several reports of one snapshot, by id. */
-export const useReports = <Id extends string>(specs: Readonly<Record<Id, Spec>>) =>
+export const useReports = <Id extends string>(specs: Readonly<Partial<Record<Id, Spec>>>) =>
   useQuery({
     queryKey: ["reports", specs],
     queryFn: async ({ client, signal }) => {

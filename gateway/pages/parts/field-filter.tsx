@@ -56,7 +56,7 @@ export function FieldFilter({ words, choose, source, values = {}, open }: FieldF
         size="xs"
         data-search
         aria-label={`Value of ${words[name] ?? name}`}
-        placeholder={open ? "Value, or a record's id" : "Value"}
+        placeholder={open ? "Value, start*, or a record's id" : "Value, or start*"}
         limit={SUGGESTED_MAX}
         data={suggestions}
         filter={startingFirst}

@@ -4,7 +4,7 @@ import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
 import type { QueryAnswer } from "#shared/report-query.ts";
 import { useAddress } from "../data/address.ts";
 import { EXPLAINED_FILTERS } from "../data/parameters.ts";
-import { useReport } from "../data/reports.ts";
+import { useReports } from "../data/reports.ts";
 import { type FrameSearch, filtersFor, frameSearch, oneNameOf, rangeOf } from "../data/search.ts";
 import { RankedBars } from "../parts/charts/ranked-bars.tsx";
 import { CsvButton } from "../parts/csv-button.tsx";
@@ -36,7 +36,9 @@ const specOf = (search: FrameSearch, dimensions: DimensionName[], explanation?: 
 export function ExplainedPage() {
   const [search, change] = useAddress(frameSearch);
   const chosen = oneNameOf(EXPLANATIONS, search.explanation);
-  const parts = useReport(specOf(search, ["explanation"]));
+  const parts = specOf(search, ["explanation"]);
+  const query = useReports({ parts, ...(chosen && { sessions: sessionsOf(search, chosen) }) });
+  const answer = query.data?.parts;
   return (
     <>
       <PageHead
@@ -49,15 +51,19 @@ export function ExplainedPage() {
         }
       >
         <RangePicker search={search} fallback={RANGE} change={change} />
-        <ComparePicker result={parts.data} compare={search.compare ?? "none"} change={change} />
-        <CsvButton spec={specOf(search, ["explanation"])} />
+        <ComparePicker result={answer} compare={search.compare ?? "none"} change={change} />
+        <CsvButton spec={parts} />
       </PageHead>
-      <AnswerNote answer={parts.data} />
+      <AnswerNote answer={answer} />
       <FilterChips search={search} change={change} />
-      <Answered query={parts} height={420}>
-        {(answer) => <Parts answer={answer} choose={(name) => change({ explanation: [name] })} />}
+      <Answered query={query} height={420}>
+        {({ parts: all, sessions }) => (
+          <>
+            {all && <Parts answer={all} choose={(name) => change({ explanation: [name] })} />}
+            {chosen && sessions && <Sessions {...{ search, explanation: chosen, sessions, change }} />}
+          </>
+        )}
       </Answered>
-      {chosen && <Sessions search={search} explanation={chosen} change={change} />}
     </>
   );
 }
@@ -104,15 +110,16 @@ function Parts({ answer, choose }: { answer: QueryAnswer; choose: (name: string)
 type SessionsProps = {
   search: FrameSearch;
   explanation: Explanation;
+  sessions: QueryAnswer;
   change: (change: FrameSearch) => void;
 };
 
+const sessionsOf = (search: FrameSearch, explanation: Explanation): Spec =>
+  specOf(search, explanation === "no_session" ? ["subject", "client"] : ["session", "subject"], explanation);
+
 /** The sessions of a part; calls without one by who made them, and with what. */
-function Sessions({ search, explanation, change }: SessionsProps) {
+function Sessions({ search, explanation, sessions, change }: SessionsProps) {
   const navigate = useNavigate();
-  const dimensions: DimensionName[] =
-    explanation === "no_session" ? ["subject", "client"] : ["session", "subject"];
-  const sessions = useReport(specOf(search, dimensions, explanation));
   const choose = (dimension: DimensionName, value: string) => {
     if (dimension === "session") void navigate({ to: "/sessions/$session", params: { session: value } });
     else if (dimension === "subject" || dimension === "client") change(narrowed(search, dimension, value));
@@ -120,9 +127,7 @@ function Sessions({ search, explanation, change }: SessionsProps) {
   const [word, meaning] = EXPLANATION_MEANING[explanation];
   return (
     <Panel title={word} sub={meaning}>
-      <Answered query={sessions} height={320}>
-        {(answer) => <ReportTable result={answer} title={word} units={UNITS} choose={choose} />}
-      </Answered>
+      <ReportTable result={sessions} title={word} units={UNITS} choose={choose} />
     </Panel>
   );
 }
