@@ -17,6 +17,8 @@ export type PoolOptions = {
   lockTimeoutMs?: number;
   /** After this the server ends a session that left a transaction open; absent: never. */
   idleTransactionTimeoutMs?: number;
+  /** Answers do not wait for the disk: a crash of the server may undo the writes of its last second. */
+  commitsLate?: boolean;
   /** Refuse every write (`default_transaction_read_only`). */
   readOnly?: boolean;
   /** Keep connections that are idle: work that comes first must not find the server full. */
@@ -87,6 +89,7 @@ export function connect(url: string, options: PoolOptions): postgres.Sql {
       ...(options.idleTransactionTimeoutMs === undefined
         ? {}
         : { idle_in_transaction_session_timeout: options.idleTransactionTimeoutMs }),
+      ...(options.commitsLate ? { synchronous_commit: "off" } : {}),
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
     },
   });

@@ -74,7 +74,7 @@ export class Account {
   }
 
   /** Decides calls in order by the database's figures, then renews the lease from what is left. */
-  plan(calls: readonly AskingCall[], found: FoundState): Booking {
+  plan(asked: readonly AskingCall[], found: FoundState): Booking {
     const { turn, isRemembered } = found;
     if (!isRemembered) {
       const readMs = this.#clock.monotonicMs();
@@ -82,11 +82,14 @@ export class Account {
       const isOwn = turn !== undefined && turn === this.#turn;
       this.#recent = isOwn ? { turn, state: { ...found }, readMs } : null;
     }
-    const held = found.held + this.unbookedUsd();
-    let state = { ...found, held, calls: found.calls + this.#unbooked.calls };
+    // The database has lost the bookings of its last moment if it crashed.
+    const calls = Math.max(found.calls + this.#unbooked.calls, this.#known.calls);
+    let state = { ...found, calls, held: found.held + this.#unbooked.held };
+    if (state.held < this.#known.held) state.held = this.#known.held;
+    state.held += this.#unbooked.spent;
     const slot = rateSlotAt(found.nowMs);
     const admitted: AdmittedCall[] = [];
-    const admissions = calls.map((call): Admission => {
+    const admissions = asked.map((call): Admission => {
       const decision = decideLimits({ ...call, period: this.period, state });
       if ("refusal" in decision) return decision;
       state = decision.state;

@@ -215,6 +215,21 @@ describe("after an outage", () => {
     expect([isAdmitted(next()), account.isQuiet()]).toEqual([true, true]);
   });
 
+  test("running calls count here even if a crash of the database undid their bookings", () => {
+    const limits = { budget_usd: "1", concurrency: 2 };
+    const { account } = opened();
+    const book = (usd: string, calls: number) => {
+      const booking = account.plan([asking(limits, { usd: parsePico(usd) })], found({ calls }));
+      return account.booked(booking)[0] ?? null;
+    };
+    const one = admitted(book("0.6", 0));
+    expect(book("0.5", 0)).toMatchObject({ refusal: { limit: "reserved" } });
+    expect(isAdmitted(book("0.4", 0))).toBe(true);
+    expect(book("0", 0)).toMatchObject({ refusal: { limit: "calls" } });
+    account.end(one, { usd: "0.1", tokens: null });
+    expect(isAdmitted(book("0.5", 0))).toBe(true);
+  });
+
   test("a lease that is needed no longer is set to nothing once", () => {
     const limits = { budget_usd: "1" };
     const { account, alone } = opened();

@@ -95,6 +95,9 @@ export async function write(
     ...{ accountId, holder, turn: found.turn ?? 0, period: period.from },
     ...(lease && { usd: formatPico(lease.usd), calls: lease.calls }),
   }));
+  const ended = settlements.filter(({ usd }) => usd !== null);
+  // An array, and no join: a plan made while the table was small would read all of it.
+  const ids = (calls: readonly CallSettlement[]) => sql`${calls.map(({ callId }) => callId)}::text[]::uuid[]`;
   const rows = await sql<{ accountId: string }[]>`
     with asked as (
       select * from ${json(turns)}
@@ -125,14 +128,13 @@ export async function write(
       where calls is not null
       on conflict (org_id, key_id, holder) do update
       set period = excluded.period, usd = excluded.usd, calls = excluded.calls
-    ), settled as (
-      select * from ${json(settlements)} as r("callId" uuid, usd numeric)
     ), ended as (
-      update limit_holds as hold set ended = true, usd = settled.usd from settled
-      where org_id = ${DEFAULT_ORG} and call_id = "callId" and settled.usd is not null
+      update limit_holds
+      set ended = true, usd = (${ended.map(({ usd }) => usd)}::text[]::numeric[])[array_position(${ids(ended)}, call_id)]
+      where org_id = ${DEFAULT_ORG} and call_id = any(${ids(ended)})
     ), released as (
-      delete from limit_holds using settled
-      where org_id = ${DEFAULT_ORG} and call_id = "callId" and settled.usd is null
+      delete from limit_holds
+      where org_id = ${DEFAULT_ORG} and call_id = any(${ids(settlements.filter(({ usd }) => usd === null))})
     )
     select key_id as "accountId" from mine`;
   return new Set(rows.map(({ accountId }) => accountId));

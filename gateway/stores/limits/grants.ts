@@ -78,9 +78,6 @@ function budgetOf(parts: readonly GrantPart[]): Pick<Grant, "boundUsd" | "unknow
 
 export type Settlements = ReturnType<typeof openSettlements>;
 
-/** How long the end of an answer waits for its settlement at most. */
-const END_MS = 500;
-
 /** The calls that this process has reserved, and what is to be written of those that have ended. */
 export function openSettlements(rounds: Pick<Rounds, "end">) {
   /** Null: not ended. */
@@ -95,15 +92,10 @@ export function openSettlements(rounds: Pick<Rounds, "end">) {
     /** The call has no reservation in the database. */
     forget: (callId: string) => void open.delete(callId),
     /** Settles now, or once the database is reachable. Waits at most half a second, and never rejects. */
-    async settle(settlement: CallSettlement): Promise<void> {
+    settle(settlement: CallSettlement): Promise<void> {
       // If written late, the minute whose tokens it corrects is over.
       open.set(settlement.callId, { ...settlement, correction: null });
-      let timer: Timer | undefined;
-      const timeout = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, END_MS);
-      });
-      await Promise.race([write([settlement]), timeout]);
-      clearTimeout(timer);
+      return write([settlement]);
     },
     /** Retries failed writes. */
     retry: (): Promise<void> => write([...open.values()].filter((it) => it !== null)),

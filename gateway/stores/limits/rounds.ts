@@ -28,6 +28,10 @@ type Planned = { account: RoundAccount; calls: readonly WaitingCall[]; booking: 
 /** What ends in the next round, and the promise of it: true once it is written. */
 type Ending = { settlements: CallSettlement[]; written: PromiseWithResolvers<boolean> };
 
+/** How long the end of an answer waits for its settlement. */
+const END_MS = 500;
+/** A round begins no earlier after the one before: more calls share it. */
+const ROUND_MS = 2;
 /** Calls of an account admitted by one statement. */
 const BATCH_MAX = 200;
 
@@ -55,11 +59,15 @@ export class Rounds {
     });
   }
 
-  /** Resolves with whether the ends are written. */
-  async end(settlements: readonly CallSettlement[]): Promise<boolean> {
-    if (settlements.length === 0) return true;
-    const { written } = this.#ending;
-    this.#ending.settlements.push(...settlements);
+  /** Resolves with whether the ends are written, after half a second at most; those that are not are given again. */
+  async end(ended: readonly CallSettlement[]): Promise<boolean> {
+    if (ended.length === 0) return true;
+    const { settlements, written } = this.#ending;
+    if (settlements.length === 0) {
+      const timer = setTimeout(() => written.resolve(false), END_MS);
+      void written.promise.then(() => clearTimeout(timer));
+    }
+    settlements.push(...ended);
     void this.#run();
     return written.promise;
   }
@@ -72,7 +80,10 @@ export class Rounds {
     while (this.#asking.size > 0 || this.#ending.settlements.length > 0) {
       const { settlements, written } = this.#ending;
       this.#ending = { settlements: [], written: Promise.withResolvers() };
-      await this.#round(this.#takeAsking(), settlements).then(written.resolve);
+      const begunMs = performance.now();
+      written.resolve(await this.#round(this.#takeAsking(), settlements));
+      const restMs = ROUND_MS - (performance.now() - begunMs);
+      if (restMs > 0) await Bun.sleep(restMs);
     }
     this.#busy = false;
   }

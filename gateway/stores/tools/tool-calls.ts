@@ -178,8 +178,9 @@ function mergeStatement(): string {
   const merged = Object.entries(MERGED).map(([column, value]) => `${quoted(column)} = ${value}`);
   return (
     // In one statement, so that a cost is seen either as reserved or as spent (`key_spend`, by a trigger of the table).
-    'with released as (delete from limit_holds h using json_to_recordset($1::text::json) as r("orgId" text, id uuid) ' +
-    'where h.org_id = r."orgId" and h.call_id = r.id) ' +
+    'with asked as (select * from json_to_recordset($1::text::json) as r("orgId" text, id uuid)), ' +
+    'released as (delete from limit_holds where org_id = any(array(select distinct "orgId" from asked)) ' +
+    "and call_id = any(array(select id from asked))) " +
     `insert into tool_calls as c (${names.join(", ")}) select ${values.join(", ")} ` +
     `from json_to_recordset($1::text::json) as r(${types.join(", ")}) ` +
     // In a fixed order, so that replicas with the same calls cannot deadlock.
