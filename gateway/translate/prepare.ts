@@ -12,6 +12,20 @@ export function prepare(prompt: Prompt, to: string, thoughts: ThoughtsFacts): vo
   prompt.turns = prompt.turns.filter((turn) => turn.role !== "assistant" || !isBlank(turn) || turn.at.drop());
   if (WANTS_QUESTION.includes(to)) askSomething(prompt, to);
   keepLastMarks(prompt);
+  tellCallsApart(prompt);
+}
+
+/** Some servers count the ids of calls anew in each answer; Anthropic refuses an id that comes twice. A result is of the latest call. */
+function tellCallsApart({ turns }: Prompt): void {
+  const latest = new Map<string, { id: string; count: number }>();
+  for (const part of turns.flatMap(({ parts }) => parts)) {
+    if (part.kind === "result") part.callId = latest.get(part.callId)?.id ?? part.callId;
+    if (part.kind !== "call") continue;
+    const count = (latest.get(part.id)?.count ?? 0) + 1;
+    const id = count === 1 ? part.id : `${part.id}_${count}`;
+    latest.set(part.id, { id, count });
+    part.id = id;
+  }
 }
 
 /** An answer without content, which says nothing, and which several vendors refuse. */

@@ -127,7 +127,7 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
   call.upload?.onAbort(abort);
   deps.watchdog.watch(watched);
   try {
-    const lacks = deps.learnedWires.lackedBy(target.provider, target.model ?? "");
+    const lacks = () => deps.learnedWires.lackedBy(target.provider, target.model ?? "");
     const translation = translationOf(call, { target, route: choice.route, lacks }, deps.clock);
     const surface = translation?.surface ?? call.surface;
     const answer = await deps.send({

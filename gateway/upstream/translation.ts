@@ -88,7 +88,7 @@ type Targeted = { target: Target; route: Pick<Route, "inexpressible"> | null };
  */
 export function translationOf(
   call: Call,
-  it: Targeted & { lacks: readonly string[] },
+  it: Targeted & { lacks(): readonly string[] },
   clock: Clock,
 ): Translation | null {
   const expressed = expressedFor(call, it);
@@ -98,7 +98,7 @@ export function translationOf(
     createdSeconds: Math.floor(clock.now().getTime() / 1000),
     callId: call.id,
     streamed: call.streamed,
-    lacks: it.lacks,
+    lacks: it.lacks(),
   });
   return { ...translated, surface: PROVIDER_SURFACES[expressed.pair.to] };
 }

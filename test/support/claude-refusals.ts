@@ -113,6 +113,10 @@ const RULES: readonly ((request: Request, signed: SignedThoughts) => string | fa
       ? "messages: final assistant content cannot end with trailing whitespace"
       : false;
   },
+  (request) => {
+    const ids = allBlocks(request).flatMap((block) => (block.type === "tool_use" ? block.id : []));
+    return new Set(ids).size < ids.length && "messages: `tool_use` ids must be unique";
+  },
   ({ messages }) =>
     messages.some((message, index) => {
       const uses = blocksOf(message).flatMap((block) => (block.type === "tool_use" ? block.id : []));

@@ -181,6 +181,26 @@ const CASES: Case[] = [
     { messages: [{ content: [{ type: "input_audio", input_audio: { data: "aGk=", format: "mp3" } }] }] },
   ],
   [
+    "ids of calls that come again",
+    "chat",
+    {
+      messages: [0, 1].flatMap((turn) => [
+        user,
+        {
+          role: "assistant",
+          tool_calls: ["f", "g"].map((name, index) => ({
+            id: `functions.${index}`,
+            function: { name: `${name}${turn}`, arguments: "{}" },
+          })),
+        },
+        { role: "tool", tool_call_id: "functions.0", content: `f${turn}` },
+        { role: "tool", tool_call_id: "functions.1", content: `g${turn}` },
+      ]),
+    },
+    ["messages", "gemini"],
+    {},
+  ],
+  [
     "an empty result",
     "messages",
     { ...ask, messages: [user, calls("a"), result("a", "")] },
