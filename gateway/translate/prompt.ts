@@ -85,8 +85,13 @@ export type ToolChoice = { kind: "auto" | "none" | "any" } | { kind: "tool"; nam
 export const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type Effort = (typeof EFFORTS)[number];
 
-/** How much to reason, by word, by a budget of tokens, or both, and whether the client wants to see it. */
-type Reasoning = { effort: Located<Effort> | null; budgetTokens: Located<number> | null; shown: boolean };
+/** How much to reason, by word, by a budget of tokens, or both; whether not at all; and whether the client wants to see it. */
+type Reasoning = {
+  effort: Located<Effort> | null;
+  budgetTokens: Located<number> | null;
+  off: boolean;
+  shown: boolean;
+};
 
 export type OutputFormat =
   | { kind: "json"; at: BodyPlace }
@@ -138,7 +143,7 @@ export const emptyPrompt = (): Prompt => ({
   topP: null,
   stop: [],
   stopAt: null,
-  reasoning: { effort: null, budgetTokens: null, shown: false },
+  reasoning: { effort: null, budgetTokens: null, off: false, shown: false },
   output: null,
   cache: null,
   user: null,

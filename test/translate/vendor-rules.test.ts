@@ -201,6 +201,30 @@ const CASES: Case[] = [
     {},
   ],
   [
+    "a wish not to think",
+    "messages",
+    { ...ask, thinking: { type: "disabled" } },
+    ["responses"],
+    { reasoning: { effort: "none" } },
+  ],
+  [
+    "the same",
+    "messages",
+    { ...ask, thinking: { type: "disabled" } },
+    ["gemini"],
+    { generationConfig: { thinkingConfig: { thinkingLevel: "low" } } },
+  ],
+  [
+    "the same of Google's",
+    "gemini",
+    {
+      contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+      generationConfig: { thinkingConfig: { thinkingBudget: 0 } },
+    },
+    ["responses"],
+    { reasoning: { effort: "none" } },
+  ],
+  [
     "an empty result",
     "messages",
     { ...ask, messages: [user, calls("a"), result("a", "")] },

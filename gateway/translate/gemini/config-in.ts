@@ -84,6 +84,7 @@ function readFormat({ mimeType, schema }: Format, at: BodyPlace, prompt: Prompt)
 
 /** A negative budget leaves the amount to the model, as other vendors' models do unasked; 0 asks for none. */
 function readBudget(budget: number, at: BodyPlace, prompt: Prompt): void {
+  prompt.reasoning.off = budget === 0;
   if (budget <= 0) {
     at.drop();
     return;

@@ -1,5 +1,5 @@
 import type { Effort, Prompt } from "../prompt.ts";
-import { effortOf } from "../reasoning.ts";
+import { effortOrNone } from "../reasoning.ts";
 
 /** Thinking by level since Gemini 3, by a budget of tokens in 2.5, and not at all before. Source: ai.google.dev, "Thinking". */
 const BY_LEVEL = /(?:^|\/)gemini-(?:[3-9]|\d\d|[a-z-]*latest$)/;
@@ -40,7 +40,7 @@ export function thinkingConfig({ reasoning }: Prompt, model: string): object | n
   const told = shown ? { includeThoughts: true } : {};
   const amount = BY_LEVEL.test(model)
     ? levelOf(reasoning, model)
-    : budgetOf(effort?.value, budgetTokens?.value);
+    : budgetOf(budgetTokens ? null : effortOrNone(reasoning), budgetTokens?.value);
   if (amount === null) return shown ? told : null;
   if (typeof amount === "string") return { thinkingLevel: amount, ...told };
   const least = model.includes("-pro") ? PRO_BUDGET_MIN : 0;
@@ -48,15 +48,15 @@ export function thinkingConfig({ reasoning }: Prompt, model: string): object | n
 }
 
 /** Pro models know no minimal level. */
-function levelOf({ effort, budgetTokens }: Prompt["reasoning"], model: string): string | null {
-  const asked = effortOf({ effort, budgetTokens, shown: false });
+function levelOf(reasoning: Prompt["reasoning"], model: string): string | null {
+  const asked = effortOrNone(reasoning);
   const level = asked && LEVELS[asked];
   if (!level || !model.includes("-pro")) return level;
   if (level === "minimal") return "low";
   return level === "medium" && /gemini-3-pro/.test(model) ? "high" : level;
 }
 
-function budgetOf(effort: Effort | undefined, tokens: number | undefined): number | null {
+function budgetOf(effort: Effort | null, tokens: number | undefined): number | null {
   if (tokens !== undefined) return Math.min(tokens, BUDGET_MAX);
-  return effort === undefined ? null : BUDGETS[effort];
+  return effort === null ? null : BUDGETS[effort];
 }

@@ -146,7 +146,8 @@ function readToolChoice(choice: Json, at: BodyPlace, prompt: Prompt): void {
  * format does unasked.
  */
 function readThinking(thinking: Json, at: BodyPlace, prompt: Prompt): void {
-  oneOfAt(thinking["type"], at.member("type"), ["enabled", "disabled", "adaptive", "between_tools"] as const);
+  const types = ["enabled", "disabled", "adaptive", "between_tools"] as const;
+  prompt.reasoning.off = oneOfAt(thinking["type"], at.member("type"), types) === "disabled";
   readObject(thinking, at, {
     type: ignored,
     display: ignored,

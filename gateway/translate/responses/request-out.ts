@@ -1,7 +1,7 @@
 import type { Json } from "../exact-json.ts";
 import { inexpressible, lose } from "../members.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
-import { effortOf } from "../reasoning.ts";
+import { effortOrNone } from "../reasoning.ts";
 import { soundIn, urlOfSource } from "../sources.ts";
 import { fittingId } from "../tool-names.ts";
 import { toolSchema } from "../tool-schema.ts";
@@ -49,7 +49,7 @@ function limits(prompt: Prompt, model: string): object {
   }
   if (temperature && temperature.value !== 1) temperature.at.drop();
   if (topP && topP.value !== 1) topP.at.drop();
-  const effort = effortOf(reasoning);
+  const effort = effortOrNone(reasoning);
   const told = { ...(effort ? { effort } : {}), ...(reasoning.shown ? { summary: "auto" } : {}) };
   return {
     ...limit,
