@@ -1,12 +1,16 @@
 // Runs in a Worker: plans, asks and assembles reports, and writes their text, so that calls never wait for one.
+import { appendFileSync, closeSync, openSync, unlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parentPort } from "node:worker_threads";
 import { connect } from "#drizzle/database.ts";
 import { caughtUp } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
+import type { Result } from "#shared/report.ts";
 import type { QueryFacts } from "#shared/report-query.ts";
 import { GatewayError } from "./errors.ts";
 import { type ReportRunner, type ResultWithEmpty, reportRunner } from "./reporting.ts";
-import { toCsv } from "./reports/csv.ts";
+import { csvHead, csvLines, csvTotal, toCsv } from "./reports/csv.ts";
 import { overviewParts, stackedReport } from "./reports/overview.ts";
 import { payloadOf } from "./reports/payload.ts";
 import { AT_ONCE } from "./stores/reports/report-gate.ts";
@@ -16,7 +20,7 @@ import type {
   ReportOrder,
   ReportPlaces,
   ReportTask,
-} from "./stores/reports/report-writer.ts";
+} from "./stores/reports/report-messages.ts";
 
 /** A report does not wait longer than this for a replica that lags behind. */
 const LAG_MAX_MS = 1_000;
@@ -75,6 +79,12 @@ async function run({ id, order }: Run): Promise<void> {
   try {
     if (!opened) throw new GatewayError("reports_unavailable");
     const complete = (await opened.latest()) && order.complete;
+    if (order.what === "report" && order.toFile) {
+      const made = await fileOf(opened, id, order);
+      if (wanted.has(id)) say({ kind: "done", id, made, complete });
+      else closeSync(made.fd);
+      return;
+    }
     const text = await textOf(opened, { id, order: { ...order, complete } });
     const isPacked = order.what !== "report" && order.gzip && text.length >= PACKED_FROM;
     const made = isPacked ? Bun.gzipSync(text, PACKING) : text;
@@ -85,6 +95,37 @@ async function run({ id, order }: Run): Promise<void> {
     wanted.delete(id);
   }
 }
+
+/**
+ * The CSV of every row, in a file without a name: neither thread holds more than a page of it, and the database is not kept for a
+ * client that reads slowly.
+ */
+async function fileOf(
+  { runner }: Pick<Open, "runner">,
+  id: number,
+  order: Extract<ReportOrder, { what: "report" }>,
+): Promise<{ fd: number }> {
+  const path = join(tmpdir(), `tallygate-${crypto.randomUUID()}.csv`);
+  const fd = openSync(path, "wx+", OWN_FILE);
+  unlinkSync(path);
+  try {
+    let last: Result | null = null;
+    const now = nowOf({ asOfMs: undefined, ...order });
+    const take = (page: Result) => {
+      if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
+      appendFileSync(fd, `${last ? "" : csvHead(page)}${csvLines(page)}`);
+      last = page;
+      say({ kind: "progress", id });
+    };
+    await runner.eachPage(order.spec, now, { ...order, take });
+    if (last) appendFileSync(fd, csvTotal(last));
+    return { fd };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+const OWN_FILE = 0o600;
 
 async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run, "kind">): Promise<string> {
   const now = nowOf({ asOfMs: undefined, ...order });

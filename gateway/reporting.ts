@@ -7,13 +7,13 @@ import { hasCeiling } from "./reports/ceiling.ts";
 import type { Ask } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
 import { UTC } from "./reports/dimensions.ts";
+import { askOf, pagesIn } from "./reports/each-page.ts";
 import { CLICKHOUSE, POSTGRES } from "./reports/engines.ts";
 import { movementIn } from "./reports/moved.ts";
 import { hasUnpricedPeople, lacksPayers } from "./reports/payers.ts";
 import { planReport } from "./reports/plan.ts";
 import { isShareable, planTogether } from "./reports/plan-together.ts";
 import { ALL_TIME, type AskDatabase, type Databases, knownIn, recordsOf } from "./reports/reach.ts";
-import { needsReverts, revertedOf, revertsQuery } from "./reports/reverts.ts";
 import { type Periods, periodsOf } from "./reports/window.ts";
 import {
   openReportRecords,
@@ -36,6 +36,8 @@ export type ReportRunner = {
     now: Date,
     how?: Partial<Reading> & { then?: (results: readonly ResultWithEmpty[]) => readonly WantedReport[] },
   ): Promise<ResultWithEmpty[]>;
+  /** Every row of a checked spec, a page at a time: each is a result with the total and the rows of its page. */
+  eachPage(spec: Spec, now: Date, how: Partial<Reading> & { take(page: Result): void }): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -77,6 +79,10 @@ export function reportRunner({
       return result;
     },
     runAll: (wanted, now, how) => reports({ ...reporting, ...how }, wanted, now),
+    eachPage: (spec, now, { take, ...how }) => {
+      const all = { ...reporting, ...how, allRows: true };
+      return reading(all, (databases) => pagesIn(databases, all, { spec, now, take }));
+    },
     close: async () => {
       await Promise.all([postgres.close(), clickhouse?.close()]);
     },
@@ -118,10 +124,8 @@ async function resultsIn(
     ...one,
     periods: periodsOf(one.spec.range, one.spec.compare, { ...reporting, now }),
   }));
-
   const answers = await answersIn(databases, reporting, asked);
   const budgets = await budgetsFor(databases.postgres, asked, { ...reporting, now });
-
   // Compare and assemble: exact figures, their changes, shares and lower bounds, and why the cost changed.
   return answers.flatMap((answer, i) => {
     const one = asked[i];
@@ -141,17 +145,12 @@ async function resultsIn(
 
 async function answersIn(
   databases: Databases,
-  { orgId, rollupsFrom, byOwner, timeZone, asOfMs, allRows }: Reporting,
+  reporting: Reporting,
   asked: readonly (WantedReport & { periods: Periods })[],
 ): Promise<(Answers & { moved?: Movement })[]> {
+  const { rollupsFrom } = reporting;
   const asks: Ask[] = [];
-  for (const one of asked) {
-    // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
-    const known = await knownIn(databases, { orgId, timeZone, asOfMs, ...one }, rollupsFrom);
-    const reverted = needsReverts(one.spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
-    asks.push({ orgId, byOwner, timeZone, asOfMs, allRows, reverted, ...one, ...known });
-  }
-
+  for (const one of asked) asks.push(await askOf(databases, reporting, one));
   // Plan and run: one statement for the rows of both periods, side by side, and their total.
   const rowsOf = await rowsIn(databases, asks);
 
@@ -234,6 +233,7 @@ const reading = async <T>(
           known.set(key, answer);
           return answer;
         };
+        if (database.pages) ask.pages = database.pages;
         return work({ engine: POSTGRES, records: ask, postgres: ask });
       });
 

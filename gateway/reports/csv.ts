@@ -6,29 +6,37 @@ import { type Moment, periodsOf } from "./window.ts";
  * A result as CSV (RFC 4180, CRLF): the groups, each measure, and after a comparison its previous value and its delta;
  * the total last. An unknown figure is an empty cell. Labels that a spreadsheet would run as a formula are made text.
  */
-export function toCsv(result: Result): string {
-  const { dimensions, measures } = result.spec;
-  const compared = result.previousWindow !== null;
-  const names = [...new Set(measures)];
-  const header = [
+export const toCsv = (result: Result): string => csvHead(result) + csvLines(result) + csvTotal(result);
+
+/** The first line. */
+export function csvHead({ spec: { dimensions, measures }, previousWindow }: Result): string {
+  const compared = previousWindow !== null;
+  return csvLine([
     ...(dimensions.length > 0 ? dimensions : ["group"]),
-    ...names.flatMap((name) => (compared ? [name, `previous_${name}`, `delta_${name}`] : [name])),
+    ...[...new Set(measures)].flatMap((name) =>
+      compared ? [name, `previous_${name}`, `delta_${name}`] : [name],
+    ),
     "floor",
     ...(compared ? ["previous_floor"] : []),
-  ];
-  const line = (groups: string[], row: Row) => [
+  ]);
+}
+
+/** The lines of the result's rows. */
+export const csvLines = (result: Result): string =>
+  result.rows.map((row) => rowLine(result, row.groups.map(textCell), row)).join("");
+
+/** The last line. */
+export const csvTotal = (result: Result): string =>
+  rowLine(result, ["total", ...result.spec.dimensions.slice(1).map(() => "")], result.total);
+
+function rowLine({ spec: { measures }, previousWindow }: Result, groups: string[], row: Row): string {
+  const compared = previousWindow !== null;
+  return csvLine([
     ...groups,
-    ...names.flatMap((name) => figures(row, name, compared)),
+    ...[...new Set(measures)].flatMap((name) => figures(row, name, compared)),
     String(row.floor),
     ...(compared ? [String(row.previousFloor)] : []),
-  ];
-  const total = ["total", ...dimensions.slice(1).map(() => "")];
-  const lines = [
-    header,
-    ...result.rows.map((row) => line(row.groups.map(textCell), row)),
-    line(total, result.total),
-  ];
-  return lines.map(csvLine).join("");
+  ]);
 }
 
 function figures(row: Row, name: MeasureName, compared: boolean): string[] {

@@ -24,8 +24,11 @@ import type { Period, Periods } from "./window.ts";
 export const recordsOf = ({ records, postgres }: Databases, { engine }: Pick<Ask, "engine">): AskDatabase =>
   engine === POSTGRES ? postgres : records;
 
-/** Answers one statement of a report. */
-export type AskDatabase = (query: Query) => Promise<readonly AnswerRow[]>;
+/** Answers one statement of a report; `pages`: a page at a time, as fast as they are taken. */
+export type AskDatabase = {
+  (query: Query): Promise<readonly AnswerRow[]>;
+  pages?: (query: Query) => AsyncIterable<readonly AnswerRow[]>;
+};
 
 /** What is asked of: the database of records, and Postgres, which knows everything else. */
 export type Databases = { engine: Engine; records: AskDatabase; postgres: AskDatabase };

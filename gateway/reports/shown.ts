@@ -23,11 +23,14 @@ function figureSql({ ask }: Context, name: AggregateName): string {
     : `sum(${name})`;
 }
 
+/** Where rows come by the page, the total is first: shares are of it. */
+const totalOrder = ({ ask }: Context): string => (ask.allRows ? "total desc" : "total");
+
 /** The first rows in order, and the total. Percentiles of cells are computed for the rows that are shown. */
 export function shownSql(context: Context): string {
   const { facts, names } = context;
   if (facts === "records" || !names.includes(P95)) {
-    return `select case when total then 'true' else 'false' end as is_total, x.* from (${firstSql(context, "cells")}\n) x order by total, place`;
+    return `select case when total then 'true' else 'false' end as is_total, x.* from (${firstSql(context, "cells")}\n) x order by ${totalOrder(context)}, place`;
   }
   const columns = SIDES.flatMap((side) =>
     names.map((name) =>
@@ -35,7 +38,7 @@ export function shownSql(context: Context): string {
     ),
   );
   return `select total::text as is_total, ${groupsOf(context)}, ${columns.join(", ")}
-from (${firstSql(context, "cells")}\n) x order by total, place`;
+from (${firstSql(context, "cells")}\n) x order by ${totalOrder(context)}, place`;
 }
 
 /** The rows of a table with both windows that are shown, by their `place`, and the total. */

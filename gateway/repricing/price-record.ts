@@ -6,7 +6,7 @@ import { type PriceBook, priceBook } from "../pricing/price-book.ts";
 import { BATCH_TIER, STANDARD } from "../pricing/tier.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import type { Priced } from "../reading.ts";
-import type { Cost, NewPrice, RecordToPrice } from "./priced-again.ts";
+import type { NewPrice, RecordCost, RecordToPrice } from "./priced-again.ts";
 
 type Known = Pick<Directory, "prices" | "discounts" | "listed" | "providers" | "settings">;
 
@@ -96,9 +96,9 @@ function batchAgain(
   };
 }
 
-function isSame(old: Cost, it: Cost): boolean {
+function isSame(old: RecordCost, it: RecordCost): boolean {
   if (old.unpriced && it.unpriced) return true;
-  const text = ({ price: stored, costBasis, partial, ...cost }: Cost) => {
+  const text = ({ price: stored, costBasis, partial, ...cost }: RecordCost) => {
     const { repricedAt: _, rows, ...price } = readPrice(stored) ?? { entry: "", rows: [] };
     const sums = [cost.costUsd, cost.tokenCostUsd, cost.listCostUsd, cost.discountedCostUsd];
     const exact = sums.map((usd) => usd && formatDecimal(parseDecimal(usd)));

@@ -95,7 +95,7 @@ const cost = picked(all, [
   "partial",
   "price",
 ]);
-export type Cost = Pick<RequestColumns, keyof typeof cost>;
+export type RecordCost = Pick<RequestColumns, keyof typeof cost>;
 const answer = picked(all, [
   "id",
   "startedAt",
@@ -114,7 +114,7 @@ const selected = {
 };
 
 /** A record: its place, who answered, what was counted, and what it costs so far. */
-export type RecordToPrice = Cost &
+export type RecordToPrice = RecordCost &
   Pick<RequestColumns, keyof typeof answer> & {
     provider: string;
     model: string;
@@ -143,7 +143,7 @@ export async function listSelected(
 }
 
 /** `old`: the cost that it replaces. */
-export type NewPrice = Cost & Pick<RecordToPrice, "id" | "startedAt"> & { oldCostUsd: string | null };
+export type NewPrice = RecordCost & Pick<RecordToPrice, "id" | "startedAt"> & { oldCostUsd: string | null };
 
 /**
  * Writes new costs over those that they replace; a record whose cost was changed meanwhile keeps it. The quarters of hours are

@@ -11,6 +11,7 @@ import type { ReportReader } from "../identity/authorize.ts";
 import { readBody } from "../plugins/body.ts";
 import { csvFileName } from "../reports/csv.ts";
 import { forcedTeam, type TeamScope } from "../reports/forced-team.ts";
+import { isBudget } from "../reports/measures.ts";
 import { notOfMerges, overviewSpecs } from "../reports/overview.ts";
 import type { PayloadRequest } from "../reports/payload.ts";
 import {
@@ -30,15 +31,16 @@ import {
 import { ASKABLE } from "../reports/sources.ts";
 import { checkBody, checkPayloadSpec } from "../reports/spec.ts";
 import { periodsOf } from "../reports/window.ts";
-import type { Made, ReportQuery, ReportWriter } from "../stores/reports/report-writer.ts";
+import type { Made, ReportQuery } from "../stores/reports/report-messages.ts";
+import type { ReportWriter } from "../stores/reports/report-writer.ts";
 import type { SavedScope } from "../stores/reports/saved-reports.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { answer, incompleteHeader, schemaAnswer, type Whole } from "./report-answers.ts";
+import { answer, fileStream, incompleteHeader, schemaAnswer, type Whole } from "./report-answers.ts";
 import { REPORTS_DOCS } from "./reports-docs.ts";
 import { type Settling, seldomHurrying, settledAt } from "./settled.ts";
 
 export type ReportsDeps = RequestBodyDeps & {
-  reportWriter: Pick<ReportWriter, "write" | "writeAll" | "answer">;
+  reportWriter: Pick<ReportWriter, "write" | "file" | "writeAll" | "answer">;
   /** The saved reports of these ids that there are in a scope; an id without a report is left out. */
   savedReports(ids: readonly string[], scope: SavedScope): Promise<readonly NamedReport[]>;
   /** The zone of days, weeks and months of queries that name none. */
@@ -130,7 +132,7 @@ async function authorized(
 type Heard = Pick<ReportsDeps, "settled" | "clock" | "log" | "reportTimeZone"> & {
   /** Notes that the report leaves as a file. */
   exported(report: string): Promise<void>;
-  csv(spec: Spec, now: Date, how: CsvHow): Promise<string>;
+  csv(spec: Spec, now: Date, how: CsvHow): Promise<string | ReadableStream<Uint8Array>>;
   writeAll(asked: PayloadRequest, now: Date): Promise<Made>;
   query(asked: Omit<ReportQuery, "complete">, now: Date): Promise<Made>;
   whole: Whole;
@@ -148,8 +150,11 @@ const heard = (deps: ReportsDeps, request: Request, { actor, masks }: ReportRead
     ...deps,
     exported: (report) => deps.exported(request, actor, report),
     whole,
+    // Rows are in order of a budget only together, and what is masked is masked as a whole.
     csv: async (spec, now, of) =>
-      String(masked(await deps.reportWriter.write(spec, now, { ...how, ...of, format: "csv" }))),
+      of.allRows && !masks && !isBudget(spec.measures[0])
+        ? fileStream(await deps.reportWriter.file(spec, now, { ...how, ...of }))
+        : String(masked(await deps.reportWriter.write(spec, now, { ...how, ...of, format: "csv" }))),
     writeAll: async (asked, now) => masked(await deps.reportWriter.writeAll(asked, now, how)),
     query: async (asked, now) =>
       masked(await deps.reportWriter.answer({ ...asked, complete: whole.complete }, now, how)),

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { type ReportRunner, reportRunner } from "#gateway/reporting.ts";
+import type { Result } from "#shared/report.ts";
 import { atEnd } from "./at-end.ts";
 import { HAS_CLICKHOUSE, startClickHouse } from "./clickhouse.ts";
 import { copyTables } from "./copy-tables.ts";
@@ -42,6 +43,16 @@ export async function reportEngines(url: string): Promise<Engines> {
     return {
       run: (...asked) => asOne((runner) => runner.run(...asked)),
       runAll: (...asked) => asOne((runner) => runner.runAll(...asked)),
+      async eachPage(spec, now, { take, ...how }) {
+        const pages = async (runner: ReportRunner) => {
+          const all: Result[] = [];
+          await runner.eachPage(spec, now, { ...how, take: (page) => void all.push(page) });
+          const [first] = all;
+          return first && { ...first, rows: all.flatMap(({ rows }) => rows) };
+        };
+        const whole = await asOne(pages);
+        if (whole) take(whole);
+      },
       close,
     };
   };

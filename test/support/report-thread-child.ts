@@ -1,6 +1,6 @@
 // A thread in the place of the one that makes reports: what it does is told by the spec's first filter value.
 import { parentPort } from "node:worker_threads";
-import type { ReportAnswer, ReportTask } from "#gateway/stores/reports/report-writer.ts";
+import type { ReportAnswer, ReportTask } from "#gateway/stores/reports/report-messages.ts";
 
 const say = (answer: ReportAnswer) => parentPort?.postMessage(answer);
 const done = (id: number, made: string) => say({ kind: "done", id, made, complete: true });

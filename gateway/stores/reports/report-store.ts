@@ -19,6 +19,7 @@ export type ReportStore = {
 };
 
 const STATEMENT_TIMEOUT_MS = 30_000;
+const PAGE_ROWS = 1000;
 /** Reports have a few connections of their own: they wait for each other and never delay recording. */
 const POOL = {
   name: "reports",
@@ -56,6 +57,8 @@ export function openReportStore(url: string): ReportStore {
               if (isLong) await sql.unsafe(LONG);
               return await sql.unsafe<AnswerRow[]>(text, params.map(sent));
             };
+            ask.pages = ({ text, params }) =>
+              sql.unsafe<AnswerRow[]>(text, params.map(sent)).cursor(PAGE_ROWS);
             return { answer: await work(ask) };
           }),
         );
@@ -85,7 +88,13 @@ export function openReportRecords(url: string): ReportRecords {
   });
   const snapshot: ReportStore["snapshot"] = async (work) => {
     try {
-      return await work((query) => askClickHouse(client, query));
+      const ask: AskDatabase = async (query) =>
+        (await (await asked(client, query)).json<Record<string, unknown>>()).map(rowOf);
+      ask.pages = async function* (query) {
+        for await (const rows of (await asked(client, query)).stream<Record<string, unknown>>())
+          yield rows.map((row) => rowOf(row.json()));
+      };
+      return await work(ask);
     } catch (error) {
       throw isUnavailable(error) ? new GatewayError("store_unavailable", undefined, error) : error;
     }
@@ -100,16 +109,13 @@ export function openReportRecords(url: string): ReportRecords {
   };
 }
 
-async function askClickHouse(client: ClickHouseClient, { text, params }: Query): ReturnType<AskDatabase> {
-  const values = Object.fromEntries(params.map((param, i) => [`p${i + 1}`, param]));
-  const answer = await client.query({
+const asked = (client: ClickHouseClient, { text, params }: Query) =>
+  client.query({
     query: text,
-    query_params: values,
+    query_params: Object.fromEntries(params.map((param, i) => [`p${i + 1}`, param])),
     format: "JSONEachRow",
     clickhouse_settings: { ...CLICKHOUSE.settings, max_execution_time: STATEMENT_TIMEOUT_MS / 1000 },
   });
-  return (await answer.json<Record<string, unknown>>()).map(rowOf);
-}
 
 /** Every value as text, as Postgres answers. */
 const rowOf = (row: Record<string, unknown>): AnswerRow =>

@@ -1,39 +1,31 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import type { OverviewAnswer } from "#shared/overview.ts";
 import { Result, type Spec } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
-import { type ErrorType, GatewayError } from "../../errors.ts";
-import type { NamedSpec } from "../../reports/overview.ts";
+import { GatewayError } from "../../errors.ts";
 import { type PayloadRequest, resultsOf } from "../../reports/payload.ts";
 import type { Format } from "../../reports/request.ts";
 import type { Copies } from "../clickhouse/copies.ts";
 import { answersByVersion } from "./answers-by-version.ts";
 import type { RecordVersion } from "./record-version.ts";
 import { reportGate } from "./report-gate.ts";
+import type {
+  Failure,
+  Made,
+  MadeReport,
+  ReportAnswer,
+  ReportOrder,
+  ReportPlaces,
+  ReportQuery,
+  ReportReading,
+  ReportTask,
+} from "./report-messages.ts";
 
 /** `incomplete` is called before the answer if that may lack calls that have just ended. */
 type Making = { signal?: AbortSignal | undefined; incomplete?: () => void };
 /** `byOwner`: a filter by subject means the owners of keys alone, whatever labels calls carry. */
-type Writing = Making & Partial<Reading> & { format: Format };
-type Reading = Pick<ReportQuery, "timeZone" | "asOfMs"> & { byOwner: boolean; allRows?: boolean | undefined };
-
-/** Checked specs to answer from one snapshot. */
-export type ReportQuery = {
-  reports: readonly NamedSpec[];
-  /** One report, which is answered as itself; several; or those of the Overview, with this beside them. */
-  form: "one" | "several" | Pick<OverviewAnswer, "not_of_merges">;
-  /** The team that the specs are limited to already; null: none. */
-  scope: string | null;
-  byOwner?: boolean;
-  /** In which days, weeks and months begin. */
-  timeZone: string;
-  /** As costs were known then, which is the end of ranges that have none, too; absent: now. */
-  asOfMs?: number | undefined;
-  /** False: calls that have just ended could not be stored. */
-  complete: boolean;
-};
+type Writing = Making & Partial<ReportReading> & { format: Format };
 
 /** Answers checked specs, away from the event loop that answers calls. */
 export type ReportWriter = {
@@ -45,6 +37,8 @@ export type ReportWriter = {
    * has ended or is ending.
    */
   write(spec: Spec, now: Date, how: Writing): Promise<string>;
+  /** The CSV of every row, as an open file that whoever asks closes. @throws GatewayError as `write` does */
+  file(spec: Spec, now: Date, how: Omit<Writing, "format">): Promise<number>;
   /**
    * A complete payload as text: it is passed on once, which costs the event loop as much as one report. The thread checks
    * its items; one that fails is logged and has no result. With `gzip`, a long payload is compressed: sending it takes
@@ -71,45 +65,6 @@ export async function resultOf(
   return result;
 }
 
-/** Where reports are read from: the database itself, or a replica of it; records also from ClickHouse, if there is one. */
-export type ReportPlaces = { url: string; mainUrl: string; clickhouseUrl?: string | null };
-
-/** A text to make: a whole payload, a query, or one checked spec in a form; `nowMs` is the end of ranges that have none. */
-export type ReportOrder = { nowMs: number; complete: boolean } & (
-  | { what: "payload"; asked: PayloadRequest; gzip: boolean }
-  | ({ what: "query"; gzip: boolean } & Omit<ReportQuery, "complete">)
-  | ({ what: "report"; spec: Spec; format: Format } & Reading)
-);
-
-/** Messages to the thread, as JSON: passing objects takes the event loop several times as long. */
-export type ReportTask =
-  | ({ kind: "open" } & ReportPlaces)
-  | { kind: "run"; id: number; order: ReportOrder }
-  /** No caller waits any more: reports of it that have not started are dropped. */
-  | { kind: "forget"; id: number }
-  | { kind: "close" };
-
-/** `message` is for the client, `inside` for the log. */
-export type Failure = { type: ErrorType; message?: string; inside?: string };
-
-/** The requested reports, as text or compressed. */
-export type Made = string | Uint8Array<ArrayBuffer>;
-
-/** `complete`: it has all calls that had ended when it was asked for. */
-type Whole = { made: Made; complete: boolean };
-
-/** Messages from the thread. Texts cross threads a hundred times faster than objects. */
-export type ReportAnswer =
-  | ({ kind: "done"; id: number } & Whole)
-  | ({ kind: "failed"; id: number } & Failure)
-  /** One report of a payload has failed, and the payload is made without its result. */
-  | ({ kind: "missing" } & Failure)
-  /** The thread is alive, and its work takes long. */
-  | { kind: "progress"; id: number }
-  /** The replica does not show the latest calls. */
-  | { kind: "behind" }
-  | { kind: "closed" };
-
 const CLOSE_MS = 5_000;
 
 type Happenings = { behind(): void; missing(error: GatewayError): void; ended(code: string): void };
@@ -119,7 +74,7 @@ function openReportThread(file: URL, places: ReportPlaces, on: Happenings) {
   const worker = new Worker(file);
   const closed = Promise.withResolvers<void>();
   const tell = (task: ReportTask) => worker.postMessage(JSON.stringify(task));
-  const gate = reportGate<ReportOrder, Whole>({
+  const gate = reportGate<ReportOrder, MadeReport>({
     start: (id, order) => tell({ kind: "run", id, order }),
     forget: (id) => tell({ kind: "forget", id }),
     hung: () => void worker.terminate(),
@@ -176,6 +131,18 @@ type WriterOptions = {
   version?: RecordVersion | undefined;
 };
 
+const told = ({ made, complete }: MadeReport, { incomplete }: Making) => {
+  if (!complete) incomplete?.();
+  return made;
+};
+
+function textIn(made: MadeReport["made"]): Made {
+  if (typeof made === "object" && "fd" in made) throw new GatewayError("internal");
+  return made;
+}
+
+const plain = { what: "report", byOwner: false, timeZone: "UTC", complete: true } as const;
+
 /** The thread is started by the first report, and again should it die. */
 export function reportWriter(
   places: ReportPlaces,
@@ -200,41 +167,46 @@ export function reportWriter(
       if (!closing) log.error({ code }, "the report thread ended; the next report restarts it");
     },
   };
-  const kept = answersByVersion<Whole>(clock);
-  const whole = async (order: ReportOrder, signal: AbortSignal | undefined): Promise<Whole> => {
+  const kept = answersByVersion<{ made: Made; complete: boolean }>(clock);
+  const whole = async (order: ReportOrder, signal: AbortSignal | undefined): Promise<MadeReport> => {
     const isCopied = copies === null || (await copies.caughtUp());
     const tooSoon = thread === null && clock.monotonicMs() - diedAtMs < RESTART_MS;
     if (closing || tooSoon) throw new GatewayError("reports_unavailable");
     thread ??= openReportThread(threadFile, places, on);
     return await thread.make(isCopied ? order : { ...order, complete: false }, signal);
   };
-  const told = ({ made, complete }: Whole, { incomplete }: Making): Made => {
-    if (!complete) incomplete?.();
-    return made;
-  };
   const make = async (order: ReportOrder, how: Making) => told(await whole(order, how.signal), how);
 
   return {
     async write(spec, now, { signal, incomplete = () => undefined, ...of }) {
-      const order = { what: "report", spec, byOwner: false, timeZone: "UTC", ...of, complete: true } as const;
-      const made = await make({ ...order, nowMs: now.getTime() }, { signal, incomplete });
+      const order = { ...plain, spec, ...of, nowMs: now.getTime() };
+      const made = await make(order, { signal, incomplete });
       if (typeof made !== "string") throw new GatewayError("internal");
       return made;
     },
-    writeAll: (asked, now, { gzip, ...how }) =>
-      make({ what: "payload", asked, gzip, nowMs: now.getTime(), complete: true }, how),
+    async file(spec, now, { signal, incomplete = () => undefined, ...of }) {
+      const order = { ...plain, spec, ...of, nowMs: now.getTime(), format: "csv", toFile: true } as const;
+      const made = await make(order, { signal, incomplete });
+      if (typeof made !== "object" || !("fd" in made)) throw new GatewayError("internal");
+      return made.fd;
+    },
+    writeAll: async (asked, now, { gzip, ...how }) =>
+      textIn(await make({ what: "payload", asked, gzip, nowMs: now.getTime(), complete: true }, how)),
     async answer(asked, now, { gzip, ...how }) {
       const order = { what: "query", gzip, nowMs: now.getTime(), ...asked } as const;
-      if (!version || !asked.complete) return await make(order, how);
+      if (!version || !asked.complete) return textIn(await make(order, how));
       // An answer that begins later is as of then, for all who share it.
       const askedMs = clock.monotonicMs();
       const nowMs = () => order.nowMs + Math.round(clock.monotonicMs() - askedMs);
       const question = {
         key: JSON.stringify([asked, gzip]),
         version: () => version(asked.scope),
-        make: (signal: AbortSignal) => whole({ ...order, nowMs: nowMs() }, signal),
+        make: async (signal: AbortSignal) => {
+          const { made, complete } = await whole({ ...order, nowMs: nowMs() }, signal);
+          return { made: textIn(made), complete };
+        },
       };
-      return told(await kept.ask(question, how.signal), how);
+      return textIn(told(await kept.ask(question, how.signal), how));
     },
     async close() {
       closing = true;
