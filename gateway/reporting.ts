@@ -42,7 +42,10 @@ export type ReportRunner = {
 };
 
 /** A checked spec, and which of its rows are wanted. Those of people with `unpriced` are of the same calls as all others. */
-type WantedReport = Pick<Ask, "spec" | "rowsMax" | "unpriced" | "withoutReviews" | "moves">;
+type WantedReport = Pick<
+  Ask,
+  "spec" | "rowsMax" | "unpriced" | "withoutReviews" | "withoutCoverage" | "moves"
+>;
 
 /** `byOwner`: a filter by subject means the owners of keys alone. `timeZone`: the zone of days, weeks and months. */
 type Reading = Pick<Ask, "byOwner" | "timeZone" | "asOfMs" | "allRows">;
@@ -239,7 +242,7 @@ const reading = async <T>(
 
 /** Null where all labels asked for were recorded from the start. They may be older than the windows. */
 async function coverageIn(databases: Databases, ask: Ask, rollupsFrom: number): Promise<Coverage | null> {
-  if (lateLabels(ask.spec).length === 0) return null;
+  if (ask.withoutCoverage || lateLabels(ask.spec).length === 0) return null;
   const isKnown = ask.reach !== null && ask.spec.source !== "outcomes";
   const known = isKnown ? ask : await knownIn(databases, { ...ask, periods: ALL_TIME }, rollupsFrom);
   const everything: Ask = { ...ask, ...known, published: null };

@@ -43,6 +43,8 @@ export type Ask = {
   unpriced?: "too" | "alone";
   /** Outcomes are merges alone: reviews are not counted, nor make a group. */
   withoutReviews?: true;
+  /** Since when its labels are recorded is not asked: all records are read for that. */
+  withoutCoverage?: true;
   /** Sums by one dimension do not answer. */
   readsFacts?: true;
   /** What moved the cost is wanted, too (movement.ts). */

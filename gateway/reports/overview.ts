@@ -56,7 +56,7 @@ const PARTS = {
 /** A checked spec, and what else is asked of it. `name`: which part of the Overview it is. */
 export type NamedSpec = { name?: OverviewPart; spec: Spec } & Pick<
   Ask,
-  "rowsMax" | "unpriced" | "withoutReviews" | "moves"
+  "rowsMax" | "unpriced" | "withoutReviews" | "withoutCoverage" | "moves"
 >;
 
 /** The filters that a source has. */
@@ -84,7 +84,9 @@ export function overviewSpecs(frame: OverviewFrame, scope: TeamScope | null): Na
       view: "table",
     });
     // The keys of the table are the names of parts.
-    return [{ name: name as OverviewPart, spec: forcedTeam(spec, scope), ...how }];
+    return [
+      { name: name as OverviewPart, spec: forcedTeam(spec, scope), withoutCoverage: true as const, ...how },
+    ];
   });
 }
 
@@ -101,7 +103,7 @@ export function stackedReport(models: Pick<Result, "spec" | "rows"> | undefined)
     compare: "none",
     view: "stacked",
   };
-  return [{ name: "stacked", spec }];
+  return [{ name: "stacked", spec, withoutCoverage: true }];
 }
 
 /** Results by the names of their reports; one without a report is the stacked one. */

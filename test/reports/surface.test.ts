@@ -224,6 +224,8 @@ describe("POST /v1/reports/overview", () => {
     ]) {
       const alone = (await call("/v1/reports/query", { body: { spec: parts[name]?.spec } })).json();
       expect([name, parts[name]?.total]).toEqual([name, alone.total]);
+      // It takes all records to know, and no part of the page shows it.
+      expect([name, parts[name]?.coverage]).toEqual([name, null]);
       const rows = (result: QueryAnswer) =>
         result.rows.filter(({ current }) => name === "days" || (current?.merged_prs ?? 1) > 0);
       const shown = parts[name]?.rows.length;
