@@ -45,6 +45,11 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
     const sql = connect(gateway.databaseUrl, { name: "seed", max: 1, statementTimeoutMs: 120_000 });
     await seedWorld(sql, { people: 24, days: 40, hostile: true });
+    // Whichever models the days have: one of their calls has no known cost.
+    await sql`update requests set cost_usd = null, price = null, unpriced = true where id = (
+      select id from requests where started_at < now() - interval '2 days' and cost_usd > 0
+        and session not in (select session from pull_requests where session is not null)
+      order by started_at desc limit 1)`;
     await sql.end({ timeout: 1 });
     reader = await visit(await launchBrowser(), { origin: gateway.url });
     await followLink(reader, await linkFor(gateway, null));

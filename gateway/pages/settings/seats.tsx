@@ -18,9 +18,9 @@ const SEATS: ResourceFacts<SeatView> = {
   nameOf: ({ person, vendor }) => `${vendor} of ${person}`,
   columns: [
     textColumn("person", "Person", { of: ({ person }) => person }),
+    moneyColumn("monthly", "A month", ({ monthly_usd }) => monthly_usd),
     textColumn("vendor", "Vendor", { of: ({ vendor }) => vendor }),
     textColumn("plan", "Plan", { of: ({ plan }) => plan }),
-    moneyColumn("monthly", "A month", ({ monthly_usd }) => monthly_usd),
     textColumn("from", "From", { of: ({ effective_from }) => day(effective_from) }),
     textColumn("to", "Until", { of: ({ effective_to: to }) => to && day(to), none: "no end" }),
   ],
@@ -31,6 +31,7 @@ const SEATS: ResourceFacts<SeatView> = {
 
 const USED_COLUMNS: readonly Column<UsedSeat>[] = [
   textColumn("person", "Person", { of: ({ person }) => person }),
+  moneyColumn("cost", "Cost of the month", ({ cost_usd }) => cost_usd),
   textColumn("seat", "Seat", { of: ({ vendor, plan }) => `${vendor} ${plan}` }),
   {
     id: "calls",
@@ -43,7 +44,6 @@ const USED_COLUMNS: readonly Column<UsedSeat>[] = [
         <span className={calls === 0 ? "tag warn" : "tag good"}>{calls === 0 ? "not used" : "used"}</span>
       ),
   },
-  moneyColumn("cost", "Cost of the month", ({ cost_usd }) => cost_usd),
   moneyColumn("value", "Use at list prices", ({ value_usd }) => value_usd),
   momentColumn("last", "Last used", {
     of: ({ last_used_at }) => last_used_at,
@@ -81,11 +81,11 @@ const COMMITMENTS: ResourceFacts<Commitment> = {
   sub: "What is paid for use beforehand. Reports spread it over the use that it covers, as the effective cost.",
   columns: [
     textColumn("name", "Name", { of: ({ name }) => name }),
+    moneyColumn("paid", "Paid", ({ amount_usd }) => amount_usd),
     textColumn("kind", "Kind", { of: ({ kind }) => kind }),
     textColumn("covers", "Covers", {
       of: ({ provider, models }) => `${provider} ${models?.join(", ") ?? ""}`,
     }),
-    moneyColumn("paid", "Paid", ({ amount_usd }) => amount_usd),
     textColumn("time", "Time", {
       of: ({ effective_from: from, effective_to: to }) => `${day(from)} to ${day(to)}`,
     }),

@@ -35,10 +35,10 @@ const partsOf = (parts: Readonly<Record<Part, string>>) =>
 
 const ITEM_COLUMNS: readonly Column<Item>[] = [
   textColumn("item", "Billed", { of: ({ item }) => item }),
-  textColumn("kind", "Counted", { of: ({ kind }) => kind?.replaceAll("_", " ") ?? null, none: "all" }),
   moneyColumn("metered", "Metered", ({ metered_usd }) => metered_usd),
   moneyColumn("billed", "On the bill", ({ billed_usd }) => billed_usd),
   moneyColumn("difference", "Difference", ({ difference_usd }) => difference_usd),
+  textColumn("kind", "Counted", { of: ({ kind }) => kind?.replaceAll("_", " ") ?? null, none: "all" }),
   textColumn("why", "Why", {
     of: ({ parts }) => partsOf(parts).map(capitals).join(", "),
     none: "no difference",
