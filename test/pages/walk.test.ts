@@ -305,6 +305,9 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     await bob.page.locator("tbody tr").first().waitFor();
     expect(await bob.page.locator("tbody tr").count()).toBe(1);
     expect(await bob.page.locator("main").textContent()).not.toContain("eve@example.com");
+    await bob.page.getByRole("combobox", { name: "Value of Model" }).click();
+    await bob.page.getByRole("option", { name: "gpt-5.1" }).waitFor();
+    await bob.page.keyboard.press("Escape");
     await bob.page.goto(pullRequest);
     await bob.page.getByRole("region", { name: "Cost", exact: true }).waitFor();
     await eve.page.goto(pullRequest);

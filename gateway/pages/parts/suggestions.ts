@@ -1,6 +1,8 @@
-import type { DimensionName, SourceName } from "#shared/report.ts";
+import { OWN_DIMENSIONS } from "#shared/admin/me.ts";
+import type { DimensionName, Result, SourceName } from "#shared/report.ts";
 import { mayAs, useMe } from "../data/me.ts";
 import { useCatalogue, useReport } from "../data/reports.ts";
+import { useJson } from "../data/use-json.ts";
 
 /** Filters of lists, and the dimension of reports that has their values. */
 const DIMENSION_OF: Readonly<Record<string, DimensionName>> = {
@@ -21,17 +23,26 @@ const DIMENSION_OF: Readonly<Record<string, DimensionName>> = {
 /** What a report calls a record without such a label, and a person who is no owner alone. */
 const NO_VALUE = /^(?:\(none\)|service account|.+ \(.+\))$/;
 
-/** Values of a filter in the last 30 days, the most used first; none where reports are not the reader's. */
+/** Values of a filter in the last 30 days, the most used first; of a member's own calls where reports are not the reader's. */
 export function useSuggestions(source: SourceName, filter: string, isWanted: boolean): string[] {
   const { role } = useMe();
-  const { data: catalogue } = useCatalogue(isWanted && mayAs(role, "manager"));
+  const isReader = mayAs(role, "manager");
+  const { data: catalogue } = useCatalogue(isWanted && isReader);
   const dimension = DIMENSION_OF[filter];
+  const isOwn = isWanted && !isReader && OWN_DIMENSIONS.some((name) => name === dimension);
+  const { data: own } = useJson<Result>(
+    ["own", "values", dimension],
+    `/v1/me/usage?by=${dimension}&range=30d`,
+    {
+      enabled: isOwn,
+    },
+  );
   // What a source has no label for may be one of calls.
   const known = [source, "requests"]
     .flatMap((name) => catalogue?.sources.find((it) => it.name === name) ?? [])
     .find(({ dimensions }) => dimension !== undefined && dimensions.includes(dimension));
   const [measure] = known?.measures ?? [];
-  const { data } = useReport(
+  const { data: all } = useReport(
     isWanted && dimension && known && measure
       ? {
           source: known.name,
@@ -44,6 +55,7 @@ export function useSuggestions(source: SourceName, filter: string, isWanted: boo
         }
       : null,
   );
+  const data = isOwn ? own : all;
   if (data?.spec.dimensions[0] !== dimension) return [];
   return [
     ...new Set(
