@@ -31,6 +31,7 @@ import { oauth } from "./surfaces/oauth.ts";
 import { otel } from "./surfaces/otel.ts";
 import { passThrough } from "./surfaces/pass-through.ts";
 import { promptObjects } from "./surfaces/prompt-objects.ts";
+import { realtimeSocket } from "./surfaces/realtime-socket.ts";
 import { reports } from "./surfaces/reports.ts";
 import { responsesSocket } from "./surfaces/responses-socket.ts";
 import { scim } from "./surfaces/scim.ts";
@@ -68,6 +69,7 @@ const ADDRESSES = [
     bedrock,
     modelSurfaces,
     responsesSocket,
+    realtimeSocket,
     passThrough,
     promptObjects,
     keptResponses,

@@ -90,6 +90,8 @@ export type Conversation = { items: string; isOurs: boolean };
 
 /** The client's WebSocket, as one of its responses sees it. */
 export type CallSocket = {
+  /** Where its calls go; absent: each is routed. */
+  choice?: Choice;
   /** Whether the target's provider takes it over a WebSocket, too. */
   serves(target: Target): boolean;
   /** Null: the provider takes no WebSocket. */

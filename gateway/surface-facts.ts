@@ -20,10 +20,15 @@ export const WIRE_NAMES = [
   "gemini-embeddings",
   "bedrock",
   "cohere",
+  "realtime",
   "vendor",
 ] as const;
 /** A wire format: of bodies, streams and errors. */
 export type WireName = (typeof WIRE_NAMES)[number];
+
+const TRANSCRIBED = { wire: "transcriptions", routeSurface: null, form: "only", sentOnce: true } as const;
+const ON_BEDROCK = { wire: "bedrock", routeSurface: "chat", upstreamPath: "" } as const;
+const REALTIME = { path: "/v1/realtime?model={model}", wire: "realtime", upstreamPath: "/realtime" } as const;
 
 /**
  * The model surfaces, their wire formats and the routes that can serve them.
@@ -114,19 +119,13 @@ export const SURFACES = {
   },
   "audio.transcriptions": {
     path: "/v1/audio/transcriptions",
-    wire: "transcriptions",
-    routeSurface: null,
     upstreamPath: "/audio/transcriptions",
-    form: "only",
-    sentOnce: true,
+    ...TRANSCRIBED,
   },
   "audio.translations": {
     path: "/v1/audio/translations",
-    wire: "transcriptions",
-    routeSurface: null,
     upstreamPath: "/audio/translations",
-    form: "only",
-    sentOnce: true,
+    ...TRANSCRIBED,
   },
   "audio.speech": {
     path: "/v1/audio/speech",
@@ -189,17 +188,16 @@ export const SURFACES = {
   invoke: {
     path: "/model/{model}/invoke",
     aliases: ["/model/{model}/invoke-with-response-stream"],
-    wire: "bedrock",
-    routeSurface: "chat",
-    upstreamPath: "",
+    ...ON_BEDROCK,
   },
   converse: {
     path: "/model/{model}/converse",
     aliases: ["/model/{model}/converse-stream"],
-    wire: "bedrock",
-    routeSurface: "chat",
-    upstreamPath: "",
+    ...ON_BEDROCK,
   },
+  realtime: { ...REALTIME, routeSurface: null, sentOnce: true },
+  // What begins a connection, or adds text to its conversation. Its calls have their targets from the connection.
+  "realtime.session": { ...REALTIME, routeSurface: "chat", unrecorded: true },
   pass_through: {
     path: "/providers/{name}/{path}",
     wire: "vendor",

@@ -147,6 +147,18 @@ export const GEMINI_CALL = proto(GEMINI_MEMBERS, {
   requests: proto(["content", "model"]),
 });
 
+const RESPONSE: DecidingNames = { names: new Set(["input", "instructions", "max_output_tokens", "tools"]) };
+
+/** What a client of the realtime API sends; the model of its transcriptions is two levels deeper. */
+export const REALTIME_MESSAGE: DecidingNames = {
+  names: new Set(["event_id", "item", "max_output_tokens", "models", "response", "session", "type"]),
+  within: new Map([
+    ["item", { names: new Set(["content", "output", "arguments"]) }],
+    ["response", RESPONSE],
+    ["session", { names: new Set([...RESPONSE.names, "audio", "input_audio_transcription", "model"]) }],
+  ]),
+};
+
 /** A line of a file of requests; its `body` is a call. */
 export const BATCH_LINE: DecidingNames = { names: new Set(["body", "custom_id", "method", "url"]) };
 

@@ -89,6 +89,8 @@ const ANSWERS = {
   "embed_content.batch": "nothing",
   invoke: "text",
   converse: "text",
+  realtime: "text",
+  "realtime.session": "nothing",
   pass_through: "text",
 } as const satisfies Record<SurfaceName, "text" | "pieces" | "nothing">;
 
@@ -100,7 +102,12 @@ const ANSWERS = {
 export function usageBound(size: RequestSize, contextTokens: number | null): UsageBound {
   const turns = TURNS.map((name) => size.member(name));
   const text = size.bytes + TOKENS_PER_MESSAGE * turns.reduce<number>((sum, list) => sum + countOf(list), 0);
-  const unbounded = size.uploaded || refersElsewhere(size) || turns.some((list) => hasNonText(list, 0));
+  // A realtime response reads the whole conversation of its connection.
+  const unbounded =
+    size.surface === "realtime" ||
+    size.uploaded ||
+    refersElsewhere(size) ||
+    turns.some((list) => hasNonText(list, 0));
   const output = outputOf(size, contextTokens);
   return {
     inputTokens: unbounded ? Math.max(text, contextTokens ?? INPUT_UNKNOWN_TOKENS) : text,

@@ -3,7 +3,7 @@ import type { Directory } from "../directory.ts";
 
 /** Addresses that a client key alone decides. A browser's cookies count on all others, which stay closed to other origins. */
 const KEYED =
-  /^\/(?:v1beta|v1alpha|upload|providers|openai|model|mcp|hooks|otel|rerank|v2\/rerank|v1\/(?:models|chat|messages|responses|completions|embeddings|moderations|images|audio|rerank|files|skills|cachedContents|batches|classify|sessions))(?=[/:]|$)/;
+  /^\/(?:v1beta|v1alpha|upload|providers|openai|model|mcp|hooks|otel|rerank|v2\/rerank|v1\/(?:models|chat|messages|responses|completions|embeddings|moderations|images|audio|realtime|rerank|files|skills|cachedContents|batches|classify|sessions))(?=[/:]|$)/;
 
 /** How long a browser may remember that it may call. */
 const MAX_AGE_SECONDS = "600";

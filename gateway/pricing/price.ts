@@ -173,7 +173,9 @@ function isLowerBound({ entry, rates, uncounted = [] }: PriceEntry, usage: Usage
     (rates.image_output !== undefined && usage.imageOutputTokens === null && some("output")) ||
     (usage.cacheReadAudioTokens === null && some("cache_audio_read"));
   const feeUnknown = isListPrice({ entry }) && FEES.some((unit) => some(unit) && !rates[unit]);
-  return unsplit || feeUnknown || uncounted.some(some);
+  // A usage that splits what was cached says itself if images were (realtime-wire.ts).
+  const isSplit = usage.cacheReadAudioTokens !== null;
+  return unsplit || feeUnknown || uncounted.some((unit) => some(unit) && !(isSplit && unit === "cache_read"));
 }
 
 type Bill = { rates: Rates; counts: Counts; input: number };

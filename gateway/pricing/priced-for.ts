@@ -13,6 +13,7 @@ const UNITS: Partial<Record<SurfaceName, readonly PriceUnit[]>> = {
   "audio.transcriptions": ["audio_input", ...TEXT],
   "audio.translations": ["audio_input", ...TEXT],
   "audio.speech": ["character", "audio_output", ...TEXT],
+  realtime: ["audio_input", "audio_output", ...TEXT],
   rerank: ["search_unit", ...TEXT],
   "rerank.v2": ["search_unit", ...TEXT],
 };
@@ -21,6 +22,6 @@ const UNITS: Partial<Record<SurfaceName, readonly PriceUnit[]>> = {
 export function isPricedFor(surface: SurfaceName, price: PriceEntry | null): boolean {
   if (price === null) return false;
   if (surface === "audio.speech" && price.characterEstimate) return true;
-  if (surface.startsWith("audio.trans") && price.audioHour) return true;
+  if (price.audioHour && (surface.startsWith("audio.trans") || surface === "realtime")) return true;
   return (UNITS[surface] ?? TEXT).some((unit) => price.rates[unit] !== undefined);
 }

@@ -29,6 +29,7 @@ import {
 export const PROVIDERS = {
   openai: {
     ...OPENAI_LIKE,
+    otherWires: [...without(), "realtime"],
     baseUrl: "https://api.openai.com/v1",
     envKey: "OPENAI_API_KEY",
     outputLimitMember: "max_completion_tokens",
@@ -54,7 +55,7 @@ export const PROVIDERS = {
     ...OPENAI_LIKE,
     rootPath: "/openai/v1",
     auth: "api-key",
-    otherWires: without("moderations", "rerank"),
+    otherWires: [...without("moderations", "rerank"), "realtime"],
     lacks: ["images.variations"],
     ...OPENAI_MODELS,
     outputLimitMember: "max_completion_tokens",

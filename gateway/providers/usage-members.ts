@@ -61,6 +61,16 @@ export const TRANSCRIPTION_MEMBERS: UsageMembers = {
   input_token_details: known("audio_tokens", "text_tokens"),
 };
 
+/** OpenAI's realtime responses. */
+export const REALTIME_MEMBERS: UsageMembers = {
+  ...known("input_tokens", "output_tokens", "total_tokens"),
+  input_token_details: {
+    ...known("cached_tokens", "text_tokens", "audio_tokens", "image_tokens"),
+    cached_tokens_details: known("text_tokens", "audio_tokens", "image_tokens"),
+  },
+  output_token_details: known("text_tokens", "audio_tokens"),
+};
+
 /** Anthropic's messages; its iterations and its tools are judged apart. */
 export const MESSAGES_MEMBERS: UsageMembers = {
   ...known("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),

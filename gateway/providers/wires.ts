@@ -5,6 +5,7 @@ import { EMBEDDINGS_WIRE, MODERATIONS_WIRE, RERANK_WIRE } from "./counted-wires.
 import { GEMINI_EMBEDDINGS_WIRE, GEMINI_WIRE } from "./gemini-wire.ts";
 import { IMAGES_WIRE } from "./images-wire.ts";
 import { MESSAGES_WIRE } from "./messages-wire.ts";
+import { REALTIME_WIRE } from "./realtime-wire.ts";
 import { RESPONSES_WIRE } from "./responses-wire.ts";
 import { SPEECH_WIRE } from "./speech-wire.ts";
 import { TRANSCRIPTIONS_WIRE } from "./transcriptions-wire.ts";
@@ -26,5 +27,6 @@ export const WIRES = {
   "gemini-embeddings": GEMINI_EMBEDDINGS_WIRE,
   bedrock: BEDROCK_WIRE,
   cohere: VENDOR_WIRE,
+  realtime: REALTIME_WIRE,
   vendor: VENDOR_WIRE,
 } as const satisfies Record<WireName, Wire>;

@@ -24,6 +24,7 @@ const DIRECT = "(direct)";
  * surface's format and the call cannot be translated.
  */
 export function chooseRoute(directory: Directory, call: RoutedCall, knowledge: RoutingLookups): Choice {
+  if (call.socket?.choice) return call.socket.choice;
   if (call.vendor) return vendorChoice(call.vendor, call.model);
   const { route, targets, source, version } = destination(directory, call, knowledge);
   return {

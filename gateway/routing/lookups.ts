@@ -6,7 +6,7 @@ import type { AutoCandidates, AutoChoice } from "./auto.ts";
 /** The part of a call that routing reads. */
 export type RoutedCall = Pick<
   Call,
-  "surface" | "key" | "headers" | "body" | "model" | "routeMember" | "vendor"
+  "surface" | "key" | "headers" | "body" | "model" | "routeMember" | "vendor" | "socket"
 >;
 
 export type RoutingLookups = {

@@ -18,6 +18,8 @@ const NAMED =
 const IN_PATH = "`{model}` is a route's name, `auto`, or a concrete model.";
 const FORM_MODEL =
   "Not routed: `model` is a concrete model, and a key with a scope must send it before the file.";
+const REALTIME =
+  "OpenAI's realtime API over a WebSocket. Not routed: `model` is a concrete model. Each response, and each transcription of its input, is recorded and limited as a call of its own.";
 const RERANK =
   "`auto`, or no `model`, uses the route `rerank`. `documents` are counted. A call is priced per call, search unit or token, as the provider bills.";
 
@@ -141,6 +143,8 @@ const MODEL_DOCS = {
     description: `For Bedrock's SDKs with a client key as the API key. ${IN_PATH} The body passes unchanged to models on Bedrock that are not Anthropic's, and is translated for all others.`,
     example: { messages: [{ role: "user", content: [{ text: "Hello" }] }] },
   },
+  realtime: { summary: "Realtime", description: REALTIME },
+  "realtime.session": { summary: "Realtime session", description: REALTIME },
   pass_through: {
     summary: "A vendor's own address",
     description:

@@ -28,7 +28,8 @@ type Asked = { request: Request; caller: Caller; params: { name?: string } };
 
 async function passed(deps: SurfaceDeps, { request, caller, params: { name = "" } }: Asked) {
   if (request.headers.get("upgrade")?.toLowerCase() === "websocket") {
-    const sentence = "WebSockets are not passed through. Responses have one at `/v1/responses`.";
+    const sentence =
+      "WebSockets are not passed through. Responses have one at `/v1/responses`, realtime at `/v1/realtime`.";
     throw new GatewayError("invalid_request", sentence);
   }
   const { pathname, searchParams } = new URL(request.url);

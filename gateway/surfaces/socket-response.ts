@@ -4,11 +4,9 @@ import type { CallSocket, JsonBody } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { isEventType } from "../http/content-type.ts";
 import { CALL } from "../http/deciding-names.ts";
-import { cachedHeaders, type HeaderTable } from "../http/headers.ts";
 import { memberValue, scanJson, stringMember } from "../http/scan.ts";
 import { splice } from "../http/splice.ts";
 import { sseSplitter } from "../metering/sse.ts";
-import { authenticate } from "../plugins/client-key.ts";
 import { errorAnswer } from "../plugins/error-answers.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import type { ProviderFacts } from "../providers/provider-facts.ts";
@@ -16,24 +14,15 @@ import { objectIn, objectMember } from "../translate/exact-json.ts";
 import { requestEcho } from "../translate/responses/echo.ts";
 import type { ProviderSockets } from "../upstream/provider-sockets.ts";
 import { joined } from "../upstream/socket-conversation.ts";
-import { type SurfaceDeps, serve } from "./model-surface.ts";
+import { type ClientConnection, callOn } from "./client-socket.ts";
 import { finishedIn, outputItems, type ResponseMemory } from "./response-memory.ts";
 
 /** What the responses of one connection share. */
-export type SocketConnection = {
-  deps: SurfaceDeps;
-  url: string;
-  /** Those of the handshake that are a call's. */
-  headers: HeaderTable;
-  /** Aborted when the client has left. */
-  left: AbortSignal;
+export type SocketConnection = ClientConnection & {
   memory: ResponseMemory;
   providers: ProviderSockets;
   /** Providers that took no WebSocket. */
   lacking: Set<string>;
-  /** Sends a message; waits while the client reads slower. */
-  put(text: string): Promise<void>;
-  terminate(): void;
 };
 
 /** A `response.create`: its body as one of `POST /v1/responses`, and what only WebSockets have. */
@@ -58,21 +47,11 @@ export function askedIn(message: string | Uint8Array): ResponseAsked {
 
 /** Answers one request, however it ends: as a call of its own over the whole way of `POST /v1/responses`. */
 export async function respond(it: SocketConnection, asked: ResponseAsked): Promise<void> {
-  const { deps, url, left } = it;
-  const bytes = new Uint8Array(asked.body.bytes);
-  const headers = { ...it.headers, "content-length": String(bytes.length) };
-  const request = new Request(url, { method: "POST", headers, body: bytes, signal: left });
   try {
-    // Keys are revoked and changed while connections last.
-    const caller = {
-      ...(await authenticate(deps.callers, request)),
-      headers: cachedHeaders(request.headers),
-    };
     if (!asked.generates) return await warmUp(it, asked);
     const { socket, namesLane } = socketOf(it, asked.lane);
-    const serving = { ...deps, closeConnection: it.terminate };
-    const answer = await serve(serving, { surface: "responses", caller, request, socket });
-    for await (const text of eventsOf(answer, it, asked)) {
+    const answer = await callOn(it, { surface: "responses", body: asked.body, socket });
+    for await (const text of eventTexts(answer, it, asked)) {
       remember(it, asked, text);
       await it.put(namesLane() ? text : withLane(text, asked.lane));
     }
@@ -81,8 +60,10 @@ export async function respond(it: SocketConnection, asked: ResponseAsked): Promi
   }
 }
 
+type Refusing = ClientConnection & Partial<Pick<SocketConnection, "memory">>;
+
 /** Sends an error as an event. */
-export async function refuse(it: SocketConnection, error: unknown, asked?: ResponseAsked): Promise<void> {
+export async function refuse(it: Refusing, error: unknown, asked?: ResponseAsked): Promise<void> {
   if (!(error instanceof GatewayError)) it.deps.log.error(errorFields(error), "request failed");
   const answer = errorAnswer(error, new Request("http://gateway/v1/responses"));
   await it.put(withLane(await errorEvent(answer, it, asked), asked?.lane ?? null));
@@ -108,10 +89,10 @@ function socketOf({ providers, lacking, memory }: SocketConnection, lane: string
 }
 
 /** The events of an answer, as texts. @throws GatewayError upstream_broken */
-async function* eventsOf(
+export async function* eventTexts(
   answer: Response,
-  it: SocketConnection,
-  asked: ResponseAsked,
+  it: Refusing,
+  asked?: ResponseAsked,
 ): AsyncGenerator<string> {
   const { left } = it;
   if (!answer.ok) return yield await errorEvent(answer, it, asked);
@@ -185,16 +166,12 @@ const withLane = (text: string, lane: string | null): string =>
   lane === null ? text : `{"stream_id":${JSON.stringify(lane)},${text.slice(1)}`;
 
 /** An answer that is an error, in OpenAI's form for WebSockets, with the code at which clients send the whole conversation. */
-async function errorEvent(
-  answer: Response,
-  { memory }: SocketConnection,
-  asked?: ResponseAsked,
-): Promise<string> {
+async function errorEvent(answer: Response, { memory }: Refusing, asked?: ResponseAsked): Promise<string> {
   const unread = { type: "server_error", code: null, message: "The provider refused the call.", param: null };
   const error = objectMember(objectIn(await answer.text()), "error") ?? unread;
   const { status, headers } = answer;
   const previous = asked && memberValue(asked.body, "previous_response_id");
-  const isLost = status === 400 && typeof previous === "string" && memory.find(previous) === null;
+  const isLost = status === 400 && typeof previous === "string" && memory?.find(previous) === null;
   const coded = isLost && REFERS.test(String(error["message"])) ? { ...error, code: NOT_FOUND } : error;
   return JSON.stringify({ type: "error", status, error: coded, headers: Object.fromEntries(headers) });
 }

@@ -5,12 +5,10 @@ import { splice } from "../http/splice.ts";
 import { objectIn, textIn } from "../translate/exact-json.ts";
 import { ProviderFailure } from "./failures.ts";
 import type { OpenSocket } from "./outbound-socket.ts";
+import { type SocketAnswer, socketAnswer } from "./socket-answer.ts";
 
 /** `WebSocket.OPEN`. */
 const OPEN = 1;
-/** Characters of events that wait for a client that reads slower than its provider writes. */
-const WAITING_MAX = 64 * 1024 * 1024;
-
 /** WebSockets of one client's connection to providers, which keep its last responses only as long as these are open. */
 export type ProviderSockets = {
   /** Sends a response's request and gives its events as those of HTTP; null: the provider takes no WebSocket. */
@@ -55,18 +53,10 @@ export function providerSockets(open: OpenSocket): ProviderSockets {
 }
 
 /** Those of the HTTP request that say nothing of its body. */
-function handshake(headers: HeaderTable): HeaderTable {
+export function handshake(headers: HeaderTable): HeaderTable {
   const { "content-type": _, "content-length": __, "accept-encoding": ___, accept: ____, ...kept } = headers;
   return kept;
 }
-
-/** A response under way on a lane. */
-type Running = {
-  /** The answer, once its first event says whether it is an error. */
-  answer: PromiseWithResolvers<Response>;
-  events: ReadableStreamDefaultController<string> | null;
-  waiting(): number;
-};
 
 type ProviderSocket = {
   send(message: string, lane: string | null, signal: AbortSignal): Promise<Response>;
@@ -74,7 +64,7 @@ type ProviderSocket = {
 };
 
 function providerSocket(socket: Bun.WebSocket, onClose: () => void): ProviderSocket {
-  const running = new Map<string, Running>();
+  const running = new Map<string, SocketAnswer>();
   let closing = false;
   const end = (lane: string) => {
     running.delete(lane);
@@ -88,59 +78,34 @@ function providerSocket(socket: Bun.WebSocket, onClose: () => void): ProviderSoc
     const it = running.get(lane ?? "");
     if (!it) return;
     const last = lastEvent(text);
-    if (!it.events) it.answer.resolve(begin(it, last));
-    if (it.events) it.events.enqueue(`data: ${text.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`);
-    if (it.waiting() > WAITING_MAX) socket.terminate();
+    it.put(text, last?.["type"] === "error" ? last : null);
+    if (it.isFull()) socket.terminate();
     if (!last) return;
-    it.events?.close();
+    it.end();
     end(lane ?? "");
   };
   socket.onerror = () => socket.terminate();
   socket.onclose = () => {
     onClose();
-    for (const { answer, events } of running.values()) {
-      const failure = new ProviderFailure("reset");
-      events?.error(failure);
-      answer.reject(failure);
-    }
+    for (const it of running.values()) it.fail(new ProviderFailure("reset"));
     running.clear();
   };
 
   return {
     send(message, lane, signal) {
-      const it: Running = { answer: Promise.withResolvers(), events: null, waiting: () => 0 };
+      const it = socketAnswer();
       running.set(lane ?? "", it);
       // A response cannot be taken back but with its connection.
       signal.addEventListener("abort", () => running.get(lane ?? "") === it && socket.terminate());
       if (socket.readyState === OPEN) socket.send(message);
-      else it.answer.reject(new ProviderFailure("reset"));
-      return it.answer.promise;
+      else it.fail(new ProviderFailure("reset"));
+      return it.answer;
     },
     closeWhenIdle() {
       closing = true;
       if (running.size === 0) socket.close();
     },
   };
-}
-
-/** An error before anything else is an answer of its own status; all else is the beginning of a stream. */
-function begin(it: Running, last: ReturnType<typeof lastEvent>): Response {
-  if (last?.["type"] === "error") {
-    const { status, error } = last;
-    const code = typeof status === "number" && status >= 400 && status < 600 ? status : 400;
-    return Response.json({ error }, { status: code });
-  }
-  const events = new ReadableStream<string>(
-    {
-      start(controller) {
-        it.events = controller;
-        it.waiting = () => WAITING_MAX - (controller.desiredSize ?? WAITING_MAX);
-      },
-    },
-    { highWaterMark: WAITING_MAX, size: (text = "") => text.length },
-  );
-  const headers = { "content-type": "text/event-stream" };
-  return new Response(events.pipeThrough(new TextEncoderStream()), { headers });
 }
 
 /** The event, if it is a response's last. */

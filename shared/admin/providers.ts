@@ -73,12 +73,12 @@ const UNROUTED_SURFACES = [
   "images.variations",
   "audio.transcriptions",
   "audio.translations",
+  "realtime",
 ] as const;
 const DefaultFor = Type.Array(oneOf(UNROUTED_SURFACES), {
   maxItems: UNROUTED_SURFACES.length,
   uniqueItems: true,
-  description:
-    "Surfaces without routes whose calls go to it, unless another provider is known for their model.",
+  description: "Surfaces without routes whose calls go to it, unless another provider has their model.",
 });
 
 const PassThrough = closed({

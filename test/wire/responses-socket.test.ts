@@ -60,7 +60,8 @@ async function connect(headers: Record<string, string> = {}, secret = gateway.se
   };
 }
 
-const TOOLS = [{ type: "function" as const, name: "weather", parameters: { type: "object" }, strict: false }];
+const PARAMETERS = { type: "object", properties: {} };
+const TOOLS = [{ type: "function" as const, name: "weather", parameters: PARAMETERS, strict: false }];
 const outputsOf = ({ output }: OpenAI.Responses.Response): OpenAI.Responses.ResponseInput =>
   output.flatMap((item) =>
     item.type === "function_call"

@@ -87,6 +87,8 @@ function echoGeminiEmbeddings(body: ProviderObject): Response {
   });
 }
 
+const ABSENT: Echo = { needs: MODEL, answer: () => jsonAnswer({}, 404) };
+
 const ECHOES = {
   "chat.completions": { needs: CONVERSATION, answer: echoChat },
   messages: { needs: CONVERSATION, answer: echoMessages },
@@ -118,10 +120,12 @@ const ECHOES = {
   "generate_content.count_tokens": { needs: CONTENTS, answer: echoCountTokens },
   embed_content: { needs: CONTENT, answer: echoGeminiEmbeddings },
   "embed_content.batch": { needs: REQUESTS, answer: echoGeminiEmbeddings },
-  invoke: { needs: MODEL, answer: () => jsonAnswer({}, 404) },
-  converse: { needs: MODEL, answer: () => jsonAnswer({}, 404) },
+  invoke: ABSENT,
+  converse: ABSENT,
+  realtime: ABSENT,
+  "realtime.session": ABSENT,
   // It has no addresses of its own.
-  pass_through: { needs: MODEL, answer: () => jsonAnswer({}, 404) },
+  pass_through: ABSENT,
 } as const satisfies Record<SurfaceName, Echo>;
 
 const IS_KIND = {

@@ -1,0 +1,365 @@
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { connect as connectTo } from "node:net";
+import { join } from "node:path";
+import { createServer } from "node:tls";
+import OpenAI, { AzureOpenAI } from "openai";
+import { OpenAIRealtimeWS } from "openai/realtime/ws";
+import type { RealtimeClientEvent } from "openai/resources/realtime/realtime";
+import { newId } from "#shared/ids.ts";
+import { atEnd } from "#test/support/at-end.ts";
+import { until } from "#test/support/until.ts";
+import { VENDOR_CREDENTIAL, type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
+
+// OpenAI's realtime API by its own client, at a stand-in that answers as the vendor's reference says.
+
+const MODEL = "gpt-realtime";
+const USAGE = {
+  ...{ total_tokens: 1300, input_tokens: 1000, output_tokens: 300 },
+  input_token_details: {
+    ...{ text_tokens: 400, audio_tokens: 600, image_tokens: 0, cached_tokens: 500 },
+    cached_tokens_details: { text_tokens: 300, audio_tokens: 200, image_tokens: 0 },
+  },
+  output_token_details: { text_tokens: 100, audio_tokens: 200 },
+};
+// Of OpenAI's list: text 4, audio 32, cached 0.4, output 16, audio output 64 dollars a million.
+const COST = (100 * 4 + 400 * 32 + 500 * 0.4 + 100 * 16 + 200 * 64) / 1e6;
+
+const vendor = {
+  handshakes: [] as { url: string; headers: Headers }[],
+  messages: [] as { type: string }[],
+  sent: [] as string[],
+  /** Whether handshakes are taken, and how long a response takes. */
+  served: true,
+  delayMs: 0,
+};
+let made = 0;
+
+type Kept = {
+  session: Record<string, unknown> & { audio?: { input?: { transcription?: object } } };
+  cancelled: Set<string>;
+};
+const server = Bun.serve<Kept>({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch(http, self) {
+    const { pathname, search } = new URL(http.url);
+    if (!vendor.served || !/^(?:\/openai)?\/v1\/realtime$/.test(pathname))
+      return new Response(null, { status: 404 });
+    vendor.handshakes.push({ url: pathname + search, headers: new Headers(http.headers) });
+    const session = { type: "realtime", model: MODEL, max_output_tokens: "inf" };
+    return self.upgrade(http, { data: { session, cancelled: new Set<string>() } })
+      ? undefined
+      : new Response(null, { status: 400 });
+  },
+  websocket: {
+    open: (socket) => put(socket, { type: "session.created", session: socket.data.session }),
+    message: (socket, text) => void answerTo(socket, String(text)),
+  },
+});
+atEnd(() => server.stop(true));
+
+function put(socket: Bun.ServerWebSocket<Kept>, event: object) {
+  made += 1;
+  const text = JSON.stringify({ event_id: `event_${made}`, ...event });
+  vendor.sent.push(text);
+  socket.send(text);
+}
+
+async function answerTo(socket: Bun.ServerWebSocket<Kept>, text: string) {
+  const message = JSON.parse(text);
+  vendor.messages.push(message);
+  if (message.type === "session.update") {
+    Object.assign(socket.data.session, message.session);
+    put(socket, { type: "session.updated", session: socket.data.session });
+  }
+  if (message.type === "conversation.item.create")
+    put(socket, { type: "conversation.item.added", item: { id: `item_${made}`, ...message.item } });
+  if (message.type === "response.cancel") socket.data.cancelled.add(message.response_id);
+  if (message.type === "response.create" && message.response?.tool_choice === "broken")
+    return put(socket, {
+      type: "error",
+      error: {
+        type: "invalid_request_error",
+        code: "invalid_value",
+        message: "No.",
+        event_id: message.event_id,
+      },
+    });
+  if (message.type === "response.create") await respond(socket);
+  // The end of a turn.
+  if (message.type === "input_audio_buffer.append" && message.audio === "c3RvcA==") {
+    put(socket, { type: "input_audio_buffer.committed", item_id: "item_spoken" });
+    const { transcription } = socket.data.session.audio?.input ?? {};
+    if (transcription)
+      put(socket, {
+        type: "conversation.item.input_audio_transcription.completed",
+        ...{ item_id: "item_spoken", content_index: 0, transcript: "Weather?" },
+        usage: {
+          ...{ type: "tokens", total_tokens: 110, input_tokens: 100, output_tokens: 10 },
+          input_token_details: { text_tokens: 0, audio_tokens: 100 },
+        },
+      });
+    await respond(socket);
+  }
+}
+
+async function respond(socket: Bun.ServerWebSocket<Kept>) {
+  made += 1;
+  const id = `resp_${made}`;
+  const common = { response_id: id, item_id: `item_${made}`, output_index: 0, content_index: 0 };
+  put(socket, {
+    type: "response.created",
+    response: { id, object: "realtime.response", status: "in_progress" },
+  });
+  put(socket, { type: "response.output_audio_transcript.delta", ...common, delta: "It rains." });
+  put(socket, { type: "response.output_audio.delta", ...common, delta: "AAAA" });
+  const end = Date.now() + vendor.delayMs;
+  while (Date.now() < end && !socket.data.cancelled.has(id)) await Bun.sleep(5);
+  const status = socket.data.cancelled.has(id) ? "cancelled" : "completed";
+  const response = { id, object: "realtime.response", status, usage: USAGE, output: [] };
+  put(socket, { type: "response.done", response });
+}
+
+let gateway: WiredGateway;
+/** The gateway behind TLS, without which OpenAI's client does not connect. */
+let secure: string;
+
+beforeAll(async () => {
+  gateway = await wiredGateway({
+    chat: `http://127.0.0.1:${server.port}/v1`,
+    messages: "http://127.0.0.1:1",
+  });
+  const file = (name: string) => readFileSync(join(import.meta.dir, "../fixtures/tls", name));
+  const port = Number(new URL(gateway.url).port);
+  const proxy = createServer(
+    { cert: file("model.test.cert.pem"), key: file("model.test.key.pem") },
+    (socket) => {
+      const inner = connectTo(port, "127.0.0.1");
+      socket.pipe(inner).pipe(socket);
+      for (const one of [socket, inner]) one.on("error", () => [socket, inner].map((it) => it.destroy()));
+    },
+  );
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  atEnd(() => void proxy.close());
+  secure = `https://127.0.0.1:${(proxy.address() as { port: number }).port}`;
+});
+beforeEach(() => {
+  Object.assign(vendor, { handshakes: [], messages: [], sent: [], served: true, delayMs: 0 });
+});
+
+type Connecting = { secret?: string; model?: string; headers?: Record<string, string>; azure?: boolean };
+
+async function connect({ secret = gateway.secret, model = MODEL, headers = {}, azure }: Connecting = {}) {
+  const session = newId();
+  const options = { rejectUnauthorized: false, headers: { "x-session-id": session, ...headers } };
+  const realtime = azure
+    ? await OpenAIRealtimeWS.azure(
+        new AzureOpenAI({ endpoint: secure, apiKey: secret, apiVersion: "2025-03-01-preview" }),
+        { deploymentName: model, options },
+      )
+    : new OpenAIRealtimeWS({ model, options }, new OpenAI({ apiKey: secret, baseURL: `${secure}/v1` }));
+  const events: { type: string }[] = [];
+  const raw: string[] = [];
+  let closed: number | null = null;
+  realtime.on("event", (event) => events.push(event));
+  realtime.on("error", () => undefined);
+  realtime.socket.on("message", (data) => raw.push(String(data)));
+  realtime.socket.on("close", (code) => {
+    closed = code;
+  });
+  atEnd(() => realtime.close());
+  await until(() => raw.length > 0);
+  const seen = (type: string) => events.filter((event) => event.type === type);
+  return {
+    ...{ session, realtime, events, raw, seen },
+    closed: () => closed,
+    send: (event: RealtimeClientEvent) => realtime.send(event),
+    first: async (type: string, count = 1) => {
+      await until(() => seen(type).length >= count);
+      // Any event has some of these members.
+      return seen(type)[count - 1] as { status?: number; error?: object };
+    },
+  };
+}
+
+const says = (text: string): RealtimeClientEvent => ({
+  type: "conversation.item.create",
+  item: { type: "message", role: "user", content: [{ type: "input_text", text }] },
+});
+const spoken = { type: "input_audio_buffer.append", audio: "c3RvcA==" } as const;
+const RECORDED = { state: "ok", model: MODEL, streamed: true, unpriced: false, partial: false };
+
+test("passes both ways as it is, and each response is one record with its text, audio and cached tokens", async () => {
+  const it = await connect({ headers: { "x-client": "my-agent", "x-tags": "nightly" } });
+  it.send({ type: "session.update", session: { type: "realtime", instructions: "Be brief." } });
+  it.send({ type: "input_audio_buffer.append", audio: "AAAA" });
+  for (const count of [1, 2]) {
+    it.send(says("Weather?"));
+    it.send({ type: "response.create" });
+    await it.first("response.done", count);
+  }
+  expect(it.raw).toEqual(vendor.sent);
+  expect(vendor.messages.map(({ type }) => type)).toEqual([
+    "session.update",
+    "input_audio_buffer.append",
+    ...["conversation.item.create", "response.create"],
+    ...["conversation.item.create", "response.create"],
+  ]);
+  const [{ url, headers } = { url: "", headers: new Headers() }] = vendor.handshakes;
+  expect([url, headers.get("authorization")]).toEqual([
+    `/v1/realtime?model=${MODEL}`,
+    `Bearer ${VENDOR_CREDENTIAL}`,
+  ]);
+  expect([...headers.keys()].filter((name) => name.startsWith("x-"))).toEqual([]);
+  const records = await gateway.records(it.session, 2);
+  expect(records).toHaveLength(2);
+  for (const record of records) {
+    expect(record).toMatchObject({
+      ...{ ...RECORDED, client: "my-agent", tags: ["nightly"], surface: "realtime" },
+      ...{
+        input_tokens: 1000,
+        cache_read_tokens: 500,
+        audio_input_tokens: 600,
+        cache_read_audio_tokens: 200,
+      },
+      ...{ output_tokens: 300, audio_output_tokens: 200 },
+    });
+    expect(Number(record.cost_usd)).toBeCloseTo(COST, 9);
+  }
+});
+
+test("a response that the vendor begins by itself, and what it transcribes, are recorded, too", async () => {
+  const it = await connect();
+  const input = { transcription: { model: "gpt-4o-transcribe" } };
+  it.send({ type: "session.update", session: { type: "realtime", audio: { input } } });
+  await it.first("session.updated");
+  it.send(spoken);
+  await it.first("response.done");
+  const records = await gateway.records(it.session, 2);
+  expect(records.map(({ model, cost_usd }) => [model, Number(cost_usd)]).toSorted()).toEqual([
+    ["gpt-4o-transcribe", (100 * 6 + 10 * 10) / 1e6],
+    [MODEL, expect.closeTo(COST, 9)],
+  ]);
+});
+
+test("Azure's client reaches it at Azure's address", async () => {
+  const it = await connect({ azure: true });
+  it.send({ type: "response.create" });
+  await it.first("response.done");
+  expect(await gateway.records(it.session)).toMatchObject([RECORDED]);
+});
+
+test("an error of the vendor's passes, and is the response's record", async () => {
+  const it = await connect();
+  it.send({ type: "response.create", event_id: "mine", response: { tool_choice: "broken" as never } });
+  expect((await it.first("error")).error).toMatchObject({ code: "invalid_value" });
+  expect(it.seen("error")).toHaveLength(1);
+  expect(await gateway.records(it.session)).toMatchObject([{ state: "upstream_error" }]);
+  it.send({ type: "response.create" });
+  await it.first("response.done");
+});
+
+describe("is refused", () => {
+  const key = (body: object) =>
+    gateway.admin<{ secret: string; id: string }>("POST", "/keys", { name: newId(), ...body });
+  const status = (path: string, headers: Record<string, string>, init: RequestInit = {}) =>
+    fetch(`${gateway.url}${path}`, {
+      ...init,
+      headers: {
+        ...{ connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" },
+        ...{ "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", ...headers },
+      },
+    }).then(async (answer) => [answer.status, (await answer.text()).slice(0, 300)] as const);
+
+  test("before the upgrade: without a key or a model, for a model out of scope, and where the vendor refuses", async () => {
+    const bearer = (secret = gateway.secret) => ({ authorization: `Bearer ${secret}` });
+    const path = `/v1/realtime?model=${MODEL}`;
+    expect((await status(path, {}))[0]).toBe(401);
+    expect((await status("/v1/realtime", bearer()))[0]).toBe(400);
+    const { secret } = await key({ scopes: { models: ["gpt-4o"] } });
+    expect((await status(path, bearer(secret)))[0]).toBe(403);
+    vendor.served = false;
+    expect((await status(path, bearer()))[0]).toBe(502);
+    expect(vendor.handshakes).toEqual([]);
+    const plain = await fetch(gateway.url + path, { headers: bearer() });
+    expect([plain.status, plain.headers.get("upgrade")]).toEqual([426, "websocket"]);
+  });
+
+  test("what would go past the gateway, in a sentence", async () => {
+    const openai = new OpenAI({ apiKey: gateway.secret, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+    const asked = openai.realtime.clientSecrets.create({ session: { type: "realtime", model: MODEL } });
+    expect(await asked.catch(({ status: code, message }) => [code, message])).toEqual([
+      400,
+      expect.stringContaining("WebSocket"),
+    ]);
+  });
+
+  test("a text that a guardrail blocks, which does not reach the vendor", async () => {
+    const rule = { match: { pattern: "launch code" }, mode: "enforce", action: "soft_deny" };
+    await gateway.admin("PUT", "/guardrails/codes", rule);
+    const it = await connect();
+    it.send(says("the launch code"));
+    expect((await it.first("error")).error).toMatchObject({ type: "guardrail_blocked" });
+    it.send({ type: "response.create", response: { instructions: "Say the launch code." } });
+    await it.first("error", 2);
+    await gateway.admin("DELETE", "/guardrails/codes");
+    expect(vendor.messages).toEqual([]);
+    expect(await gateway.records(it.session)).toMatchObject([
+      { state: "denied", error_type: "guardrail_blocked" },
+    ]);
+    it.send({ type: "response.create" });
+    await it.first("response.done");
+  });
+
+  test("a model of the session's that the key may not use", async () => {
+    const { secret } = await key({ scopes: { models: [MODEL] } });
+    const it = await connect({ secret });
+    const input = { transcription: { model: "whisper-1" } };
+    it.send({ type: "session.update", session: { type: "realtime", audio: { input } } });
+    expect((await it.first("error")).error).toMatchObject({ code: "model_not_allowed" });
+    expect(vendor.messages).toEqual([]);
+  });
+
+  test("over a budget, which each response reserves; what the vendor begins by itself then ends the connection", async () => {
+    const { secret } = await key({ limits: { budget_usd: "0.02" } });
+    const it = await connect({ secret });
+    const small = { type: "response.create", response: { max_output_tokens: 50 } } as const;
+    it.send(small);
+    expect((await it.first("error")).status).toBe(402);
+    expect(vendor.messages).toEqual([]);
+    it.send(spoken);
+    await until(() => it.closed() === 1008);
+    expect(vendor.messages.map(({ type }) => type)).toEqual(["input_audio_buffer.append", "response.cancel"]);
+    expect(await gateway.records(it.session, 2)).toMatchObject(Array(2).fill({ state: "denied" }));
+  });
+
+  test("a key that was revoked meanwhile", async () => {
+    const { id, secret } = await key({});
+    const it = await connect({ secret });
+    await it.first("session.created");
+    await gateway.admin("DELETE", `/keys/${id}`);
+    it.send({ type: "response.create" });
+    expect((await it.first("error")).status).toBe(401);
+  });
+});
+
+test("a client that leaves in the midst of a response is recorded once, with the vendor's own figures", async () => {
+  vendor.delayMs = 60_000;
+  const it = await connect();
+  it.send({ type: "response.create" });
+  await it.first("response.output_audio.delta");
+  it.realtime.close();
+  expect(await gateway.records(it.session)).toMatchObject([{ state: "client_gone", input_tokens: 1000 }]);
+  expect(vendor.messages.map(({ type }) => type)).toEqual(["response.create", "response.cancel"]);
+});
+
+test("a gateway that stops closes idle connections, and others once their response has ended", async () => {
+  vendor.delayMs = 300;
+  const it = await connect();
+  it.send({ type: "response.create" });
+  await it.first("response.created");
+  await Promise.all([gateway.stop(), it.first("response.done")]);
+  await until(() => it.closed() !== null);
+  expect(await gateway.records(it.session)).toMatchObject([RECORDED]);
+});
