@@ -20,11 +20,12 @@ import { atOnceSql, summedNames, sumSql } from "./figures.ts";
 import { membersInAll, membersSql } from "./members.ts";
 import type { Query } from "./parameters.ts";
 import {
-  againPart,
   isTogether,
   peoplePart,
   peopleTable,
   type SumsPart,
+  sessionsPart,
+  sessionsTable,
   sumRows,
 } from "./rollup/dimension-sums.ts";
 import { addedSql, firstSql, rankNames, shownSql } from "./shown.ts";
@@ -48,6 +49,7 @@ export function statementOf(context: Context): string {
   const sections = sectionsOf(context);
   const tables = sections.flatMap((section) => [
     ...peopleTable(context, section),
+    ...sessionsTable(context, section),
     ...(section.isOwn ? [...factsTables(context, section), ...membersTables(context, section)] : []),
   ]);
   if (asksForExplanation(ask.spec)) tables.unshift(...explanationTables(ask, context.params));
@@ -152,7 +154,7 @@ function partsOf(context: Context, section: Place): PartOf[] {
     sumsPart(context, section),
     ...distinctNames(context).map((name) => membersPart(context, section, name)),
     togetherPart(context, section),
-    againPart(context, section),
+    sessionsPart(context, section),
     peoplePart(context, section),
   ];
   return parts.flatMap((part) => (part ? [{ ...part, total: section.total }] : []));

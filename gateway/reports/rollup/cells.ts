@@ -15,7 +15,7 @@ import { POSTGRES } from "../engines.ts";
 import { asksForExplanation, EXPLANATION_ROWS, IS_DIVIDED } from "../explained.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import { type Span, splitHours } from "./cover.ts";
-import { billedSql, hourBit, personSql, valueSql } from "./kinds.ts";
+import { billedSql, hourBit, personSql } from "./kinds.ts";
 import { spansSql } from "./spans.ts";
 
 /** Tables of facts: cells of days (without model and route), cells of hours, and single records. */
@@ -50,28 +50,25 @@ export function cellFacts(context: Context, { dimensions }: Pick<Section, "dimen
     : "";
   const conditions = filters.map(([name, values]) => ` and ${conditionOf(name, values, context)}`);
   return `
-  select r.current, ${groups}, ${factColumns(context, dimensions).join(", ")}
+  select r.current, ${groups}, ${factColumns(context).join(", ")}
   from (select u.*, true as attributed from (${rowsOf(context, asked)}
   ) u) r${keys}${dimensions.includes("tag") ? `\n  ${tagRows(POSTGRES)}` : ""}${asksForExplanation(ask.spec) ? EXPLANATION_ROWS : ""}
   where true${conditions.join("")}`;
 }
 
 /** What is told of a fact beside its groups: no more than the aggregates need. */
-function factColumns(context: Context, dimensions: readonly DimensionName[]): string[] {
-  const { ask, kind } = context;
+function factColumns(context: Context): string[] {
+  const { ask } = context;
   const counts = distinctNames(context);
-  const value = kind !== null && kind !== "total" && dimensions.includes(kind) ? valueSql(kind) : "''::text";
   const billed = asksForLane(ask.spec) ? "true" : billedSql("r.");
   return [
     `${billed} as billed`,
-    ...(counts.length > 0 ? ["r.day"] : []),
-    ...(kind !== null && kind !== "total" && counts.length > 0 ? [`(${value}) as value`] : []),
     ...(counts.includes("person") ? [`${personSql("r.")} as person`] : []),
     ...(counts.includes("payer")
       ? [`case when ${billed} and r.unpriced < r.records then ${personSql("r.")} end as payer`]
       : []),
     ...(counts.includes("session") ? ["r.session as run"] : []),
-    ...(counts.includes("hour") ? ["r.hours", "r.session as hour_run"] : []),
+    ...(counts.includes("hour") ? ["r.day", "r.hours", "r.session as hour_run"] : []),
     ...sumsOf(context).map((name) => `r.${name}`),
     ...(isOfSessions(context)
       ? ["case when r.session is not null then r.cost_usd end as session_cost_usd"]

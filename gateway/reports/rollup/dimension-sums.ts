@@ -1,8 +1,7 @@
 import { SUM_NAMES } from "#drizzle/hour-sums.ts";
 import { type AggregateName, aggregateOf, namedIn } from "../aggregates.ts";
 import { type Context, groupedBy, groupTexts, type Section } from "../context.ts";
-import { dimensionOf, intervalOf, isFilteredByText, isTime } from "../dimensions.ts";
-import type { Parameters } from "../parameters.ts";
+import { dimensionOf, isFilteredByText } from "../dimensions.ts";
 import { asksForLane } from "../spec.ts";
 import { HOUR_MS, type SumsSpan } from "./cover.ts";
 import { billedSql, COUNTS, type Counted, EVERYTHING, type Kind, valueSql } from "./kinds.ts";
@@ -80,7 +79,6 @@ function rowsOf(context: Context, section: Section, wanted: readonly string[]): 
     ),
   );
   return grouped(
-    context,
     section,
     `
       select ${columns.join(", ")}
@@ -118,76 +116,55 @@ export const peoplePart = (context: Context, section: Section): (SumsPart & { is
       }
     : null;
 
-/** Cells `r` of days whose sessions are in the sums of a window. */
-const daysSql = ({ fromDay, toDay, toHour }: WindowSums, params: Parameters): string => {
-  const [from, to] = [params.add(fromDay, "date"), params.add(toDay, "date")];
-  const last = toHour > 0 ? ` or r.day = ${to} and r.hours & ${2 ** toHour - 1} <> 0` : "";
-  return `(r.day >= ${from} and r.day < ${to}${last})`;
-};
-
-/** Cells of days, with what the condition of one window and the scope say of them. */
-const cellsOfDays = ({ ask, params, scope }: Context): string => {
-  const inScope = scope === EVERYTHING ? "" : ` and ${params.add(scope, "text")} = any(r.teams)`;
-  return `(select c.*, true as attributed from rollup_sessions c) r where r.org_id = ${params.add(ask.orgId, "text")}${inScope}`;
-};
-
-/** Sums have each session once for each day: it is taken away for every other day of a group. Such sessions are few. */
-export function againPart(context: Context, section: Section): SumsPart | null {
-  if (!hasSums(context) || !counts(context, "session")) return null;
-  const value = valueSql(kindOf(context, section));
-  const rows = windowSums(context).map(
-    (sums) => `
-      select ${sums.current} as current, ${value} as value, r.session, r.day, ${billedSql("r.")} as billed
-      from ${cellsOfDays(context)} and r.again and ${daysSql(sums, context.params)}`,
-  );
-  const groups = groupedBy(context, section);
-  const from = `(
-    select ${groups}, count(distinct day) - 1 as n,
-      greatest(count(distinct day) filter (where billed) - 1, 0) as billed_n
-    from ${grouped(context, section, rows.join("\n      union all"))} group by ${groups}, session
-  ) r`;
-  return { from, figures: { sessions: "-sum(n)", billed_sessions: "-sum(billed_n)" } };
-}
+/** The table of a section's sessions of which more must be known than sums say. */
+export const sessionsOf = ({ facts, total }: Section): string => `sessions_${total ? "in" : "of"}_${facts}`;
 
 /**
- * In which lanes a session `e` (`value`, `member`, `day`, `current`) is in the sums of its window already, and of its group
- * where that is a time (from `e.since` to before `e.until`): 1 for all records, 3 for those that are billed, too.
+ * Sessions in the sums of a section's groups that are known from several days, and those of a last day that is in part in the
+ * sums: how often sums have them too many times (`n`), for they have each once for each day, and in which lanes they have them
+ * (`known`): 1 for all records, 3 for those that are billed, too. They are few.
  */
-export function knownSql(context: Context, section: Section): string {
-  const kind = kindOf(context, section);
-  const value = kind === "total" ? "" : ` and ${valueSql(kind)} = e.value`;
-  const unit = unitOf(section, "e.day").end === null ? "" : " and r.day >= e.since and r.day < e.until";
-  const within = windowSums(context).map(
-    (sums) => `${sums.current ? "" : "not "}e.current and ${daysSql(sums, context.params)}`,
-  );
-  return `(select coalesce(bit_or(case when ${billedSql("r.")} then 3 else 1 end), 0)
-      from ${cellsOfDays(context)} and r.session = e.member${value}${unit} and (${within.join(" or ")}))`;
+export function sessionsTable(context: Context, section: Section): string[] {
+  if (!hasSums(context) || !counts(context, "session")) return [];
+  const { ask, params, scope } = context;
+  const value = valueSql(kindOf(context, section));
+  const org = params.add(ask.orgId, "text");
+  const inScope = scope === EVERYTHING ? "" : ` and ${params.add(scope, "text")} = any(r.teams)`;
+  const rows = windowSums(context).flatMap(({ current, fromDay, toDay, toHour }) => {
+    const [from, to] = [params.add(fromDay, "date"), params.add(toDay, "date")];
+    const whole = `r.again and r.day >= ${from} and r.day < ${to}`;
+    const last = `r.day = ${to} and r.hours & ${2 ** toHour - 1} <> 0`;
+    return (toHour > 0 ? [whole, last] : [whole]).map(
+      (where) =>
+        `select ${current} as current, true as attributed, r.* from rollup_sessions r where r.org_id = ${org} and ${where}`,
+    );
+  });
+  const cells = `
+      select r.current, ${value} as value, r.session, r.day, ${billedSql("r.")} as billed
+      from (${rows.join("\n        union all ")}) r where r.session is not null${inScope}`;
+  const groups = groupedBy(context, section);
+  return [
+    `${sessionsOf(section)} as materialized (
+  select ${groups}, session, count(distinct day) - 1 as n,
+    greatest(count(distinct day) filter (where billed) - 1, 0) as billed_n, case when bool_or(billed) then 3 else 1 end as known
+  from ${grouped(section, cells)} group by ${groups}, session
+)`,
+  ];
 }
 
+export const sessionsPart = (context: Context, section: Section): SumsPart | null =>
+  hasSums(context) && counts(context, "session")
+    ? { from: sessionsOf(section), figures: { sessions: "-sum(n)", billed_sessions: "-sum(billed_n)" } }
+    : null;
+
 /** Rows `r` of sums with the groups that they make. */
-function grouped({ ask, params }: Context, { dimensions }: Section, rows: string): string {
+function grouped({ dimensions }: Section, rows: string): string {
   const groups = groupTexts(dimensions.map((name) => dimensionOf(name).label ?? "r.value")).map(
     (text, i) => `(${text})::text collate "C" as d${i + 1}`,
   );
-  const keys = dimensions.includes("key")
-    ? `\n    left join keys k on k.org_id = ${params.add(ask.orgId, "text")} and k.id = r.value::uuid`
-    : "";
   if (dimensions.length === 0) return `(${rows}\n  ) r`;
   return `(
     select r.*, ${groups.join(", ")} from (${rows}
-    ) r${keys}
+    ) r
   ) r`;
 }
-
-/** The first of the days that a row of `day` shares with its group, not before `from`, and the first after them, if any. */
-export const unitOf = ({ dimensions }: Pick<Section, "dimensions">, day: string) => {
-  const units = dimensions.filter(isTime);
-  const first = units.map((unit) => `date_trunc('${unit}', ${day}::timestamp)::date`);
-  const ends = units.map(
-    (unit) => `(date_trunc('${unit}', ${day}::timestamp) + interval '${intervalOf(unit)}')::date`,
-  );
-  return {
-    start: (from: string) => (first.length > 0 ? `greatest(${[from, ...first].join(", ")})` : from),
-    end: ends.length > 0 ? `least(${ends.join(", ")})` : null,
-  };
-};

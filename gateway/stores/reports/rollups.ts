@@ -113,9 +113,10 @@ async function advance(
   const records = made?.records ?? 0;
   // Without records now and before, there is nothing to write.
   const isWhole = toMs === dayMs + DAY_MS;
-  if (records > 0 || known) await sumUpDay(sql, { orgId, dayMs, fromMs, isWhole });
-  if (isWhole && records > 0)
-    await foldHours(sql, { orgId, hoursToMs, beforeMs: dayMs - hoursDays * DAY_MS });
+  const hoursFromMs = floorTo(DAY_MS, settledMs) - hoursDays * DAY_MS;
+  const firstMs = dayMs < hoursFromMs ? null : fromMs;
+  if (records > 0 || known) await sumUpDay(sql, { orgId, dayMs, fromMs: firstMs, isWhole });
+  if (isWhole && records > 0) await foldHours(sql, orgId, { dayMs, hoursToMs, hoursFromMs });
   const reached = records > 0 ? toMs : await nextRecord(sql, { orgId, fromMs: toMs, settledMs });
   await sql`
     update rollup_state set rolled_to = ${iso(reached)} where org_id = ${orgId}`;
@@ -124,15 +125,20 @@ async function advance(
   return records;
 }
 
-/** Of hours before, days are kept, and single records. */
+/** Of hours before `hoursFromMs` days stay, and single records. All of the day `dayMs` are there, unless it is before. */
 async function foldHours(
   sql: Sql,
-  { orgId, hoursToMs, beforeMs }: { orgId: string; hoursToMs: number; beforeMs: number },
+  orgId: string,
+  { dayMs, hoursToMs, hoursFromMs }: { dayMs: number; hoursToMs: number; hoursFromMs: number },
 ): Promise<void> {
-  await sql.unsafe(FORGET_HOUR_SUMS, [orgId, NEVER_ROLLED, iso(beforeMs)]);
-  if (hoursToMs < beforeMs) await sql.unsafe(FORGET_HOURS, [orgId, instantOf(hoursToMs), iso(beforeMs)]);
+  const from = iso(hoursFromMs);
+  await sql.unsafe(FORGET_HOUR_SUMS, [orgId, NEVER_ROLLED, from]);
+  if (hoursToMs < hoursFromMs) {
+    await sql.unsafe(FORGET_HOURS, [orgId, Number.isFinite(hoursToMs) ? iso(hoursToMs) : NEVER_ROLLED, from]);
+  }
   await sql`
-    update rollup_state set hours_from = greatest(hours_from, ${iso(beforeMs)}) where org_id = ${orgId}`;
+    update rollup_state set hours_from = least(greatest(hours_from, ${from}), ${iso(Math.max(dayMs, hoursFromMs))})
+    where org_id = ${orgId}`;
 }
 
 /** The day of the first record after a day without any, or `settledMs`. Whole days without records need no rollups. */
@@ -208,7 +214,6 @@ async function forget(sql: Sql, orgId: string, { rawFromMs }: RollupState): Prom
 }
 
 const floorTo = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;
-const instantOf = (ms: number): string => (Number.isFinite(ms) ? iso(ms) : NEVER_ROLLED);
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** The least id that is minted at `ms` or later. */
