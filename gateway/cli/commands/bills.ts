@@ -3,6 +3,7 @@ import { VendorBillRead } from "#shared/admin/vendor-bills.ts";
 import { counted } from "#shared/plural.ts";
 import { adminApi, expectShape } from "../client/api.ts";
 import { print, printJson, readNamed, URL_OPTION } from "./common.ts";
+import { addAsk } from "./resources.ts";
 
 type Import = Partial<Record<"account" | "format" | "mapping" | "currency" | "rate" | "url", string>> & {
   json?: true;
@@ -12,6 +13,11 @@ export function addBills(program: Command): void {
   const bills = program
     .command("bills")
     .description("Read vendors' bills, to compare them with what was metered.");
+  addAsk(bills, "list", {
+    about: "List the lines of vendors' bills, as they were read.",
+    path: "/vendor-bills",
+    takes: { account: "a vendor account", from: "first day", to: "last day" },
+  });
   bills
     .command("fetch")
     .description("Fetch the bill of an Anthropic or OpenAI account now.")

@@ -176,7 +176,8 @@ export function addChanges(group: Command, kind: ResourceKindName, example: stri
   });
 }
 
-function addAsk(group: Command, word: string, { about, path, method, takes = {} }: Ask): void {
+/** Adds a command that asks one address of the admin API. A `list` is asked for page by page. */
+export function addAsk(group: Command, word: string, { about, path, method, takes = {} }: Ask): void {
   const command = group.command(word).description(about);
   const argument = /\{(\w+)\}/.exec(path);
   if (argument) command.argument(`<${argument[1]}>`);
