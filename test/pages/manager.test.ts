@@ -349,6 +349,8 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await reader.page.getByRole("navigation", { name: "Main" }).waitFor();
     // The browser says that its answer was a 404.
     await expectFit(reader);
+    await open("/pull-requests/acme/checkout/nonsense");
+    await reader.page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
   });
 
   test("a member is told once who has a page, and has nothing there that the role cannot do", async () => {

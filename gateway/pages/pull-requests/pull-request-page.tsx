@@ -14,6 +14,7 @@ import { dayTimes } from "../parts/records-link.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
 import { withCode } from "../parts/with-code.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
+import { NotFound } from "../shell/not-found.tsx";
 import { type Part, PartFigures } from "./part-figures.tsx";
 import { PullRequestFacts } from "./pull-request-facts.tsx";
 import { Stretches } from "./stretches.tsx";
@@ -33,7 +34,12 @@ async function findByName(repository: string, number: string, signal: AbortSigna
 
 /** One pull request: what it cost, why it is joined or not, and what happened in its session. */
 export function PullRequestPage() {
-  const { owner = "", repo = "", n = "" } = useParams({ strict: false });
+  const { n = "" } = useParams({ strict: false });
+  return /^\d+$/.test(n) ? <Numbered n={n} /> : <NotFound />;
+}
+
+function Numbered({ n }: { n: string }) {
+  const { owner = "", repo = "" } = useParams({ strict: false });
   const repository = `${owner}/${repo}`;
   const query = useQuery({
     queryKey: ["pull-request", repository, n],
