@@ -53,10 +53,18 @@ const BODY_BYTES_MAX = 1024 * 1024 * 1024;
  * connection: one that is reused would be cut.
  */
 const answerHeaders = ({ lifecycle }: { lifecycle: { stopping: boolean } }) =>
-  new Elysia({ name: "plugin.answer-headers" }).onRequest(({ set }) => {
-    Object.assign(set.headers, PRIVATE_ANSWER);
-    if (lifecycle.stopping) set.headers["connection"] = "close";
-  });
+  new Elysia({ name: "plugin.answer-headers" })
+    .onRequest(({ set }) => {
+      Object.assign(set.headers, PRIVATE_ANSWER);
+      if (lifecycle.stopping) set.headers["connection"] = "close";
+    })
+    // To add them, the framework would make a second answer and read the body of the first as a stream.
+    .onAfterHandle({ as: "global" }, ({ responseValue: answer, set }) => {
+      if (!(answer instanceof Response) || set.headers["set-cookie"] !== undefined) return;
+      for (const name in set.headers)
+        if (!answer.headers.has(name)) answer.headers.set(name, String(set.headers[name]));
+      set.headers = {};
+    });
 
 /** All addresses, in the order in which the OpenAPI document has them. */
 const ADDRESSES = [

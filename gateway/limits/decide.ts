@@ -99,8 +99,11 @@ function reservable({ limits, state, demand }: LimitInput): Pico | null {
   return demand.minimumUsd < demand.usd && demand.minimumUsd <= left ? left : null;
 }
 
-const total = (slots: readonly RateSlot[], unit: "requests" | "tokens"): number =>
-  slots.reduce((sum, slot) => sum + slot[unit], 0);
+function total(slots: readonly RateSlot[], unit: "requests" | "tokens"): number {
+  let sum = 0;
+  for (const slot of slots) sum += slot[unit];
+  return sum;
+}
 
 function rateHeaders({ limits, state, demand }: LimitInput): Record<string, string> {
   const headers: Record<string, string> = {};

@@ -18,21 +18,26 @@ export const minuteOfSlot = (slot: number): number => Math.floor((slot * SLOT_MS
 /** When a slot stops counting. */
 const freeAtMs = (slot: number): number => (slot + SLOTS_COUNTED + 1) * SLOT_MS;
 
-/** The slots that still count at `nowMs`, oldest first. */
-export const activeSlots = (slots: readonly RateSlot[], nowMs: number): RateSlot[] =>
-  slots.filter(({ slot }) => freeAtMs(slot) > nowMs).toSorted((a, b) => a.slot - b.slot);
+/** The slots that still count at `nowMs`. Oldest first, as `slots` are. */
+export function activeSlots(slots: readonly RateSlot[], nowMs: number): readonly RateSlot[] {
+  const from = slots.findIndex(({ slot }) => freeAtMs(slot) > nowMs);
+  return from === 0 ? slots : slots.slice(from < 0 ? slots.length : from);
+}
 
 /** `slots`, with one more reservation in the newest slot. */
-export function withReservation(slots: readonly RateSlot[], it: RateSlot): RateSlot[] {
+export function withReservation(slots: readonly RateSlot[], it: RateSlot): readonly RateSlot[] {
   const last = slots.at(-1);
   if (last?.slot !== it.slot) return [...slots, it];
   const both = { ...last, requests: last.requests + it.requests, tokens: last.tokens + it.tokens };
-  return [...slots.slice(0, -1), both];
+  return slots.with(-1, both);
 }
 
 /** `slots`, after a call of this slot used more or fewer tokens than were reserved. */
-export const corrected = (slots: readonly RateSlot[], slot: number, tokensMore: number): RateSlot[] =>
-  slots.map((one) => (one.slot === slot ? { ...one, tokens: Math.max(0, one.tokens + tokensMore) } : one));
+export function corrected(slots: readonly RateSlot[], slot: number, tokensMore: number): readonly RateSlot[] {
+  const at = slots.findLastIndex((one) => one.slot === slot);
+  const one = slots[at];
+  return one ? slots.with(at, { ...one, tokens: Math.max(0, one.tokens + tokensMore) }) : slots;
+}
 
 /**
  * Whole seconds, at least 1, until `need` more fit below `limit`. `slots` are the active ones, oldest first. A need above

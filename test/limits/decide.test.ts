@@ -51,7 +51,10 @@ describe("requests per minute", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 59_000 }), { minLength: 3, maxLength: 20 }), (ages) => {
         const slots = ages.map((age) => ({ slot: rateSlotAt(NOW - age), requests: 1, tokens: 10 }));
-        const inOrder = activeSlots(slots, NOW);
+        const inOrder = activeSlots(
+          slots.toSorted((a, b) => a.slot - b.slot),
+          NOW,
+        );
         const limit = inOrder.length;
         const seconds = secondsUntilCapacity(inOrder, "requests", { limit, need: 1, nowMs: NOW });
         expect(seconds).toBeLessThanOrEqual(61);

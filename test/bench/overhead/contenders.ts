@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { startGateway } from "#test/support/gateway-process.ts";
 import { freePort, untilAnswers } from "#test/support/ports.ts";
 
@@ -105,7 +105,7 @@ const tallygate = (place: Place): Promise<Contender> => gatewayOf({ name: "tally
 export const former =
   (checkout: string) =>
   (place: Place): Promise<Contender> =>
-    gatewayOf({ name: "former", main: resolve(checkout, "gateway/main.ts") }, place);
+    gatewayOf({ name: basename(checkout), main: resolve(checkout, "gateway/main.ts") }, place);
 
 async function gatewayOf(
   { name, main }: { name: string; main?: string },

@@ -1,9 +1,9 @@
 /**
  * What metering costs a call: requests per second and CPU time per request of nginx as a plain reverse proxy, of a bare
- * `Bun.serve` with `fetch`, of this gateway with metering on (of another checkout's too, with `--former`), and of `@portkey-ai/gateway`, one after the other in several rounds of one run, all in
+ * `Bun.serve` with `fetch`, of this gateway with metering on (of other checkouts' too, each with a `--former`), and of `@portkey-ai/gateway`, one after the other in several rounds of one run, all in
  * front of the same upstream served by nginx. Needs `nginx` and `wrk` on the machine.
  *
- *   bun test/bench/overhead/main.ts [--seconds 8] [--rounds 3] [--connections 32] [--stream] [--former CHECKOUT]
+ *   bun test/bench/overhead/main.ts [--seconds 8] [--rounds 3] [--connections 32] [--stream] [--former CHECKOUT …]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     connections: { type: "string", default: "32" },
     stream: { type: "boolean", default: false },
-    former: { type: "string" },
+    former: { type: "string", multiple: true, default: [] },
   },
 });
 const seconds = Number(values.seconds);
@@ -29,7 +29,7 @@ const directory = mkdtempSync(join(tmpdir(), "tallygate-overhead-"));
 const upstream = await startUpstream(directory, values.stream);
 const running = [];
 try {
-  const contenders = [...CONTENDERS, ...(values.former ? [former(values.former)] : [])];
+  const contenders = [...CONTENDERS, ...values.former.map(former)];
   for (const contender of contenders) running.push(await contender({ directory, upstream: upstream.url }));
   const samples = new Map<string, Sample[]>(running.map(({ name }) => [name, []]));
   for (const it of running) await runWrk(it, { seconds: 2, connections, stream: values.stream, directory });
@@ -66,6 +66,7 @@ function print(samples: Map<string, Sample[]>): void {
     proxy: name,
     "requests/s": Math.round(rate(name)),
     "CPU µs/request": Math.round(median(all.map((sample) => sample.cpuMicroseconds))),
+    "least µs": Math.round(Math.min(...all.map((sample) => sample.cpuMicroseconds))),
     "of nginx": (rate(name) / rate("nginx")).toFixed(2),
     "× Portkey": (rate(name) / rate("portkey")).toFixed(1),
     errors: all.reduce((sum, sample) => sum + sample.errors, 0),
