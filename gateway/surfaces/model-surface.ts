@@ -132,14 +132,15 @@ async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
   if (isMultipart(caller.headers)) throw new GatewayError("unsupported_media_type");
   const limits = { bytesMax: bytesMax.json, hold, headers: caller.headers };
   const received = arrival.vendor?.empty ? NOTHING : await readBody(deps, request, limits);
-  const { surface, bytes } = arrival.read?.(received) ?? { surface: arrival.surface, bytes: received };
-  const body = scanJson(bytes, methods ? GEMINI_CALL : CALL);
-  const asked = () =>
-    streamMember
+  const read = arrival.read?.(received);
+  const body = scanJson(read?.bytes ?? received, methods ? GEMINI_CALL : CALL);
+  const streamed =
+    named?.streamed ??
+    arrival.vendor?.streams ??
+    (streamMember
       ? memberValue(body, streamMember.name) === streamMember.value
-      : booleanMember(body, "stream");
-  const streamed = named?.streamed ?? arrival.vendor?.streams ?? asked();
-  return arrived({ ...arrival, surface }, { body, streamed }, deps);
+      : booleanMember(body, "stream"));
+  return arrived(read ? { ...arrival, surface: read.surface } : arrival, { body, streamed }, deps);
 }
 
 const NOTHING = new TextEncoder().encode("{}");
