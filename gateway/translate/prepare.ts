@@ -1,4 +1,4 @@
-import { type Prompt, type PromptTurn, plainText } from "./prompt.ts";
+import { type Prompt, type PromptTurn, plainText, unnamedTool } from "./prompt.ts";
 import { keepOwnThoughts, type ThoughtsFacts } from "./thoughts.ts";
 
 /** The formats whose vendors want a question besides the instructions. */
@@ -11,8 +11,20 @@ export function prepare(prompt: Prompt, to: string, thoughts: ThoughtsFacts): vo
   keepOwnThoughts(prompt, thoughts);
   prompt.turns = prompt.turns.filter((turn) => turn.role !== "assistant" || !isBlank(turn) || turn.at.drop());
   if (WANTS_QUESTION.includes(to)) askSomething(prompt, to);
+  if (to === "messages") nameCalledTools(prompt);
   keepLastMarks(prompt);
   tellCallsApart(prompt);
+}
+
+/** Anthropic refuses calls in the history of a request that offers no tool, such as one for a summary. */
+function nameCalledTools(prompt: Prompt): void {
+  const [at] = prompt.turns.filter(({ parts }) => parts.some(({ kind }) => kind === "call"));
+  if (!at || prompt.tools.length > 0 || prompt.search) return;
+  const called = prompt.turns.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.kind === "call" ? part.name : [])),
+  );
+  prompt.tools = [...new Set(called)].map((name) => ({ ...unnamedTool(), name }));
+  prompt.toolChoice = { value: { kind: "none" }, at: at.at };
 }
 
 /** Some servers count the ids of calls anew in each answer; Anthropic refuses an id that comes twice. A result is of the latest call. */

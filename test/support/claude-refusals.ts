@@ -77,6 +77,14 @@ const RULES: readonly ((request: Request, signed: SignedThoughts) => string | fa
       return "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'";
     return new Set(names).size !== names.length && "tools: Tool names must be unique.";
   },
+  (request) =>
+    !request.tools?.length &&
+    allBlocks(request).some(({ type }) => type === "tool_use") &&
+    "Requests which include `tool_use` or `tool_result` blocks must define tools",
+  (request) =>
+    "temperature" in request &&
+    "top_p" in request &&
+    "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
   ({ tools = [], tool_choice: choice }) =>
     (choice && tools.length === 0 && "tool_choice may only be specified while providing tools.") ||
     (choice?.type === "tool" &&

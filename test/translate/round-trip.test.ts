@@ -49,7 +49,12 @@ test("a conversation that goes to messages and back to chat says the same", () =
   fc.assert(
     fc.property(fc.array(exchange, { minLength: 1, maxLength: 4 }), text, (exchanges, system) => {
       // Neighbours of one side become one turn in the messages format, so only alternating ones can come back.
-      const turns = exchanges.map((it) => ({ ...it, say: it.say ?? "ok" }));
+      const turns = exchanges.map((it, turn) => ({
+        ...it,
+        say: it.say ?? "ok",
+        // An id that comes twice would be replaced.
+        calls: it.calls.map((call) => ({ ...call, id: `${turn}_${call.id}` })),
+      }));
       const messages = [
         { role: "system", content: system },
         ...turns.flatMap((turn) => [

@@ -181,6 +181,26 @@ const CASES: Case[] = [
     { messages: [{ content: [{ type: "input_audio", input_audio: { data: "aGk=", format: "mp3" } }] }] },
   ],
   [
+    "a temperature beside top_p",
+    "chat",
+    { messages: [user], temperature: 0.5, top_p: 0.5 },
+    ["messages"],
+    { temperature: 0.5 },
+  ],
+  [
+    "calls in the history of a request without tools",
+    "chat",
+    {
+      messages: [
+        user,
+        { role: "assistant", tool_calls: [{ id: "a", function: { name: "f", arguments: "{}" } }] },
+        { role: "tool", tool_call_id: "a", content: "rain" },
+      ],
+    },
+    ["messages"],
+    { tools: [{ name: "f" }], tool_choice: { type: "none" } },
+  ],
+  [
     "ids of calls that come again",
     "chat",
     {

@@ -84,10 +84,11 @@ function temperatures({ temperature, topP }: Prompt, { thinking }: Reasoning): o
     return {};
   }
   const clamped = temperature && Math.min(1, Math.max(0, temperature.value));
-  return {
-    ...(clamped !== null && clamped !== 1 ? { temperature: clamped } : {}),
-    ...(topP && topP.value !== 1 ? { top_p: topP.value } : {}),
-  };
+  const top = topP && topP.value !== 1 ? { top_p: topP.value } : {};
+  if (clamped === null || clamped === 1) return top;
+  // Since Claude 4.1 only one of them.
+  if ("top_p" in top) topP?.at.drop();
+  return { temperature: clamped };
 }
 
 /** The vendor refuses sequences of white space alone. */
