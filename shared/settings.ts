@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { ClaudeSettings } from "./admin/claude-settings.ts";
-import { RepositoryName, ROUTE_NAME } from "./admin/fields.ts";
+import { RepositoryField, ROUTE_NAME } from "./admin/fields.ts";
 import { KeyTemplate } from "./admin/keys.ts";
 import { Group } from "./admin/role-mappings.ts";
 import { closed, fits, matching, nullable, oneOf } from "./schema.ts";
@@ -100,7 +100,7 @@ export const Settings = closed({
   }),
   digest_repository: Type.Union(
     [
-      RepositoryName(
+      RepositoryField(
         "Repository (`owner/name`) in which the App opens the weekly digest as an issue; requires `issues: write`. Null: none.",
       ),
       Type.Null(),

@@ -9,7 +9,7 @@ export const Name = matching(
 );
 
 /** A repository on GitHub. */
-export const RepositoryName = (description: string) =>
+export const RepositoryField = (description: string) =>
   matching("^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$", "a repository as owner/name", { description });
 
 /** Name of a route, as in `model`: vendors' own model names fit. Percent-encoded in addresses. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf } from "../schema.ts";
-import { Instant, Name, RepositoryName } from "./fields.ts";
+import { Instant, Name, RepositoryField } from "./fields.ts";
 import { RoleField, TeamField } from "./people.ts";
 
 /** What a token opens without a role: `/metrics`, the reporting API, or pull requests and their cost. */
@@ -28,7 +28,7 @@ export const TokenBody = closed({
       "Limits the token to this team and those below it. Without one, people's e-mails are masked.",
   }),
   repository: Type.Optional(
-    nullable(RepositoryName("Limits the scope `pull_requests` to this repository (`owner/name`).")),
+    nullable(RepositoryField("Limits the scope `pull_requests` to this repository (`owner/name`).")),
   ),
   expires_at: Type.Optional(
     Instant(
