@@ -4,7 +4,7 @@ import type { Coverage, Result, Spec } from "#shared/report.ts";
 import { type AnswerRow, type Answers, assemble, isEmpty } from "./reports/assemble.ts";
 import { budgetsFor } from "./reports/budgets.ts";
 import { hasCeiling } from "./reports/ceiling.ts";
-import type { Ask } from "./reports/context.ts";
+import type { Ask, HowAsked } from "./reports/context.ts";
 import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./reports/coverage.ts";
 import { UTC } from "./reports/dimensions.ts";
 import { askOf, pagesIn } from "./reports/each-page.ts";
@@ -42,10 +42,7 @@ export type ReportRunner = {
 };
 
 /** A checked spec, and which of its rows are wanted. Those of people with `unpriced` are of the same calls as all others. */
-type WantedReport = Pick<
-  Ask,
-  "spec" | "rowsMax" | "unpriced" | "withoutReviews" | "withoutCoverage" | "moves"
->;
+type WantedReport = Pick<Ask, "spec"> & HowAsked;
 
 /** `byOwner`: a filter by subject means the owners of keys alone. `timeZone`: the zone of days, weeks and months. */
 type Reading = Pick<Ask, "byOwner" | "timeZone" | "asOfMs" | "allRows">;

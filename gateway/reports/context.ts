@@ -57,6 +57,9 @@ export type Ask = {
   asOfMs?: number | undefined;
 };
 
+/** What is asked of a report beside its spec. */
+export type HowAsked = Pick<Ask, "rowsMax" | "unpriced" | "withoutReviews" | "withoutCoverage" | "moves">;
+
 /** Whether groups or filters are days, weeks or months of another zone than UTC. */
 export const isZoned = ({
   spec: { dimensions, filters },

@@ -1,6 +1,6 @@
 import type { OverviewFrame, OverviewPart } from "#shared/overview.ts";
 import type { DimensionName, Filters, MeasureName, Result, Spec } from "#shared/report.ts";
-import type { Ask } from "./context.ts";
+import type { HowAsked } from "./context.ts";
 import { forcedTeam, type TeamScope } from "./forced-team.ts";
 import { sourceOf } from "./sources.ts";
 import { checkSpec, filtersOf } from "./spec.ts";
@@ -14,7 +14,7 @@ type Part = {
   source: "requests" | "outcomes";
   dimensions: readonly DimensionName[];
   measures: readonly MeasureName[];
-} & Pick<Ask, "rowsMax" | "unpriced" | "withoutReviews">;
+} & HowAsked;
 
 /** The reports of the Overview, with what it shows of them and no more; totals are those of days and of repositories. */
 const PARTS = {
@@ -54,10 +54,7 @@ const PARTS = {
 } as const satisfies Partial<Record<OverviewPart, Part>>;
 
 /** A checked spec, and what else is asked of it. `name`: which part of the Overview it is. */
-export type NamedSpec = { name?: OverviewPart; spec: Spec } & Pick<
-  Ask,
-  "rowsMax" | "unpriced" | "withoutReviews" | "withoutCoverage" | "moves"
->;
+export type NamedSpec = { name?: OverviewPart; spec: Spec } & HowAsked;
 
 /** The filters that a source has. */
 const filtersIn = (filters: Filters, source: Spec["source"]): Filters =>
