@@ -126,7 +126,7 @@ function startJobs(config: GatewayConfig, deps: OpenedDeps["deps"]): Jobs {
   const alerts = startAlerts(deps);
   const repricing = startRepriceJobs(deps);
   const toolCalls = startToolCallExpiry(deps);
-  const rollups = keepRollups(databaseUrl, deps);
+  const rollups = keepRollups(databaseUrl, deps, clickhouse !== null);
   const copies =
     clickhouse === null || deps.copies === null
       ? null

@@ -69,6 +69,8 @@ export const rollupState = pgTable("rollup_state", {
   hoursFrom: instant("hours_from"),
   /** Cells of all hours before this are kept as well, of months that are dropped or will be; null: of dropped ones. */
   hoursTo: instant("hours_to"),
+  /** ClickHouse has the sums that reports read: here those of all dimensions end before this day; null: they do not end. */
+  sumsTo: instant("sums_to"),
 });
 
 /** Dimensions of reports, except model and route, which change within a session. */

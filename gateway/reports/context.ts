@@ -119,7 +119,7 @@ export function contextOf(ask: Ask, params: Parameters = parameters(ask.engine))
     const buckets = ask.published && !ask.readsFacts ? bucketKindOf(spec, all) : null;
     return { ask, params, names: all, facts: "records", covers, kind: null, buckets, scope: EVERYTHING };
   }
-  const kind = isZoned(ask) || ask.readsFacts ? null : kindOf(spec, names);
+  const kind = isZoned(ask) || ask.readsFacts || reach.hasFew ? null : kindOf(spec, names);
   const scope = scopeOf(spec);
   const sums = scope === EVERYTHING && kind !== null && hasHours(kind) ? "hours" : "days";
   const cover = (period: Period) => coverOf(period, reach, kind === null ? null : sums);

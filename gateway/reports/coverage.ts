@@ -41,7 +41,7 @@ const SUMMED_LABELS = ["team", "cost_center"] as const;
 
 function rolledFirsts(orgId: string, reach: Reach, params: Parameters): Query {
   const ever = { fromMs: null, toMs: Number.POSITIVE_INFINITY };
-  const { sums, days, hours, raw } = coverOf(ever, reach, "hours");
+  const { sums, days, hours, raw } = coverOf(ever, reach, reach.hasFew ? null : "hours");
   const org = params.add(orgId, "text");
   const within = (column: string, spans: readonly Span[]) =>
     `r.org_id = ${org} and (${spansSql(column, spans, params)})`;

@@ -85,7 +85,7 @@ test("the oldest month goes also while records come faster than they are summed"
       for each statement execute function mark_again();
     insert into rollup_marks (org_id, hour, id) select org_id, '${hour}', '018f0000-0000-7000-8000-000000000000' from rollup_state`);
   const directory = { current: () => ({ settings: { ...DEFAULT_SETTINGS, retention_days: 1 } }) };
-  const kept = keepRollups(it.database.url, { directory, clock: movableClock(), log: keptLog() });
+  const kept = keepRollups(it.database.url, { directory, clock: movableClock(), log: keptLog() }, false);
   atEnd(kept.stop);
   await until(async () => !(await it.there()).includes(named(3)));
 });
@@ -101,7 +101,7 @@ test("a gateway whose clock is 520 days ahead drops nothing, and says that its c
   await check.look();
   expect(check.minutesAhead()).toBe(520 * 24 * 60);
   const directory = { current: () => ({ settings: { ...DEFAULT_SETTINGS, retention_days: 400 } }) };
-  const kept = keepRollups(it.database.url, { directory, clock, log });
+  const kept = keepRollups(it.database.url, { directory, clock, log }, false);
   await until(async () => (await it.sql`select 1 from rollup_state where rolled_to > now()`).length > 0);
   await kept.stop();
   expect(await it.there()).toEqual([named(3), named(2), named(1), named(0)]);

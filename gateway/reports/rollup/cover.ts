@@ -11,6 +11,8 @@ export type Reach = {
   rawFromMs: number | null;
   /** Cells and sums of hours are kept from it on, and cells of those before `rawFromMs`; null: of all. */
   hoursFromMs: number | null;
+  /** Sums by one dimension lack some kinds and days, so cells are read. */
+  hasFew?: boolean;
   /** Hours before `rolledToMs` in which records changed since, ascending. */
   markedMs: readonly number[];
 };

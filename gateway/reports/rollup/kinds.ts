@@ -7,6 +7,8 @@ import { dimensionOf } from "../dimensions.ts";
  */
 export const KINDS = ["total", "client", "model", "route", "subject", "team", "cost_center"] as const;
 export type Kind = (typeof KINDS)[number];
+/** Those that search, lists and anomalies read as well: they are made beside ClickHouse, too. */
+export const FEW_KINDS = ["total", "model", "route"] as const satisfies readonly Kind[];
 export const isKind = (name: string): name is Kind => KINDS.some((kind) => kind === name);
 
 /** Whether hours have sums of it. Persons are nearly as many in an hour as its cells. */

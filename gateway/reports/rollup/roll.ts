@@ -2,6 +2,7 @@ import { cellsOf, KEY_COLUMNS, overCells, SUM_NAMES } from "#drizzle/hour-sums.t
 import {
   billedSql,
   EVERYTHING,
+  FEW_KINDS,
   hasHours,
   isCountedBy,
   KINDS,
@@ -119,6 +120,11 @@ left join (
 ) a on a.at = s.at and a.scope = s.scope and a.value = s.value`;
 };
 
+/** Of few kinds. */
+export const ROLL_FEW = {
+  hours: FEW_KINDS.map((kind) => sumsMade(kind, "hour")),
+  days: FEW_KINDS.map((kind) => sumsMade(kind, "day")),
+} as const;
 export const ROLL_HOUR_SUMS: readonly string[] = KINDS.filter(hasHours).map((kind) => sumsMade(kind, "hour"));
 export const ROLL_DAY_SUMS: readonly string[] = KINDS.map((kind) => sumsMade(kind, "day"));
 

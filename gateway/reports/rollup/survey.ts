@@ -22,6 +22,7 @@ export function surveyQuery(orgId: string, { current, previous }: Periods, enoug
   const text = `select (extract(epoch from s.rolled_to) * 1000)::bigint::text as rolled_to,
   (extract(epoch from s.raw_from) * 1000)::bigint::text as raw_from,
   (extract(epoch from s.hours_from) * 1000)::bigint::text as hours_from,
+  (s.sums_to is not null)::text as few,
   (s.raw_from is not null and (${isDropped.join("\n    or ")}))::text as dropped,
   (select array_agg(distinct (extract(epoch from date_trunc('hour', m.hour, 'UTC')) * 1000)::bigint) from rollup_marks m
     where m.org_id = ${org} and m.hour < s.rolled_to)::text as marked,
@@ -49,6 +50,7 @@ export function reachOf(survey: readonly AnswerRow[], enough: number): Reach | n
     rolledToMs: Number(row["rolled_to"]),
     rawFromMs: row["raw_from"] ? Number(row["raw_from"]) : null,
     hoursFromMs: row["hours_from"] ? Number(row["hours_from"]) : null,
+    hasFew: row["few"] === "true",
     markedMs: marked.sort((a, b) => a - b),
   };
 }

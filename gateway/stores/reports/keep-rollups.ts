@@ -17,13 +17,14 @@ export type KeepRollupsDeps = {
 
 /**
  * Rolls up hours that ended and those that changed, and drops the single records of months that are older than
- * `retention_days`, one month a day, until stopped. Any number of processes may do so. Failures are logged and retried.
+ * `retention_days`, one month a day, until stopped. `clickhouse`: whether it is set. Any number of processes may do so. Failures are logged and retried.
  */
 export function keepRollups(
   databaseUrl: string,
   { directory, clock, log }: KeepRollupsDeps,
+  clickhouse: boolean,
 ): { stop(): Promise<void> } {
-  const rollups = openRollups({ url: databaseUrl });
+  const rollups = openRollups({ url: databaseUrl, clickhouse });
   let retainedAtMs = Number.NEGATIVE_INFINITY;
 
   async function retain(): Promise<void> {

@@ -8,6 +8,7 @@ export type RollupState = {
   rawFromMs: number | null;
   hoursToMs: number;
   hoursFromMs: number;
+  sumsToMs: number | null;
 };
 
 /** The result of a turn: nothing to do, a part of the work done, or another process has the lock. */
@@ -49,10 +50,16 @@ export async function stateOf(
 ): Promise<RollupState | null> {
   const ms = (at: string) => `(extract(epoch from ${at}) * 1000)::bigint::text`;
   const [row] = await sql.unsafe<
-    { rolled_to: string; raw_from: string | null; to: string | null; from: string | null }[]
+    {
+      rolled_to: string;
+      raw_from: string | null;
+      to: string | null;
+      from: string | null;
+      sums_to: string | null;
+    }[]
   >(
     `select ${ms("rolled_to")} as rolled_to, ${ms("raw_from")} as raw_from, ${ms("greatest(hours_to, raw_from)")} as to,
-      ${ms("hours_from")} as from
+      ${ms("hours_from")} as from, ${ms("sums_to")} as sums_to
     from rollup_state where org_id = $1::text ${lock}`,
     [orgId],
   );
@@ -62,6 +69,7 @@ export async function stateOf(
         rawFromMs: row.raw_from === null ? null : Number(row.raw_from),
         hoursToMs: row.to === null ? Number.NEGATIVE_INFINITY : Number(row.to),
         hoursFromMs: row.from === null ? Number.NEGATIVE_INFINITY : Number(row.from),
+        sumsToMs: row.sums_to === null ? null : Number(row.sums_to),
       }
     : null;
 }

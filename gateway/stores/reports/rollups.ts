@@ -6,6 +6,7 @@ import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
 import { ADD_LATE, FORGET_HOUR_SUMS, FORGET_LATE } from "../../reports/rollup/roll.ts";
 import { asWriter, NEVER_ROLLED, type RollupState, type Sql, stateOf, type Turn } from "./rollup-writer.ts";
 import { BEFORE_SUMMING, sumUpDay } from "./sum-up-day.ts";
+import { endSums, forget, switchSums } from "./switch-sums.ts";
 
 /** Calls that are still open when their quarter of an hour ends have this long to end before it is rolled up. */
 const SETTLE_MS = 5 * 60_000;
@@ -34,10 +35,21 @@ export type Rollups = {
 const STATEMENT_TIMEOUT_MS = 10 * 60_000;
 const BUSY_RETRY_MS = 1_000;
 
-/** `hoursDays`: how many days of hours are kept beside those of dropped months. */
-type Options = { url: string; orgId?: string; hoursDays?: number };
+type Options = {
+  url: string;
+  orgId?: string;
+  /** How many days of hours are kept beside those of dropped months. */
+  hoursDays?: number;
+  /** Whether reports read ClickHouse once it has every row; absent: it stays as it is. */
+  clickhouse?: boolean;
+};
 
-export function openRollups({ url, orgId = DEFAULT_ORG, hoursDays = HOURS_DAYS }: Options): Rollups {
+export function openRollups({
+  url,
+  orgId = DEFAULT_ORG,
+  hoursDays = HOURS_DAYS,
+  clickhouse,
+}: Options): Rollups {
   const client = connect(url, {
     name: "rollups",
     max: 1,
@@ -51,6 +63,7 @@ export function openRollups({ url, orgId = DEFAULT_ORG, hoursDays = HOURS_DAYS }
 
   const turn: Rollups["turn"] = (now, patient = true) =>
     run(async (sql, state) => {
+      if (await switchSums(sql, { orgId, ...state }, clickhouse)) return "more";
       const settledMs = floorTo(QUARTER_MS, now.getTime() - SETTLE_MS);
       if (settledMs > state.rolledToMs) {
         records += await advance(sql, { orgId, ...state, settledMs, hoursDays });
@@ -77,8 +90,11 @@ export function openRollups({ url, orgId = DEFAULT_ORG, hoursDays = HOURS_DAYS }
     turn,
     catchUp,
     rebuild: async (now, onProgress) => {
-      while ((await run((sql, state) => forget(sql, orgId, state))) === "busy")
-        await Bun.sleep(BUSY_RETRY_MS);
+      const forgetAll = async (sql: Sql, { rawFromMs }: RollupState) => {
+        await sql`update rollup_state set hours_from = null, hours_to = null where org_id = ${orgId}`;
+        return await forget(sql, orgId, rawFromMs);
+      };
+      while ((await run(forgetAll)) === "busy") await Bun.sleep(BUSY_RETRY_MS);
       records = 0;
       return await catchUp(now, onProgress);
     },
@@ -98,6 +114,7 @@ async function advance(
     orgId,
     rolledToMs,
     hoursToMs,
+    sumsToMs,
     settledMs,
     hoursDays,
   }: OfOrganisation & { settledMs: number; hoursDays: number },
@@ -115,7 +132,7 @@ async function advance(
   const isWhole = toMs === dayMs + DAY_MS;
   const hoursFromMs = floorTo(DAY_MS, settledMs) - hoursDays * DAY_MS;
   const firstMs = dayMs < hoursFromMs ? null : fromMs;
-  if (records > 0 || known) await sumUpDay(sql, { orgId, dayMs, fromMs: firstMs, isWhole });
+  if (records > 0 || known) await sumUpDay(sql, { orgId, dayMs, fromMs: firstMs, isWhole, isFew: sumsToMs !== null });
   if (isWhole && records > 0) await foldHours(sql, orgId, { dayMs, hoursToMs, hoursFromMs });
   const reached = records > 0 ? toMs : await nextRecord(sql, { orgId, fromMs: toMs, settledMs });
   await sql`
@@ -177,11 +194,13 @@ async function remakeMarkedDay(
   const dayMs = floorTo(DAY_MS, first);
   const isWhole = dayMs + DAY_MS <= state.rolledToMs;
   await sql.unsafe(BEFORE_SUMMING);
+  const isFew = state.sumsToMs !== null;
   const isKept = dayMs < state.hoursToMs || dayMs >= state.hoursFromMs;
   const day = [orgId, iso(dayMs), iso(dayMs + DAY_MS)];
   if (isKept) for (const hourMs of hours) await remakeHour(sql, orgId, { hourMs, ...state });
   else for (const statement of [FORGET_HOURS, ROLL_HOURS]) await sql.unsafe(statement, day);
-  await sumUpDay(sql, { orgId, dayMs, fromMs: dayMs >= state.hoursFromMs ? first : null, isWhole });
+  await sumUpDay(sql, { orgId, dayMs, fromMs: dayMs >= state.hoursFromMs ? first : null, isWhole, isFew });
+  if (isFew) await endSums(sql, orgId, dayMs);
   if (!isKept) await sql.unsafe(FORGET_HOURS, day);
   await sql`
     delete from rollup_marks where org_id = ${orgId} and date_trunc('hour', hour, 'UTC') = any(${hours.map(iso)})`;
@@ -200,17 +219,6 @@ async function remakeHour(
   for (const statement of isThere ? [FORGET_HOURS, ROLL_HOURS] : [ADD_LATE, FORGET_LATE]) {
     await sql.unsafe(statement, span);
   }
-}
-
-/** Deletes all rollups that can be rebuilt: those of hours whose single records exist. */
-async function forget(sql: Sql, orgId: string, { rawFromMs }: RollupState): Promise<Turn> {
-  const from = rawFromMs === null ? NEVER_ROLLED : iso(rawFromMs);
-  const day = from.slice(0, 10);
-  await sql`delete from rollup_hours where org_id = ${orgId} and hour >= ${from}`;
-  await sql`delete from rollup_sums where org_id = ${orgId} and at >= ${from}`;
-  await sql`delete from rollup_sessions where org_id = ${orgId} and day >= ${day}`;
-  await sql`update rollup_state set rolled_to = ${from}, hours_from = null, hours_to = null where org_id = ${orgId}`;
-  return "more";
 }
 
 const floorTo = (stepMs: number, ms: number): number => Math.floor(ms / stepMs) * stepMs;

@@ -1,0 +1,1 @@
+ALTER TABLE "rollup_state" ADD COLUMN "sums_to" timestamptz(3);
