@@ -34,7 +34,10 @@ const ROUND: Figures = {
   merge: { app: 5, postgres: 25 },
   postgres: { recordBytes: 1000, sumBytes: 1000, sumCpu: 800, slowestMs: 200, fastestMs: 20 },
   clickhouse: {
-    recordBytes: 100,
+    records: 1_000_000,
+    recordBytes: 70,
+    sumBytes: 30,
+    sumCpu: 5,
     insertCpuPerMillion: 40,
     reportCpuPerMillion: 1,
     slowestMs: 700,

@@ -13,7 +13,12 @@ import {
   copiedColumns,
   createTables,
 } from "#gateway/stores/clickhouse/schema.ts";
-import { publishSums, SUM_SETTINGS, voidHours } from "#gateway/stores/clickhouse/sum-up.ts";
+import {
+  publishSums,
+  SUM_SETTINGS,
+  sumUp as sumUpDue,
+  voidHours,
+} from "#gateway/stores/clickhouse/sum-up.ts";
 import { atEnd } from "./at-end.ts";
 
 const ROWS_AT_ONCE = 10_000;
@@ -73,14 +78,28 @@ export async function sumUpAll(
   await sumUp("tool_calls");
 }
 
+/** The same, a day at a time, as a gateway does when records were moved. */
+export async function sumUpByDay(client: ClickHouseClient, sql: postgres.Sql) {
+  for (const source of ["requests", "tool_calls"] as const) {
+    const hours = await hoursOf(client, source, "default");
+    await voidHours(client, { source, hours, version: "1" });
+  }
+  while (await sumUpDue({ sql, client }, { now: new Date(), next: nextVersion }));
+}
+
+async function hoursOf(client: ClickHouseClient, source: Summed, orgId: string): Promise<number[]> {
+  const query = `select distinct toUnixTimestamp64Milli(toDateTime64(toStartOfHour(started_at, 'UTC'), 3, 'UTC')) as ms
+    from ${source} where org_id = '${orgId}'`;
+  const rows = await (await client.query({ query, format: "JSONEachRow" })).json<{ ms: string }>();
+  return rows.map(({ ms }) => Number(ms));
+}
+
 async function sumUpSource(
   client: ClickHouseClient,
   sql: postgres.Sql,
   { source, orgId, voidEvery }: { source: Summed; orgId: string; voidEvery: number },
 ) {
-  const query = `select distinct toUnixTimestamp64Milli(toDateTime64(toStartOfHour(started_at, 'UTC'), 3, 'UTC')) as ms
-    from ${source} where org_id = '${orgId}'`;
-  const hours = await (await client.query({ query, format: "JSONEachRow" })).json<{ ms: string }>();
+  const at = await hoursOf(client, source, orgId);
   const run = (statement: string) => client.command({ query: `${statement} settings ${SUM_SETTINGS}` });
   const publish = (level: "hour" | "day", all: Iterable<number>, gen: string) =>
     publishSums(
@@ -88,7 +107,6 @@ async function sumUpSource(
       orgId,
       [...all].map((atMs) => ({ level: LEVELS[source][level], atMs, gen, ready: true })),
     );
-  const at = hours.map(({ ms }) => Number(ms));
   if (at.length === 0) return;
   const [hourly, daily, next] = [await nextVersion(sql), await nextVersion(sql), await nextVersion(sql)];
   await run(hoursSql(source, `(select * from ${RECORDS[source]} r where r.org_id = '${orgId}')`, hourly));

@@ -38,6 +38,16 @@ from (
 )
 where started_ms < ${NOW.getTime()} - 6000000`;
 
+/** Half as many calls of tools. */
+const TOOL_CALLS = `
+insert into tool_calls (org_id, origin, external_id, id, started_at, channel, status, rank, decided_at, key_id, owner, teams, cost_center,
+  client, session, tags, server, tool, latency_ms, cost_usd, version)
+select org_id, assumeNotNull(owner), toString(cityHash64(session, started_at, latency_ms)), generateUUIDv4(session), started_at, if(sipHash64(id) % 3 = 0, 'mcp', 'hook'),
+  ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'failed', 'unknown', 'denied'][1 + sipHash64(id, 1) % 9], 1, started_at, key_id, owner, teams, cost_center,
+  client, session, tags, if(sipHash64(id, 2) % 4 = 0, 'server-' || toString(sipHash64(id, 3) % 12), null),
+  'tool-' || toString(sipHash64(id, 4) % 40), latency_ms, if(sipHash64(id) % 3 = 0, cost_usd / 10, null), 1
+from requests where rand() % 2 = 0`;
+
 /**
  * Fills `requests` of a database with about `perSession` records on average of each of the sessions that generate.ts made, a
  * week at a time, as batches come in the order of time.
@@ -60,4 +70,5 @@ export async function generateIn(
       query: recordsOf(perSession, `s.started_ms >= ${ms} and s.started_ms < ${ms + WEEK_MS}`),
     });
   }
+  await client.command({ query: TOOL_CALLS });
 }

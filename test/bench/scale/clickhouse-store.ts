@@ -2,7 +2,7 @@ import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
 import { insertRows } from "#gateway/stores/clickhouse/insert.ts";
 import { createTables } from "#gateway/stores/clickhouse/schema.ts";
 import { startClickHouse } from "#test/support/clickhouse.ts";
-import { copyTables, sumUpAll } from "#test/support/copy-tables.ts";
+import { copyTables, sumUpByDay } from "#test/support/copy-tables.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { cpuSecondsOf } from "../overhead/measure.ts";
 import { NOW } from "../reports/filled.ts";
@@ -36,14 +36,17 @@ export async function measureClickHouse({
   await wrote("default");
   const client = openClickHouse(url, { name: "bench", timeoutMs: 600_000, connectionsMax: 1 });
   await generateIn(client, sessions, records / SIZES.sessions);
-  await sumUpAll(client, sql, "default", Infinity);
+  const unsummed = cpuSeconds();
+  await sumUpByDay(client, sql);
+  const sumCpu = ((cpuSeconds() - unsummed) * 1e6) / records;
   const [size] = await (
     await client.query({
-      query: `select sum(bytes_on_disk) / sumIf(rows, table = 'requests') as bytes from system.parts
+      query: `select sumIf(bytes_on_disk, table <> 'sums') / sumIf(rows, table = 'requests') as bytes,
+        sumIf(bytes_on_disk, table = 'sums') / sumIf(rows, table = 'requests') as sums from system.parts
         where active and database = currentDatabase() and table in ('requests', 'session_requests', 'sums')`,
       format: "JSONEachRow",
     })
-  ).json<{ bytes: number }>();
+  ).json<{ bytes: number; sums: number }>();
 
   const lines = (
     await (
@@ -75,7 +78,10 @@ export async function measureClickHouse({
     return { ...times, cpu };
   });
   return {
+    records,
     recordBytes: Math.round(size?.bytes ?? Number.NaN),
+    sumBytes: Math.round(size?.sums ?? Number.NaN),
+    sumCpu: round(sumCpu),
     insertCpuPerMillion: round((insertCpu * 1e6) / lines.length),
     reportCpuPerMillion: round((figures.cpu * 1e6) / records),
     slowestMs: figures.slowestMs,

@@ -40,7 +40,16 @@ export type Figures = {
     /** CPU of making the sums of a record, in microseconds. */
     sumCpu: number;
   };
-  clickhouse: StoreFigures & {
+  clickhouse: {
+    /** Of which its figures are. */
+    records: number;
+    /** In both tables of calls; of their sums; and CPU of making these, in microseconds. */
+    recordBytes: number;
+    sumBytes: number;
+    sumCpu: number;
+    /** Null: not measured on a quiet machine. */
+    slowestMs: number | null;
+    fastestMs: number | null;
     /** CPU of storing a million records as batches bring them, in seconds. */
     insertCpuPerMillion: number;
     /** CPU of the slowest built-in report for each million records that it may read, in seconds. */

@@ -109,7 +109,9 @@ export function sizeForRecords(
   const store = records > POSTGRES_RECORDS_MAX ? "ClickHouse" : "Postgres";
   const isCopied = store === "ClickHouse";
   const postgresGigabytes = (records * (postgres.recordBytes + postgres.sumBytes)) / 1e9;
-  const clickhouseGigabytes = isCopied ? (ASSUMED.copies * records * clickhouse.recordBytes) / 1e9 : null;
+  const clickhouseGigabytes = isCopied
+    ? (ASSUMED.copies * records * (clickhouse.recordBytes + clickhouse.sumBytes)) / 1e9
+    : null;
   const cpu = (records / 1e6) * ASSUMED.readShare * (clickhouse.reportCpuPerMillion / READ_OF_MEASURED);
   const clickhouseCores = isCopied ? machineCores(cpu / ASSUMED.reportSeconds) : null;
   const disks = (postgresGigabytes + (clickhouseGigabytes ?? 0)) * PRICES.gigabyteMonth;
