@@ -132,7 +132,8 @@ async function advance(
   const isWhole = toMs === dayMs + DAY_MS;
   const hoursFromMs = floorTo(DAY_MS, settledMs) - hoursDays * DAY_MS;
   const firstMs = dayMs < hoursFromMs ? null : fromMs;
-  if (records > 0 || known) await sumUpDay(sql, { orgId, dayMs, fromMs: firstMs, isWhole, isFew: sumsToMs !== null });
+  if (records > 0 || known)
+    await sumUpDay(sql, { orgId, dayMs, fromMs: firstMs, isWhole, isFew: sumsToMs !== null });
   if (isWhole && records > 0) await foldHours(sql, orgId, { dayMs, hoursToMs, hoursFromMs });
   const reached = records > 0 ? toMs : await nextRecord(sql, { orgId, fromMs: toMs, settledMs });
   await sql`
