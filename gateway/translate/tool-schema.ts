@@ -7,14 +7,16 @@ import { isJson, type Json } from "./exact-json.ts";
 export const toolSchema = (schema: Json | null): Json => ({
   type: "object",
   properties: {},
-  ...(schema && isJson(schema) ? (withItems(schema) as Json) : {}),
+  ...(schema && isJson(schema) ? (withItemSchemas(schema) as Json) : {}),
 });
 
 /** Lists that say nothing of their items may have any. */
-export function withItems(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withItems);
+export function withItemSchemas(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withItemSchemas);
   if (!isJson(schema)) return schema;
-  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, withItems(part)]));
+  const parts = Object.fromEntries(
+    Object.entries(schema).map(([name, part]) => [name, withItemSchemas(part)]),
+  );
   const isList = schema["type"] === "array" && !("items" in schema) && !("prefixItems" in schema);
   return isList ? { ...parts, items: {} } : parts;
 }

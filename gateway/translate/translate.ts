@@ -19,7 +19,7 @@ import { askByTool, textOfTool } from "./messages/json-answer.ts";
 import { readMessagesRequest } from "./messages/request-in.ts";
 import { writeMessagesRequest } from "./messages/request-out.ts";
 import { BodyPlace, type Dropped, Losses, type OnInexpressible } from "./place.ts";
-import { prepare } from "./prepare.ts";
+import { preparePrompt } from "./prepare-prompt.ts";
 import type { Prompt, PromptRead } from "./prompt.ts";
 import { type Reply, type ReplyStep, replyOf } from "./reply.ts";
 import { responseSteps, responseStream } from "./responses/answer-in.ts";
@@ -29,6 +29,7 @@ import { readResponsesRequest } from "./responses/request-in.ts";
 import { writeResponsesRequest } from "./responses/request-out.ts";
 import { responseWriter } from "./responses/stream-out.ts";
 import { sealOf } from "./sealed.ts";
+import { type StreamTranslator, streamTranslator } from "./stream-translator.ts";
 import { fitToolNames, withOwnName } from "./tool-names.ts";
 import { requireChosenTool } from "./tool-table.ts";
 import { takeSearch } from "./web-search.ts";
@@ -58,7 +59,7 @@ export function writtenAnswer(wire: ClientWire, steps: readonly ReplyStep[], wri
   return steps.map(stream(writing)).join("");
 }
 
-/** Functions of a provider's format: write requests, and read answers. */
+/** Write requests, and read answers. */
 type ProviderFormat = {
   write(prompt: Prompt, model: string, dialect: ChatDialect): Json;
   whole(answer: Json, stop: readonly string[]): ReplyStep[];
@@ -93,9 +94,6 @@ export type Translated = {
 };
 
 type AnsweredParts = Pick<Answered, "input" | "output">;
-
-/** `event` takes the data of one event and gives the text of those it becomes; `end` what is left when no more comes. */
-type StreamTranslator = { event(data: Uint8Array): string; end(): string };
 
 export type TranslationInput = {
   pair: Pair;
@@ -156,13 +154,18 @@ export function translate(
     answer(answer, usage) {
       const object = objectInBytes(answer);
       const reply = object && replyOf(provider.whole(object, options.stop).flatMap(readSteps()));
-      const written = writing(() => usage);
-      return reply?.stop ? jsonBytes(client.whole(reply, written)) : null;
+      return reply?.stop
+        ? jsonBytes(
+            client.whole(
+              reply,
+              writing(() => usage),
+            ),
+          )
+        : null;
     },
     fault(answer) {
       const object = objectInBytes(answer);
-      const { error } = replyOf(object ? provider.whole(object, []) : []);
-      const fault = faultInAnswer(pair.from, object, error);
+      const fault = faultInAnswer(pair.from, object, replyOf(object ? provider.whole(object, []) : []).error);
       return fault && { status: fault.status, body: jsonBytes(fault.body) };
     },
     refusal: (body, { status, requestId }) =>
@@ -216,38 +219,10 @@ export const writtenRequest = (
   prompt: Prompt,
   { pair, model, dialect }: Pick<TranslationInput, "pair" | "model" | "dialect">,
 ): Json => {
-  prepare(prompt, pair.to, dialect.thoughts);
+  preparePrompt(prompt, pair.to, dialect.thoughts);
   return PROVIDER_FORMATS[pair.to].write(prompt, model, dialect);
 };
 
 /** What a translation leaves out; cache marks are not part of it where the provider takes them. */
 export const lossesOf = (it: Pick<TranslationInput, "pair" | "dialect" | "onInexpressible">): Losses =>
   new Losses(it.onInexpressible, { cacheMarks: it.pair.to === "messages" || it.dialect.cacheMarks === true });
-
-const decoder = new TextDecoder();
-
-function streamTranslator(
-  reader: StepReader,
-  write: StepWriter,
-  read: (step: ReplyStep) => ReplyStep[],
-): StreamTranslator {
-  let failed = false;
-  const written = (steps: readonly ReplyStep[]): string => {
-    let text = "";
-    for (const step of steps.flatMap(read)) {
-      // Nothing comes after an error.
-      if (failed) break;
-      failed = step.kind === "error";
-      text += write(step);
-    }
-    return text;
-  };
-  return {
-    event(data) {
-      if (decoder.decode(data).trim() === "[DONE]") return written(reader.event("[DONE]"));
-      const object = objectInBytes(data);
-      return object ? written(reader.event(object)) : "";
-    },
-    end: () => written(reader.rest()),
-  };
-}

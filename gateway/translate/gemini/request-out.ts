@@ -2,7 +2,7 @@ import { type Json, objectIn } from "../exact-json.ts";
 import { inexpressible, leaveOutExtras, lose } from "../members.ts";
 import type { Part, PartOf, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { argumentsObject } from "../tool-arguments.ts";
-import { withItems } from "../tool-schema.ts";
+import { withItemSchemas } from "../tool-schema.ts";
 import { geminiSearch } from "../web-search.ts";
 import { UNKNOWN_SIGNATURE } from "./signature.ts";
 import { thinkingConfig } from "./thinking-out.ts";
@@ -63,7 +63,7 @@ function declarationOf({ name, description, schema, strict }: Tool): object {
   return {
     name,
     ...(description === null ? {} : { description }),
-    ...(schema === null ? {} : { parametersJsonSchema: withItems(schema) }),
+    ...(schema === null ? {} : { parametersJsonSchema: withItemSchemas(schema) }),
   };
 }
 

@@ -7,7 +7,7 @@ const WANTS_QUESTION: readonly string[] = ["messages", "gemini"];
 const MARKS_MAX = 4;
 
 /** Brings a prompt into the form that its vendor demands, where that takes nothing from it. */
-export function prepare(prompt: Prompt, to: string, thoughts: ThoughtsFacts): void {
+export function preparePrompt(prompt: Prompt, to: string, thoughts: ThoughtsFacts): void {
   keepOwnThoughts(prompt, thoughts);
   prompt.turns = prompt.turns.filter((turn) => turn.role !== "assistant" || !isBlank(turn) || turn.at.drop());
   if (WANTS_QUESTION.includes(to)) askSomething(prompt, to);
