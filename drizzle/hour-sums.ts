@@ -68,7 +68,7 @@ const summed = SUM_NAMES.map(overRecords).join(", ");
 const UTC_DAY = "(hour at time zone 'UTC')::date";
 
 /** `late`: the record of which a cell is, where each is of one. */
-export const cellsOf = (where: string, late = "null::uuid"): string => `
+export const hourCells = (where: string, late = "null::uuid"): string => `
 insert into rollup_hours (org_id, hour, late, day, ${keys}, ${sums}, first_at)
 select $1::text, hour, late, ${UTC_DAY}, ${keys}, ${sums}, first_at
 from (
@@ -84,5 +84,5 @@ export const FORGET_HOURS =
 
 /** The cells of the hours from $2 to before $3, of which there are none; returns the number of records. */
 export const ROLL_HOURS = `
-with made as (${cellsOf("r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz")} returning records)
+with made as (${hourCells("r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz")} returning records)
 select coalesce(sum(records), 0)::int as records from made`;

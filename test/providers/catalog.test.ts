@@ -119,7 +119,7 @@ test("a provider answers on the asked wire where it speaks it, else on its kind'
   const on = (kind: ProviderKind, asked: WireName, fields: Partial<Provider> = {}) =>
     wireFor(provider(kind, fields), asked);
   // It has no addresses of a vendor's own.
-  const wires = WIRE_NAMES.filter((wire) => !["bedrock", "cohere", "vendor"].includes(wire));
+  const wires = WIRE_NAMES.filter((wire) => !["bedrock", "cohere", "realtime", "vendor"].includes(wire));
   expect(wires.map((wire) => on("echo", wire))).toEqual(wires);
   expect([on("openai", "messages"), on("anthropic", "chat")]).toEqual(["chat", "messages"]);
   expect([on("groq", "responses"), on("anthropic", "responses")]).toEqual(["responses", "messages"]);

@@ -1,4 +1,4 @@
-import { cellsOf, KEY_COLUMNS, overCells, SUM_NAMES } from "#drizzle/hour-sums.ts";
+import { hourCells, KEY_COLUMNS, overCells, SUM_NAMES } from "#drizzle/hour-sums.ts";
 import {
   billedSql,
   EVERYTHING,
@@ -23,7 +23,7 @@ const SESSION_KEYS = KEY_COLUMNS.filter((key) => key !== "model" && key !== "rou
  * Adds cells for the records of the hour $2 to before $3 whose like are dropped already. Each is a cell of its own that
  * carries the record's id, so that a record which is sent again is not added again.
  */
-export const ADD_LATE = cellsOf(
+export const ADD_LATE = hourCells(
   `r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz and not exists (
     select from rollup_hours h where h.org_id = $1::text and h.hour = $2::timestamptz and h.late = r.id)`,
   "r.id",
