@@ -275,6 +275,11 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
       { dimensions: ["day", "tag"] },
       { dimensions: ["week"], filters: { model: ["a"] } },
       { dimensions: ["key"], filters: { channel: ["api"] } },
+      {
+        dimensions: ["client"],
+        filters: { channel: ["subscription"] },
+        measures: ["requests", "total_tokens", "cost_usd", "users"],
+      },
       { dimensions: ["model", "client"] },
     ];
     const alike = async (measures: Spec["measures"] = [...MEASURES]) => {

@@ -30,8 +30,10 @@ export function bucketFacts(context: Context, section: Section): string {
   const ofKind = (name: DimensionName) => textOfKind(kind ?? "total", name);
   const isNamed =
     kind === "key" ? ["left join keys k on k.org_id = r.org_id and k.id = toUUIDOrNull(r.value)"] : [];
-  const chosen = filtersOf(spec.filters).map(
-    ([name, values]) => `${ofKind(name)} in ${params.add(values, "text[]")}`,
+  const chosen = filtersOf(spec.filters).map(([name, values]) =>
+    name === "channel" && kind !== name
+      ? "not r.billed"
+      : `${ofKind(name)} in ${params.add(values, "text[]")}`,
   );
   const filters = filtersOf(spec.filters).map(([name, values]) =>
     filterSql(name, params.add(values, "text[]"), ask),

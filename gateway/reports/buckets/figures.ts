@@ -1,7 +1,7 @@
-import type { Spec } from "#shared/report.ts";
+import type { DimensionName, Spec } from "#shared/report.ts";
 import { type AggregateName, aggregateOf, isInCells } from "../aggregates.ts";
 import { isOrdered, isTime, UTC } from "../dimensions.ts";
-import { filtersOf } from "../spec.ts";
+import { asksForLane, filtersOf } from "../spec.ts";
 import { type BucketKind, isSummed, kindBy } from "./columns.ts";
 
 const statusSql = (status: string, billed = ""): string =>
@@ -30,20 +30,17 @@ export const bucketFigure = (name: AggregateName): string =>
   COUNTED[name] ?? aggregateOf(name).cells ?? "null";
 
 /** The kind of sums that answers a report: that of its dimensions beside times, and of its filters. Null: single records answer. */
-export function bucketKindOf(
-  { source, dimensions, filters }: Spec,
-  names: readonly AggregateName[],
-): BucketKind | null {
+export function bucketKindOf(spec: Spec, names: readonly AggregateName[]): BucketKind | null {
+  const { source, dimensions, filters } = spec;
   const chosen = filtersOf(filters);
   if (countsHours(names) && chosen.some(([, values]) => new Set(values).size > 1)) return null;
   const grouped = dimensions.filter((name) => !isOrdered(name));
-  const kind = isSummed(source)
-    ? kindBy(
-        source,
-        grouped,
-        chosen.map(([name]) => name),
-      )
-    : null;
+  const by = (filtered: readonly DimensionName[]) =>
+    isSummed(source) ? kindBy(source, grouped, filtered) : null;
+  const filtered = chosen.map(([name]) => name);
+  // Sums know the subscription lane, but of an hour they count only who was not billed in it as well.
+  const isOfLane = asksForLane(spec) && !countsHours(names);
+  const kind = by(filtered) ?? (isOfLane ? by(filtered.filter((name) => name !== "channel")) : null);
   return names.every((name) => name in COUNTED || isInCells(name)) ? kind : null;
 }
 
