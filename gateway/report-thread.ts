@@ -147,7 +147,8 @@ async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run,
   }
   return await payloadOf(order.asked, {
     atOnce: AT_ONCE,
-    write: (spec) => written(async () => JSON.stringify(await runner.run(spec, now))),
+    write: (spec, asked) =>
+      written(async () => JSON.stringify({ ...(await runner.run(spec, now)), spec: asked })),
     failed: (error) => {
       if (wanted.has(id)) say({ kind: "missing", ...failureOf(error) });
     },

@@ -17,7 +17,8 @@ export const resultsOf = ({ items }: PayloadRequest): number => items.length + 2
 type Making = {
   /** Results made at a time, in order. */
   atOnce: number;
-  write(spec: Spec): Promise<string>;
+  /** A result that shows the spec as `asked`: the payload does not know the team that a reader is limited to. */
+  write(spec: Spec, asked: Spec): Promise<string>;
   failed(error: unknown): void;
 };
 
@@ -29,10 +30,11 @@ export async function payloadOf(
   { frame, items, scope = null }: PayloadRequest,
   { atOnce, write, failed }: Making,
 ): Promise<string> {
+  const made = (spec: Spec) => write(forcedTeam(spec, scope), spec);
   const member = async ({ id, title, description, spec }: Item): Promise<string> => {
     const about = JSON.stringify({ id, title, description }).slice(0, -1);
     try {
-      return `${about},"result":${await write(forcedTeam(checkPayloadSpec(spec), scope))}}`;
+      return `${about},"result":${await made(checkPayloadSpec(spec))}}`;
     } catch (error) {
       failed(error);
       return `${about},"result":null}`;
@@ -40,7 +42,7 @@ export async function payloadOf(
   };
   const works = [
     ...items.map((item) => () => member(item)),
-    ...[subscriptionSpec, agentEstimateSpec].map((spec) => () => write(forcedTeam(spec(frame), scope))),
+    ...[subscriptionSpec, agentEstimateSpec].map((spec) => () => made(spec(frame))),
   ];
   const texts: string[] = [];
   // Whoever is free takes the next.

@@ -33,7 +33,7 @@ function memberOf(name: string, pointer: string): string {
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /**
- * A spec that its source can answer; `name` is what refusals call it. `schema`: of a query's specs, or of the payload's.
+ * A spec that its source can answer, without empty filters, which limit nothing; `name` is what refusals call it. `schema`: of a query's specs, or of the payload's.
  * @throws GatewayError invalid_request, naming the member and the reason.
  */
 export function checkSpec(
@@ -53,9 +53,8 @@ export function checkSpec(
       refuse(`${name}.dimensions[${i}]`, `source ${value.source} has no dimension ${dimension}`);
     }
   });
-  const empty = Object.entries(value.filters).find(([, values]) => values.length === 0);
-  if (empty) refuse(`${name}.filters.${empty[0]}`, "must have a value; leave the member out for everything");
-  for (const [dimension, values] of filtersOf(value.filters)) {
+  const filters = filtersOf(value.filters);
+  for (const [dimension, values] of filters) {
     const member = `${name}.filters.${dimension}`;
     if (!source.dimensions.includes(dimension)) {
       refuse(member, `source ${value.source} has no dimension ${dimension}`);
@@ -68,7 +67,7 @@ export function checkSpec(
       if (fault) refuse(`${member}[${i}]`, fault);
     }
   }
-  return value;
+  return { ...value, filters: Object.fromEntries(filters.filter(([, values]) => values.length > 0)) };
 }
 
 /** A spec of the payload. @throws GatewayError as `checkSpec` */

@@ -51,10 +51,7 @@ describe("a bad spec is refused by its member and the reason", () => {
     [{ filters: { client: ["a", "b\0"] } }, "spec.filters.client[1]: must not contain a NUL character"],
     [{ filters: { colour: ["x"] } }, "spec.filters.colour: unexpected property"],
     [{ filters: { ["x".repeat(300)]: [] } }, "spec: unexpected property"],
-    [
-      { filters: { model: [] } },
-      "spec.filters.model: must have a value; leave the member out for everything",
-    ],
+    [{ filters: { tool: [] } }, "spec.filters.tool: source requests has no dimension tool"],
     [{ view: undefined }, "spec.view: expected required property"],
     [{ limit: 5 }, "spec.limit: unexpected property"],
   ])("with its place in the spec", (over, message) => {
@@ -81,6 +78,11 @@ test("the limits themselves are accepted", () => {
     filters: { client: fifty, model: ["x".repeat(200)] },
   };
   expect(checkSpec(spec)).toEqual(spec as Spec);
+});
+
+test("an empty list of a filter limits nothing", () => {
+  const checked = checkSpec({ ...SPEC, filters: { client: ["ide"], model: [] } });
+  expect(checked.filters).toEqual({ client: ["ide"] });
 });
 
 describe("the tables", () => {
