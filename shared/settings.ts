@@ -121,7 +121,7 @@ export const Settings = closed({
   sign_in: {
     ...closed({
       allowed_domains: Type.Optional(
-        Type.Array(matching("^[^\\s@/:.]{1,63}([.][^\\s@/:.]{1,63})+$", "a domain such as example.com"), {
+        Type.Array(matching("^[^\\s@/:.*]{1,63}([.][^\\s@/:.*]{1,63})+$", "a domain such as example.com"), {
           minItems: 1,
           maxItems: 1000,
           uniqueItems: true,

@@ -10,6 +10,7 @@ import {
   RotateBody,
   KeyView as View,
 } from "#shared/admin/keys.ts";
+import { storedOwner } from "#shared/admin/people.ts";
 import { viewAs } from "#shared/view-as.ts";
 import { GatewayError } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
@@ -173,7 +174,7 @@ const NO_FACTS = { owner: null, team: null, scopes: {}, limits: null, expiresAt:
 /** The key's fields in a body; omitted ones are kept. */
 const factsOf = (body: KeyPatch, current: KeyFields): KeyFields => ({
   name: body.name ?? current.name,
-  owner: body.owner === undefined ? current.owner : body.owner,
+  owner: body.owner === undefined ? current.owner : body.owner && storedOwner(body.owner),
   service: body.service ?? current.service ?? false,
   team: body.team === undefined ? current.team : body.team,
   scopes: body.scopes ?? current.scopes,

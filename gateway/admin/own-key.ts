@@ -5,6 +5,7 @@ import { OWN_KEYS_MAX } from "#shared/admin/me.ts";
 import { GatewayError } from "../errors.ts";
 import type { Audit } from "../stores/audit.ts";
 import type { Reader } from "../stores/change.ts";
+import { requireNotDisabled } from "../stores/identity/people.ts";
 import { findKey, insertKey, type KeyWithSecrets, keyNamesOf, listKeysOf } from "../stores/keys.ts";
 import { readSettings } from "../stores/settings.ts";
 import { keyTemplateOf } from "../stores/teams.ts";
@@ -25,13 +26,14 @@ type Wanted = {
 
 /**
  * Makes a key of a person, with the scopes and limits of their team's or the installation's template.
- * @throws GatewayError conflict when the person has as many as there may be, or has had one of this name.
+ * @throws GatewayError conflict when the person is disabled by now, has as many as there may be, or has had one of this name.
  */
 export async function makeOwnKey(
   { tx, audit }: { tx: Transaction; audit: Audit },
   owner: KeyOwner,
   { name, now, ...wanted }: Wanted,
 ): Promise<{ key: KeyView; secret: string }> {
+  await requireNotDisabled(tx, owner.email);
   await requireRoomForKey(tx, owner, now);
   const template = (await keyTemplateOf(tx, owner.team)) ?? (await readSettings(tx)).own_key_template;
   const facts = {

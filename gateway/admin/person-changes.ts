@@ -62,7 +62,8 @@ export async function changePerson(it: Changing, before: PersonRow, wanted: Want
   const isDisabled = after.disabled && !before.disabled;
   const action = isDisabled ? "person.disabled" : "person.changed";
   await audit({ action, subject: after.email, before: personView(before), after: personView(after) });
-  if (isDisabled) await shutOut(it, after);
+  // Also at the end of it: a token or sign-in may have been under way when it began.
+  if (after.disabled !== before.disabled) await shutOut(it, after);
   return after;
 }
 

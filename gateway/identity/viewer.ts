@@ -86,10 +86,10 @@ export function withScope(viewer: Viewer, scopes: readonly TokenScope[]): Viewer
   return { ...viewer, role: "manager" };
 }
 
-/** Whether a request carries a credential other than a cookie, in whatever form. */
+/** Whether a request carries a credential other than a cookie, in whatever form; an empty header counts as absent. */
 export const hasKey = (headers: Headers): boolean =>
   ["authorization", "x-gateway-key", "x-api-key", "x-goog-api-key", "api-key"].some((name) =>
-    headers.has(name),
+    headers.get(name)?.trim(),
   );
 
 async function viewerByKey(

@@ -35,6 +35,10 @@ export const Email = checked<string>(
 export const storedEmail = (email: string): string =>
   email.replace(/[^\u212A\u0130]+/gu, (text) => text.toLowerCase());
 
+/** An owner as keys have it. In SQL, case does not count within ASCII alone, so other e-mails are in lower case from the start. */
+export const storedOwner = (owner: string): string =>
+  EMAIL.test(owner) && /\P{ASCII}/u.test(owner) ? storedEmail(owner) : owner;
+
 export const RoleField = oneOf(ROLES);
 const NAME_LENGTH_MAX = 128;
 export const PersonName = SingleLine(NAME_LENGTH_MAX, "Default: the part of the e-mail before the @.");

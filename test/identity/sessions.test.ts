@@ -118,6 +118,8 @@ describe("a change by cookie", () => {
     expect(await ask({ authorization: "Bearer wrong" })).toBe(401);
     expect(await ask({ "x-api-key": "wrong" })).toBe(401);
     expect(await ask(byAdminKey)).toBe(200);
+    // An empty header is none.
+    expect(await ask({ authorization: "", "x-api-key": " " })).toBe(200);
   });
 });
 
@@ -172,6 +174,52 @@ describe("a disabled person", () => {
     await expect(gateway.admin("POST", "/keys", { name: "late", owner: "Gone@example.com" })).rejects.toThrow(
       "422",
     );
+  });
+
+  test("gets no key by a request that was under way", async () => {
+    const { id } = await person("racing@example.com", "member");
+    const browser = await signIn(gateway, "racing@example.com");
+    const sql = testSql(gateway.databaseUrl);
+    let answer: Promise<Response> | undefined;
+    await sql.begin(async (tx) => {
+      // As the request that disables them holds it.
+      await tx`select from directory_versions for update`;
+      await tx`update people set disabled = true where id = ${id}`;
+      answer = browser.send("POST", "/v1/me/keys", { name: "late" });
+      await until(async () => {
+        const [waiting] = await tx`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return waiting !== undefined;
+      });
+    });
+    expect((await answer)?.status).toBe(422);
+  });
+
+  test("has no token or session of before once they are let in again, however late it came", async () => {
+    const { id } = await person("again@example.com", "administrator");
+    const browser = await signIn(gateway, "again@example.com");
+    const made = await browser.send("POST", "/admin/v1/tokens", { name: "late", role: "administrator" });
+    const { secret } = await made.json();
+    // What was under way when they were disabled is there still.
+    await testSql(gateway.databaseUrl)`update people set disabled = true where id = ${id}`;
+    await gateway.admin("PATCH", `/people/${id}`, { disabled: false });
+    const byToken = await fetch(`${gateway.url}/admin/v1/settings`, {
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    expect([byToken.status, await statusOf(gateway.url, browser.cookie)]).toEqual([401, 401]);
+  });
+
+  test("loses keys that name them in other letters, outside ASCII too", async () => {
+    const { id } = await person("änn@example.com", "member");
+    const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", {
+      name: "of änn",
+      owner: "ÄNN@Example.com",
+    });
+    const status = async () =>
+      (await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } })).status;
+    expect(await status()).toBe(200);
+    await gateway.admin("DELETE", `/people/${id}`);
+    expect(await status()).toBe(401);
   });
 });
 

@@ -47,6 +47,7 @@ describe("the settings", () => {
     for (const wrong of [
       { allowed_domains: ["a@example.com"] },
       { allowed_domains: ["localhost"] },
+      { allowed_domains: ["*.example.com"] },
       { allowed_domains: [] },
       { domains: ["example.com"] },
     ]) {
