@@ -53,7 +53,7 @@ export const ofOne = (name: SumName): string => {
   return type === "bigint" ? `coalesce(${one}, 0)::bigint` : one;
 };
 /** A sum over single records `r`. */
-export const overRecords = (name: SumName): string => {
+const overRecords = (name: SumName): string => {
   const { one, type } = SUMS[name];
   return `${type === "numeric" ? `sum(${one})` : `coalesce(sum(${one}), 0)::${type}`} as ${name}`;
 };

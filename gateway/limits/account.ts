@@ -9,7 +9,7 @@ import {
   type Booking,
   type FoundState,
   isHeld,
-  type Lease,
+  type OutageLease,
 } from "./admission.ts";
 import { decideAway, leaseUsd } from "./away.ts";
 import { decideLimits, type LimitState } from "./decide.ts";
@@ -199,12 +199,12 @@ export class Account {
     if (spent > this.#known.spent) this.#known.spent = spent;
   }
 
-  #leaseWith(slice: Pico): Lease {
+  #leaseWith(slice: Pico): OutageLease {
     return { usd: slice + this.unbookedUsd(), calls: this.#unbooked.calls, slice };
   }
 
   /** Null if the database has no lease and needs none. */
-  #leaseAfter(limits: Limits, state: LimitState): Lease | null {
+  #leaseAfter(limits: Limits, state: LimitState): OutageLease | null {
     if (!isHeld(limits)) return null;
     const lease = this.#leaseWith(leaseUsd(limits, state));
     return this.#isLeased || lease.usd > 0n || lease.calls > 0 ? lease : null;

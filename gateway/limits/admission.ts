@@ -22,7 +22,7 @@ export type Admission = AdmittedCall | { refusal: LimitRefusal } | null;
 export type FoundState = LimitState & { turn?: number; isRemembered?: boolean };
 
 /** The database's data for this process besides its booked calls. */
-export type Lease = {
+export type OutageLease = {
   /** Cost, actual or maximum, of calls that the database does not count, and `slice`. */
   usd: Pico;
   /** How many of them are running. */
@@ -36,7 +36,7 @@ export type Booking = {
   admissions: Admission[];
   admitted: AdmittedCall[];
   /** Null: the stored value stays. */
-  lease: Lease | null;
+  lease: OutageLease | null;
   /** The database's figures that the decision is based on. */
   found: FoundState;
 };
@@ -45,7 +45,7 @@ export type Booking = {
 export type AwayMinute = { atMs: number; requests: number; tokens: number; calls: number; usd: Pico };
 
 /** Use that was admitted without the database, to be added to the database's figures. */
-export type AwayFigures = { slots: readonly RateSlot[]; minutes: readonly AwayMinute[]; lease: Lease };
+export type AwayFigures = { slots: readonly RateSlot[]; minutes: readonly AwayMinute[]; lease: OutageLease };
 
 /** Whether each call of the key is held in the database until its record is stored. */
 export const isHeld = ({ budget_usd, concurrency }: Limits): boolean =>

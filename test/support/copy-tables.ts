@@ -67,12 +67,7 @@ const VOID_EVERY = 5;
 const DAY_MS = 86_400_000;
 
 /** Sums of all hours that are over, as a gateway keeps them. */
-export async function sumUpAll(
-  client: ClickHouseClient,
-  sql: postgres.Sql,
-  orgId: string,
-  voidEvery = VOID_EVERY,
-) {
+async function sumUpAll(client: ClickHouseClient, sql: postgres.Sql, orgId: string, voidEvery = VOID_EVERY) {
   const sumUp = (source: Summed) => sumUpSource(client, sql, { source, orgId, voidEvery });
   await sumUp("requests");
   await sumUp("tool_calls");

@@ -13,7 +13,7 @@ export type SumsPart = { from: string; figures: Readonly<Partial<Record<Aggregat
 /** The sums of a window: days from `fromDay` to before `toDay`, and of that day the hours before `toHour`. */
 export type WindowSums = SumsSpan & { current: boolean; fromDay: string; toDay: string; toHour: number };
 
-export function windowSums({ covers: { current, previous } }: Pick<Context, "covers">): WindowSums[] {
+function windowSums({ covers: { current, previous } }: Pick<Context, "covers">): WindowSums[] {
   const sides = [
     { isCurrent: true, sums: current.sums },
     { isCurrent: false, sums: previous?.sums ?? null },
@@ -33,7 +33,7 @@ const counts = ({ names }: Context, counted: Counted): boolean =>
   Object.values<AggregateName>(COUNTS[counted]).some((name) => names.includes(name));
 
 /** The kind whose rows make up a section: of a total, and of groups of times alone, those of all in all. */
-export const kindOf = ({ kind }: Context, { dimensions }: Pick<Section, "dimensions">): Kind =>
+const kindOf = ({ kind }: Context, { dimensions }: Pick<Section, "dimensions">): Kind =>
   kind !== null && dimensions.some((name) => name === kind) ? kind : "total";
 
 /** Aggregates of all channels and values together: over other groups they do not add up. */
