@@ -95,3 +95,63 @@ CREATE INDEX "rollup_sums_at" ON "rollup_sums" USING btree ("org_id","kind","sco
 ALTER TABLE "rollup_hours" REPLICA IDENTITY FULL;--> statement-breakpoint
 ALTER TABLE "rollup_sessions" REPLICA IDENTITY FULL;--> statement-breakpoint
 ALTER TABLE "rollup_sums" REPLICA IDENTITY FULL;
+--> statement-breakpoint
+ALTER TABLE "budgets" ADD COLUMN "past_summed_at" timestamptz(3);--> statement-breakpoint
+-- By hand: gateways sum up what was spent before a budget was made (gateway/stores/past-spend.ts), so that no writer waits for it.
+UPDATE "budgets" SET "past_summed_at" = now();--> statement-breakpoint
+DROP TRIGGER "budgets_made" ON "budgets";--> statement-breakpoint
+DROP TRIGGER "budgets_moved" ON "budgets";--> statement-breakpoint
+DROP FUNCTION "book_past_spend"();--> statement-breakpoint
+-- A batch over several routes counts in the budgets of each.
+CREATE OR REPLACE FUNCTION "book_changed_records"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_advisory_xact_lock_shared(hashtext('budgets'));
+	INSERT INTO "key_spend" AS "spent" ("org_id", "key_id", "day", "usd")
+	SELECT "org_id", "account", ("started_at" AT TIME ZONE 'UTC')::date, sum("usd") FROM (
+		SELECT "org_id", "id", "key_id", "owner", "teams", "route", "tags", "started_at", "channel", coalesce("cost_usd", "bound_usd") AS "usd" FROM "after"
+		UNION ALL SELECT "org_id", "id", "key_id", "owner", "teams", "route", "tags", "started_at", "channel", -coalesce("cost_usd", "bound_usd") FROM "before"
+	) "changed", LATERAL (SELECT paying_accounts("key_id", "owner", "teams") UNION ALL SELECT budget_accounts("route", "tags")
+			UNION ALL SELECT DISTINCT "budget"."account" FROM "batches" "batch", "budgets" "budget"
+			WHERE "changed"."channel" = 'batch' AND "changed"."route" = '(several)' AND "batch"."org_id" = "changed"."org_id" AND "batch"."key_id" = "changed"."key_id"
+				AND "batch"."started_at" = "changed"."started_at" AND "batch"."record_id" = "changed"."id"
+				AND "budget"."kind" = 'route' AND "budget"."scope_id" = ANY ("batch"."routes")) "paying" ("account")
+	WHERE "usd" <> 0 AND "channel" <> 'subscription' GROUP BY 1, 2, 3 HAVING sum("usd") <> 0 ORDER BY 1, 2, 3
+	ON CONFLICT ("org_id", "key_id", "day") DO UPDATE SET "usd" = "spent"."usd" + excluded."usd";
+	RETURN NULL;
+END $$;
+--> statement-breakpoint
+ALTER TABLE "price_list_fetches" ADD COLUMN "missing" text[] COLLATE "C";
+--> statement-breakpoint
+ALTER TABLE "rollup_state" ADD COLUMN "hours_from" timestamptz(3);--> statement-breakpoint
+ALTER TABLE "rollup_state" ADD COLUMN "hours_to" timestamptz(3);--> statement-breakpoint
+-- By hand: their rows are replaced often, and room that is not used again soon is what they would grow by.
+ALTER TABLE "rollup_hours" SET (autovacuum_vacuum_scale_factor = 0.05);--> statement-breakpoint
+ALTER TABLE "rollup_sessions" SET (autovacuum_vacuum_scale_factor = 0.05);--> statement-breakpoint
+ALTER TABLE "rollup_sums" SET (autovacuum_vacuum_scale_factor = 0.05);
+--> statement-breakpoint
+DROP INDEX "limit_holds_holder";--> statement-breakpoint
+DROP INDEX "limit_holds_key";--> statement-breakpoint
+CREATE INDEX "limit_holds_key" ON "limit_holds" USING btree ("key_id");--> statement-breakpoint
+-- By hand: an ended call's row stays on its page, and a stored record's is found by its call.
+ALTER TABLE "limit_holds" SET (fillfactor = 70);--> statement-breakpoint
+CREATE OR REPLACE FUNCTION "book_new_records"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_advisory_xact_lock_shared(hashtext('budgets'));
+	INSERT INTO "key_spend" AS "spent" ("org_id", "key_id", "day", "usd")
+	SELECT "org_id", "account", ("started_at" AT TIME ZONE 'UTC')::date, sum(coalesce("cost_usd", "bound_usd")) FROM "booked",
+		LATERAL (SELECT paying_accounts("key_id", "owner", "teams") UNION ALL SELECT budget_accounts("route", "tags")
+			UNION ALL SELECT DISTINCT "budget"."account" FROM "batches" "batch", "budgets" "budget"
+			WHERE "booked"."channel" = 'batch' AND "booked"."route" = '(several)' AND "batch"."org_id" = "booked"."org_id" AND "batch"."key_id" = "booked"."key_id"
+				AND "batch"."started_at" = "booked"."started_at" AND "batch"."record_id" = "booked"."id"
+				AND "budget"."kind" = 'route' AND "budget"."scope_id" = ANY ("batch"."routes")) "paying" ("account")
+	WHERE coalesce("cost_usd", "bound_usd") <> 0 AND "channel" <> 'subscription' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+	ON CONFLICT ("org_id", "key_id", "day") DO UPDATE SET "usd" = "spent"."usd" + excluded."usd";
+	DELETE FROM "limit_holds" WHERE "org_id" = ANY (ARRAY(SELECT DISTINCT "org_id" FROM "booked"))
+		AND "call_id" = ANY (ARRAY(SELECT "id" FROM "booked"));
+	INSERT INTO "session_agents" ("org_id", "session", "agent_session")
+	SELECT DISTINCT "org_id", "session", "agent" FROM "booked", LATERAL (VALUES ("agent_session"), ("parent_session")) AS "own" ("agent")
+	WHERE "agent" <> "session" ORDER BY 1, 2, 3 ON CONFLICT DO NOTHING;
+	RETURN NULL;
+END $$;
+--> statement-breakpoint
+ALTER TABLE "rollup_state" ADD COLUMN "sums_to" timestamptz(3);

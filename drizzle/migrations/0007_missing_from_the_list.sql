@@ -1,1 +1,0 @@
-ALTER TABLE "price_list_fetches" ADD COLUMN "missing" text[] COLLATE "C";

@@ -1,1 +1,0 @@
-ALTER TABLE "rollup_state" ADD COLUMN "sums_to" timestamptz(3);
