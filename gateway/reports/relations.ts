@@ -91,7 +91,8 @@ export function relationOf(ask: Ask, params: Parameters, within: string): string
     return RELATIONS[spec.source]({
       engine,
       spec,
-      calls: callsAsOf(ask, params),
+      // A parameter that its statement does not use is refused.
+      calls: spec.source === "requests" ? callsAsOf(ask, params) : undefined,
       more: spreadSql(ask, params),
     });
   return outcomesSql(ask, params, within.replaceAll("r.started_at", "o.started_at"));

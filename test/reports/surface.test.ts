@@ -326,6 +326,15 @@ describe("POST /v1/reports/query", () => {
     expect(json()).toMatchObject({ as_of: at, window: { to: at } });
     const csv = await call("/v1/reports/query?format=csv", { body: { spec: SPEC, as_of: at } });
     expect(csv.status).toBe(200);
+    for (const [source, measure] of [
+      ["tool_calls", "calls"],
+      ["agent_metrics", "operations"],
+      ["outcomes", "merged_prs"],
+    ]) {
+      const spec = { ...SPEC, source, dimensions: ["session"], measures: [measure] };
+      const other = await call("/v1/reports/query", { body: { spec, as_of: at } });
+      expect([source, other.status]).toEqual([source, 200]);
+    }
     for (const wrong of ["2099-01-01", "yesterday"]) {
       const refused = await call("/v1/reports/query", { body: { spec: SPEC, as_of: wrong } });
       expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("body.as_of: ")]);
