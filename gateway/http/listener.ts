@@ -1,3 +1,4 @@
+import { newId } from "#shared/ids.ts";
 import { callerAddress, type TrustedProxies } from "#shared/proxies.ts";
 
 /** What the server says of a WebSocket. */
@@ -23,6 +24,16 @@ const copied = new WeakMap<Request, Request>();
 export function ofSameClient(request: Request, copy: Request): Request {
   copied.set(copy, request);
   return copy;
+}
+
+const ids = new WeakMap<Request, string>();
+
+/** The id of a request in the audit log, the same in all its entries. */
+export function requestIdOf(request: Request): string {
+  const whole = copied.get(request) ?? request;
+  const id = ids.get(whole) ?? newId();
+  ids.set(whole, id);
+  return id;
 }
 
 /** The IP address of whoever makes a request, maybe through proxies; null: it is not known. */

@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
 import { includesRole, type Role } from "#shared/admin/people.ts";
 import type { TokenScope } from "#shared/admin/tokens.ts";
-import { newId } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
+import { requestIdOf } from "../http/listener.ts";
 import type { Origin } from "../stores/audit.ts";
 import { identify, type Viewer, type ViewerDeps, withScope } from "./viewer.ts";
 import { withoutEmails } from "./without-emails.ts";
@@ -21,7 +21,7 @@ export const access = (deps: ViewerDeps) =>
       async resolve({ request, set }) {
         const found = await identify(deps, request);
         if (found.cookie) set.headers["set-cookie"] = found.cookie;
-        const requestId = newId();
+        const requestId = requestIdOf(request);
         set.headers["x-request-id"] = requestId;
         const viewer = withScope(found, scopes);
         if (!includesRole(viewer.role, least)) throw new GatewayError("role_not_allowed");

@@ -3,6 +3,7 @@ import type { Database } from "#drizzle/database.ts";
 import type { AuditAction } from "#drizzle/schema/audit.ts";
 import type { Clock } from "#shared/clock.ts";
 import { fits, open } from "#shared/schema.ts";
+import { requestIdOf } from "../http/listener.ts";
 import { audited } from "../stores/change.ts";
 import { newSecret } from "../stores/client-secret.ts";
 import { findPerson } from "../stores/identity/people.ts";
@@ -29,8 +30,13 @@ export const sessionHooks = ({ database, addressOf, clock }: SessionHooksDeps) =
     const way = action === "sign_in" ? wayOf(context) : null;
     const person = await findPerson(database.db, personId);
     const actor = person?.email ?? personId;
-    const address = context?.request ? addressOf(context.request) : null;
-    const origin = { actor, address, requestId: null, at: clock.now() };
+    const { request } = context ?? {};
+    const origin = {
+      actor,
+      address: request ? addressOf(request) : null,
+      requestId: request ? requestIdOf(request) : null,
+      at: clock.now(),
+    };
     await audited(
       database,
       origin,

@@ -1,6 +1,7 @@
 import { includesRole } from "#shared/admin/people.ts";
 import { GatewayError } from "../errors.ts";
 import { readCredentials } from "../http/credentials.ts";
+import { requestIdOf } from "../http/listener.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { CREDENTIALS } from "../plugins/refusals.ts";
 import type { TeamScope } from "../reports/forced-team.ts";
@@ -73,6 +74,7 @@ export async function noteExport(
   { database, refusals, clock, request, actor }: Exporting,
   subject: string,
 ): Promise<void> {
-  const origin = { actor, address: refusals.addressOf(request), requestId: null, at: clock.now() };
+  const address = refusals.addressOf(request);
+  const origin = { actor, address, requestId: requestIdOf(request), at: clock.now() };
   await audited(database, origin, (_, audit) => audit({ action: "data.exported", subject }));
 }

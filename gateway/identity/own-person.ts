@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
 import { type Role, storedEmail } from "#shared/admin/people.ts";
-import { newId } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import { readCredentials } from "../http/credentials.ts";
+import { requestIdOf } from "../http/listener.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { CREDENTIALS } from "../plugins/refusals.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -33,12 +33,11 @@ export const ownPerson = (deps: OwnDeps) =>
   new Elysia({ name: "plugin.own-person" }).macro({
     own: (access: "read" | "change") => ({
       async resolve({ request, set }) {
-        const requestId = newId();
-        set.headers["x-request-id"] = requestId;
+        set.headers["x-request-id"] = requestIdOf(request);
         if (hasKey(request.headers)) {
           const own = await ownByKey(deps, request);
           if (access === "change") throw new GatewayError("role_not_allowed", "A client key can only read.");
-          return { own, origin: originOf(deps, own, { request, requestId }) };
+          return { own, origin: originOf(deps, own, request) };
         }
         const viewer = await viewerByCookie(deps, request);
         if (!viewer?.person) throw new GatewayError("unauthenticated", CREDENTIALS.session);
@@ -46,16 +45,17 @@ export const ownPerson = (deps: OwnDeps) =>
         const { id: personId, email, name, githubLogin } = viewer.person;
         const { role, team, sessionId } = viewer;
         const own: Own = { email, name, role, team, githubLogin, personId, sessionId };
-        return { own, origin: originOf(deps, own, { request, requestId }) };
+        return { own, origin: originOf(deps, own, request) };
       },
     }),
   });
 
-const originOf = (
-  { refusals, clock }: OwnDeps,
-  { email }: Own,
-  { request, requestId }: { request: Request; requestId: string },
-): Origin => ({ actor: email, address: refusals.addressOf(request), requestId, at: clock.now() });
+const originOf = ({ refusals, clock }: OwnDeps, { email: actor }: Own, request: Request): Origin => ({
+  actor,
+  address: refusals.addressOf(request),
+  requestId: requestIdOf(request),
+  at: clock.now(),
+});
 
 /** The owner of a client key, who may read what is theirs and nothing else: a key is no sign-in. */
 async function ownByKey(deps: OwnDeps, request: Request): Promise<Own> {

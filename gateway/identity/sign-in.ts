@@ -2,6 +2,7 @@ import type { Database, Transaction } from "#drizzle/database.ts";
 import { storedEmail } from "#shared/admin/people.ts";
 import type { RedeemBody } from "#shared/admin/sign-in-links.ts";
 import type { Clock } from "#shared/clock.ts";
+import { requestIdOf } from "../http/listener.ts";
 import type { Refusals } from "../plugins/refusals.ts";
 import { auditIn, type Origin } from "../stores/audit.ts";
 import { audited, ownChange } from "../stores/change.ts";
@@ -42,7 +43,7 @@ export async function signInByLink(
 ): Promise<SignedInPerson> {
   const { database, auth, refusals, cookie, clock } = deps;
   const now = clock.now();
-  const origin = { address: refusals.addressOf(request), requestId: null, at: now };
+  const origin = { address: refusals.addressOf(request), requestId: requestIdOf(request), at: now };
   const person = await ownChange(database, async (tx) => {
     const link = await useSignInLink(tx, body.token, now);
     return link ? await personOf(tx, { named: link.email, body }, { ...origin, actor: "" }) : null;

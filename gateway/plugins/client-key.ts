@@ -25,8 +25,8 @@ export type KeyLookup = {
   keyOf(sha256Hex: string): ClientKey | null | Promise<ClientKey | null>;
 };
 
-/** Every secret that the gateway mints: client and admin keys, refresh tokens, codes of devices and links. */
-const OURS = /^tg[a-z]?_[0-9A-Za-z]{43}$/;
+/** Every secret that the gateway mints (client and admin keys, refresh tokens, codes of devices and links), with whatever around it. */
+const OURS = /tg[a-z]?_[0-9A-Za-z]{43}/;
 
 function lookUp(keys: KeyLookup, secret: string): ReturnType<KeyLookup["keyOf"]> {
   // A credential of any other form cannot be a key of ours and costs no lookup.
@@ -67,7 +67,8 @@ const signedByAws = (headers: HeaderView): string | undefined =>
 
 /**
  * Another party's credential, for subscription pass-through. The admin key and anything in the form of our keys are
- * excluded, known or not: a revoked key, or one that another replica has just created, must not reach a vendor either.
+ * excluded, known or not: a revoked key, or one that another replica has just created, must not reach a vendor either. A text
+ * with a blank, which may hide one, is no credential.
  */
 function passthroughCredential(
   { isAdminKey }: CallerCheck,
@@ -75,7 +76,7 @@ function passthroughCredential(
   apiKey: string | null,
 ): Call["passthroughCredential"] {
   const isForeign = (secret: string | null): secret is string =>
-    secret !== null && !OURS.test(secret) && !isAdminKey(secret);
+    secret !== null && !/\s/.test(secret) && !OURS.test(secret) && !isAdminKey(secret);
   if (isForeign(bearer)) return { header: "authorization", value: `Bearer ${bearer}` };
   return isForeign(apiKey) ? { header: "x-api-key", value: apiKey } : null;
 }

@@ -1,9 +1,9 @@
 import type { Transaction } from "#drizzle/database.ts";
 import { storedEmail } from "#shared/admin/people.ts";
-import { newId } from "#shared/ids.ts";
 import { keyView } from "../admin/key-view.ts";
 import { freeKeyName, makeOwnKey } from "../admin/own-key.ts";
 import { GatewayError } from "../errors.ts";
+import { requestIdOf } from "../http/listener.ts";
 import { OAuthError } from "../identity/device/oauth-error.ts";
 import { approvedSignIn, type DeviceDeps } from "../identity/device/poll.ts";
 import type { Audit, Origin } from "../stores/audit.ts";
@@ -63,7 +63,7 @@ export async function keyForDevice(
 export const originOf = ({ refusals, clock }: DeviceDeps, request: Request, actor: string): Origin => ({
   actor,
   address: refusals.addressOf(request),
-  requestId: newId(),
+  requestId: requestIdOf(request),
   at: clock.now(),
 });
 

@@ -1,8 +1,8 @@
 import type { TSchema } from "@sinclair/typebox";
 import { includesRole } from "#shared/admin/people.ts";
-import { newId } from "#shared/ids.ts";
 import type { AdminDeps } from "../admin/deps.ts";
 import { GatewayError } from "../errors.ts";
+import { requestIdOf } from "../http/listener.ts";
 import { SCIM_JSON, ScimError, scimErrorAnswer } from "../identity/scim/scim-error.ts";
 import { hasKey, identify } from "../identity/viewer.ts";
 import { readJson } from "../plugins/body.ts";
@@ -31,7 +31,12 @@ async function administrator(deps: AdminDeps, request: Request): Promise<Origin>
   if (!hasKey(request.headers)) throw new GatewayError("unauthenticated", CREDENTIALS.admin_key);
   const { actor, role } = await identify(deps, request);
   if (!includesRole(role, "administrator")) throw new GatewayError("role_not_allowed");
-  return { actor, address: deps.refusals.addressOf(request), requestId: newId(), at: deps.clock.now() };
+  return {
+    actor,
+    address: deps.refusals.addressOf(request),
+    requestId: requestIdOf(request),
+    at: deps.clock.now(),
+  };
 }
 
 export const baseOf = ({ publicUrl }: AdminDeps, request: Request): string =>

@@ -4,7 +4,7 @@ import { WaysIn } from "#shared/admin/ways-in.ts";
 import { formIn } from "#shared/form-body.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../errors.ts";
-import { ofSameClient } from "../http/listener.ts";
+import { ofSameClient, requestIdOf } from "../http/listener.ts";
 import { answerReceived } from "../identity/elsewhere/saml-return.ts";
 import { comeBackFrom, type ElsewhereDeps, leaveFor } from "../identity/elsewhere/sign-in-elsewhere.ts";
 import { type WaysConfig, waysInView } from "../identity/elsewhere/ways.ts";
@@ -110,6 +110,7 @@ async function redeem(deps: SignInSurfaceDeps, request: Request): Promise<Respon
   const body = isForm ? await readForm(deps, request) : await readJson(deps, request, RedeemBody);
   const { person, headers } = await signInByLink(deps, request, body);
   headers.set("cache-control", "no-store");
+  headers.set("x-request-id", requestIdOf(request));
   headers.delete("content-length");
   if (isForm) {
     headers.set("location", "/");

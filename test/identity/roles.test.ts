@@ -383,12 +383,13 @@ describe("reports of a manager of a team", () => {
 
   test("exports and sign-ins are in the audit log under the person's name", async () => {
     await (await query(browsers.mia, {}, "csv")).text();
-    const { data } = await gateway.admin<{ data: { action: string }[] }>(
+    const { data } = await gateway.admin<{ data: { action: string; request_id: string | null }[] }>(
       "GET",
       "/audit?actor=mia@example.com",
     );
     expect(data.map(({ action }) => action)).toContain("data.exported");
     expect(data.map(({ action }) => action)).toContain("sign_in");
+    expect(data.filter(({ request_id }) => request_id === null)).toEqual([]);
   });
 });
 

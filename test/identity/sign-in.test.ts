@@ -89,6 +89,19 @@ describe("a one-time link", () => {
     },
   );
 
+  test("has its request's id in the answer and in each entry in the audit log", async () => {
+    const token = tokenOf(await linkFor(gateway, "hugo@example.com"));
+    const id = (await redeem(gateway, { token })).headers.get("x-request-id");
+    const { data } = await gateway.admin<{ data: { action: string; request_id: string }[] }>(
+      "GET",
+      "/audit?actor=hugo@example.com",
+    );
+    expect(data.map(({ action, request_id }) => [action, request_id])).toEqual([
+      ["sign_in", id ?? "none"],
+      ["person.created", id ?? "none"],
+    ]);
+  });
+
   test("neither its token nor a session's is in the database or the log", async () => {
     const link = await linkFor(gateway, "erin@example.com");
     const browser = await signIn(gateway, "frank@example.com");

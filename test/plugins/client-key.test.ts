@@ -51,9 +51,17 @@ describe("the credential beside x-gateway-key", () => {
       expect(await foreignBeside({ "x-api-key": secret("b").replace("tg_", prefix) })).toBeNull();
   });
 
+  test("a key of ours with something around it is none either, such as a session's cookie", async () => {
+    for (const around of [`${KNOWN} x`, `x ${KNOWN}`, `tgs_${"a".repeat(43)}.signature`, `"${KNOWN}"`]) {
+      expect(await foreignBeside({ authorization: `Bearer ${around}` })).toBeNull();
+      expect(await foreignBeside({ "x-api-key": around })).toBeNull();
+    }
+  });
+
   test("the admin key never leaves the gateway, whatever its form", async () => {
     expect(await foreignBeside({ authorization: `Bearer ${ADMIN_KEY}` })).toBeNull();
     expect(await foreignBeside({ "x-api-key": ADMIN_KEY })).toBeNull();
+    expect(await foreignBeside({ "x-api-key": `x ${ADMIN_KEY}` })).toBeNull();
   });
 
   test("a client key in authorization does not hide a vendor's in x-api-key", async () => {

@@ -1,6 +1,7 @@
 import { errorFields, type Log } from "#shared/log.ts";
 import { ownPath } from "#shared/own-path.ts";
 import type { SignInCause } from "#shared/sign-in-causes.ts";
+import { requestIdOf } from "../../http/listener.ts";
 import { audited, ownChange } from "../../stores/change.ts";
 import { clearSessions } from "../../stores/identity/sessions.ts";
 import { sessionToken } from "../session-cookie.ts";
@@ -86,7 +87,7 @@ async function signedIn(
 ): Promise<Headers> {
   const identified = await identify();
   const now = clock.now();
-  const from = { address: refusals.addressOf(request), requestId: null, at: now };
+  const from = { address: refusals.addressOf(request), requestId: requestIdOf(request), at: now };
   const person = await ownChange(database, (tx) => admitPerson(tx, identified, from));
   if (person instanceof SignInFault) throw person;
   if (person.disabled) throw new SignInFault("person_disabled", person.email);
@@ -117,7 +118,12 @@ async function noteRefusal(
     if (refusal.type !== "unauthenticated") throw refusal;
   }
   const address = refusals.addressOf(request);
-  const origin = { actor: fault.email ?? "unknown", address, requestId: null, at: clock.now() };
+  const origin = {
+    actor: fault.email ?? "unknown",
+    address,
+    requestId: requestIdOf(request),
+    at: clock.now(),
+  };
   await audited(database, origin, (_, audit) =>
     audit({ action: "sign_in.failed", subject: way, after: { cause: fault.reason } }),
   );
