@@ -53,7 +53,7 @@ export const PullRequestPayload = open({
     updated_at: Time,
     user: Account,
     body: Body,
-    author_association: Type.Optional(Type.String()),
+    author_association: Type.Optional(Name),
     // The repository of a fork that was deleted is null.
     base: Type.Optional(
       open({

@@ -214,6 +214,7 @@ describe("a delivery of an event that counts is malformed", () => {
     ["pull_request", pullRequestPayload({ number: 0 })],
     ["pull_request", pullRequestPayload({ number: 2 ** 31 })],
     ["pull_request", pullRequestPayload({ repository: { id: 1, fullName: "a/b\u0000" } })],
+    ["pull_request", pullRequestPayload({ authorAssociation: "NONE\u0000" })],
     ["pull_request_review", without(reviewPayload(), ["review"])],
     ["installation", without(installationPayload({ action: "created" }), ["installation", "account"])],
   ];
