@@ -34,7 +34,7 @@ import type { Grant } from "./stores/limits/grants.ts";
 import type { Limiter } from "./stores/limits/limiter.ts";
 import { surfaceFacts } from "./surface-facts.ts";
 import { type AnswerDeps, relayAnswer } from "./upstream/answer.ts";
-import { noted, ownHeaders } from "./upstream/answer-headers.ts";
+import { noted, ownHeaders, withTold } from "./upstream/answer-headers.ts";
 import { attemptError, noteFailure } from "./upstream/attempt.ts";
 import { bodyTexts } from "./upstream/body-texts.ts";
 import { answeredFacts, deniedFacts, failedFacts } from "./upstream/call-facts.ts";
@@ -90,7 +90,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
     const answer = verdict.kind === "soft_deny" ? denialOf(call, choice, verdict.message) : null;
     deps.guardrailTriggered(verdict.rule, answer ? "soft_deny" : "block");
     await recorder.settle(closed(deniedFacts("guardrail_blocked", answer)));
-    if (answer) return answer;
+    if (answer) return withTold(answer, call);
     throw new GatewayError("guardrail_blocked", verdict.message ?? undefined);
   }
 

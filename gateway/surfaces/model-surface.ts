@@ -14,7 +14,7 @@ import { readBody } from "../plugins/body.ts";
 import { type Caller, type CallerCheck, keyed } from "../plugins/client-key.ts";
 import { supportsSurface } from "../providers/endpoint.ts";
 import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
-import { CALL_ID_HEADER } from "../upstream/answer-headers.ts";
+import { toldHeaders } from "../upstream/answer-headers.ts";
 import type { InFlight } from "../upstream/in-flight.ts";
 import { declaredLength, openRequestBody, type RequestBodyDeps } from "../upstream/request-body.ts";
 import { openUpload } from "../upstream/upload.ts";
@@ -90,7 +90,8 @@ export async function serve(
     if (error instanceof GatewayError) {
       error.requestId = id;
       const isRecorded = closed.row !== null && !surfaceFacts(call.surface).unrecorded;
-      if (isRecorded) error.headers = { ...error.headers, [CALL_ID_HEADER]: id };
+      const recorded = { id, headers: call.caller.headers, closed };
+      if (isRecorded) error.headers = { ...error.headers, ...toldHeaders(recorded) };
     }
     throw error;
   }

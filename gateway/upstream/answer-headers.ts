@@ -14,6 +14,19 @@ export const ownHeaders = (call: Pick<Call, "id" | "headers" | "closed">): OwnHe
   cost: call.headers.get("x-gateway-cost")?.trim() === "1" ? () => costHeaders(call) : null,
 });
 
+/** Of an answer that the gateway makes itself, once its record is written. */
+export const toldHeaders = (call: Pick<Call, "id" | "headers" | "closed">): HeaderTable => ({
+  [CALL_ID_HEADER]: call.id,
+  ...ownHeaders(call).cost?.(),
+});
+
+/** Such an answer with these headers; a stream tells no cost. */
+export function withTold(answer: Response, call: Call): Response {
+  const headers = call.streamed ? { [CALL_ID_HEADER]: call.id } : toldHeaders(call);
+  for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
+  return answer;
+}
+
 /** None where the cost is unknown. */
 function costHeaders({ closed }: Pick<Call, "closed">): HeaderTable {
   const row = closed?.row;

@@ -57,9 +57,10 @@ const TRANSLATED_BYTES_MAX = 64 * 1024 * 1024;
  * @throws GatewayError bodies_too_many if no memory is left for an answer to translate.
  */
 export function relayAnswer(deps: AnswerDeps, story: AnswerStory): Response | Promise<Response | null> {
-  const { attempt, wire } = story;
+  const { attempt, wire, own } = story;
   const { body, ok } = attempt.answer;
-  const isStream = isEventAnswer(attempt) || wire.opaque === true || isFrames(story);
+  // Sound is sent as it comes, unless its cost is to be told before.
+  const isStream = isEventAnswer(attempt) || (wire.opaque && !own.cost) || isFrames(story);
   if (!ok || !body || !isStream) return plain(deps, story);
   const reader = body.getReader();
   return relayed(deps, story, { read: () => reader.read(), ...meteringOf(story) });

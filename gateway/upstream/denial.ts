@@ -3,7 +3,6 @@ import { ERRORS } from "../errors.ts";
 import { asksForUsage } from "../http/splice.ts";
 import { WIRES } from "../providers/wires.ts";
 import { SURFACES, surfaceFacts } from "../surface-facts.ts";
-import { CALL_ID_HEADER } from "./answer-headers.ts";
 import { isTextWire, ownAnswer } from "./own-answer.ts";
 
 /**
@@ -26,6 +25,5 @@ export function denialOf(call: Call, choice: Choice, message: string | null): Re
   });
   answer.headers.set("x-gateway-guardrail", "soft-deny");
   answer.headers.set(WIRES[wire].requestIdHeader, call.id);
-  answer.headers.set(CALL_ID_HEADER, call.id);
   return answer;
 }

@@ -93,6 +93,28 @@ test("a plain answer tells its cost to a client that asks", async () => {
   expect((await call("Hi")).headers.get("x-gateway-cost-usd")).toBeNull();
 });
 
+test("so do sound, and what the gateway answers itself", async () => {
+  for (const [position, action] of (["block", "soft_deny"] as const).entries())
+    await gateway.admin("POST", "/guardrails", {
+      name: action,
+      position,
+      match: { tags: [action] },
+      action,
+      message: "No.",
+    });
+  const told = async (tag: string, more: object = {}) => {
+    const headers = { "x-gateway-cost": "1", "x-tags": tag };
+    const answer = await call("Hi", { headers, ...more });
+    const [size, cost] = [(await answer.bytes()).length, answer.headers.get("x-gateway-cost-usd")];
+    return [answer.status, size > 0, cost];
+  };
+  expect(await told("block")).toEqual([403, true, "0"]);
+  expect(await told("soft_deny")).toEqual([200, true, "0"]);
+  expect(await told("soft_deny", { stream: true })).toEqual([200, true, null]);
+  const speech = { path: "/v1/audio/speech", model: "tts", input: "Hi", voice: "alloy" };
+  expect(await told("none", speech)).toEqual([200, true, expect.stringMatching(/^0\.0+[1-9]/)]);
+});
+
 test("pages of other origins may call with a client key, where the settings name their origin", async () => {
   const origin = "https://app.example.com";
   const preflight = (path: string, from = origin) =>
