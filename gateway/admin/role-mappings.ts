@@ -51,6 +51,9 @@ export const adminRoleMappings = (deps: AdminDeps) =>
         answers: { 201: RoleMappingView },
       }),
     )
+    .get("/:group", ({ params }) => read(deps, params.group), {
+      ...docs({ summary: "Read a role mapping", answers: { 200: RoleMappingView } }),
+    })
     .put(
       "/:group",
       async ({ request, params, origin }) => {
@@ -73,6 +76,12 @@ export const adminRoleMappings = (deps: AdminDeps) =>
     .delete("/:group", ({ params, origin }) => remove(deps, origin, params.group), {
       ...docs({ summary: "Delete a role mapping", answers: { 204: null } }),
     });
+
+async function read(deps: AdminDeps, group: string): Promise<RoleMappingView> {
+  const row = await readDatabase(deps, (db) => findRoleMapping(db, group));
+  if (!row) throw new GatewayError("not_found");
+  return viewOf(row);
+}
 
 type Wanted = Pick<RoleMappingRow, "group" | "role" | "team"> & { replaces: boolean };
 

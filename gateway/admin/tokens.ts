@@ -13,9 +13,15 @@ import type { Viewer } from "../identity/viewer.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
-import { deleteToken, findTokenNamed, insertToken, listTokens } from "../stores/identity/tokens.ts";
+import {
+  deleteToken,
+  findTokenById,
+  findTokenNamed,
+  insertToken,
+  listTokens,
+} from "../stores/identity/tokens.ts";
 import { requireTeam } from "../stores/teams.ts";
-import { type AdminDeps, adminPart } from "./deps.ts";
+import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { pageById } from "./page-by-id.ts";
 import { idParameter } from "./parameters.ts";
@@ -45,6 +51,9 @@ export const adminTokenRoutes = (deps: AdminDeps) =>
         answers: { 201: TokenWithSecret },
       }),
     })
+    .get("/:id", ({ params }) => read(deps, params.id), {
+      ...docs({ summary: "Read an admin token", answers: { 200: TokenView } }),
+    })
     .delete("/:id", ({ params, origin }) => revoke(deps, origin, params.id), {
       ...docs({
         summary: "Revoke an admin token",
@@ -52,6 +61,12 @@ export const adminTokenRoutes = (deps: AdminDeps) =>
         answers: { 204: null },
       }),
     });
+
+async function read(deps: AdminDeps, id: string): Promise<TokenView> {
+  const row = await readDatabase(deps, (db) => findTokenById(db, idParameter(id)));
+  if (!row) throw new GatewayError("not_found");
+  return viewOf(row);
+}
 
 async function create(deps: AdminDeps, { origin, viewer, request }: Asked): Promise<Response> {
   const body = await readJson(deps, request, TokenBody);

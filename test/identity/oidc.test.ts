@@ -142,6 +142,14 @@ describe("groups", () => {
     await gateway.admin("POST", "/role-mappings", { group: "admins", role: "administrator" });
   });
 
+  test("are read by their group, which may be a path", async () => {
+    const [group, path] = ["/llm/leads", "/role-mappings/%2Fllm%2Fleads"];
+    const mapping = await gateway.admin<object>("POST", "/role-mappings", { group, role: "member" });
+    expect(await gateway.admin<object>("GET", path)).toEqual(mapping);
+    await gateway.admin("DELETE", path);
+    await expect(gateway.admin("GET", path)).rejects.toThrow("404");
+  });
+
   test("give the highest role of the mappings that match, and its team", async () => {
     person("dan", { groups: ["staff", "unknown", "leads"] });
     const browser = browserOf();

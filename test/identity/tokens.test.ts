@@ -204,6 +204,14 @@ describe("a token", () => {
     expect((await answers(ofTeam.secret))[0]?.toLowerCase()).toContain("eve@example.com");
   });
 
+  test("is read by its id without its secret, and gone once it is revoked", async () => {
+    const { secret: _, ...token } = await make("read-alone", { role: "member" });
+    expect(await gateway.admin<object>("GET", `/tokens/${token.id}`)).toEqual(token);
+    await gateway.admin("DELETE", `/tokens/${token.id}`);
+    for (const id of [token.id, newId(), "no-id"])
+      expect((await ask(ADMIN_KEY, `/admin/v1/tokens/${id}`)).status).toBe(404);
+  });
+
   test("of an earlier version has no maker, and works until its date", async () => {
     const { secret } = await make("old", { role: "administrator" });
     await testSql(gateway.databaseUrl)`update admin_tokens set maker = null where name = 'old'`;

@@ -9,7 +9,7 @@ import { idRows } from "../id-rows.ts";
 
 const isOurs = eq(adminTokens.orgId, DEFAULT_ORG);
 
-export const { list: listTokens } = idRows(adminTokens);
+export const { list: listTokens, find: findTokenById } = idRows(adminTokens);
 
 /** Deletes the tokens that a person made. */
 export const deleteTokensOf = (tx: Transaction, maker: string): Promise<TokenRow[]> =>
