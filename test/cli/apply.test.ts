@@ -190,6 +190,8 @@ describe("a plan", () => {
       action: "change",
       changes: [{ member: "limits" }, { member: "expires_at" }],
     });
+    const owned = { id: "1", name: "a", owner: "änn@example.com" };
+    expect(step("keys: { a: { owner: ÄNN@Example.com } }", owned).action).toBe("keep");
   });
 
   test("only what differs is sent; what the file does not say stays", () => {

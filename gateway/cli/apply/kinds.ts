@@ -8,7 +8,7 @@ import { GuardrailBody } from "#shared/admin/guardrails.ts";
 import { HookPolicyBody } from "#shared/admin/hook-policies.ts";
 import { KeyPatch } from "#shared/admin/keys.ts";
 import { McpServerBody } from "#shared/admin/mcp-servers.ts";
-import { PersonPatch, storedEmail } from "#shared/admin/people.ts";
+import { PersonPatch, storedEmail, storedOwner } from "#shared/admin/people.ts";
 import { PriceBody } from "#shared/admin/prices.ts";
 import { ProviderBody } from "#shared/admin/providers.ts";
 import { SavedReportPut } from "#shared/admin/reports.ts";
@@ -108,6 +108,7 @@ export const RESOURCE_KINDS = {
     secrets: [],
     filled: (body) => ({
       ...body,
+      ...(typeof body["owner"] === "string" && { owner: storedOwner(body["owner"]) }),
       ...(isRecord(body["limits"]) && { limits: withPeriod(body["limits"]) }),
     }),
     ...byId((it) => String(it["name"])),
