@@ -62,7 +62,9 @@ const filtersIn = (filters: Filters, source: Spec["source"]): Filters =>
 
 /** Filters that pull requests cannot be narrowed by: their figures would be of everything. */
 export const notOfMerges = (filters: Filters): DimensionName[] =>
-  filtersOf(filters).flatMap(([name]) => (sourceOf("outcomes").dimensions.includes(name) ? [] : [name]));
+  filtersOf(filters).flatMap(([name, { length }]) =>
+    length === 0 || sourceOf("outcomes").dimensions.includes(name) ? [] : [name],
+  );
 
 /**
  * The reports of the Overview; without those of pull requests where a filter does not apply to them.

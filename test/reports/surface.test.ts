@@ -265,6 +265,8 @@ describe("POST /v1/reports/overview", () => {
       undefined,
     ]);
     expect(answer.parts.days?.spec.filters).toEqual(filters);
+    const all = (await overview({ ...frame, filters: { model: [] } })).json() as OverviewAnswer;
+    expect([all.not_of_merges, all.parts.repositories?.spec.filters]).toEqual([[], {}]);
   });
 
   test.each([
