@@ -52,15 +52,22 @@ export function messagesUsage(usage: ProviderObject): Usage {
 /** Uses of Anthropic's tools that are counted, or that cost nothing but their tokens. */
 const ACCOUNTED_USES = new Set(["web_search_requests", "web_fetch_requests", "tool_search_requests"]);
 
+/** What has a price of its own, and its values whose prices are known. */
+const PRICED_VALUES: Readonly<Record<string, readonly (string | null)[]>> = {
+  inference_geo: [null, "us", "global", "not_available"],
+  speed: [null, "fast", "standard"],
+};
+
 /**
  * Whether more is billed than counted here, such as an advisor's tokens at another model's price, those of a model that
- * declined, or the time of a container that runs code. A use of a tool that is not known yet counts as billed.
+ * declined, or the time of a container that runs code. A use of a tool, a place or a speed that is not known yet counts as billed.
  */
 export function billsMore(usage: ProviderObject): boolean {
   const taker = takeover(usage);
   const isCounted = (one: ProviderObject) => (taker ? isTakers(one, taker) : COUNTED.has(one["type"]));
   return (
     hasUnknown(usage, MESSAGES_MEMBERS) ||
+    Object.entries(PRICED_VALUES).some(([name, known]) => !known.includes(nameOf(usage[name]))) ||
     iterationsOf(usage).some((one) => !isCounted(one)) ||
     Object.entries(objectOf(usage["server_tool_use"]) ?? {}).some(
       ([name, uses]) => !ACCOUNTED_USES.has(name) && uses !== null && uses !== 0,

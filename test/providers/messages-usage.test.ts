@@ -19,6 +19,17 @@ test("what is charged by another list than the usual one is told by the tier: fa
   }
 });
 
+test("a place or speed that is not known may cost more: what is counted is a lower bound", () => {
+  const sourceOf = (usage: object) => readingOf({ output_tokens: 1, ...usage }).usageSource;
+  for (const usage of [{ inference_geo: "eu" }, { inference_geo: "US" }, { speed: "turbo" }])
+    expect([usage, sourceOf(usage)]).toEqual([usage, "partial"]);
+  for (const usage of [
+    { inference_geo: "global", speed: "standard" },
+    { inference_geo: "", speed: null },
+  ])
+    expect([usage, sourceOf(usage)]).toEqual([usage, "provider"]);
+});
+
 const TOP = { input_tokens: 23_000, output_tokens: 1_000, cache_read_input_tokens: 500 };
 const MESSAGE = { type: "message", ...TOP };
 const COMPACTION = {
