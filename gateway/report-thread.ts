@@ -147,8 +147,7 @@ async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run,
   }
   return await payloadOf(order.asked, {
     atOnce: AT_ONCE,
-    write: (spec, asked) =>
-      written(async () => JSON.stringify({ ...(await runner.run(spec, now)), spec: asked })),
+    write: (spec) => written(async () => JSON.stringify(await runner.run(spec, now))),
     failed: (error) => {
       if (wanted.has(id)) say({ kind: "missing", ...failureOf(error) });
     },

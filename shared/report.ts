@@ -5,13 +5,15 @@ import { boundedText, closed, nullable, oneOf } from "./schema.ts";
 export const SOURCES = ["requests", "tool_calls", "agent_metrics", "outcomes"] as const;
 export type SourceName = (typeof SOURCES)[number];
 
-/** The dimensions of the payload (spec, Spec object; report-payload.ts), whose schema is closed. */
+/** The dimensions of the payload (report-payload.ts), whose schema is closed. */
 export const PAYLOAD_DIMENSIONS = [
   "client",
   "model",
   "route",
   "subject",
   "key",
+  "team",
+  "cost_center",
   "channel",
   "tag",
   "session",
@@ -25,7 +27,6 @@ export const PAYLOAD_DIMENSIONS = [
 /** With those that only `POST /v1/reports/query` takes. */
 export const DIMENSIONS = [
   ...PAYLOAD_DIMENSIONS,
-  ...(["team", "cost_center"] as const),
   ...(["explanation", "author", "pull_request", "pr_kind", "pr_lines", "pr_files"] as const),
   ...(["provider", "surface", "error", "tier", "quarter", "hour_of_day"] as const),
 ] as const;

@@ -17,8 +17,7 @@ export const resultsOf = ({ items }: PayloadRequest): number => items.length + 2
 type Making = {
   /** Results made at a time, in order. */
   atOnce: number;
-  /** A result that shows the spec as `asked`: the payload does not know the team that a reader is limited to. */
-  write(spec: Spec, asked: Spec): Promise<string>;
+  write(spec: Spec): Promise<string>;
   failed(error: unknown): void;
 };
 
@@ -30,11 +29,10 @@ export async function payloadOf(
   { frame, items, scope = null }: PayloadRequest,
   { atOnce, write, failed }: Making,
 ): Promise<string> {
-  const made = (spec: Spec) => write(forcedTeam(spec, scope), spec);
   const member = async ({ id, title, description, spec }: Item): Promise<string> => {
     const about = JSON.stringify({ id, title, description }).slice(0, -1);
     try {
-      return `${about},"result":${await made(checkPayloadSpec(spec))}}`;
+      return `${about},"result":${await write(forcedTeam(checkPayloadSpec(spec), scope))}}`;
     } catch (error) {
       failed(error);
       return `${about},"result":null}`;
@@ -42,7 +40,7 @@ export async function payloadOf(
   };
   const works = [
     ...items.map((item) => () => member(item)),
-    ...[subscriptionSpec, agentEstimateSpec].map((spec) => () => made(spec(frame))),
+    ...[subscriptionSpec, agentEstimateSpec].map((spec) => () => write(forcedTeam(spec(frame), scope))),
   ];
   const texts: string[] = [];
   // Whoever is free takes the next.

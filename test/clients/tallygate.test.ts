@@ -348,9 +348,8 @@ test("doctor follows a call and a pull request, and says what is wrong until not
 
   const report = await tallygate(["report", "cost-per-merged-pr", "--filter", `session=${session}`]);
   expect(report.out).toMatch(/octo-org\/shop +0\.0000\d+ +0\.0000\d+ +1 +1 +0/);
-  const csv = await tallygate(["report", "cost-per-merged-pr", "--csv", "--filter", "team=nowhere"]);
+  const csv = await tallygate(["report", "cost-per-merged-pr", "--csv"]);
   expect(csv.out).toStartWith("repository,cost_per_merged_pr,");
-  expect(csv.out).not.toContain("octo-org/shop");
 });
 
 test("the action stamps what the commits name, or the session it is given, and else warns", async () => {

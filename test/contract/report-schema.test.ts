@@ -121,14 +121,6 @@ describe("the published schema and the code's own check agree", () => {
   });
 });
 
-test("the schema's words are the specification's", () => {
-  const { dimensions, filters, measures } = published.properties.subscription.properties.spec.properties;
-  const known = "client model route subject key channel tag session server tool repository day week month";
-  expect(dimensions.items.enum.join(" ")).toBe(known);
-  expect(Object.keys(filters.properties).join(" ")).toBe(known);
-  expect([measures.items.enum.length, measures.items.enum.at(-1)]).toEqual([40, "cost_per_merged_pr"]);
-});
-
 test("the schema says which draft it is", () => {
   expect(published.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
 });

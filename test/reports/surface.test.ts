@@ -185,29 +185,6 @@ describe("POST /v1/reports", () => {
     expect(logged).toEqual([]);
   });
 
-  test("words of queries are unknown to it, and a team that its reader is limited to stays unsaid", async () => {
-    const scope = { team: "alpha", teams: ["alpha"] };
-    const authorizeReports = async () => ({ actor: "mia", scope, saved: null, cookie: null });
-    const body = {
-      specs: [
-        item("a", SPEC),
-        item("b", { ...SPEC, dimensions: ["team"] }),
-        item("c", { ...SPEC, filters: { team: ["alpha"] } }),
-      ],
-    };
-    const { json } = await call("/v1/reports", { body, deps: { authorizeReports } });
-    const payload = json() as ReportPayload;
-    expect(faultsOf(ReportPayload, payload)).toEqual([]);
-    expect(payload.reports.map(({ result }) => result && [result.spec, result.total.current])).toEqual([
-      [SPEC, { cost_usd: 0, requests: 0 }],
-      null,
-      null,
-    ]);
-    expect(payload.subscription.spec.filters).toEqual({ channel: ["subscription"] });
-    expect(payload.subscription.total.current?.requests).toBe(0);
-    expect((await call("/v1/reports?filter[team]=alpha")).status).toBe(400);
-  });
-
   test("range and compare of the body are those of subscription and agentEstimate", async () => {
     const { json } = await call("/v1/reports", {
       body: { specs: [], range: "mtd", compare: "previous_period" },

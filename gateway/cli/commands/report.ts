@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { COMPARES, DIMENSIONS, type Filters, PAYLOAD_DIMENSIONS, type Result } from "#shared/report.ts";
+import { COMPARES, type Result } from "#shared/report.ts";
 import { type Report, ReportPayload } from "#shared/report-payload.ts";
 import { QueryAnswer } from "#shared/report-query.ts";
 import { GatewayError } from "../../errors.ts";
@@ -87,8 +87,7 @@ async function report(query: URLSearchParams, options: Options): Promise<void> {
   });
   const payload = expectShape(ReportPayload, answer, "The reports");
   if (options.csv) return printData((await csvOf(api, payload.reports, options)).trimEnd());
-  const isQueried = options.asOf !== undefined || Object.keys(queryFilters(options)).length > 0;
-  const reports = await (isQueried ? queriedReports(api, payload.reports, options) : payload.reports);
+  const reports = await (options.asOf ? reportsAsOf(api, payload.reports, options) : payload.reports);
   if (options.json) return printJson({ ...payload, reports });
   const width = process.stdout.columns || COLUMNS;
   const texts = reports.map(async ({ title, result }) => {
@@ -99,29 +98,16 @@ async function report(query: URLSearchParams, options: Options): Promise<void> {
   print((await Promise.all(texts)).join("\n\n"));
 }
 
-/** The same reports as queries, which know the costs of an instant and filters that the payload does not. */
-const queriedReports = (api: Api, reports: readonly Report[], options: Options): Promise<Report[]> =>
+/** The same reports, with the costs that were known at an instant. */
+const reportsAsOf = (api: Api, reports: readonly Report[], { asOf }: Options): Promise<Report[]> =>
   Promise.all(
     reports.map(async (report) => {
       if (!report.result) return report;
-      const answer = await api.call("POST", "/v1/reports/query", queried(report.result, options));
+      const asked = { spec: report.result.spec, as_of: asOf };
+      const answer = await api.call("POST", "/v1/reports/query", asked);
       return { ...report, result: expectShape(QueryAnswer, answer, "The report") };
     }),
   );
-
-const queried = ({ spec }: Result, options: Options) => ({
-  spec: { ...spec, filters: { ...spec.filters, ...queryFilters(options) } },
-  as_of: options.asOf,
-});
-
-/** The filters that `GET /v1/reports` does not take. */
-const queryFilters = ({ filter = [] }: Options): Filters =>
-  Object.fromEntries(
-    filter.filter(({ name }) => isOfQueries(name)).map(({ name, value }) => [name, value.split(",")]),
-  );
-
-const isOfQueries = (name: string): boolean =>
-  DIMENSIONS.slice(PAYLOAD_DIMENSIONS.length).some((known) => known === name);
 
 async function whyText(api: Api, { spec }: Result): Promise<string> {
   if (spec.source !== "requests") return "";
@@ -153,14 +139,14 @@ function queryOf(ids: readonly string[], options: Options): URLSearchParams {
     if (value !== undefined) query.set(name, value);
   }
   if (options.compare) query.set("compare", COMPARES[1]);
-  for (const { name, value } of options.filter ?? [])
-    if (!isOfQueries(name)) query.append(`filter[${name}]`, value);
+  for (const { name, value } of options.filter ?? []) query.append(`filter[${name}]`, value);
   return query;
 }
 
 /** The gateway's own CSV of the same specification. */
-async function csvOf(api: Api, reports: readonly Report[], options: Options): Promise<string> {
+async function csvOf(api: Api, reports: readonly Report[], { asOf }: Options): Promise<string> {
   const [one, ...others] = reports;
   if (!one?.result || others.length > 0) throw new Error("--csv: Name one report.");
-  return await api.text("POST", "/v1/reports/query?format=csv", queried(one.result, options));
+  const { spec }: Result = one.result;
+  return await api.text("POST", "/v1/reports/query?format=csv", { spec, as_of: asOf });
 }
