@@ -103,7 +103,9 @@ export const LIST_QUERY = {
 
 /** Parameters of a list's filters by value. */
 export const equalQuery = (names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, "This value; with `*` at its end, those that begin so."]));
+  Object.fromEntries(
+    names.map((name) => [name, "Matches this value. A trailing `*` matches values that start with it."]),
+  );
 
 /** The restriction of lists of records for everyone but administrators. */
 export const OWN_OR_TEAM =

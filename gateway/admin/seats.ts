@@ -35,7 +35,7 @@ import { adminTerms } from "./terms.ts";
 const docs = adminRoute("seats and commitments");
 const CSV_BYTES_MAX = 4 * 1024 * 1024;
 
-/** `/admin/v1/seats`: subscriptions of people, and who uses theirs. */
+/** `/admin/v1/seats`: subscriptions of people, and who uses their seat. */
 export const adminSeats = (deps: AdminDeps) =>
   adminTerms(deps, {
     noun: "seat",
@@ -60,7 +60,7 @@ export const adminSeats = (deps: AdminDeps) =>
         return seatUse(deps.database, month, person === undefined ? null : storedEmail(person));
       },
       docs({
-        summary: "Seats of a month and who used theirs",
+        summary: "Seats of a month and who used their seat",
         description:
           "Use is counted from calls on the subscription lane and from what agents report about themselves (POST /otel/v1/metrics), by the key's owner.",
         query: { month: "Such as 2026-11. Default: this month.", person: "One person's seats." },

@@ -31,7 +31,7 @@ async function storeCall(owner: string, client: string, usd: string | null, at: 
   await sql.end({ timeout: 1 });
 }
 
-test("seats are imported, twice the same, and shown with who uses theirs", async () => {
+test("seats are imported, twice the same, and shown with who uses their seat", async () => {
   expect((await upload(CSV)).body).toEqual({ added: 4, changed: 0 });
   expect((await upload(CSV.replace(",30,", ",60,"))).body).toEqual({ added: 0, changed: 4 });
   await storeCall("ada@example.com", "claude-code", "1.5", "2026-11-03T10:00:00Z");

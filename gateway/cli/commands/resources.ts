@@ -32,7 +32,7 @@ const GROUPS = {
     example: "person=ada@example.com vendor=claude plan=Max monthly_usd=100 effective_from=2026-11-01",
     asks: {
       use: {
-        about: "Show the seats of a month, and who uses theirs.",
+        about: "Show the seats of a month, and who uses their seat.",
         path: "/seats/use",
         takes: { month: "such as 2026-11 (default: this month)", person: "one person's e-mail" },
       },

@@ -25,7 +25,7 @@ const SEATS: ResourceFacts<SeatView> = {
     textColumn("to", "Until", { of: ({ effective_to: to }) => to && day(to), none: "no end" }),
   ],
   form: SEAT,
-  empty: "Add the subscriptions of people to see who uses theirs.",
+  empty: "Add the subscriptions of people to see who uses their seat.",
   removal: { verb: "Delete", effect: "Its months are gone, too. To end it, set until when it is paid." },
 };
 
