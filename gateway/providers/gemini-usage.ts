@@ -47,6 +47,27 @@ function countIn(details: unknown, modality: string): number | null {
   return parts.length === 0 ? null : sumOf(...counts);
 }
 
+const OUTPUTS = ["TEXT", "IMAGE", "AUDIO", "MODALITY_UNSPECIFIED"];
+const INPUTS = [...OUTPUTS, "VIDEO", "DOCUMENT"];
+/** The modalities of a breakdown that have a price. */
+const PRICED_MODALITIES = {
+  promptTokensDetails: INPUTS,
+  toolUsePromptTokensDetails: INPUTS,
+  cacheTokensDetails: INPUTS,
+  candidatesTokensDetails: OUTPUTS,
+};
+
+/** Whether there are tokens of a modality that is not known, which may have another price. */
+export const hasUnknownModality = (metadata: ProviderObject | null): boolean =>
+  Object.entries(PRICED_MODALITIES).some(([name, priced]) =>
+    listOf(metadata?.[name])
+      .map(objectOf)
+      .some(
+        (one) =>
+          (countOf(one?.["tokenCount"]) ?? 0) > 0 && !priced.includes(nameOf(one?.["modality"]) ?? "TEXT"),
+      ),
+  );
+
 /** What Google's names for tiers begin with: `SERVICE_TIER_FLEX`, `ON_DEMAND_FLEX`. */
 const PREFIX = /^(?:service_tier_|on_demand_)/;
 const USUAL = new Set(["unspecified", "traffic_type_unspecified", "standard", "on_demand"]);

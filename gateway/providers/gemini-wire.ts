@@ -3,7 +3,13 @@ import { ERRORS } from "../errors.ts";
 import { googleStatus } from "../google-format.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, needle } from "./byte-search.ts";
-import { geminiTier, geminiUsage, groundedSearches, isGroundedOtherwise } from "./gemini-usage.ts";
+import {
+  geminiTier,
+  geminiUsage,
+  groundedSearches,
+  hasUnknownModality,
+  isGroundedOtherwise,
+} from "./gemini-usage.ts";
 import { listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { GEMINI_MEMBERS, hasUnknown } from "./usage-members.ts";
 import { readingOf, type Wire } from "./wire.ts";
@@ -105,7 +111,7 @@ const geminiReading = (
     tier: metadata && geminiTier(metadata),
     final,
     failure,
-    billsMore: groundedOtherwise || hasUnknown(metadata, GEMINI_MEMBERS),
+    billsMore: groundedOtherwise || hasUnknown(metadata, GEMINI_MEMBERS) || hasUnknownModality(metadata),
   }),
   answerId: id,
 });

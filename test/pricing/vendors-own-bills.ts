@@ -401,6 +401,27 @@ const UNITS: readonly VendorsBill[] = [
       [100, "2.5", MTOK],
     ],
   },
+  ...["promptTokensDetails", "candidatesTokensDetails"].map(
+    (details): VendorsBill => ({
+      what: `tokens of a kind that has no known price, in ${details}: the usual price`,
+      source: GEMINI_PRICES,
+      kind: "gemini",
+      wire: "gemini",
+      model: "gemini-2.5-flash",
+      answer: gemini("gemini-2.5-flash", {
+        ...GEMINI_TOKENS,
+        [details]: [
+          { modality: "TEXT", tokenCount: 400 },
+          { modality: "SMELL", tokenCount: 100 },
+        ],
+      }),
+      bill: [
+        [1000, "0.3", MTOK],
+        [500, "2.5", MTOK],
+      ],
+      partial: true,
+    }),
+  ),
   {
     what: "audio that may be in the cache or not: as much of it as can be",
     source: GEMINI_PRICES,
