@@ -95,21 +95,13 @@ async function ownOverview(deps: MeDeps, own: Own, request: Request): Promise<Ow
   const month = { ...groups, range: "mtd", compare: "none" } as const;
   const { results, time_zone } = await ownReports(deps, own.email, {
     timeZone,
-    specs: [
-      { ...month, dimensions: [] },
-      { ...groups, dimensions: ["day"] },
-      groups,
-      ...(["route", "tag"] as const).map((name) => ({ ...month, dimensions: [name] })),
-    ],
+    specs: [{ ...month, dimensions: [] }, { ...groups, dimensions: ["day"] }, groups],
   });
-  const [ofMonth, ofDays, ofGroups, routes, tags] = results;
+  const [ofMonth, ofDays, ofGroups] = results;
   if (!ofMonth || !ofDays || !ofGroups) throw new GatewayError("internal");
-  const namesIn = (result: Pick<Result, "rows"> | undefined) =>
-    result?.rows.flatMap(({ groups: names }) => names) ?? [];
-  const used = { routes: namesIn(routes), tags: namesIn(tags) };
   const budgets = await withStoreErrors(async () => {
     const keys = await listKeysOf(deps.database.db, own.email, now);
-    return await ownBudgets(deps.database.db, { ...own, ...used, keys }, now);
+    return await ownBudgets(deps.database.db, { ...own, keys }, now);
   });
   return { month: ofMonth, days: ofDays, groups: ofGroups, budgets, time_zone };
 }

@@ -92,18 +92,22 @@ describe.skipIf(!BROWSER)("My usage", () => {
     expect(await spent.getAttribute("data-exact")).toBe("$0.6");
   });
 
-  test("every budget in which one's calls count is there, and what goes over one has its own mark", async () => {
+  test("one's own budgets and the team's are there, over-spent with a mark of its own, and no others", async () => {
     const budget = (name: string, on: object, amount: string) =>
       gateway.admin("PUT", `/budgets/${name}`, { on, amount_usd: amount, period: "day", mode: "soft" });
+    await gateway.admin("PUT", "/teams/search", {});
+    await gateway.admin("PATCH", `/people/${id}`, { team: "search" });
+    await budget("own", { kind: "person", id: ADA }, "0.4");
+    await budget("searchers", { kind: "team", id: "search" }, "5");
+    // What others spend is not a member's: a call may name any tag.
     await budget("company", { kind: "organisation" }, "0.4");
-    await budget("releases", { kind: "tag", id: "releases" }, "5");
     await budget("echoes", { kind: "route", id: "echo" }, "5");
     await budget("others", { kind: "person", id: "bob@example.com" }, "5");
     await ada.page.reload();
     const month = region("This month");
-    await month.getByText("the organisation, used up").waitFor();
+    await month.getByText("used up").waitFor();
     const names = await month.locator(".bar-row bdi").allTextContents();
-    expect(names.toSorted()).toEqual([ADA, "company", "echoes"]);
+    expect(names.toSorted()).toEqual([ADA, "own", "searchers"]);
     expect(await month.locator(".track.budget .over").count()).toBe(1);
     expect(await month.locator(".track.budget .mark").count()).toBe(3);
     await expectFit(ada);

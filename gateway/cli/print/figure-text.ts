@@ -25,7 +25,11 @@ const number = (value: number, digits: number, digitsMin = 0): string =>
 
 /** Money is without its unit, which its title names. */
 const IN_UNIT = {
-  USD: (value) => number(value, Math.abs(value) >= 1 || value === 0 ? 2 : 6, 2),
+  USD: (value) => {
+    const isTiny = value !== 0 && Math.abs(value) < 0.000001;
+    if (isTiny) return value.toLocaleString("en-US", { maximumSignificantDigits: 2 });
+    return number(value, Math.abs(value) >= 1 || value === 0 ? 2 : 6, 2);
+  },
   count: (value) => number(value, 1),
   tokens: (value) => number(value, 1),
   ms: (value) => (Math.abs(value) < 1000 ? `${number(value, 0)} ms` : `${number(value / 1000, 1)} s`),
