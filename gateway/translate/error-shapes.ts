@@ -63,6 +63,9 @@ export function readProviderError(body: Json | null): ProviderError {
 
 /** The sentence; OpenRouter has its provider's own beside it, and servers that check members name each (`detail`, `errors`). */
 function messageIn(object: Json | null): string {
+  // Mistral's, if members are wrong.
+  const inner = objectMember(object, "message");
+  if (inner) return messageIn(inner);
   const said = textIn(object, "message");
   const raw = textIn(objectMember(object, "metadata"), "raw");
   if (said !== null) return raw ? `${said}: ${raw}` : said;

@@ -32,9 +32,25 @@ const LIMITS = [
 /** The model does not take the member at all, or not this value of it. */
 const NOT_TAKEN =
   /(?:not (?:supported|enabled|available|allowed)|deprecated)\b.*\bmodel|does(?: not|n't) support|unsupported (?:param|value)|unrecogni[sz]ed|unknown (?:param|arg|name|field)|extra.?forbidden|not permitted|must be verified/i;
-const TOO_LARGE = /max.{0,12}tokens/i;
-/** Of the prompt and the answer together, which depends on the prompt. */
-const OF_BOTH = /context length/i;
+/** The vendors' sentences that name the longest answer: of OpenAI and Azure, Anthropic, Bedrock, Google, DeepSeek and Alibaba, Mistral, Groq and OpenAI's responses. */
+const TOO_LONG = [
+  /supports at most (\d+) completion tokens/,
+  /max_tokens: \d+ > (\d+), which is the maximum/,
+  /maximum tokens you requested exceeds the model limit of (\d+)/,
+  /maxOutputTokens value of \d+ but the supported range is from \d+ \(inclusive\) to (\d+)( \(exclusive\))?/,
+  /range of max_tokens (?:is|should be) \[\d+, ?(\d+)\]/i,
+  /max(?:_completion|_output)?_tokens\b.{0,80}?(?:less than or equal to|<=) `?(\d+)/,
+];
+/** Of the prompt and the answer together, which depends on the prompt. Groq names the `context_window` beside the answer's own limit. */
+const OF_BOTH = /\bcontext\b|\+ .?max_/i;
+
+/** The longest answer that a refusal names, in tokens. */
+function longestAnswer(message: string): number | null {
+  if (OF_BOTH.test(message)) return null;
+  const plain = message.replace(/(\d),(?=\d{3}\b)/g, "$1");
+  const [, limit, exclusive] = TOO_LONG.map((said) => said.exec(plain)).find(Boolean) ?? [];
+  return limit === undefined ? null : Number(limit) - (exclusive ? 1 : 0);
+}
 
 const valueAt = (body: Json, path: string): unknown => {
   const [first = "", second] = path.split(".");
@@ -42,21 +58,22 @@ const valueAt = (body: Json, path: string): unknown => {
 };
 
 /**
- * The member that a vendor's refusal names, in the words of `withoutWishes`: `temperature`; `reasoning_effort=max`, if only that value is
+ * The member that the sentence of a vendor's refusal names, in the words of `withoutWishes`: `temperature`; `reasoning_effort=max`, if only that value is
  * refused; `max_tokens>8192`, if the model's answers are shorter. Null if the answer cannot do without what is refused.
  */
-export function refusedWish(body: Json, text: string): string | null {
+export function refusedWish(body: Json, message: string): string | null {
   for (const path of LIMITS) {
     const asked = valueAt(body, path);
-    if (typeof asked !== "number" || !TOO_LARGE.test(text) || OF_BOTH.test(text)) continue;
-    const most = Math.max(...(text.match(/\d+/g) ?? []).map(Number).filter((number) => number < asked));
-    if (most > 255) return `${path}>${/exclusive/.test(text) ? most - 1 : most}`;
+    const most = typeof asked === "number" ? longestAnswer(message) : null;
+    if (most !== null && most > 0 && most < Number(asked)) return `${path}>${most}`;
   }
-  if (!NOT_TAKEN.test(text)) return null;
-  const path = Object.keys(WISHES).find((one) => valueAt(body, one) !== undefined && WISHES[one]?.test(text));
+  if (!NOT_TAKEN.test(message)) return null;
+  const path = Object.keys(WISHES).find(
+    (one) => valueAt(body, one) !== undefined && WISHES[one]?.test(message),
+  );
   const value = path === undefined ? null : valueAt(body, path);
   if (path === undefined) return null;
-  return typeof value === "string" && /value|'none'/i.test(text) ? `${path}=${value}` : path;
+  return typeof value === "string" && /value|'none'/i.test(message) ? `${path}=${value}` : path;
 }
 
 /** A request without what its model refuses. What is left out is counted. */

@@ -127,8 +127,7 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
   call.upload?.onAbort(abort);
   deps.watchdog.watch(watched);
   try {
-    const lacks = () => deps.learnedWires.lackedBy(target.provider, target.model ?? "");
-    const translation = translationOf(call, { target, route: choice.route, lacks }, deps.clock);
+    const translation = translationOf(call, { target, route: choice.route, without: it.without }, deps);
     const surface = translation?.surface ?? call.surface;
     const answer = await deps.send({
       target: target,

@@ -2,7 +2,8 @@ import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { Call, Choice, Target } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
-import { objectInBytes } from "../translate/exact-json.ts";
+import { readProviderError } from "../translate/error-shapes.ts";
+import { errorInBytes, objectInBytes } from "../translate/exact-json.ts";
 import { refusedWish } from "../translate/wishes.ts";
 import type { AnsweredAttempt, Attempt } from "./attempt.ts";
 import { mendedThoughts, withoutForeignThoughts } from "./foreign-thoughts.ts";
@@ -11,8 +12,14 @@ import { otherWire, teaches, textOfRefusal, unread } from "./other-wire.ts";
 import type { Watchdog } from "./watchdog.ts";
 import { readUpTo, SHORT_BYTES_MAX } from "./whole-body.ts";
 
-/** One sending of a call to a target. */
-export type Try = { call: Call; choice: Choice; target: Target; attempts: number };
+/** One sending of a call to a target, `without` what its refusals named so far. */
+export type Try = {
+  call: Call;
+  choice: Choice;
+  target: Target;
+  attempts: number;
+  without?: readonly string[];
+};
 
 type Deps = { clock: Clock; watchdog: Watchdog; log: Log; learnedWires: LearnedWires };
 type Refused = { refused: AnsweredAttempt; send(it: Try): Promise<Attempt> };
@@ -23,7 +30,7 @@ export const isRefused = (attempt: Attempt, { signal }: Call): attempt is Answer
 
 /**
  * A refused call, sent once more where that helps: on the provider's other wire, if the refusal says that the model lacks this one,
- * or, translated, without a member that the model does not take, both of which are remembered; or without thoughts of other vendors,
+ * or, translated, without a member that the model does not take, both of which are remembered once that helped; or without thoughts of other vendors,
  * or with a mark for those that a client lost. Any other refusal is the same.
  * No byte has reached the client yet.
  */
@@ -45,11 +52,14 @@ export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused)
   if (wire && teaches(refused, text)) {
     return await onOtherWire(deps, { ...it, target: { ...it.target, wire } }, { refused, send, whole });
   }
-  const wish = sent && refusedWish(objectInBytes(sent.body) ?? {}, text);
+  const { message } = readProviderError(errorInBytes(whole));
+  const wish = sent && refusedWish(objectInBytes(sent.body) ?? {}, message);
   if (!wish) return unread(refused, whole);
-  learn(deps, it, { refused, lacks: wish });
-  const next = await send(it);
-  return isRefused(next, it.call) ? await sentAgain(deps, it, { refused: next, send }) : next;
+  const less = { ...it, without: [...(it.without ?? []), wish] };
+  const next = await send(less);
+  const last = isRefused(next, it.call) ? await sentAgain(deps, less, { refused: next, send }) : next;
+  if (last.kind === "answer" && last.answer.ok) learn(deps, it, { refused, lacks: wish });
+  return last;
 }
 
 /** Statuses of a refusal that may say that a member is not taken. */

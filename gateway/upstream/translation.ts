@@ -83,13 +83,13 @@ export type Translation = Translated & { surface: SurfaceName };
 type Targeted = { target: Target; route: Pick<Route, "inexpressible"> | null };
 
 /**
- * Translates the call into the target's format; null if that is the surface's own.
+ * Translates the call into the target's format, without what its model lacks; null if that is the surface's own, which costs no look-up.
  * @throws GatewayError invalid_request naming a member that the format cannot express.
  */
 export function translationOf(
   call: Call,
-  it: Targeted & { lacks(): readonly string[] },
-  clock: Clock,
+  it: Targeted & { without: readonly string[] | undefined },
+  { clock, learnedWires }: { clock: Clock; learnedWires: LearnedWires },
 ): Translation | null {
   const expressed = expressedFor(call, it);
   if (!expressed) return null;
@@ -98,7 +98,7 @@ export function translationOf(
     createdSeconds: Math.floor(clock.now().getTime() / 1000),
     callId: call.id,
     streamed: call.streamed,
-    lacks: it.lacks(),
+    lacks: [...learnedWires.lackedBy(it.target.provider, expressed.model), ...(it.without ?? [])],
   });
   return { ...translated, surface: PROVIDER_SURFACES[expressed.pair.to] };
 }

@@ -191,6 +191,22 @@ describe("what a model does not take is left out once its vendor says so:", () =
     );
   });
 
+  test("and is asked for again where the call without it was refused as well", async () => {
+    const before = await learned("azure");
+    const members: object = { temperature: 0.2 };
+    for (const _ of [1, 2]) {
+      vendor.forget();
+      const fault = await anthropic()
+        .messages.create({ ...question, ...members, max_tokens: 2_000, model: "deployed-strict" })
+        .catch((error) => error);
+      expect([fault.status, vendor.refused]).toEqual([
+        400,
+        [expect.stringContaining("'temperature'"), "The prompt is refused."],
+      ]);
+    }
+    expect(await learned("azure")).toEqual(before);
+  });
+
   test("a native call keeps its refusal", async () => {
     const fault = await openai()
       .chat.completions.create({ ...question, model: "gpt-4o", reasoning_effort: "high" })

@@ -164,7 +164,10 @@ export function strictOpenAi(): StrictOpenAi {
   const refuse = (message: string, status = 400, code: string | null = null): Response => {
     seen.refused.push(message);
     return Response.json(
-      { error: { message, type: "invalid_request_error", param: null, code } },
+      {
+        error: { message, type: "invalid_request_error", param: null, code },
+        request_id: "max_tokens-19999",
+      },
       { status },
     );
   };
@@ -244,6 +247,7 @@ function unsupported({ model, ...request }: Chat): string | null {
     return `max_tokens is too large: ${limit}. This model supports at most 16384 completion tokens, whereas you provided ${limit}.`;
   if (!isPlain && (request.temperature ?? 1) !== 1)
     return `Unsupported value: 'temperature' does not support ${request.temperature} with this model. Only the default (1) value is supported.`;
+  if (model.endsWith("-strict")) return "The prompt is refused.";
   return null;
 }
 

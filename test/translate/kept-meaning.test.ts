@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readProviderError } from "#gateway/translate/error-shapes.ts";
 import { refusedWish } from "#gateway/translate/wishes.ts";
 import { NO_USAGE } from "#shared/usage.ts";
 import { bytesOf, eventsIn, jsonOf, relayed, sseOf, translation } from "./kit.ts";
@@ -295,29 +296,115 @@ test.each([
     "reasoning.summary",
   ],
   [{ temperature: 0 }, "`temperature` is deprecated for this model.", "temperature"],
-  [
-    { max_tokens: 64_000 },
-    "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku",
-    "max_tokens>8192",
-  ],
-  [
-    { max_tokens: 9_000 },
-    "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
-    "max_tokens>8192",
-  ],
-  [
-    { generationConfig: { maxOutputTokens: 9_000 } },
-    "it has a maxOutputTokens value of 9000 but the supported range is from 1 (inclusive) to 8193 (exclusive).",
-    "generationConfig.maxOutputTokens>8192",
-  ],
-  [
-    { max_tokens: 9_000 },
-    "'max_tokens' is too large: 9000. This model's maximum context length is 9500 tokens and your request has 700.",
-    null,
-  ],
   [{ temperature: 3 }, "temperature must be between 0 and 2", null],
   [{ thinking: {} }, "Thinking may not be enabled when tool_choice forces tool use.", null],
   [{ messages: [] }, "`temperature` is deprecated for this model.", null],
 ])("of %j a vendor that says %p refuses %p", (body, text, wish) => {
   expect(refusedWish(body, text)).toBe(wish);
+});
+
+/** Each vendor's sentence for an answer that may not be this long, and the limit that it names. Ollama refuses no length. */
+const TOO_LONG = [
+  [
+    "OpenAI, Azure",
+    "max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.",
+    16_384,
+  ],
+  [
+    "OpenAI's responses",
+    "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 16384, but got 32000 instead.",
+    16_384,
+  ],
+  [
+    "with separators",
+    "max_tokens is too large: 32,000. This model supports at most 16,384 completion tokens.",
+    16_384,
+  ],
+  [
+    "Anthropic",
+    "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022",
+    8_192,
+  ],
+  [
+    "Bedrock",
+    "The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum tokens value that is lower than 4096.",
+    4_096,
+  ],
+  [
+    "Google",
+    "Unable to submit request because it has a maxOutputTokens value of 32000 but the supported range is from 1 (inclusive) to 8193 (exclusive). Update the value and try again.",
+    8_192,
+  ],
+  ["Mistral", "body.max_tokens: Input should be less than or equal to 16384", 16_384],
+  [
+    "Groq",
+    "`max_completion_tokens` must be less than or equal to `8192`, the maximum value for `max_completion_tokens` is less than the `context_window` for this model",
+    8_192,
+  ],
+  ["Groq, by model", "max_tokens for `llama-3.1-8b-instant` must be less than or equal to 8000", 8_000],
+  ["DeepSeek", "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", 8_192],
+  ["Alibaba", "Range of max_tokens should be [1, 8192]", 8_192],
+  [
+    "Anthropic, both",
+    "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease input length or `max_tokens` and try again",
+    null,
+  ],
+  [
+    "OpenAI, both",
+    "This model's maximum context length is 16385 tokens. However, you requested 32100 tokens (100 in the messages, 32000 in the completion).",
+    null,
+  ],
+  [
+    "vLLM, both",
+    "'max_tokens' or 'max_completion_tokens' is too large: 32000. This model's maximum context length is 30000 tokens and your request has 2500 input tokens (32000 > 30000 - 2500).",
+    null,
+  ],
+  [
+    "a server, both",
+    "Input validation error: `inputs` tokens + `max_tokens` must be <= 16384. Given: 100 `inputs` tokens and 32000 `max_tokens`",
+    null,
+  ],
+  [
+    "Google, at the limit",
+    "Unable to submit request because it has a maxOutputTokens value of 32000 but the supported range is from 1 (inclusive) to 32000 (exclusive).",
+    31_999,
+  ],
+  [
+    "Mistral, both",
+    "Prompt contains 30000 tokens and 0 draft tokens, too large for model with 16384 maximum context length",
+    null,
+  ],
+  ["thinking", "`max_tokens` must be greater than `thinking.budget_tokens`: 31000", null],
+  ["a date, an id", "max_tokens is invalid for model-2024-10-22, see request req_16384", null],
+  ["a rate", "Requested max_tokens 32000: limit of 8000 tokens per minute, on 2026-11-28", null],
+  ["nothing lower", "max_tokens: 32000 > 64000, which is the maximum allowed number of output tokens", null],
+] as const;
+
+test.each(TOO_LONG)("the limit of answers that %s names", (_vendor, said, limit) => {
+  for (const body of [
+    { max_tokens: 32_000 },
+    { max_completion_tokens: 32_000 },
+    { max_output_tokens: 32_000 },
+    { generationConfig: { maxOutputTokens: 32_000 } },
+  ]) {
+    const [first = "", inner] = Object.entries(body)[0] ?? [];
+    const path = typeof inner === "object" ? `${first}.maxOutputTokens` : first;
+    expect(refusedWish(body, said)).toBe(limit === null ? null : `${path}>${limit}`);
+  }
+});
+
+test("Mistral's faults of members are read as a sentence", () => {
+  const detail = [
+    {
+      type: "less_than_equal",
+      loc: ["body", "max_tokens"],
+      msg: "Input should be less than or equal to 16384",
+    },
+  ];
+  const { message } = readProviderError({
+    object: "error",
+    message: { detail },
+    type: "invalid_request_error",
+  });
+  expect(message).toBe("body.max_tokens: Input should be less than or equal to 16384");
 });
