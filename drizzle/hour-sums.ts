@@ -86,3 +86,10 @@ export const FORGET_HOURS =
 export const ROLL_HOURS = `
 with made as (${hourCells("r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz")} returning records)
 select coalesce(sum(records), 0)::int as records from made`;
+
+/**
+ * Before these in a transaction: a day of a very large organisation takes minutes, many groups fit, none is worth compiling for,
+ * and young tables without statistics are not joined row by row.
+ */
+export const BEFORE_SUMMING =
+  "set local statement_timeout = '10min'; set local work_mem = '128MB'; set local jit = off; set local enable_nestloop = off";

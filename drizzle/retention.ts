@@ -3,7 +3,7 @@ import { codeOf } from "#shared/error-code.ts";
 import { newId } from "#shared/ids.ts";
 import { FORGET_AGENTS } from "./ages.ts";
 import { connected } from "./database.ts";
-import { FORGET_HOURS, ROLL_HOURS } from "./hour-sums.ts";
+import { BEFORE_SUMMING, FORGET_HOURS, ROLL_HOURS } from "./hour-sums.ts";
 import { addMonth, type Month, monthOf } from "./partitions.ts";
 
 /** How long writers of records may wait while a month is detached, and how often detaching is tried. */
@@ -103,7 +103,10 @@ const keepHours = (client: postgres.Sql, cutoff: string): Promise<boolean> =>
       where s.hours_to is null or s.hours_to < ${cutoff}::text::timestamptz limit 1`;
     if (!state) return false;
     const { org, day, next } = state;
-    if (day && next) for (const make of [FORGET_HOURS, ROLL_HOURS]) await sql.unsafe(make, [org, day, next]);
+    if (day && next) {
+      await sql.unsafe(BEFORE_SUMMING);
+      for (const make of [FORGET_HOURS, ROLL_HOURS]) await sql.unsafe(make, [org, day, next]);
+    }
     await sql`update rollup_state set hours_to = ${next ?? cutoff}::text::timestamptz where org_id = ${org}`;
     return true;
   });

@@ -1,3 +1,6 @@
+-- By hand: earlier versions lock the state before sums, and so does this; what holds it for long makes the migrator try again.
+SET LOCAL lock_timeout = '2s';--> statement-breakpoint
+LOCK TABLE "rollup_state", "rollup_hours", "rollup_sessions", "rollup_sums", "rollup_distinct_deltas", "rollup_active_days" IN ACCESS EXCLUSIVE MODE;--> statement-breakpoint
 CREATE TABLE "rollup_people" (
 	"org_id" text COLLATE "C" DEFAULT 'default' NOT NULL,
 	"n" integer NOT NULL,
@@ -37,7 +40,7 @@ CREATE INDEX "rollup_hours_hour" ON "rollup_hours" USING btree ("org_id","hour")
 CREATE INDEX "rollup_sessions_day" ON "rollup_sessions" USING btree ("org_id","day");--> statement-breakpoint
 CREATE INDEX "rollup_sessions_again" ON "rollup_sessions" USING btree ("org_id","day") WHERE "rollup_sessions"."again";--> statement-breakpoint
 INSERT INTO "rollup_people" ("org_id", "person", "n")
-	SELECT "org_id", "person", row_number() OVER (PARTITION BY "org_id") - 1
+	SELECT "org_id", "person", row_number() OVER (PARTITION BY "org_id" ORDER BY "person") - 1
 	FROM (SELECT DISTINCT "org_id", coalesce("user_label", "owner") AS "person" FROM "kept_sessions") "new" WHERE "person" IS NOT NULL;--> statement-breakpoint
 DO $$
 DECLARE "of" record;
@@ -90,6 +93,9 @@ BEGIN
 	END LOOP;
 END $$;--> statement-breakpoint
 DROP TABLE "kept_hours", "kept_sessions";--> statement-breakpoint
+-- By hand: a logical replica copies the table from the main server, where the same persons are.
+DELETE FROM "rollup_people" WHERE EXISTS (
+	SELECT FROM "pg_subscription" "s" JOIN "pg_database" "d" ON "d"."oid" = "s"."subdbid" WHERE "d"."datname" = current_database());--> statement-breakpoint
 CREATE INDEX "rollup_sums_at" ON "rollup_sums" USING btree ("org_id","kind","scope","grain","at");--> statement-breakpoint
 -- By hand: sums have no key, so a logical replica knows their rows by all columns.
 ALTER TABLE "rollup_hours" REPLICA IDENTITY FULL;--> statement-breakpoint
@@ -102,6 +108,15 @@ UPDATE "budgets" SET "past_summed_at" = now();--> statement-breakpoint
 DROP TRIGGER "budgets_made" ON "budgets";--> statement-breakpoint
 DROP TRIGGER "budgets_moved" ON "budgets";--> statement-breakpoint
 DROP FUNCTION "book_past_spend"();--> statement-breakpoint
+-- By hand: a gateway of an earlier version moves a budget, and knows nothing of its past.
+CREATE FUNCTION "forget_past_spend"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	NEW."past_summed_at" := NULL;
+	RETURN NEW;
+END $$;--> statement-breakpoint
+CREATE TRIGGER "budgets_moved" BEFORE UPDATE ON "budgets" FOR EACH ROW
+	WHEN (OLD."account" <> NEW."account" AND OLD."past_summed_at" IS NOT DISTINCT FROM NEW."past_summed_at")
+	EXECUTE FUNCTION "forget_past_spend"();--> statement-breakpoint
 -- A batch over several routes counts in the budgets of each.
 CREATE OR REPLACE FUNCTION "book_changed_records"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -124,6 +139,16 @@ ALTER TABLE "price_list_fetches" ADD COLUMN "missing" text[] COLLATE "C";
 --> statement-breakpoint
 ALTER TABLE "rollup_state" ADD COLUMN "hours_from" timestamptz(3);--> statement-breakpoint
 ALTER TABLE "rollup_state" ADD COLUMN "hours_to" timestamptz(3);--> statement-breakpoint
+-- By hand: a gateway of an earlier version does not make the hours of a month before it drops the month. It takes this code for
+-- a lock that is held: nothing is dropped, and it continues.
+CREATE FUNCTION "refuse_lost_hours"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE EXCEPTION 'the hours of this month are not kept yet' USING ERRCODE = 'lock_not_available';
+END $$;--> statement-breakpoint
+CREATE TRIGGER "rollup_state_hours" BEFORE UPDATE ON "rollup_state" FOR EACH ROW
+	WHEN (NEW."raw_from" > coalesce(OLD."raw_from", '-infinity') AND NEW."hours_from" IS NOT NULL
+		AND NEW."raw_from" > coalesce(NEW."hours_to", '-infinity'))
+	EXECUTE FUNCTION "refuse_lost_hours"();--> statement-breakpoint
 -- By hand: their rows are replaced often, and room that is not used again soon is what they would grow by.
 ALTER TABLE "rollup_hours" SET (autovacuum_vacuum_scale_factor = 0.05);--> statement-breakpoint
 ALTER TABLE "rollup_sessions" SET (autovacuum_vacuum_scale_factor = 0.05);--> statement-breakpoint

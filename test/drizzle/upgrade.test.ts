@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
 import { migrate } from "#drizzle/migrate.ts";
+import { codeOf } from "#shared/error-code.ts";
 import { migrationsUntil } from "#test/support/earlier-migrations.ts";
-import { testDatabase } from "#test/support/postgres.ts";
+import { testDatabase, testSql } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 
 test("rows of an earlier version keep their meaning", async () => {
   const home = await testDatabase();
@@ -73,4 +75,59 @@ test("rows of an earlier version keep their meaning", async () => {
   await sql.end();
   await admin.unsafe(`drop database ${name} with (force)`);
   await admin.end();
+});
+
+test("an update waits for reports of the version before, which end", async () => {
+  const home = await testDatabase();
+  const name = `old_${crypto.randomUUID().replaceAll("-", "")}`;
+  const admin = testSql(home.url);
+  await admin.unsafe(`create database ${name}`);
+  const url = home.url.replace(/\/t_[0-9a-f]+\?/, `/${name}?`);
+  await migrate(url, migrationsUntil("0004_fourth"));
+  const old = connect(url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  let updating: Promise<void> | undefined;
+  const waits = async () =>
+    (
+      await admin`select 1 from pg_stat_activity
+        where datname = ${name} and application_name = 'tallygate migrate' and wait_event_type = 'Lock'`
+    ).length > 0;
+  await old.begin(async (report) => {
+    await report`select from rollup_state`;
+    updating = migrate(url);
+    await until(waits);
+    await report`select from rollup_hours, rollup_sums, rollup_distinct_deltas`;
+    // Longer than one try lasts.
+    await until(async () => !(await waits()));
+  });
+  await updating;
+  expect(await old`select hours_from from rollup_state`).toHaveLength(0);
+  await old.end();
+  await admin.unsafe(`drop database ${name} with (force)`);
+});
+
+test("the version before, beside it, drops no month whose hours are not kept, as if a lock were held", async () => {
+  const sql = testSql((await testDatabase()).url);
+  const month = "2026-05-01T00:00:00Z";
+  await sql`insert into rollup_state (org_id, rolled_to, raw_from, hours_from, hours_to)
+    values ('default', '2026-06-30T00:00:00Z', '2026-04-01T00:00:00Z', '2026-06-01T00:00:00Z', '2026-04-30T00:00:00Z')`;
+  const drop = async () =>
+    await sql`update rollup_state set raw_from = greatest(raw_from, ${month}::timestamptz)`;
+  expect(await drop().catch(codeOf)).toBe("55P03");
+  await sql`update rollup_state set rolled_to = '2026-06-30T01:00:00Z', hours_to = ${month}`;
+  expect(await drop()).toHaveProperty("count", 1);
+});
+
+test("the version before, beside it, moves a budget, and its past is counted again", async () => {
+  const sql = testSql((await testDatabase()).url);
+  const put = (account: number, usd: number) => sql`
+    insert into budgets (name, kind, scope_id, account, amount_usd, period, mode, thresholds, unpriced, when_away, created_at, updated_at)
+    values ('moved', 'tag', 'x', ${`00000000-0000-7000-8000-00000000000${account}`}, ${usd}, 'month', 'soft', '{}', 'allow', 'local', now(), now())
+    on conflict (org_id, name) do update set account = excluded.account, amount_usd = excluded.amount_usd`;
+  const summed = async () => (await sql`select past_summed_at is not null as it from budgets`)[0]?.["it"];
+  await put(1, 5);
+  await sql`update budgets set past_summed_at = now()`;
+  await put(1, 6);
+  expect(await summed()).toBe(true);
+  await put(2, 6);
+  expect(await summed()).toBe(false);
 });

@@ -14,9 +14,11 @@ import { connect } from "#drizzle/database.ts";
 import { superuserUrlOf } from "#drizzle/embedded/address.ts";
 import { ROLE } from "#drizzle/embedded/initialise.ts";
 import type { Embedded } from "#drizzle/embedded/supervisor.ts";
+import { migrate } from "#drizzle/migrate.ts";
 import { addMonth, monthOf } from "#drizzle/partitions.ts";
 import { caughtUp, keepReplica } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
+import { migrationsUntil } from "#test/support/earlier-migrations.ts";
 import { ask, keptLog, scratch, start } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
 import { until as untilTrue } from "#test/support/until.ts";
@@ -145,6 +147,37 @@ describe("reports from a replica", () => {
     await until(async () => (await report()).status === 200);
     for (const { url } of [main, replica]) await ask(url, "drop table made_later");
     expect((await report()).status).toBe(200);
+  });
+
+  test("an update of a logical replica leaves a new table empty, so that its rows can be copied", async () => {
+    const beside = (name: string) => replica.url.replace(/\/\w+\?/, `/${name}?`);
+    for (const [name, persons] of [
+      ["main", "1"],
+      ["copy", "0"],
+    ] as const) {
+      const url = beside(name);
+      await ask(replica.url, `create database ${name}`);
+      await migrate(url, migrationsUntil("0004_fourth"));
+      if (name === "copy")
+        await ask(
+          url,
+          "create subscription copied connection 'dbname=main' publication tallygate with (connect = false)",
+        );
+      await ask(
+        url,
+        "insert into rollup_state (org_id, rolled_to, raw_from) values ('default', '2026-04-01', '2026-04-01')",
+      );
+      await ask(
+        url,
+        `insert into rollup_sessions (day, cell, hours, key_id, records, unpriced, uncertain, latency_count, ttft_count, input_tokens,
+          output_tokens, cached_tokens, priced_input_tokens, priced_output_tokens, latency_sum, ttft_sum, first_at, channel, client, owner, tags)
+        values ('2026-03-01', 1, 1, gen_random_uuid(), 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, now(), 'api', 'curl', 'ada', '{}')`,
+      );
+      await migrate(url);
+      expect(await ask(url, "select count(*) from rollup_people")).toBe(persons);
+    }
+    await ask(beside("copy"), "alter subscription copied set (slot_name = none)");
+    await ask(beside("copy"), "drop subscription copied");
   });
 
   test("what the main server dropped leaves a logical replica, too", async () => {

@@ -1,11 +1,11 @@
 import { connect } from "#drizzle/database.ts";
-import { FORGET_HOURS, ROLL_HOURS } from "#drizzle/hour-sums.ts";
+import { BEFORE_SUMMING, FORGET_HOURS, ROLL_HOURS } from "#drizzle/hour-sums.ts";
 import { KEEP_PLACES } from "#drizzle/session-places.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { DAY_MS, HOUR_MS, QUARTER_MS } from "../../reports/rollup/cover.ts";
 import { ADD_LATE, FORGET_HOUR_SUMS, FORGET_LATE } from "../../reports/rollup/roll.ts";
 import { asWriter, NEVER_ROLLED, type RollupState, type Sql, stateOf, type Turn } from "./rollup-writer.ts";
-import { BEFORE_SUMMING, sumUpDay } from "./sum-up-day.ts";
+import { sumUpDay } from "./sum-up-day.ts";
 import { endSums, forget, switchSums } from "./switch-sums.ts";
 
 /** Calls that are still open when their quarter of an hour ends have this long to end before it is rolled up. */

@@ -36,7 +36,3 @@ export async function sumUpDay(sql: Sql, { orgId, dayMs, fromMs, isWhole, isFew 
     await sql.unsafe(statement, whole);
   }
 }
-
-/** Many groups fit, none is worth compiling for, and young tables without statistics are not joined row by row. */
-export const BEFORE_SUMMING =
-  "set local work_mem = '128MB'; set local jit = off; set local enable_nestloop = off";

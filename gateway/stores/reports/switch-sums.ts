@@ -1,7 +1,8 @@
+import { BEFORE_SUMMING } from "#drizzle/hour-sums.ts";
 import { DAY_MS } from "../../reports/rollup/cover.ts";
 import { WHOLE } from "../clickhouse/identity.ts";
 import { NEVER_ROLLED, type RollupState, type Sql, type Turn } from "./rollup-writer.ts";
-import { BEFORE_SUMMING, sumUpDay } from "./sum-up-day.ts";
+import { sumUpDay } from "./sum-up-day.ts";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const dayOf = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS;
