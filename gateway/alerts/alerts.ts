@@ -32,14 +32,12 @@ const AT_ONCE = 4;
 /** Finds and reports states until stopped. Any number of gateways may do so at once. */
 export function startAlerts(deps: AlertDeps): Poller {
   const looked: Looked = {};
-  return poll({
-    log: deps.log,
-    pollMs: POLL_MS,
-    round: async () => {
-      await doAlerts(deps, looked);
-      return false;
-    },
-  });
+  const every = (work: () => Promise<void>) =>
+    poll({ log: deps.log, pollMs: POLL_MS, round: () => work().then(() => false) });
+  const alerts = every(() => doAlerts(deps, looked));
+  // Of a budget whose gateway ended before it was done; it may take long, and no alert waits for it.
+  const past = every(() => sumPastSpend(deps.database));
+  return { wake: alerts.wake, stop: async () => void (await Promise.all([alerts.stop(), past.stop()])) };
 }
 
 /** When this process last looked for each kind, by the clock's monotonic time. */
@@ -47,8 +45,6 @@ type Looked = Partial<Record<AlertKind, number>>;
 
 /** One round: stores what alerts are to report, by one gateway at a time, and sends it. */
 export async function doAlerts(deps: AlertDeps, looked: Looked = {}): Promise<void> {
-  // Of a budget whose gateway ended before it was done.
-  await sumPastSpend(deps.database);
   const on = await enabledAlerts(deps.database.db);
   if (on.length === 0) return;
   await deps.database.db.transaction(async (tx) => {

@@ -299,3 +299,59 @@ test("while the past of a new budget is summed up, records are stored, and each 
   await sumPastSpend(connected);
   expect([await usedOf("past"), await usedOf("past-again")]).toEqual(["3", "3"]);
 });
+
+test("what is booked for a new budget stays while its past is summed up, also when that fails, and no one waits for it", async () => {
+  const { id: keyId } = await key("broken past");
+  const store = (costUsd: string) =>
+    connected.db
+      .insert(requests)
+      .values(recordAt(new Date().toISOString(), { keyId, costUsd, tags: ["broken"] }));
+  const booked = async () => {
+    const [row] = await connected.sql`select sum(usd)::float8 as usd from key_spend
+      where key_id = (select account from budgets where name = 'broken')`;
+    return row?.["usd"];
+  };
+  const scan = async () => {
+    const [row] =
+      await connected.sql`select pid from pg_locks where relation = 'tool_calls'::regclass and not granted`;
+    return row?.["pid"];
+  };
+  await store("1");
+  const locking = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const go = Promise.withResolvers<void>();
+  const held = locking.begin(async (tx) => {
+    await tx`lock table tool_calls in access exclusive mode`;
+    await go.promise;
+  });
+  const made = budget("broken", { kind: "tag", id: "broken" });
+  await until(async () => (await scan()) !== undefined);
+  await store("2");
+  await connected.sql`select pg_terminate_backend(${await scan()})`;
+  // It is saved all the same.
+  await made;
+  const again = sumPastSpend(connected).catch(() => "failed");
+  await until(async () => (await scan()) !== undefined);
+  expect(await booked()).toBe(2);
+  // Another gateway leaves it to the one that sums up.
+  await sumPastSpend(connected);
+  await connected.sql`select pg_cancel_backend(${await scan()})`;
+  expect([await again, await booked()]).toEqual(["failed", 2]);
+  go.resolve();
+  await held;
+  // A writer that has not ended is waited for, and no other waits long behind that.
+  const [stored, writing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const writer = locking.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock_shared(hashtext('budgets'))`;
+    writing.resolve();
+    await stored.promise;
+  });
+  await writing.promise;
+  const late = sumPastSpend(connected).catch((error) => error.cause.code);
+  await store("4");
+  expect([await late, await booked()]).toEqual(["55P03", 6]);
+  stored.resolve();
+  await writer;
+  await locking.end();
+  await sumPastSpend(connected);
+  expect(await booked()).toBe(7);
+});
