@@ -95,6 +95,11 @@ test("an update waits for reports of the version before, which end", async () =>
     await report`select from rollup_state`;
     updating = migrate(url);
     await until(waits);
+    // What the report reads next.
+    expect(
+      await report`select 1 from pg_locks l join pg_class c on c.oid = l.relation join pg_database d on d.oid = l.database
+        where d.datname = current_database() and c.relname in ('rollup_hours', 'rollup_sums') and l.pid <> pg_backend_pid()`,
+    ).toHaveLength(0);
     await report`select from rollup_hours, rollup_sums, rollup_distinct_deltas`;
     // Longer than one try lasts.
     await until(async () => !(await waits()));

@@ -75,6 +75,19 @@ test("the oldest month goes, and the next one a day later, unless it is confirme
   ]);
 });
 
+test("the hours of a month that goes have as long as rollups have", async () => {
+  const it = await threeOldMonths();
+  await it.sql.unsafe(`
+    create table limits_seen (it text);
+    create function see_limit() returns trigger language plpgsql as $$ begin
+      insert into limits_seen values (current_setting('statement_timeout'));
+      return null;
+    end $$;
+    create trigger see_limit after insert on rollup_hours for each statement execute function see_limit()`);
+  expect(await retainDays(it.database.url, { days: 1, actor: "daily", confirmed: true })).toHaveLength(3);
+  expect([...(await it.sql`select distinct it from limits_seen`)]).toEqual([{ it: "10min" }]);
+});
+
 test("the oldest month goes also while records come faster than they are summed", async () => {
   const it = await threeOldMonths();
   const hour = `${named(0)}-01T00:00:00Z`;
