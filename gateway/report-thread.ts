@@ -1,7 +1,5 @@
 // Runs in a Worker: plans, asks and assembles reports, and writes their text, so that calls never wait for one.
-import { appendFileSync, closeSync, openSync, unlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { appendFileSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { connect } from "#drizzle/database.ts";
 import { caughtUp } from "#drizzle/replica.ts";
@@ -79,10 +77,9 @@ async function run({ id, order }: Run): Promise<void> {
   try {
     if (!opened) throw new GatewayError("reports_unavailable");
     const complete = (await opened.latest()) && order.complete;
-    if (order.what === "report" && order.toFile) {
-      const made = await fileOf(opened, id, order);
-      if (wanted.has(id)) say({ kind: "done", id, made, complete });
-      else closeSync(made.fd);
+    if (order.what === "report" && order.toFile !== undefined) {
+      await writeFile(opened, id, { ...order, toFile: order.toFile });
+      say({ kind: "done", id, made: "", complete });
       return;
     }
     const text = await textOf(opened, { id, order: { ...order, complete } });
@@ -97,35 +94,25 @@ async function run({ id, order }: Run): Promise<void> {
 }
 
 /**
- * The CSV of every row, in a file without a name: neither thread holds more than a page of it, and the database is not kept for a
- * client that reads slowly.
+ * Writes the CSV of every row to a file: neither thread holds more than a page of it, and the database is not kept for a client that
+ * reads slowly.
  */
-async function fileOf(
+async function writeFile(
   { runner }: Pick<Open, "runner">,
   id: number,
-  order: Extract<ReportOrder, { what: "report" }>,
-): Promise<{ fd: number }> {
-  const path = join(tmpdir(), `tallygate-${crypto.randomUUID()}.csv`);
-  const fd = openSync(path, "wx+", OWN_FILE);
-  unlinkSync(path);
-  try {
-    let last: Result | null = null;
-    const now = nowOf({ asOfMs: undefined, ...order });
-    const take = (page: Result) => {
-      if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
-      appendFileSync(fd, `${last ? "" : csvHead(page)}${csvLines(page)}`);
-      last = page;
-      say({ kind: "progress", id });
-    };
-    await runner.eachPage(order.spec, now, { ...order, take });
-    if (last) appendFileSync(fd, csvTotal(last));
-    return { fd };
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
+  order: Extract<ReportOrder, { what: "report" }> & { toFile: number },
+): Promise<void> {
+  let last: Result | null = null;
+  const now = nowOf({ asOfMs: undefined, ...order });
+  const take = (page: Result) => {
+    if (!wanted.has(id)) throw new GatewayError("reports_unavailable");
+    appendFileSync(order.toFile, `${last ? "" : csvHead(page)}${csvLines(page)}`);
+    last = page;
+    say({ kind: "progress", id });
+  };
+  await runner.eachPage(order.spec, now, { ...order, take });
+  if (last) appendFileSync(order.toFile, csvTotal(last));
 }
-const OWN_FILE = 0o600;
 
 async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run, "kind">): Promise<string> {
   const now = nowOf({ asOfMs: undefined, ...order });

@@ -28,7 +28,12 @@ export function fileStream(fd: number): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream({
     async pull(controller) {
-      const { bytesRead, buffer } = await readAt(fd, Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, at);
+      const { bytesRead, buffer } = await readAt(fd, Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, at).catch(
+        (error) => {
+          closeSync(fd);
+          throw error;
+        },
+      );
       at += bytesRead;
       if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
       closeSync(fd);

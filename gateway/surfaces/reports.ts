@@ -230,8 +230,9 @@ type CsvHow = Pick<ReportQuery, "timeZone" | "asOfMs"> & { allRows?: boolean | u
 
 const csv = (deps: Heard, { id, spec, timeZone = "UTC", ...how }: Exported): Promise<Response> =>
   settledAt(deps, async (now) => {
-    const text = await deps.csv(spec, now, { timeZone, ...how });
+    // First: an open file is not kept waiting.
     await deps.exported(id);
+    const text = await deps.csv(spec, now, { timeZone, ...how });
     return new Response(text, {
       headers: {
         ...incompleteHeader(deps.whole),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readlinkSync } from "node:fs";
 import Ajv2020 from "ajv/dist/2020.js";
 import { Elysia } from "elysia";
 import { connect } from "#drizzle/database.ts";
@@ -392,6 +393,32 @@ describe("POST /v1/reports/query", () => {
     expect(text).toBe(
       "model,cost_usd,requests,floor\r\nopus,0.2001,7,true\r\nimg,0.08,1,false\r\nhaiku,0.054,4,true\r\ntotal,0.3341,12,true\r\n",
     );
+  });
+
+  test("a file of all rows that is not answered is closed", async () => {
+    const open = () =>
+      readdirSync("/proc/self/fd").filter((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`).includes("/tallygate-");
+        } catch {
+          return false;
+        }
+      });
+    const asked = { body: { spec: SPEC, all_rows: true } };
+    const refused = { exported: () => Promise.reject(new GatewayError("store_unavailable")) };
+    expect((await call("/v1/reports/query?format=csv", { ...asked, deps: refused })).status).toBe(503);
+    const leaving = new AbortController();
+    const reportWriterThatIsLeft: ReportsDeps["reportWriter"] = {
+      ...writer,
+      file: async (spec, now, how) => {
+        const made = writer.file(spec, now, { ...how, signal: leaving.signal });
+        leaving.abort();
+        return await made;
+      },
+    };
+    const left = { reportWriter: reportWriterThatIsLeft };
+    expect((await call("/v1/reports/query?format=csv", { ...asked, deps: left })).status).toBe(503);
+    expect(open()).toEqual([]);
   });
 
   test.each<[unknown, string]>([

@@ -31,11 +31,14 @@ export type ReportReading = Pick<ReportQuery, "timeZone" | "asOfMs"> & {
 /** Where reports are read from: the database itself, or a replica of it; records also from ClickHouse, if there is one. */
 export type ReportPlaces = { url: string; mainUrl: string; clickhouseUrl?: string | null };
 
-/** A text to make: a whole payload, a query, or one checked spec in a form; `nowMs` is the end of ranges that have none. */
+/**
+ * A text to make: a whole payload, a query, or one checked spec in a form; `nowMs` is the end of ranges that have none. `toFile`: to be
+ * written to this file, open in this process.
+ */
 export type ReportOrder = { nowMs: number; complete: boolean } & (
   | { what: "payload"; asked: PayloadRequest; gzip: boolean }
   | ({ what: "query"; gzip: boolean } & Omit<ReportQuery, "complete">)
-  | ({ what: "report"; spec: Spec; format: Format; toFile?: true } & ReportReading)
+  | ({ what: "report"; spec: Spec; format: Format; toFile?: number } & ReportReading)
 );
 
 /** Messages to the thread, as JSON: passing objects takes the event loop several times as long. */
@@ -52,8 +55,8 @@ export type Failure = { type: ErrorType; message?: string; inside?: string };
 /** The requested reports, as text or compressed. */
 export type Made = string | Uint8Array<ArrayBuffer>;
 
-/** `complete`: it has all calls that had ended when it was asked for. `fd`: it is a file, open in this process. */
-export type MadeReport = { made: Made | { fd: number }; complete: boolean };
+/** `complete`: it has all calls that had ended when it was asked for. What was written to a file is empty. */
+export type MadeReport = { made: Made; complete: boolean };
 
 /** Messages from the thread. Texts cross threads a hundred times faster than objects. */
 export type ReportAnswer =

@@ -1,3 +1,6 @@
+import { closeSync, openSync, unlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
@@ -136,9 +139,18 @@ const told = ({ made, complete }: MadeReport, { incomplete }: Making) => {
   return made;
 };
 
-function textIn(made: MadeReport["made"]): Made {
-  if (typeof made === "object" && "fd" in made) throw new GatewayError("internal");
-  return made;
+/** A new file without a name, which only this process can read, once it is written; closed if `write` fails. */
+async function fileOf(write: (fd: number) => Promise<unknown>): Promise<number> {
+  const path = join(tmpdir(), `tallygate-${crypto.randomUUID()}.csv`);
+  const fd = openSync(path, "wx+", 0o600);
+  unlinkSync(path);
+  try {
+    await write(fd);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
 }
 
 const plain = { what: "report", byOwner: false, timeZone: "UTC", complete: true } as const;
@@ -167,7 +179,7 @@ export function reportWriter(
       if (!closing) log.error({ code }, "the report thread ended; the next report restarts it");
     },
   };
-  const kept = answersByVersion<{ made: Made; complete: boolean }>(clock);
+  const kept = answersByVersion<MadeReport>(clock);
   const whole = async (order: ReportOrder, signal: AbortSignal | undefined): Promise<MadeReport> => {
     const isCopied = copies === null || (await copies.caughtUp());
     const tooSoon = thread === null && clock.monotonicMs() - diedAtMs < RESTART_MS;
@@ -184,29 +196,26 @@ export function reportWriter(
       if (typeof made !== "string") throw new GatewayError("internal");
       return made;
     },
-    async file(spec, now, { signal, incomplete = () => undefined, ...of }) {
-      const order = { ...plain, spec, ...of, nowMs: now.getTime(), format: "csv", toFile: true } as const;
-      const made = await make(order, { signal, incomplete });
-      if (typeof made !== "object" || !("fd" in made)) throw new GatewayError("internal");
-      return made.fd;
-    },
+    file: (spec, now, { signal, incomplete = () => undefined, ...of }) =>
+      fileOf(async (toFile) => {
+        const order = { ...plain, spec, ...of, nowMs: now.getTime(), format: "csv", toFile } as const;
+        await make(order, { signal, incomplete });
+        if (signal?.aborted) throw new GatewayError("reports_unavailable");
+      }),
     writeAll: async (asked, now, { gzip, ...how }) =>
-      textIn(await make({ what: "payload", asked, gzip, nowMs: now.getTime(), complete: true }, how)),
+      await make({ what: "payload", asked, gzip, nowMs: now.getTime(), complete: true }, how),
     async answer(asked, now, { gzip, ...how }) {
       const order = { what: "query", gzip, nowMs: now.getTime(), ...asked } as const;
-      if (!version || !asked.complete) return textIn(await make(order, how));
+      if (!version || !asked.complete) return await make(order, how);
       // An answer that begins later is as of then, for all who share it.
       const askedMs = clock.monotonicMs();
       const nowMs = () => order.nowMs + Math.round(clock.monotonicMs() - askedMs);
       const question = {
         key: JSON.stringify([asked, gzip]),
         version: () => version(asked.scope),
-        make: async (signal: AbortSignal) => {
-          const { made, complete } = await whole({ ...order, nowMs: nowMs() }, signal);
-          return { made: textIn(made), complete };
-        },
+        make: (signal: AbortSignal) => whole({ ...order, nowMs: nowMs() }, signal),
       };
-      return textIn(told(await kept.ask(question, how.signal), how));
+      return told(await kept.ask(question, how.signal), how);
     },
     async close() {
       closing = true;
