@@ -88,9 +88,12 @@ async function inClickHouse(
       ? LEVELS[spec.source]
       : null;
   const isTooEarly = spec.source === "requests" && row?.["sums"] && reachesTo(Number(row["sums"]));
-  if (summed === null || isTooEarly) return isDropped ? null : { published: null };
   const hoursAlone = needsHours(spec, timeZone);
-  const buckets = bucketsOf(await records(publishedQuery({ orgId, periods }, summed, hoursAlone)));
+  const buckets =
+    summed === null || isTooEarly
+      ? null
+      : bucketsOf(await records(publishedQuery({ orgId, periods }, summed, hoursAlone)));
+  if (buckets === null) return isDropped ? null : { published: null };
   const published = { buckets, droppedMs: spec.source === "requests" ? droppedMs : null, hoursAlone };
   return all.every((period) => coverIn(period, published) !== null) ? { published } : null;
 }

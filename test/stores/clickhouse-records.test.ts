@@ -340,7 +340,8 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
         ${n % 2 ? "files" : null}, 'read', ${100 * n}, ${n})
       on conflict (org_id, origin, external_id) do update set started_at = excluded.started_at, status = excluded.status`;
     for (const n of [1, 2, 3, 4]) await note(n, `2026-02-01T0${n}:30:00Z`, "pending");
-    const { stop } = copying({ ...systemClock, now: () => new Date(Date.now() + 600_000) });
+    const later = { ...systemClock, now: () => new Date(Date.now() + 600_000) };
+    const { stop } = copying(later);
     const untilSummed = async () => {
       await copied();
       const open = "select 1 from summed final where not ready and level like 'tool%'";
@@ -385,6 +386,45 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     expect(
       await calls({ dimensions: ["day"], filters: { tool: ["read"], server: ["files", "(none)"] } }),
     ).toMatchObject({ calls: 2 });
+    await stop();
+    // An earlier release makes no sums of tools' calls, and copies, moves and deletes some beside a release that does.
+    for (const table of ["sums", "summed"]) await client.command({ query: `truncate table ${table}` });
+    expect(await calls()).toMatchObject({ calls: 2 });
+    const checked = async (expected: object) => {
+      const { stop } = copying(later);
+      const published = `select toString(at) as at, sum(records) as n from sums where level = 'tool hour'
+        and (at, gen) in (select at, gen from summed final where level = 'tool hour' and ready) group by at order by at`;
+      await until(async () => Bun.deepEquals(await all(client, published), expected));
+      await untilSummed();
+      await stop();
+    };
+    const others = ["2026-01-31 23:00:00", "2026-02-01 01:00:00"].map((at) => ({ at, n: "1" }));
+    await checked([...others, { at: "2026-02-01 05:00:00", n: "1" }]);
+    expect(await calls()).toMatchObject({ calls: 2, ok: 1 });
+    const copiedUnseen = async (query: string) => {
+      await sql`delete from clickhouse_marks`;
+      await client.command({ query });
+    };
+    const copyOf = (replaced: string) => `insert into tool_calls
+      select * replace (${replaced}, toUInt64(toUnixTimestamp64Micro(now64(6))) as version) from tool_calls final where external_id = 'call-3'`;
+    await note(3, "2026-02-01T07:10:00Z", "ok");
+    await copiedUnseen(copyOf("'ok' as status, toDateTime64('2026-02-01 07:10:00', 3, 'UTC') as started_at"));
+    await checked([...others, { at: "2026-02-01 07:00:00", n: "1" }]);
+    expect(await calls()).toMatchObject({ calls: 2, ok: 2 });
+    await note(3, "2026-02-01T07:10:00Z", "failed");
+    await copiedUnseen(copyOf("'failed' as status"));
+    // No other hour is summed up again.
+    const gens = () =>
+      all(
+        client,
+        "select gen from summed final where level = 'tool hour' and at < '2026-02-01 05:00:00' order by at",
+      );
+    const before = await gens();
+    const { stop: stopLast } = copying(later);
+    await until(async () => (await calls().catch(() => null))?.ok === 1);
+    await untilSummed();
+    await stopLast();
+    expect(await gens()).toEqual(before);
     // Answers of sums.
     await client.command({
       query: "alter table sums update records = 100 where level = 'tool day' settings mutations_sync = 2",
@@ -398,7 +438,6 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     };
     expect((await runner.run(spec, new Date("2026-02-03T00:00:00Z"))).total.current).toEqual({ calls: 200 });
     await runner.close();
-    await stop();
   });
 
   test("each column of each table is copied, and what changes is copied again", async () => {

@@ -96,12 +96,13 @@ async function sumUpSource(
 ) {
   const at = await hoursOf(client, source, orgId);
   const run = (statement: string) => client.command({ query: `${statement} settings ${SUM_SETTINGS}` });
-  const publish = (level: "hour" | "day", all: Iterable<number>, gen: string) =>
+  const publish = (level: "hour" | "day" | "all", all: Iterable<number>, gen: string) =>
     publishSums(
       client,
       orgId,
       [...all].map((atMs) => ({ level: LEVELS[source][level], atMs, gen, ready: true })),
     );
+  await publish("all", [0], "1");
   if (at.length === 0) return;
   const [hourly, daily, next] = [await nextVersion(sql), await nextVersion(sql), await nextVersion(sql)];
   await run(hoursSql(source, `(select * from ${RECORDS[source]} r where r.org_id = '${orgId}')`, hourly));

@@ -14,10 +14,13 @@ const OF_TOOLS = ["server", "tool", "client"] as const;
 const isOfTools = (name: string): boolean => OF_TOOLS.some((one) => one === name);
 export type BucketKind = By | "total" | "tools";
 
-/** Records that are summed up, with the names of their hours and days. */
+/**
+ * Records that are summed up, with the names of their hours and days, and of the one row which says that every hour with
+ * records has a bucket. Sums of another meaning need other names: then all are made anew.
+ */
 export const LEVELS = {
-  requests: { hour: "hour", day: "day" },
-  tool_calls: { hour: "tool hour", day: "tool day" },
+  requests: { hour: "hour", day: "day", all: "all" },
+  tool_calls: { hour: "tool hour", day: "tool day", all: "tool all" },
 } as const;
 export type Summed = keyof typeof LEVELS;
 export const isSummed = (source: string): source is Summed => source in LEVELS;

@@ -14,14 +14,14 @@ export type Published = { buckets: readonly Bucket[]; droppedMs: number | null; 
 
 /**
  * Where the records of a window are read: sums of whole days and hours, and single records of hours that the window cuts or
- * whose sums are void. An hour without a bucket has no records.
+ * whose sums are void. Once all hours are known, one without a bucket has no records.
  */
 export type BucketCover = { days: readonly Bucket[]; hours: readonly Bucket[]; raw: readonly Span[] };
 
 /** Asks for the buckets of the windows. Hours of a day that has sums are wanted only if the window cuts that day. */
 export function publishedQuery(
   { orgId, periods: { current, previous } }: { orgId: string; periods: Periods },
-  { hour, day }: (typeof LEVELS)[Summed],
+  { hour, day, all }: (typeof LEVELS)[Summed],
   hoursAlone: boolean,
 ): Query {
   const params = parameters(CLICKHOUSE);
@@ -36,8 +36,8 @@ export function publishedQuery(
     ? ""
     : `toStartOfDay(at, 'UTC') in (${days})
     or toStartOfDay(at, 'UTC') not in (select at from summed where org_id = ${org} and level = '${day}' and ready)`;
-  const text = `select level = '${day}' as whole, toUnixTimestamp(at) as second, gen, ready from summed
-where org_id = ${org} and (${within}) and (level = '${day}' or level = '${hour}' and (${hours || "true"}))`;
+  const text = `select level = '${all}' as known, level = '${day}' as whole, toUnixTimestamp(at) as second, gen, ready from summed
+where org_id = ${org} and (level = '${all}' or (${within}) and (level = '${day}' or level = '${hour}' and (${hours || "true"})))`;
   return { text, params: params.values };
 }
 
@@ -47,13 +47,17 @@ const hourly = ({ fromMs, toMs }: Period): Period => ({
   toMs,
 });
 
-export const bucketsOf = (rows: readonly AnswerRow[]): Bucket[] =>
-  rows.map(({ whole, second, gen, ready }) => ({
+/** Null if ClickHouse does not know all hours yet (gateway/stores/clickhouse/check-sums.ts). */
+export function bucketsOf(rows: readonly AnswerRow[]): Bucket[] | null {
+  const buckets = rows.filter(({ known }) => known !== "1");
+  if (buckets.length === rows.length) return null;
+  return buckets.map(({ whole, second, gen, ready }) => ({
     level: whole === "1" ? "day" : "hour",
     atMs: Number(second) * 1000,
     gen: gen ?? "0",
     ready: ready === "true",
   }));
+}
 
 /**
  * Null if single records were dropped that the window needs. An hour whose single records are dropped is one piece: it

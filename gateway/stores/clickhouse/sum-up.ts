@@ -16,9 +16,9 @@ const SETTLE_MS = 5 * 60_000;
 /** More changes may follow the last one. */
 const DEBOUNCE_MS = 60_000;
 
-type Level = (typeof LEVELS)[Summed]["hour" | "day"];
+type Level = (typeof LEVELS)[Summed]["hour" | "day" | "all"];
 type Published = { level: Level; atMs: number; gen: string; ready: boolean };
-const SOURCES = Object.keys(LEVELS) as Summed[];
+export const SOURCES = Object.keys(LEVELS) as Summed[];
 
 export const publishSums = (client: ClickHouseClient, orgId: string, buckets: readonly Published[]) =>
   client.insert({
