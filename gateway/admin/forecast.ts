@@ -1,6 +1,8 @@
 import { Elysia } from "elysia";
+import { within } from "#drizzle/database.ts";
 import { PERIODS, type PeriodName } from "#shared/admin/budgets.ts";
 import { Anomalies, FORECAST_SCOPES, ForecastView } from "#shared/admin/forecast.ts";
+import { errorFields } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
 import { access } from "../identity/access.ts";
 import { recordScope } from "../identity/scope.ts";
@@ -22,6 +24,8 @@ const DAYS_DEFAULT = 7;
 const DAYS_MAX = 28;
 /** Each reads the records of two days. */
 const EXPLAINED_MAX = 20;
+/** All of them together; the rest is listed without. */
+const EXPLAINING_MAX_MS = 5_000;
 
 /** `/admin/v1/forecast` and `/admin/v1/anomalies`: where a period will end, and days that cost far more than usual. */
 export const adminForecast = (deps: AdminDeps) =>
@@ -81,10 +85,17 @@ async function anomalies(deps: AdminDeps, request: Request, viewer: Viewer): Pro
     );
     const latestFirst = found.toSorted((a, b) => (a.day === b.day ? b.usd - a.usd : a.day < b.day ? 1 : -1));
     const data: Anomalies["data"] = [];
+    const untilMs = deps.clock.monotonicMs() + EXPLAINING_MAX_MS;
     for (const { kind, name, day, usd, usualUsd } of latestFirst) {
       const known = { kind, name, day, usd: cents(usd), usual_usd: cents(usualUsd) };
-      const why = data.length < EXPLAINED_MAX ? await whyUnusual(deps.database, known) : null;
-      data.push({ ...known, rate_mix_volume: why });
+      const leftMs = untilMs - deps.clock.monotonicMs();
+      const isExplained = data.length < EXPLAINED_MAX && leftMs > 0;
+      const why = isExplained ? within(leftMs, whyUnusual(deps.database, known)) : null;
+      const unexplained = (error: unknown) => {
+        deps.log.warn(errorFields(error), "an unusual day is not explained");
+        return null;
+      };
+      data.push({ ...known, rate_mix_volume: (await why?.catch(unexplained)) ?? null });
     }
     return { from, data };
   });

@@ -17,6 +17,7 @@ import { doneVendor, priceCent } from "#test/limits/cent-vendor.ts";
 import { callOnce } from "#test/limits/world.ts";
 import { seed } from "#test/reports/world.ts";
 import { keptLog } from "#test/support/github-app.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 // Alerts, with real receivers of every protocol on loopback. The model `gpt-cent` costs a cent a call.
@@ -337,6 +338,17 @@ describe("what is found besides", () => {
         },
       },
     ]);
+    // A day is listed also where what moved its cost cannot be read.
+    await gateway.sql.begin(async (tx) => {
+      await tx`lock table requests in access exclusive mode`;
+      const listed = gateway.admin<{ data: object[] }>("GET", "/anomalies");
+      await until(async () => {
+        const cancelled = await tx`select pg_cancel_backend(pid) from pg_locks
+          where relation = 'requests'::regclass and not granted and mode = 'AccessShareLock'`;
+        return cancelled.length > 0;
+      });
+      expect((await listed).data).toMatchObject([{ name: "steady", rate_mix_volume: null }]);
+    });
   });
 
   test("a provider that fails more than usual, until it has been well for an hour", async () => {
