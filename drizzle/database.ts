@@ -26,11 +26,12 @@ export type PoolOptions = {
 };
 
 /**
- * Two clients over one address. `sql` is plain postgres.js (dates are `Date`, numerics strings); `db` is drizzle,
- * which has a client of its own because it replaces the serialisers of the client that it is given.
+ * Clients over one address. `sql` is plain postgres.js (dates are `Date`, numerics strings), `long` the same for statements that may
+ * take as long as a report; `db` is drizzle, which has a client of its own because it replaces the serialisers of the client that it is given.
  */
 export type Database = {
   sql: postgres.Sql;
+  long: postgres.Sql;
   db: PostgresJsDatabase;
   /** Waits for running statements at most `timeoutSeconds` (default 5), then cuts them off. */
   close(timeoutSeconds?: number): Promise<void>;
@@ -39,14 +40,18 @@ export type Database = {
 /** A transaction of the `db` client. */
 export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
 
+const LONG = { max: 2, statementTimeoutMs: 60_000 };
+
 export function openDatabase(url: string, options: PoolOptions): Database {
   const sql = connect(url, options);
   const orm = connect(url, options);
+  const long = connect(url, { ...options, ...LONG, keepsIdle: false });
   return {
     sql,
+    long,
     db: drizzle(orm),
     close: async (timeoutSeconds = 5) => {
-      await Promise.all([sql.end({ timeout: timeoutSeconds }), orm.end({ timeout: timeoutSeconds })]);
+      await Promise.all([sql, orm, long].map((client) => client.end({ timeout: timeoutSeconds })));
     },
   };
 }

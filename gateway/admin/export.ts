@@ -17,6 +17,8 @@ import { RECORD_QUERY, readRecordQuery, viewOf } from "./requests.ts";
 
 const docs = adminRoute("export");
 const DATA = ["records", "focus"] as const;
+/** Of the first rows: FOCUS rows need all calls of a commitment. */
+const FIRST_MAX_MS = 180_000;
 
 /** `/admin/v1/export`: everything that there is, as one file that is made while it is read. */
 export const adminExport = (deps: AdminDeps) =>
@@ -29,7 +31,7 @@ export const adminExport = (deps: AdminDeps) =>
         data === "focus"
           ? await focusOf(deps, rest)
           : recordsOf(deps, readRecordQuery(rest), recordScope(viewer));
-      const body = await withStoreErrors(() => exportStream(file, format));
+      const body = await withStoreErrors(() => exportStream(file, format), FIRST_MAX_MS);
       await audited(deps.database, origin, (_, audit) => audit({ action: "data.exported", subject: data }));
       const day = deps.clock.now().toISOString().slice(0, 10);
       return new Response(body, {

@@ -89,21 +89,30 @@ const SPREAD: Pick<Spec, "source" | "measures"> = {
   measures: ["billed_cost_usd", "effective_cost_usd"],
 };
 
-/** FOCUS rows of a span, a day (UTC) at a time: no more than one day is held. */
+type Long = Pick<Database, "long">;
+
+const ask = async <Row extends object>({ long }: Long, { text, params }: Query) =>
+  long.unsafe<Row[]>(
+    text,
+    params.map((param) => (typeof param === "string" ? param : [...param])),
+  );
+
+/** The factors of all rows of a span. */
+export const focusSpread = (database: Long, current: Span): Promise<Spread> =>
+  spreadFor((query) => ask(database, query), {
+    ...{ orgId: DEFAULT_ORG, spec: SPREAD, periods: { current, previous: null } },
+  });
+
+/** FOCUS rows of a span, a day (UTC) at a time: no more than one day is held. `known`: the factors, if they are known. */
 export async function* focusRows(
-  { sql }: Pick<Database, "sql">,
+  database: Long,
   { fromMs, toMs }: Span,
+  known?: Spread,
 ): AsyncGenerator<FocusRow[]> {
-  const ask = async <Row extends object>({ text, params }: Query) =>
-    sql.unsafe<Row[]>(
-      text,
-      params.map((param) => (typeof param === "string" ? param : [...param])),
-    );
-  const periods = { current: { fromMs, toMs }, previous: null };
-  const spread = await spreadFor(ask, { orgId: DEFAULT_ORG, spec: SPREAD, periods });
+  const spread = known ?? (await focusSpread(database, { fromMs, toMs }));
   for (let at = fromMs; at < toMs; at = Math.floor(at / DAY_MS) * DAY_MS + DAY_MS) {
     const end = Math.min(Math.floor(at / DAY_MS) * DAY_MS + DAY_MS, toMs);
-    const rows = await ask<Charge>(charges({ fromMs: at, toMs: end }, spread));
+    const rows = await ask<Charge>(database, charges({ fromMs: at, toMs: end }, spread));
     if (rows.length > 0) yield [...rows].map((row) => focusRow(row, at));
   }
 }

@@ -7,11 +7,12 @@ import { exportDestinations } from "#drizzle/schema/exports.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import type { Spread } from "../reports/spread.ts";
 import type { Sealer } from "../stores/seal.ts";
 import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
 import { encoded } from "./encode.ts";
 import { FOCUS_EXPORT } from "./focus-columns.ts";
-import { focusRows, requireKept } from "./focus-rows.ts";
+import { focusRows, focusSpread, requireKept } from "./focus-rows.ts";
 
 export type ExportDestinationRow = typeof exportDestinations.$inferSelect;
 export type UploadDeps = { database: Database; sealer: Sealer; reach: OutboundFetch; clock: Clock; log: Log };
@@ -48,17 +49,21 @@ export async function uploadDay(deps: UploadDeps): Promise<boolean> {
 async function uploaded(deps: UploadDeps, { row, assertHeld }: Lease<ExportDestinationRow>, todayMs: number) {
   const dayMs = Date.parse(row.doneUntil);
   const isLatest = dayMs + DAY_MS >= todayMs;
-  for (let back = isLatest ? REVISED_DAYS : 0; back >= 0; back -= 1) {
+  const days = isLatest ? REVISED_DAYS : 0;
+  const spread = await focusSpread(deps.database, { fromMs: dayMs - days * DAY_MS, toMs: dayMs + DAY_MS });
+  for (let back = days; back >= 0; back -= 1) {
     assertHeld();
-    await putDay(deps, row, dayMs - back * DAY_MS);
+    await putDay(deps, row, { fromMs: dayMs - back * DAY_MS, spread });
   }
   return { doneUntil: new Date(dayMs + DAY_MS).toISOString() };
 }
 
-async function putDay(deps: UploadDeps, row: ExportDestinationRow, fromMs: number): Promise<void> {
+type Day = { fromMs: number; spread: Spread };
+
+async function putDay(deps: UploadDeps, row: ExportDestinationRow, { fromMs, spread }: Day): Promise<void> {
   const span = { fromMs, toMs: fromMs + DAY_MS };
   await requireKept(deps.database, span, "day");
-  const file = { columns: FOCUS_EXPORT, rows: focusRows(deps.database, span) };
+  const file = { columns: FOCUS_EXPORT, rows: focusRows(deps.database, span, spread) };
   const body = Buffer.concat(await Array.fromAsync(encoded(file, row.format)));
   const url = signedAddress(deps.sealer, row, new Date(fromMs).toISOString().slice(0, 10));
   const response = await deps.reach(

@@ -36,16 +36,21 @@ export async function spreadFor(
   };
 }
 
+/** Where the earlier one begins; 0: with the first record. */
+function startOf({ current, previous }: Periods): number {
+  const starts = [current.fromMs, previous?.fromMs].flatMap((ms) => ms ?? []);
+  return starts.length === 0 ? 0 : Math.min(...starts);
+}
+
 /** What calls of a day are billed, taxes and credits included, for each dollar metered; null while an amount has no rate. */
-function billedQuery(orgId: string, { current, previous }: Periods): Query {
+function billedQuery(orgId: string, periods: Periods): Query {
   const params = parameters();
   const org = params.add(orgId, "text");
   const kinds = Object.entries(VENDOR_KINDS).map(
     ([vendor, names]) => `when '${vendor}' then array[${names.map((name) => `'${name}'`)}]::text[]`,
   );
-  const starts = [current.fromMs, previous?.fromMs].flatMap((ms) => ms ?? []);
-  const from = params.instant(starts.length === 0 ? 0 : Math.min(...starts));
-  const to = params.instant(current.toMs);
+  const from = params.instant(startOf(periods));
+  const to = params.instant(periods.current.toMs);
   const text = `with a as (
     select v.name, v.time_zone, v.keys, coalesce(v.providers, array(select p.name from providers p
       where p.org_id = v.org_id and p.kind = any(case v.vendor ${kinds.join(" ")} end))) as providers
@@ -71,14 +76,16 @@ function billedQuery(orgId: string, { current, previous }: Periods): Query {
   return { text, params: params.values };
 }
 
-/** What covered calls cost by what was paid for them, for each dollar of their cost. */
-function paidQuery(orgId: string): Query {
+/** What covered calls cost by what was paid for them, for each dollar of their cost. A commitment of these periods is read as a whole. */
+function paidQuery(orgId: string, periods: Periods): Query {
   const params = parameters();
   const org = params.add(orgId, "text");
+  const from = `date_trunc('day', ${params.instant(startOf(periods))} at time zone 'UTC') at time zone 'UTC'`;
+  const to = params.instant(periods.current.toMs);
   const text = `with c as (
     select *, coalesce(worth_usd, case kind when 'credit' then amount_usd end) as worth,
       least(1, extract(epoch from now() - effective_from) / extract(epoch from effective_to - effective_from)) as elapsed
-    from commitments where org_id = ${org} and effective_from < now()
+    from commitments where org_id = ${org} and effective_from < now() and effective_from < ${to} and effective_to > ${from}
   ), u as (
     select c.id, q.provider, coalesce(q.response_model, q.model) as model, (q.started_at at time zone 'UTC')::date as day,
       sum(q.cost_usd) as usd

@@ -2,7 +2,7 @@ import { within } from "#drizzle/database.ts";
 import { codeOf } from "#shared/error-code.ts";
 import { GatewayError } from "../errors.ts";
 
-/** An administrator's page or change that takes longer is given up. */
+/** An administrator's page or change that takes longer is given up, unless it says how long it may take. */
 const DEADLINE_MS = 10_000;
 
 /** SQLSTATE classes and codes, and codes of postgres.js and the system, that mean: not now, but perhaps later. */
@@ -18,9 +18,9 @@ const READ_ONLY_TEXT =
  * @throws GatewayError store_unavailable (unavailable, overloaded or too slow), conflict (a name is taken), invalid_request (a
  * text that cannot be stored), internal (anything else; its cause has no values of the query).
  */
-export async function withStoreErrors<T>(work: () => PromiseLike<T>): Promise<T> {
+export async function withStoreErrors<T>(work: () => PromiseLike<T>, ms = DEADLINE_MS): Promise<T> {
   try {
-    return await within(DEADLINE_MS, work());
+    return await within(ms, work());
   } catch (error) {
     throw error instanceof GatewayError ? error : meaningOf(error);
   }

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, spyOn, test } from "bun:test";
 import { createHash, createHmac } from "node:crypto";
 import { connect } from "#drizzle/database.ts";
 import { uploadDay } from "#gateway/export/upload-days.ts";
@@ -93,7 +93,11 @@ beforeAll(async () => {
 test("each day that is over is one object, signed, and the days before the latest are written again", async () => {
   expect((await put()).status).toBe(200);
   expect([await round(), [...objects.keys()]]).toEqual([true, ["PUT /costs/focus/focus-2026-11-06.csv"]]);
+  const asked = spyOn(it.database.long, "unsafe");
   expect(await round()).toBe(true);
+  // What takes long is asked once for all days.
+  expect(asked.mock.calls.filter(([text]) => text.includes("from commitments"))).toHaveLength(1);
+  asked.mockRestore();
   expect([...objects.keys()].sort()).toEqual(
     ["02", "03", "04", "05", "06", "07"].map((day) => `PUT /costs/focus/focus-2026-11-${day}.csv`),
   );
