@@ -44,6 +44,8 @@ export type MessageHandler = {
   refuse(error: unknown): Promise<void>;
   /** Whether something runs that no message asked for. */
   isBusy?(): boolean;
+  /** Resolves once a message may run. Until then its bytes are counted as those of bodies that are read. */
+  ready?(): Promise<void> | undefined;
   left(): void;
 };
 
@@ -64,10 +66,19 @@ export function clientSocket(deps: ClientSocketDeps, { name, addresses, detail, 
     if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") throw refused;
     if (open.count >= OPEN_MAX || deps.lifecycle.stopping) throw new GatewayError("overloaded");
     const { connection, events } = connected(deps, request);
-    const handler = await connect(connection, request, caller);
-    if (!deps.listener.server?.upgrade(request, { data: events(handler, open) })) {
+    const giveBack = () => {
+      open.count -= 1;
+    };
+    // The handshake with a vendor takes time, in which others come.
+    open.count += 1;
+    try {
+      const handler = await connect(connection, request, caller);
+      if (deps.listener.server?.upgrade(request, { data: events(handler, giveBack) })) return;
       handler.left();
       throw refused;
+    } catch (error) {
+      giveBack();
+      throw error;
     }
   };
   const app = keyed(deps, name);
@@ -104,7 +115,12 @@ function connected(deps: ClientSocketDeps, request: Request) {
   const gone = new AbortController();
   const opened = Promise.withResolvers<Socket>();
   let socket: Socket | null = null;
-  let drained = Promise.withResolvers<void>();
+  /** Of all messages that wait. */
+  let drained: PromiseWithResolvers<void> | null = null;
+  const drain = () => {
+    drained?.resolve();
+    drained = null;
+  };
   const all = Object.fromEntries([...request.headers].filter(([name]) => !OF_HANDSHAKE.test(name)));
   const connection: ClientConnection = {
     deps,
@@ -114,19 +130,18 @@ function connected(deps: ClientSocketDeps, request: Request) {
     async put(text) {
       socket ??= await opened.promise;
       if (gone.signal.aborted || socket.send(text) !== -1) return;
-      drained = Promise.withResolvers();
+      drained ??= Promise.withResolvers();
       await drained.promise;
     },
     close: (code) => void opened.promise.then((socket) => socket.close(code)),
     terminate: () => void opened.promise.then((socket) => socket.terminate()),
   };
-  const events = (handler: MessageHandler, connections: { count: number }): SocketEvents => {
+  const events = (handler: MessageHandler, closed: () => void): SocketEvents => {
     const turns = lanes();
     const isIdle = () => turns.count() === 0 && handler.isBusy?.() !== true;
     let timer: ReturnType<typeof setInterval> | undefined;
     return {
       open(socket) {
-        connections.count += 1;
         opened.resolve(socket);
         timer = setInterval(endsWhenIdle(deps, socket, isIdle), LOOK_MS);
         timer.unref();
@@ -138,6 +153,7 @@ function connected(deps: ClientSocketDeps, request: Request) {
           hold.take(message.length);
           const { lane, run } = handler.read(message);
           turns.take(lane, async () => {
+            await handler.ready?.();
             // From now on it is counted as the call's.
             hold.release();
             if (!gone.signal.aborted) await run();
@@ -147,12 +163,12 @@ function connected(deps: ClientSocketDeps, request: Request) {
           void handler.refuse(error);
         }
       },
-      drain: () => drained.resolve(),
+      drain,
       close() {
-        connections.count -= 1;
+        closed();
         clearInterval(timer);
         gone.abort();
-        drained.resolve();
+        drain();
         handler.left();
       },
     };

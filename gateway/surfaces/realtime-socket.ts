@@ -40,11 +40,11 @@ export function realtimeSocket(deps: ClientSocketDeps) {
 
 function aroundGateway(): never {
   const sentence =
-    "Client secrets and calls (WebRTC, SIP) would go past the gateway. Connect by WebSocket to `/v1/realtime?model=` with a client key.";
+    "Client secrets and calls (WebRTC, SIP) would bypass the gateway. Connect by WebSocket to `/v1/realtime?model=` with a client key.";
   throw new GatewayError("invalid_request", sentence);
 }
 
-/** Messages that run or wait: those with sound are many, and pass at once. */
+/** Messages that run or wait: those with sound are many, and wait only for those before them. */
 const WAITING_MAX = 1000;
 /** They add no text and begin no response. */
 const PLAIN =
@@ -100,8 +100,9 @@ async function connect(
       };
       return { lane: "", run };
     },
-    refuse: (error) => refuse(it, error),
+    refuse: (error) => refuse({ ...it, refused: null }, error),
     isBusy: () => it.session?.isBusy() === true,
+    ready: () => it.session?.ready(),
     left: () => it.session?.leave(),
   };
 }
@@ -110,6 +111,8 @@ type Making = {
   surface: "realtime" | "realtime.session";
   body?: JsonBody;
   model?: string | null;
+  /** The id of the message that asks for it. */
+  eventId?: string | null;
   send(sending: SocketSending): Response | Promise<Response>;
 };
 
@@ -139,7 +142,7 @@ async function made(it: Connected, { surface, body = NOTHING, model = null, send
 const told = (it: Connected, making: Making): Promise<boolean> =>
   made(it, making).then(
     () => true,
-    (error) => refuse(it, error).then(() => false),
+    (error) => refuse({ ...it, refused: making.eventId ?? null }, error).then(() => false),
   );
 
 /** Policy violation (RFC 6455). */
@@ -168,6 +171,7 @@ function sessionOf(it: Connected, socket: Bun.WebSocket): RealtimeSession {
     },
     settings: (changed) => Object.assign(it.settings, settingsIn(changed)),
     begun: (id, answer) => void own({ send: () => answer }, () => it.session?.cancel(id)),
+    transcribes: () => it.settings.transcriber !== null,
     transcribed: (event) => void own({ model: it.settings.transcriber, send: () => Response.json(event) }),
     ended: () => void sending.then(() => it.close(1000)),
   });
@@ -181,10 +185,11 @@ function respond(it: Connected, { sent, text }: Message): Promise<void> {
   const response = memberValue(sent, "response");
   const limit = (isJson(response) ? response["max_output_tokens"] : null) ?? it.settings.outputMax;
   const body = scanJson(splice(sent, { add: { max_output_tokens: limit } }), CALL);
+  const eventId = stringMember(sent, "event_id");
   void told(it, {
-    ...{ surface: "realtime", body },
+    ...{ surface: "realtime", body, eventId },
     async send({ signal }) {
-      const answer = it.session?.ask(text, stringMember(sent, "event_id"), signal);
+      const answer = it.session?.ask(text, eventId, signal);
       asked.resolve();
       return (await answer) ?? Response.error();
     },
@@ -202,7 +207,8 @@ async function judge(it: Connected, { sent, text }: Message): Promise<void> {
     it.session?.send(text);
     return Response.json({});
   };
-  await told(it, { surface: "realtime.session", body, send });
+  const eventId = stringMember(sent, "event_id");
+  await told(it, { surface: "realtime.session", body, eventId, send });
 }
 
 /** In the form of now, or that of the beta. */

@@ -60,7 +60,8 @@ export async function respond(it: SocketConnection, asked: ResponseAsked): Promi
   }
 }
 
-type Refusing = ClientConnection & Partial<Pick<SocketConnection, "memory">>;
+/** `refused`: the id of the message, where errors have ids as realtime events do. */
+type Refusing = ClientConnection & Partial<Pick<SocketConnection, "memory">> & { refused?: string | null };
 
 /** Sends an error as an event. */
 export async function refuse(it: Refusing, error: unknown, asked?: ResponseAsked): Promise<void> {
@@ -166,12 +167,16 @@ const withLane = (text: string, lane: string | null): string =>
   lane === null ? text : `{"stream_id":${JSON.stringify(lane)},${text.slice(1)}`;
 
 /** An answer that is an error, in OpenAI's form for WebSockets, with the code at which clients send the whole conversation. */
-async function errorEvent(answer: Response, { memory }: Refusing, asked?: ResponseAsked): Promise<string> {
+async function errorEvent(answer: Response, it: Refusing, asked?: ResponseAsked): Promise<string> {
+  const { memory, refused } = it;
   const unread = { type: "server_error", code: null, message: "The provider refused the call.", param: null };
   const error = objectMember(objectIn(await answer.text()), "error") ?? unread;
   const { status, headers } = answer;
   const previous = asked && memberValue(asked.body, "previous_response_id");
   const isLost = status === 400 && typeof previous === "string" && memory?.find(previous) === null;
   const coded = isLost && REFERS.test(String(error["message"])) ? { ...error, code: NOT_FOUND } : error;
-  return JSON.stringify({ type: "error", status, error: coded, headers: Object.fromEntries(headers) });
+  const event = { type: "error", status, error: coded, headers: Object.fromEntries(headers) };
+  if (refused === undefined) return JSON.stringify(event);
+  const event_id = `event_${newId().replaceAll("-", "")}`;
+  return JSON.stringify({ ...event, event_id, error: { ...coded, event_id: refused } });
 }

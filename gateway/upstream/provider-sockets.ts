@@ -8,7 +8,7 @@ import type { OpenSocket } from "./outbound-socket.ts";
 import { type SocketAnswer, socketAnswer } from "./socket-answer.ts";
 
 /** `WebSocket.OPEN`. */
-const OPEN = 1;
+export const OPEN = 1;
 /** WebSockets of one client's connection to providers, which keep its last responses only as long as these are open. */
 export type ProviderSockets = {
   /** Sends a response's request and gives its events as those of HTTP; null: the provider takes no WebSocket. */

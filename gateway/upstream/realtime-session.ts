@@ -1,5 +1,7 @@
 import { type Json, objectIn, objectMember, textIn } from "../translate/exact-json.ts";
+import { DRAIN } from "./drain.ts";
 import { ProviderFailure } from "./failures.ts";
+import { OPEN } from "./provider-sockets.ts";
 import { type SocketAnswer, socketAnswer } from "./socket-answer.ts";
 
 type SessionEvents = {
@@ -9,6 +11,8 @@ type SessionEvents = {
   settings(session: Json): void;
   /** The provider began a response by itself: it heard the end of a turn. */
   begun(id: string, answer: Promise<Response>): void;
+  /** Whether what it hears is transcribed. */
+  transcribes(): boolean;
   /** It transcribed what it heard, which it bills besides. */
   transcribed(event: Json): void;
   ended(): void;
@@ -17,7 +21,13 @@ type SessionEvents = {
 /** A response that was asked for and has not begun; `eventId`: by which an error names the message. */
 type Asked = { eventId: string | null; answer: SocketAnswer };
 
-const TRANSCRIBED = "conversation.item.input_audio_transcription.completed";
+const COMMITTED = "input_audio_buffer.committed";
+const TRANSCRIPTION = /^conversation\.item\.input_audio_transcription\.(completed|failed)$/;
+/** What OpenAI answers to a `response.create` while a response runs. */
+const ONE_RUNS = "conversation_already_has_active_response";
+/** Bytes that wait for a provider that reads slower than its client writes. */
+const UNREAD_MAX = 1024 * 1024;
+const LOOK_MS = 20;
 const SETTINGS = /^session\.(?:created|updated)$/;
 
 /** Of the response that an event belongs to. */
@@ -46,9 +56,12 @@ function responses() {
       answer?.end();
       running.delete(id);
     },
-    refuse(error: Json | null, text: string): void {
-      const eventId = textIn(objectMember(error, "error"), "event_id");
-      const at = asked.findIndex((it) => it.eventId === eventId);
+    /** An error that names no message is another's, unless only a `response.create` can have it. */
+    refuse(error: Json, text: string): void {
+      const facts = objectMember(error, "error");
+      const eventId = textIn(facts, "event_id");
+      const isOurs = eventId !== null || textIn(facts, "code") === ONE_RUNS;
+      const at = isOurs ? asked.findIndex((it) => it.eventId === eventId) : -1;
       if (at >= 0) asked.splice(at, 1)[0]?.answer.put(text, error);
     },
     fail(): void {
@@ -59,12 +72,42 @@ function responses() {
   };
 }
 
+/** What is to be transcribed, which takes time and is billed when it is done. */
+function transcriptions(on: Pick<SessionEvents, "transcribes" | "transcribed">) {
+  const items = new Set<string>();
+  return {
+    items,
+    /** The item, if its transcription is awaited from now on. */
+    take(type: string, event: Json): string | null {
+      const item = textIn(event, "item_id") ?? "";
+      const isAwaited = type === COMMITTED && on.transcribes();
+      if (isAwaited) items.add(item);
+      const [, end] = TRANSCRIPTION.exec(type) ?? [];
+      if (end) items.delete(item);
+      if (end === "completed") on.transcribed(event);
+      return isAwaited ? item : null;
+    },
+  };
+}
+
+async function read(socket: Bun.WebSocket, isOver: () => boolean): Promise<void> {
+  while (!isOver() && socket.readyState === OPEN && socket.bufferedAmount > UNREAD_MAX) {
+    await Bun.sleep(LOOK_MS);
+  }
+}
+
 export type RealtimeSession = ReturnType<typeof realtimeSession>;
 
-/** A provider's WebSocket of one realtime session: its responses are told apart, so that each can be metered as an answer. */
-export function realtimeSession(socket: Bun.WebSocket, on: SessionEvents) {
+/**
+ * A provider's WebSocket of one realtime session: its responses are told apart, so that each can be metered as an answer.
+ * `waitMs`: how long a transcription, and once the client has left anything, is waited for.
+ */
+export function realtimeSession(socket: Bun.WebSocket, on: SessionEvents, waitMs: number = DRAIN.msMax) {
   const all = responses();
+  const heard = transcriptions(on);
   let hasLeft = false;
+  const isBusy = () => all.isBusy() || heard.items.size > 0;
+  const closeIfDone = () => void (hasLeft && !isBusy() && socket.close());
   const cancel = (id: string) =>
     void socket.send(JSON.stringify({ type: "response.cancel", response_id: id }));
   function begin(id: string): void {
@@ -78,7 +121,8 @@ export function realtimeSession(socket: Bun.WebSocket, on: SessionEvents) {
     if (type === "error") all.refuse(event, text);
     if (type === "response.created") begin(id);
     all.take(id, text, type === "response.done");
-    if (type === TRANSCRIBED) on.transcribed(event);
+    const item = heard.take(type, event);
+    if (item !== null) setTimeout(() => heard.items.delete(item) && closeIfDone(), waitMs).unref();
     if (SETTINGS.test(type)) on.settings(objectMember(event, "session") ?? {});
   }
 
@@ -86,33 +130,39 @@ export function realtimeSession(socket: Bun.WebSocket, on: SessionEvents) {
     const text = String(data);
     on.event(text);
     handle(objectIn(text) ?? {}, text);
-    if (hasLeft && !all.isBusy()) socket.close();
+    closeIfDone();
   };
   socket.onerror = () => socket.terminate();
   socket.onclose = () => {
     all.fail();
+    heard.items.clear();
     on.ended();
   };
   return {
-    isBusy: all.isBusy,
+    isBusy,
+    /** Resolves once the provider has read most of what was sent, or there is no one left to wait. */
+    ready: () => read(socket, () => hasLeft),
     cancel,
     send: (text: string) => void socket.send(text),
     /** Asks for a response. */
-    ask(text: string, eventId: string | null, signal: AbortSignal): Promise<Response> {
+    async ask(text: string, eventId: string | null, signal: AbortSignal): Promise<Response> {
+      if (hasLeft || socket.readyState !== OPEN) throw new ProviderFailure("reset");
       const it: Asked = { eventId, answer: socketAnswer() };
       all.asked.push(it);
       signal.addEventListener("abort", () => {
         const at = all.asked.indexOf(it);
         if (at >= 0) all.asked.splice(at, 1)[0]?.answer.fail(new ProviderFailure("timeout_first_byte"));
+        closeIfDone();
       });
       socket.send(text);
-      return it.answer.answer;
+      return await it.answer.answer;
     },
-    /** The client has left: what runs is cancelled, and its end awaited for its usage. */
+    /** The client has left: what runs is cancelled, and its end awaited for its usage, but not for long. */
     leave() {
       hasLeft = true;
       for (const id of all.running.keys()) cancel(id);
-      if (!all.isBusy()) socket.close();
+      setTimeout(() => socket.terminate(), waitMs).unref();
+      closeIfDone();
     },
   };
 }

@@ -1,11 +1,19 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { connect as connectTo } from "node:net";
+import {
+  type AddressInfo,
+  connect as connectTo,
+  createServer as createPlainServer,
+  type Socket,
+} from "node:net";
 import { join } from "node:path";
 import { createServer } from "node:tls";
 import OpenAI, { AzureOpenAI } from "openai";
 import { OpenAIRealtimeWS } from "openai/realtime/ws";
 import type { RealtimeClientEvent } from "openai/resources/realtime/realtime";
+import { createOutboundSocket } from "#gateway/upstream/outbound-socket.ts";
+import { realtimeSession } from "#gateway/upstream/realtime-session.ts";
 import { newId } from "#shared/ids.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { until } from "#test/support/until.ts";
@@ -32,8 +40,13 @@ const vendor = {
   /** Whether handshakes are taken, and how long a response takes. */
   served: true,
   delayMs: 0,
+  /** How long until a response begins, and until a transcription is there. */
+  beginMs: 0,
+  transcribeMs: 0,
 };
 let made = 0;
+/** Sound that has a long answer. */
+const LOUD = "bG91ZA==";
 
 type Kept = {
   session: Record<string, unknown> & { audio?: { input?: { transcription?: object } } };
@@ -86,25 +99,38 @@ async function answerTo(socket: Bun.ServerWebSocket<Kept>, text: string) {
         event_id: message.event_id,
       },
     });
+  if (message.response?.tool_choice === "active")
+    return put(socket, {
+      type: "error",
+      error: { code: "conversation_already_has_active_response", message: "No.", event_id: null },
+    });
   if (message.type === "response.create") await respond(socket);
+  if (message.type === "input_audio_buffer.commit")
+    put(socket, { type: "error", error: { code: "input_audio_buffer_commit_empty", event_id: null } });
+  if (message.type === "input_audio_buffer.append" && message.audio === LOUD)
+    for (let part = 0; part < 40; part += 1) {
+      put(socket, { type: "response.output_audio.delta", delta: "A".repeat(1 << 20) });
+      await Bun.sleep(5);
+    }
   // The end of a turn.
   if (message.type === "input_audio_buffer.append" && message.audio === "c3RvcA==") {
     put(socket, { type: "input_audio_buffer.committed", item_id: "item_spoken" });
     const { transcription } = socket.data.session.audio?.input ?? {};
-    if (transcription)
-      put(socket, {
-        type: "conversation.item.input_audio_transcription.completed",
-        ...{ item_id: "item_spoken", content_index: 0, transcript: "Weather?" },
-        usage: {
-          ...{ type: "tokens", total_tokens: 110, input_tokens: 100, output_tokens: 10 },
-          input_token_details: { text_tokens: 0, audio_tokens: 100 },
-        },
-      });
+    const transcribed = {
+      type: "conversation.item.input_audio_transcription.completed",
+      ...{ item_id: "item_spoken", content_index: 0, transcript: "Weather?" },
+      usage: {
+        ...{ type: "tokens", total_tokens: 110, input_tokens: 100, output_tokens: 10 },
+        input_token_details: { text_tokens: 0, audio_tokens: 100 },
+      },
+    };
+    if (transcription) setTimeout(() => put(socket, transcribed), vendor.transcribeMs);
     await respond(socket);
   }
 }
 
 async function respond(socket: Bun.ServerWebSocket<Kept>) {
+  if (vendor.beginMs > 0) await Bun.sleep(vendor.beginMs);
   made += 1;
   const id = `resp_${made}`;
   const common = { response_id: id, item_id: `item_${made}`, output_index: 0, content_index: 0 };
@@ -146,6 +172,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   Object.assign(vendor, { handshakes: [], messages: [], sent: [], served: true, delayMs: 0 });
+  Object.assign(vendor, { beginMs: 0, transcribeMs: 0 });
 });
 
 type Connecting = { secret?: string; model?: string; headers?: Record<string, string>; azure?: boolean };
@@ -260,6 +287,131 @@ test("an error of the vendor's passes, and is the response's record", async () =
   await it.first("response.done");
 });
 
+test("an error of another message leaves a response that has not begun yet alone", async () => {
+  vendor.beginMs = 200;
+  const it = await connect();
+  it.send({ type: "response.create" });
+  it.send({ type: "input_audio_buffer.commit" });
+  await it.first("error");
+  await it.first("response.done");
+  expect(await gateway.records(it.session)).toMatchObject([RECORDED]);
+});
+
+test("a response that the vendor refuses since one runs is recorded, though its error names no message", async () => {
+  const it = await connect();
+  it.send({ type: "response.create", response: { tool_choice: "active" as never } });
+  await it.first("error");
+  expect(await gateway.records(it.session)).toMatchObject([{ state: "upstream_error" }]);
+});
+
+test("a transcription that comes after the client has left is recorded", async () => {
+  vendor.transcribeMs = 300;
+  const it = await connect();
+  const input = { transcription: { model: "gpt-4o-transcribe" } };
+  it.send({ type: "session.update", session: { type: "realtime", audio: { input } } });
+  await it.first("session.updated");
+  it.send(spoken);
+  await it.first("response.done");
+  it.realtime.close();
+  const records = await gateway.records(it.session, 2);
+  expect(records.map(({ model }) => model).toSorted()).toEqual(["gpt-4o-transcribe", MODEL]);
+});
+
+test("a client that reads nothing for a while gets every event, also if some are the gateway's own", async () => {
+  const client = connectTo(Number(new URL(gateway.url).port), "127.0.0.1");
+  atEnd(() => void client.destroy());
+  const send = (text: string) =>
+    client.write(Buffer.concat([Buffer.from([0x81, 0x80 + text.length, 0, 0, 0, 0]), Buffer.from(text)]));
+  const upgrade = "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13";
+  const key = `sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nauthorization: Bearer ${gateway.secret}`;
+  client.write(`GET /v1/realtime?model=${MODEL} HTTP/1.1\r\nhost: gateway\r\n${upgrade}\r\n${key}\r\n\r\n`);
+  await new Promise((resolve) => client.once("data", resolve));
+  client.pause();
+  send(JSON.stringify({ type: "input_audio_buffer.append", audio: LOUD }));
+  for (let count = 0; count < 4; count += 1) {
+    await Bun.sleep(200);
+    send("{");
+  }
+  await Bun.sleep(50);
+  let got = 0;
+  client.on("data", ({ length }) => {
+    got += length;
+  });
+  client.resume();
+  await until(() => got > 40 * (1 << 20));
+});
+
+describe("the provider's side", () => {
+  const nothing = () => undefined;
+  /** A session with a provider's socket of which the test has the other end, which answers nothing by itself. */
+  async function session(waitMs?: number) {
+    const far = Promise.withResolvers<Socket>();
+    const provider = createPlainServer((socket) => {
+      socket.on("error", nothing).once("data", (head) => {
+        const key = /sec-websocket-key: (.*)\r/i.exec(String(head))?.[1];
+        const accepted = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`);
+        const upgraded = "HTTP/1.1 101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n";
+        socket.write(`${upgraded}sec-websocket-accept: ${accepted.digest("base64")}\r\n\r\n`);
+        socket.pause();
+        far.resolve(socket);
+      });
+    });
+    await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
+    atEnd(() => void provider.close());
+    const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+    const guard = {
+      resolveOrigin: async () => [{ origin: url, host: "model.test", serverName: "model.test" }],
+    };
+    const open = createOutboundSocket(guard as never);
+    const signal = new AbortController().signal;
+    const socket = await open({ url, allowPrivateNetwork: true, headers: {}, signal });
+    if (!socket) throw new Error("not connected");
+    const ended = Promise.withResolvers<void>();
+    const on = { event: nothing, settings: nothing, begun: nothing, transcribed: nothing };
+    const events = { ...on, transcribes: () => false, ended: ended.resolve };
+    return {
+      it: realtimeSession(socket, events, waitMs),
+      socket,
+      far: await far.promise,
+      ended: ended.promise,
+    };
+  }
+
+  test("is closed once a response that had not begun when the client left is given up", async () => {
+    const { it, far, socket } = await session();
+    const call = new AbortController();
+    const asked = it.ask('{"type":"response.create"}', null, call.signal).catch(() => "given up");
+    it.leave();
+    expect(socket.readyState).toBe(1);
+    call.abort();
+    expect(await asked).toBe("given up");
+    await until(() => socket.readyState >= 2);
+    far.destroy();
+  });
+
+  test("is ended some time after the client left, though its response never ends", async () => {
+    const { it, ended } = await session(50);
+    const asked = it.ask('{"type":"response.create"}', null, new AbortController().signal);
+    it.leave();
+    await ended;
+    expect(await asked.catch(() => "failed")).toBe("failed");
+  });
+
+  test("takes no more while it reads nothing of what was sent", async () => {
+    const { it, far } = await session();
+    let isReady = false;
+    for (let count = 0; count < 16; count += 1) it.send("A".repeat(1 << 20));
+    const ready = it.ready().then(() => {
+      isReady = true;
+    });
+    await Bun.sleep(100);
+    expect(isReady).toBe(false);
+    far.resume();
+    await ready;
+    far.destroy();
+  });
+});
+
 describe("is refused", () => {
   const key = (body: object) =>
     gateway.admin<{ secret: string; id: string }>("POST", "/keys", { name: newId(), ...body });
@@ -286,7 +438,7 @@ describe("is refused", () => {
     expect([plain.status, plain.headers.get("upgrade")]).toEqual([426, "websocket"]);
   });
 
-  test("what would go past the gateway, in a sentence", async () => {
+  test("what would bypass the gateway, in a sentence", async () => {
     const openai = new OpenAI({ apiKey: gateway.secret, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
     const asked = openai.realtime.clientSecrets.create({ session: { type: "realtime", model: MODEL } });
     expect(await asked.catch(({ status: code, message }) => [code, message])).toEqual([
@@ -299,10 +451,13 @@ describe("is refused", () => {
     const rule = { match: { pattern: "launch code" }, mode: "enforce", action: "soft_deny" };
     await gateway.admin("PUT", "/guardrails/codes", rule);
     const it = await connect();
-    it.send(says("the launch code"));
-    expect((await it.first("error")).error).toMatchObject({ type: "guardrail_blocked" });
+    it.send({ ...says("the launch code"), event_id: "mine" });
+    expect(await it.first("error")).toMatchObject({
+      event_id: expect.stringMatching(/^event_\w+$/),
+      error: { type: "guardrail_blocked", event_id: "mine" },
+    });
     it.send({ type: "response.create", response: { instructions: "Say the launch code." } });
-    await it.first("error", 2);
+    expect((await it.first("error", 2)).error).toMatchObject({ event_id: null });
     await gateway.admin("DELETE", "/guardrails/codes");
     expect(vendor.messages).toEqual([]);
     expect(await gateway.records(it.session)).toMatchObject([
