@@ -3,7 +3,7 @@ import type postgres from "postgres";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { LEVELS, type Summed } from "../../reports/buckets/columns.ts";
 import { nextVersion } from "./marks.ts";
-import { publishSums, SOURCES, voidHours } from "./sum-up.ts";
+import { publishSums, SUMMED_SOURCES, voidHours } from "./sum-up.ts";
 
 type Stores = { sql: postgres.Sql; client: ClickHouseClient };
 
@@ -28,8 +28,8 @@ function staleHours(source: Summed): string {
  * Has every hour summed up again whose sums lack what ClickHouse has: an earlier release, whose gateways may run beside this
  * one, writes rows without voiding sums that it does not know. From then on, reports read sums.
  */
-export async function checkSums({ sql, client }: Stores): Promise<void> {
-  for (const source of SOURCES) {
+export async function checkPublishedSums({ sql, client }: Stores): Promise<void> {
+  for (const source of SUMMED_SOURCES) {
     const answer = await client.query({ query: staleHours(source), format: "JSONEachRow" });
     const hours = (await answer.json<{ second: number }>()).map(({ second }) => second * 1000);
     await sql.begin(async (tx) => {
@@ -48,7 +48,9 @@ export async function checkSums({ sql, client }: Stores): Promise<void> {
 
 /** Whether that was done since this release came to the database. */
 export async function isChecked(client: ClickHouseClient): Promise<boolean> {
-  const levels = SOURCES.map((source) => `'${LEVELS[source].all}'`);
+  const levels = SUMMED_SOURCES.map((source) => `'${LEVELS[source].all}'`);
   const query = `select distinct level from summed where org_id = '${DEFAULT_ORG}' and level in (${levels})`;
-  return (await (await client.query({ query, format: "JSONEachRow" })).json()).length === SOURCES.length;
+  return (
+    (await (await client.query({ query, format: "JSONEachRow" })).json()).length === SUMMED_SOURCES.length
+  );
 }

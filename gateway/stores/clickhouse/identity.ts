@@ -2,7 +2,7 @@ import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import type postgres from "postgres";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { beginMarking } from "./begin.ts";
-import { checkSums, isChecked } from "./check-sums.ts";
+import { checkPublishedSums, isChecked } from "./check-sums.ts";
 import { openClickHouse } from "./client.ts";
 import { onCluster, type Place } from "./cluster.ts";
 import { ALL_TABLES, createTables } from "./schema.ts";
@@ -73,7 +73,7 @@ export async function prepare({ sql, client, place }: Stores): Promise<string[]>
   });
   const unmoved = await beginMarking(sql);
   // If that fails, reports read single records until the next look, and rows are copied all the same.
-  if (!(await isChecked(client))) await checkSums({ sql, client }).catch(() => undefined);
+  if (!(await isChecked(client))) await checkPublishedSums({ sql, client }).catch(() => undefined);
   return unmoved;
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { LEVELS } from "../../reports/buckets/columns.ts";
-import { checkSums } from "./check-sums.ts";
+import { checkPublishedSums } from "./check-sums.ts";
 import { openClickHouse } from "./client.ts";
 import { onCluster, storedIn } from "./cluster.ts";
 import type { Copies } from "./copies.ts";
@@ -78,7 +78,7 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
     const [state] = await sql<{ dropped: Date | null }[]>`
       select raw_from as dropped from rollup_state where org_id = ${DEFAULT_ORG}`;
     if (state?.dropped) await expireCopies(client, { ...place.clickhouse, dropped: state.dropped });
-    await checkSums(stores);
+    await checkPublishedSums(stores);
   }
 
   /** One round; true: more is marked than it takes. Records that keep coming must not keep it from counting and expiring. */

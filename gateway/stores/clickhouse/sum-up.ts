@@ -18,7 +18,7 @@ const DEBOUNCE_MS = 60_000;
 
 type Level = (typeof LEVELS)[Summed]["hour" | "day" | "all"];
 type Published = { level: Level; atMs: number; gen: string; ready: boolean };
-export const SOURCES = Object.keys(LEVELS) as Summed[];
+export const SUMMED_SOURCES = Object.keys(LEVELS) as Summed[];
 
 export const publishSums = (client: ClickHouseClient, orgId: string, buckets: readonly Published[]) =>
   client.insert({
@@ -143,7 +143,7 @@ export async function sumUp(
       from clickhouse_state where org_id = ${DEFAULT_ORG} for update skip locked`;
     if (!state) return false;
     const due = { now, droppedMs: state.dropped?.getTime() ?? null, next: () => next(tx) };
-    for (const source of SOURCES) if (await sumUpDay(client, source, due)) return true;
+    for (const source of SUMMED_SOURCES) if (await sumUpDay(client, source, due)) return true;
     return false;
   });
 }
