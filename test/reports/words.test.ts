@@ -330,7 +330,7 @@ test("a word that sums do not know reads single records, and says so where these
     expect(await rolled.run(asked, NOW)).toEqual(await runner.run(asked, NOW));
     const byQuarter = specOf({ dimensions: ["quarter"], filters: { quarter: ["2026-Q3"] } });
     expect(await rolled.run(byQuarter, NOW)).toEqual(await runner.run(byQuarter, NOW));
-    await sql`update rollup_state set raw_from = '2026-09-01'`;
+    await sql`update rollup_state set raw_from = '2026-09-01', hours_to = '2026-09-01'`;
     expect(rolled.run(asked, NOW)).rejects.toThrow("provider: is computed from single records");
     const kept = { ...asked, range: "7d" as const };
     expect((await rolled.run(kept, NOW)).rows.map(({ groups }) => groups)).toEqual([

@@ -93,7 +93,7 @@ describe.each(["Europe/Berlin", "America/Los_Angeles", "Asia/Kolkata", "Pacific/
 
 test("a zone off the whole hour is refused once single records are dropped, and other zones are not", async () => {
   const sql = testSql(database.url);
-  await sql`update rollup_state set raw_from = '2026-11-01T00:00:00Z'`;
+  await sql`update rollup_state set raw_from = '2026-11-01T00:00:00Z', hours_to = '2026-11-01T00:00:00Z'`;
   const run = (timeZone: string, over: Partial<Spec> = {}) =>
     runners.rolled.run({ ...SPEC, ...over }, NOW, { timeZone }).then(
       ({ rows }) => rows.length > 0,
