@@ -82,7 +82,7 @@ from (
 export const FORGET_HOURS =
   "delete from rollup_hours where org_id = $1::text and hour >= $2::timestamptz and hour < $3::timestamptz";
 
-/** The cells of the hours from $2 to before $3, of which there are none; returns the number of records. */
+/** Inserts the cells of the hours from $2 to before $3, which must have no cells yet; returns the number of records. */
 export const ROLL_HOURS = `
 with made as (${hourCells("r.started_at >= $2::timestamptz and r.started_at < $3::timestamptz")} returning records)
 select coalesce(sum(records), 0)::int as records from made`;

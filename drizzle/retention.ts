@@ -90,7 +90,7 @@ async function houseStrays(client: postgres.Sql, cutoff: string): Promise<void> 
   }
 }
 
-/** Makes the cells of hours of one day of the months that go, where there are none; whether there may be another such day. */
+/** Inserts missing hour cells of one day in the months that are dropped; true if another day may follow. */
 const keepHours = (client: postgres.Sql, cutoff: string): Promise<boolean> =>
   client.begin(async (sql) => {
     const [state] = await sql<{ org: string; day: string | null; next: string | null }[]>`

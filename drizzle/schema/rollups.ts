@@ -152,7 +152,7 @@ export const rollupSums = pgTable(
     /** Of all in all alone, as the next one. */
     firstSessionAt: instant("first_session_at"),
     firstTagAt: instant("first_tag_at"),
-    /** Who made them, as numbers of `rollup_people`; null: nobody did, or persons are not counted by this dimension. */
+    /** Who made them, as numbers of `rollup_people`; null: no person did, or persons are not counted by this dimension. */
     people: bits("people"),
   },
   // Rows with the same words share an entry; a number in each, as a primary key needs, would take ten times the room.

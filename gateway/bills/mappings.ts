@@ -83,7 +83,7 @@ export type BillFormat = keyof typeof MAPPINGS;
 export type Services = { columns: readonly string[]; words: RegExp };
 
 /**
- * Bills of a cloud have all its services. A row of another one than models is no part of the comparison; one without these
+ * Bills of a cloud have all its services. Rows of services other than models are left out of the comparison; one without these
  * columns is.
  */
 export const SERVICES: Readonly<Partial<Record<BillFormat, Services>>> = {

@@ -53,7 +53,7 @@ export type ListDiff = { provider: string; entry: ModelInfo; before: ModelInfo["
 
 /**
  * Compares the public list's file with the current list, for some of its providers. Models that the file lacks (`missing`, as
- * `provider/model`, or `provider/*` for all) keep their prices, and what has not the form of a model is left out. Null: it is no list.
+ * `provider/model`, or `provider/*` for all) keep their prices, and what has not the form of a model is left out. Null: not a list.
  */
 export function listDiff(
   file: unknown,

@@ -22,7 +22,7 @@ export type Answers = {
   budgets?: RowBudgets | null | undefined;
 };
 
-/** The budget of a row, as it is set now. `isWhole`: the row has all that counts in it. Null: there is none. */
+/** The budget of a row, as it is set now. `isWhole`: the row contains every call that counts in it. Null: the row has no budget. */
 export type BudgetOf = (groups: readonly string[]) => { usd: Exact; isWhole: boolean } | null;
 /** In either window. */
 export type RowBudgets = { current: BudgetOf; previous: BudgetOf };

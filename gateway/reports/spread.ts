@@ -121,7 +121,7 @@ export function spreadSql({ engine, spec, spread }: Asked, params: Parameters) {
   };
 }
 
-/** The factors of a call `q`, of which `billed` is null where there is no bill, and the tables to join to it. */
+/** The factors of a call `q` (`billed` is null without a bill), and the tables to join to it. */
 export function factorSql({ engine, spread }: { engine: Engine; spread: Spread }, params: Parameters) {
   // ClickHouse names columns that two tables have by their table.
   const table = (rows: readonly AnswerRow[], names: readonly string[]) =>

@@ -92,7 +92,7 @@ export async function costAnomalies(db: Db, from: string): Promise<NamedAnomaly[
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 
-/** What moved the cost of an unusual day since a week before, by the prices of single records; null: there are none. */
+/** What moved the cost of an unusual day since a week before, by the prices of single records; null without single records. */
 export async function whyUnusual(
   { sql: one }: Pick<Database, "sql">,
   { kind, name, day }: Pick<NamedAnomaly, "kind" | "name" | "day">,

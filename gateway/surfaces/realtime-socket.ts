@@ -154,7 +154,7 @@ const EVENTS_MAX = 64 * 1024 * 1024;
 function sessionOf(it: Connected, socket: Bun.WebSocket): RealtimeSession {
   let sending = Promise.resolve();
   let waiting = 0;
-  /** What the provider does by itself. If it is refused, it would go on, so the connection ends. */
+  /** A response that the provider begins by itself. It would continue after a refusal, so the connection is closed. */
   const own = async (making: Pick<Making, "send" | "model">, stop?: () => void) => {
     if (await told(it, { surface: "realtime", ...making })) return;
     stop?.();

@@ -27,7 +27,7 @@ function nameCalledTools(prompt: Prompt): void {
   prompt.toolChoice = { value: { kind: "none" }, at: at.at };
 }
 
-/** Some servers count the ids of calls anew in each answer; Anthropic refuses an id that comes twice. A result is of the latest call. */
+/** Some servers restart the ids of calls in each answer; Anthropic refuses a repeated id. A result is of the latest call. */
 function tellCallsApart({ turns }: Prompt): void {
   const latest = new Map<string, { id: string; count: number }>();
   for (const part of turns.flatMap(({ parts }) => parts)) {

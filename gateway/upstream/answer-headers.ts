@@ -20,7 +20,7 @@ export const toldHeaders = (call: Pick<Call, "id" | "headers" | "closed">): Head
   ...ownHeaders(call).cost?.(),
 });
 
-/** Such an answer with these headers; a stream tells no cost. */
+/** Such an answer with these headers; a stream has no cost header. */
 export function withTold(answer: Response, call: Call): Response {
   const headers = call.streamed ? { [CALL_ID_HEADER]: call.id } : toldHeaders(call);
   for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);

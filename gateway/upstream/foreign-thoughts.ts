@@ -25,7 +25,7 @@ export function withoutForeignThoughts(attempt: Attempt, call: Call): Call | nul
   return { ...call, body: scanJson(jsonBytes({ ...rest, messages: kept })) };
 }
 
-/** A call as it may be sent once more, where the refusal says this. */
+/** The call to resend after a refusal that allows it. */
 type Mended = { said: RegExp; call: Call };
 
 /** What Google, Moonshot and DeepSeek say of a call without the thoughts that they want back, or with another vendor's. */

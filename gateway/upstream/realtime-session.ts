@@ -140,7 +140,7 @@ export function realtimeSession(socket: Bun.WebSocket, on: SessionEvents, waitMs
   };
   return {
     isBusy,
-    /** Resolves once the provider has read most of what was sent, or there is no one left to wait. */
+    /** Resolves once the provider has read most of what was sent, or the client has left. */
     ready: () => read(socket, () => hasLeft),
     cancel,
     send: (text: string) => void socket.send(text),

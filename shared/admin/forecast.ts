@@ -39,7 +39,7 @@ export const Anomalies = closed({
           }),
         ),
         description:
-          "What moved the cost since a week before. Null: single records of these days are not kept, or there are none; and after the first 20.",
+          "What moved the cost since a week before. Null: single records of these days are missing or no longer kept, and for anomalies after the first 20.",
       },
     }),
   ),

@@ -18,7 +18,7 @@ const whose = ({ kind, owner, on }: BudgetView): string =>
     key: owner === null ? "key of a service account" : `key of ${owner}`,
   })[kind];
 
-/** Budgets with what is used of them, in bars that can be compared. `renews`: with the day on which each begins anew. */
+/** Budgets with what is used of them, in bars that can be compared. `renews`: also shows the day on which each one renews. */
 export function BudgetRows({
   budgets,
   renews = false,

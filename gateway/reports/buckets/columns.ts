@@ -16,7 +16,7 @@ export type BucketKind = By | "total" | "tools";
 
 /**
  * Records that are summed up, with the names of their hours and days, and of the one row which says that every hour with
- * records has a bucket. Sums of another meaning need other names: then all are made anew.
+ * records has a bucket. If the meaning of a sum changes, give it another name, so that all are rebuilt.
  */
 export const LEVELS = {
   requests: { hour: "hour", day: "day", all: "all" },
@@ -25,7 +25,7 @@ export const LEVELS = {
 export type Summed = keyof typeof LEVELS;
 export const isSummed = (source: string): source is Summed => source in LEVELS;
 
-/** The kind of sums in which records of a source are grouped by these dimensions and chosen by those; null: there is none. */
+/** The kind of sums that has these dimensions and filters of a source; null: no kind has them. */
 export function kindBy(
   source: Summed,
   grouped: readonly DimensionName[],

@@ -57,7 +57,7 @@ export function sumRows(
   return from === null ? null : { from, figures, columns };
 }
 
-/** The rows of sums by one dimension that make up a section, with these columns; null where there are none. */
+/** The rows of sums by one dimension that make up a section, with these columns; null if no sums exist. */
 function rowsOf(context: Context, section: Section, wanted: readonly string[]): string | null {
   const { ask, params, scope, kind } = context;
   if (!hasSums(context)) return null;

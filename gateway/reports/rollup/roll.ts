@@ -16,7 +16,7 @@ import {
 
 const sums = SUM_NAMES.join(", ");
 
-/** What tells cells of a day apart, whatever the model and the route. */
+/** Identifies a cell within a day, regardless of model and route. */
 const SESSION_KEYS = KEY_COLUMNS.filter((key) => key !== "model" && key !== "route");
 
 /**
@@ -79,7 +79,7 @@ const GRAINS = {
   day: { at: "date_trunc('day', r.hour, 'UTC')", scope: "o.scope", scopes: SCOPE_ROWS },
 } as const;
 
-/** The sums of the hours, or of the whole day, from $2 to before $3, of which there are none. */
+/** Inserts the sums of the hours, or of the whole day, from $2 to before $3, which must have no sums yet. */
 const sumsMade = (kind: Kind, grain: keyof typeof GRAINS): string => {
   const { at, scope, scopes } = GRAINS[grain];
   const value = valueSql(kind);

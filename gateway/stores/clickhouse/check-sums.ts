@@ -33,7 +33,7 @@ export async function checkPublishedSums({ sql, client }: Stores): Promise<void>
     const answer = await client.query({ query: staleHours(source), format: "JSONEachRow" });
     const hours = (await answer.json<{ second: number }>()).map(({ second }) => second * 1000);
     await sql.begin(async (tx) => {
-      // With 0, another process has begun anew, and marks all rows.
+      // At 0, another process has started over and marks all rows.
       const [begun] = await tx`
         select 1 from clickhouse_state where org_id = ${DEFAULT_ORG} and version > 0 for update`;
       if (!begun) return;

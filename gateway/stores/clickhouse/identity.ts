@@ -21,7 +21,7 @@ const FIND = `select (select toString(id) from identity final limit 1) as id,
   (select count() from system.tables where database = currentDatabase()
     and name in ('${ALL_TABLES.join("', '")}')) as tables`;
 
-/** Asks Postgres for the identity of the database to which every row is copied; no row: there is none yet. */
+/** Asks Postgres for the identity of the database to which every row is copied; no row: not assigned yet. */
 export const WHOLE = `select database_id::text as id from clickhouse_state where org_id = '${DEFAULT_ORG}' and compared_at is not null`;
 
 /** The identity of the database; null if it has none, or if a table with copies is missing. */

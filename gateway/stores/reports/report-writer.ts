@@ -40,7 +40,7 @@ export type ReportWriter = {
    * has ended or is ending.
    */
   write(spec: Spec, now: Date, how: Writing): Promise<string>;
-  /** The CSV of every row, as an open file that whoever asks closes. @throws GatewayError as `write` does */
+  /** The CSV of every row, as an open file that the caller closes. @throws GatewayError as `write` does */
   file(spec: Spec, now: Date, how: Omit<Writing, "format">): Promise<number>;
   /**
    * A complete payload as text: it is passed on once, which costs the event loop as much as one report. The thread checks
