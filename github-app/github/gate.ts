@@ -16,7 +16,7 @@ type Passing = { isWrite: boolean; resource: Resource };
 
 export type GateOptions = {
   clock: Clock;
-  /** Between two writes, in milliseconds. */
+  /** From the answer to a write until the next write, in milliseconds. */
   writeMs: number;
   /** Called when GitHub asked to wait, with the end of the wait. */
   closed?: (untilMs: number) => void;
@@ -26,9 +26,9 @@ export type GateOptions = {
 export const CALLS_AT_ONCE = 8;
 
 /**
- * At most eight calls at once (fewer where the limit has fewer left), writes `writeMs` apart, and none at all while
- * GitHub asks to wait: its refusal closes the gate for the calls in the queue too, and so does the answer that used up
- * the limit.
+ * At most eight calls at once (fewer where the limit has fewer left), writes one at a time and `writeMs` apart, and none
+ * at all while GitHub asks to wait: its refusal closes the gate for the calls in the queue too, and so does the answer
+ * that used up the limit.
  */
 export function createGate({ clock, writeMs, closed }: GateOptions): Gate {
   const budget = createBudget();
@@ -37,6 +37,8 @@ export function createGate({ clock, writeMs, closed }: GateOptions): Gate {
   let closing = new AbortController();
   let untilMs = Number.NEGATIVE_INFINITY;
   let nextWriteMs = Number.NEGATIVE_INFINITY;
+  /** Settles when the last write that asked for its turn is answered or refused. */
+  let lastWrite: Promise<unknown> = Promise.resolve();
 
   const nowMs = () => clock.now().getTime();
   const waitMs = () => Math.max(0, untilMs - nowMs());
@@ -49,30 +51,37 @@ export function createGate({ clock, writeMs, closed }: GateOptions): Gate {
     closing = new AbortController();
     nextWriteMs = Number.NEGATIVE_INFINITY;
   };
-  const turnToWrite = async () => {
-    const now = clock.monotonicMs();
-    const at = Math.max(now, nextWriteMs);
-    nextWriteMs = at + writeMs;
-    if (at > now) await pause(at - now, closing.signal);
+  const send = async ({ isWrite, resource }: Passing, call: () => Promise<Response>) => {
+    if (waitMs() > 0 || !(await queue.enter(resource, room))) return refusal(waitMs());
+    try {
+      const answer = await call().finally(() => {
+        if (isWrite) nextWriteMs = clock.monotonicMs() + writeMs;
+      });
+      budget.note(resource, answer);
+      const asked = await waitMsOfAnswer(answer, clock.now());
+      if (asked === null) return answer;
+      closeUntil(nowMs() + asked);
+      closed?.(nowMs() + asked);
+      return answer;
+    } finally {
+      queue.leave(room);
+    }
+  };
+  const inTurn = (sent: () => Promise<Response>) => {
+    const turn = lastWrite.then(async () => {
+      const leftMs = nextWriteMs - clock.monotonicMs();
+      if (leftMs > 0) await pause(leftMs, closing.signal);
+      return await sent();
+    });
+    lastWrite = turn.catch(() => undefined);
+    return turn;
   };
   return {
     waitMs,
     closeUntil,
-    pass: async ({ isWrite, resource }, call) => {
+    pass: async (of, call) => {
       if (waitMs() > 0) return refusal(waitMs());
-      if (isWrite) await turnToWrite();
-      if (waitMs() > 0 || !(await queue.enter(resource, room))) return refusal(waitMs());
-      try {
-        const answer = await call();
-        budget.note(resource, answer);
-        const asked = await waitMsOfAnswer(answer, clock.now());
-        if (asked === null) return answer;
-        closeUntil(nowMs() + asked);
-        closed?.(nowMs() + asked);
-        return answer;
-      } finally {
-        queue.leave(room);
-      }
+      return await (of.isWrite ? inTurn(() => send(of, call)) : send(of, call));
     },
   };
 }

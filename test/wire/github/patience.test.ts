@@ -220,5 +220,6 @@ test("writes come one at a time, as far apart as GitHub asks", async () => {
   await until(() => it.github.world.checkRuns.length === 5);
   const times = it.github.patience.writes.get(`installation ${it.installation.id}`) ?? [];
   const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
-  expect(Math.min(...gaps)).toBeGreaterThan(150);
+  // A write waits from the answer before it, so the gap between arrivals cannot shrink; a timer may be a millisecond early.
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(199);
 });
