@@ -1,5 +1,5 @@
-import { bigint, boolean, date, index, pgTable, primaryKey, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { bytes, callerColumns, exact, instant, json, label, org } from "./columns.ts";
+import { bigint, boolean, date, index, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { bytes, callerColumns, exact, instant, json, label, orgTable } from "./columns.ts";
 import type { PriceSnapshot } from "./records.ts";
 
 /**
@@ -24,55 +24,47 @@ export const POINT_KINDS = [
 export type PointKind = (typeof POINT_KINDS)[number];
 
 /** Points of metrics that agents export. No column can contain text of a prompt or an answer. */
-export const agentPoints = pgTable(
-  "agent_points",
-  {
-    orgId: org(),
-    /** SHA-256 over key, attributes, metric, start and end: a point that is resent maps to the same row. */
-    hash: bytes("hash").notNull(),
-    keyId: uuid("key_id").notNull(),
-    ...callerColumns,
-    session: label("session"),
-    client: label("client").notNull(),
+export const agentPoints = orgTable("agent_points", {
+  /** SHA-256 over key, attributes, metric, start and end: a point that is resent maps to the same row. */
+  hash: bytes("hash").notNull(),
+  keyId: uuid("key_id").notNull(),
+  ...callerColumns,
+  session: label("session"),
+  client: label("client").notNull(),
 
-    metric: label("metric").notNull(),
-    kind: label("kind").$type<PointKind>().notNull(),
-    tokens: bigint("tokens", { mode: "number" }),
-    /** Operations whose duration the point sums up. */
-    operations: bigint("operations", { mode: "number" }),
-    durationSeconds: exact("duration_seconds"),
-    /** The agent's own figures: USD, sessions, seconds of activity. Reports do not use them. */
-    reported: exact("reported"),
+  metric: label("metric").notNull(),
+  kind: label("kind").$type<PointKind>().notNull(),
+  tokens: bigint("tokens", { mode: "number" }),
+  /** Operations whose duration the point sums up. */
+  operations: bigint("operations", { mode: "number" }),
+  durationSeconds: exact("duration_seconds"),
+  /** The agent's own figures: USD, sessions, seconds of activity. Reports do not use them. */
+  reported: exact("reported"),
 
-    model: label("model"),
-    responseModel: label("response_model"),
-    system: label("system"),
-    provider: label("provider"),
-    operation: label("operation"),
-    agent: label("agent"),
-    serverAddress: label("server_address"),
-    serverPort: label("server_port"),
-    errorType: label("error_type"),
-    sdkName: label("sdk_name"),
-    sdkLanguage: label("sdk_language"),
-    sdkVersion: label("sdk_version"),
+  model: label("model"),
+  responseModel: label("response_model"),
+  system: label("system"),
+  provider: label("provider"),
+  operation: label("operation"),
+  agent: label("agent"),
+  serverAddress: label("server_address"),
+  serverPort: label("server_port"),
+  errorType: label("error_type"),
+  sdkName: label("sdk_name"),
+  sdkLanguage: label("sdk_language"),
+  sdkVersion: label("sdk_version"),
 
-    /** List-price cost of the tokens, exact USD; null when unknown, and for points without tokens. */
-    costUsd: exact("cost_usd"),
-    /** Whether charged tokens have no known price. */
-    unpriced: boolean("unpriced").notNull(),
-    price: json<PriceSnapshot>("price"),
+  /** List-price cost of the tokens, exact USD; null when unknown, and for points without tokens. */
+  costUsd: exact("cost_usd"),
+  /** Whether charged tokens have no known price. */
+  unpriced: boolean("unpriced").notNull(),
+  price: json<PriceSnapshot>("price"),
 
-    startedAt: instant("started_at"),
-    /** The point's own time, which reports use. */
-    endedAt: instant("ended_at").notNull(),
-    receivedAt: instant("received_at").notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.orgId, table.hash] }),
-    index("agent_points_ended_at").on(table.orgId, table.endedAt),
-  ],
-);
+  startedAt: instant("started_at"),
+  /** The point's own time, which reports use. */
+  endedAt: instant("ended_at").notNull(),
+  receivedAt: instant("received_at").notNull(),
+}).keyedBy(["hash"], (table) => [index("agent_points_ended_at").on(table.orgId, table.endedAt)]);
 
 /**
  * Whether a point's cost is unknown or a lower bound: Claude Code does not report the lifetime of its cache writes, and
@@ -87,19 +79,13 @@ export type AgentPointRow = Omit<typeof agentPoints.$inferInsert, "orgId" | "has
 };
 
 /** Names of attributes and metrics that were not stored, at most 1,000 for a key and day (UTC). Never a value. */
-export const droppedNames = pgTable(
-  "dropped_names",
-  {
-    orgId: org(),
-    keyId: uuid("key_id").notNull(),
-    day: date("day").notNull(),
-    kind: label("kind").$type<"attribute" | "metric">().notNull(),
-    name: label("name").notNull(),
-    id: uuid("id").notNull(),
-    firstAt: instant("first_at").notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.orgId, table.keyId, table.day, table.kind, table.name] }),
-    uniqueIndex("dropped_names_id").on(table.orgId, table.id),
-  ],
-);
+export const droppedNames = orgTable("dropped_names", {
+  keyId: uuid("key_id").notNull(),
+  day: date("day").notNull(),
+  kind: label("kind").$type<"attribute" | "metric">().notNull(),
+  name: label("name").notNull(),
+  id: uuid("id").notNull(),
+  firstAt: instant("first_at").notNull(),
+}).keyedBy(["keyId", "day", "kind", "name"], (table) => [
+  uniqueIndex("dropped_names_id").on(table.orgId, table.id),
+]);

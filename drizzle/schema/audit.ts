@@ -1,5 +1,5 @@
-import { jsonb, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
-import { instant, label, org } from "./columns.ts";
+import { jsonb, uuid } from "drizzle-orm/pg-core";
+import { instant, label, orgTable } from "./columns.ts";
 
 /** Every action that the audit log can name. */
 export const AUDITED = [
@@ -97,26 +97,21 @@ export type AuditAction = (typeof AUDITED)[number];
 export type AuditedState = Readonly<Record<string, unknown>>;
 
 /** Who changed what, when and from where. Rows are only added, and deleted when they are 400 days old. */
-export const auditEntries = pgTable(
-  "audit_entries",
-  {
-    orgId: org(),
-    /** uuidv7: in order of time. */
-    id: uuid("id").notNull(),
-    at: instant("at").notNull(),
-    /** A person's e-mail, a token's name, `admin key`, or, for automatic changes, `first start` or `environment`. */
-    actor: label("actor").notNull(),
-    /** IP address of the caller; null for automatic changes. */
-    address: label("address"),
-    /** The `x-request-id` of the answer; null for automatic changes. */
-    requestId: uuid("request_id"),
-    action: label("action").$type<AuditAction>().notNull(),
-    /** A request's id, or the name or id of what was changed. */
-    subject: label("subject").notNull(),
-    /** Null: it did not exist. */
-    before: jsonb("before").$type<AuditedState>(),
-    /** Null: it no longer exists. */
-    after: jsonb("after").$type<AuditedState>(),
-  },
-  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
-);
+export const auditEntries = orgTable("audit_entries", {
+  /** uuidv7: in order of time. */
+  id: uuid("id").notNull(),
+  at: instant("at").notNull(),
+  /** A person's e-mail, a token's name, `admin key`, or, for automatic changes, `first start` or `environment`. */
+  actor: label("actor").notNull(),
+  /** IP address of the caller; null for automatic changes. */
+  address: label("address"),
+  /** The `x-request-id` of the answer; null for automatic changes. */
+  requestId: uuid("request_id"),
+  action: label("action").$type<AuditAction>().notNull(),
+  /** A request's id, or the name or id of what was changed. */
+  subject: label("subject").notNull(),
+  /** Null: it did not exist. */
+  before: jsonb("before").$type<AuditedState>(),
+  /** Null: it no longer exists. */
+  after: jsonb("after").$type<AuditedState>(),
+}).keyedBy(["id"]);

@@ -1,22 +1,14 @@
-import { index, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
-import { instant, label, org } from "./columns.ts";
+import { index, uuid } from "drizzle-orm/pg-core";
+import { instant, label, orgTable } from "./columns.ts";
 
 /**
  * Requests and answers on routes with body capture, encrypted. Besides `kept_answers` the only table that contains text;
  * expired rows are deleted.
  */
-export const capturedBodies = pgTable(
-  "captured_bodies",
-  {
-    orgId: org(),
-    requestId: uuid("request_id").notNull(),
-    /** AES-256-GCM, sealed with the master key and bound to the request. */
-    sealed: label("sealed").notNull(),
-    capturedAt: instant("captured_at").notNull(),
-    expiresAt: instant("expires_at").notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.orgId, table.requestId] }),
-    index("captured_bodies_expires_at").on(table.expiresAt),
-  ],
-);
+export const capturedBodies = orgTable("captured_bodies", {
+  requestId: uuid("request_id").notNull(),
+  /** AES-256-GCM, sealed with the master key and bound to the request. */
+  sealed: label("sealed").notNull(),
+  capturedAt: instant("captured_at").notNull(),
+  expiresAt: instant("expires_at").notNull(),
+}).keyedBy(["requestId"], (table) => [index("captured_bodies_expires_at").on(table.expiresAt)]);

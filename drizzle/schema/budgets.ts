@@ -1,6 +1,6 @@
-import { index, pgTable, primaryKey, smallint, uuid } from "drizzle-orm/pg-core";
+import { index, smallint, uuid } from "drizzle-orm/pg-core";
 import type { BudgetScope, PeriodName } from "#shared/admin/budgets.ts";
-import { changedColumns, exact, instant, label, org } from "./columns.ts";
+import { changedColumns, exact, instant, label, orgTable } from "./columns.ts";
 import type { KeyLimits, Unpriced } from "./keys.ts";
 
 /** The limits of a key, or of something else that calls count in. */
@@ -26,29 +26,21 @@ export type Budget = Pick<Limits, "budget_usd" | "budget_period" | "unpriced" | 
  * organisation is booked under `account` in `key_spend` while a budget names it (by triggers in the migration), and what was spent before
  * is summed up from the records of the longest period (gateway/stores/past-spend.ts).
  */
-export const budgets = pgTable(
-  "budgets",
-  {
-    orgId: org(),
-    name: label("name").notNull(),
-    kind: label("kind").$type<BudgetScope>().notNull(),
-    /** As it was given, a key by its name or its id; null: the organisation. */
-    scopeId: label("scope_id"),
-    /** Where its spend is booked. */
-    account: uuid("account").notNull(),
-    amountUsd: exact("amount_usd").notNull(),
-    period: label("period").$type<PeriodName>().notNull(),
-    mode: label("mode").$type<"hard" | "soft">().notNull(),
-    /** Per cent. */
-    thresholds: smallint("thresholds").array().notNull(),
-    unpriced: label("unpriced").$type<Unpriced>().notNull(),
-    whenAway: label("when_away").$type<"local" | "refuse">().notNull(),
-    /** Null: what was spent before it was made, or moved to its account, is not counted yet. */
-    pastSummedAt: instant("past_summed_at"),
-    ...changedColumns,
-  },
-  (table) => [
-    primaryKey({ columns: [table.orgId, table.name] }),
-    index("budgets_account").on(table.orgId, table.account),
-  ],
-);
+export const budgets = orgTable("budgets", {
+  name: label("name").notNull(),
+  kind: label("kind").$type<BudgetScope>().notNull(),
+  /** As it was given, a key by its name or its id; null: the organisation. */
+  scopeId: label("scope_id"),
+  /** Where its spend is booked. */
+  account: uuid("account").notNull(),
+  amountUsd: exact("amount_usd").notNull(),
+  period: label("period").$type<PeriodName>().notNull(),
+  mode: label("mode").$type<"hard" | "soft">().notNull(),
+  /** Per cent. */
+  thresholds: smallint("thresholds").array().notNull(),
+  unpriced: label("unpriced").$type<Unpriced>().notNull(),
+  whenAway: label("when_away").$type<"local" | "refuse">().notNull(),
+  /** Null: what was spent before it was made, or moved to its account, is not counted yet. */
+  pastSummedAt: instant("past_summed_at"),
+  ...changedColumns,
+}).keyedBy(["name"], (table) => [index("budgets_account").on(table.orgId, table.account)]);

@@ -1,26 +1,21 @@
 import { sql } from "drizzle-orm";
-import { bigint, integer, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
-import { instant, json, label, org } from "./columns.ts";
+import { bigint, integer, pgTable, uuid } from "drizzle-orm/pg-core";
+import { instant, json, label, org, orgTable } from "./columns.ts";
 
 /**
  * New or changed rows that ClickHouse does not have yet. A trigger marks each thousand rows that a statement writes, in
  * the same transaction (decision: Marks lead to ClickHouse).
  */
-export const clickhouseMarks = pgTable(
-  "clickhouse_marks",
-  {
-    orgId: org(),
-    id: uuid("id").notNull().defaultRandom(),
-    /** The table. */
-    relation: label("relation").notNull(),
-    /** How many rows. */
-    rows: integer("rows").notNull(),
-    /** Their primary keys, without the organisation: objects with the names of the columns. */
-    keys: json<Record<string, unknown>[]>("keys").notNull(),
-    markedAt: instant("marked_at").notNull().default(sql`now()`),
-  },
-  (table) => [primaryKey({ columns: [table.orgId, table.id] })],
-);
+export const clickhouseMarks = orgTable("clickhouse_marks", {
+  id: uuid("id").notNull().defaultRandom(),
+  /** The table. */
+  relation: label("relation").notNull(),
+  /** How many rows. */
+  rows: integer("rows").notNull(),
+  /** Their primary keys, without the organisation: objects with the names of the columns. */
+  keys: json<Record<string, unknown>[]>("keys").notNull(),
+  markedAt: instant("marked_at").notNull().default(sql`now()`),
+}).keyedBy(["id"]);
 
 /** Exists while rows are marked. The process that holds its row lock copies the rows. */
 export const clickhouseState = pgTable("clickhouse_state", {
@@ -39,8 +34,7 @@ export const clickhouseState = pgTable("clickhouse_state", {
  * How far `move-records` has come: every day (UTC) of the table before `moved_to` is copied and compared. A table whose rows
  * were all marked when copying began has its row, too, with 1970.
  */
-export const clickhouseMoves = pgTable(
-  "clickhouse_moves",
-  { orgId: org(), relation: label("relation").notNull(), movedTo: instant("moved_to").notNull() },
-  (table) => [primaryKey({ columns: [table.orgId, table.relation] })],
-);
+export const clickhouseMoves = orgTable("clickhouse_moves", {
+  relation: label("relation").notNull(),
+  movedTo: instant("moved_to").notNull(),
+}).keyedBy(["relation"]);

@@ -1,21 +1,16 @@
-import { boolean, integer, pgTable, primaryKey } from "drizzle-orm/pg-core";
+import { boolean, integer } from "drizzle-orm/pg-core";
 import type { Callout, Match } from "#shared/admin/guardrails.ts";
-import { changedColumns, json, label, org } from "./columns.ts";
+import { changedColumns, json, label, orgTable } from "./columns.ts";
 
 /** Rules that refuse calls, tried in the order of `position`, then of their names. */
-export const guardrails = pgTable(
-  "guardrails",
-  {
-    orgId: org(),
-    name: label("name").notNull(),
-    position: integer("position").notNull(),
-    enabled: boolean("enabled").notNull(),
-    mode: label("mode").$type<"enforce" | "observe">().notNull(),
-    match: json<Match>("match").notNull(),
-    action: label("action").$type<"block" | "soft_deny">().notNull(),
-    message: label("message"),
-    callout: json<Callout>("callout"),
-    ...changedColumns,
-  },
-  (table) => [primaryKey({ columns: [table.orgId, table.name] })],
-);
+export const guardrails = orgTable("guardrails", {
+  name: label("name").notNull(),
+  position: integer("position").notNull(),
+  enabled: boolean("enabled").notNull(),
+  mode: label("mode").$type<"enforce" | "observe">().notNull(),
+  match: json<Match>("match").notNull(),
+  action: label("action").$type<"block" | "soft_deny">().notNull(),
+  message: label("message"),
+  callout: json<Callout>("callout"),
+  ...changedColumns,
+}).keyedBy(["name"]);

@@ -1,26 +1,18 @@
-import { index, pgTable, primaryKey, uuid } from "drizzle-orm/pg-core";
-import { instant, label, org } from "./columns.ts";
+import { index, uuid } from "drizzle-orm/pg-core";
+import { instant, label, orgTable } from "./columns.ts";
 
 /**
  * Requests and answers of translated responses, encrypted, so that the next call can refer to them. A row is deleted an
  * hour after its last use.
  */
-export const keptAnswers = pgTable(
-  "kept_answers",
-  {
-    orgId: org(),
-    /** The answer's own id. */
-    id: label("id").notNull(),
-    /** Only this key finds it. */
-    keyId: uuid("key_id").notNull(),
-    /** The answer that this one continues; null if it is the first. */
-    previousId: label("previous_id"),
-    /** AES-256-GCM, sealed with the master key and bound to the client key and the id. */
-    sealed: label("sealed").notNull(),
-    expiresAt: instant("expires_at").notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.orgId, table.id] }),
-    index("kept_answers_expires_at").on(table.expiresAt),
-  ],
-);
+export const keptAnswers = orgTable("kept_answers", {
+  /** The answer's own id. */
+  id: label("id").notNull(),
+  /** Only this key finds it. */
+  keyId: uuid("key_id").notNull(),
+  /** The answer that this one continues; null if it is the first. */
+  previousId: label("previous_id"),
+  /** AES-256-GCM, sealed with the master key and bound to the client key and the id. */
+  sealed: label("sealed").notNull(),
+  expiresAt: instant("expires_at").notNull(),
+}).keyedBy(["id"], (table) => [index("kept_answers_expires_at").on(table.expiresAt)]);

@@ -1,16 +1,6 @@
 import { sql } from "drizzle-orm";
-import {
-  bigint,
-  boolean,
-  date,
-  index,
-  integer,
-  pgTable,
-  primaryKey,
-  uniqueIndex,
-  uuid,
-} from "drizzle-orm/pg-core";
-import { bits, callerColumns, exact, instant, label, labels, org } from "./columns.ts";
+import { bigint, boolean, date, index, integer, pgTable, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { bits, callerColumns, exact, instant, label, labels, org, orgTable } from "./columns.ts";
 import type { Channel } from "./records.ts";
 
 // The server finds fixed-width columns directly, but has to scan past all others: so fixed-width ones come first.
@@ -52,11 +42,10 @@ const exactSums = () => ({
  * Quarters of hours (UTC) in which records came or changed since they were rolled up: one row per quarter and batch, never
  * changed. Readers treat the whole hour as marked.
  */
-export const rollupMarks = pgTable(
-  "rollup_marks",
-  { orgId: org(), hour: instant("hour").notNull(), id: uuid("id").notNull() },
-  (table) => [primaryKey({ columns: [table.orgId, table.hour, table.id] })],
-);
+export const rollupMarks = orgTable("rollup_marks", {
+  hour: instant("hour").notNull(),
+  id: uuid("id").notNull(),
+}).keyedBy(["hour", "id"]);
 
 /** How far rollups reach. The holder of this row's lock is the only writer of all rollups. */
 export const rollupState = pgTable("rollup_state", {
@@ -160,11 +149,7 @@ export const rollupSums = pgTable(
 );
 
 /** Persons by number, from 0, as sums have sets of them. */
-export const rollupPeople = pgTable(
-  "rollup_people",
-  { orgId: org(), n: integer("n").notNull(), person: label("person").notNull() },
-  (table) => [
-    primaryKey({ columns: [table.orgId, table.person] }),
-    uniqueIndex("rollup_people_n").on(table.orgId, table.n),
-  ],
-);
+export const rollupPeople = orgTable("rollup_people", {
+  n: integer("n").notNull(),
+  person: label("person").notNull(),
+}).keyedBy(["person"], (table) => [uniqueIndex("rollup_people_n").on(table.orgId, table.n)]);
