@@ -1,15 +1,6 @@
-import {
-  flagAt,
-  ignored,
-  into,
-  located,
-  type MemberReader,
-  type MemberReaders,
-  numberAt,
-  oneOfAt,
-  textAt,
-} from "./members.ts";
+import { ignored, into, type MemberReader, type MemberReaders } from "./members.ts";
 import { EFFORTS, type Prompt } from "./prompt.ts";
+import { flagAt, located, numberAt, oneOfAt, textAt } from "./values.ts";
 
 /** Reads how much to reason, in a word. */
 export const effortInto = (prompt: Prompt): MemberReader =>

@@ -1,30 +1,10 @@
-import { GatewayError } from "../errors.ts";
-import { isJson, type Json } from "./exact-json.ts";
-import type { BodyPlace } from "./place.ts";
+import type { Json } from "./exact-json.ts";
+import { type BodyPlace, inexpressible, lose } from "./place.ts";
+import { type LocatedBody, listAt, objectAt, textAt } from "./values.ts";
 
 /** Reads one member's value; `at` is its place in the client's body. */
 export type MemberReader = (value: unknown, at: BodyPlace) => void;
 export type MemberReaders = Readonly<Record<string, MemberReader>>;
-
-/** The error for something that the provider's format cannot express. */
-export const inexpressible = (at: BodyPlace, why?: string): GatewayError =>
-  new GatewayError(
-    "invalid_request",
-    `\`${at}\` cannot be expressed in the provider's format${why ? `: ${why}` : ""}.`,
-  );
-
-/** The error for a value that is invalid in the client's own format. */
-export const malformed = (at: BodyPlace, expected: string): GatewayError =>
-  new GatewayError("invalid_request", `\`${at}\` must be ${expected}.`);
-
-/**
- * Leaves out a member whose loss changes the answer's meaning, where the route allows that.
- * @throws GatewayError invalid_request where it does not.
- */
-export function lose(at: BodyPlace, why?: string): void {
-  if (at.losses.onInexpressible === "refuse") throw inexpressible(at, why);
-  at.drop();
-}
 
 /**
  * Passes every member of an object to its reader. Null counts as absent. A member without a reader has no place in the
@@ -109,49 +89,3 @@ export const cacheInto =
     marked.cache = objectAt(value, at);
     if (!at.losses.cacheMarks) at.drop();
   };
-
-/** Reads a value together with its place, so that a later refusal can name it. */
-export const located =
-  <T>(read: (value: unknown, at: BodyPlace) => T) =>
-  (value: unknown, at: BodyPlace): { value: T; at: BodyPlace } => ({ value: read(value, at), at });
-
-export function textAt(value: unknown, at: BodyPlace): string {
-  if (typeof value !== "string") throw malformed(at, "a string");
-  return value;
-}
-
-export function numberAt(value: unknown, at: BodyPlace): number {
-  if (typeof value !== "number") throw malformed(at, "a number");
-  return value;
-}
-
-export function flagAt(value: unknown, at: BodyPlace): boolean {
-  if (typeof value !== "boolean") throw malformed(at, "true or false");
-  return value;
-}
-
-export function objectAt(value: unknown, at: BodyPlace): Json {
-  if (!isJson(value)) throw malformed(at, "an object");
-  return value;
-}
-
-export function listAt(value: unknown, at: BodyPlace): readonly unknown[] {
-  if (!Array.isArray(value)) throw malformed(at, "an array");
-  return value;
-}
-
-/** A client's body, or an object in it, and where it is. */
-export type LocatedBody = { object: Json; at: BodyPlace };
-
-/** The objects of a list, each with its place. */
-export const objectsAt = (value: unknown, at: BodyPlace): LocatedBody[] =>
-  listAt(value, at).map((one, index) => {
-    const place = at.item(index);
-    return { object: objectAt(one, place), at: place };
-  });
-
-export const oneOfAt = <T extends string>(value: unknown, at: BodyPlace, names: readonly T[]): T => {
-  const found = names.find((name) => name === value);
-  if (found === undefined) throw inexpressible(at);
-  return found;
-};

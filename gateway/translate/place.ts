@@ -1,3 +1,5 @@
+import { GatewayError } from "../errors.ts";
+
 /** What becomes of a member whose loss would change the answer's meaning: the route's setting. */
 export type OnInexpressible = "refuse" | "drop";
 
@@ -73,4 +75,24 @@ export class BodyPlace {
     const name = NAME.test(this.#key) ? this.#key : "unusual";
     return before === "" ? name : `${before}.${name}`;
   }
+}
+
+/** The error for something that the provider's format cannot express. */
+export const inexpressible = (at: BodyPlace, why?: string): GatewayError =>
+  new GatewayError(
+    "invalid_request",
+    `\`${at}\` cannot be expressed in the provider's format${why ? `: ${why}` : ""}.`,
+  );
+
+/** The error for a value that is invalid in the client's own format. */
+export const malformed = (at: BodyPlace, expected: string): GatewayError =>
+  new GatewayError("invalid_request", `\`${at}\` must be ${expected}.`);
+
+/**
+ * Leaves out a member whose loss changes the answer's meaning, where the route allows that.
+ * @throws GatewayError invalid_request where it does not.
+ */
+export function lose(at: BodyPlace, why?: string): void {
+  if (at.losses.onInexpressible === "refuse") throw inexpressible(at, why);
+  at.drop();
 }

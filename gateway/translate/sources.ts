@@ -1,5 +1,4 @@
-import { inexpressible, malformed } from "./members.ts";
-import type { BodyPlace } from "./place.ts";
+import { type BodyPlace, inexpressible, malformed } from "./place.ts";
 import type { ContentSource } from "./prompt.ts";
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)((?:;[\w=.+-]+)*),/i;

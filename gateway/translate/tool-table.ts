@@ -1,6 +1,7 @@
 import type { Json } from "./exact-json.ts";
-import { type LocatedBody, lose } from "./members.ts";
+import { lose } from "./place.ts";
 import type { Prompt, Tool, ToolForm } from "./prompt.ts";
+import type { LocatedBody } from "./values.ts";
 import { mustSearch } from "./web-search.ts";
 
 /**

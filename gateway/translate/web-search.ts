@@ -1,21 +1,10 @@
 import { isJson, type Json, objectsIn, textIn } from "./exact-json.ts";
-import {
-  dropped,
-  ignored,
-  into,
-  type LocatedBody,
-  listAt,
-  located,
-  lose,
-  numberAt,
-  objectAt,
-  readObject,
-  textAt,
-} from "./members.ts";
-import type { BodyPlace } from "./place.ts";
+import { dropped, ignored, into, readObject } from "./members.ts";
+import { type BodyPlace, lose } from "./place.ts";
 import { type Prompt, type Tool, unnamedTool, type WebSearch } from "./prompt.ts";
 import type { Citation, SearchBlock } from "./reply.ts";
 import { UNREADABLE } from "./sealed.ts";
+import { type LocatedBody, listAt, located, numberAt, objectAt, textAt } from "./values.ts";
 
 // The web search that a vendor runs: how each format declares it, and writes its results and what a text cites of them.
 

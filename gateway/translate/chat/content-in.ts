@@ -2,23 +2,18 @@ import { isJson, type Json } from "../exact-json.ts";
 import {
   dropped,
   ignored,
-  inexpressible,
   into,
-  type LocatedBody,
-  listAt,
   lost,
   type MemberReader,
   type MemberReaders,
-  objectAt,
-  objectsAt,
   readMembers,
   readObject,
-  textAt,
 } from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { type BodyPlace, inexpressible } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
 import { openSealed } from "../sealed.ts";
 import { sourceOfUrl } from "../sources.ts";
+import { type LocatedBody, listAt, objectAt, objectsAt, textAt } from "../values.ts";
 
 /** The parts of a chat message's `content`: one text, or a list of parts. */
 export const chatContent = (value: unknown, at: BodyPlace): Part[] => contentParts(value, at, lost);

@@ -1,4 +1,4 @@
-import { inexpressible } from "../members.ts";
+import { inexpressible } from "../place.ts";
 import type { Part, PartOf } from "../prompt.ts";
 import { soundIn, urlOfSource } from "../sources.ts";
 

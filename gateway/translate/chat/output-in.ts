@@ -1,7 +1,8 @@
 import type { Json } from "../exact-json.ts";
-import { flagAt, ignored, into, malformed, objectAt, readObject, textAt } from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { ignored, into, readObject } from "../members.ts";
+import { type BodyPlace, malformed } from "../place.ts";
 import type { OutputFormat } from "../prompt.ts";
+import { flagAt, objectAt, textAt } from "../values.ts";
 
 /** The requested output format; null for plain text. The schema is in `schemaMember`; null if the format is flat. */
 export function outputFormatAt(

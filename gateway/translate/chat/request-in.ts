@@ -2,25 +2,16 @@ import { COMMON_LEFT_OUT, commonReaders, effortInto, extraInto } from "../common
 import type { Json } from "../exact-json.ts";
 import {
   dropped,
-  flagAt,
   ignored,
-  inexpressible,
   into,
-  type LocatedBody,
-  located,
   type MemberReaders,
-  malformed,
   neutral,
-  numberAt,
-  objectAt,
-  objectsAt,
   readMembers,
   readObject,
   refused,
   stopInto,
-  textAt,
 } from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { type BodyPlace, inexpressible, malformed } from "../place.ts";
 import {
   emptyPrompt,
   type Part,
@@ -30,6 +21,7 @@ import {
   type PromptTurn,
   plainText,
 } from "../prompt.ts";
+import { flagAt, type LocatedBody, located, numberAt, objectAt, objectsAt, textAt } from "../values.ts";
 import { searchTool } from "../web-search.ts";
 import { answerContent, cacheReaders, chatContent, reasoningDetails, type Thought } from "./content-in.ts";
 import { outputFormatAt } from "./output-in.ts";

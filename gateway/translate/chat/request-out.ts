@@ -1,5 +1,5 @@
 import type { Json } from "../exact-json.ts";
-import { inexpressible } from "../members.ts";
+import { inexpressible } from "../place.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOf } from "../reasoning.ts";
 import { NO_THOUGHT, type ThoughtsFacts } from "../thoughts.ts";

@@ -1,20 +1,8 @@
-import {
-  dropped,
-  flagAt,
-  into,
-  located,
-  lose,
-  type MemberReader,
-  neutral,
-  numberAt,
-  objectAt,
-  oneOfAt,
-  stopInto,
-  textAt,
-} from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { dropped, into, type MemberReader, neutral, stopInto } from "../members.ts";
+import { type BodyPlace, lose } from "../place.ts";
 import type { Effort, OutputFormat, Prompt } from "../prompt.ts";
 import { effortOfBudget } from "../reasoning.ts";
+import { flagAt, located, numberAt, objectAt, oneOfAt, textAt } from "../values.ts";
 import { objectReader } from "./proto.ts";
 import { jsonSchemaOf } from "./schema-in.ts";
 

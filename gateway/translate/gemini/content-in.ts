@@ -1,18 +1,8 @@
 import { isJson, type Json } from "../exact-json.ts";
-import {
-  dropped,
-  inexpressible,
-  into,
-  type LocatedBody,
-  listAt,
-  malformed,
-  objectAt,
-  oneOfAt,
-  refused,
-  textAt,
-} from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { dropped, into, refused } from "../members.ts";
+import { type BodyPlace, inexpressible, malformed } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
+import { type LocatedBody, listAt, objectAt, oneOfAt, textAt } from "../values.ts";
 import { listedObjects, readProto, readProtoObject } from "./proto.ts";
 import { openSignature } from "./signature.ts";
 

@@ -1,17 +1,6 @@
 import { camelName, protoMember } from "../../google-format.ts";
-import {
-  dropped,
-  ignored,
-  into,
-  type LocatedBody,
-  listAt,
-  malformed,
-  objectAt,
-  oneOfAt,
-  refused,
-  textAt,
-} from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { dropped, ignored, into, refused } from "../members.ts";
+import { type BodyPlace, malformed } from "../place.ts";
 import {
   emptyPrompt,
   type Part,
@@ -23,6 +12,7 @@ import {
   unnamedTool,
 } from "../prompt.ts";
 import { type ToolTable, toolsBy } from "../tool-table.ts";
+import { type LocatedBody, listAt, objectAt, oneOfAt, textAt } from "../values.ts";
 import { searchTool } from "../web-search.ts";
 import { readGenerationConfig, type Wanted } from "./config-in.ts";
 import { geminiTurns, systemTurn } from "./content-in.ts";

@@ -1,5 +1,6 @@
 import { type Json, objectIn } from "../exact-json.ts";
-import { inexpressible, leaveOutExtras, lose } from "../members.ts";
+import { leaveOutExtras } from "../members.ts";
+import { inexpressible, lose } from "../place.ts";
 import type { Part, PartOf, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { withItemSchemas } from "../tool-schema.ts";

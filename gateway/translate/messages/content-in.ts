@@ -1,21 +1,9 @@
 import { isJson, type Json } from "../exact-json.ts";
-import {
-  cacheInto,
-  dropped,
-  ignored,
-  inexpressible,
-  into,
-  type MemberReaders,
-  malformed,
-  neutral,
-  objectAt,
-  objectsAt,
-  readObject,
-  textAt,
-} from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { cacheInto, dropped, ignored, into, type MemberReaders, neutral, readObject } from "../members.ts";
+import { type BodyPlace, inexpressible, malformed } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, plainText } from "../prompt.ts";
 import { openSealed } from "../sealed.ts";
+import { objectAt, objectsAt, textAt } from "../values.ts";
 
 /** The parts of a message's `content`: one text, or a list of blocks. */
 export function messagesContent(value: unknown, at: BodyPlace): Part[] {

@@ -1,5 +1,4 @@
-import { inexpressible } from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { type BodyPlace, inexpressible } from "../place.ts";
 import type { ContentSource, Part, PartOf, PromptTurn } from "../prompt.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 

@@ -1,4 +1,4 @@
-import { lose } from "../members.ts";
+import { lose } from "../place.ts";
 import { type OutputFormat, type Prompt, unnamedTool } from "../prompt.ts";
 import type { ReplyStep } from "../reply.ts";
 import { claudeFacts } from "./claude-models.ts";

@@ -3,28 +3,28 @@ import { isJson, type Json } from "../exact-json.ts";
 import {
   cacheInto,
   dropped,
-  flagAt,
   ignored,
-  inexpressible,
   into,
-  type LocatedBody,
-  located,
   type MemberReader,
   type MemberReaders,
-  malformed,
   neutral,
+  readObject,
+  stopInto,
+} from "../members.ts";
+import { type BodyPlace, inexpressible, malformed } from "../place.ts";
+import { emptyPrompt, type OutputFormat, type Prompt, type PromptRead, type PromptTurn } from "../prompt.ts";
+import { isClosed } from "../tool-schema.ts";
+import { offerFound } from "../tool-table.ts";
+import {
+  flagAt,
+  type LocatedBody,
+  located,
   numberAt,
   objectAt,
   objectsAt,
   oneOfAt,
-  readObject,
-  stopInto,
   textAt,
-} from "../members.ts";
-import type { BodyPlace } from "../place.ts";
-import { emptyPrompt, type OutputFormat, type Prompt, type PromptRead, type PromptTurn } from "../prompt.ts";
-import { isClosed } from "../tool-schema.ts";
-import { offerFound } from "../tool-table.ts";
+} from "../values.ts";
 import { messagesContent } from "./content-in.ts";
 import { foundTools, messagesTools } from "./tools-in.ts";
 

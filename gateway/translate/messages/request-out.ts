@@ -1,5 +1,6 @@
 import type { Json } from "../exact-json.ts";
-import { inexpressible, leaveOutExtras } from "../members.ts";
+import { leaveOutExtras } from "../members.ts";
+import { inexpressible } from "../place.ts";
 import type { Effort, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { messagesSearch } from "../web-search.ts";
 import { claudeFacts } from "./claude-models.ts";

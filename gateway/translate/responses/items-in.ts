@@ -1,21 +1,11 @@
 import { cacheReaders, fileSource } from "../chat/content-in.ts";
 import type { Json } from "../exact-json.ts";
-import {
-  dropped,
-  ignored,
-  inexpressible,
-  into,
-  type MemberReaders,
-  malformed,
-  objectsAt,
-  oneOfAt,
-  readObject,
-  textAt,
-} from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { dropped, ignored, into, type MemberReaders, readObject } from "../members.ts";
+import { type BodyPlace, inexpressible, malformed } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
 import { openSealed } from "../sealed.ts";
 import { sourceOfUrl } from "../sources.ts";
+import { objectsAt, oneOfAt, textAt } from "../values.ts";
 import { clientToolPart, isVendorRan } from "./tool-items-in.ts";
 import { flatName } from "./tools-in.ts";
 

@@ -4,23 +4,15 @@ import { COMMON_LEFT_OUT, commonReaders, effortInto, extraInto } from "../common
 import {
   dropped,
   ignored,
-  inexpressible,
   into,
-  type LocatedBody,
-  listAt,
-  located,
-  lose,
   type MemberReader,
   type MemberReaders,
-  malformed,
   neutral,
-  numberAt,
-  objectAt,
   readObject,
-  textAt,
 } from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { type BodyPlace, inexpressible, lose, malformed } from "../place.ts";
 import { emptyPrompt, type Prompt, type PromptRead, plainText } from "../prompt.ts";
+import { type LocatedBody, listAt, located, numberAt, objectAt, textAt } from "../values.ts";
 import { isKept, requestEcho } from "./echo.ts";
 import { ELSEWHERE, responsesTurns } from "./items-in.ts";
 import { offerTools, responsesTools } from "./tools-in.ts";

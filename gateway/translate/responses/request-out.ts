@@ -1,5 +1,5 @@
 import type { Json } from "../exact-json.ts";
-import { inexpressible, lose } from "../members.ts";
+import { inexpressible, lose } from "../place.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOrNone } from "../reasoning.ts";
 import { soundIn, urlOfSource } from "../sources.ts";

@@ -1,7 +1,7 @@
 import { isJson, type Json, textIn } from "../exact-json.ts";
-import { listAt, malformed, textAt } from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { type BodyPlace, malformed } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
+import { listAt, textAt } from "../values.ts";
 import { flatName } from "./tools-in.ts";
 
 /** Tools that the vendor runs itself. Their items hold call and result; the model's use of them follows as text. */

@@ -1,9 +1,10 @@
 import { chatFunction, customTool } from "../chat/tools-in.ts";
 import { isJson } from "../exact-json.ts";
-import { ignored, type LocatedBody, listAt, malformed, objectsAt, readObject, textAt } from "../members.ts";
-import type { BodyPlace } from "../place.ts";
+import { ignored, readObject } from "../members.ts";
+import { type BodyPlace, malformed } from "../place.ts";
 import type { Prompt, Tool, ToolForm } from "../prompt.ts";
 import { definedTool, offerFound, type ToolTable, toolsBy } from "../tool-table.ts";
+import { type LocatedBody, listAt, objectsAt, textAt } from "../values.ts";
 import { searchTool } from "../web-search.ts";
 
 /** OpenAI's tools, by their types in the responses format. */
