@@ -195,25 +195,11 @@ export const ERRORS = {
   },
 } as const satisfies Record<string, ErrorFacts>;
 
+type ConnectionFailure = "dns" | "address_refused" | "refused" | "unroutable" | "tls" | "timeout_connect";
+type AnswerFailure = "timeout_first_byte" | "timeout_idle" | "reset" | "cut" | "redirect" | "bad_status";
+type OtherFailure = "headers_too_large" | "bad_answer" | "no_memory" | "file_limit" | "other";
 /** Why a provider gave no complete answer. */
-export type FailureCause =
-  | "dns"
-  | "address_refused"
-  | "refused"
-  | "unroutable"
-  | "tls"
-  | "timeout_connect"
-  | "timeout_first_byte"
-  | "timeout_idle"
-  | "reset"
-  | "cut"
-  | "redirect"
-  | "bad_status"
-  | "headers_too_large"
-  | "bad_answer"
-  | "no_memory"
-  | "file_limit"
-  | "other";
+export type FailureCause = ConnectionFailure | AnswerFailure | OtherFailure;
 
 type ErrorFacts = {
   status: number;
@@ -247,4 +233,15 @@ export class GatewayError extends Error {
     super(message ?? ERRORS[type].public, cause === undefined ? undefined : { cause });
     this.type = type;
   }
+}
+
+/** Refuses what a client sent: `text` names the member or parameter. @throws GatewayError invalid_request */
+export function refuse(text: string): never {
+  throw new GatewayError("invalid_request", text);
+}
+
+/** What was looked up. @throws GatewayError not_found */
+export function orNotFound<T>(it: T | null | undefined): T {
+  if (it === null || it === undefined) throw new GatewayError("not_found");
+  return it;
 }

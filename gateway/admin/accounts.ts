@@ -1,5 +1,5 @@
 import { AccountMove, type LinkedAccount, LinkedAccounts } from "#shared/admin/people.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound, refuse } from "../errors.ts";
 import { applyGrants } from "../identity/mapped-people.ts";
 import { readJson } from "../plugins/body.ts";
 import { type AccountRow, accountsOf, deleteAccount, moveAccount } from "../stores/identity/accounts.ts";
@@ -46,8 +46,7 @@ export const adminAccounts = (deps: AdminDeps) =>
       async ({ params, origin }) => {
         await saveChange(deps, origin, async (tx, audit) => {
           const person = await personAt(tx, params.id);
-          const gone = await deleteAccount(tx, person.id, idParameter(params.account));
-          if (!gone) throw new GatewayError("not_found");
+          const gone = orNotFound(await deleteAccount(tx, person.id, idParameter(params.account)));
           await endSessions(tx, person.id);
           await audit({ action: "account.unlinked", subject: person.email, before: viewOf(gone) });
           await applyGrants({ tx, audit, now: deps.clock.now() }, person);
@@ -67,10 +66,9 @@ type Named = { id: string; account: string };
 /** @throws GatewayError not_found; invalid_request for an unknown person; conflict if they have an account of that way. */
 async function move({ tx, audit, now }: Changing, { id, account }: Named, email: string): Promise<void> {
   const before = await personAt(tx, id);
-  const moved = (await accountsOf(tx, before.id)).find((it) => it.id === account);
-  if (!moved) throw new GatewayError("not_found");
+  const moved = orNotFound((await accountsOf(tx, before.id)).find((it) => it.id === account));
   const after = await findPersonByEmail(tx, email);
-  if (!after) throw new GatewayError("invalid_request", "/email: No person has this e-mail.");
+  if (!after) refuse("/email: No person has this e-mail.");
   if (after.id === before.id) return;
   const isTaken = (await accountsOf(tx, after.id)).some(({ providerId }) => providerId === moved.providerId);
   if (isTaken)

@@ -1,7 +1,7 @@
 import { AgentSessionView } from "#shared/admin/agent-sessions.ts";
 import { pageOf } from "#shared/admin/fields.ts";
 import { DroppedNameView } from "#shared/admin/metrics.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { type AgentSessionQuery, listAgentSessions } from "../stores/agent-sessions.ts";
 import { listDroppedNames } from "../stores/dropped-names.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
@@ -48,9 +48,8 @@ export const adminAgentSessions = (deps: AdminDeps) =>
 function readQuery(request: Request, now: Date): AgentSessionQuery {
   const { limit, after, given } = readListQuery(request, ["client", "also_proxied", "from", "to"]);
   const { from, to, also_proxied: proxied } = given;
-  if (proxied !== undefined && proxied !== "true" && proxied !== "false") {
-    throw new GatewayError("invalid_request", "also_proxied: Expected true or false.");
-  }
+  if (proxied !== undefined && proxied !== "true" && proxied !== "false")
+    refuse("also_proxied: Expected true or false.");
   const window = readWindow(from, to);
   return {
     limit,
@@ -67,7 +66,7 @@ const CURSOR = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)_([A-Za-z0-9._:-]{
 function cursorOf(after: string): NonNullable<AgentSessionQuery["after"]> {
   const [, lastAt, session] = CURSOR.exec(after) ?? [];
   if (lastAt && session) return { lastAt, session };
-  throw new GatewayError("invalid_request", "after: Expected the `next` of the previous page.");
+  refuse("after: Expected the `next` of the previous page.");
 }
 
 /** `/admin/v1/metrics-dropped`: names of metrics and attributes that the receiver got but does not store. */

@@ -6,7 +6,7 @@ import { viewAs } from "#shared/view-as.ts";
 import { type AlertRow, alertRows, noteOutcome, openReceiver, storedReceiver } from "../alerts/alert-rows.ts";
 import { type DeliverDeps, deliver } from "../alerts/deliver.ts";
 import { withoutQuery } from "../digest/digests.ts";
-import { GatewayError } from "../errors.ts";
+import { orNotFound, refuse } from "../errors.ts";
 import { audited } from "../stores/change.ts";
 import { patchedRow } from "../stores/named-rows.ts";
 import type { AddressGuard } from "../upstream/ssrf.ts";
@@ -34,7 +34,7 @@ export const adminAlerts = (deps: AdminAlertDeps) =>
       audit: { set: "alert.set", deleted: "alert.deleted" },
       checkBody: async ({ to }) => {
         const fault = to && (await faultOf(deps, to));
-        if (fault) throw new GatewayError("invalid_request", `/to/${fault}.`);
+        if (fault) refuse(`/to/${fault}.`);
       },
       made: ({ name, body, now }) => changed(deps, newAlert(name, now), { body, now }),
       patched: ({ current, body, now }) => changed(deps, current, { body, now }),
@@ -42,8 +42,7 @@ export const adminAlerts = (deps: AdminAlertDeps) =>
     }).post(
       "/:name/test",
       async ({ params: { name }, origin }): Promise<AlertTest> => {
-        const row = await readDatabase(deps, (db) => alertRows.find(db, name));
-        if (!row) throw new GatewayError("not_found");
+        const row = orNotFound(await readDatabase(deps, (db) => alertRows.find(db, name)));
         await audited(deps.database, origin, async (_, audit) => {
           await audit({ action: "alert.tested", subject: name });
         });

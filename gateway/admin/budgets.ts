@@ -10,7 +10,7 @@ import {
 import { readDecimal } from "#shared/admin/fields.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields } from "#shared/log.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
 import { projectedUse } from "../limits/budget-use.ts";
 import { parsePico, shortDecimal } from "../limits/money.ts";
@@ -139,7 +139,7 @@ const termsOf = ({ on, budgetUsd, period, mode, thresholds, unpriced, whenAway }
 function readOnlyRisky(request: Request): boolean {
   const { at_risk: text = "false" } = readListQuery(request, ["at_risk"]).given;
   if (text === "true" || text === "false") return text === "true";
-  throw new GatewayError("invalid_request", "at_risk: Expected true or false.");
+  refuse("at_risk: Expected true or false.");
 }
 
 const byShareUsed = (a: BudgetInForce, b: BudgetInForce): number => {

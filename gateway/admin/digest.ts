@@ -18,7 +18,7 @@ import {
   removeDigestWebhook,
 } from "../digest/digest-rows.ts";
 import { makeDigest, withoutQuery } from "../digest/digests.ts";
-import { GatewayError } from "../errors.ts";
+import { orNotFound, refuse } from "../errors.ts";
 import { access } from "../identity/access.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -64,7 +64,7 @@ export const adminDigest = (deps: AdminDigestDeps) =>
         const body = await readJson(deps, request, DigestWebhookBody);
         const { url, allow_private_network: allowPrivateNetwork = false } = body;
         const fault = await faultOf(deps, url, allowPrivateNetwork);
-        if (fault !== null) throw new GatewayError("invalid_request", `/url: ${fault}.`);
+        if (fault !== null) refuse(`/url: ${fault}.`);
         const { row, secret } = await setWebhook(deps, origin, { url, allowPrivateNetwork });
         return created({ ...webhookView(row), secret });
       },
@@ -78,8 +78,7 @@ export const adminDigest = (deps: AdminDigestDeps) =>
       "/webhook",
       async ({ origin }) => {
         await audited(deps.database, origin, async (tx, audit) => {
-          const gone = await removeDigestWebhook(tx);
-          if (!gone) throw new GatewayError("not_found");
+          const gone = orNotFound(await removeDigestWebhook(tx));
           const before = webhookView(gone);
           await audit({ action: "digest_webhook.deleted", subject: before.host, before });
         });

@@ -8,7 +8,7 @@ import {
 } from "#shared/admin/exports.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { type ExportDestinationRow, secretOf, uploadDay } from "../export/upload-days.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -81,7 +81,7 @@ async function put(
 ): Promise<ExportDestinationView> {
   const { endpoint, allow_private_network: allowPrivateNetwork = false } = body;
   const fault = await deps.addressGuard.saveFault(endpoint, allowPrivateNetwork);
-  if (fault !== null) throw new GatewayError("invalid_request", `/endpoint: ${fault}.`);
+  if (fault !== null) refuse(`/endpoint: ${fault}.`);
   return audited(deps.database, origin, async (tx, audit) => {
     const current = await find(tx);
     const row = rowOf(deps, { body, current, now: deps.clock.now() });
@@ -104,9 +104,7 @@ function rowOf({ sealer }: AdminDeps, { body, current, now }: Edit): ExportDesti
   const { endpoint, bucket, secret_access_key: given } = body;
   const stays = current?.endpoint === endpoint && current.bucket === bucket ? current : null;
   const secret = given === undefined ? stays?.secret : sealer.seal(given, secretOf({ endpoint, bucket }));
-  if (secret === undefined) {
-    throw new GatewayError("invalid_request", "/secret_access_key: A new bucket needs it.");
-  }
+  if (secret === undefined) refuse("/secret_access_key: A new bucket needs it.");
   const first = body.from ?? `${now.toISOString().slice(0, 7)}-01`;
   return {
     ...{ orgId: DEFAULT_ORG, endpoint, bucket, secret, accessKeyId: body.access_key_id },

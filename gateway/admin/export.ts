@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { RequestView as View } from "#shared/admin/records.ts";
 import { keysOf } from "#shared/keys-of.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { EXPORT_TYPES, type Export, exportStream } from "../export/encode.ts";
 import { type ExportColumn, FOCUS_EXPORT } from "../export/focus-columns.ts";
 import { focusRows, requireKept } from "../export/focus-rows.ts";
@@ -62,7 +62,7 @@ function readExport(request: Request): {
   const url = new URL(request.url);
   const take = (name: string, among: readonly string[]) => {
     const [given, ...others] = url.searchParams.getAll(name);
-    if (others.length > 0) throw new GatewayError("invalid_request", `${name}: Given twice.`);
+    if (others.length > 0) refuse(`${name}: Given twice.`);
     requireKnown({ [name]: given }, { [name]: among });
     url.searchParams.delete(name);
     return given;
@@ -78,8 +78,7 @@ function readExport(request: Request): {
 async function focusOf(deps: AdminDeps, { url }: { url: string }): Promise<Export> {
   const given = new URL(url).searchParams;
   const other = [...given.keys()].find((name) => name !== "from" && name !== "to");
-  if (other !== undefined)
-    throw new GatewayError("invalid_request", `${other}: FOCUS takes data, format, from and to alone.`);
+  if (other !== undefined) refuse(`${other}: FOCUS takes data, format, from and to alone.`);
   const { from, to } = readWindow(given.get("from") ?? undefined, given.get("to") ?? undefined);
   const now = deps.clock.now();
   const span = {

@@ -3,7 +3,7 @@ import { within } from "#drizzle/database.ts";
 import { PERIODS, type PeriodName } from "#shared/admin/budgets.ts";
 import { Anomalies, FORECAST_SCOPES, ForecastView } from "#shared/admin/forecast.ts";
 import { errorFields } from "#shared/log.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound, refuse } from "../errors.ts";
 import { access } from "../identity/access.ts";
 import { recordScope } from "../identity/scope.ts";
 import type { Viewer } from "../identity/viewer.ts";
@@ -115,12 +115,12 @@ type Asked = { kind: (typeof FORECAST_SCOPES)[number]; id: string | null; period
 function readScope(request: Request): Asked {
   const given = readParameters(request, ["team", "person", "key", "budget", "period"]);
   const period = PERIODS.find((one) => one === (given.period ?? "month"));
-  if (!period) throw new GatewayError("invalid_request", `period: Expected one of ${PERIODS.join(", ")}.`);
+  if (!period) refuse(`period: Expected one of ${PERIODS.join(", ")}.`);
   const named = FORECAST_SCOPES.flatMap((kind) => {
     const id = kind === "organisation" ? undefined : given[kind];
     return id === undefined ? [] : [{ kind, id, period }];
   });
-  if (named.length > 1) throw new GatewayError("invalid_request", `${named[1]?.kind}: Expected one scope.`);
+  if (named.length > 1) refuse(`${named[1]?.kind}: Expected one scope.`);
   return named[0] ?? { kind: "organisation", id: null, period };
 }
 
@@ -139,8 +139,7 @@ async function accountOf(db: Reader, { kind, id, period }: Asked) {
     const budget = await budgetRows.find(db, id);
     if (budget) return { account: budget.account, period: budget.period };
   }
-  const key = kind === "key" ? await keyNamed(db, id) : null;
-  if (!key) throw new GatewayError("not_found");
+  const key = orNotFound(kind === "key" ? await keyNamed(db, id) : null);
   return { account: key, period };
 }
 
@@ -175,8 +174,6 @@ function viewOf(days: readonly DayCost[], { scope, period, now }: Facts): Foreca
 function readFrom(request: Request, now: Date): string {
   const { days: text = String(DAYS_DEFAULT) } = readParameters(request, ["days"]);
   const days = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (days < 1 || days > DAYS_MAX) {
-    throw new GatewayError("invalid_request", `days: Expected a whole number from 1 to ${DAYS_MAX}.`);
-  }
+  if (days < 1 || days > DAYS_MAX) refuse(`days: Expected a whole number from 1 to ${DAYS_MAX}.`);
   return new Date(now.getTime() - (days - 1) * DAY_MS).toISOString().slice(0, 10);
 }

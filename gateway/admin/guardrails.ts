@@ -7,7 +7,7 @@ import {
 } from "#shared/admin/guardrails.ts";
 import { camelCased } from "#shared/case.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { matchesText } from "../guardrail/evaluate.ts";
 import { pace } from "../guardrail/pace.ts";
 import { patternFault } from "../guardrail/pattern.ts";
@@ -48,11 +48,11 @@ export const adminGuardrails = (deps: AdminDeps) =>
 /** @throws GatewayError invalid_request for an invalid pattern, or an address that may not be called. */
 async function requireUsable({ match, callout }: GuardrailPatch, deps: AdminDeps): Promise<void> {
   const pattern = match?.pattern === undefined ? null : patternFault(match.pattern);
-  if (pattern !== null) throw new GatewayError("invalid_request", `/match/pattern: ${pattern}.`);
+  if (pattern !== null) refuse(`/match/pattern: ${pattern}.`);
   if (!callout) return;
   const { url, allow_private_network = false } = callout;
   const address = await deps.addressGuard.saveFault(url, allow_private_network);
-  if (address !== null) throw new GatewayError("invalid_request", `/callout/url: ${address}.`);
+  if (address !== null) refuse(`/callout/url: ${address}.`);
 }
 
 const docs = adminRoute("guardrails");

@@ -2,7 +2,7 @@ import type { KeyLimits, Unpriced } from "#drizzle/schema/keys.ts";
 import { readDecimal } from "#shared/admin/fields.ts";
 import { type KeyBody, KeyView } from "#shared/admin/keys.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import type { KeyWithSecrets } from "../stores/keys.ts";
 
 /** A client key as the API shows it. */
@@ -29,9 +29,8 @@ function statusOf({ revokedAt, expiresAt }: KeyWithSecrets, now: Date): KeyView[
 export function limitsOf(limits: KeyBody["limits"]): KeyLimits | null {
   if (!limits) return null;
   const { budget_usd, budget_period, unpriced, when_away, ...rates } = limits;
-  if (when_away !== undefined && budget_usd === undefined && Object.keys(rates).length === 0) {
-    throw new GatewayError("invalid_request", "/limits/when_away: Expected only with a limit.");
-  }
+  if (when_away !== undefined && budget_usd === undefined && Object.keys(rates).length === 0)
+    refuse("/limits/when_away: Expected only with a limit.");
   const budget = readDecimal(budget_usd);
   const others = { ...rates, ...(when_away !== undefined && { when_away }) };
   if (budget !== null) {
@@ -67,6 +66,6 @@ export function changedBudget(row: BudgetRow, body: BudgetBody): BudgetRow {
 function requireNoBudgetWords(words: Omit<BudgetBody, "budget_usd">, place: string): void {
   for (const word of ["budget_period", "unpriced"] as const) {
     if (!words[word]) continue;
-    throw new GatewayError("invalid_request", `${place}/${word}: Expected only with budget_usd.`);
+    refuse(`${place}/${word}: Expected only with budget_usd.`);
   }
 }

@@ -12,7 +12,7 @@ import {
 } from "#shared/admin/keys.ts";
 import { storedOwner } from "#shared/admin/people.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import { type BatchRow, listKeyBatches } from "../stores/batches.ts";
@@ -164,9 +164,7 @@ const changeKey = <T>(
 };
 
 async function existing(reader: Reader, id: string, now: Date): Promise<KeyWithSecrets> {
-  const key = await findKey(reader, idParameter(id), now);
-  if (!key) throw new GatewayError("not_found");
-  return key;
+  return orNotFound(await findKey(reader, idParameter(id), now));
 }
 
 const NO_FACTS = { owner: null, team: null, scopes: {}, limits: null, expiresAt: null };

@@ -1,7 +1,7 @@
 import { type Page, readEnd, readInstant } from "#shared/admin/fields.ts";
 import { isId } from "#shared/ids.ts";
 import { isWithinLength } from "#shared/text-length.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
@@ -41,12 +41,11 @@ export function readParameters<Name extends string>(
   for (const [name, value] of new URLSearchParams(search)) {
     if (!names.some((known) => known === name)) {
       const known = names.join(", ");
-      throw new GatewayError("invalid_request", `${name}: Unknown parameter. Known parameters are ${known}.`);
+      refuse(`${name}: Unknown parameter. Known parameters are ${known}.`);
     }
-    if (given.has(name)) throw new GatewayError("invalid_request", `${name}: Given twice.`);
-    if (value === "" || !isWithinLength(value, VALUE_LENGTH_MAX)) {
-      throw new GatewayError("invalid_request", `${name}: Expected 1 to ${VALUE_LENGTH_MAX} characters.`);
-    }
+    if (given.has(name)) refuse(`${name}: Given twice.`);
+    if (value === "" || !isWithinLength(value, VALUE_LENGTH_MAX))
+      refuse(`${name}: Expected 1 to ${VALUE_LENGTH_MAX} characters.`);
     given.set(name, value);
   }
   // The loop refused all names but these.
@@ -64,7 +63,7 @@ export function requireKnown(
   for (const [name, values] of Object.entries(known)) {
     const value = given[name];
     if (value === undefined || values.includes(value)) continue;
-    throw new GatewayError("invalid_request", `${name}: Expected one of ${values.join(", ")}.`);
+    refuse(`${name}: Expected one of ${values.join(", ")}.`);
   }
 }
 
@@ -72,7 +71,7 @@ function readLimit(text: string | undefined): number {
   if (text === undefined) return LIMIT_DEFAULT;
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= LIMIT_MAX) return limit;
-  throw new GatewayError("invalid_request", `limit: Expected a whole number from 1 to ${LIMIT_MAX}.`);
+  refuse(`limit: Expected a whole number from 1 to ${LIMIT_MAX}.`);
 }
 
 /**
@@ -82,7 +81,7 @@ function readLimit(text: string | undefined): number {
 export function readWindow(from: string | undefined, to: string | undefined) {
   const instant = (name: string, atMs: number | null): string => {
     if (atMs !== null) return new Date(atMs).toISOString();
-    throw new GatewayError("invalid_request", `${name}: Expected an RFC 3339 date-time or a date.`);
+    refuse(`${name}: Expected an RFC 3339 date-time or a date.`);
   };
   return {
     from: from === undefined ? null : instant("from", readInstant(from)),

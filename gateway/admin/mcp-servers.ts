@@ -1,6 +1,6 @@
 import { McpServerBody, McpServerPatch, McpServerView } from "#shared/admin/mcp-servers.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { lastFour } from "../stores/seal.ts";
 import {
   editedMcpServer,
@@ -54,9 +54,8 @@ const RESERVED_HEADER =
   /^(mcp-.*|accept|accept-encoding|content-type|content-length|host|transfer-encoding|connection|upgrade|te|trailer|expect|last-event-id|cookie|set-cookie|proxy-.*)$/i;
 
 async function requireSafe(row: McpServerRow, deps: AdminDeps): Promise<void> {
-  if (row.credentialHeader !== null && RESERVED_HEADER.test(row.credentialHeader)) {
-    throw new GatewayError("invalid_request", "/credential_header: This header is set by the gateway.");
-  }
+  if (row.credentialHeader !== null && RESERVED_HEADER.test(row.credentialHeader))
+    refuse("/credential_header: This header is set by the gateway.");
   const fault = await deps.addressGuard.saveFault(row.url, row.allowPrivateNetwork);
-  if (fault !== null) throw new GatewayError("invalid_request", `/url: ${fault}.`);
+  if (fault !== null) refuse(`/url: ${fault}.`);
 }

@@ -2,7 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { Transaction } from "#drizzle/database.ts";
 import type { AuditAction, AuditedState } from "#drizzle/schema/audit.ts";
 import { type NamedBody, type Page, pageOf, putOf } from "#shared/admin/fields.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import type { AuditEntry, Origin } from "../stores/audit.ts";
 import type { Reader } from "../stores/change.ts";
@@ -123,8 +123,7 @@ function stepsOf<Row extends Named, Body extends { name: string }, Patch, View>(
     },
 
     async readOne(name: string): Promise<View> {
-      const row = await readDatabase(deps, (db) => store.find(db, name));
-      if (!row) throw new GatewayError("not_found");
+      const row = orNotFound(await readDatabase(deps, (db) => store.find(db, name)));
       return view(row);
     },
 
@@ -151,8 +150,7 @@ function stepsOf<Row extends Named, Body extends { name: string }, Patch, View>(
 
     async remove(name: string, origin: Origin): Promise<Response> {
       await saveChange(deps, origin, async (tx, audit) => {
-        const gone = await store.remove(tx, name);
-        if (!gone) throw new GatewayError("not_found");
+        const gone = orNotFound(await store.remove(tx, name));
         for (const entry of entries(name, gone, null)) await audit(entry);
       });
       return noContent();

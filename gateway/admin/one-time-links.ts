@@ -1,7 +1,7 @@
 import { SetupLink } from "#shared/admin/setup-link.ts";
 import { SignInLink, SignInLinkBody } from "#shared/admin/sign-in-links.ts";
 import { newSetupLink } from "#shared/setup-link.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import { audited } from "../stores/change.ts";
 import { readGithubApp } from "../stores/github-app.ts";
@@ -19,12 +19,8 @@ export const adminSignInLinks = (deps: AdminDeps) =>
     "",
     async ({ request, origin, set }): Promise<SignInLink> => {
       const { email = null, role } = await readJson(deps, request, SignInLinkBody);
-      if (email === null && role !== undefined) {
-        throw new GatewayError(
-          "invalid_request",
-          "/email: Expected an e-mail address, because there is a role.",
-        );
-      }
+      if (email === null && role !== undefined)
+        refuse("/email: Expected an e-mail address, because there is a role.");
       const { token, expiresAt } = await audited(deps.database, origin, async (tx, audit) => {
         if (email === null && (await hasAdministrator(tx))) {
           throw new GatewayError("conflict", "There is an administrator, so the link must name an e-mail.");

@@ -3,7 +3,7 @@ import { readEnd } from "#shared/admin/fields.ts";
 import type { PricesInForce } from "#shared/admin/prices-in-force.ts";
 import { formatDecimal, parseDecimal, product } from "#shared/decimal.ts";
 import type { Directory, Provider } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { isDiscounted } from "../pricing/discount.ts";
 import { priceBook } from "../pricing/price-book.ts";
 import { PRICE_LIST, priceListAt } from "../pricing/price-list.ts";
@@ -24,7 +24,7 @@ export async function pricesInForce(deps: AdminDeps, request: Request): Promise<
   const { on } = readParameters(request, ["on"]);
   const nowMs = deps.clock.now().getTime();
   const endMs = on === undefined ? nowMs : readEnd(on);
-  if (endMs === null) throw new GatewayError("invalid_request", "on: Expected a date.");
+  if (endMs === null) refuse("on: Expected a date.");
   const atMs = on === undefined ? nowMs : endMs - 1;
   const since = new Date(nowMs - USED_DAYS_MS).toISOString();
   const called = await readDatabase(deps, (db) => listCalledModels(db, since));

@@ -8,7 +8,7 @@ import {
 import { PricesInForce } from "#shared/admin/prices-in-force.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { STANDARD } from "../pricing/tier.ts";
 import { editedFields } from "../stores/id-rows.ts";
 import { PRICES, type PriceFields, type PriceOverrideRow } from "../stores/prices.ts";
@@ -62,7 +62,7 @@ const NEW: PriceFields = {
 function patched(current: PriceFields | null, body: PricePatch): PriceFields {
   const price = editedFields(current ?? NEW, body, [...AMOUNTS, "multiplier"]);
   const fault = faultIn(price);
-  if (fault) throw new GatewayError("invalid_request", fault);
+  if (fault) refuse(fault);
   return price;
 }
 

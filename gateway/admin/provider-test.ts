@@ -2,7 +2,7 @@ import { within } from "#drizzle/database.ts";
 import { ProviderBody, ProviderTestResult } from "#shared/admin/providers.ts";
 import { isRecord } from "#shared/json.ts";
 import type { Provider } from "../directory.ts";
-import { type FailureCause, GatewayError } from "../errors.ts";
+import { type FailureCause, GatewayError, orNotFound } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { supportsSurface } from "../providers/endpoint.ts";
@@ -26,8 +26,7 @@ export const adminProviderTest = (deps: AdminDeps) =>
     .post(
       "/:name/test",
       ({ params }): Promise<ProviderTestResult> => {
-        const provider = deps.directory.current().providers.get(params.name);
-        if (!provider) throw new GatewayError("not_found");
+        const provider = orNotFound(deps.directory.current().providers.get(params.name));
         return tested(deps, provider);
       },
       docs({ summary: "Test a provider", description: DESCRIPTION, answers: { 200: ProviderTestResult } }),

@@ -1,6 +1,6 @@
 import { ProviderBody, ProviderPatch, ProviderView } from "#shared/admin/providers.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { shownHeaders } from "../stores/directory/provider-headers.ts";
 import {
@@ -81,16 +81,13 @@ const RESERVED_HEADER =
 export async function requireSafe(row: ProviderRow, deps: AdminDeps): Promise<void> {
   const { kind, baseUrl } = row;
   if (!isProviderKind(kind)) return;
-  if (baseUrl === null && PROVIDERS[kind].baseUrl === null) {
-    throw new GatewayError("invalid_request", `/base_url: A provider of kind ${kind} needs a base_url.`);
-  }
+  if (baseUrl === null && PROVIDERS[kind].baseUrl === null)
+    refuse(`/base_url: A provider of kind ${kind} needs a base_url.`);
   const reserved = Object.keys(row.headers).find((name) => RESERVED_HEADER.test(name));
-  if (reserved) {
-    throw new GatewayError("invalid_request", `/headers/${reserved}: This header is set by the gateway.`);
-  }
+  if (reserved) refuse(`/headers/${reserved}: This header is set by the gateway.`);
   if (baseUrl === null) return;
   const fault = await deps.addressGuard.saveFault(baseUrlOf({ kind, baseUrl }), row.allowPrivateNetwork);
-  if (fault !== null) throw new GatewayError("invalid_request", `/base_url: ${fault}.`);
+  if (fault !== null) refuse(`/base_url: ${fault}.`);
 }
 
 function credentialSource(

@@ -3,7 +3,7 @@ import { type Page, readDecimal } from "#shared/admin/fields.ts";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { isOver, parseDecimal } from "#shared/decimal.ts";
 import { keysOf } from "#shared/keys-of.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
 import type { Viewer } from "../identity/viewer.ts";
 import { csvLine, textCell } from "../reports/csv.ts";
@@ -37,9 +37,7 @@ export function readPullsQuery(request: Request): ListedPulls {
   requireKnown(given, { link: LINK_STATES, state: STATES, format: ["json", "csv"] });
   const { number, from, to, team = null, min_cost: cost, format, ...equal } = given;
   const minCost = cost === undefined ? null : readDecimal(cost);
-  if (cost !== undefined && minCost === null) {
-    throw new GatewayError("invalid_request", "min_cost: Expected an amount in USD, such as 2.50.");
-  }
+  if (cost !== undefined && minCost === null) refuse("min_cost: Expected an amount in USD, such as 2.50.");
   return {
     limit,
     after: after === null ? null : readCursor(after),
@@ -69,12 +67,12 @@ function readCursor(text: string): PullRequestCursor {
   const [, atMs, rest = ""] = /^(\d{1,15})-(.+)$/.exec(text) ?? [];
   const id = readPullId(rest);
   if (id && Number(atMs) < 8.64e15) return { ...id, at: new Date(Number(atMs)).toISOString() };
-  throw new GatewayError("invalid_request", "after: Expected the `next` of the previous page.");
+  refuse("after: Expected the `next` of the previous page.");
 }
 
 function numberOf(text: string): number {
   if (/^\d{1,10}$/.test(text) && Number(text) <= NUMBER_MAX) return Number(text);
-  throw new GatewayError("invalid_request", "number: Expected the number of a pull request.");
+  refuse("number: Expected the number of a pull request.");
 }
 
 /** Rows whose cost is added up at once, and rows that one search reads: a filter by cost reads more than it gives. */

@@ -7,7 +7,7 @@ import {
   PullRequestView,
 } from "#shared/admin/pull-requests.ts";
 import { closed } from "#shared/schema.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound } from "../errors.ts";
 import { noteExport } from "../identity/authorize.ts";
 import { recordScope } from "../identity/scope.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -104,8 +104,7 @@ const ACCEPT = docs({
 
 async function accept(deps: AdminDeps, origin: Origin, text: string): Promise<PullRequestPageView> {
   const id = readPullId(text);
-  const before = id && (await readDatabase(deps, (db) => findPullRequest(db, id)));
-  if (!before) throw new GatewayError("not_found");
+  const before = orNotFound(id && (await readDatabase(deps, (db) => findPullRequest(db, id))));
   await audited(deps.database, origin, async (tx, audit) => {
     const session = await acceptClaim(tx, before, deps.clock.now());
     if (session === null) throw new GatewayError("conflict", "This pull request claims no session.");

@@ -10,7 +10,7 @@ import {
 import { missingPermissions } from "#shared/github-permissions.ts";
 import type { Settings } from "#shared/settings.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import { audited } from "../stores/change.ts";
 import { requestBackfill } from "../stores/repositories.ts";
@@ -76,5 +76,5 @@ const viewOf = (row: RepositoryCoverage, settings: Settings): RepositoryView =>
 
 function readCursor(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new GatewayError("invalid_request", "after: Expected the `next` of the previous page.");
+  refuse("after: Expected the `next` of the previous page.");
 }

@@ -12,7 +12,7 @@ import {
 } from "#shared/admin/prices.ts";
 import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound, refuse } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import { differencesOf, findJob, listJobs, newCostOf, type RepriceJobRow } from "../repricing/job-rows.ts";
 import type { Selection } from "../repricing/priced-again.ts";
@@ -61,9 +61,7 @@ export const adminRepricing = (deps: AdminDeps, kind: RepriceKind): AnyElysia =>
       ? viewOf(job)
       : { ...viewOf(job), differences: await readDatabase(deps, (db) => differencesIn(db, job)) };
   const existing = async (reader: Reader, text: string) => {
-    const job = await findJob(reader, kind, idParameter(text));
-    if (!job) throw new GatewayError("not_found");
-    return job;
+    return orNotFound(await findJob(reader, kind, idParameter(text)));
   };
   return adminPart(deps, `prices/${kind}`)
     .post(
@@ -135,7 +133,7 @@ async function started(deps: AdminDeps, asked: NewJob): Promise<RepriceJobRow> {
 function selectionOf(kind: RepriceKind, { from, to, ...of }: RestateBody): Selection {
   const fromMs = readInstant(from) ?? 0;
   const toMs = readEnd(to) ?? 0;
-  if (fromMs >= toMs) throw new GatewayError("invalid_request", "/to: Expected a time after /from.");
+  if (fromMs >= toMs) refuse("/to: Expected a time after /from.");
   const window = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
   return { kind, ...window, provider: of.provider ?? null, model: of.model ?? null };
 }

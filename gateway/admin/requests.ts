@@ -4,7 +4,7 @@ import { pageOf } from "#shared/admin/fields.ts";
 import { RequestPage, type RequestView, RequestView as View } from "#shared/admin/records.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { orNotFound, refuse } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
 import { readCapturedBody } from "../stores/bodies.ts";
 import {
@@ -63,8 +63,7 @@ export const adminRequests = (deps: AdminDeps) =>
       async ({ params, viewer }) => {
         const id = idParameter(params.id);
         await awaitSettled(deps);
-        const row = await readDatabase(deps, (db) => findRequest(db, id, recordScope(viewer)));
-        if (!row) throw new GatewayError("not_found");
+        const row = orNotFound(await readDatabase(deps, (db) => findRequest(db, id, recordScope(viewer))));
         const versions = await readDatabase(deps, (db) => listVersions(db, row));
         return { ...viewOf(row), cost: explainCost(row, versions) };
       },
@@ -78,8 +77,7 @@ export const adminRequests = (deps: AdminDeps) =>
     .get(
       "/:id/body",
       async ({ params, origin }) => {
-        const body = await readCapturedBody(deps, idParameter(params.id), origin);
-        if (!body) throw new GatewayError("not_found");
+        const body = orNotFound(await readCapturedBody(deps, idParameter(params.id), origin));
         return viewAs(BodyView, body);
       },
       docs({
@@ -129,7 +127,7 @@ export function readRecordQuery(request: Pick<Request, "url">): Omit<RequestQuer
 
 function statusOf(text: string): number {
   if (/^[1-5]\d\d$/.test(text)) return Number(text);
-  throw new GatewayError("invalid_request", "status: Expected an HTTP status such as 200.");
+  refuse("status: Expected an HTTP status such as 200.");
 }
 
 export const viewOf = (row: RecordRow): RequestView =>

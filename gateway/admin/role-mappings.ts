@@ -3,7 +3,7 @@ import { Group, RoleMappingBody, RoleMappingPut, RoleMappingView } from "#shared
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { fits } from "#shared/schema.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound, refuse } from "../errors.ts";
 import { applyGroup } from "../identity/mapped-people.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -58,12 +58,8 @@ export const adminRoleMappings = (deps: AdminDeps) =>
       "/:group",
       async ({ request, params, origin }) => {
         const { group = params.group, role, team = null } = await readJson(deps, request, RoleMappingPut);
-        if (group !== params.group || !fits(Group, group)) {
-          throw new GatewayError(
-            "invalid_request",
-            "/group: Expected the group in the address, or no group.",
-          );
-        }
+        if (group !== params.group || !fits(Group, group))
+          refuse("/group: Expected the group in the address, or no group.");
         const { row, isNew } = await save(deps, origin, { group, role, team, replaces: true });
         return isNew ? created(viewOf(row)) : viewOf(row);
       },
@@ -78,8 +74,7 @@ export const adminRoleMappings = (deps: AdminDeps) =>
     });
 
 async function read(deps: AdminDeps, group: string): Promise<RoleMappingView> {
-  const row = await readDatabase(deps, (db) => findRoleMapping(db, group));
-  if (!row) throw new GatewayError("not_found");
+  const row = orNotFound(await readDatabase(deps, (db) => findRoleMapping(db, group)));
   return viewOf(row);
 }
 
@@ -105,8 +100,7 @@ const save = (deps: AdminDeps, origin: Origin, { replaces, ...wanted }: Wanted) 
 
 async function remove(deps: AdminDeps, origin: Origin, group: string): Promise<Response> {
   await saveChange(deps, origin, async (tx, audit) => {
-    const gone = await deleteRoleMapping(tx, group);
-    if (!gone) throw new GatewayError("not_found");
+    const gone = orNotFound(await deleteRoleMapping(tx, group));
     await audit({ action: "role_mapping.deleted", subject: group, before: viewOf(gone) });
     await applyGroup({ tx, audit, now: deps.clock.now() }, group);
   });

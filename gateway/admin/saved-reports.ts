@@ -10,7 +10,7 @@ import {
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Spec } from "#shared/report.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound, refuse } from "../errors.ts";
 import { savedScope } from "../identity/scope.ts";
 import type { Viewer } from "../identity/viewer.ts";
 import { readJson } from "../plugins/body.ts";
@@ -88,8 +88,7 @@ async function create(deps: AdminDeps, { viewer, origin }: By, request: Request)
 async function readOne(deps: AdminDeps, id: string, viewer: Viewer): Promise<SavedReportView> {
   const entry = CATALOGUE.find((report) => report.id === id);
   if (entry) return builtInView(entry);
-  const row = await readDatabase(deps, (db) => findSavedReport(db, id, savedScope(viewer)));
-  if (!row) throw new GatewayError("not_found");
+  const row = orNotFound(await readDatabase(deps, (db) => findSavedReport(db, id, savedScope(viewer))));
   return viewOf(row);
 }
 
@@ -102,9 +101,7 @@ async function put(
 ): Promise<Response | SavedReportView> {
   requireSaved(id);
   const { id: repeated, ...body } = await readJson(deps, request, SavedReportPut);
-  if (repeated !== undefined && repeated !== id) {
-    throw new GatewayError("invalid_request", "/id: Expected the id in the address, or no id.");
-  }
+  if (repeated !== undefined && repeated !== id) refuse("/id: Expected the id in the address, or no id.");
   requireSameName(id, undefined, Name);
   const made = { ...newReport(deps, id, body), ...ownerOf(viewer) };
   const { row, isNew } = await saveChange(deps, origin, async (tx, audit) => {
@@ -127,8 +124,7 @@ async function patch(
   const body = await readJson(deps, request, Patch);
   const spec = body.spec && usable(deps, body.spec);
   const row = await saveChange(deps, origin, async (tx, audit) => {
-    const current = await findSavedReport(tx, id, savedScope(viewer));
-    if (!current) throw new GatewayError("not_found");
+    const current = orNotFound(await findSavedReport(tx, id, savedScope(viewer)));
     requireTheirs(viewer, current, "role_not_allowed");
     const patched = { ...current, ...body, ...(spec && { spec }), updatedAt: deps.clock.now().toISOString() };
     await writeSavedReport(tx, patched);
@@ -143,8 +139,7 @@ async function remove(deps: AdminDeps, { viewer, origin }: By, id: string): Prom
   await saveChange(deps, origin, async (tx, audit) => {
     const current = await findSavedReport(tx, id, savedScope(viewer));
     if (current) requireTheirs(viewer, current, "role_not_allowed");
-    const gone = current && (await deleteSavedReport(tx, id));
-    if (!gone) throw new GatewayError("not_found");
+    const gone = orNotFound(current && (await deleteSavedReport(tx, id)));
     await audit({ action: "report.deleted", subject: id, before: viewOf(gone) });
   });
   return noContent();

@@ -1,5 +1,5 @@
 import { FoundNames } from "#shared/admin/search.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { recordScope } from "../identity/scope.ts";
 import { pullRequestScope } from "../stores/pull-request-rights.ts";
 import { findNamed, findPulls } from "../stores/search.ts";
@@ -15,7 +15,7 @@ export const adminSearch = (deps: AdminDeps) =>
     async ({ request, viewer }): Promise<FoundNames> => {
       const { q } = readParameters(request, ["q"]);
       const text = q?.trim() ?? "";
-      if (text === "") throw new GatewayError("invalid_request", "q: Expected a text.");
+      if (text === "") refuse("q: Expected a text.");
       const { role, team } = viewer;
       return readDatabase(deps, async (db) => {
         const pulls = await findPulls(db, await pullRequestScope(db, recordScope(viewer)), text);

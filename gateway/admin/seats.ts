@@ -25,7 +25,7 @@ import {
   type SeatRow,
   seatUse,
 } from "../bills/seats.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { readBody } from "../plugins/body.ts";
 import { type AdminDeps, awaitSettled, saveChange } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
@@ -53,9 +53,7 @@ export const adminSeats = (deps: AdminDeps) =>
           "month",
           "person",
         ]);
-        if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) {
-          throw new GatewayError("invalid_request", "month: Expected a month, such as 2026-11.");
-        }
+        if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) refuse("month: Expected a month, such as 2026-11.");
         await awaitSettled(deps);
         return seatUse(deps.database, month, person === undefined ? null : storedEmail(person));
       },
@@ -96,14 +94,10 @@ function seatsIn(text: string) {
       const body = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""));
       if (fits(SeatBody, body)) return editedSeat(null, body);
       const [fault] = faultsOf(SeatBody, body);
-      throw new GatewayError(
-        "invalid_request",
-        `Row ${row}${fault ? `, ${fault.path.slice(1)}: ${fault.message}` : ""}.`,
-      );
+      return refuse(`Row ${row}${fault ? `, ${fault.path.slice(1)}: ${fault.message}` : ""}.`);
     });
   } catch (cause) {
-    if (cause instanceof RangeError)
-      throw new GatewayError("invalid_request", `Row ${row}: ${cause.message}.`);
+    if (cause instanceof RangeError) refuse(`Row ${row}: ${cause.message}.`);
     throw cause;
   }
 }

@@ -1,5 +1,5 @@
 import { SPEND_BY, Spend } from "#shared/admin/spend.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { listSpend } from "../stores/spend.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
@@ -14,7 +14,7 @@ export const adminSpend = (deps: AdminDeps) =>
     async ({ request }): Promise<Spend> => {
       const { by: given } = readParameters(request, ["by"]);
       const by = SPEND_BY.find((name) => name === given);
-      if (!by) throw new GatewayError("invalid_request", `by: Expected one of ${SPEND_BY.join(", ")}.`);
+      if (!by) refuse(`by: Expected one of ${SPEND_BY.join(", ")}.`);
       await awaitSettled(deps);
       const now = deps.clock.now();
       const month = `${now.toISOString().slice(0, 7)}-01T00:00:00.000Z`;

@@ -1,6 +1,6 @@
 import { MonthStatement, STATEMENT_BY, type StatementLine } from "#shared/admin/statements.ts";
 import { keysOf } from "#shared/keys-of.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { requireKept } from "../export/focus-rows.ts";
 import { csvLine, textCell } from "../reports/csv.ts";
 import { findPeriod, monthSpan } from "../stores/periods.ts";
@@ -42,8 +42,7 @@ async function readStatement(
   deps: AdminDeps,
   { month = "", by: name, version }: Asked,
 ): Promise<MonthStatement> {
-  if (!MONTH.test(month))
-    throw new GatewayError("invalid_request", "month: Expected a month such as 2026-10.");
+  if (!MONTH.test(month)) refuse("month: Expected a month such as 2026-10.");
   const by = STATEMENT_BY.find((known) => known === name) ?? STATEMENT_BY[0];
   await awaitSettled(deps);
   const kept = await readDatabase(deps, (db) => keptStatements(db, month, by));

@@ -2,7 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { Transaction } from "#drizzle/database.ts";
 import type { AuditedState } from "#drizzle/schema/audit.ts";
 import { pageOf } from "#shared/admin/fields.ts";
-import { GatewayError } from "../errors.ts";
+import { orNotFound } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Reader } from "../stores/change.ts";
 import { requireProvider } from "../stores/prices.ts";
@@ -110,9 +110,7 @@ const providerIn = (fields: object): string | null =>
 const existingBy =
   <Row>(find: (reader: Reader, id: string) => Promise<Row | null>) =>
   async (reader: Reader, id: string): Promise<Row> => {
-    const row = await find(reader, idParameter(id));
-    if (!row) throw new GatewayError("not_found");
-    return row;
+    return orNotFound(await find(reader, idParameter(id)));
   };
 
 function docsOf({ noun, tag, words, schemas: { body, patch, view } }: Documented) {

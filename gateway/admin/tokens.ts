@@ -8,7 +8,7 @@ import {
   TokenWithSecret,
 } from "#shared/admin/tokens.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound, refuse } from "../errors.ts";
 import type { Viewer } from "../identity/viewer.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -63,8 +63,7 @@ export const adminTokenRoutes = (deps: AdminDeps) =>
     });
 
 async function read(deps: AdminDeps, id: string): Promise<TokenView> {
-  const row = await readDatabase(deps, (db) => findTokenById(db, idParameter(id)));
-  if (!row) throw new GatewayError("not_found");
+  const row = orNotFound(await readDatabase(deps, (db) => findTokenById(db, idParameter(id))));
   return viewOf(row);
 }
 
@@ -84,32 +83,21 @@ async function create(deps: AdminDeps, { origin, viewer, request }: Asked): Prom
 /** @throws GatewayError invalid_request */
 function factsOf({ name, team = null, ...body }: TokenBody, now: Date) {
   const { role = null, scopes = null }: Partial<Pick<TokenRow, "role" | "scopes">> = body;
-  if ((role === null) === (scopes === null)) {
-    throw new GatewayError("invalid_request", "/role: Expected either a role or scopes.");
-  }
+  if ((role === null) === (scopes === null)) refuse("/role: Expected either a role or scopes.");
   const repository = body.repository?.toLowerCase() ?? null;
-  if (repository !== null && scopes?.join() !== "pull_requests") {
-    throw new GatewayError(
-      "invalid_request",
-      "/repository: Expected only with the scope pull_requests alone.",
-    );
-  }
+  if (repository !== null && scopes?.join() !== "pull_requests")
+    refuse("/repository: Expected only with the scope pull_requests alone.");
   const days = (count: number): number => now.getTime() + count * 86_400_000;
   const endsMs =
     body.expires_at === undefined ? days(TOKEN_DAYS_DEFAULT) : (readInstant(body.expires_at) ?? 0);
-  if (endsMs <= now.getTime() || endsMs > days(TOKEN_DAYS_MAX)) {
-    throw new GatewayError(
-      "invalid_request",
-      `/expires_at: Expected a time in the future, at most ${TOKEN_DAYS_MAX} days away.`,
-    );
-  }
+  if (endsMs <= now.getTime() || endsMs > days(TOKEN_DAYS_MAX))
+    refuse(`/expires_at: Expected a time in the future, at most ${TOKEN_DAYS_MAX} days away.`);
   return { name, role, scopes, team, repository, expiresAt: new Date(endsMs).toISOString() };
 }
 
 async function revoke(deps: AdminDeps, origin: Origin, id: string): Promise<Response> {
   await audited(deps.database, origin, async (tx, audit) => {
-    const gone = await deleteToken(tx, idParameter(id));
-    if (!gone) throw new GatewayError("not_found");
+    const gone = orNotFound(await deleteToken(tx, idParameter(id)));
     await audit({ action: "token.revoked", subject: gone.name, before: viewOf(gone) });
   });
   return noContent();

@@ -13,7 +13,7 @@ import {
   type VendorAccountRow,
 } from "../bills/bill-rows.ts";
 import { fetchNow } from "../bills/fetch-bills.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound, refuse } from "../errors.ts";
 import { audited } from "../stores/change.ts";
 import { lastFour } from "../stores/seal.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
@@ -59,8 +59,7 @@ export const adminVendorAccounts = (deps: AdminDeps) =>
         );
         return read;
       }
-      const row = await readDatabase(deps, (db) => VENDOR_ACCOUNTS.find(db, params.name));
-      if (!row) throw new GatewayError("not_found");
+      const row = orNotFound(await readDatabase(deps, (db) => VENDOR_ACCOUNTS.find(db, params.name)));
       if (read)
         throw new GatewayError("upstream_unreachable", `The vendor's bill was not read: ${row.failure}.`);
       const busy = row.credential !== null && FETCHED_VENDORS.some((name) => name === row.vendor);
@@ -85,10 +84,9 @@ const accountView = (row: VendorAccountRow): VendorAccountView =>
   });
 
 async function checkRow(row: VendorAccountRow, deps: AdminDeps): Promise<void> {
-  if (row.vendor === "other" && row.providers === null) {
-    throw new GatewayError("invalid_request", "/providers: Name the providers that this account pays for.");
-  }
+  if (row.vendor === "other" && row.providers === null)
+    refuse("/providers: Name the providers that this account pays for.");
   const fault =
     row.baseUrl === null ? null : await deps.addressGuard.saveFault(row.baseUrl, row.allowPrivateNetwork);
-  if (fault !== null) throw new GatewayError("invalid_request", `/base_url: ${fault}.`);
+  if (fault !== null) refuse(`/base_url: ${fault}.`);
 }

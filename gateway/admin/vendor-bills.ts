@@ -17,7 +17,7 @@ import { MAPPINGS, type Mapping, SERVICES } from "../bills/mappings.ts";
 import { readBill } from "../bills/read-bill.ts";
 import { reconciliationOf } from "../bills/reconciliation.ts";
 import { summaryOf } from "../bills/summary.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { readBody } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
@@ -40,12 +40,7 @@ export const adminReconciliation = (deps: AdminDeps) =>
       const today = deps.clock.now().toISOString().slice(0, 10);
       const window = { from: from ?? `${(to ?? today).slice(0, 8)}01`, to: to ?? today };
       const days = (Date.parse(window.to) - Date.parse(window.from)) / DAY_MS + 1;
-      if (days < 1 || days > DAYS_MAX) {
-        throw new GatewayError(
-          "invalid_request",
-          `to: Expected a day from \`from\`, at most ${DAYS_MAX} days.`,
-        );
-      }
+      if (days < 1 || days > DAYS_MAX) refuse(`to: Expected a day from \`from\`, at most ${DAYS_MAX} days.`);
       await awaitSettled(deps);
       return reconciliationOf(deps, { ...given, ...window });
     },
@@ -110,16 +105,14 @@ export const adminVendorBills = (deps: AdminDeps) =>
 function readDays(from: string | undefined, to: string | undefined) {
   for (const [name, day] of Object.entries({ from, to })) {
     if (day === undefined || (DAY.test(day) && !Number.isNaN(Date.parse(day)))) continue;
-    throw new GatewayError("invalid_request", `${name}: Expected a day, such as 2026-01-31.`);
+    refuse(`${name}: Expected a day, such as 2026-01-31.`);
   }
   return { from, to };
 }
 
 function cursorOf(after: string): BillLineRow {
   const [account = "", day = "", line = ""] = after.split("/");
-  if (!DAY.test(day) || !/^\d{1,9}$/.test(line)) {
-    throw new GatewayError("invalid_request", "after: Expected the `next` of the previous page.");
-  }
+  if (!DAY.test(day) || !/^\d{1,9}$/.test(line)) refuse("after: Expected the `next` of the previous page.");
   // Only these three are compared.
   return { account, day, line: Number(line) } as BillLineRow;
 }
@@ -131,12 +124,8 @@ async function importBill(deps: AdminDeps, request: Request, origin: Origin) {
   requireKnown(given, { format: keysOf(MAPPINGS) });
   const { currency = "USD", rate: rateText } = given;
   const rate = rateText === undefined ? null : readDecimal(rateText);
-  if (rateText !== undefined && rate === null) {
-    throw new GatewayError("invalid_request", "rate: Expected a decimal number.");
-  }
-  if (!/^[A-Z]{3}$/.test(currency)) {
-    throw new GatewayError("invalid_request", "currency: Expected three capitals, such as EUR.");
-  }
+  if (rateText !== undefined && rate === null) refuse("rate: Expected a decimal number.");
+  if (!/^[A-Z]{3}$/.test(currency)) refuse("currency: Expected three capitals, such as EUR.");
   const account = await readDatabase(deps, (db) => requireAccount(db, given.account ?? ""));
   // The schema allowed only these.
   const format = (given.format ??
@@ -147,7 +136,7 @@ async function importBill(deps: AdminDeps, request: Request, origin: Origin) {
   const { timeZone, models } = account;
   const services = Object.hasOwn(SERVICES, account.vendor) ? SERVICES[format] : undefined;
   const { lines, leftOut } = await readBill(rowsIn(text), { services, mapping, timeZone, models, currency });
-  if (lines.length === 0) throw new GatewayError("invalid_request", "The file has no line of a bill.");
+  if (lines.length === 0) refuse("The file has no line of a bill.");
   const days = [...new Set(lines.map(({ day }) => day))].sort();
   const rates = rate === null ? {} : Object.fromEntries(lines.map((line) => [line.currency, rate] as const));
   const read = { ...summaryOf(account.name, days, lines), ...(leftOut > 0 && { left_out: leftOut }) };
@@ -165,7 +154,7 @@ function ownMapping(text: string | undefined): Mapping {
   const isMapping = isRecord(given) && Object.keys(given).every((name) => MAPPED.some((it) => it === name));
   if (!isMapping || !Object.values(given).every((column) => typeof column === "string")) {
     const example = '{"day":"Date","amount":"Cost"}';
-    throw new GatewayError("invalid_request", `mapping: Expected columns such as ${example}.`);
+    refuse(`mapping: Expected columns such as ${example}.`);
   }
   return Object.fromEntries(Object.entries(given).map(([name, column]) => [name, [String(column)]]));
 }
@@ -175,9 +164,7 @@ function* rowsIn(text: string): Generator<CsvRow> {
   if (!/^\s*[[{]/.test(text)) return yield* csvRows(text);
   const value: unknown = parsedJson(text);
   const list = isRecord(value) ? value["data"] : value;
-  if (!Array.isArray(list) || !list.every(isRecord)) {
-    throw new GatewayError("invalid_request", "Expected CSV, or a JSON list of objects.");
-  }
+  if (!Array.isArray(list) || !list.every(isRecord)) refuse("Expected CSV, or a JSON list of objects.");
   for (const row of list) yield Object.fromEntries(flat(row, ""));
 }
 

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 
 const inflateGzip = promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(gunzip);
 
@@ -20,7 +20,7 @@ export async function inflated(
     if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") {
       throw new GatewayError("too_large");
     }
-    throw new GatewayError("invalid_request", "The body is not gzip, as its Content-Encoding says.");
+    refuse("The body is not gzip, as its Content-Encoding says.");
   }
 }
 

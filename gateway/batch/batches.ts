@@ -1,5 +1,5 @@
 import type { BatchKind } from "#drizzle/schema/batches.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { type BatchRow, findBatch, listBatches, markBatchDeleted } from "../stores/batches.ts";
 import { answerInFull, batchAnswer, listedBatch, relayedAnswer, relayedFile } from "./answers.ts";
 import { type BatchDeps, notFoundAtVendor, requireProviderId } from "./deps.ts";
@@ -91,5 +91,5 @@ export function readLimit(text: string | null, { max, fallback }: { max: number;
   if (text === null) return fallback;
   const limit = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= max) return limit;
-  throw new GatewayError("invalid_request", `limit must be a whole number from 1 to ${max}.`);
+  refuse(`limit must be a whole number from 1 to ${max}.`);
 }

@@ -1,6 +1,6 @@
 import type { JsonBody } from "../call.ts";
 import type { ClientKey } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { BATCH } from "../http/deciding-names.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { isBudgeted } from "../limits/key-budgets.ts";
@@ -34,9 +34,8 @@ export async function createLineBatch(
   const file = await findFile(deps.database, key.id, inputFileId);
   if (!file) throw notFoundAtVendor("file");
   const { endpoint, routes, models, direct } = file;
-  if (endpoint === null || memberValue(body, "endpoint") !== endpoint) {
-    throw new GatewayError("invalid_request", "`endpoint` must be the `url` of the file's lines.");
-  }
+  if (endpoint === null || memberValue(body, "endpoint") !== endpoint)
+    refuse("`endpoint` must be the `url` of the file's lines.");
   requireScopeStill(key, file);
   const provider = providerNamed(deps, file.provider);
   const facts = { endpoint, inputFileId, completionWindow: PROVIDERS_WINDOW, routes, models, direct };
@@ -49,8 +48,7 @@ export async function createLineBatch(
 function boundOf(key: ClientKey, { boundUsd, unpriced }: FileRow): BatchBound {
   if (boundUsd !== null) return { usd: parsePico(boundUsd), unpriced };
   if (!isBudgeted(key)) return { usd: 0n, unpriced };
-  throw new GatewayError(
-    "invalid_request",
+  refuse(
     "No budget counted the key when this file was uploaded, so what its requests may cost is not known. Upload it again.",
   );
 }
@@ -59,12 +57,10 @@ function boundOf(key: ClientKey, { boundUsd, unpriced }: FileRow): BatchBound {
 function requireWindow(window: unknown): void {
   const [, count, unit] = (typeof window === "string" ? WINDOW.exec(window) : null) ?? [];
   const minutes = Number(count) * (unit === "h" ? 60 : 1);
-  if (!(minutes > 0 && minutes <= WINDOW_MINUTES_MAX)) {
-    throw new GatewayError(
-      "invalid_request",
+  if (!(minutes > 0 && minutes <= WINDOW_MINUTES_MAX))
+    refuse(
       "`completion_window` must be a number of hours or minutes such as `24h` or `90m`, at most 24 hours.",
     );
-  }
 }
 
 function withProvidersWindow(body: JsonBody): Uint8Array {

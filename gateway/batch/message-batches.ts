@@ -1,4 +1,4 @@
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { BATCH } from "../http/deciding-names.ts";
 import { OPEN_BRACE, skipObject, skipWhitespace } from "../http/json-grammar.ts";
 import { scanJson } from "../http/scan.ts";
@@ -26,7 +26,7 @@ export async function createMessageBatch(
   const body = withModels(bytes, resolver);
   await resolver.evaluate();
   const { provider, routes, models, direct, bound, unpriced } = resolver.summary;
-  if (!provider) throw new GatewayError("invalid_request", "`requests` must hold at least one request.");
+  if (!provider) refuse("`requests` must hold at least one request.");
   const facts = {
     endpoint: ENDPOINT,
     inputFileId: null,
@@ -64,12 +64,10 @@ function withModels(bytes: Uint8Array, resolver: Resolver): Uint8Array {
 
 /** Byte ranges of an array's objects. The body must have been scanned, so that its syntax is known to be valid. */
 function* elementsOf(bytes: Uint8Array, arrayStart: number): Generator<[start: number, end: number]> {
-  if (bytes[arrayStart] !== OPEN_BRACKET) {
-    throw new GatewayError("invalid_request", "`requests` must be a list.");
-  }
+  if (bytes[arrayStart] !== OPEN_BRACKET) refuse("`requests` must be a list.");
   let at = skipWhitespace(bytes, arrayStart + 1);
   while (bytes[at] !== CLOSE_BRACKET) {
-    if (bytes[at] !== OPEN_BRACE) throw new GatewayError("invalid_request", "A request must be an object.");
+    if (bytes[at] !== OPEN_BRACE) refuse("A request must be an object.");
     const end = skipObject(bytes, at, 1);
     yield [at, end];
     at = skipWhitespace(bytes, end);

@@ -1,5 +1,5 @@
 import type { JsonBody, Member } from "../call.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { BATCH_LINE } from "../http/deciding-names.ts";
 import { valueAt } from "../http/json-value.ts";
 import { scanJson } from "../http/scan.ts";
@@ -26,12 +26,10 @@ export function requestLines(resolver: Resolver, lineBytesMax: number) {
       const url = singleMember(request, "url");
       const address = valueAt(line, url);
       const surface = lineSurface(address);
-      if (surface === null || typeof address !== "string") {
-        throw new GatewayError("invalid_request", `\`url\` must be one of ${lineEndpoints()}.`);
-      }
-      if (endpoint !== null && endpoint !== address) {
-        throw new GatewayError("invalid_request", "All requests of a file must have the same `url`.");
-      }
+      if (surface === null || typeof address !== "string")
+        refuse(`\`url\` must be one of ${lineEndpoints()}.`);
+      if (endpoint !== null && endpoint !== address)
+        refuse("All requests of a file must have the same `url`.");
       endpoint = address;
       const { valueStart, valueEnd } = singleMember(request, "body");
       const body = resolver.resolve(surface, line.subarray(valueStart, valueEnd));
@@ -60,6 +58,6 @@ export function requestLines(resolver: Resolver, lineBytesMax: number) {
 /** Rejects duplicates, because another JSON reader may pick a different one. @throws GatewayError invalid_request */
 export function singleMember({ members }: JsonBody, name: string): Member {
   const [member, another] = members.get(name) ?? [];
-  if (!member || another) throw new GatewayError("invalid_request", `\`${name}\` must be there once.`);
+  if (!member || another) refuse(`\`${name}\` must be there once.`);
   return member;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import type { JsonBody, Target } from "../call.ts";
 import type { ClientKey, Provider } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { requireOwnReferences, routingLookups } from "../exchange.ts";
 import { evaluateGuardrails, type GuardrailInput, type GuardrailVerdict } from "../guardrail/evaluate.ts";
 import { pace } from "../guardrail/pace.ts";
@@ -116,9 +116,8 @@ export function batchResolver(deps: ResolverDeps, key: ClientKey, headers: Heade
       if (choice.route) summary.routes.add(choice.route.name);
       else summary.direct = true;
       if (model !== null) summary.models.add(model);
-      if (summary.routes.size > NAMES_MAX || summary.models.size > NAMES_MAX) {
-        throw new GatewayError("invalid_request", `A batch may name ${NAMES_MAX} models at most.`);
-      }
+      if (summary.routes.size > NAMES_MAX || summary.models.size > NAMES_MAX)
+        refuse(`A batch may name ${NAMES_MAX} models at most.`);
       return splice(body, model === null ? {} : { model });
     },
   };
@@ -144,15 +143,10 @@ function requirePass({ guardrailTriggered }: ResolverDeps, verdict: GuardrailVer
 }
 
 function requireBatchable(before: Provider | null, provider: Provider, native: boolean): void {
-  if (provider.kind === "echo") {
-    throw new GatewayError("invalid_request", "The built-in provider does not accept batches.");
-  }
-  if (!native) {
-    throw new GatewayError("invalid_request", "The model's provider does not speak this format.");
-  }
-  if (before !== null && before.name !== provider.name) {
-    throw new GatewayError("invalid_request", "All requests of a batch must go to one provider.");
-  }
+  if (provider.kind === "echo") refuse("The built-in provider does not accept batches.");
+  if (!native) refuse("The model's provider does not speak this format.");
+  if (before !== null && before.name !== provider.name)
+    refuse("All requests of a batch must go to one provider.");
 }
 
 /** The surfaces allowed in a file of requests, by URL path. */

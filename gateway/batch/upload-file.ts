@@ -1,6 +1,6 @@
 import { errorFields } from "#shared/log.ts";
 import type { ClientKey, Provider } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import type { BodyHold } from "../http/body-budget.ts";
 import { boundaryOf, requireUtf8 } from "../http/content-type.ts";
 import { formatPico } from "../limits/money.ts";
@@ -53,7 +53,7 @@ export async function uploadFile(
     const openais = { keeper: "openai", path: "/files", purpose } as const;
     return await askForObject(deps, { key, request, origin, body: received, ...openais });
   }
-  if (purpose !== null && purpose !== "batch") throw new GatewayError("invalid_request", PURPOSE_FAULT);
+  if (purpose !== null && purpose !== "batch") refuse(PURPOSE_FAULT);
   const resolver = batchResolver(deps, key, request.headers);
   const lines = requestLines(resolver, deps.bytesMax.json);
   const form = fileForm(received, boundary, {
@@ -63,7 +63,7 @@ export async function uploadFile(
   const known = () => resolver.summary.provider !== null;
   const body = await readHead(form.bytes(), known, deps.bytesMax.json);
   const { provider } = resolver.summary;
-  if (!provider) throw new GatewayError("invalid_request", "The file holds no requests.");
+  if (!provider) refuse("The file holds no requests.");
   const answer = await sendForm(deps, { provider, headers: request.headers, body });
   const bytes = await answerInFull(answer);
   if (!answer.ok) return relayedAnswer(answer, bytes);

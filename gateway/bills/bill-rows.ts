@@ -4,7 +4,7 @@ import { vendorAccounts, vendorBillDays, vendorBillLines } from "#drizzle/schema
 import { readDecimal } from "#shared/admin/fields.ts";
 import type { VendorAccountPatch, VendorAccountPut } from "#shared/admin/vendor-bills.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import type { Reader } from "../stores/change.ts";
 import { namedRows } from "../stores/named-rows.ts";
 import type { SealContext, Sealer } from "../stores/seal.ts";
@@ -29,7 +29,7 @@ export const VENDOR_ACCOUNTS = {
 /** @throws GatewayError invalid_request */
 export async function requireAccount(reader: Reader, name: string): Promise<VendorAccountRow> {
   const row = await rows.find(reader, name);
-  if (!row) throw new GatewayError("invalid_request", `account: No vendor account is named ${name}.`);
+  if (!row) refuse(`account: No vendor account is named ${name}.`);
   return row;
 }
 

@@ -3,7 +3,7 @@ import { readInstant } from "#shared/admin/fields.ts";
 import { formatDecimal, parseDecimal, plus, product, ZERO } from "#shared/decimal.ts";
 import { isRecord, parsedJson } from "#shared/json.ts";
 import { dayIn } from "#shared/time-zone.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import type { CsvRow } from "./csv.ts";
 import { kindIn, type Mapping, type Services, tierIn, unitSize } from "./mappings.ts";
 
@@ -44,7 +44,7 @@ export async function readBill(
     }
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    throw new GatewayError("invalid_request", `Row ${row}: ${cause.message}.`);
+    refuse(`Row ${row}: ${cause.message}.`);
   }
   return { lines: addedUp(lines), leftOut };
 }

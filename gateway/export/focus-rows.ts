@@ -3,7 +3,7 @@ import { rollupState } from "#drizzle/schema/rollups.ts";
 import { decimalQuotient, formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Spec } from "#shared/report.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { NONE } from "../reports/dimensions.ts";
 import { POSTGRES, PRICE_LINES } from "../reports/engines.ts";
 import { parameters, type Query } from "../reports/parameters.ts";
@@ -81,7 +81,7 @@ export async function requireKept(
 ): Promise<void> {
   const [state] = await db.select({ rawFrom: rollupState.rawFrom }).from(rollupState);
   if (!state?.rawFrom || fromMs >= Date.parse(state.rawFrom)) return;
-  throw new GatewayError("invalid_request", `${name}: single records are kept since ${state.rawFrom}`);
+  refuse(`${name}: single records are kept since ${state.rawFrom}`);
 }
 
 const SPREAD: Pick<Spec, "source" | "measures"> = {

@@ -3,7 +3,7 @@ import { TOOL_STATUSES, type ToolStatus } from "#drizzle/schema/tools.ts";
 import { readInstant } from "#shared/admin/fields.ts";
 import { LABEL_MAX, parseLabel, parseSessionId } from "#shared/labels.ts";
 import { checked, faultsOf, fits, matching, oneOf, open } from "#shared/schema.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { type CallEvent, readDuration, readToolName } from "./event.ts";
 
 /** Events of one call. */
@@ -57,7 +57,7 @@ export function genericEvents(
 ): CallEvent[] {
   const body = { events: Array.isArray(events) ? events.map(withoutNulls) : events };
   const [fault] = faultsOf(GenericBody, body);
-  if (fault) throw new GatewayError("invalid_request", `${fault.path}: ${fault.message}.`);
+  if (fault) refuse(`${fault.path}: ${fault.message}.`);
   if (!fits(GenericBody, body)) throw new GatewayError("invalid_request");
   return (body.events as Event[]).map((event, index) => {
     const faulty = (member: string, reason: string) =>

@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import { matchesGlob } from "#shared/glob.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { ClientKey, Directory, HookPolicy } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { HOOK } from "../http/deciding-names.ts";
 import { requireJsonLimits } from "../http/json-limits.ts";
 import { readLabels } from "../http/labels.ts";
@@ -89,12 +89,7 @@ function readEvents(bytes: Uint8Array, now: Date, isRegistered: (server: string)
     const event = nativeEvent(body, { at: now.toISOString(), isRegistered });
     return { native, events: event ? [event] : [] };
   }
-  if (!body.members.has("events")) {
-    throw new GatewayError(
-      "invalid_request",
-      "Expected a hook's own JSON with `hook_event_name`, or `events`.",
-    );
-  }
+  if (!body.members.has("events")) refuse("Expected a hook's own JSON with `hook_event_name`, or `events`.");
   requireJsonLimits(bytes, GENERIC_VALUES_MAX);
   return { native, events: genericEvents(memberValue(body, "events"), { now, isRegistered }) };
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { parseLabel } from "#shared/labels.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { CALL, type DecidingNames } from "./deciding-names.ts";
 import type { MultipartEvent } from "./multipart.ts";
 import type { PartHead } from "./multipart-headers.ts";
@@ -64,9 +64,7 @@ export function formFields(scoped: boolean): FormFields {
     const known = names.has(name);
     if (scoped && name === "model" && isPlain && (isDecided || known)) throw lateModel(known);
     requireOneField(CALL, name, known);
-    if (!isPlain && CALL.names.has(name)) {
-      throw new GatewayError("invalid_request", `\`${name}\` must be a plain text field.`);
-    }
+    if (!isPlain && CALL.names.has(name)) refuse(`\`${name}\` must be a plain text field.`);
     names.add(name);
     headSeen ||= isFile;
     current = isFile ? null : { name, bytes: [], size: 0 };
@@ -110,7 +108,7 @@ export function formFields(scoped: boolean): FormFields {
 }
 
 function utf8Of(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new GatewayError("invalid_request", "A text field is not valid UTF-8.");
+  if (!isUtf8(bytes)) refuse("A text field is not valid UTF-8.");
   return bytes.toString("utf8");
 }
 

@@ -1,4 +1,4 @@
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { skipString } from "./json-grammar.ts";
 
 /** Maximum nesting; an OTLP export's attributes are at level 13. */
@@ -17,7 +17,7 @@ export function jsonInBytes(bytes: Uint8Array, message = "The body is not JSON."
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw new GatewayError("invalid_request", message);
+    refuse(message);
   }
 }
 
@@ -39,9 +39,7 @@ export function requireJsonLimits(bytes: Uint8Array, valuesMax = VALUES_MAX): vo
     else if ((byte | 0x20) === OPENS) {
       values++;
       depth++;
-      if (depth > DEPTH_MAX) {
-        throw new GatewayError("invalid_request", `The body is nested deeper than ${DEPTH_MAX} levels.`);
-      }
+      if (depth > DEPTH_MAX) refuse(`The body is nested deeper than ${DEPTH_MAX} levels.`);
     }
     if (values > valuesMax) throw new GatewayError("too_large", "The body contains too many values.");
   }

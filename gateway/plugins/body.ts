@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { type Fault, faultsOf, fits } from "#shared/schema.ts";
 import type { HeaderView } from "../call.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import type { BodyHold } from "../http/body-budget.ts";
 import { requireUtf8 } from "../http/content-type.ts";
 import { jsonInBytes, requireJsonLimits } from "../http/json-limits.ts";
@@ -126,10 +126,7 @@ export async function readJson<T extends TSchema>(
 ): Promise<Static<T>> {
   const value = parse(await readBody(deps, request, { bytesMax: JSON_BYTES_MAX }));
   if (fits(schema, value)) return value;
-  throw new GatewayError(
-    "invalid_request",
-    faultsOf(schema, value).slice(0, FAULTS_MAX).map(sentence).join(" "),
-  );
+  refuse(faultsOf(schema, value).slice(0, FAULTS_MAX).map(sentence).join(" "));
 }
 
 function parse(bytes: Uint8Array): unknown {

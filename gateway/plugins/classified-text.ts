@@ -2,7 +2,7 @@ import type { ClassifiedText } from "#shared/admin/classifier.ts";
 import { classify } from "../classifier/classify.ts";
 import { textToClassify } from "../classifier/turns.ts";
 import type { ClientKey, Directory } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { autoCandidates, autoChoice, routeNames } from "../routing/auto.ts";
 import type { RouteClassifier } from "../stores/classifier/classifier.ts";
 
@@ -21,12 +21,8 @@ export function classifiedText(
   turns: readonly string[],
 ): ClassifiedText {
   const text = textToClassify(turns);
-  if (text === null) {
-    throw new GatewayError(
-      "invalid_request",
-      "There is no text to classify. Send `input` or `messages` with a user message, or `?text=`.",
-    );
-  }
+  if (text === null)
+    refuse("There is no text to classify. Send `input` or `messages` with a user message, or `?text=`.");
   const directory = deps.directory.current();
   // The surfaces that people write to have the same routes.
   const offer = autoCandidates({ directory, surface: "chat.completions", key });

@@ -1,6 +1,6 @@
 import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
 import { hasWholeHours } from "#shared/time-zone.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { isInCells } from "./aggregates.ts";
 import type { AnswerRow } from "./assemble.ts";
 import { isSummed, LEVELS } from "./buckets/columns.ts";
@@ -111,7 +111,7 @@ async function reachIn(database: AskDatabase, asked: Asked & { rollupsFrom: numb
     // Coverage is asked of all time, and tells what is left.
     if (isDropped(survey) && periods !== ALL_TIME) {
       const when = "is computed from single records, and those of a part of the range are no longer kept";
-      throw new GatewayError("invalid_request", `${unsummed}: ${when}`);
+      refuse(`${unsummed}: ${when}`);
     }
     return null;
   }
@@ -123,7 +123,7 @@ async function reachIn(database: AskDatabase, asked: Asked & { rollupsFrom: numb
 
 /** Single records are read. @throws GatewayError if some of them are no longer kept. */
 function refuseDropped(survey: readonly AnswerRow[], reason: string): null {
-  if (isDropped(survey)) throw new GatewayError("invalid_request", reason);
+  if (isDropped(survey)) refuse(reason);
   return null;
 }
 

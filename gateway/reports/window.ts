@@ -1,6 +1,6 @@
 import type { Compare, Range, RangeName, Window } from "#shared/report.ts";
 import { instantOfDay, localMs } from "#shared/time-zone.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 
 /** Milliseconds since 1970, half-open. `fromMs` null reaches back to the first record. */
 export type Period = { fromMs: number | null; toMs: number };
@@ -87,7 +87,7 @@ function customPeriods(range: Exclude<Range, string>, now: Date, zone: string): 
   const fromMs = range.from === null ? null : startOf(range.from, zone);
   const toMs = range.to === null ? now.getTime() : endOf(range.to, zone);
   if (fromMs === null) return { current: { fromMs, toMs }, previous: null };
-  if (fromMs >= toMs) throw new GatewayError("invalid_request", "spec.range.from: must be before the end.");
+  if (fromMs >= toMs) refuse("spec.range.from: must be before the end.");
   const current = { fromMs, toMs };
   return { current, previous: monthsBefore(current, zone) ?? shiftedBack(current, toMs - fromMs) };
 }
@@ -126,13 +126,11 @@ function instantOf(text: string, member: "from" | "to"): { ms: number; dateOnly:
   const [date = "", time, ...rest] = text.split(/[Tt]/);
   const dayMs = dayOf(date);
   const timeMs = time === undefined ? 0 : timeOf(time);
-  if (dayMs === null || timeMs === null || rest.length > 0) {
-    throw new GatewayError(
-      "invalid_request",
+  if (dayMs === null || timeMs === null || rest.length > 0)
+    refuse(
       `spec.range.${member}: must be a date (2026-11-20) or an RFC 3339 time (2026-11-20T09:30:00Z), ` +
         `of the years ${YEAR_MIN} to ${YEAR_MAX}.`,
     );
-  }
   return { ms: dayMs + timeMs, dateOnly: time === undefined };
 }
 

@@ -1,6 +1,6 @@
 import { matchesGlob } from "#shared/glob.ts";
 import type { ClientKey, Directory, Provider } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 
 /**
  * Segments of addresses where vendors administer accounts (keys, people, money and rights), or hand out credentials with
@@ -50,7 +50,7 @@ export function requirePassThrough(
 function segmentsOf(path: string): string[] {
   const segments = path.slice(1).split("/").map(decoded);
   if (segments.every((segment) => SEGMENT.test(segment))) return segments;
-  throw new GatewayError("invalid_request", "The address is not valid.");
+  refuse("The address is not valid.");
 }
 
 /**

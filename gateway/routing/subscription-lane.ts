@@ -1,6 +1,6 @@
 import { matchesGlob } from "#shared/glob.ts";
 import type { Call, Choice, Target } from "../call.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { SURFACES } from "../surface-facts.ts";
 
 /** The vendor's hosts, at which a caller's own subscription may be used. */
@@ -19,7 +19,7 @@ const SUBSCRIPTION = "subscription";
 function asksForSubscription(headers: Pick<Headers, "get">): boolean {
   const lane = headers.get(LANE_HEADER)?.trim().toLowerCase() ?? "";
   if (lane === "" || lane === SUBSCRIPTION) return lane !== "";
-  throw new GatewayError("invalid_request", `\`${LANE_HEADER}\` must be \`${SUBSCRIPTION}\`, or absent.`);
+  refuse(`\`${LANE_HEADER}\` must be \`${SUBSCRIPTION}\`, or absent.`);
 }
 
 /**

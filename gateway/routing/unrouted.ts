@@ -1,5 +1,5 @@
 import type { Directory, Provider } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { surfaceFacts } from "../surface-facts.ts";
 import { type Destination, knownDestination, unknownDestination } from "./direct.ts";
 import type { RoutedCall, RoutingLookups } from "./lookups.ts";
@@ -48,8 +48,7 @@ function ownProvider({ directory, call: { surface }, knowledge }: UnroutedReques
   const [provider, another] = only ?? [];
   if (provider && !another) return provider;
   const hint = surfaceFacts(surface).form ? ", before the file if it is sent as a form" : "";
-  throw new GatewayError(
-    "invalid_request",
+  refuse(
     `Several providers could answer this surface. Name a model that one of them serves${hint}, or make one of them the default: its \`default_for\` lists \`${surface}\`.`,
   );
 }

@@ -1,5 +1,5 @@
 import type { Choice, Target } from "../call.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { SURFACES, type SurfaceName } from "../surface-facts.ts";
 import type { RoutingLookups } from "./lookups.ts";
 import type { Candidate, Targets } from "./targets.ts";
@@ -21,11 +21,9 @@ export function supportedTargets(
     return targetWire && { ...candidate, wire: targetWire };
   };
   const [target, ...fallbacks] = candidates.flatMap((candidate) => onWire(candidate) ?? []);
-  if (!target) {
-    throw new GatewayError(
-      "invalid_request",
+  if (!target)
+    refuse(
       `The route's provider uses another format than ${path}, and the call cannot be translated into it.`,
     );
-  }
   return [target, ...fallbacks];
 }

@@ -4,7 +4,7 @@ import type { Transaction } from "#drizzle/database.ts";
 import { readDecimal, readInstant } from "#shared/admin/fields.ts";
 import { camelCase, camelCased } from "#shared/case.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import type { Reader } from "./change.ts";
 import type { Slice } from "./slice.ts";
 
@@ -63,8 +63,7 @@ export function editedFields<Fields extends { effectiveFrom: string; effectiveTo
   const given = Object.fromEntries(Object.entries(body).map(read));
   // The body has members of the fields alone.
   const it = { ...before, ...camelCased(given) } as Fields;
-  if (it.effectiveTo && it.effectiveTo <= it.effectiveFrom) {
-    throw new GatewayError("invalid_request", "/effective_to: Expected a time after effective_from.");
-  }
+  if (it.effectiveTo && it.effectiveTo <= it.effectiveFrom)
+    refuse("/effective_to: Expected a time after effective_from.");
   return it;
 }

@@ -5,7 +5,7 @@ import { keys } from "#drizzle/schema/keys.ts";
 import { routes } from "#drizzle/schema/routes.ts";
 import { DEFAULT_ORG, isId } from "#shared/ids.ts";
 import type { ClientKey } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { budgetAccount, personAccounts, scopeAccount, teamAccount } from "../limits/account-ids.ts";
 import type { Reader } from "./change.ts";
 import { namedRows } from "./named-rows.ts";
@@ -30,7 +30,7 @@ export const budgetRows = {
 async function accountOf(reader: Reader, { kind, scopeId }: BudgetRow): Promise<string> {
   if ((kind === "organisation") !== (scopeId === null)) {
     const expected = scopeId === null ? `the ${kind}` : "nothing for the organisation";
-    throw new GatewayError("invalid_request", `/on/id: Expected ${expected}.`);
+    refuse(`/on/id: Expected ${expected}.`);
   }
   const id = scopeId ?? "";
   const account = {
@@ -42,7 +42,7 @@ async function accountOf(reader: Reader, { kind, scopeId }: BudgetRow): Promise<
     route: async () => ((await hasRoute(reader, id)) ? scopeAccount(kind, id) : null),
   } satisfies Record<BudgetRow["kind"], () => unknown>;
   const found = await account[kind]();
-  if (found === null) throw new GatewayError("invalid_request", `/on/id: No ${kind} is named ${id}.`);
+  if (found === null) refuse(`/on/id: No ${kind} is named ${id}.`);
   return found;
 }
 

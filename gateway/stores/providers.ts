@@ -3,7 +3,7 @@ import type { Database, Transaction } from "#drizzle/database.ts";
 import { providers, routes } from "#drizzle/schema/routes.ts";
 import type { ProviderPatch, ProviderPut } from "#shared/admin/providers.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
 import { ownChange } from "./change.ts";
 import { headersWithoutSecrets, sealedHeaders, shownHeaders } from "./directory/provider-headers.ts";
@@ -92,7 +92,7 @@ function withKept(
       if (!value.startsWith("…")) return [header, value];
       const kept = shown[header] === value ? same?.headers[header] : undefined;
       if (kept !== undefined) return [header, kept];
-      throw new GatewayError("invalid_request", `/headers/${header}: Send the whole value.`);
+      return refuse(`/headers/${header}: Send the whole value.`);
     }),
   );
 }
@@ -115,9 +115,8 @@ export async function sealStoredHeaders(database: Database, sealer: Sealer): Pro
 
 /** @throws GatewayError invalid_request for both members at once. */
 function credentialsIn({ credential, credentials }: ProviderPut | ProviderPatch): string[] | null {
-  if (credential !== undefined && credentials !== undefined) {
-    throw new GatewayError("invalid_request", "/credentials: Send either credential or credentials.");
-  }
+  if (credential !== undefined && credentials !== undefined)
+    refuse("/credentials: Send either credential or credentials.");
   if (credentials !== undefined) return credentials;
   if (credential === undefined) return null;
   return credential === null ? [] : [credential];
@@ -140,7 +139,7 @@ function requireAddress(body: ProviderPut | ProviderPatch, base: ProviderRow | n
   const kind = body.kind ?? base?.kind ?? "";
   if (!isProviderKind(kind)) {
     const known = Object.keys(PROVIDERS).join(", ");
-    throw new GatewayError("invalid_request", `/kind: Expected one of ${known}.`);
+    refuse(`/kind: Expected one of ${known}.`);
   }
   const given = body.base_url === undefined ? (base?.baseUrl ?? null) : body.base_url;
   return { kind, baseUrl: given?.replace(/\/+$/, "") ?? null };

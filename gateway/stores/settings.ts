@@ -4,7 +4,7 @@ import { routes, settings } from "#drizzle/schema/routes.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Settings, settingsOf } from "#shared/settings.ts";
 import { isTimeZone, TIME_ZONE_FAULT } from "#shared/time-zone.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import type { Reader } from "./change.ts";
 
 /** The organisation's settings; the default for each member that is absent or that an older version stored otherwise. */
@@ -22,9 +22,8 @@ export async function readSettings(reader: Reader): Promise<Settings> {
  */
 export async function patchSettings(tx: Transaction, patch: Partial<Settings>, now: Date): Promise<Settings> {
   const value = { ...(await readSettings(tx)), ...patch };
-  if (patch.report_time_zone !== undefined && !isTimeZone(patch.report_time_zone)) {
-    throw new GatewayError("invalid_request", `/report_time_zone: ${TIME_ZONE_FAULT}.`);
-  }
+  if (patch.report_time_zone !== undefined && !isTimeZone(patch.report_time_zone))
+    refuse(`/report_time_zone: ${TIME_ZONE_FAULT}.`);
   if (patch.default_route !== undefined) await requireChatRoute(tx, patch.default_route);
   const row = { value, updatedAt: now.toISOString() };
   await tx.insert(settings).values(row).onConflictDoUpdate({ target: settings.orgId, set: row });

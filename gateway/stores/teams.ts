@@ -6,7 +6,7 @@ import { keys } from "#drizzle/schema/keys.ts";
 import { teams } from "#drizzle/schema/teams.ts";
 import type { KeyTemplate } from "#shared/admin/keys.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import type { Reader } from "./change.ts";
 import { namedRows } from "./named-rows.ts";
 
@@ -21,15 +21,13 @@ export const allTeams = (reader: Reader): Promise<TeamRow[]> =>
 export async function writeTeam(tx: Transaction, row: TeamRow): Promise<void> {
   const parents = new Map((await allTeams(tx)).map(({ name, parent }) => [name, parent]));
   for (let above = row.parent; above !== null; above = parents.get(above) ?? null) {
-    if (above === row.name) {
-      throw new GatewayError(
-        "invalid_request",
+    if (above === row.name)
+      refuse(
         row.parent === row.name
           ? "/parent: A team cannot be above itself."
           : `/parent: The team ${row.parent} is below the team ${row.name}.`,
       );
-    }
-    if (!parents.has(above)) throw new GatewayError("invalid_request", `/parent: No team is named ${above}.`);
+    if (!parents.has(above)) refuse(`/parent: No team is named ${above}.`);
   }
   await teamRows.write(tx, row);
 }
@@ -78,9 +76,7 @@ async function usersOf(reader: Reader, team: string): Promise<string[]> {
 
 /** @throws GatewayError invalid_request if no team has this name. */
 export async function requireTeam(reader: Reader, name: string | null): Promise<void> {
-  if (name !== null && !(await teamRows.find(reader, name))) {
-    throw new GatewayError("invalid_request", `/team: No team is named ${name}.`);
-  }
+  if (name !== null && !(await teamRows.find(reader, name))) refuse(`/team: No team is named ${name}.`);
 }
 
 /** The template of a team's self-made keys: its own, or that of the nearest team above; null: there is none. */

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { routingLookups } from "../exchange.ts";
 import { isEventType } from "../http/content-type.ts";
 import { cachedHeaders } from "../http/headers.ts";
@@ -120,8 +120,7 @@ function areOthers(_: Uint8Array, models: readonly Named[]): boolean {
 function isAnotherVendors(bytes: Uint8Array, models: readonly Named[]): boolean {
   if (memberValue(scanJson(bytes), "anthropic_version") !== undefined) return false;
   if (models.length === 0 || models.some(({ isThere }) => isThere)) return true;
-  throw new GatewayError(
-    "invalid_request",
+  refuse(
     "`anthropic_version` is missing: only models on Bedrock take another vendor's body. Use `converse` for any model.",
   );
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Elysia } from "elysia";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound } from "../errors.ts";
 
 export type ConsoleDeps = {
   /** Where the built pages may be; the first directory that has them is served. */
@@ -101,12 +101,10 @@ const ASSET = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.(js|css|svg|woff2)$/;
 /** Its name contains a hash of its content, so it never changes. */
 async function asset(deps: ConsoleDeps, name: string, request: Request): Promise<Response> {
   const [, extension = ""] = ASSET.exec(name) ?? [];
-  const type = TYPES[extension];
-  if (!type) throw new GatewayError("not_found");
+  const type = orNotFound(TYPES[extension]);
   const takesGzip = /\bgzip\b/.test(request.headers.get("accept-encoding") ?? "");
   const zipped = takesGzip ? await firstFile(deps.pagesDirectories, `assets/${name}.gz`) : null;
-  const file = zipped ?? (await firstFile(deps.pagesDirectories, `assets/${name}`));
-  if (!file) throw new GatewayError("not_found");
+  const file = orNotFound(zipped ?? (await firstFile(deps.pagesDirectories, `assets/${name}`)));
   return new Response(file, {
     headers: {
       ...SAFE,

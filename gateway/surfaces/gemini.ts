@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, orNotFound, refuse } from "../errors.ts";
 import { isEventType } from "../http/content-type.ts";
 import { sseMapped } from "../metering/sse.ts";
 import { keyed } from "../plugins/client-key.ts";
@@ -59,8 +59,7 @@ const at = (deps: SurfaceDeps, prefix: string) =>
 export function refuseKeyInUrl({ url }: Request): void {
   const at = url.indexOf("?");
   if (at === -1 || !new URLSearchParams(url.slice(at + 1)).has("key")) return;
-  throw new GatewayError(
-    "invalid_request",
+  refuse(
     "A key does not belong in the address (`?key=`), where logs keep it. Send it in the header x-goog-api-key.",
   );
 }
@@ -70,12 +69,9 @@ type Named = Method & { model: string; framing: "events" | "array" };
 /** @throws GatewayError not_found, invalid_request */
 function read({ pathname, searchParams }: URL, prefix: string): Named {
   const [, name = "", called = ""] = /^(.+):([^:]+)$/.exec(decoded(pathname.slice(prefix.length))) ?? [];
-  const method = METHODS.get(called);
-  if (!method) throw new GatewayError("not_found");
+  const method = orNotFound(METHODS.get(called));
   const alt = searchParams.get("alt") ?? searchParams.get("$alt") ?? "json";
-  if (alt !== "sse" && alt !== "json") {
-    throw new GatewayError("invalid_request", "`alt` must be `sse` or `json`.");
-  }
+  if (alt !== "sse" && alt !== "json") refuse("`alt` must be `sse` or `json`.");
   return { ...method, model: name, framing: alt === "sse" ? "events" : "array" };
 }
 

@@ -2,7 +2,7 @@ import { answerInFull, relayedAnswer } from "../batch/answers.ts";
 import { settleResponse } from "../batch/background-responses.ts";
 import { notFoundAtVendor, requireProviderId } from "../batch/deps.ts";
 import type { Directory, Provider } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { isEventType } from "../http/content-type.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { type CallerCheck, keyed } from "../plugins/client-key.ts";
@@ -74,8 +74,7 @@ async function ask(deps: KeptResponsesDeps, request: Request, question: Question
   const id = requireProviderId(question.id, "response");
   const query = queryOf(request);
   for (const name of query.keys()) {
-    if (!allowed.has(name))
-      throw new GatewayError("invalid_request", `${name.slice(0, 100)}: Unknown parameter.`);
+    if (!allowed.has(name)) refuse(`${name.slice(0, 100)}: Unknown parameter.`);
   }
   const kept = await deps.findKeptResponse(id);
   if (kept && kept.keyId !== keyId) throw notFoundAtVendor("response");

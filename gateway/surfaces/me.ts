@@ -9,7 +9,7 @@ import { readParameters, requireKnown } from "../admin/list.ts";
 import { ownBudgets } from "../admin/own-budgets.ts";
 import { ownKeyView } from "../admin/own-key.ts";
 import { seatUse } from "../bills/seats.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { type OwnUsageDeps, ownMonth, ownReport, ownReports } from "../identity/own-month.ts";
 import { type Own, type OwnDeps, ownPerson } from "../identity/own-person.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -75,7 +75,7 @@ function readUsage(deps: MeDeps, request: Request): Parameters<typeof ownReport>
   const given = readParameters(request, ["by", "range", "from", "to", "compare"]);
   const { by = "day", from = null, to = null, compare = "none" } = given;
   const isOwn = from !== null || to !== null;
-  if (isOwn && given.range) throw new GatewayError("invalid_request", "range: Expected without from and to.");
+  if (isOwn && given.range) refuse("range: Expected without from and to.");
   const { range = "mtd" } = given;
   requireKnown({ by, range, compare }, { by: OWN_DIMENSIONS, range: RANGES, compare: COMPARES });
   const dimension = OWN_DIMENSIONS.find((known) => known === by) ?? "day";

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { newId } from "#shared/ids.ts";
 import type { Call, CallSocket, HeaderView, JsonBody, Places, VendorAddress } from "../call.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { type ExchangeDeps, exchange } from "../exchange.ts";
 import type { BodyBudget, BodyHold } from "../http/body-budget.ts";
 import { boundaryOf, requireUtf8 } from "../http/content-type.ts";
@@ -153,7 +153,7 @@ async function admitForm(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
   const { caller, request } = arrival;
   requireUtf8(caller.headers);
   const boundary = boundaryOf(caller.headers.get("content-type"));
-  if (boundary === null) throw new GatewayError("invalid_request", "The form names no boundary.");
+  if (boundary === null) refuse("The form names no boundary.");
   const { routes, models } = caller.key.scopes;
   const { fields, upload } = await openUpload(openRequestBody(request, bytesMax.multipart, deps), {
     boundary,
@@ -165,9 +165,8 @@ async function admitForm(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
   });
   const { stream, n, model } = Object.fromEntries(fields);
   const { named } = arrival;
-  if (named?.model && model !== undefined && model !== named.model) {
-    throw new GatewayError("invalid_request", "`model` differs from the deployment in the address.");
-  }
+  if (named?.model && model !== undefined && model !== named.model)
+    refuse("`model` differs from the deployment in the address.");
   const streamed = stream === "true";
   const body = fieldsAsJson(fields, {
     ...(stream !== undefined && { stream: streamed }),

@@ -1,5 +1,5 @@
 import type { ClientKey, Directory, Route } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { routingLookups } from "../exchange.ts";
 import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
@@ -144,9 +144,8 @@ const announced = ({ bodyCapture }: Model) => (bodyCapture ? { body_capture: tru
 
 function anthropicPage(routes: readonly Route[], query: URLSearchParams) {
   const limit = Number(query.get("limit") ?? PAGE_DEFAULT);
-  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX) {
-    throw new GatewayError("invalid_request", `limit must be a whole number from 1 to ${PAGE_MAX}.`);
-  }
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
+    refuse(`limit must be a whole number from 1 to ${PAGE_MAX}.`);
   const after = query.get("after_id");
   const before = query.get("before_id");
   const start = after ? routes.findIndex((route) => route.name === after) + 1 : 0;
@@ -191,12 +190,10 @@ const googleModel = ({ name, surface = "chat", bodyCapture }: Listed) => ({
  */
 function googlePage(routes: readonly Route[], query: URLSearchParams) {
   const size = Number(query.get("pageSize") || GOOGLE_PAGE_DEFAULT);
-  if (!Number.isInteger(size) || size < 1) {
-    throw new GatewayError("invalid_request", "pageSize must be a whole number of 1 or more.");
-  }
+  if (!Number.isInteger(size) || size < 1) refuse("pageSize must be a whole number of 1 or more.");
   const token = query.get("pageToken");
   const start = token ? routes.findIndex(({ name }) => name === token) + 1 : 0;
-  if (token && start === 0) throw new GatewayError("invalid_request", "pageToken is not one of this list.");
+  if (token && start === 0) refuse("pageToken is not one of this list.");
   const page = routes.slice(start, start + Math.min(size, GOOGLE_PAGE_MAX));
   const isLast = start + page.length >= routes.length;
   return { models: page.map(googleModel), ...(isLast ? {} : { nextPageToken: page.at(-1)?.name }) };

@@ -1,7 +1,7 @@
 import { answerInFull } from "../batch/answers.ts";
 import { withItems } from "../batch/own-items.ts";
 import type { Provider } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { type Caller, keyed } from "../plugins/client-key.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { upstreamUrl, vendorUrl } from "../providers/endpoint.ts";
@@ -30,7 +30,7 @@ async function passed(deps: SurfaceDeps, { request, caller, params: { name = "" 
   if (request.headers.get("upgrade")?.toLowerCase() === "websocket") {
     const sentence =
       "WebSockets are not passed through. Responses have one at `/v1/responses`, realtime at `/v1/realtime`.";
-    throw new GatewayError("invalid_request", sentence);
+    refuse(sentence);
   }
   const { pathname, searchParams } = new URL(request.url);
   const path = pathname.slice(pathname.indexOf("/", "/providers/".length));

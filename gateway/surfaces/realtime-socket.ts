@@ -13,7 +13,7 @@ import { type RealtimeSession, realtimeSession } from "../upstream/realtime-sess
 import type { MessageHandler } from "./client-socket.ts";
 import { type ClientConnection, type ClientSocketDeps, callOn, clientSocket } from "./client-socket.ts";
 import { modelDocs } from "./model-docs.ts";
-import { eventTexts, refuse } from "./socket-response.ts";
+import { eventTexts, sendRefusal } from "./socket-response.ts";
 
 const ROOTS = ["/v1", "/openai/v1", "/openai"];
 
@@ -100,7 +100,7 @@ async function connect(
       };
       return { lane: "", run };
     },
-    refuse: (error) => refuse({ ...it, refused: null }, error),
+    refuse: (error) => sendRefusal({ ...it, refused: null }, error),
     isBusy: () => it.session?.isBusy() === true,
     ready: () => it.session?.ready(),
     left: () => it.session?.leave(),
@@ -142,7 +142,7 @@ async function made(it: Connected, { surface, body = NOTHING, model = null, send
 const told = (it: Connected, making: Making): Promise<boolean> =>
   made(it, making).then(
     () => true,
-    (error) => refuse({ ...it, refused: making.eventId ?? null }, error).then(() => false),
+    (error) => sendRefusal({ ...it, refused: making.eventId ?? null }, error).then(() => false),
   );
 
 /** Policy violation (RFC 6455). */

@@ -4,7 +4,7 @@ import { OverviewFrame } from "#shared/overview.ts";
 import type { Spec } from "#shared/report.ts";
 import { REPORT_JSON_SCHEMA } from "#shared/report-payload.ts";
 import { QUERY_JSON_SCHEMA } from "#shared/report-query.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { takesGzip } from "../http/headers.ts";
 import { jsonInBytes } from "../http/json-limits.ts";
 import type { ReportReader } from "../identity/authorize.ts";
@@ -173,9 +173,7 @@ async function answered(deps: Heard, format: Format, asked: PayloadRequest): Pro
     });
   }
   const [item, ...others] = items;
-  if (!item || others.length > 0) {
-    throw new GatewayError("invalid_request", ONE_AS_CSV);
-  }
+  if (!item || others.length > 0) refuse(ONE_AS_CSV);
   return await csv(deps, { id: item.id, spec: forcedTeam(checkPayloadSpec(item.spec), asked.scope ?? null) });
 }
 
@@ -193,7 +191,7 @@ async function queried(
     ...(body.rate_mix_volume && { moves: true as const }),
   }));
   if (format === "json") {
-    if (body.all_rows) throw new GatewayError("invalid_request", "body.all_rows: needs format=csv");
+    if (body.all_rows) refuse("body.all_rows: needs format=csv");
     return await told(by, {
       reports,
       form: isOne ? "one" : "several",
@@ -203,7 +201,7 @@ async function queried(
     });
   }
   const [first] = reports;
-  if (!first || !isOne) throw new GatewayError("invalid_request", ONE_AS_CSV);
+  if (!first || !isOne) refuse(ONE_AS_CSV);
   return await csv(by, { id: first.spec.source, ...first, timeZone, asOfMs, allRows: body.all_rows });
 }
 

@@ -1,7 +1,7 @@
 import { providerSockets } from "../upstream/provider-sockets.ts";
 import { type ClientSocketDeps, clientSocket } from "./client-socket.ts";
 import { type MemoryTaken, responseMemory } from "./response-memory.ts";
-import { askedIn, refuse, respond, type SocketConnection } from "./socket-response.ts";
+import { askedIn, respond, type SocketConnection, sendRefusal } from "./socket-response.ts";
 
 /** Requests of one connection that run or wait; OpenAI's own figure. */
 const WAITING_MAX = 16;
@@ -46,7 +46,7 @@ export function responsesSocket(deps: ClientSocketDeps) {
           const asked = askedIn(message);
           return { lane: asked.lane ?? "", run: () => respond(it, asked) };
         },
-        refuse: (error) => refuse(it, error),
+        refuse: (error) => sendRefusal(it, error),
         left() {
           it.providers.close();
           it.memory.clear();

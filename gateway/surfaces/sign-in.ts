@@ -3,7 +3,7 @@ import { RedeemBody, SignedIn } from "#shared/admin/sign-in-links.ts";
 import { WaysIn } from "#shared/admin/ways-in.ts";
 import { formIn } from "#shared/form-body.ts";
 import { fits } from "#shared/schema.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { ofSameClient, requestIdOf } from "../http/listener.ts";
 import { answerReceived } from "../identity/elsewhere/saml-return.ts";
 import { comeBackFrom, type ElsewhereDeps, leaveFor } from "../identity/elsewhere/sign-in-elsewhere.ts";
@@ -132,7 +132,7 @@ async function readForm(deps: RequestBodyDeps, request: Request): Promise<Redeem
   const bytes = await readBody(deps, request, { bytesMax: BODY_BYTES_MAX });
   const given = Object.fromEntries([...(formIn(bytes) ?? [])].filter(([, value]) => value !== ""));
   if (fits(RedeemBody, given)) return given;
-  throw new GatewayError("invalid_request", "The form does not have the fields of the sign-in page.");
+  refuse("The form does not have the fields of the sign-in page.");
 }
 
 /** @throws GatewayError not_found; foreign_origin; too_large. */

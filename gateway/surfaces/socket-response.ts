@@ -56,7 +56,7 @@ export async function respond(it: SocketConnection, asked: ResponseAsked): Promi
       await it.put(namesLane() ? text : withLane(text, asked.lane));
     }
   } catch (error) {
-    await refuse(it, error, asked);
+    await sendRefusal(it, error, asked);
   }
 }
 
@@ -64,7 +64,7 @@ export async function respond(it: SocketConnection, asked: ResponseAsked): Promi
 type Refusing = ClientConnection & Partial<Pick<SocketConnection, "memory">> & { refused?: string | null };
 
 /** Sends an error as an event. */
-export async function refuse(it: Refusing, error: unknown, asked?: ResponseAsked): Promise<void> {
+export async function sendRefusal(it: Refusing, error: unknown, asked?: ResponseAsked): Promise<void> {
   if (!(error instanceof GatewayError)) it.deps.log.error(errorFields(error), "request failed");
   const answer = errorAnswer(error, new Request("http://gateway/v1/responses"));
   await it.put(withLane(await errorEvent(answer, it, asked), asked?.lane ?? null));

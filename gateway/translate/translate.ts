@@ -1,5 +1,5 @@
 import type { Usage } from "#shared/usage.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { chatAnswerSteps, chatStream } from "./chat/answer-in.ts";
 import { writeChatAnswer } from "./chat/answer-out.ts";
 import { readChatRequest } from "./chat/request-in.ts";
@@ -188,7 +188,7 @@ export const jsonTool = (
 /** @throws GatewayError invalid_request */
 export function requestIn(bytes: Uint8Array): Json {
   const request = objectInBytes(bytes);
-  if (!request) throw new GatewayError("invalid_request", "The body must be one JSON object.");
+  if (!request) refuse("The body must be one JSON object.");
   return request;
 }
 

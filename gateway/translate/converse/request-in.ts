@@ -1,4 +1,4 @@
-import { GatewayError } from "../../errors.ts";
+import { GatewayError, refuse } from "../../errors.ts";
 import { isJson, type Json } from "../exact-json.ts";
 import { claudeFacts } from "../messages/claude-models.ts";
 
@@ -57,7 +57,7 @@ function renamed(object: Json, names: Readonly<Record<string, string>>, at: stri
 function listIn(value: unknown, at: string): Json[] {
   if (value == null) return [];
   if (Array.isArray(value) && value.every(isJson)) return value;
-  throw new GatewayError("invalid_request", `\`${at}\` must be a list of objects.`);
+  refuse(`\`${at}\` must be a list of objects.`);
 }
 
 /** A list of blocks. A cache point becomes a mark of the block before it. */
@@ -79,7 +79,7 @@ const cacheMark = (point: unknown): Json => ({
 /** A union has exactly one member, which says its kind. */
 function memberOf(union: Json, at: string): [kind: string, value: unknown] {
   const [member, another] = Object.entries(union).filter(([, value]) => value != null);
-  if (!member || another) throw new GatewayError("invalid_request", `\`${at}\` must have one member.`);
+  if (!member || another) refuse(`\`${at}\` must have one member.`);
   return member;
 }
 
