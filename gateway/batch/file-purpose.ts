@@ -5,12 +5,12 @@ import type { RequestBody } from "../upstream/request-body.ts";
 /** `bytesMax`: as much of the form is held until its `purpose` has come. */
 type Held = { hold: BodyHold; bytesMax: number };
 
-/** The form's `purpose`, and the whole form to read again; null: it has none, or none in its first `bytesMax`. */
+/** The form's `purpose`, null if it is not in the first `bytesMax`; whether it is nowhere; the whole form to read again. */
 export async function purposeOf(
   arrival: RequestBody,
   boundary: string,
   { hold, bytesMax }: Held,
-): Promise<{ purpose: string | null; form: RequestBody }> {
+): Promise<{ purpose: string | null; isMissing: boolean; form: RequestBody }> {
   const field = textField(boundary, "purpose");
   const held: (Uint8Array | null)[] = [];
   for (let size = 0; field.text() === null && size <= bytesMax; size += held.at(-1)?.byteLength ?? 0) {
@@ -20,8 +20,10 @@ export async function purposeOf(
     hold.take(chunk.byteLength);
     field.push(chunk);
   }
+  const purpose = field.text();
+  const isMissing = purpose === null && held.at(-1) === null;
   const next = async () => (held.length > 0 ? (held.shift() ?? null) : await arrival.next());
-  return { purpose: field.text(), form: { next, cancel: () => arrival.cancel() } };
+  return { purpose, isMissing, form: { next, cancel: () => arrival.cancel() } };
 }
 
 /** Reads one text field of a form; null until it is whole. */

@@ -44,7 +44,7 @@ export async function uploadFile(
   const arrival = openRequestBody(request, deps.bytesMax.multipart, deps);
   const isAnthropics = request.headers.has("anthropic-version");
   const bytesMax = isAnthropics ? ANTHROPIC_HELD_MAX : HELD_MAX;
-  const { purpose, form: received } = await purposeOf(arrival, boundary, { hold, bytesMax });
+  const { purpose, isMissing, form: received } = await purposeOf(arrival, boundary, { hold, bytesMax });
   if (isAnthropics && purpose === null) {
     const anthropics = { keeper: "anthropic", path: "/v1/files", purpose: "anthropic" } as const;
     return await askForObject(deps, { key, request, origin, body: received, ...anthropics });
@@ -53,7 +53,7 @@ export async function uploadFile(
     const openais = { keeper: "openai", path: "/files", purpose } as const;
     return await askForObject(deps, { key, request, origin, body: received, ...openais });
   }
-  if (purpose !== null && purpose !== "batch") refuse(PURPOSE_FAULT);
+  if (isMissing || (purpose !== null && purpose !== "batch")) refuse(PURPOSE_FAULT);
   const resolver = batchResolver(deps, key, request.headers);
   const lines = requestLines(resolver, deps.bytesMax.json);
   const form = fileForm(received, boundary, {

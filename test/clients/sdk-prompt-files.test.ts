@@ -172,11 +172,14 @@ describe("OpenAI's files", () => {
     expect(kept.has(first.id)).toBe(false);
   });
 
-  test("of an unknown purpose are refused in words", async () => {
-    const file = new File(["x"], "a.jsonl");
-    const asked = client(gateway.secret).files.create({ file, purpose: "fine-tune" });
-    expect(await asked.catch(String)).toContain("`user_data`");
-  });
+  test.each([["an unknown", "fine-tune"] as const, ["no", undefined] as const])(
+    "of %s purpose are refused in words",
+    async (_, purpose) => {
+      const file = new File(["x"], "a.jsonl");
+      const asked = client(gateway.secret).files.create({ file, purpose } as OpenAI.FileCreateParams);
+      expect(await asked.catch(String)).toContain("`purpose` must be `batch`, `user_data`");
+    },
+  );
 
   test("under an enforced guardrail are refused, because no rule can read them", async () => {
     const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "guarded" });
