@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Decomposition, Window } from "./report.ts";
-import { closed, nullable } from "./schema.ts";
+import { closed, Flag, NumeralOrNull, nullable } from "./schema.ts";
 
-const Usd = nullable(Type.Number({ description: "USD; null is unknown." }));
+const Usd = NumeralOrNull("USD; null is unknown.");
 const Count = Type.Integer({ minimum: 0 });
 
 /** Merged pull requests of one week, all or one repository's, as the reports count them. */
@@ -12,8 +12,8 @@ export const DigestFigures = closed({
   reverted_prs: Count,
   cost_usd: Usd,
   cost_per_merged_pr: Usd,
-  reverted_cost_usd: nullable(Type.Number({ description: "Cost of the reverted merges' sessions." })),
-  lower_bound: Type.Boolean({ description: "True if a merge has no known cost." }),
+  reverted_cost_usd: NumeralOrNull("Cost of the reverted merges' sessions."),
+  lower_bound: Flag("True if a merge has no known cost."),
 });
 export type DigestFigures = Static<typeof DigestFigures>;
 

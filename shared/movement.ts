@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed } from "./schema.ts";
+import { closed, Flag, Text } from "./schema.ts";
 
-const Usd = Type.String({ description: "Exact USD." });
+const Usd = Text("Exact USD.");
 
 /** The parts of a change in cost, in the order in which one without a value before or after takes a row's whole change. */
 export const MOVES = {
@@ -40,7 +40,7 @@ export const Movement = closed({
   rows: Type.Array(
     closed({
       model: Type.String(),
-      kind: Type.String({ description: "The unit of a price, such as `cache_read`; `other`: not by unit." }),
+      kind: Text("The unit of a price, such as `cache_read`; `other`: not by unit."),
       tier: Type.String(),
       previous_units: Type.String(),
       current_units: Type.String(),
@@ -51,8 +51,6 @@ export const Movement = closed({
     }),
     { description: "The largest change first." },
   ),
-  floor: Type.Boolean({
-    description: "Calls of unknown or partly known cost are left out or count in part.",
-  }),
+  floor: Flag("Calls of unknown or partly known cost are left out or count in part."),
 });
 export type Movement = Static<typeof Movement>;

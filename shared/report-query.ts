@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Movement } from "./movement.ts";
 import { Result } from "./report.ts";
-import { closed, nullable } from "./schema.ts";
+import { closed, Flag, nullable, Text, Whole } from "./schema.ts";
 
 /** What `POST /v1/reports/query` says beside its results. */
 export const QUERY_FACTS = {
@@ -9,22 +9,20 @@ export const QUERY_FACTS = {
     ...nullable(closed({ team: Type.String() })),
     description: "The team that the reader's reports are limited to; null: no limit.",
   },
-  complete: Type.Boolean({
-    description:
-      "False: calls that have just ended may be missing, because they could not be stored or copied in time.",
-  }),
-  time_zone: Type.String({ description: "IANA time zone in which days, weeks and months begin." }),
-  as_of: Type.String({
-    description:
-      "When the answer was asked for, or the query's `as_of`: the end of ranges that have none. Costs are those known then.",
-  }),
+  complete: Flag(
+    "False: calls that have just ended may be missing, because they could not be stored or copied in time.",
+  ),
+  time_zone: Text("IANA time zone in which days, weeks and months begin."),
+  as_of: Text(
+    "When the answer was asked for, or the query's `as_of`: the end of ranges that have none. Costs are those known then.",
+  ),
 };
 export type QueryFacts = Static<ReturnType<typeof Type.Object<typeof QUERY_FACTS>>>;
 /** Members of a report that `POST /v1/reports/query` answers. */
 export const RESULT_MEMBERS = {
   ...Result.properties,
-  empty: Type.Boolean({ description: "The report's windows have no records." }),
-  ceiling: Type.Boolean({ description: "It holds batches at interactive prices: at most this." }),
+  empty: Flag("The report's windows have no records."),
+  ceiling: Flag("It holds batches at interactive prices: at most this."),
   rate_mix_volume: Type.Optional(Movement),
 };
 
@@ -45,9 +43,8 @@ export const QUERY_JSON_SCHEMA = {
 
 /** Pages that show reports poll this, and reload the reports when it changes. */
 export const RecordsVersion = closed({
-  version: Type.Integer({
-    description:
-      "Changes whenever reports may have changed: with records, joined merges, prices and teams. Of a team's manager: with what concerns the team.",
-  }),
+  version: Whole(
+    "Changes whenever reports may have changed: with records, joined merges, prices and teams. Of a team's manager: with what concerns the team.",
+  ),
 });
 export type RecordsVersion = Static<typeof RecordsVersion>;

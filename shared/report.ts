@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { boundedText, closed, nullable, oneOf } from "./schema.ts";
+import { boundedText, closed, Flag, Numeral, nullable, oneOf, Text, TextOrNull } from "./schema.ts";
 
 /** Where a report's figures come from: gateway calls, tool calls, agents' own metrics, or pull requests. */
 export const SOURCES = ["requests", "tool_calls", "agent_metrics", "outcomes"] as const;
@@ -143,7 +143,7 @@ export const someOf = <N extends string, T extends TSchema>(names: readonly N[],
   return Type.Unsafe<Partial<Record<N, Static<T>>>>(closed(members));
 };
 
-const Instant = Type.String({ description: "RFC 3339 in UTC, with milliseconds and Z." });
+const Instant = Text("RFC 3339 in UTC, with milliseconds and Z.");
 
 export const filtersBy = <N extends DimensionName>(names: readonly N[]) =>
   someOf(names, Type.Array(boundedText({ minLength: 1, maxLength: 200 }), { maxItems: 50 }));
@@ -153,8 +153,8 @@ export type Filters = Static<typeof Filters>;
 export const Range = Type.Union([
   oneOf(RANGES),
   closed({
-    from: nullable(Type.String({ description: "Date, or date and time; null for the first record." })),
-    to: nullable(Type.String({ description: "Date (including that day), or date and time; null for now." })),
+    from: TextOrNull("Date, or date and time; null for the first record."),
+    to: TextOrNull("Date (including that day), or date and time; null for now."),
   }),
 ]);
 export type Range = Static<typeof Range>;
@@ -186,8 +186,8 @@ export const Row = closed({
   current: nullable(Figures),
   previous: nullable(Figures),
   delta: nullable(Figures),
-  floor: Type.Boolean({ description: "The money of `current` is a lower bound." }),
-  previousFloor: Type.Boolean({ description: "The money of `previous` is a lower bound." }),
+  floor: Flag("The money of `current` is a lower bound."),
+  previousFloor: Flag("The money of `previous` is a lower bound."),
 });
 export type Row = Static<typeof Row>;
 
@@ -201,7 +201,7 @@ export const Decomposition = closed({
     requestsPerUser: Type.Number(),
     inputTokensPerRequest: Type.Number(),
     outputTokensPerRequest: Type.Number(),
-    pricePerToken: Type.Number({ description: "By prices, but also by the mix of models and by caching." }),
+    pricePerToken: Numeral("By prices, but also by the mix of models and by caching."),
   }),
   unmodelledUsd: Type.Number(),
   floor: Type.Boolean(),

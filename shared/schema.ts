@@ -85,6 +85,21 @@ export const oneOf = <const T extends readonly string[]>(names: T, description?:
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
+/** Members of answers, each with its meaning. */
+export const Text = (description: string) => Type.String({ description });
+export const TextOrNull = (description: string) => nullable(Text(description));
+export const Whole = (description: string) => Type.Integer({ description });
+export const WholeOrNull = (description: string) => nullable(Whole(description));
+export const Numeral = (description: string) => Type.Number({ description });
+export const NumeralOrNull = (description: string) => nullable(Numeral(description));
+export const Flag = (description: string) => Type.Boolean({ description });
+export const FlagOrNull = (description: string) => nullable(Flag(description));
+/** Of a body: null takes it away. */
+export const Removable = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema));
+/** Of a body: absent, it has this value. */
+export const Switch = (fallback: boolean, description: string) =>
+  Type.Optional(Type.Boolean({ default: fallback, description }));
+
 /** A fault of a value against its schema; `path` is a JSON pointer such as `/scopes/routes/0`. */
 export type Fault = { path: string; message: string };
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { LABEL_MAX, parseSessionId } from "./labels.ts";
-import { checked, closed, nullable } from "./schema.ts";
+import { checked, closed, Flag, nullable, Text, TextOrNull } from "./schema.ts";
 import { isSingleLine } from "./text-length.ts";
 
 const TASK_MAX = 256;
@@ -67,20 +67,16 @@ const Evidence = nullable(Type.String());
 /** A link as `GET /v1/sessions/links` shows it. */
 export const SessionLinkView = closed({
   session: Type.String(),
-  of: Type.String({ description: "The session of the task." }),
-  declarer: Type.String({
-    description: "The owner of the key that declared it, or the id of a key without one.",
-  }),
-  counts: Type.Boolean({
-    description: "Whether the declarer's calls in the session count for the task now.",
-  }),
+  of: Text("The session of the task."),
+  declarer: Text("The owner of the key that declared it, or the id of a key without one."),
+  counts: Flag("Whether the declarer's calls in the session count for the task now."),
   task: Evidence,
   repository: Evidence,
   branch: Evidence,
   clone: Evidence,
-  client: Type.String({ description: "The client that declared it." }),
+  client: Text("The client that declared it."),
   declared_at: Type.String(),
-  removed_at: nullable(Type.String({ description: "When the owner of either session removed it." })),
+  removed_at: TextOrNull("When the owner of either session removed it."),
 });
 export type SessionLinkView = Static<typeof SessionLinkView>;
 export const SessionLinksView = closed({

@@ -22,14 +22,13 @@ const RepositoryNames = matching(
   "a repository as owner/name, or owner/* for all of an owner's",
 );
 
+const onOff = (fallback: boolean, description: string) => Type.Boolean({ default: fallback, description });
+
 /** Settings of the whole organisation (`/admin/v1/settings`), set by administrators; both processes read them. */
 export const Settings = closed({
-  pull_request_stamping: Type.Boolean({
-    default: false,
-    description: "Store GitHub deliveries and join merged pull requests to sessions.",
-  }),
-  metrics_receiver: Type.Boolean({ default: true, description: "Accept exports at /otel/v1/metrics." }),
-  hooks: Type.Boolean({ default: true, description: "Accept events at /hooks/v1/events." }),
+  pull_request_stamping: onOff(false, "Store GitHub deliveries and join merged pull requests to sessions."),
+  metrics_receiver: onOff(true, "Accept exports at /otel/v1/metrics."),
+  hooks: onOff(true, "Accept events at /hooks/v1/events."),
   default_route: matching(ROUTE_NAME.source, "the name of a route", {
     default: "echo",
     description: "Route that answers `auto` if no other is confident enough.",
@@ -58,11 +57,10 @@ export const Settings = closed({
         "Origins of web pages that may call the gateway with a client key, such as https://app.example.com; `*`: any. Pages never send cookies there.",
     },
   ),
-  prices_auto: Type.Boolean({
-    default: false,
-    description:
-      "Price the unpriced records of this month as soon as the fetched price list has a price for their model.",
-  }),
+  prices_auto: onOff(
+    false,
+    "Price the unpriced records of this month as soon as the fetched price list has a price for their model.",
+  ),
   batch_basis: {
     ...oneOf(["interactive", "list"]),
     default: "interactive",
@@ -75,14 +73,14 @@ export const Settings = closed({
     maximum: 3650,
     description: "Days of pull requests to read when the App first sees a repository; 3650 means all.",
   }),
-  pull_request_check: Type.Boolean({
-    default: false,
-    description: "Show on each pull request whether it is stamped, as a check run. Needs `checks: write`.",
-  }),
-  pull_request_comment: Type.Boolean({
-    default: false,
-    description: "Comment on merged pull requests with their cost. Needs `pull_requests: write`.",
-  }),
+  pull_request_check: onOff(
+    false,
+    "Show on each pull request whether it is stamped, as a check run. Needs `checks: write`.",
+  ),
+  pull_request_comment: onOff(
+    false,
+    "Comment on merged pull requests with their cost. Needs `pull_requests: write`.",
+  ),
   feedback_include: Type.Array(RepositoryNames, {
     default: [],
     maxItems: 1000,
@@ -94,10 +92,10 @@ export const Settings = closed({
     maxItems: 1000,
     description: "Repositories (`owner/name` or `owner/*`) in which the App shows nothing.",
   }),
-  not_stamped_bots: Type.Boolean({
-    default: true,
-    description: "Whether bots' pull requests without a session are shown and counted as not stamped.",
-  }),
+  not_stamped_bots: onOff(
+    true,
+    "Whether bots' pull requests without a session are shown and counted as not stamped.",
+  ),
   digest_repository: Type.Union(
     [
       RepositoryField(

@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { formatDecimal, parseDecimal, shiftDown } from "#shared/decimal.ts";
-import { fits, nullable, open } from "#shared/schema.ts";
+import { fits, open, Removable } from "#shared/schema.ts";
 import { type Cost, type DaysInUtc, NO_KEY, type ReadReport, type Use, withUse } from "./fetched.ts";
 import { type BillKind, kindIn } from "./mappings.ts";
 import type { BillLine } from "./read-bill.ts";
 
-const text = Type.Optional(nullable(Type.String()));
+const text = Removable(Type.String());
 const count = Type.Optional(Type.Integer({ minimum: 0 }));
 const bucketOf = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
   open({ starting_at: Type.String(), results: Type.Array(item) });
@@ -35,11 +35,9 @@ const UsageBucket = bucketOf(
     context_window: text,
     uncached_input_tokens: count,
     cache_read_input_tokens: count,
-    cache_creation: Type.Optional(
-      nullable(open({ ephemeral_1h_input_tokens: count, ephemeral_5m_input_tokens: count })),
-    ),
+    cache_creation: Removable(open({ ephemeral_1h_input_tokens: count, ephemeral_5m_input_tokens: count })),
     output_tokens: count,
-    server_tool_use: Type.Optional(nullable(open({ web_search_requests: count }))),
+    server_tool_use: Removable(open({ web_search_requests: count })),
   }),
 );
 type Used = Static<typeof UsageBucket>["results"][number];

@@ -1,13 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { decimalOfNumber, formatDecimal, parseDecimal, product } from "#shared/decimal.ts";
-import { fits, nullable, open } from "#shared/schema.ts";
+import { fits, open, Removable } from "#shared/schema.ts";
 import { type Cost, type DaysInUtc, NO_KEY, type ReadReport, type Use, withUse } from "./fetched.ts";
 import { type BillKind, kindIn, tierIn } from "./mappings.ts";
 import type { BillLine } from "./read-bill.ts";
 
-const text = Type.Optional(nullable(Type.String()));
-const number = Type.Optional(nullable(Type.Number()));
-const count = Type.Optional(nullable(Type.Integer({ minimum: 0 })));
+const text = Removable(Type.String());
+const number = Removable(Type.Number());
+const count = Removable(Type.Integer({ minimum: 0 }));
 const bucketOf = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
   open({ start_time: Type.Integer(), results: Type.Array(item) });
 
@@ -29,7 +29,7 @@ const UsageBucket = bucketOf(
   open({
     model: text,
     api_key_id: text,
-    batch: Type.Optional(nullable(Type.Boolean())),
+    batch: Removable(Type.Boolean()),
     service_tier: text,
     input_tokens: count,
     input_uncached_tokens: count,

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { closed } from "#shared/schema.ts";
+import { closed, Text } from "#shared/schema.ts";
 import { SessionContextBody } from "#shared/session-links.ts";
 import { readLabels } from "../http/labels.ts";
 import { readJson } from "../plugins/body.ts";
@@ -12,7 +12,7 @@ const Answer = closed({
   session: Type.String(),
   branch: Type.String(),
   repository: Type.String(),
-  since: Type.String({ description: "When it was declared, by the gateway's clock." }),
+  since: Text("When it was declared, by the gateway's clock."),
 });
 
 const DETAIL = {

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { Database } from "#drizzle/database.ts";
-import { closed } from "#shared/schema.ts";
+import { closed, Flag, Text } from "#shared/schema.ts";
 import { SessionLinkBody, SessionLinksView, UnlinkBody } from "#shared/session-links.ts";
 import { GatewayError } from "../errors.ts";
 import { readLabels } from "../http/labels.ts";
@@ -14,11 +14,10 @@ export type SessionLinksDeps = RequestBodyDeps & { callers: CallerCheck; databas
 
 const Answer = closed({
   session: Type.String(),
-  of: Type.String({ description: "The task's session; if `of` is itself linked, the one it is linked to." }),
-  counts: Type.Boolean({
-    description:
-      "Whether the declarer's calls in the session count for this task: for the first one only, and for another person's only with evidence of the same repository and branch, or if the declarer is the author of a pull request that names it.",
-  }),
+  of: Text("The task's session; if `of` is itself linked, the one it is linked to."),
+  counts: Flag(
+    "Whether the declarer's calls in the session count for this task: for the first one only, and for another person's only with evidence of the same repository and branch, or if the declarer is the author of a pull request that names it.",
+  ),
 });
 
 const DETAIL = {

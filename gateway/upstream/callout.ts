@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { errorFields, type Log } from "#shared/log.ts";
-import { boundedText, fits, nullable, open } from "#shared/schema.ts";
+import { boundedText, fits, open, Removable } from "#shared/schema.ts";
 import type { GuardrailCallout } from "../directory.ts";
 import type { GuardrailInput, GuardrailTools, Objection } from "../guardrail/evaluate.ts";
 import type { OutboundFetch } from "./outbound-fetch.ts";
@@ -11,7 +11,7 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 /** A service's answer with status 200. */
 const Answer = open({
   action: Type.Union([Type.Literal("allow"), Type.Literal("deny")]),
-  message: Type.Optional(nullable(boundedText({ maxLength: 1000 }))),
+  message: Removable(boundedText({ maxLength: 1000 })),
 });
 
 /**

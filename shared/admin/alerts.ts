@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, matching, nullable, oneOf } from "../schema.ts";
+import { closed, matching, nullable, oneOf, Switch, TextOrNull } from "../schema.ts";
 import { Name, SingleLine } from "./fields.ts";
 
 /** What an alert is about. */
@@ -38,11 +38,9 @@ const To = closed({
     }),
   ),
   from: Type.Optional(SingleLine(320, "The sender of the e-mails.")),
-  allow_private_network: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: "Whether `url` may be plain http, unencrypted SMTP, loopback or private.",
-    }),
+  allow_private_network: Switch(
+    false,
+    "Whether `url` may be plain http, unencrypted SMTP, loopback or private.",
   ),
 });
 export type Receiver = Static<typeof To>;
@@ -72,9 +70,7 @@ export const AlertView = closed({
   }),
   enabled: Type.Boolean(),
   last_sent_at: nullable(Type.String()),
-  failure: nullable(
-    Type.String({ description: "The class of the last failure since something was last sent." }),
-  ),
+  failure: TextOrNull("The class of the last failure since something was last sent."),
   created_at: Type.String(),
   updated_at: Type.String(),
 });
@@ -83,6 +79,6 @@ export type AlertView = Static<typeof AlertView>;
 /** `POST /admin/v1/alerts/{name}/test`. */
 export const AlertTest = closed({
   delivered: Type.Boolean(),
-  failure: nullable(Type.String({ description: "Why not." })),
+  failure: TextOrNull("Why not."),
 });
 export type AlertTest = Static<typeof AlertTest>;

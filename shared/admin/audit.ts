@@ -1,19 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable } from "../schema.ts";
+import { closed, nullable, Text, TextOrNull } from "../schema.ts";
 
 const State = nullable(Type.Record(Type.String(), Type.Unknown()));
 
 /** One entry of `GET /admin/v1/audit`. */
 export const AuditView = closed({
   id: Type.String({ format: "uuid" }),
-  at: Type.String({ description: "RFC 3339." }),
-  actor: Type.String({
-    description: "`admin key`, or `first start` and `environment` for the gateway itself.",
-  }),
-  address: nullable(Type.String({ description: "IP address of the caller." })),
+  at: Text("RFC 3339."),
+  actor: Text("`admin key`, or `first start` and `environment` for the gateway itself."),
+  address: TextOrNull("IP address of the caller."),
   request_id: nullable(Type.String({ format: "uuid", description: "`x-request-id` of the answer." })),
   action: Type.String(),
-  subject: Type.String({ description: "Name or id of what was changed, or the id of a request." }),
+  subject: Text("Name or id of what was changed, or the id of a request."),
   before: State,
   after: State,
 });

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable } from "../schema.ts";
+import { closed, nullable, Text } from "../schema.ts";
 
 const Captured = closed({
-  text: Type.String({ description: "Its first mebibyte." }),
+  text: Text("Its first mebibyte."),
   truncated: Type.Boolean(),
 });
 
@@ -10,7 +10,7 @@ const Captured = closed({
 export const BodyView = closed({
   request_id: Type.String({ format: "uuid" }),
   captured_at: Type.String(),
-  expires_at: Type.String({ description: "Deleted then." }),
+  expires_at: Text("Deleted then."),
   request: Captured,
   answer: nullable(Captured),
 });

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, Flag, nullable, oneOf, Removable, Text, TextOrNull } from "../schema.ts";
 import { Name, SingleLine, Usd } from "./fields.ts";
 import { UnpricedField, WHEN_AWAY } from "./keys.ts";
 
@@ -16,12 +16,10 @@ export const THRESHOLDS = [50, 80, 100];
 
 const On = closed({
   kind: oneOf(BUDGET_SCOPES),
-  id: Type.Optional(
-    nullable(
-      SingleLine(
-        256,
-        "The team's, route's or tag's name, the person's e-mail, or the key's name or id. Absent for the organisation.",
-      ),
+  id: Removable(
+    SingleLine(
+      256,
+      "The team's, route's or tag's name, the person's e-mail, or the key's name or id. Absent for the organisation.",
     ),
   ),
 });
@@ -64,9 +62,9 @@ export type BudgetPatch = Static<typeof BudgetPatch>;
 /** What a period will have cost at its end. */
 export const PeriodForecast = nullable({
   ...closed({
-    expected_usd: Type.String({ description: "Decimal, USD." }),
-    low_usd: Type.String({ description: "Nine periods of ten end above this." }),
-    high_usd: Type.String({ description: "Nine periods of ten end below this." }),
+    expected_usd: Text("Decimal, USD."),
+    low_usd: Text("Nine periods of ten end above this."),
+    high_usd: Text("Nine periods of ten end below this."),
   }),
   description:
     "By the weekdays before. Null: less than two weeks of calls are known, or the period is a day.",
@@ -75,7 +73,7 @@ export const PeriodForecast = nullable({
 const OnView = closed({ kind: oneOf(BUDGET_SCOPES), id: nullable(Type.String()) });
 const terms = {
   on: OnView,
-  amount_usd: Type.String({ description: "Exact decimal." }),
+  amount_usd: Text("Exact decimal."),
   period: oneOf(PERIODS),
   mode: oneOf(MODES),
   thresholds: Type.Array(Type.Integer()),
@@ -101,25 +99,18 @@ export const BudgetView = closed({
     BUDGET_KINDS,
     "Where it is kept: with its `team`, `person` or `key`, or as a separate `budget`. `own_keys`: in the template, for all keys that a person made together, revoked ones included.",
   ),
-  name: Type.String({ description: "Of the team, the key or the budget; a person's e-mail." }),
-  owner: nullable(Type.String({ description: "The person; null: none." })),
+  name: Text("Of the team, the key or the budget; a person's e-mail."),
+  owner: TextOrNull("The person; null: none."),
   ...terms,
-  budget_usd: Type.String({ description: "The same as `amount_usd`." }),
-  from: Type.String({ description: "First day of the current period (UTC)." }),
-  to: Type.String({ description: "The day after its last." }),
-  used_usd: Type.String({
-    description: "Exact decimal: known cost of the period's recorded calls. Calls under way are not in it.",
-  }),
-  projected_usd: nullable(
-    Type.String({
-      description:
-        "Exact decimal: `used_usd` at the end of the period at the current pace. Null in the first tenth of a period, when it is too early to project.",
-    }),
+  budget_usd: Text("The same as `amount_usd`."),
+  from: Text("First day of the current period (UTC)."),
+  to: Text("The day after its last."),
+  used_usd: Text("Exact decimal: known cost of the period's recorded calls. Calls under way are not in it."),
+  projected_usd: TextOrNull(
+    "Exact decimal: `used_usd` at the end of the period at the current pace. Null in the first tenth of a period, when it is too early to project.",
   ),
   forecast: PeriodForecast,
-  at_risk: Type.Boolean({
-    description: "More than 80 % is used, or `projected_usd` or the forecast is above the budget.",
-  }),
+  at_risk: Flag("More than 80 % is used, or `projected_usd` or the forecast is above the budget."),
 });
 export type BudgetView = Static<typeof BudgetView>;
 

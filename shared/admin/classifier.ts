@@ -1,24 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, Numeral, NumeralOrNull, nullable, oneOf, Text, TextOrNull } from "../schema.ts";
 import { Prose } from "./fields.ts";
 
 /** `GET /admin/v1/classifier`: this process's classifier for `auto`, and the result of training it on the routes. */
 export const ClassifierView = closed({
   state: oneOf(["none", "training", "ready"]),
-  version: nullable(
-    Type.String({
-      description: "Version of the current classifier, as in records; null if there is none.",
-    }),
-  ),
+  version: TextOrNull("Version of the current classifier, as in records; null if there is none."),
   trained_at: nullable(Type.String()),
   routes: Type.Array(closed({ name: Type.String(), examples: Type.Integer(), keywords: Type.Integer() }), {
     description: "The routes it chooses from. A route without examples may use its template's.",
   }),
-  accuracy: nullable(
-    Type.Number({
-      description:
-        "Share of held-out examples classified correctly; null while a route has fewer than 8 examples.",
-    }),
+  accuracy: NumeralOrNull(
+    "Share of held-out examples classified correctly; null while a route has fewer than 8 examples.",
   ),
   confused: Type.Array(closed({ route: Type.String(), with: Type.String(), count: Type.Integer() }), {
     description: "Pairs of confused routes, most frequent first.",
@@ -26,7 +19,7 @@ export const ClassifierView = closed({
   misfits: Type.Array(
     closed({
       route: Type.String(),
-      example: Type.String({ description: "Its position in the route: `examples/3` is the fourth." }),
+      example: Text("Its position in the route: `examples/3` is the fourth."),
       looks_like: Type.String(),
     }),
     { description: "Examples that look like another route's." },
@@ -37,7 +30,7 @@ export type ClassifierView = Static<typeof ClassifierView>;
 const Weighed = { weight: Type.Number() };
 /** The answer of `/v1/classify` and of `POST /admin/v1/classifier/try`. */
 export const ClassifiedText = closed({
-  route: Type.String({ description: "The route that `auto` chooses for the text." }),
+  route: Text("The route that `auto` chooses for the text."),
   source: oneOf(["classifier", "default"]),
   confidence: nullable(
     Type.Number({
@@ -63,13 +56,9 @@ export const ClassifiedText = closed({
         closed({ route: Type.String(), exampleId: Type.String(), similarity: Type.Number() }),
       ),
       runnerUp: nullable(Type.String()),
-      margin: Type.Number({
-        description: "The first candidate's lead over the next; the shares add up to it.",
-      }),
+      margin: Numeral("The first candidate's lead over the next; the shares add up to it."),
       threshold: Type.Number(),
-      hidden: nullable(
-        Type.String({ description: "A kind of task that the text resembles and that no route covers." }),
-      ),
+      hidden: TextOrNull("A kind of task that the text resembles and that no route covers."),
     }),
   ),
 });

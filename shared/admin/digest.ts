@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Digest } from "../digest.ts";
-import { closed, matching, nullable } from "../schema.ts";
+import { closed, matching, nullable, Text, TextOrNull } from "../schema.ts";
 
 export const DigestWebhookBody = closed({
   url: matching("^https?://", "an address of at most 2000 characters that begins with https://", {
@@ -18,20 +18,18 @@ const webhook = {
 export const DigestWebhookView = closed(webhook);
 export const DigestWebhookCreated = closed({
   ...webhook,
-  secret: Type.String({ description: "`whsec_…`, to verify signatures with. Shown only once." }),
+  secret: Text("`whsec_…`, to verify signatures with. Shown only once."),
 });
 
 export const DigestState = closed({
   next_due_at: Type.String(),
-  repository: nullable(Type.String({ description: "The setting `digest_repository`." })),
+  repository: TextOrNull("The setting `digest_repository`."),
   webhook: nullable(DigestWebhookView),
   latest: Type.Array(
     closed({
       due_on: Type.String(),
-      channel: Type.String({ description: "`issue` or `webhook`." }),
-      state: Type.String({
-        description: "`waiting`, `sent`, `skipped` (switched off at the time) or `given_up`.",
-      }),
+      channel: Text("`issue` or `webhook`."),
+      state: Text("`waiting`, `sent`, `skipped` (switched off at the time) or `given_up`."),
       sent_at: nullable(Type.String()),
       issue_number: nullable(Type.Integer()),
       attempts: Type.Integer(),

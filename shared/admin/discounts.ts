@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { checked, closed, nullable } from "../schema.ts";
+import { checked, closed, nullable, Text } from "../schema.ts";
 import { Instant, Name, readDecimal, SingleLine } from "./fields.ts";
 
 const PERCENT_DECIMALS_MAX = 4;
@@ -46,7 +46,7 @@ export type DiscountPatch = Static<typeof DiscountPatch>;
 export const DiscountView = closed({
   id: Type.String({ format: "uuid" }),
   provider: Type.String(),
-  percent: Type.String({ description: "Exact decimal." }),
+  percent: Text("Exact decimal."),
   effective_from: Type.String(),
   effective_to: nullable(Type.String()),
   models: nullable(Type.Array(Type.String())),

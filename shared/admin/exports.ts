@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, matching, nullable, oneOf } from "../schema.ts";
+import { closed, matching, oneOf, Removable, Switch, Text, TextOrNull } from "../schema.ts";
 import { SingleLine } from "./fields.ts";
 
 const UPLOAD_FORMATS = ["parquet", "csv"] as const;
@@ -11,12 +11,7 @@ export const ExportDestinationBody = closed({
     2048,
     "Address of S3, or of a storage that speaks its protocol: `https://s3.eu-central-1.amazonaws.com`.",
   ),
-  allow_private_network: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: "Whether `endpoint` may be plain http, loopback or private.",
-    }),
-  ),
+  allow_private_network: Switch(false, "Whether `endpoint` may be plain http, loopback or private."),
   bucket: matching("^[a-z0-9][a-z0-9.-]{1,62}$", "a bucket's name: 2 to 63 of a-z, 0-9, . and -"),
   region: Type.Optional(
     matching("^[a-z0-9-]{1,64}$", "a region such as us-east-1", { default: "us-east-1" }),
@@ -33,9 +28,7 @@ export const ExportDestinationBody = closed({
     SingleLine(1024, "Stored encrypted and never shown again; absent keeps the present one of this bucket."),
   ),
   enabled: Type.Optional(Type.Boolean({ default: true })),
-  from: Type.Optional(
-    nullable({ ...Day, description: "The first day to upload. Default: the 1st of this month." }),
-  ),
+  from: Removable({ ...Day, description: "The first day to upload. Default: the 1st of this month." }),
 });
 export type ExportDestinationBody = Static<typeof ExportDestinationBody>;
 
@@ -48,9 +41,9 @@ export const ExportDestinationView = closed({
   format: oneOf(UPLOAD_FORMATS),
   access_key_id: Type.String(),
   enabled: Type.Boolean(),
-  done_until: Type.String({ description: "Days (UTC) before it are uploaded." }),
-  failure: nullable(Type.String({ description: "Why the last upload failed; null: it did not." })),
-  next_attempt_at: nullable(Type.String({ description: "When a failed upload is tried again." })),
+  done_until: Text("Days (UTC) before it are uploaded."),
+  failure: TextOrNull("Why the last upload failed; null: it did not."),
+  next_attempt_at: TextOrNull("When a failed upload is tried again."),
   updated_at: Type.String(),
 });
 export type ExportDestinationView = Static<typeof ExportDestinationView>;

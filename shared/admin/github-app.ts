@@ -1,28 +1,24 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable } from "../schema.ts";
+import { closed, Flag, nullable, TextOrNull, Whole } from "../schema.ts";
 import { Instant } from "./fields.ts";
 
-const Text = nullable(Type.String());
+const AnyText = nullable(Type.String());
 
 /** What the GitHub App knows of itself and of its registration on GitHub. */
 export const GithubAppReport = closed({
-  url: nullable(
-    Type.String({ description: "`GITHUB_APP_URL`: where GitHub and browsers reach it; null: not set." }),
-  ),
+  url: TextOrNull("`GITHUB_APP_URL`: where GitHub and browsers reach it; null: not set."),
   port: Type.Integer(),
   webhook_path: Type.String(),
-  can_register: Type.Boolean({ description: "False: its settings come from the environment." }),
-  receives: Type.Boolean({ description: "Whether it has a webhook secret, so that it accepts webhooks." }),
+  can_register: Flag("False: its settings come from the environment."),
+  receives: Flag("Whether it has a webhook secret, so that it accepts webhooks."),
   app: nullable(
     closed({
       id: Type.Integer(),
-      slug: Text,
-      html_url: nullable(Type.String({ description: "Null: it was not registered here." })),
+      slug: AnyText,
+      html_url: TextOrNull("Null: it was not registered here."),
     }),
   ),
-  secret_pending: Type.Boolean({
-    description: "Whether a new webhook secret is accepted that GitHub has not confirmed.",
-  }),
+  secret_pending: Flag("Whether a new webhook secret is accepted that GitHub has not confirmed."),
   former_secret_until: nullable(Instant("Until when the former webhook secret is accepted, too.")),
   missing: Type.Array(Type.String(), {
     description: "Permissions and events that the settings need and its registration lacks.",
@@ -32,29 +28,29 @@ export const GithubAppReport = closed({
   }),
   failed_deliveries: nullable(
     closed({
-      total: Type.Integer({ description: "Deliveries looked at: the last hundred." }),
+      total: Whole("Deliveries looked at: the last hundred."),
       failed: Type.Integer(),
       at: Instant("When the last one failed."),
-      status: Type.Integer({ description: "How it was answered; 0: GitHub got no answer." }),
+      status: Whole("How it was answered; 0: GitHub got no answer."),
     }),
   ),
-  fault: nullable(Type.String({ description: "Why GitHub did not confirm the App." })),
+  fault: TextOrNull("Why GitHub did not confirm the App."),
 });
 export type GithubAppReport = Static<typeof GithubAppReport>;
 
 const WaitingMerge = closed({
   repository_id: Type.Integer(),
-  repository: nullable(Type.String({ description: "`owner/name`; null: not known." })),
+  repository: TextOrNull("`owner/name`; null: not known."),
   number: Type.Integer(),
-  author: Text,
+  author: AnyText,
   session: Type.String(),
   merged_at: Instant("When it was merged."),
 });
 
 /** The answer of `GET /admin/v1/github-app`. */
 export const GithubAppView = closed({
-  running: Type.Boolean({ description: "Whether a process of the App ran within the last minute." }),
-  address: nullable(Type.String({ description: "Where a browser reaches the App; null: it never ran." })),
+  running: Flag("Whether a process of the App ran within the last minute."),
+  address: TextOrNull("Where a browser reaches the App; null: it never ran."),
   report: nullable(GithubAppReport),
   reached_at: nullable(Instant("When a correctly signed delivery last arrived.")),
   refused: Type.Array(closed({ answer: Type.String(), at: Instant("When it last was.") }), {

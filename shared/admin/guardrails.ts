@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { boundedText, closed, nullable, oneOf } from "../schema.ts";
+import { boundedText, closed, nullable, oneOf, Removable, Switch } from "../schema.ts";
 import { Name, Prose, SingleLine } from "./fields.ts";
 
 /** Built-in patterns that a rule can look for. */
@@ -48,9 +48,7 @@ export const Callout = closed({
   url: SingleLine(2048, "Asked by POST with the call's labels and texts; answers `{action, message?}`."),
   timeout_ms: Type.Integer({ minimum: 10, maximum: 30_000, description: "For its whole answer." }),
   on_failure: oneOf(ON_FAILURE, "If it fails: `open` lets the call through, `closed` refuses it."),
-  allow_private_network: Type.Optional(
-    Type.Boolean({ default: false, description: "Whether `url` may be plain http, loopback or private." }),
-  ),
+  allow_private_network: Switch(false, "Whether `url` may be plain http, loopback or private."),
 });
 export type Callout = Static<typeof Callout>;
 
@@ -67,10 +65,8 @@ const members = {
   mode: Type.Optional(oneOf(MODES, "`observe` only counts matches.")),
   match: Type.Optional(Match),
   action: Type.Optional(oneOf(ACTIONS)),
-  message: Type.Optional(
-    nullable(Prose(1000, "The message that the client gets. Null: the default message.")),
-  ),
-  callout: Type.Optional(nullable(Callout)),
+  message: Removable(Prose(1000, "The message that the client gets. Null: the default message.")),
+  callout: Removable(Callout),
 };
 
 /** `POST /admin/v1/guardrails`. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, nullable, oneOf, Removable } from "../schema.ts";
 import { Name, SingleLine } from "./fields.ts";
 
 const Glob = (description: string) =>
@@ -7,13 +7,11 @@ const Glob = (description: string) =>
 
 const members = {
   enabled: Type.Optional(Type.Boolean({ default: true })),
-  client: Type.Optional(nullable(Glob("Agents it applies to, such as `claude-code`. Null: all."))),
+  client: Removable(Glob("Agents it applies to, such as `claude-code`. Null: all.")),
   tool: Type.Optional(
     Glob("The tool's own name, or the agent's name for it (`mcp__server__tool`). Default: every tool."),
   ),
-  server: Type.Optional(
-    nullable(Glob("Only tools of this server. Null: of every server, and the agent's own.")),
-  ),
+  server: Removable(Glob("Only tools of this server. Null: of every server, and the agent's own.")),
   action: Type.Optional(oneOf(["deny"] as const)),
   reason: Type.Optional(SingleLine(1000, "Shown to the agent's model and to the person.")),
 };

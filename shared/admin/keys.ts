@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, Flag, nullable, oneOf, Removable, Text, TextOrNull } from "../schema.ts";
 import { Instant, Name, SingleLine, Usd } from "./fields.ts";
 import { ToolScope } from "./mcp-servers.ts";
 
@@ -16,7 +16,7 @@ const scopes = <T extends TSchema>(tool: T) =>
       Name,
       "Providers whose own addresses the key may call below `/providers/{name}/`, as far as their `pass_through` opens them. Absent: none.",
     ),
-    reports: Type.Optional(Type.Boolean({ description: "Whether the key may read reports. Absent: no." })),
+    reports: Type.Optional(Flag("Whether the key may read reports. Absent: no.")),
   });
 
 export const BUDGET_PERIODS = ["day", "month"] as const;
@@ -46,23 +46,20 @@ const Limits = closed({
 });
 
 const members = {
-  owner: Type.Optional(nullable(SingleLine(128, "The person who makes the calls. Null: a service account."))),
+  owner: Removable(SingleLine(128, "The person who makes the calls. Null: a service account.")),
   service: Type.Optional(
-    Type.Boolean({
-      description:
-        "For a program of the owner, such as CI: it does not read the owner's `/v1/me`. Absent: no.",
-    }),
+    Flag("For a program of the owner, such as CI: it does not read the owner's `/v1/me`. Absent: no."),
   ),
-  team: Type.Optional(nullable({ ...Name, description: "Null: the owner's." })),
+  team: Removable({ ...Name, description: "Null: the owner's." }),
   scopes: Type.Optional(scopes(ToolScope)),
-  limits: Type.Optional(nullable(Limits)),
-  expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Null: never."))),
+  limits: Removable(Limits),
+  expires_at: Removable(Instant("The key is refused from then on. Null: never.")),
 };
 
 /** Scopes and limits of keys that people make for themselves. */
 export const KeyTemplate = closed({
   scopes: Type.Optional(scopes(ToolScope)),
-  limits: Type.Optional(nullable(Limits)),
+  limits: Removable(Limits),
 });
 export type KeyTemplate = Static<typeof KeyTemplate>;
 
@@ -90,17 +87,17 @@ export type RotateBody = Static<typeof RotateBody>;
 
 /** The calls let through while the database was away; figures of all gateways together. */
 const Away = closed({
-  from: Type.String({ description: "The first minute." }),
-  to: Type.String({ description: "The last minute." }),
+  from: Text("The first minute."),
+  to: Text("The last minute."),
   requests: Type.Integer(),
   tokens: Type.Integer(),
-  usd: Type.String({ description: "Cost of the calls that have ended." }),
+  usd: Text("Cost of the calls that have ended."),
   over: {
     ...closed({
       requests_per_minute: Type.Integer(),
       tokens_per_minute: Type.Integer(),
       concurrency: Type.Integer(),
-      budget_usd: Type.String({ description: "In the current period." }),
+      budget_usd: Text("In the current period."),
     }),
     description: "By how much the key went over its limits; 0 where a limit held, or where there is none.",
   },
@@ -111,14 +108,9 @@ const view = {
   id: Type.String({ format: "uuid" }),
   name: Type.String(),
   owner: nullable(Type.String()),
-  own: Type.Boolean({
-    description:
-      "Whether its owner made it: it then shares its limits with the other keys that the owner made.",
-  }),
-  service: Type.Boolean({
-    description: "Whether it is a program's, which does not read its owner's `/v1/me`.",
-  }),
-  team: nullable(Type.String({ description: "The team that its calls count for. Null: its owner's." })),
+  own: Flag("Whether its owner made it: it then shares its limits with the other keys that the owner made."),
+  service: Flag("Whether it is a program's, which does not read its owner's `/v1/me`."),
+  team: TextOrNull("The team that its calls count for. Null: its owner's."),
   // A key may be older than the rules for its entries.
   scopes: scopes(SingleLine(256)),
   limits: nullable(Limits),
@@ -132,7 +124,7 @@ const view = {
     closed({
       last_four: Type.String(),
       created_at: Type.String(),
-      expires_at: nullable(Type.String({ description: "End of a rotation's grace." })),
+      expires_at: TextOrNull("End of a rotation's grace."),
     }),
     { description: "The valid secrets, newest first, by their last four characters." },
   ),
@@ -145,5 +137,5 @@ export type KeyView = Static<typeof KeyView>;
 /** The one answer that shows a secret: of a creation or a rotation. */
 export const KeyWithSecret = closed({
   ...view,
-  secret: Type.String({ description: "Shown only once, because only its SHA-256 is stored." }),
+  secret: Text("Shown only once, because only its SHA-256 is stored."),
 });

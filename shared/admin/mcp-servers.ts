@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { checked, closed, matching, nullable } from "../schema.ts";
+import { checked, closed, Flag, matching, nullable, Removable, Switch, Text } from "../schema.ts";
 import { SingleLine, Usd } from "./fields.ts";
 
 /** Name of a tool server: no underscore, because `server__tool` is split at the first two. */
@@ -33,18 +33,16 @@ export const ToolScope = checked<string>(
 const url = SingleLine(2048, "Its address for streamable HTTP.");
 
 const members = {
-  credential: Type.Optional(
-    nullable(SingleLine(8192, "Stored encrypted and never shown again; absent keeps the present one.")),
+  credential: Removable(
+    SingleLine(8192, "Stored encrypted and never shown again; absent keeps the present one."),
   ),
-  credential_header: Type.Optional(
-    nullable(
-      matching("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$", "the name of a header", {
-        description: "Carries the credential unchanged. Null: `Authorization: Bearer`.",
-      }),
-    ),
+  credential_header: Removable(
+    matching("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$", "the name of a header", {
+      description: "Carries the credential unchanged. Null: `Authorization: Bearer`.",
+    }),
   ),
   tools: Type.Optional(Tools),
-  price_per_call: Type.Optional(nullable(Usd("Of any tool without a price of its own."))),
+  price_per_call: Removable(Usd("Of any tool without a price of its own.")),
   prices: Type.Optional(
     Type.Record(Type.String({ pattern: `^${TOOL_NAME}$` }), Usd("USD for a call."), {
       maxProperties: 1000,
@@ -52,9 +50,7 @@ const members = {
       description: "By the tool's own name.",
     }),
   ),
-  allow_private_network: Type.Optional(
-    Type.Boolean({ default: false, description: "Whether `url` may be plain http, loopback or private." }),
-  ),
+  allow_private_network: Switch(false, "Whether `url` may be plain http, loopback or private."),
   enabled: Type.Optional(Type.Boolean({ default: true })),
 };
 
@@ -65,11 +61,11 @@ export type McpServerPut = Omit<Static<typeof McpServerBody>, "name">;
 export const McpServerPatch = closed({ url: Type.Optional(url), ...members });
 export type McpServerPatch = Static<typeof McpServerPatch>;
 
-const Money = Type.String({ description: "Exact decimal, USD." });
+const Money = Text("Exact decimal, USD.");
 export const McpServerView = closed({
   name: ToolServerName,
   url: Type.String(),
-  has_credential: Type.Boolean({ description: "The credential itself is never shown." }),
+  has_credential: Flag("The credential itself is never shown."),
   credential_header: nullable(Type.String()),
   tools: Tools,
   price_per_call: nullable(Money),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { QUERY_FACTS, RESULT_MEMBERS } from "../report-query.ts";
-import { closed, nullable } from "../schema.ts";
+import { closed, Flag, nullable, Removable, Text, TextOrNull } from "../schema.ts";
 import { BudgetView } from "./budgets.ts";
 import { Instant, SingleLine } from "./fields.ts";
 import { KeyView } from "./keys.ts";
@@ -8,24 +8,23 @@ import { RoleField } from "./people.ts";
 
 export const OwnSession = closed({
   id: Type.String({ format: "uuid" }),
-  current: Type.Boolean({ description: "Whether it is the one that asks." }),
-  address: nullable(Type.String({ description: "IP address that signed in." })),
+  current: Flag("Whether it is the one that asks."),
+  address: TextOrNull("IP address that signed in."),
   user_agent: nullable(Type.String()),
   created_at: Type.String(),
-  expires_at: Type.String({ description: "Later with every request, up to seven days after `created_at`." }),
+  expires_at: Text("Later with every request, up to seven days after `created_at`."),
 });
 export type OwnSession = Static<typeof OwnSession>;
 
 const OwnMonth = closed({
-  cost_usd: nullable(Type.String({ description: "Exact decimal: own calls since the month began (UTC)." })),
-  floor: Type.Boolean({ description: "The cost is a lower bound: not every call's cost is known." }),
+  cost_usd: TextOrNull("Exact decimal: own calls since the month began (UTC)."),
+  floor: Flag("The cost is a lower bound: not every call's cost is known."),
   budget_usd: Type.Optional(
-    Type.String({
-      description:
-        "The monthly budget that limits you most: yours, or those of your valid keys together. Absent without one.",
-    }),
+    Text(
+      "The monthly budget that limits you most: yours, or those of your valid keys together. Absent without one.",
+    ),
   ),
-  budget_left_usd: Type.Optional(Type.String({ description: "What is left of it." })),
+  budget_left_usd: Type.Optional(Text("What is left of it.")),
 });
 
 /** `GET /v1/me`. */
@@ -34,11 +33,10 @@ export const Me = closed({
   name: Type.String(),
   role: RoleField,
   team: nullable(Type.String()),
-  github_login: nullable(Type.String({ description: "The linked GitHub account's login." })),
-  report_time_zone: Type.String({
-    description:
-      "IANA time zone in which days, weeks and months of reports begin; budgets have those of UTC.",
-  }),
+  github_login: TextOrNull("The linked GitHub account's login."),
+  report_time_zone: Text(
+    "IANA time zone in which days, weeks and months of reports begin; budgets have those of UTC.",
+  ),
   month: OwnMonth,
   keys: Type.Array(KeyView),
   sessions: Type.Array(OwnSession),
@@ -60,7 +58,7 @@ export type OwnOverview = Static<typeof OwnOverview>;
 /** `POST /v1/me/keys`. Scopes and limits come from the team's or the installation's template. */
 export const OwnKeyBody = closed({
   name: SingleLine(64, "For yourself; others see it with your e-mail behind it."),
-  expires_at: Type.Optional(nullable(Instant("The key is refused from then on. Null: never."))),
+  expires_at: Removable(Instant("The key is refused from then on. Null: never.")),
 });
 
 export const OWN_KEYS_MAX = 10;

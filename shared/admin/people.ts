@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { checked, closed, matching, nullable, oneOf } from "../schema.ts";
+import { checked, closed, Flag, matching, nullable, oneOf, Removable, Text, TextOrNull } from "../schema.ts";
 import { SingleLine, Usd } from "./fields.ts";
 import { BUDGET_PERIODS, UnpricedField } from "./keys.ts";
 
@@ -43,25 +43,21 @@ export const RoleField = oneOf(ROLES);
 const NAME_LENGTH_MAX = 128;
 export const PersonName = SingleLine(NAME_LENGTH_MAX, "Default: the part of the e-mail before the @.");
 const name = Type.Optional(PersonName);
-const githubLogin = Type.Optional(
-  nullable(
-    matching("^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$", "the name of an account on GitHub", {
-      description: "The person's account on GitHub.",
-    }),
-  ),
+const githubLogin = Removable(
+  matching("^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$", "the name of an account on GitHub", {
+    description: "The person's account on GitHub.",
+  }),
 );
 export const TeamField = nullable(SingleLine(128, "Name of a team."));
 const team = Type.Optional(TeamField);
 const disabled = Type.Optional(
-  Type.Boolean({ description: "True ends the person's sessions and revokes the person's keys for good." }),
+  Flag("True ends the person's sessions and revokes the person's keys for good."),
 );
 
 const budget = {
-  budget_usd: Type.Optional(
-    nullable(Usd("What all keys of the person may spend together per `budget_period`.")),
-  ),
-  budget_period: Type.Optional(nullable(oneOf(BUDGET_PERIODS))),
-  unpriced: Type.Optional(nullable(UnpricedField)),
+  budget_usd: Removable(Usd("What all keys of the person may spend together per `budget_period`.")),
+  budget_period: Removable(oneOf(BUDGET_PERIODS)),
+  unpriced: Removable(UnpricedField),
 };
 
 /** `POST /admin/v1/people`. */
@@ -94,7 +90,7 @@ export const PersonView = closed({
   github_login: nullable(Type.String()),
   role: RoleField,
   team: nullable(Type.String()),
-  budget_usd: nullable(Type.String({ description: "Exact decimal." })),
+  budget_usd: TextOrNull("Exact decimal."),
   budget_period: nullable(oneOf(BUDGET_PERIODS)),
   unpriced: nullable(UnpricedField),
   disabled: Type.Boolean(),
@@ -106,15 +102,11 @@ export type PersonView = Static<typeof PersonView>;
 /** An account elsewhere that signs a person in. */
 export const LinkedAccount = closed({
   id: Type.String({ format: "uuid" }),
-  way: Type.String({ description: "`oidc`, `saml` or `github`." }),
-  issuer: nullable(
-    Type.String({
-      description: "OIDC issuer, SAML entity id or GitHub host. Null: not known, so it signs no one in.",
-    }),
-  ),
-  account_id: Type.String({ description: "The account's id there." }),
+  way: Text("`oidc`, `saml` or `github`."),
+  issuer: TextOrNull("OIDC issuer, SAML entity id or GitHub host. Null: not known, so it signs no one in."),
+  account_id: Text("The account's id there."),
   created_at: Type.String(),
-  updated_at: Type.String({ description: "The last sign-in." }),
+  updated_at: Text("The last sign-in."),
 });
 export type LinkedAccount = Static<typeof LinkedAccount>;
 /** `PATCH /admin/v1/people/{id}/accounts/{account}`. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { checked, closed, nullable, oneOf } from "../schema.ts";
+import { checked, closed, nullable, oneOf, Text, Whole } from "../schema.ts";
 
 const MONTH = /^20\d\d-(0[1-9]|1[0-2])$/;
 
@@ -13,18 +13,16 @@ export const PeriodBody = closed({
 });
 export type PeriodBody = Static<typeof PeriodBody>;
 
-const Money = Type.String({ description: "Exact decimal, USD." });
+const Money = Text("Exact decimal, USD.");
 export const PeriodView = closed({
   month: Type.String(),
   state: oneOf(["closed", "open"]),
   closed_at: nullable(Type.String()),
-  changed_at: Type.String({ description: "When it was closed or reopened last." }),
-  actor: Type.String({ description: "Who closed or reopened it last." }),
-  records: Type.Integer({ description: "Its records when it was closed last." }),
+  changed_at: Text("When it was closed or reopened last."),
+  actor: Text("Who closed or reopened it last."),
+  records: Whole("Its records when it was closed last."),
   cost_usd: { ...Money, description: "Their known cost, without the subscription lane. Exact decimal, USD." },
-  late_records: Type.Integer({
-    description: "Records that came since, or whose cost came since. They are recorded as usual.",
-  }),
+  late_records: Whole("Records that came since, or whose cost came since. They are recorded as usual."),
   late_cost_usd: { ...Money, description: "What they added to the cost. Exact decimal, USD." },
 });
 export type PeriodView = Static<typeof PeriodView>;

@@ -1,22 +1,20 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, Flag, nullable, oneOf, Text, TextOrNull, Whole } from "../schema.ts";
 import { Instant } from "./fields.ts";
 
 const Prices = (description: string) => Type.Unknown({ description });
-const Text = nullable(Type.String());
+const AnyText = nullable(Type.String());
 
 /** A difference between the fetched price list and the built-in one. */
 export const PriceChangeView = closed({
   id: Type.String({ format: "uuid" }),
   state: oneOf(["new", "waiting", "approved", "dismissed"]),
-  provider: Type.String({ description: "The list's name of the provider." }),
-  model: Type.String({ description: "The list's id of the model." }),
-  effective_from: nullable(
-    Type.String({ description: "Calls from then on have this price. Null: all calls, or undecided." }),
-  ),
+  provider: Text("The list's name of the provider."),
+  model: Text("The list's id of the model."),
+  effective_from: TextOrNull("Calls from then on have this price. Null: all calls, or undecided."),
   seen_at: Type.String(),
-  actor: nullable(Type.String({ description: "Who approved or dismissed it." })),
-  decided_at: Text,
+  actor: TextOrNull("Who approved or dismissed it."),
+  decided_at: AnyText,
   before: Prices(
     "The prices that applied when it was seen, as the list writes them. Null: the model had none.",
   ),
@@ -26,7 +24,7 @@ export const PriceChangeView = closed({
       model: Type.String(),
       from: Type.String(),
       to: Type.String(),
-      records: Type.Integer({ description: "Unpriced records of the last 92 days that it gives a price." }),
+      records: Whole("Unpriced records of the last 92 days that it gives a price."),
     }),
     {
       description:
@@ -37,8 +35,8 @@ export const PriceChangeView = closed({
 export type PriceChangeView = Static<typeof PriceChangeView>;
 
 export const PriceChanges = closed({
-  fetched_at: nullable(Type.String({ description: "When the public list was fetched last. Null: never." })),
-  fetches: Type.Boolean({ description: "Whether `PRICES_URL` is set." }),
+  fetched_at: TextOrNull("When the public list was fetched last. Null: never."),
+  fetches: Flag("Whether `PRICES_URL` is set."),
   missing: Type.Array(Type.String(), {
     description:
       "Models (`provider/model`, or `provider/*`) that the fetched list does not have, although the current one does. They keep their price.",
@@ -55,7 +53,7 @@ export const PriceApproval = closed({
 /** `POST /admin/v1/prices/refresh`. */
 export const PriceRefresh = closed({
   fetched_at: Type.String(),
-  new_models: Type.Integer({ description: "Models that have a price since now." }),
-  waiting: Type.Integer({ description: "Changed prices that wait for approval since now." }),
-  missing: Type.Integer({ description: "Models that the list no longer has: they keep their price." }),
+  new_models: Whole("Models that have a price since now."),
+  waiting: Whole("Changed prices that wait for approval since now."),
+  missing: Whole("Models that the list no longer has: they keep their price."),
 });

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { boundedText, closed, nullable, oneOf } from "../schema.ts";
+import { boundedText, closed, nullable, oneOf, Switch, Text, TextOrNull, Whole } from "../schema.ts";
 import { Instant, Name, SingleLine, Usd } from "./fields.ts";
 
 const perMillion = (what: string) => Usd(`USD per million ${what}.`);
@@ -44,16 +44,14 @@ export type PriceBody = Static<typeof PriceBody>;
 export const PricePatch = Type.Partial(PriceBody);
 export type PricePatch = Static<typeof PricePatch>;
 
-const Money = nullable(Type.String({ description: "Exact decimal, USD." }));
+const Money = TextOrNull("Exact decimal, USD.");
 export const PriceView = closed({
   id: Type.String({ format: "uuid" }),
   provider: nullable(Name),
   model: Type.String(),
   effective_from: Type.String(),
   tier: Type.String(),
-  multiplier: nullable(
-    Type.String({ description: "Times the list's or the standard price; exact decimal." }),
-  ),
+  multiplier: TextOrNull("Times the list's or the standard price; exact decimal."),
   input: Money,
   output: Money,
   cached_input: Money,
@@ -70,9 +68,7 @@ export type PriceView = Static<typeof PriceView>;
 export const RepriceBody = closed({
   from: Instant("Start of the window."),
   to: Instant("End of the window, not included."),
-  dry_run: Type.Optional(
-    Type.Boolean({ default: false, description: "Report the sums without changing anything." }),
-  ),
+  dry_run: Switch(false, "Report the sums without changing anything."),
 });
 export type RepriceBody = Static<typeof RepriceBody>;
 
@@ -88,12 +84,10 @@ export const RepriceView = closed({
   dry_run: Type.Boolean(),
   from: Type.String(),
   to: Type.String(),
-  unpriced_records: Type.Integer({ description: "Unpriced records in the window, before." }),
-  repriced_records: Type.Integer({ description: "How many of them have a price now." }),
-  old_cost_usd: Type.String({
-    description: "Known cost of all records in the window, before. Exact decimal.",
-  }),
-  new_cost_usd: Type.String({ description: "The same, after." }),
+  unpriced_records: Whole("Unpriced records in the window, before."),
+  repriced_records: Whole("How many of them have a price now."),
+  old_cost_usd: Text("Known cost of all records in the window, before. Exact decimal."),
+  new_cost_usd: Text("The same, after."),
   closed_months: Type.Array(Type.String(), {
     description: "Closed months of the window, such as `2026-10`. Their records stay as they are.",
   }),
@@ -103,21 +97,19 @@ export type RepriceView = Static<typeof RepriceView>;
 const progress = {
   id: Type.String(),
   state: oneOf(["running", "done", "cancelled"]),
-  checked_records: Type.Integer({ description: "How many of the records were looked at so far." }),
+  checked_records: Whole("How many of the records were looked at so far."),
   created_at: Type.String(),
   finished_at: nullable(Type.String()),
-  failure: nullable(
-    Type.String({ description: "Class of the failure after which the job is waiting to go on." }),
-  ),
+  failure: TextOrNull("Class of the failure after which the job is waiting to go on."),
 };
 /** A repricing job and its progress. It continues after a restart. */
 export const RepriceJobView = closed({ ...RepriceView.properties, ...progress });
 export type RepriceJobView = Static<typeof RepriceJobView>;
 
-const Sum = Type.String({ description: "Exact decimal, USD. What is unknown counts as nothing." });
+const Sum = Text("Exact decimal, USD. What is unknown counts as nothing.");
 const sums = { old_cost_usd: Sum, new_cost_usd: Sum, difference_usd: Sum };
 export const DifferenceView = closed({
-  month: Type.String({ description: "Such as `2026-10` (UTC)." }),
+  month: Text("Such as `2026-10` (UTC)."),
   team: nullable(Type.String()),
   model: Type.String(),
   records: Type.Integer(),
@@ -132,12 +124,11 @@ export const RestatedJob = closed({
   ...progress,
   provider: nullable(Type.String()),
   model: nullable(Type.String()),
-  records: Type.Integer({ description: "Records to look at, outside closed months." }),
-  restated_records: Type.Integer({ description: "How many of them have another cost or price now." }),
-  left_records: Type.Integer({
-    description:
-      "Records whose cost does not come from stored counts alone: batches, sound billed by its length, and deleted providers.",
-  }),
+  records: Whole("Records to look at, outside closed months."),
+  restated_records: Whole("How many of them have another cost or price now."),
+  left_records: Whole(
+    "Records whose cost does not come from stored counts alone: batches, sound billed by its length, and deleted providers.",
+  ),
   ...sums,
 });
 /** The job with what it changes. */
@@ -153,19 +144,17 @@ export type RestateJobView = Static<typeof RestateJobView>;
 
 /** Models without a price in the last 7 days. */
 export const UnpricedModels = closed({
-  from: Type.String({ description: "Start of the 7 days." }),
+  from: Text("Start of the 7 days."),
   data: Type.Array(
     closed({
       provider: nullable(Type.String()),
       model: nullable(Type.String()),
-      tier: nullable(Type.String({ description: "The service tier; null is the standard one." })),
-      requests: Type.Integer({ description: "Calls without a cost." }),
+      tier: TextOrNull("The service tier; null is the standard one."),
+      requests: Whole("Calls without a cost."),
       first_seen: Type.String(),
       last_seen: Type.String(),
-      reason: Type.String({ description: "Why there is no cost, in a sentence." }),
-      remedy: nullable(
-        Type.String({ description: "What to call, in order; null if a price does not help." }),
-      ),
+      reason: Text("Why there is no cost, in a sentence."),
+      remedy: TextOrNull("What to call, in order; null if a price does not help."),
     }),
   ),
 });

@@ -1,5 +1,17 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, matching, nullable, oneOf } from "../schema.ts";
+import {
+  closed,
+  FlagOrNull,
+  matching,
+  nullable,
+  oneOf,
+  Removable,
+  Switch,
+  Text,
+  TextOrNull,
+  Whole,
+  WholeOrNull,
+} from "../schema.ts";
 import { Name, SingleLine } from "./fields.ts";
 
 /** Rows of the provider catalogue. */
@@ -91,8 +103,7 @@ const PassThrough = closed({
 
 /** API keys of one provider. */
 const CREDENTIALS_MAX = 16;
-const seconds = (description: string) =>
-  Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 3600, description })));
+const seconds = (description: string) => Removable(Type.Integer({ minimum: 1, maximum: 3600, description }));
 
 const Location = matching("^[a-z0-9][a-z0-9_-]{0,63}$", "a region such as eu or europe-west1", {
   description:
@@ -101,21 +112,17 @@ const Location = matching("^[a-z0-9][a-z0-9_-]{0,63}$", "a region such as eu or 
 
 const members = {
   kind: oneOf(PROVIDER_KINDS, "Who sells or serves the models, and how they are spoken to."),
-  base_url: Type.Optional(
-    nullable(
-      SingleLine(
-        2048,
-        "API root as the vendor's own SDK takes it. Null: the vendor's. A new one clears the credential.",
-      ),
+  base_url: Removable(
+    SingleLine(
+      2048,
+      "API root as the vendor's own SDK takes it. Null: the vendor's. A new one clears the credential.",
     ),
   ),
-  location: Type.Optional(nullable(Location)),
-  credential: Type.Optional(
-    nullable(
-      SingleLine(
-        8192,
-        "The vendor's API key; for Bedrock also `AKID:SECRET` or `AKID:SECRET:TOKEN`, for Vertex a service account's key file on one line. Stored encrypted and never shown again. If absent, the current one stays.",
-      ),
+  location: Removable(Location),
+  credential: Removable(
+    SingleLine(
+      8192,
+      "The vendor's API key; for Bedrock also `AKID:SECRET` or `AKID:SECRET:TOKEN`, for Vertex a service account's key file on one line. Stored encrypted and never shown again. If absent, the current one stays.",
     ),
   ),
   credentials: Type.Optional(
@@ -128,49 +135,30 @@ const members = {
   ),
   headers: Type.Optional(Headers),
   models: Type.Optional(Models),
-  responses: Type.Optional(
-    Type.Boolean({ default: true, description: "Whether it serves /v1/responses itself." }),
-  ),
-  trusted_for_passthrough: Type.Optional(
-    Type.Boolean({ default: false, description: "Whether a caller's own credential may be passed to it." }),
-  ),
-  subscription_passthrough: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: "Whether callers' own subscriptions may pay for its calls.",
-    }),
-  ),
+  responses: Switch(true, "Whether it serves /v1/responses itself."),
+  trusted_for_passthrough: Switch(false, "Whether a caller's own credential may be passed to it."),
+  subscription_passthrough: Switch(false, "Whether callers' own subscriptions may pay for its calls."),
   subscription_models: Type.Optional(SubscriptionModels),
-  allow_private_network: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: "Whether `base_url` may be plain http, loopback or private.",
-    }),
-  ),
+  allow_private_network: Switch(false, "Whether `base_url` may be plain http, loopback or private."),
   default_for: Type.Optional(DefaultFor),
   stream_options: Type.Optional(
-    nullable(
-      Type.Boolean({
-        description:
-          "Whether it accepts `stream_options`, with which the gateway asks for a stream's usage. Null: as its kind does.",
-      }),
+    FlagOrNull(
+      "Whether it accepts `stream_options`, with which the gateway asks for a stream's usage. Null: as its kind does.",
     ),
   ),
   first_byte_seconds: seconds(
     `How long its answer may take to begin. Null: ${PROVIDER_TIMEOUTS.firstByteSeconds}.`,
   ),
   idle_seconds: seconds(`Longest pause in its answer. Null: ${PROVIDER_TIMEOUTS.idleSeconds}.`),
-  in_flight_max: Type.Optional(
-    nullable(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000_000,
-        description:
-          "Most calls that one gateway may have in flight there; further ones get 503. Null: `CALLS_PER_PROVIDER_MAX`.",
-      }),
-    ),
+  in_flight_max: Removable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description:
+        "Most calls that one gateway may have in flight there; further ones get 503. Null: `CALLS_PER_PROVIDER_MAX`.",
+    }),
   ),
-  pass_through: Type.Optional(nullable(PassThrough)),
+  pass_through: Removable(PassThrough),
   enabled: Type.Optional(Type.Boolean({ default: true })),
 };
 
@@ -183,31 +171,28 @@ export type ProviderPatch = Static<typeof ProviderPatch>;
 
 const TargetHealth = closed({
   model: nullable(Type.String()),
-  credential: Type.Integer({ description: "Which of several credentials, counted from 0." }),
+  credential: Whole("Which of several credentials, counted from 0."),
   /** `open`: calls go to other targets first; `half_open`: one call tries it; `closed`: it is asked as usual. */
   state: oneOf(["closed", "open", "half_open"]),
-  failures: Type.Integer({ description: "In a row." }),
-  cause: Type.String({ description: "Of the last failure." }),
-  until: nullable(Type.String({ description: "When it is tried again, if it is paused." })),
+  failures: Whole("In a row."),
+  cause: Text("Of the last failure."),
+  until: TextOrNull("When it is tried again, if it is paused."),
 });
 
 const LearnedWire = closed({
   model: Type.String(),
-  lacks: Type.String({
-    description:
-      "The format that the model lacks, `chat` or `responses`, in whose place calls use the other one; or a member that translated calls leave out: `temperature`, `reasoning_effort=max`, `max_tokens>8192`.",
-  }),
+  lacks: Text(
+    "The format that the model lacks, `chat` or `responses`, in whose place calls use the other one; or a member that translated calls leave out: `temperature`, `reasoning_effort=max`, `max_tokens>8192`.",
+  ),
   learned_at: Type.String(),
 });
 
 export const ProviderView = closed({
   name: Name,
   kind: Type.String(),
-  base_url: nullable(Type.String({ description: "Null is the vendor's own." })),
+  base_url: TextOrNull("Null is the vendor's own."),
   location: nullable(Location),
-  runs_in: nullable(
-    Type.String({ description: "Its `location`, or what its address says. Null: anywhere, or not known." }),
-  ),
+  runs_in: TextOrNull("Its `location`, or what its address says. Null: anywhere, or not known."),
   credential_source: Type.Union([Type.Literal("stored"), Type.Literal("environment"), Type.Literal("none")], {
     description: "Where the credential comes from; the credential itself is never shown.",
   }),
@@ -241,9 +226,9 @@ export type ProviderView = Static<typeof ProviderView>;
 /** The answer of `POST /admin/v1/providers/{name}/test` and `POST /admin/v1/providers/test`. */
 export const ProviderTestResult = closed({
   ok: Type.Boolean(),
-  message: Type.String({ description: "What came of it, and what to do, in words." }),
-  status: nullable(Type.Integer({ description: "The provider's; null if none came." })),
-  cause: nullable(Type.String({ description: "Why no answer came, as in records." })),
+  message: Text("What came of it, and what to do, in words."),
+  status: WholeOrNull("The provider's; null if none came."),
+  cause: TextOrNull("Why no answer came, as in records."),
   latency_ms: Type.Integer(),
   models: Type.Array(Type.String(), { description: "Ids of its models, in order; empty: not known." }),
 });

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable } from "../schema.ts";
+import { closed, NumeralOrNull, nullable, Text, Whole } from "../schema.ts";
 
 /** Why a bill differs from what was metered, in the order of the waterfall. */
 export const PART_MEANING = {
@@ -19,20 +19,19 @@ export type ReconciliationPart = keyof typeof PART_MEANING;
 // The keys of the table above.
 export const RECONCILIATION_PARTS = Object.keys(PART_MEANING) as ReconciliationPart[];
 
-const usd = Type.String({ description: "Exact decimal, USD." });
+const usd = Text("Exact decimal, USD.");
 const Parts = closed(
   // One member for each part.
-  Object.fromEntries(
-    RECONCILIATION_PARTS.map((part) => [part, Type.String({ description: `${PART_MEANING[part]}.` })]),
-  ) as Record<ReconciliationPart, typeof usd>,
+  Object.fromEntries(RECONCILIATION_PARTS.map((part) => [part, Text(`${PART_MEANING[part]}.`)])) as Record<
+    ReconciliationPart,
+    typeof usd
+  >,
 );
 
 const figures = {
   billed_usd: usd,
   metered_usd: usd,
-  difference_usd: Type.String({
-    description: "Billed less metered: the sum of the parts, to the last digit.",
-  }),
+  difference_usd: Text("Billed less metered: the sum of the parts, to the last digit."),
   parts: Parts,
 };
 
@@ -40,10 +39,10 @@ export const ReconciledAccount = closed({
   account: Type.String(),
   vendor: Type.String(),
   time_zone: Type.String(),
-  days: Type.Integer({ description: "Days with a bill, which alone are compared." }),
+  days: Whole("Days with a bill, which alone are compared."),
   days_without_bill: Type.Array(Type.String({ format: "date" }), { description: "The first 31 of them." }),
   ...figures,
-  unexplained_share: nullable(Type.Number({ description: "Of what is billed; null: nothing is." })),
+  unexplained_share: NumeralOrNull("Of what is billed; null: nothing is."),
   unconverted: Type.Record(Type.String(), Type.String(), {
     description: "Billed in currencies without a rate, and not part of `billed_usd`.",
   }),

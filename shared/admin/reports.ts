@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Spec } from "../report.ts";
-import { closed } from "../schema.ts";
+import { closed, Flag } from "../schema.ts";
 import { Name, Prose, SingleLine } from "./fields.ts";
 
 const members = {
@@ -22,7 +22,7 @@ export type SavedReportPatch = Static<typeof SavedReportPatch>;
 export const SavedReportView = closed({
   id: Name,
   ...members,
-  built_in: Type.Boolean({ description: "There from the start, and not to be changed." }),
+  built_in: Flag("There from the start, and not to be changed."),
   created_at: Type.Union([Type.String(), Type.Null()], { description: "Null where it is built in." }),
   updated_at: Type.Union([Type.String(), Type.Null()], { description: "Null where it is built in." }),
 });

@@ -1,43 +1,39 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, Flag, nullable, oneOf, Text, TextOrNull, Whole } from "../schema.ts";
 import { Instant } from "./fields.ts";
 
 const Window = closed({
-  from: Type.String({ description: "When the App first saw the repository, as far as it knows." }),
-  until: nullable(Type.String({ description: "When that ended; null if the App still sees it." })),
+  from: Text("When the App first saw the repository, as far as it knows."),
+  until: TextOrNull("When that ended; null if the App still sees it."),
   end: nullable(oneOf(["removed", "suspended", "uninstalled"])),
 });
 
 /** How far the App has read it. */
 export const RepositoryReading = closed({
   phase: oneOf(["idle", "pulls", "reviews"]),
-  pull_requests: Type.Integer({ description: "Read in the current or the last pass." }),
+  pull_requests: Whole("Read in the current or the last pass."),
   reviews: Type.Integer(),
-  read_up_to: nullable(
-    Type.String({
-      description: "Everything changed up to this time has been read; null until the first pass ends.",
-    }),
-  ),
+  read_up_to: TextOrNull("Everything changed up to this time has been read; null until the first pass ends."),
   finished_at: nullable(Type.String()),
-  due_at: Type.String({ description: "When the next pass starts or resumes." }),
-  failure: nullable(Type.String({ description: "Why the pass is waiting." })),
+  due_at: Text("When the next pass starts or resumes."),
+  failure: TextOrNull("Why the pass is waiting."),
 });
 
 /** A repository that the GitHub App sees or saw. */
 export const RepositoryView = closed({
-  id: Type.String({ description: "GitHub's id, which survives renames and transfers." }),
-  name: Type.String({ description: "Last known `owner/name`." }),
+  id: Text("GitHub's id, which survives renames and transfers."),
+  name: Text("Last known `owner/name`."),
   former_names: Type.Array(Type.String()),
   installation_id: nullable(Type.Integer()),
   account: nullable(Type.String()),
   missing_permissions: Type.Array(Type.String(), {
     description: "What the settings need and its account has not accepted, e.g. `checks: write`.",
   }),
-  covered: Type.Boolean({ description: "Whether the App sees it now." }),
+  covered: Flag("Whether the App sees it now."),
   windows: Type.Array(Window),
   pull_requests: Type.Integer(),
   merged: Type.Integer(),
-  joined: Type.Integer({ description: "Merged ones whose session is known." }),
+  joined: Whole("Merged ones whose session is known."),
   reading: nullable(RepositoryReading),
 });
 export type RepositoryView = Static<typeof RepositoryView>;
@@ -51,5 +47,5 @@ export const BackfillBody = closed({
 export type BackfillBody = Static<typeof BackfillBody>;
 
 export const BackfillView = closed({
-  repositories: Type.Integer({ description: "Repositories to be read again." }),
+  repositories: Whole("Repositories to be read again."),
 });

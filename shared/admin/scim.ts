@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { nullable, open } from "../schema.ts";
+import { open, Removable, Text } from "../schema.ts";
 import { SingleLine } from "./fields.ts";
 import { Group } from "./role-mappings.ts";
 
@@ -15,7 +15,7 @@ export const SCIM_SCHEMAS = {
 
 /** `POST` and `PUT` of `/scim/v2/Users`; members that a person does not have are accepted and not stored. */
 export const ScimUserBody = open({
-  userName: Type.String({ description: "The person's e-mail address." }),
+  userName: Text("The person's e-mail address."),
   displayName: Type.Optional(Type.Unknown()),
   name: Type.Optional(Type.Unknown()),
   active: Type.Optional(Type.Unknown({ description: "True or false, or one of the texts True and False." })),
@@ -25,10 +25,8 @@ export type ScimUserBody = Static<typeof ScimUserBody>;
 /** `POST` and `PUT` of `/scim/v2/Groups`. */
 export const ScimGroupBody = open({
   displayName: { ...Group, description: "The name that role mappings use." },
-  externalId: Type.Optional(nullable(SingleLine(256))),
-  members: Type.Optional(
-    Type.Array(open({ value: Type.String({ description: "Id of a user." }) }), { maxItems: 10_000 }),
-  ),
+  externalId: Removable(SingleLine(256)),
+  members: Type.Optional(Type.Array(open({ value: Text("Id of a user.") }), { maxItems: 10_000 })),
 });
 export type ScimGroupBody = Static<typeof ScimGroupBody>;
 
@@ -36,7 +34,7 @@ export type ScimGroupBody = Static<typeof ScimGroupBody>;
 export const ScimPatch = open({
   Operations: Type.Array(
     open({
-      op: Type.String({ description: "`add`, `replace` or `remove`; case does not count." }),
+      op: Text("`add`, `replace` or `remove`; case does not count."),
       path: Type.Optional(Type.String()),
       value: Type.Optional(Type.Unknown()),
     }),

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, oneOf, Text, TextOrNull } from "../schema.ts";
 
 const FOUND_KINDS = ["person", "key", "team", "route", "model", "repository", "pull_request"] as const;
 
@@ -8,9 +8,9 @@ export const FoundNames = closed({
   data: Type.Array(
     closed({
       kind: oneOf(FOUND_KINDS),
-      name: Type.String({ description: "A pull request is `owner/name#7`." }),
-      id: nullable(Type.String({ description: "Of a person or a key, in its address. Null: the name is." })),
-      detail: nullable(Type.String({ description: "A person's name, or the owner of a key." })),
+      name: Text("A pull request is `owner/name#7`."),
+      id: TextOrNull("Of a person or a key, in its address. Null: the name is."),
+      detail: TextOrNull("A person's name, or the owner of a key."),
     }),
   ),
 });

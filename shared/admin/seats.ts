@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, NumeralOrNull, nullable, oneOf, Text, TextOrNull, WholeOrNull } from "../schema.ts";
 import { Instant, Name, SingleLine, Usd } from "./fields.ts";
 import { Email } from "./people.ts";
 
@@ -33,7 +33,7 @@ export const SeatPatch = Type.Partial(closed({ ...seat, ...seatRest }));
 export type SeatPatch = Static<typeof SeatPatch>;
 
 const text = Type.String();
-const money = Type.String({ description: "Exact decimal, USD." });
+const money = Text("Exact decimal, USD.");
 const id = Type.String({ format: "uuid" });
 const until = nullable(text);
 
@@ -46,13 +46,9 @@ export type SeatView = Static<typeof SeatView>;
 /** A seat in a month, beside the use of its agents. */
 export const UsedSeat = closed({
   ...{ person: text, vendor: text, plan: text, monthly_usd: money },
-  cost_usd: Type.String({ description: "Of the month, by the days in which it is paid." }),
-  calls: nullable(
-    Type.Integer({
-      description: "Calls on the subscription lane, or operations that agents report. Null: not known.",
-    }),
-  ),
-  value_usd: nullable(Type.String({ description: "What they would cost at the list's prices." })),
+  cost_usd: Text("Of the month, by the days in which it is paid."),
+  calls: WholeOrNull("Calls on the subscription lane, or operations that agents report. Null: not known."),
+  value_usd: TextOrNull("What they would cost at the list's prices."),
   last_used_at: nullable(text),
 });
 export type UsedSeat = Static<typeof UsedSeat>;
@@ -66,7 +62,7 @@ export const SeatUse = closed({
       seats: Type.Integer(),
       used: nullable(Type.Integer()),
       cost_usd: money,
-      unused_usd: nullable(Type.String({ description: "Cost of seats without a call." })),
+      unused_usd: TextOrNull("Cost of seats without a call."),
       value_usd: nullable(money),
     }),
   ),
@@ -118,11 +114,9 @@ export const CommitmentUse = closed({
   data: Type.Array(
     closed({
       ...shown,
-      covered_usd: Type.String({ description: "Metered cost of the use that it covered so far." }),
-      left_usd: nullable(Type.String({ description: "What is left of its worth; null: it has none." })),
-      share: nullable(
-        Type.Number({ description: "Covered ÷ worth, or ÷ what was paid for the time so far." }),
-      ),
+      covered_usd: Text("Metered cost of the use that it covered so far."),
+      left_usd: TextOrNull("What is left of its worth; null: it has none."),
+      share: NumeralOrNull("Covered ÷ worth, or ÷ what was paid for the time so far."),
     }),
   ),
 });

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, oneOf } from "../schema.ts";
+import { closed, oneOf, Text } from "../schema.ts";
 import { SingleLine } from "./fields.ts";
 import { Email } from "./people.ts";
 
@@ -20,8 +20,8 @@ export const SignInLinkBody = closed({
 
 /** Its answer. */
 export const SignInLink = closed({
-  url: Type.String({ description: "Signs in once." }),
-  expires_at: Type.String({ description: "RFC 3339." }),
+  url: Text("Signs in once."),
+  expires_at: Text("RFC 3339."),
 });
 export type SignInLink = Static<typeof SignInLink>;
 

@@ -1,12 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, Flag, nullable, oneOf, Text, Whole, WholeOrNull } from "../schema.ts";
 
 export const STATEMENT_BY = ["team", "cost_center"] as const;
 export type StatementBy = (typeof STATEMENT_BY)[number];
 
-const Money = Type.String({ description: "Exact decimal, USD." });
+const Money = Text("Exact decimal, USD.");
 export const StatementLine = closed({
-  name: Type.String({ description: "The team or cost centre; `(none)`: calls without one." }),
+  name: Text("The team or cost centre; `(none)`: calls without one."),
   requests: Type.Integer(),
   people: Type.Integer(),
   input_tokens: Type.String(),
@@ -14,8 +14,8 @@ export const StatementLine = closed({
   cost_usd: { ...Money, description: "Known cost, without the subscription lane. Exact decimal, USD." },
   list_cost_usd: nullable({ ...Money, description: "At list prices; null: unknown. Exact decimal, USD." }),
   savings_usd: nullable({ ...Money, description: "List cost − cost, where both are known." }),
-  unpriced_requests: Type.Integer({ description: "Calls whose cost is unknown." }),
-  floor: Type.Boolean({ description: "The cost is a lower bound." }),
+  unpriced_requests: Whole("Calls whose cost is unknown."),
+  floor: Flag("The cost is a lower bound."),
 });
 export type StatementLine = Static<typeof StatementLine>;
 
@@ -27,14 +27,12 @@ export type StatementContent = Static<typeof StatementContent>;
 export const MonthStatement = closed({
   month: Type.String(),
   by: oneOf(STATEMENT_BY),
-  version: nullable(Type.Integer({ description: "Which closing of the month made it; null: made now." })),
+  version: WholeOrNull("Which closing of the month made it; null: made now."),
   closed_at: nullable(Type.String()),
   lines: Type.Array(
     closed({
       ...StatementLine.properties,
-      records: Type.String({
-        description: "Query of `GET /admin/v1/requests`, and of the console's Requests, for its records.",
-      }),
+      records: Text("Query of `GET /admin/v1/requests`, and of the console's Requests, for its records."),
     }),
   ),
   total: StatementLine,

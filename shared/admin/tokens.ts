@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, nullable, oneOf } from "../schema.ts";
+import { closed, nullable, oneOf, Removable, Text, TextOrNull } from "../schema.ts";
 import { Instant, Name, RepositoryField } from "./fields.ts";
 import { RoleField, TeamField } from "./people.ts";
 
@@ -27,8 +27,8 @@ export const TokenBody = closed({
     description:
       "Limits the token to this team and those below it. Without one, people's e-mails are masked.",
   }),
-  repository: Type.Optional(
-    nullable(RepositoryField("Limits the scope `pull_requests` to this repository (`owner/name`).")),
+  repository: Removable(
+    RepositoryField("Limits the scope `pull_requests` to this repository (`owner/name`)."),
   ),
   expires_at: Type.Optional(
     Instant(
@@ -46,13 +46,10 @@ const view = {
   scopes: nullable(Type.Array(oneOf(TOKEN_SCOPES))),
   team: nullable(Type.String()),
   repository: nullable(Type.String()),
-  maker: nullable(
-    Type.String({
-      description:
-        "The administrator with whom the token ends, or `admin key`. Null: made by an earlier version.",
-    }),
+  maker: TextOrNull(
+    "The administrator with whom the token ends, or `admin key`. Null: made by an earlier version.",
   ),
-  last_four: Type.String({ description: "End of the secret." }),
+  last_four: Text("End of the secret."),
   expires_at: Type.String(),
   created_at: Type.String(),
 };
@@ -61,5 +58,5 @@ export type TokenView = Static<typeof TokenView>;
 /** The one answer that shows a token. */
 export const TokenWithSecret = closed({
   ...view,
-  secret: Type.String({ description: "Shown only once, because only its SHA-256 is stored." }),
+  secret: Text("Shown only once, because only its SHA-256 is stored."),
 });

@@ -1,5 +1,16 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { checked, closed, nullable, oneOf } from "../schema.ts";
+import {
+  checked,
+  closed,
+  Flag,
+  nullable,
+  oneOf,
+  Removable,
+  Switch,
+  Text,
+  TextOrNull,
+  Whole,
+} from "../schema.ts";
 import { isTimeZone, TIME_ZONE_FAULT } from "../time-zone.ts";
 import { Name, SingleLine, Usd } from "./fields.ts";
 
@@ -22,26 +33,17 @@ const Vendor = oneOf(VENDOR_NAMES, "Whose bill it is; `other` needs `providers`.
 const Currency = { pattern: "^[A-Z]{3}$" };
 
 const names = (description: string) =>
-  Type.Optional(
-    nullable(Type.Array(SingleLine(256), { minItems: 1, maxItems: 1000, uniqueItems: true, description })),
-  );
+  Removable(Type.Array(SingleLine(256), { minItems: 1, maxItems: 1000, uniqueItems: true, description }));
 
 const members = {
-  credential: Type.Optional(
-    nullable(
-      SingleLine(
-        8192,
-        "An administrator's key of the vendor (Anthropic, OpenAI), with which the bill is fetched daily. Stored encrypted and never shown again; absent keeps the present one.",
-      ),
+  credential: Removable(
+    SingleLine(
+      8192,
+      "An administrator's key of the vendor (Anthropic, OpenAI), with which the bill is fetched daily. Stored encrypted and never shown again; absent keeps the present one.",
     ),
   ),
-  base_url: Type.Optional(nullable(SingleLine(2048, "Null: the vendor's own address."))),
-  allow_private_network: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: "Whether `base_url` may be plain http, loopback or private.",
-    }),
-  ),
+  base_url: Removable(SingleLine(2048, "Null: the vendor's own address.")),
+  allow_private_network: Switch(false, "Whether `base_url` may be plain http, loopback or private."),
   providers: names("The providers here that this account pays for. Null: all of the vendor's kinds."),
   keys: names(
     "Ids or names of the vendor's keys that the gateway uses; what others use is shown as unknown keys. Null: all.",
@@ -68,7 +70,7 @@ const members = {
         "USD for one unit of a currency, for lines that are read from now on. Without one, amounts stay unconverted.",
     }),
   ),
-  enabled: Type.Optional(Type.Boolean({ default: true, description: "Whether the bill is fetched daily." })),
+  enabled: Switch(true, "Whether the bill is fetched daily."),
 };
 
 /** `POST /admin/v1/vendor-accounts`. */
@@ -84,7 +86,7 @@ const texts = Type.Record(Type.String(), Type.String());
 export const VendorAccountView = closed({
   name: Name,
   vendor: Vendor,
-  has_credential: Type.Boolean({ description: "The credential itself is never shown." }),
+  has_credential: Flag("The credential itself is never shown."),
   base_url: nullable(Type.String()),
   allow_private_network: Type.Boolean(),
   providers: list,
@@ -93,28 +95,26 @@ export const VendorAccountView = closed({
   time_zone: Type.String(),
   rates: texts,
   enabled: Type.Boolean(),
-  fetched_at: nullable(Type.String({ description: "Last successful fetch." })),
-  failure: nullable(Type.String({ description: "Why the last fetch failed; null: it did not." })),
-  next_attempt_at: nullable(Type.String({ description: "When a failed fetch is tried again." })),
+  fetched_at: TextOrNull("Last successful fetch."),
+  failure: TextOrNull("Why the last fetch failed; null: it did not."),
+  next_attempt_at: TextOrNull("When a failed fetch is tried again."),
   created_at: Type.String(),
   updated_at: Type.String(),
 });
 export type VendorAccountView = Static<typeof VendorAccountView>;
 
 const Day = Type.String({ format: "date" });
-const decimal = (description: string) => nullable(Type.String({ description }));
+const decimal = (description: string) => TextOrNull(description);
 
 export const VendorBillLine = closed({
   account: Type.String(),
   day: Day,
-  category: Type.String({ description: "usage, tax, credit or other" }),
-  item: Type.String({ description: "In the vendor's words." }),
+  category: Text("usage, tax, credit or other"),
+  item: Text("In the vendor's words."),
   model: nullable(Type.String()),
-  kind: nullable(
-    Type.String({ description: "What is counted, such as `input` or `cache_read`; null: all in one." }),
-  ),
-  tier: nullable(Type.String({ description: "Service tier; null: all in one." })),
-  key: nullable(Type.String({ description: "The vendor's key; null: the bill does not say." })),
+  kind: TextOrNull("What is counted, such as `input` or `cache_read`; null: all in one."),
+  tier: TextOrNull("Service tier; null: all in one."),
+  key: TextOrNull("The vendor's key; null: the bill does not say."),
   quantity: decimal("Exact decimal."),
   amount: decimal("Exact decimal in `currency`; null: used, but not in this bill."),
   currency: Type.String(),
@@ -127,8 +127,8 @@ export const VendorBillRead = closed({
   from: nullable(Day),
   to: nullable(Type.String({ format: "date", description: "Last day." })),
   days: Type.Integer(),
-  lines: Type.Integer({ description: "After rows of the same day and item were added up." }),
-  left_out: Type.Optional(Type.Integer({ description: "Rows of other services than models." })),
+  lines: Whole("After rows of the same day and item were added up."),
+  left_out: Type.Optional(Whole("Rows of other services than models.")),
   billed: Type.Record(Type.String(), Type.String(), { description: "Exact sum by currency." }),
 });
 export type VendorBillRead = Static<typeof VendorBillRead>;
