@@ -1,6 +1,6 @@
-import { and, eq, gt } from "drizzle-orm";
-import { DEFAULT_ORG } from "#shared/ids.ts";
+import { gt } from "drizzle-orm";
 import type { Database } from "./database.ts";
+import { joined, ours } from "./ours.ts";
 import { adminTokens, people } from "./schema/identity.ts";
 
 export type TokenRow = typeof adminTokens.$inferSelect;
@@ -20,18 +20,11 @@ export async function findToken(
 ): Promise<TokenRow | null> {
   if (!isTokenForm(secret)) return null;
   const sha256 = new Bun.CryptoHasher("sha256").update(secret).digest();
-  const isMaker = and(eq(people.orgId, adminTokens.orgId), eq(people.email, adminTokens.maker));
   const [found] = await reader
     .select({ token: adminTokens, maker: people })
     .from(adminTokens)
-    .leftJoin(people, isMaker)
-    .where(
-      and(
-        eq(adminTokens.orgId, DEFAULT_ORG),
-        eq(adminTokens.sha256, sha256),
-        gt(adminTokens.expiresAt, now.toISOString()),
-      ),
-    );
+    .leftJoin(people, joined(people.email, adminTokens.maker))
+    .where(ours(adminTokens, { sha256 }, gt(adminTokens.expiresAt, now.toISOString())));
   if (!found) return null;
   const { token, maker } = found;
   const endsWithNobody = token.maker === null || token.maker === ADMIN_KEY_ACTOR;

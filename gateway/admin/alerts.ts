@@ -8,7 +8,7 @@ import { type DeliverDeps, deliver } from "../alerts/deliver.ts";
 import { withoutQuery } from "../digest/digests.ts";
 import { orNotFound, refuse } from "../errors.ts";
 import { audited } from "../stores/change.ts";
-import { patchedRow } from "../stores/named-rows.ts";
+import { patchedRow } from "../stores/rows.ts";
 import type { AddressGuard } from "../upstream/ssrf.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";

@@ -1,7 +1,7 @@
 import { DiscountBody, DiscountPatch, DiscountView } from "#shared/admin/discounts.ts";
 import { viewAs } from "#shared/view-as.ts";
 import { DISCOUNTS, type DiscountFields, type DiscountRow } from "../stores/discounts.ts";
-import { editedFields } from "../stores/id-rows.ts";
+import { editedFields } from "../stores/rows.ts";
 import type { AdminDeps } from "./deps.ts";
 import { adminTerms } from "./terms.ts";
 

@@ -1,5 +1,5 @@
-import { eq } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { first, ours } from "#drizzle/ours.ts";
 import { exportDestinations } from "#drizzle/schema/exports.ts";
 import {
   ExportDestinationBody as Body,
@@ -17,10 +17,10 @@ import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, noContent } from "./documented.ts";
 
 const docs = adminRoute("export");
-const isOwn = eq(exportDestinations.orgId, DEFAULT_ORG);
+const isOwn = ours(exportDestinations);
 
-const find = async (reader: Reader): Promise<ExportDestinationRow | null> =>
-  (await reader.select().from(exportDestinations).where(isOwn))[0] ?? null;
+const find = (reader: Reader): Promise<ExportDestinationRow | null> =>
+  first(reader.select().from(exportDestinations).where(isOwn));
 const required = (row: ExportDestinationRow | null): ExportDestinationRow => {
   if (!row) throw new GatewayError("not_found");
   return row;

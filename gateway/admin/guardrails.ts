@@ -14,7 +14,7 @@ import { patternFault } from "../guardrail/pattern.ts";
 import { textsOf } from "../guardrail/text.ts";
 import { readJson } from "../plugins/body.ts";
 import { deleteGuardrail, guardrailRows, newGuardrail } from "../stores/guardrails.ts";
-import { patchedRow } from "../stores/named-rows.ts";
+import { patchedRow } from "../stores/rows.ts";
 import { type AdminDeps, adminPart } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { namedResource } from "./named-resource.ts";

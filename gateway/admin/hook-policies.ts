@@ -1,7 +1,7 @@
 import { HookPolicyBody, HookPolicyPatch, HookPolicyView } from "#shared/admin/hook-policies.ts";
 import { camelCased } from "#shared/case.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { patchedRow } from "../stores/named-rows.ts";
+import { patchedRow } from "../stores/rows.ts";
 import { hookPolicyRows, newHookPolicy } from "../stores/tools/hook-policies.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";

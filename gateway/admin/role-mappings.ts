@@ -7,13 +7,7 @@ import { GatewayError, orNotFound, refuse } from "../errors.ts";
 import { applyGroup } from "../identity/mapped-people.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
-import {
-  deleteRoleMapping,
-  findRoleMapping,
-  listRoleMappings,
-  type RoleMappingRow,
-  writeRoleMapping,
-} from "../stores/identity/role-mappings.ts";
+import { type RoleMappingRow, roleMappingRows } from "../stores/identity/role-mappings.ts";
 import { requireTeam } from "../stores/teams.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
@@ -28,7 +22,7 @@ export const adminRoleMappings = (deps: AdminDeps) =>
       "",
       async ({ request }) => {
         const { limit, after } = readListQuery(request, []);
-        const rows = await readDatabase(deps, (db) => listRoleMappings(db, { after, limit: limit + 1 }));
+        const rows = await readDatabase(deps, (db) => roleMappingRows.list(db, { after, limit: limit + 1 }));
         return pageFrom(rows, limit, { view: viewOf, cursor: (row) => row.group });
       },
       docs({
@@ -74,7 +68,7 @@ export const adminRoleMappings = (deps: AdminDeps) =>
     });
 
 async function read(deps: AdminDeps, group: string): Promise<RoleMappingView> {
-  const row = orNotFound(await readDatabase(deps, (db) => findRoleMapping(db, group)));
+  const row = orNotFound(await readDatabase(deps, (db) => roleMappingRows.find(db, group)));
   return viewOf(row);
 }
 
@@ -83,11 +77,11 @@ type Wanted = Pick<RoleMappingRow, "group" | "role" | "team"> & { replaces: bool
 const save = (deps: AdminDeps, origin: Origin, { replaces, ...wanted }: Wanted) =>
   saveChange(deps, origin, async (tx, audit) => {
     const now = deps.clock.now().toISOString();
-    const current = await findRoleMapping(tx, wanted.group);
+    const current = await roleMappingRows.find(tx, wanted.group);
     if (current && !replaces) throw new GatewayError("conflict", "The group already has a role.");
     await requireTeam(tx, wanted.team);
     const row = { orgId: DEFAULT_ORG, ...wanted, createdAt: current?.createdAt ?? now, updatedAt: now };
-    await writeRoleMapping(tx, row);
+    await roleMappingRows.write(tx, row);
     await audit({
       action: "role_mapping.set",
       subject: row.group,
@@ -100,7 +94,7 @@ const save = (deps: AdminDeps, origin: Origin, { replaces, ...wanted }: Wanted) 
 
 async function remove(deps: AdminDeps, origin: Origin, group: string): Promise<Response> {
   await saveChange(deps, origin, async (tx, audit) => {
-    const gone = orNotFound(await deleteRoleMapping(tx, group));
+    const gone = orNotFound(await roleMappingRows.remove(tx, group));
     await audit({ action: "role_mapping.deleted", subject: group, before: viewOf(gone) });
     await applyGroup({ tx, audit, now: deps.clock.now() }, group);
   });

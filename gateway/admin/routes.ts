@@ -1,8 +1,8 @@
 import { RouteBody, RoutePatch, RouteView } from "#shared/admin/routes.ts";
 import { camelCased } from "#shared/case.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { patchedRow } from "../stores/named-rows.ts";
 import { deleteRoute, newRoute, routeRows, writeRoute } from "../stores/routes.ts";
+import { patchedRow } from "../stores/rows.ts";
 import type { AdminDeps } from "./deps.ts";
 import { namedResource } from "./named-resource.ts";
 

@@ -19,13 +19,8 @@ import { DEFAULT_FRAME, isBuiltIn } from "../reports/request.ts";
 import { checkSpec } from "../reports/spec.ts";
 import { periodsOf } from "../reports/window.ts";
 import type { AuditEntry, Origin } from "../stores/audit.ts";
-import {
-  deleteSavedReport,
-  findSavedReport,
-  listSavedReports,
-  type SavedReportRow,
-  writeSavedReport,
-} from "../stores/reports/saved-reports.ts";
+import type { Reader } from "../stores/change.ts";
+import { isVisible, type SavedReportRow, savedReportRows } from "../stores/reports/saved-reports.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent, type RouteDocs } from "./documented.ts";
 import { pageFrom, readListQuery } from "./list.ts";
@@ -67,8 +62,9 @@ async function list(deps: AdminDeps, request: Request, viewer: Viewer): Promise<
   const { limit, after } = readListQuery(request, []);
   const place = CATALOGUE.findIndex(({ id }) => id === after);
   const builtIn = after === null || place >= 0 ? CATALOGUE.slice(place + 1).map(builtInView) : [];
+  const isTheirs = isVisible(savedScope(viewer));
   const slice = { after: place >= 0 ? null : after, limit: limit + 1 };
-  const saved = await readDatabase(deps, (db) => listSavedReports(db, slice, savedScope(viewer)));
+  const saved = await readDatabase(deps, (db) => savedReportRows.list(db, slice, isTheirs));
   const views = [...builtIn, ...saved.map(viewOf)];
   return pageFrom(views, limit, { view: (view) => view, cursor: ({ id }) => id });
 }
@@ -78,8 +74,8 @@ async function create(deps: AdminDeps, { viewer, origin }: By, request: Request)
   if (isBuiltIn(body.id)) throw new GatewayError("conflict");
   const row = { ...newReport(deps, body.id, body), ...ownerOf(viewer) };
   await saveChange(deps, origin, async (tx, audit) => {
-    if (await findSavedReport(tx, row.id, null)) throw new GatewayError("conflict");
-    await writeSavedReport(tx, row);
+    if (await savedReportRows.find(tx, row.id)) throw new GatewayError("conflict");
+    await savedReportRows.write(tx, row);
     await audit(savedEntry(null, row));
   });
   return created(viewOf(row));
@@ -88,9 +84,12 @@ async function create(deps: AdminDeps, { viewer, origin }: By, request: Request)
 async function readOne(deps: AdminDeps, id: string, viewer: Viewer): Promise<SavedReportView> {
   const entry = CATALOGUE.find((report) => report.id === id);
   if (entry) return builtInView(entry);
-  const row = orNotFound(await readDatabase(deps, (db) => findSavedReport(db, id, savedScope(viewer))));
+  const row = orNotFound(await readDatabase(deps, (db) => visible(db, id, viewer)));
   return viewOf(row);
 }
+
+const visible = (reader: Reader, id: string, viewer: Viewer) =>
+  savedReportRows.find(reader, id, isVisible(savedScope(viewer)));
 
 type ReportRequest = { id: string; request: Request };
 
@@ -105,10 +104,10 @@ async function put(
   requireSameName(id, undefined, Name);
   const made = { ...newReport(deps, id, body), ...ownerOf(viewer) };
   const { row, isNew } = await saveChange(deps, origin, async (tx, audit) => {
-    const current = await findSavedReport(tx, id, null);
+    const current = await savedReportRows.find(tx, id);
     if (current) requireTheirs(viewer, current, "conflict");
     const row = current ? { ...made, ...kept(current) } : made;
-    await writeSavedReport(tx, row);
+    await savedReportRows.write(tx, row);
     await audit(savedEntry(current, row));
     return { row, isNew: !current };
   });
@@ -124,10 +123,10 @@ async function patch(
   const body = await readJson(deps, request, Patch);
   const spec = body.spec && usable(deps, body.spec);
   const row = await saveChange(deps, origin, async (tx, audit) => {
-    const current = orNotFound(await findSavedReport(tx, id, savedScope(viewer)));
+    const current = orNotFound(await visible(tx, id, viewer));
     requireTheirs(viewer, current, "role_not_allowed");
     const patched = { ...current, ...body, ...(spec && { spec }), updatedAt: deps.clock.now().toISOString() };
-    await writeSavedReport(tx, patched);
+    await savedReportRows.write(tx, patched);
     await audit(savedEntry(current, patched));
     return patched;
   });
@@ -137,9 +136,9 @@ async function patch(
 async function remove(deps: AdminDeps, { viewer, origin }: By, id: string): Promise<Response> {
   requireSaved(id);
   await saveChange(deps, origin, async (tx, audit) => {
-    const current = await findSavedReport(tx, id, savedScope(viewer));
+    const current = await visible(tx, id, viewer);
     if (current) requireTheirs(viewer, current, "role_not_allowed");
-    const gone = orNotFound(current && (await deleteSavedReport(tx, id)));
+    const gone = orNotFound(current && (await savedReportRows.remove(tx, id)));
     await audit({ action: "report.deleted", subject: id, before: viewOf(gone) });
   });
   return noContent();

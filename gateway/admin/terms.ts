@@ -32,7 +32,7 @@ type Terms<Row extends Fields & { id: string }, Fields, Body, Patch, View> = Doc
     find(reader: Reader, id: string): Promise<Row | null>;
     insert(tx: Transaction, fields: Fields, now: Date): Promise<string>;
     update(tx: Transaction, id: string, fields: Fields): Promise<void>;
-    remove(tx: Transaction, id: string): Promise<void>;
+    remove(tx: Transaction, id: string): Promise<Row | null>;
   };
   /** The row with what the body gives; null: a new one. @throws GatewayError */
   patched(current: Fields | null, body: Body | Patch): Fields;

@@ -1,13 +1,14 @@
-import { and, eq, isNull, lt, sql } from "drizzle-orm";
+import { lt, sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
 import { type Lease, type LeaseDeps, takeLease } from "#drizzle/leases/lease.ts";
+import { ours } from "#drizzle/ours.ts";
 import { type AlertContent, alertStates, alerts } from "#drizzle/schema/alerts.ts";
 import type { Receiver } from "#shared/admin/alerts.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { isRecord, parsedJson } from "#shared/json.ts";
 import { Secret } from "../directory.ts";
 import type { Reader } from "../stores/change.ts";
-import { namedRows } from "../stores/named-rows.ts";
+import { namedRows } from "../stores/rows.ts";
 import { lastFour, type SealContext, type Sealer } from "../stores/seal.ts";
 
 export type AlertRow = typeof alerts.$inferSelect;
@@ -19,12 +20,11 @@ const rows = namedRows(alerts);
 export const alertRows = {
   ...rows,
   remove: async (tx: Transaction, name: string): Promise<AlertRow | null> => {
-    await tx.delete(alertStates).where(isOf(name));
+    await tx.delete(alertStates).where(ours(alertStates, { alert: name }));
     return rows.remove(tx, name);
   },
 };
 
-const isOf = (alert: string) => and(eq(alertStates.orgId, DEFAULT_ORG), eq(alertStates.alert, alert));
 const belonging = (alert: string): SealContext => ({ orgId: DEFAULT_ORG, alert, purpose: "alert" });
 
 /** A receiver as it is stored: what may be shown of it, and the rest under seal. */
@@ -76,16 +76,11 @@ export async function storeFindings(
 }
 
 /** Forgets states of a kind that are over: were they so again, they would be reported again. */
-export const forgetStates = (tx: Transaction, kind: string, seenBefore: Date): Promise<unknown> =>
-  tx
-    .delete(alertStates)
-    .where(
-      and(
-        eq(alertStates.orgId, DEFAULT_ORG),
-        lt(alertStates.seenAt, seenBefore.toISOString()),
-        sql`${alertStates.content} ->> 'kind' = ${kind}`,
-      ),
-    );
+export function forgetStates(tx: Transaction, kind: string, seenBefore: Date): Promise<unknown> {
+  const isOver = lt(alertStates.seenAt, seenBefore.toISOString());
+  const isOfKind = sql`${alertStates.content} ->> 'kind' = ${kind}`;
+  return tx.delete(alertStates).where(ours(alertStates, {}, isOver, isOfKind));
+}
 
 /** Longer than a message takes at most, so that no other gateway sends it in the meantime. */
 const LEASE_MS = 120_000;
@@ -95,9 +90,9 @@ const GIVEN_UP_DAYS = 3;
 /** Leases a state that waits to be reported by an alert that is on; null: none is due. */
 export const takeState = (deps: LeaseDeps): Promise<Lease<StateRow> | null> =>
   takeLease(deps, alertStates, {
-    where: and(
-      eq(alertStates.orgId, DEFAULT_ORG),
-      isNull(alertStates.sentAt),
+    where: ours(
+      alertStates,
+      { sentAt: null },
       sql`${alertStates.raisedAt} > ${deps.clock.now().toISOString()}::timestamptz - make_interval(days => ${GIVEN_UP_DAYS})`,
       sql`exists (select from ${alerts} where ${alerts.orgId} = ${DEFAULT_ORG}
         and ${alerts.name} = ${alertStates.alert} and ${alerts.enabled})`,
@@ -110,8 +105,4 @@ export const noteOutcome = (
   db: Pick<Transaction, "update">,
   name: string,
   outcome: { lastSentAt: string; failure: null } | { failure: string },
-): Promise<unknown> =>
-  db
-    .update(alerts)
-    .set(outcome)
-    .where(and(eq(alerts.orgId, DEFAULT_ORG), eq(alerts.name, name)));
+): Promise<unknown> => db.update(alerts).set(outcome).where(ours(alerts, { name }));

@@ -1,12 +1,13 @@
-import { and, asc, eq, gte, inArray, lte, type SQL, sql } from "drizzle-orm";
+import { asc, gte, lte, type SQL, sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { vendorAccounts, vendorBillDays, vendorBillLines } from "#drizzle/schema/vendor-bills.ts";
 import { readDecimal } from "#shared/admin/fields.ts";
 import type { VendorAccountPatch, VendorAccountPut } from "#shared/admin/vendor-bills.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { refuse } from "../errors.ts";
 import type { Reader } from "../stores/change.ts";
-import { namedRows } from "../stores/named-rows.ts";
+import { namedRows } from "../stores/rows.ts";
 import type { SealContext, Sealer } from "../stores/seal.ts";
 import type { BillLine } from "./read-bill.ts";
 
@@ -20,7 +21,7 @@ export const VENDOR_ACCOUNTS = {
   /** Its bills stay no longer than the account. */
   async remove(tx: Transaction, name: string): Promise<VendorAccountRow | null> {
     for (const table of [vendorBillLines, vendorBillDays]) {
-      await tx.delete(table).where(and(eq(table.orgId, DEFAULT_ORG), eq(table.account, name)));
+      await tx.delete(table).where(ours(table, { account: name }));
     }
     return rows.remove(tx, name);
   },
@@ -106,11 +107,8 @@ const LINES_AT_ONCE = 1000;
 
 /** Replaces the bill of the days; the same bill again changes nothing. */
 export async function storeBill(tx: Transaction, { account, days, lines, ...bill }: Bill): Promise<void> {
-  const isOfAccount = eq(vendorBillLines.account, account.name);
   if (days.length === 0) return;
-  await tx
-    .delete(vendorBillLines)
-    .where(and(eq(vendorBillLines.orgId, DEFAULT_ORG), isOfAccount, inArray(vendorBillLines.day, [...days])));
+  await tx.delete(vendorBillLines).where(ours(vendorBillLines, { account: account.name, day: [...days] }));
   const rates: Readonly<Record<string, string>> = { ...account.rates, ...bill.rates, USD: "1" };
   const read = { account: account.name, source: bill.source, readAt: bill.now.toISOString() };
   await tx
@@ -133,13 +131,14 @@ export async function storeBill(tx: Transaction, { account, days, lines, ...bill
 
 export type BillFilter = { account?: string | undefined; from?: string | undefined; to?: string | undefined };
 
-const isListed = ({ account, from, to }: BillFilter): SQL | undefined =>
-  and(
-    eq(vendorBillLines.orgId, DEFAULT_ORG),
-    account === undefined ? undefined : eq(vendorBillLines.account, account),
-    from === undefined ? undefined : gte(vendorBillLines.day, from),
-    to === undefined ? undefined : lte(vendorBillLines.day, to),
-  );
+const isListed = (
+  table: typeof vendorBillLines | typeof vendorBillDays,
+  { account, from, to }: BillFilter,
+  more?: SQL,
+): SQL | undefined => {
+  const isSince = from === undefined ? undefined : gte(table.day, from);
+  return ours(table, { account }, isSince, to === undefined ? undefined : lte(table.day, to), more);
+};
 
 /** By account, day and place in the bill. */
 export const listBillLines = (
@@ -150,7 +149,7 @@ export const listBillLines = (
   reader
     .select()
     .from(vendorBillLines)
-    .where(and(isListed(filter), after ? isBehind(after) : undefined))
+    .where(isListed(vendorBillLines, filter, after ? isBehind(after) : undefined))
     .orderBy(asc(vendorBillLines.account), asc(vendorBillLines.day), asc(vendorBillLines.line))
     .limit(limit);
 
@@ -159,18 +158,8 @@ const isBehind = ({ account, day, line }: Pick<BillLineRow, "account" | "day" | 
 
 /** The days of an account whose bill is known, first to last. */
 export const billedDays = async (reader: Reader, account: string, filter: BillFilter): Promise<string[]> => {
-  const { orgId, account: of, day } = vendorBillDays;
-  const rows = await reader
-    .select({ day })
-    .from(vendorBillDays)
-    .where(
-      and(
-        eq(orgId, DEFAULT_ORG),
-        eq(of, account),
-        filter.from === undefined ? undefined : gte(day, filter.from),
-        filter.to === undefined ? undefined : lte(day, filter.to),
-      ),
-    )
-    .orderBy(asc(day));
-  return rows.map((row) => row.day);
+  const { day } = vendorBillDays;
+  const isOf = isListed(vendorBillDays, { ...filter, account });
+  const days = await reader.select({ day }).from(vendorBillDays).where(isOf).orderBy(asc(day));
+  return days.map((row) => row.day);
 };

@@ -1,11 +1,11 @@
-import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
+import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { type Lease, runLeased, takeLease } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
+import { ours } from "#drizzle/ours.ts";
 import { vendorAccounts } from "#drizzle/schema/vendor-bills.ts";
 import { FETCHED_VENDORS, type VendorBillRead } from "#shared/admin/vendor-bills.ts";
 import type { Clock } from "#shared/clock.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import { isRecord, parsedJson } from "#shared/json.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { Secret } from "../directory.ts";
@@ -67,11 +67,7 @@ const REVISED_DAYS = 5;
 const LEASE_MS = 10 * 60_000;
 const POLL_MS = 60_000;
 
-const isFetched = and(
-  eq(vendorAccounts.orgId, DEFAULT_ORG),
-  inArray(vendorAccounts.vendor, [...FETCHED_VENDORS]),
-  isNotNull(vendorAccounts.credential),
-);
+const isFetched = ours(vendorAccounts, { vendor: FETCHED_VENDORS }, isNotNull(vendorAccounts.credential));
 
 /** Fetches each account's bill once a day until stopped. Any number of gateways may do so at once. */
 export const startFetchingBills = (deps: FetchBillsDeps): Poller =>

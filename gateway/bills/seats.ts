@@ -1,5 +1,6 @@
-import { and, eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { commitments, seats } from "#drizzle/schema/vendor-bills.ts";
 import { storedEmail } from "#shared/admin/people.ts";
 import {
@@ -24,7 +25,7 @@ import {
 } from "#shared/decimal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { editedFields, idRows } from "../stores/id-rows.ts";
+import { editedFields, idRows } from "../stores/rows.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 
 export type SeatRow = typeof seats.$inferSelect;
@@ -59,15 +60,8 @@ export async function importSeats(tx: Transaction, wanted: readonly SeatFields[]
   const read = { added: 0, changed: 0 };
   for (const seat of wanted) {
     const { person, vendor, plan, effectiveFrom } = seat;
-    const isSame = and(
-      eq(seats.orgId, DEFAULT_ORG),
-      eq(seats.person, person),
-      eq(seats.vendor, vendor),
-      eq(seats.plan, plan),
-      eq(seats.effectiveFrom, effectiveFrom),
-    );
-    const changed = await tx.update(seats).set(seat).where(isSame).returning({ id: seats.id });
-    if (changed.length > 0) read.changed += 1;
+    const isSame = ours(seats, { person, vendor, plan, effectiveFrom });
+    if ((await tx.update(seats).set(seat).where(isSame)).count > 0) read.changed += 1;
     else {
       await SEATS.insert(tx, seat, now);
       read.added += 1;

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
-import { and, desc, eq, sql } from "drizzle-orm";
+import { desc, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { type Lease, type LeaseDeps, takeLease } from "#drizzle/leases/lease.ts";
+import { first, ours } from "#drizzle/ours.ts";
 import { digests, digestWebhooks } from "#drizzle/schema/feedback.ts";
 import { pullRequestCosts, pullRequestName, sessionCalls } from "#drizzle/session-cost.ts";
 import { formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
@@ -22,12 +23,7 @@ export type NewDigest = Pick<DigestRow, "dueOn" | "channel" | "dueAt" | "state" 
 /** The latest digests, last due first. */
 export const latestDigests = ({ db }: Pick<Database, "db">, limit: number): Promise<DigestRow[]> =>
   withStoreErrors(() =>
-    db
-      .select()
-      .from(digests)
-      .where(eq(digests.orgId, DEFAULT_ORG))
-      .orderBy(desc(digests.dueAt), digests.channel)
-      .limit(limit),
+    db.select().from(digests).where(ours(digests)).orderBy(desc(digests.dueAt), digests.channel).limit(limit),
   );
 
 /** Stores due digests, unless they exist, and gives up those that still wait from before. */
@@ -35,17 +31,9 @@ export const storeDigests = ({ db }: Database, rows: readonly NewDigest[]): Prom
   withStoreErrors(() =>
     db.transaction(async (tx) => {
       for (const row of rows) {
-        await tx
-          .update(digests)
-          .set({ state: "given_up" })
-          .where(
-            and(
-              eq(digests.orgId, DEFAULT_ORG),
-              eq(digests.channel, row.channel),
-              eq(digests.state, "waiting"),
-              sql`${digests.dueAt} < ${row.dueAt}::timestamptz`,
-            ),
-          );
+        const isEarlier = sql`${digests.dueAt} < ${row.dueAt}::timestamptz`;
+        const waits = ours(digests, { channel: row.channel, state: "waiting" }, isEarlier);
+        await tx.update(digests).set({ state: "given_up" }).where(waits);
         await tx
           .insert(digests)
           .values({ ...row, deliveryId: Bun.randomUUIDv7() })
@@ -60,7 +48,7 @@ const LEASE_MS = 120_000;
 /** Leases the digest that waits for the webhook; null if there is none, it is not due, or another gateway has it. */
 export const takeWebhookDigest = (deps: LeaseDeps): Promise<Lease<DigestRow> | null> =>
   takeLease(deps, digests, {
-    where: and(eq(digests.orgId, DEFAULT_ORG), eq(digests.channel, "webhook"), eq(digests.state, "waiting")),
+    where: ours(digests, { channel: "webhook", state: "waiting" }),
     leaseMs: LEASE_MS,
   });
 
@@ -145,10 +133,10 @@ export type DigestWebhookRow = Pick<
 export type DigestWebhook = Static<typeof Sealed> & { allowPrivateNetwork: boolean };
 
 type Db = Pick<Database, "db">;
-const isOwn = eq(digestWebhooks.orgId, DEFAULT_ORG);
+const isOwn = ours(digestWebhooks);
 
 export const findDigestWebhook = (reader: Reader): Promise<DigestWebhookRow | null> =>
-  withStoreErrors(async () => (await reader.select().from(digestWebhooks).where(isOwn))[0] ?? null);
+  withStoreErrors(() => first(reader.select().from(digestWebhooks).where(isOwn)));
 
 /** The address and its secret; null: none is set, or it was sealed with another master key. */
 export const openDigestWebhook = ({ db }: Db, sealer: Sealer): Promise<DigestWebhook | null> =>
@@ -177,7 +165,5 @@ export async function putDigestWebhook(
 }
 
 /** The address that was set; null: none was. */
-export async function removeDigestWebhook(tx: Transaction): Promise<DigestWebhookRow | null> {
-  const [removed] = await tx.delete(digestWebhooks).where(isOwn).returning();
-  return removed ?? null;
-}
+export const removeDigestWebhook = (tx: Transaction): Promise<DigestWebhookRow | null> =>
+  first(tx.delete(digestWebhooks).where(isOwn).returning());

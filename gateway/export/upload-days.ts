@@ -1,8 +1,9 @@
 import { S3Client } from "bun";
-import { and, eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
 import { type Lease, runLeased, takeLease } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
+import { ours } from "#drizzle/ours.ts";
 import { exportDestinations } from "#drizzle/schema/exports.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -37,8 +38,8 @@ export const startUploadingDays = (deps: UploadDeps): Poller =>
 /** Uploads the next day that is over. @returns whether there was one. */
 export async function uploadDay(deps: UploadDeps): Promise<boolean> {
   const today = new Date(Math.floor(deps.clock.now().getTime() / DAY_MS) * DAY_MS).toISOString();
-  const isOwn = and(eq(exportDestinations.orgId, DEFAULT_ORG), eq(exportDestinations.enabled, true));
-  const where = and(isOwn, sql`${exportDestinations.doneUntil} < ${today}::timestamptz`);
+  const isOver = sql`${exportDestinations.doneUntil} < ${today}::timestamptz`;
+  const where = ours(exportDestinations, { enabled: true }, isOver);
   const lease = await takeLease(deps, exportDestinations, { where, leaseMs: LEASE_MS });
   if (lease === null) return false;
   const failed = await runLeased(lease, () => uploaded(deps, lease, Date.parse(today)));

@@ -1,32 +1,21 @@
-import { and, desc, eq, lt, sql } from "drizzle-orm";
+import { desc, eq, sql } from "drizzle-orm";
+import { ours } from "#drizzle/ours.ts";
 import { type RepriceKind, repriceDifferences, repriceJobs } from "#drizzle/schema/reprice-jobs.ts";
 import { formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "../stores/change.ts";
+import { keyedRows } from "../stores/rows.ts";
 import type { Slice } from "../stores/slice.ts";
 
 export type RepriceJobRow = typeof repriceJobs.$inferSelect;
 
-const ofKind = (kind: RepriceKind) => and(eq(repriceJobs.orgId, DEFAULT_ORG), eq(repriceJobs.kind, kind));
+const rows = keyedRows(repriceJobs, "id", true);
 
 /** Newest first. */
-export const listJobs =
-  (kind: RepriceKind) =>
-  (reader: Reader, { after, limit }: Slice): Promise<RepriceJobRow[]> =>
-    reader
-      .select()
-      .from(repriceJobs)
-      .where(and(ofKind(kind), after === null ? undefined : lt(repriceJobs.id, after)))
-      .orderBy(desc(repriceJobs.id))
-      .limit(limit);
+export const listJobs = (kind: RepriceKind) => (reader: Reader, slice: Slice) =>
+  rows.list(reader, slice, eq(repriceJobs.kind, kind));
 
-export async function findJob(reader: Reader, kind: RepriceKind, id: string): Promise<RepriceJobRow | null> {
-  const [row] = await reader
-    .select()
-    .from(repriceJobs)
-    .where(and(ofKind(kind), eq(repriceJobs.id, id)));
-  return row ?? null;
-}
+export const findJob = (reader: Reader, kind: RepriceKind, id: string): Promise<RepriceJobRow | null> =>
+  rows.find(reader, id, eq(repriceJobs.kind, kind));
 
 const DIFFERENCES_MAX = 1000;
 
@@ -37,7 +26,7 @@ export const differencesOf = (reader: Reader, jobId: string) => {
   return reader
     .select({ month, team, model, records, oldCostUsd, newCostUsd, differenceUsd: difference })
     .from(repriceDifferences)
-    .where(and(eq(repriceDifferences.orgId, DEFAULT_ORG), eq(repriceDifferences.jobId, jobId)))
+    .where(ours(repriceDifferences, { jobId }))
     .orderBy(desc(sql`abs(${difference})`), month, team, model)
     .limit(DIFFERENCES_MAX);
 };

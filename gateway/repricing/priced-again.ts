@@ -1,18 +1,6 @@
-import {
-  and,
-  eq,
-  getTableColumns,
-  gt,
-  gte,
-  isNotNull,
-  isNull,
-  lt,
-  not,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, eq, getTableColumns, gt, gte, isNotNull, lt, not, or, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { batches } from "#drizzle/schema/batches.ts";
 import type { ChangeReason } from "#drizzle/schema/history.ts";
 import { requests } from "#drizzle/schema/records.ts";
@@ -42,17 +30,16 @@ function isSelected(
   { kind, from, to, provider, model }: Selection,
   closedMonths: readonly string[],
 ): SQL | undefined {
-  return and(
-    eq(requests.orgId, DEFAULT_ORG),
+  return ours(
+    requests,
+    { provider: provider ?? undefined, pending: null },
     gte(requests.startedAt, from),
     lt(requests.startedAt, to),
     isNotNull(requests.provider),
     isNotNull(requests.model),
-    isNull(requests.pending),
     kind === "reprice"
       ? requests.unpriced
       : or(requests.unpriced, isNotNull(requests.price), eq(requests.costBasis, "vendor")),
-    provider === null ? undefined : eq(requests.provider, provider),
     model === null ? undefined : or(eq(requests.model, model), eq(requests.responseModel, model)),
     ...closedMonths.map(monthSpan).map((span) => not(inSpan(span))),
   );
@@ -75,7 +62,7 @@ export async function costOfSelection(
       costUsd: sql<string>`coalesce(sum(${requests.costUsd}), 0)::text`,
     })
     .from(requests)
-    .where(kind === "restate" ? isIt : and(eq(requests.orgId, DEFAULT_ORG), inSpan({ from, to })));
+    .where(kind === "restate" ? isIt : ours(requests, {}, inSpan({ from, to })));
   return row ?? { records: 0, costUsd: "0" };
 }
 

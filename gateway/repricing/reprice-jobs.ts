@@ -1,11 +1,12 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, isNull, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { type Lease, takeLease } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
+import { first, ours } from "#drizzle/ours.ts";
 import { repriceDifferences, repriceJobs } from "#drizzle/schema/reprice-jobs.ts";
 import type { Clock } from "#shared/clock.ts";
 import { formatDecimal, parseDecimal, plus } from "#shared/decimal.ts";
-import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { Directory } from "../directory.ts";
 import { auditIn, type Origin } from "../stores/audit.ts";
@@ -22,7 +23,7 @@ import {
   type Selection,
 } from "./priced-again.ts";
 
-const isJob = (id: string) => and(eq(repriceJobs.orgId, DEFAULT_ORG), eq(repriceJobs.id, id));
+const isJob = (id: string) => ours(repriceJobs, { id });
 
 export type NewJob = { selection: Selection; dryRun: boolean; origin: Origin };
 
@@ -104,11 +105,8 @@ async function applied(
 ): Promise<readonly Change[]> {
   if (changes.length === 0) return changes;
   const reason = kind === "restate" ? "restated" : "repriced";
-  const written = await applyPrices(
-    tx,
-    changes.map(({ price }) => price),
-    { actor, reason },
-  );
+  const prices = changes.map(({ price }) => price);
+  const written = await applyPrices(tx, prices, { actor, reason });
   const ids = new Set(written.map(({ id }) => id));
   return changes.filter(({ price }) => ids.has(price.id));
 }
@@ -132,14 +130,15 @@ async function addDifferences(tx: Transaction, job: string, changes: readonly Ch
  * Cancels a job; what is priced stays priced. The row's lock lets the batch under way end first, and its process has lost
  * the lease then. Null: it was finished already.
  */
-export async function cancelJob(tx: Transaction, id: string, at: Date): Promise<RepriceJobRow | null> {
-  const ended = at.toISOString();
-  const [job] = await tx
-    .update(repriceJobs)
-    .set({ finishedAt: ended, cancelledAt: ended, leasedUntil: null, failure: null })
-    .where(and(isJob(id), isUnfinished))
-    .returning();
-  return job ?? null;
+export function cancelJob(tx: Transaction, id: string, at: Date): Promise<RepriceJobRow | null> {
+  const ended = {
+    finishedAt: at.toISOString(),
+    cancelledAt: at.toISOString(),
+    leasedUntil: null,
+    failure: null,
+  };
+  const isRunning = ours(repriceJobs, { id, finishedAt: null });
+  return first(tx.update(repriceJobs).set(ended).where(isRunning).returning());
 }
 
 export type RepriceJobsDeps = {

@@ -1,6 +1,6 @@
-import { and, desc, eq, gte, ne, type SQL, sql } from "drizzle-orm";
+import { desc, gte, ne, type SQL, sql } from "drizzle-orm";
+import { ours } from "#drizzle/ours.ts";
 import { requests } from "#drizzle/schema/records.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "../stores/change.ts";
 import type { RecordToPrice } from "./priced-again.ts";
 
@@ -18,7 +18,7 @@ const MODELS_MAX = 1000;
 
 /** Models whose calls since `from` have no cost, those with the most calls first. */
 export async function listUnpricedModels(reader: Reader, from: string): Promise<UnpricedModel[]> {
-  const { provider, model, responseModel, serviceTier, startedAt, usageSource } = requests;
+  const { channel, provider, model, responseModel, serviceTier, startedAt, usageSource } = requests;
   const metered = sql<boolean>`${usageSource} <> 'none'`;
   const at = (time: SQL) => sql<Date>`${time}`.mapWith((text) => new Date(text).toISOString());
   const calls = sql<number>`count(*)::integer`;
@@ -34,14 +34,7 @@ export async function listUnpricedModels(reader: Reader, from: string): Promise<
       lastSeen: at(sql`max(${startedAt})`),
     })
     .from(requests)
-    .where(
-      and(
-        eq(requests.orgId, DEFAULT_ORG),
-        gte(startedAt, from),
-        requests.unpriced,
-        ne(requests.channel, "subscription"),
-      ),
-    )
+    .where(ours(requests, {}, gte(startedAt, from), requests.unpriced, ne(channel, "subscription")))
     .groupBy(provider, model, responseModel, serviceTier, metered)
     .orderBy(desc(calls), provider, model, responseModel)
     .limit(MODELS_MAX);

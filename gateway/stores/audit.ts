@@ -1,7 +1,9 @@
-import { and, desc, eq, gte, lt } from "drizzle-orm";
+import { desc, gte, lt } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { type AuditAction, type AuditedState, auditEntries } from "#drizzle/schema/audit.ts";
-import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { newId } from "#shared/ids.ts";
+import { keyedRows } from "./rows.ts";
 import type { Slice } from "./slice.ts";
 
 export type AuditRow = typeof auditEntries.$inferSelect;
@@ -48,11 +50,12 @@ export type AuditFilter = Record<"actor" | "subject" | "from" | "to", string | n
   action: AuditAction | null;
 };
 
+const entries = keyedRows(auditEntries, "id", true);
 const VALUES_MAX = 500;
 
 /** What there are entries of, each value once. */
 export async function auditValues(reader: Pick<Database["db"], "selectDistinct" | "select">) {
-  const isOurs = eq(auditEntries.orgId, DEFAULT_ORG);
+  const isOurs = ours(auditEntries);
   const { actor, action, subject, id } = auditEntries;
   const actors = await reader.selectDistinct({ actor }).from(auditEntries).where(isOurs).orderBy(actor);
   const actions = await reader.selectDistinct({ action }).from(auditEntries).where(isOurs).orderBy(action);
@@ -66,24 +69,13 @@ export async function auditValues(reader: Pick<Database["db"], "selectDistinct" 
 }
 
 /** Newest first. */
-export const listAudit = (
+export function listAudit(
   reader: Pick<Database["db"], "select">,
-  filter: AuditFilter,
-  { after, limit }: Slice,
-): Promise<AuditRow[]> =>
-  reader
-    .select()
-    .from(auditEntries)
-    .where(
-      and(
-        eq(auditEntries.orgId, DEFAULT_ORG),
-        after === null ? undefined : lt(auditEntries.id, after),
-        filter.actor === null ? undefined : eq(auditEntries.actor, filter.actor),
-        filter.action === null ? undefined : eq(auditEntries.action, filter.action),
-        filter.subject === null ? undefined : eq(auditEntries.subject, filter.subject),
-        filter.from === null ? undefined : gte(auditEntries.at, filter.from),
-        filter.to === null ? undefined : lt(auditEntries.at, filter.to),
-      ),
-    )
-    .orderBy(desc(auditEntries.id))
-    .limit(limit);
+  { actor, action, subject, from, to }: AuditFilter,
+  slice: Slice,
+): Promise<AuditRow[]> {
+  const values = { actor: actor ?? undefined, action: action ?? undefined, subject: subject ?? undefined };
+  const isAfter = from === null ? undefined : gte(auditEntries.at, from);
+  const isBefore = to === null ? undefined : lt(auditEntries.at, to);
+  return entries.list(reader, slice, ours(auditEntries, values, isAfter, isBefore));
+}

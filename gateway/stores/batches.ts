@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, isNull, lt, notInArray, type SQL, sql } from "drizzle-orm";
+import { asc, desc, eq, lt, notInArray, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { first, ours } from "#drizzle/ours.ts";
 import { type BatchFacts, type BatchKind, batches, files } from "#drizzle/schema/batches.ts";
 import { limitHolds } from "#drizzle/schema/limits.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -29,16 +30,11 @@ export type Reconciled = { at: string } & Pick<
 type Db = Pick<Database, "db">;
 
 /** A file of another key gets the answer for a missing one. */
-const ownFile = (keyId: string) =>
-  and(eq(files.orgId, DEFAULT_ORG), eq(files.keyId, keyId), isNull(files.deletedAt));
-const ownBatch = (keyId: string, kind: BatchKind) =>
-  and(
-    eq(batches.orgId, DEFAULT_ORG),
-    eq(batches.keyId, keyId),
-    eq(batches.kind, kind),
-    isNull(batches.deletedAt),
-  );
-const isBatch = (id: string) => and(eq(batches.orgId, DEFAULT_ORG), eq(batches.id, id));
+const ownFile = (keyId: string, ...more: (SQL | undefined)[]) =>
+  ours(files, { keyId, deletedAt: null }, ...more);
+const ownBatch = (keyId: string, kind: BatchKind, ...more: (SQL | undefined)[]) =>
+  ours(batches, { keyId, kind, deletedAt: null }, ...more);
+const isBatch = (id: string) => ours(batches, { id });
 
 /** A file whose id exists already keeps its owner. */
 export const insertFiles = (database: Db, rows: readonly NewFile[]) =>
@@ -51,12 +47,9 @@ export const insertFiles = (database: Db, rows: readonly NewFile[]) =>
   });
 
 export const findFile = (database: Db, keyId: string, id: string): Promise<FileRow | null> =>
-  withStoreErrors(async () => {
-    const rows = await database.db
-      .select()
-      .from(files)
-      .where(and(ownFile(keyId), eq(files.id, id)));
-    return rows[0] ?? null;
+  withStoreErrors(() => {
+    const isIt = ownFile(keyId, eq(files.id, id));
+    return first(database.db.select().from(files).where(isIt));
   });
 
 /** The most that is reserved for a batch in a budget, in exact USD; null: nothing is. */
@@ -65,7 +58,7 @@ export const reservedFor = ({ db }: Db, recordId: string): Promise<string | null
     const [row] = await db
       .select({ usd: sql<string | null>`max(${limitHolds.usd})::text` })
       .from(limitHolds)
-      .where(and(eq(limitHolds.orgId, DEFAULT_ORG), eq(limitHolds.callId, recordId)));
+      .where(ours(limitHolds, { callId: recordId }));
     return row?.usd ?? null;
   });
 
@@ -84,27 +77,19 @@ export const listFiles = (
     const place = sql`(${files.createdAt}, ${files.id})`;
     const from = sql`(select created_at, id from files where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and id = ${after})`;
     const order = oldestFirst ? asc : desc;
+    const isBehind = oldestFirst ? sql`${place} > ${from}` : sql`${place} < ${from}`;
+    const ofPurpose =
+      purpose === null ? notInArray(files.purpose, OTHER_VENDORS) : eq(files.purpose, purpose);
     return database.db
       .select()
       .from(files)
-      .where(
-        and(
-          ownFile(keyId),
-          purpose === null ? notInArray(files.purpose, OTHER_VENDORS) : eq(files.purpose, purpose),
-          after === null ? undefined : oldestFirst ? sql`${place} > ${from}` : sql`${place} < ${from}`,
-        ),
-      )
+      .where(ownFile(keyId, ofPurpose, after === null ? undefined : isBehind))
       .orderBy(order(files.createdAt), order(files.id))
       .limit(limit);
   });
 
 export const markFileDeleted = (database: Db, id: string, at: string) =>
-  withStoreErrors(() =>
-    database.db
-      .update(files)
-      .set({ deletedAt: at })
-      .where(and(eq(files.orgId, DEFAULT_ORG), eq(files.id, id))),
-  );
+  withStoreErrors(() => database.db.update(files).set({ deletedAt: at }).where(ours(files, { id })));
 
 export const insertBatch = (database: Db, row: NewBatch) =>
   withStoreErrors(() => database.db.insert(batches).values(row).onConflictDoNothing());
@@ -112,14 +97,14 @@ export const insertBatch = (database: Db, row: NewBatch) =>
 export const findBatch = (
   database: Db,
   { keyId, kind, id }: { keyId: string; kind: BatchKind; id: string },
-): Promise<BatchRow | null> => oneBatch(database, and(ownBatch(keyId, kind), eq(batches.id, id)));
+): Promise<BatchRow | null> => oneBatch(database, ownBatch(keyId, kind, eq(batches.id, id)));
 
 /** The batch whose results a file contains. */
 export const findBatchOfOutput = (database: Db, keyId: string, fileId: string): Promise<BatchRow | null> =>
-  oneBatch(database, and(ownBatch(keyId, "lines"), eq(batches.outputFileId, fileId)));
+  oneBatch(database, ownBatch(keyId, "lines", eq(batches.outputFileId, fileId)));
 
 const oneBatch = (database: Db, where: SQL | undefined): Promise<BatchRow | null> =>
-  withStoreErrors(async () => (await database.db.select().from(batches).where(where).limit(1))[0] ?? null);
+  withStoreErrors(() => first(database.db.select().from(batches).where(where).limit(1)));
 
 /** Pages of a key's batches, newest first: behind the batch `after`, or the ones right before the batch `before`. */
 export type BatchList = { kind: BatchKind; after: string | null; before: string | null; limit: number };
@@ -133,17 +118,13 @@ export const listBatches = (
     const place = sql`(${batches.startedAt}, ${batches.id})`;
     const of = (id: string) =>
       sql`(select started_at, id from batches where org_id = ${DEFAULT_ORG} and key_id = ${keyId} and id = ${id})`;
+    const isAfter = after === null ? undefined : sql`${place} < ${of(after)}`;
+    const isBefore = before === null ? undefined : sql`${place} > ${of(before)}`;
     const order = before === null ? desc : asc;
     const rows = await database.db
       .select()
       .from(batches)
-      .where(
-        and(
-          ownBatch(keyId, kind),
-          after === null ? undefined : sql`${place} < ${of(after)}`,
-          before === null ? undefined : sql`${place} > ${of(before)}`,
-        ),
-      )
+      .where(ownBatch(keyId, kind, isAfter, isBefore))
       .orderBy(order(batches.startedAt), order(batches.id))
       .limit(limit);
     return before === null ? rows : rows.reverse();
@@ -158,13 +139,7 @@ export const listKeyBatches = (
   reader
     .select()
     .from(batches)
-    .where(
-      and(
-        eq(batches.orgId, DEFAULT_ORG),
-        eq(batches.keyId, keyId),
-        after === null ? undefined : lt(batches.recordId, after),
-      ),
-    )
+    .where(ours(batches, { keyId }, after === null ? undefined : lt(batches.recordId, after)))
     .orderBy(desc(batches.recordId))
     .limit(limit);
 
@@ -180,7 +155,7 @@ export const markReconciled = (database: Db, id: string, { at, ...cost }: Reconc
     database.db
       .update(batches)
       .set({ reconciledAt: at, ...cost })
-      .where(and(isBatch(id), isNull(batches.reconciledAt))),
+      .where(ours(batches, { id, reconciledAt: null })),
   );
 
 /** How long a batch that one process checks is reserved for it. */
@@ -193,17 +168,11 @@ export const takeDueBatches = (
   { limit, without }: { limit: number; without: readonly string[] },
 ): Promise<BatchRow[]> =>
   withStoreErrors(async () => {
+    const isDue = lt(batches.nextCheckAt, now.toISOString());
     const due = database.db
       .select({ id: batches.id })
       .from(batches)
-      .where(
-        and(
-          eq(batches.orgId, DEFAULT_ORG),
-          isNull(batches.reconciledAt),
-          lt(batches.nextCheckAt, now.toISOString()),
-          notInArray(batches.provider, [...without]),
-        ),
-      )
+      .where(ours(batches, { reconciledAt: null }, isDue, notInArray(batches.provider, [...without])))
       .orderBy(asc(batches.nextCheckAt))
       .limit(limit)
       .for("update", { skipLocked: true });
@@ -215,7 +184,7 @@ export const takeDueBatches = (
           checks: sql`${batches.checks} + 1`,
         })
         // As an array it is read once: as a subquery, each row may lock its own ones.
-        .where(and(eq(batches.orgId, DEFAULT_ORG), sql`${batches.id} = any(array(${due}))`))
+        .where(ours(batches, {}, sql`${batches.id} = any(array(${due}))`))
         .returning()
     );
   });

@@ -1,5 +1,6 @@
-import { and, eq, gt, lte, sql } from "drizzle-orm";
+import { gt, lte, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { capturedBodies } from "#drizzle/schema/bodies.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -84,16 +85,8 @@ export const readCapturedBody = (
   withStoreErrors(() =>
     database.db.transaction(async (tx) => {
       const at = clock.now();
-      const [row] = await tx
-        .select()
-        .from(capturedBodies)
-        .where(
-          and(
-            eq(capturedBodies.orgId, DEFAULT_ORG),
-            eq(capturedBodies.requestId, requestId),
-            gt(capturedBodies.expiresAt, at.toISOString()),
-          ),
-        );
+      const isIt = ours(capturedBodies, { requestId }, gt(capturedBodies.expiresAt, at.toISOString()));
+      const [row] = await tx.select().from(capturedBodies).where(isIt);
       const opened = row && sealer.open(row.sealed, belongingOf(requestId));
       if (!opened) return null;
       await auditIn(tx, origin)({ action: "body.read", subject: requestId });

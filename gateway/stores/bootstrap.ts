@@ -1,5 +1,5 @@
-import { eq } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { guardrails } from "#drizzle/schema/guardrails.ts";
 import { providers, routes, settings } from "#drizzle/schema/routes.ts";
 import { DETECTORS } from "#shared/admin/guardrails.ts";
@@ -40,23 +40,14 @@ export type BootstrapOptions = {
 export async function bootstrap(options: BootstrapOptions): Promise<void> {
   const { database } = options;
   const kinds = kindsWithKey(options.providerKeys);
-  if (
-    (await readVersion(database)) > 0 &&
-    (await withStoreErrors(() => missing(database.db, kinds))).length === 0
-  ) {
-    return;
-  }
+  const isBegun = (await readVersion(database)) > 0;
+  if (isBegun && (await withStoreErrors(() => missing(database.db, kinds))).length === 0) return;
   const now = options.clock.now();
   await ownChange(database, async (tx) => {
     if ((await versionIn(tx)) === 1) {
       await furnish(tx, options);
-      await auditIn(
-        tx,
-        ownOrigin("first start", now),
-      )({
-        action: "installation.created",
-        subject: DEFAULT_ORG,
-      });
+      const audit = auditIn(tx, ownOrigin("first start", now));
+      await audit({ action: "installation.created", subject: DEFAULT_ORG });
     }
     const auditEnvironment = auditIn(tx, ownOrigin("environment", now));
     for (const kind of await missing(tx, kinds)) {
@@ -74,10 +65,7 @@ const kindsWithKey = (providerKeys: ReadonlyMap<string, Secret>): ProviderKind[]
   });
 
 async function missing(reader: Reader, kinds: ProviderKind[]): Promise<ProviderKind[]> {
-  const rows = await reader
-    .select({ name: providers.name })
-    .from(providers)
-    .where(eq(providers.orgId, DEFAULT_ORG));
+  const rows = await reader.select({ name: providers.name }).from(providers).where(ours(providers));
   return kinds.filter((kind) => rows.every(({ name }) => name !== kind));
 }
 

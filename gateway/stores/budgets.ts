@@ -1,10 +1,10 @@
 import { and, eq, gt, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { ours } from "#drizzle/ours.ts";
 import { budgets } from "#drizzle/schema/budgets.ts";
 import { people } from "#drizzle/schema/identity.ts";
 import { type KeyLimits, keys } from "#drizzle/schema/keys.ts";
 import { type BudgetKind, type BudgetScope, PERIODS, THRESHOLDS } from "#shared/admin/budgets.ts";
 import { storedEmail } from "#shared/admin/people.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import { personAccounts, teamAccount } from "../limits/account-ids.ts";
 import { type BudgetPeriod, budgetPeriodAt } from "../limits/window.ts";
 import type { Reader } from "./change.ts";
@@ -57,11 +57,8 @@ export async function budgetsInForce(
     const dates = budgetPeriodAt(period, now);
     const ofPeriod = all.filter((budget) => budget.period === period);
     if (ofPeriod.length === 0) return [];
-    const used = await spentSince(
-      reader,
-      ofPeriod.map(({ account }) => account),
-      dates.from,
-    );
+    const accounts = ofPeriod.map(({ account }) => account);
+    const used = await spentSince(reader, accounts, dates.from);
     return ofPeriod.map((budget) => ({ ...budget, dates, usedUsd: used.get(budget.account) ?? "0" }));
   });
   return (await Promise.all(spent)).flat();
@@ -81,11 +78,7 @@ const teamBudgets = (rows: readonly TeamRow[], teamsOf: TeamsOf): Unspent[] =>
   );
 
 async function personBudgets(reader: Reader, teamsOf: TeamsOf): Promise<Unspent[]> {
-  const isBudgeted = and(
-    eq(people.orgId, DEFAULT_ORG),
-    isNotNull(people.budgetUsd),
-    eq(people.disabled, false),
-  );
+  const isBudgeted = ours(people, { disabled: false }, isNotNull(people.budgetUsd));
   const rows = await reader.select().from(people).where(isBudgeted).orderBy(people.email);
   return rows.flatMap(({ email, team, ...row }) => {
     const { id: account } = personAccounts(email);
@@ -107,27 +100,18 @@ const carried = (
   return budgetUsd === null ? [] : [{ ...STANDARD, ...of, ...terms, kind: of.on.kind, budgetUsd }];
 };
 
+/** A key's team, or its owner's. */
+const TEAM = sql<string | null>`coalesce(${keys.team}, ${people.team})`;
+
 /** Those of keys; of the keys that a person made, which share what is spent, one for each amount. */
 async function keyBudgets(reader: Reader, now: Date, teamsOf: TeamsOf): Promise<Unspent[]> {
+  const { id, name, owner, limits, own, expiresAt } = keys;
+  const isValid = or(isNull(expiresAt), gt(expiresAt, now.toISOString()));
   const rows = await reader
-    .select({
-      id: keys.id,
-      name: keys.name,
-      owner: keys.owner,
-      team: sql<string | null>`coalesce(${keys.team}, ${people.team})`,
-      limits: keys.limits,
-      own: keys.own,
-    })
+    .select({ id, name, owner, limits, own, team: TEAM })
     .from(keys)
     .leftJoin(people, and(eq(people.orgId, keys.orgId), eq(people.email, sql`lower(${keys.owner})`)))
-    .where(
-      and(
-        eq(keys.orgId, DEFAULT_ORG),
-        isNull(keys.revokedAt),
-        or(isNull(keys.expiresAt), gt(keys.expiresAt, now.toISOString())),
-        sql`${keys.limits} ? 'budget_usd'`,
-      ),
-    );
+    .where(ours(keys, { revokedAt: null }, isValid, sql`${keys.limits} ? 'budget_usd'`));
   const found = rows.flatMap(({ limits, team, ...key }): [string, Unspent][] =>
     limits?.budget_usd === undefined
       ? []
@@ -164,18 +148,14 @@ function keyBudget(
 /** Those with names of their own. */
 async function ownBudgets(reader: Reader, teamsOf: TeamsOf): Promise<Unspent[]> {
   const rows = await reader
-    .select({
-      budget: budgets,
-      team: sql<string | null>`coalesce(${keys.team}, ${people.team})`,
-      owner: keys.owner,
-    })
+    .select({ budget: budgets, team: TEAM, owner: keys.owner })
     .from(budgets)
     .leftJoin(keys, sql`${budgets.kind} = 'key' and ${keys.id} = ${budgets.account}`)
     .leftJoin(
       people,
       sql`${people.email} = case ${budgets.kind} when 'person' then lower(${budgets.scopeId}) else lower(${keys.owner}) end`,
     )
-    .where(eq(budgets.orgId, DEFAULT_ORG));
+    .where(ours(budgets));
   return rows.map(({ budget: { kind, scopeId, amountUsd, ...budget }, team, owner }) => ({
     ...budget,
     kind: "budget",

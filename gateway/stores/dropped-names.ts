@@ -1,7 +1,7 @@
-import { and, desc, eq, lt } from "drizzle-orm";
+import { desc, eq, lt } from "drizzle-orm";
+import { joined, ours } from "#drizzle/ours.ts";
 import { droppedNames } from "#drizzle/schema/agent.ts";
 import { keys } from "#drizzle/schema/keys.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "./change.ts";
 import type { Slice } from "./slice.ts";
 
@@ -21,11 +21,11 @@ export const listDroppedNames = (
       first_at: droppedNames.firstAt,
     })
     .from(droppedNames)
-    .leftJoin(keys, and(eq(keys.orgId, droppedNames.orgId), eq(keys.id, droppedNames.keyId)))
+    .leftJoin(keys, joined(keys.id, droppedNames.keyId))
     .where(
-      and(
-        eq(droppedNames.orgId, DEFAULT_ORG),
-        kind === null ? undefined : eq(droppedNames.kind, kind as "attribute" | "metric"),
+      ours(
+        droppedNames,
+        { kind: kind === null ? undefined : (kind as "attribute" | "metric") },
         key === null ? undefined : "id" in key ? eq(droppedNames.keyId, key.id) : eq(keys.name, key.name),
         after === null ? undefined : lt(droppedNames.id, after),
       ),

@@ -1,5 +1,6 @@
-import { and, eq, inArray, ne, type SQL, sql } from "drizzle-orm";
+import { ne, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { first, ours } from "#drizzle/ours.ts";
 import { files } from "#drizzle/schema/batches.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -41,7 +42,7 @@ async function refersToForeign(
       db
         .select({ id: files.id })
         .from(files)
-        .where(and(eq(files.orgId, DEFAULT_ORG), inArray(files.id, ids), ne(files.keyId, keyId)))
+        .where(ours(files, { id: ids }, ne(files.keyId, keyId)))
         .limit(1),
     ),
   ]);
@@ -73,13 +74,10 @@ export type KeptResponse = PendingResponse & { keyId: string; pending: boolean |
 
 /** Null: no key of this gateway made it. @throws GatewayError store_unavailable */
 const findKeptResponse = ({ db }: Pick<Database, "db">, id: string): Promise<KeptResponse | null> =>
-  withStoreErrors(async () => {
-    const [row] = await db
-      .select({ keyId: requests.keyId, pending: requests.pending, ...PENDING_COLUMNS })
-      .from(requests)
-      .where(and(eq(requests.orgId, DEFAULT_ORG), eq(requests.keptId, id)))
-      .limit(1);
-    return row ?? null;
+  withStoreErrors(() => {
+    const columns = { keyId: requests.keyId, pending: requests.pending, ...PENDING_COLUMNS };
+    const isIt = ours(requests, { keptId: id });
+    return first(db.select(columns).from(requests).where(isIt).limit(1));
   });
 
 /** The keys that made the objects that providers keep. */

@@ -1,5 +1,5 @@
-import { eq } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { guardrails } from "#drizzle/schema/guardrails.ts";
 import { routes } from "#drizzle/schema/routes.ts";
 import type { GuardrailPatch } from "#shared/admin/guardrails.ts";
@@ -7,7 +7,7 @@ import { camelCased } from "#shared/case.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import type { Reader } from "./change.ts";
-import { namedRows } from "./named-rows.ts";
+import { namedRows } from "./rows.ts";
 
 export type GuardrailRow = typeof guardrails.$inferSelect;
 
@@ -18,7 +18,7 @@ export async function deleteGuardrail(tx: Transaction, name: string): Promise<Gu
   const rows = await tx
     .select({ route: routes.name, guardrails: routes.guardrails })
     .from(routes)
-    .where(eq(routes.orgId, DEFAULT_ORG))
+    .where(ours(routes))
     .orderBy(routes.name);
   const users = rows.filter((row) => row.guardrails.includes(name)).map(({ route }) => `route ${route}`);
   if (users.length > 0) {
@@ -30,10 +30,7 @@ export async function deleteGuardrail(tx: Transaction, name: string): Promise<Gu
 /** @throws GatewayError conflict if there is no guardrail with one of these names. */
 export async function requireGuardrails(reader: Reader, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
-  const found = await reader
-    .select({ name: guardrails.name })
-    .from(guardrails)
-    .where(eq(guardrails.orgId, DEFAULT_ORG));
+  const found = await reader.select({ name: guardrails.name }).from(guardrails).where(ours(guardrails));
   const missing = names.find((name) => found.every((row) => row.name !== name));
   if (missing) throw new GatewayError("conflict", `/guardrails: No guardrail is named ${missing}.`);
 }

@@ -1,5 +1,6 @@
-import { and, eq, inArray, lte, sql } from "drizzle-orm";
+import { inArray, lte, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { keptAnswers } from "#drizzle/schema/kept-answers.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -95,14 +96,14 @@ async function find(
   const rows = await database.db
     .select()
     .from(keptAnswers)
-    .where(and(eq(keptAnswers.orgId, DEFAULT_ORG), inArray(keptAnswers.id, found)));
+    .where(ours(keptAnswers, { id: found }));
   const used = rows.filter(({ expiresAt }) => expiresAt < at(EXTENDED_MS)).map(({ id }) => id);
-  if (used.length > 0) {
+  const extended = { expiresAt: at(HOUR_MS) };
+  if (used.length > 0)
     await database.db
       .update(keptAnswers)
-      .set({ expiresAt: at(HOUR_MS) })
-      .where(and(eq(keptAnswers.orgId, DEFAULT_ORG), inArray(keptAnswers.id, used)));
-  }
+      .set(extended)
+      .where(ours(keptAnswers, { id: used }));
   return new Map(
     rows.flatMap(({ id, previousId, sealed }) => {
       const opened = sealer.open(sealed, belongingOf(keyId, id));

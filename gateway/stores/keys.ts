@@ -1,17 +1,20 @@
-import { and, desc, eq, gt, gte, inArray, isNull, lt, lte, notInArray, or, sql } from "drizzle-orm";
+import { and, desc, eq, gt, gte, isNull, lte, notInArray, or, type SQL, sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { first, joined, ours } from "#drizzle/ours.ts";
 import { type KeyLimits, keySecrets, keys } from "#drizzle/schema/keys.ts";
 import { keySpend } from "#drizzle/schema/limits.ts";
 import type { KeyView } from "#shared/admin/keys.ts";
 import { storedEmail } from "#shared/admin/people.ts";
-import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { newId } from "#shared/ids.ts";
 import type { Reader } from "./change.ts";
 import { newSecret, secretDigest } from "./client-secret.ts";
 import { forgetRefreshTokens } from "./identity/refresh-tokens.ts";
 import { awayViews } from "./limits/away-view.ts";
+import { keyedRows } from "./rows.ts";
 import type { Slice } from "./slice.ts";
 
 type KeyRow = typeof keys.$inferSelect;
+const rows = keyedRows(keys, "id", true);
 type SecretRow = typeof keySecrets.$inferSelect;
 export type KeyWithSecrets = KeyRow & {
   secrets: SecretRow[];
@@ -43,87 +46,69 @@ export async function listKeys(
   { owner, ...slice }: Slice & { owner: string | null },
   now: Date,
 ): Promise<KeyWithSecrets[]> {
-  const rows = await reader
-    .select()
-    .from(keys)
-    .where(
-      and(
-        eq(keys.orgId, DEFAULT_ORG),
-        slice.after === null ? undefined : lt(keys.id, slice.after),
-        owner === null ? undefined : isOwner(owner),
-      ),
-    )
-    .orderBy(desc(keys.id))
-    .limit(slice.limit);
-  return withSecrets(reader, rows, now);
+  return withSecrets(
+    reader,
+    await rows.list(reader, slice, owner === null ? undefined : isOwner(owner)),
+    now,
+  );
 }
 
 export async function findKey(reader: Reader, id: string, now: Date): Promise<KeyWithSecrets | null> {
-  const rows = await reader.select().from(keys).where(isKey(id));
-  return (await withSecrets(reader, rows, now))[0] ?? null;
+  return first(withSecrets(reader, await reader.select().from(keys).where(isKey(id)), now));
 }
 
 /** The key that has this secret, which is still valid; null: there is none. */
 export async function findKeyOfSecret(reader: Reader, secret: string, now: Date): Promise<KeyRow | null> {
   const { sha256 } = secretDigest(secret);
-  const valid = or(isNull(keySecrets.expiresAt), gt(keySecrets.expiresAt, now.toISOString()));
   const [found] = await reader
     .select({ key: keys })
     .from(keySecrets)
-    .innerJoin(keys, and(eq(keys.orgId, keySecrets.orgId), eq(keys.id, keySecrets.keyId)))
-    .where(and(eq(keySecrets.orgId, DEFAULT_ORG), eq(keySecrets.sha256, sha256), valid));
+    .innerJoin(keys, joined(keys.id, keySecrets.keyId))
+    .where(ours(keySecrets, { sha256 }, isValid(now)));
   return found?.key ?? null;
 }
 
 /** The keys of a person that are not revoked, newest first. A key's owner may be written in another case. */
 export async function listKeysOf(reader: Reader, email: string, now: Date): Promise<KeyWithSecrets[]> {
-  const rows = await reader
-    .select()
-    .from(keys)
-    .where(and(eq(keys.orgId, DEFAULT_ORG), isOwner(email), isNull(keys.revokedAt)))
-    .orderBy(desc(keys.id));
-  return withSecrets(reader, rows, now);
+  return withSecrets(reader, await rows.all(reader, and(isOwner(email), isNull(keys.revokedAt))), now);
 }
 
 /** The names of a person's keys, revoked ones too. */
 export async function keyNamesOf(reader: Reader, email: string): Promise<string[]> {
-  const isTheirs = and(eq(keys.orgId, DEFAULT_ORG), isOwner(email));
-  return (await reader.select({ name: keys.name }).from(keys).where(isTheirs)).map(({ name }) => name);
+  const found = await reader
+    .select({ name: keys.name })
+    .from(keys)
+    .where(ours(keys, {}, isOwner(email)));
+  return found.map(({ name }) => name);
 }
 
 const isOwner = (email: string) => eq(sql`lower(${keys.owner})`, storedEmail(email));
 
 /** How a person's keys, revoked ones too, spell the owner. */
 export async function spellingsOf(reader: Reader, email: string): Promise<string[]> {
-  const rows = await reader
-    .selectDistinct({ owner: keys.owner })
-    .from(keys)
-    .where(and(eq(keys.orgId, DEFAULT_ORG), isOwner(email)));
-  return [...new Set([email, ...rows.map(({ owner }) => owner ?? email)])];
+  const isTheirs = ours(keys, {}, isOwner(email));
+  const found = await reader.selectDistinct({ owner: keys.owner }).from(keys).where(isTheirs);
+  return [...new Set([email, ...found.map(({ owner }) => owner ?? email)])];
 }
 
 /** Spend of keys since a day (UTC), by key, in exact USD. */
 export async function spentSince(reader: Reader, ids: string[], day: string): Promise<Map<string, string>> {
-  const isTheirs = and(eq(keySpend.orgId, DEFAULT_ORG), inArray(keySpend.keyId, ids), gte(keySpend.day, day));
-  const rows = await reader
+  const spent = await reader
     .select({ keyId: keySpend.keyId, usd: sql<string>`sum(${keySpend.usd})::text` })
     .from(keySpend)
-    .where(isTheirs)
+    .where(ours(keySpend, { keyId: ids }, gte(keySpend.day, day)))
     .groupBy(keySpend.keyId);
-  return new Map(rows.map(({ keyId, usd }) => [keyId, usd]));
+  return new Map(spent.map(({ keyId, usd }) => [keyId, usd]));
 }
 
-const isKey = (id: string) => and(eq(keys.orgId, DEFAULT_ORG), eq(keys.id, id));
-const secretsOf = (ids: string[]) => and(eq(keySecrets.orgId, DEFAULT_ORG), inArray(keySecrets.keyId, ids));
+const isKey = (id: string) => ours(keys, { id });
+const secretsOf = (keyId: string | string[], where?: SQL) => ours(keySecrets, { keyId }, where);
+const isValid = (now: Date) => or(isNull(keySecrets.expiresAt), gt(keySecrets.expiresAt, now.toISOString()));
 
 async function withSecrets(reader: Reader, rows: KeyRow[], now: Date): Promise<KeyWithSecrets[]> {
   const ids = rows.map(({ id }) => id);
-  const valid = or(isNull(keySecrets.expiresAt), gt(keySecrets.expiresAt, now.toISOString()));
-  const found = await reader
-    .select()
-    .from(keySecrets)
-    .where(and(secretsOf(ids), valid))
-    .orderBy(desc(keySecrets.id));
+  const areTheirs = secretsOf(ids, isValid(now));
+  const found = await reader.select().from(keySecrets).where(areTheirs).orderBy(desc(keySecrets.id));
   const away = await awayViews(reader, rows, now);
   return rows.map((row) => {
     const ofKey = away.get(row.id);
@@ -165,11 +150,11 @@ export async function addSecret(
   const newest = tx
     .select({ id: keySecrets.id })
     .from(keySecrets)
-    .where(secretsOf([keyId]))
+    .where(secretsOf(keyId))
     .orderBy(desc(keySecrets.id))
     .limit(most);
   const isOver = or(lte(keySecrets.expiresAt, now.toISOString()), notInArray(keySecrets.id, newest));
-  await tx.delete(keySecrets).where(and(secretsOf([keyId]), isOver));
+  await tx.delete(keySecrets).where(secretsOf(keyId, isOver));
   return secret;
 }
 
@@ -189,11 +174,8 @@ export async function rotateKey(
 ): Promise<string> {
   const graceEndsAt = new Date(now.getTime() + graceSeconds * 1000).toISOString();
   const lasting = or(isNull(keySecrets.expiresAt), gt(keySecrets.expiresAt, graceEndsAt));
-  await tx
-    .update(keySecrets)
-    .set({ expiresAt: graceEndsAt })
-    .where(and(secretsOf([id]), lasting));
-  await tx.delete(keySecrets).where(and(secretsOf([id]), lte(keySecrets.expiresAt, now.toISOString())));
+  await tx.update(keySecrets).set({ expiresAt: graceEndsAt }).where(secretsOf(id, lasting));
+  await tx.delete(keySecrets).where(secretsOf(id, lte(keySecrets.expiresAt, now.toISOString())));
   await forgetRefreshTokens(tx, id);
   return insertSecret(tx, id, { now });
 }
@@ -203,7 +185,7 @@ export async function revokeKey(tx: Transaction, id: string, now: Date): Promise
   await tx
     .update(keys)
     .set({ revokedAt: now.toISOString() })
-    .where(and(isKey(id), isNull(keys.revokedAt)));
-  await tx.delete(keySecrets).where(secretsOf([id]));
+    .where(ours(keys, { id, revokedAt: null }));
+  await tx.delete(keySecrets).where(secretsOf(id));
   await forgetRefreshTokens(tx, id);
 }

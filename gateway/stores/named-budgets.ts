@@ -1,14 +1,14 @@
-import { and, eq } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { budgets, type SharedBudget } from "#drizzle/schema/budgets.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { routes } from "#drizzle/schema/routes.ts";
-import { DEFAULT_ORG, isId } from "#shared/ids.ts";
+import { isId } from "#shared/ids.ts";
 import type { ClientKey } from "../directory.ts";
 import { refuse } from "../errors.ts";
 import { budgetAccount, personAccounts, scopeAccount, teamAccount } from "../limits/account-ids.ts";
 import type { Reader } from "./change.ts";
-import { namedRows } from "./named-rows.ts";
+import { namedRows } from "./rows.ts";
 import { teamRows } from "./teams.ts";
 
 export type BudgetRow = typeof budgets.$inferSelect;
@@ -48,16 +48,13 @@ async function accountOf(reader: Reader, { kind, scopeId }: BudgetRow): Promise<
 
 /** The id of a key that is given by its id or its name; null: unknown. */
 export async function keyNamed(reader: Reader, id: string): Promise<string | null> {
-  const isIt = isId(id) ? eq(keys.id, id) : eq(keys.name, id);
-  const [key] = await reader
-    .select({ id: keys.id })
-    .from(keys)
-    .where(and(eq(keys.orgId, DEFAULT_ORG), isIt));
+  const isIt = ours(keys, isId(id) ? { id } : { name: id });
+  const [key] = await reader.select({ id: keys.id }).from(keys).where(isIt);
   return key?.id ?? null;
 }
 
 const hasRoute = async (reader: Reader, name: string): Promise<boolean> =>
-  (await reader.select({ name: routes.name }).from(routes).where(eq(routes.name, name))).length > 0;
+  (await reader.select({ name: routes.name }).from(routes).where(ours(routes, { name }))).length > 0;
 
 /** Hard ones, as calls count in them. */
 export async function loadSharedBudgets(reader: Reader): Promise<SharedBudget[]> {

@@ -1,5 +1,6 @@
-import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import { getTableColumns, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { type RequestRow, requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import { quarterSql } from "../reports/rollup/kinds.ts";
@@ -24,7 +25,7 @@ export const listPending = ({ db }: Pick<Database, "db">, limit: number): Promis
     db
       .select(PENDING_COLUMNS)
       .from(requests)
-      .where(and(eq(requests.orgId, DEFAULT_ORG), requests.pending))
+      .where(ours(requests, {}, requests.pending))
       // None may keep others from being asked about.
       .orderBy(sql`random()`)
       .limit(limit),
@@ -41,14 +42,7 @@ export const settlePending = (
       const settled = await tx
         .update(requests)
         .set({ ...outcome, pending: null })
-        .where(
-          and(
-            eq(requests.orgId, DEFAULT_ORG),
-            eq(requests.id, record.id),
-            eq(requests.startedAt, record.startedAt),
-            requests.pending,
-          ),
-        )
+        .where(ours(requests, { id: record.id, startedAt: record.startedAt }, requests.pending))
         .returning({ id: requests.id });
       if (settled.length === 0) return;
       const hour = sql.raw(quarterSql(`'${new Date(record.startedAt).toISOString()}'::timestamptz`));

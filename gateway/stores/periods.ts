@@ -1,8 +1,8 @@
-import { and, asc, eq, isNotNull, sql } from "drizzle-orm";
+import { asc, isNotNull, sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { first, ours } from "#drizzle/ours.ts";
 import { periods } from "#drizzle/schema/history.ts";
 import { sessionCalls } from "#drizzle/session-cost.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Origin } from "./audit.ts";
 import type { Reader } from "./change.ts";
 
@@ -23,7 +23,7 @@ export async function closedMonthsIn(
   const rows = await reader
     .select({ month: periods.month })
     .from(periods)
-    .where(and(eq(periods.orgId, DEFAULT_ORG), isNotNull(periods.closedAt)))
+    .where(ours(periods, {}, isNotNull(periods.closedAt)))
     .orderBy(asc(periods.month));
   const spans = rows
     .map(({ month }) => ({ month, ...monthSpan(month) }))
@@ -43,10 +43,8 @@ export async function lockPeriod(tx: Transaction, month: string): Promise<Period
   return findPeriod(tx, month);
 }
 
-export const findPeriod = async (reader: Reader, month: string): Promise<PeriodRow | null> =>
-  (await reader.select().from(periods).where(isPeriod(month)))[0] ?? null;
-
-const isPeriod = (month: string) => and(eq(periods.orgId, DEFAULT_ORG), eq(periods.month, month));
+export const findPeriod = (reader: Reader, month: string): Promise<PeriodRow | null> =>
+  first(reader.select().from(periods).where(ours(periods, { month })));
 
 /** Closes a month with what its records cost now. */
 export async function closePeriod(tx: Transaction, month: string, { actor, at }: Origin): Promise<PeriodRow> {
@@ -82,7 +80,7 @@ export async function reopenPeriod(
   const [row] = await tx
     .update(periods)
     .set({ closedAt: null, actor, changedAt: at.toISOString() })
-    .where(isPeriod(month))
+    .where(ours(periods, { month }))
     .returning();
   if (!row) throw new Error("The month was not stored.");
   return row;
@@ -90,4 +88,4 @@ export async function reopenPeriod(
 
 /** Months that were closed once, the latest first. */
 export const listPeriods = (reader: Reader): Promise<PeriodRow[]> =>
-  reader.select().from(periods).where(eq(periods.orgId, DEFAULT_ORG)).orderBy(sql`${periods.month} desc`);
+  reader.select().from(periods).where(ours(periods)).orderBy(sql`${periods.month} desc`);

@@ -1,28 +1,28 @@
-import { and, desc, eq, inArray, isNull } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { first, ours } from "#drizzle/ours.ts";
 import { type ListChangeState, priceListChanges, priceListFetches } from "#drizzle/schema/price-list.ts";
-import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { newId } from "#shared/ids.ts";
 import type { Directory } from "../directory.ts";
 import { canonical, type ListDiff } from "../pricing/list-diff.ts";
 import type { Reader } from "./change.ts";
+import { keyedRows } from "./rows.ts";
 
 export type ListChangeRow = typeof priceListChanges.$inferSelect;
 
-const isOurs = eq(priceListChanges.orgId, DEFAULT_ORG);
-
 /** What applies beside the built-in list, and when the public list was fetched last. */
 export async function loadListed(reader: Reader): Promise<Pick<Directory, "listed" | "listFetchedAt">> {
-  const rows = await reader
-    .select()
-    .from(priceListChanges)
-    .where(and(isOurs, inArray(priceListChanges.state, ["new", "approved"])));
-  const [fetch] = await reader.select().from(priceListFetches).where(eq(priceListFetches.orgId, DEFAULT_ORG));
+  const apply = ours(priceListChanges, { state: ["new", "approved"] });
+  const rows = await reader.select().from(priceListChanges).where(apply);
+  const fetch = await lastFetch(reader);
   const listed = rows.map(({ provider, entry, effectiveFrom }) => ({
     ...{ provider, entry },
     fromMs: effectiveFrom === null ? null : Date.parse(effectiveFrom),
   }));
   return { listed, listFetchedAt: fetch?.fetchedAt ?? null };
 }
+
+const lastFetch = (reader: Reader) =>
+  first(reader.select().from(priceListFetches).where(ours(priceListFetches)));
 
 /**
  * Notes what a fetched list has: new models apply at once, other prices wait for approval, unless the same ones were
@@ -34,7 +34,7 @@ export async function noteDiff(
   now: Date,
 ): Promise<{ added: ListDiff[]; waiting: number }> {
   const seenAt = now.toISOString();
-  const known = await tx.select().from(priceListChanges).where(isOurs);
+  const known = await tx.select().from(priceListChanges).where(ours(priceListChanges));
   const fresh = diff.filter(({ provider, entry, before }) => {
     const same = known.filter((row) => row.provider === provider && row.model === entry.id);
     const seen = before === null ? same.filter(({ state }) => state === "new") : same.filter(isUndecided);
@@ -43,16 +43,8 @@ export async function noteDiff(
   const changed = fresh.filter(({ before }) => before !== null);
   for (const { provider, entry } of changed) {
     // An older price that waits still is no longer offered.
-    await tx
-      .delete(priceListChanges)
-      .where(
-        and(
-          isOurs,
-          eq(priceListChanges.provider, provider),
-          eq(priceListChanges.model, entry.id),
-          eq(priceListChanges.state, "waiting"),
-        ),
-      );
+    const isOlder = ours(priceListChanges, { provider, model: entry.id, state: "waiting" });
+    await tx.delete(priceListChanges).where(isOlder);
   }
   if (fresh.length > 0) {
     await tx.insert(priceListChanges).values(
@@ -74,30 +66,18 @@ const isUndecided = ({ state }: ListChangeRow): boolean => state === "waiting" |
 
 /** Models of the current list that the list that was fetched last does not have. */
 export const missingModels = async (reader: Reader): Promise<string[]> =>
-  (await reader.select().from(priceListFetches).where(eq(priceListFetches.orgId, DEFAULT_ORG)))[0]?.missing ??
-  [];
+  (await lastFetch(reader))?.missing ?? [];
 
 /** Newest first; at most 1,000. */
 export const listChanges = (reader: Reader): Promise<ListChangeRow[]> =>
-  reader.select().from(priceListChanges).where(isOurs).orderBy(desc(priceListChanges.id)).limit(1000);
+  keyedRows(priceListChanges, "id", true).list(reader, { after: null, limit: 1000 });
 
 /** Decides about a change that waits. Null: unknown id. */
-export async function decideChange(
+export function decideChange(
   tx: Transaction,
   id: string,
   decision: { state: ListChangeState; effectiveFrom: string | null; actor: string; decidedAt: string },
 ): Promise<ListChangeRow | null> {
-  const [row] = await tx
-    .update(priceListChanges)
-    .set(decision)
-    .where(
-      and(
-        isOurs,
-        eq(priceListChanges.id, id),
-        isNull(priceListChanges.decidedAt),
-        eq(priceListChanges.state, "waiting"),
-      ),
-    )
-    .returning();
-  return row ?? null;
+  const waits = ours(priceListChanges, { id, decidedAt: null, state: "waiting" });
+  return first(tx.update(priceListChanges).set(decision).where(waits).returning());
 }

@@ -1,5 +1,5 @@
-import { and, eq } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { providers, routes } from "#drizzle/schema/routes.ts";
 import type { ProviderPatch, ProviderPut } from "#shared/admin/providers.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -8,14 +8,14 @@ import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
 import { ownChange } from "./change.ts";
 import { headersWithoutSecrets, sealedHeaders, shownHeaders } from "./directory/provider-headers.ts";
 import { baseUrlOf, belongingOf, isProviderKind, type ProviderRow } from "./directory/provider-rows.ts";
-import { namedRows } from "./named-rows.ts";
+import { namedRows } from "./rows.ts";
 import type { Sealer } from "./seal.ts";
 
 export const providerRows = namedRows(providers);
 
 /** @throws GatewayError conflict while a route calls it. */
 export async function deleteProvider(tx: Transaction, name: string): Promise<ProviderRow | null> {
-  const rows = await tx.select().from(routes).where(eq(routes.orgId, DEFAULT_ORG)).orderBy(routes.name);
+  const rows = await tx.select().from(routes).where(ours(routes)).orderBy(routes.name);
   const users = rows.filter((row) => [row, ...row.fallbacks].some((target) => target.provider === name));
   if (users.length > 0) {
     const names = users.map((row) => row.name).join(", ");
@@ -101,14 +101,14 @@ function withKept(
 export async function sealStoredHeaders(database: Database, sealer: Sealer): Promise<void> {
   const isOpen = (row: ProviderRow) =>
     JSON.stringify(sealedHeaders(row, sealer)) !== JSON.stringify(row.headers);
-  const ofUs = eq(providers.orgId, DEFAULT_ORG);
-  if (!(await database.db.select().from(providers).where(ofUs)).some(isOpen)) return;
+  if (!(await providerRows.all(database.db)).some(isOpen)) return;
   await ownChange(database, async (tx) => {
-    for (const row of (await tx.select().from(providers).where(ofUs)).filter(isOpen)) {
+    for (const row of (await providerRows.all(tx)).filter(isOpen)) {
+      const headers = sealedHeaders(row, sealer);
       await tx
         .update(providers)
-        .set({ headers: sealedHeaders(row, sealer) })
-        .where(and(ofUs, eq(providers.name, row.name)));
+        .set({ headers })
+        .where(ours(providers, { name: row.name }));
     }
   });
 }

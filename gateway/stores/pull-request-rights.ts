@@ -1,6 +1,7 @@
-import { and, eq, exists, inArray, isNotNull, or, type SQL, sql } from "drizzle-orm";
-import { type PgColumn, QueryBuilder } from "drizzle-orm/pg-core";
+import { and, exists, inArray, isNotNull, or, type SQL, sql } from "drizzle-orm";
+import { QueryBuilder } from "drizzle-orm/pg-core";
 import type { Database } from "#drizzle/database.ts";
+import { joined, ours } from "#drizzle/ours.ts";
 import { pullRequests } from "#drizzle/schema/github.ts";
 import { people } from "#drizzle/schema/identity.ts";
 import { requests } from "#drizzle/schema/records.ts";
@@ -25,14 +26,9 @@ type Db = Database["db"];
 /** With the accounts of the viewer, or of the people of the viewer's team and the teams below. */
 export async function pullRequestScope(db: Db, records: RecordScope): Promise<PullRequestScope> {
   if (records === null) return null;
-  const isOf =
-    "owner" in records
-      ? eq(people.email, records.owner)
-      : inArray(people.team, await teamsIn(db, records.team));
-  const rows = await db
-    .select({ login: people.githubLogin })
-    .from(people)
-    .where(and(eq(people.orgId, DEFAULT_ORG), isOf, isNotNull(people.githubLogin)));
+  const are = "owner" in records ? { email: records.owner } : { team: await teamsIn(db, records.team) };
+  const isOf = ours(people, are, isNotNull(people.githubLogin));
+  const rows = await db.select({ login: people.githubLogin }).from(people).where(isOf);
   return { records, logins: rows.flatMap(({ login }) => login?.toLowerCase() ?? []) };
 }
 
@@ -46,16 +42,11 @@ async function teamsIn(db: Db, team: string): Promise<string[]> {
 /** A pull request is there for its author and for whoever made calls that are part of it, and for their managers. */
 export function* takesPart(scope: PullRequestScope): Generator<SQL> {
   if (scope === null) return;
-  const callsOf = (session: PgColumn) =>
-    and(
-      eq(requests.orgId, pullRequests.orgId),
-      eq(requests.session, session),
-      ...inRecordScope(scope.records, requests),
-    );
-  const own = new QueryBuilder()
-    .select({ id: requests.id })
-    .from(requests)
-    .where(callsOf(pullRequests.session));
+  const isCall = and(
+    joined(requests.session, pullRequests.session),
+    ...inRecordScope(scope.records, requests),
+  );
+  const own = new QueryBuilder().select({ id: requests.id }).from(requests).where(isCall);
   const linked = sql`exists (
     select from session_links l join requests c on c.org_id = l.org_id and c.session = l.session
     where l.org_id = ${pullRequests.orgId} and l.of_session = ${pullRequests.session} and l.counts

@@ -1,6 +1,6 @@
 import { and, desc, eq, getTableColumns, isNotNull, type SQL, sql } from "drizzle-orm";
-import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Database, Transaction } from "#drizzle/database.ts";
+import { first, joined, ours } from "#drizzle/ours.ts";
 import { githubFeedback, pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
 import { isOfTask, sessionsOfTasks } from "#drizzle/session-links.ts";
@@ -26,10 +26,7 @@ type PullRequestFilter = keyof typeof PULL_REQUEST_FILTERS;
 
 export type PullRequestId = { repositoryId: number; number: number };
 
-const isOf = (
-  { repositoryId, number }: PullRequestId,
-  rows: Record<"orgId" | "repositoryId" | "number", PgColumn>,
-): SQL[] => [eq(rows.orgId, DEFAULT_ORG), eq(rows.repositoryId, repositoryId), eq(rows.number, number)];
+const keyOf = ({ repositoryId, number }: PullRequestId): PullRequestId => ({ repositoryId, number });
 
 /** A position in the list: that of the pull request at `at`. */
 export type PullRequestCursor = PullRequestId & { at: string };
@@ -56,10 +53,7 @@ const selectPullRequests = (reader: Reader) =>
   reader
     .select(selected)
     .from(pullRequests)
-    .leftJoin(
-      repositories,
-      and(eq(repositories.orgId, pullRequests.orgId), eq(repositories.id, pullRequests.repositoryId)),
-    )
+    .leftJoin(repositories, joined(repositories.id, pullRequests.repositoryId))
     .$dynamic();
 
 export type PullRequestRow = Awaited<ReturnType<typeof selectPullRequests>>[number];
@@ -71,19 +65,11 @@ export const listPullRequests = (reader: Reader, query: PullRequestQuery): Promi
     .orderBy(desc(at), desc(pullRequests.repositoryId), desc(pullRequests.number))
     .limit(query.limit);
 
-function* conditionsOf({
-  equal,
-  within,
-  number,
-  from,
-  to,
-  after,
-  scope,
-  ofTeam,
-}: PullRequestQuery): Generator<SQL> {
+function* conditionsOf({ equal, ...query }: PullRequestQuery): Generator<SQL> {
+  const { within, number, from, to, after } = query;
   yield eq(pullRequests.orgId, DEFAULT_ORG);
-  yield* takesPart(scope);
-  yield* takesPart(ofTeam);
+  yield* takesPart(query.scope);
+  yield* takesPart(query.ofTeam);
   yield* equalTo(PULL_REQUEST_FILTERS, equal);
   if (within !== null) yield eq(sql`lower(${repositories.fullName})`, within);
   if (number !== null) yield eq(pullRequests.number, number);
@@ -114,24 +100,17 @@ export const repositoryReverts = (
 
 /** When the commits of a pull request were read from GitHub; null: they were not. */
 export async function commitsReadAt(reader: Reader, id: PullRequestId): Promise<string | null> {
-  const [row] = await reader
-    .select({ at: pullRequestCommits.readAt })
-    .from(pullRequestCommits)
-    .where(and(...isOf(id, pullRequestCommits)));
+  const isOf = ours(pullRequestCommits, keyOf(id));
+  const [row] = await reader.select({ at: pullRequestCommits.readAt }).from(pullRequestCommits).where(isOf);
   return row?.at ?? null;
 }
 
 /** What the App shows, or will show, on a pull request on GitHub. */
-export const githubFeedbackOn = (reader: Reader, id: PullRequestId) =>
-  reader
-    .select({
-      kind: githubFeedback.kind,
-      shownAt: githubFeedback.shownAt,
-      failure: githubFeedback.failure,
-    })
-    .from(githubFeedback)
-    .where(and(...isOf(id, githubFeedback)))
-    .orderBy(githubFeedback.kind);
+export function githubFeedbackOn(reader: Reader, id: PullRequestId) {
+  const { kind, shownAt, failure } = githubFeedback;
+  const shown = reader.select({ kind, shownAt, failure }).from(githubFeedback);
+  return shown.where(ours(githubFeedback, keyOf(id))).orderBy(kind);
+}
 
 /** Who else uses a task's session: merged pull requests that name it, and people and keys that made the task's calls. */
 export async function sessionUse(
@@ -141,13 +120,7 @@ export async function sessionUse(
   const [named] = await reader
     .select({ count: sql<number>`count(*)::integer` })
     .from(pullRequests)
-    .where(
-      and(
-        eq(pullRequests.orgId, DEFAULT_ORG),
-        eq(pullRequests.session, session),
-        isNotNull(pullRequests.mergedAt),
-      ),
-    );
+    .where(ours(pullRequests, { session }, isNotNull(pullRequests.mergedAt)));
   const [made] = await reader.execute<{ people: number; keys: number }>(sql`
     with task as (select ${session}::text as session)
     select count(distinct coalesce(c.user_label, c.owner))::integer as people, count(distinct c.key_id)::integer as keys
@@ -170,17 +143,14 @@ export async function acceptClaim(tx: Transaction, id: PullRequestId, now: Date)
       acceptedSession: sql`${pullRequests.session}`,
       evidence: sql`${pullRequests.evidence} || ${JSON.stringify([accepted])}::jsonb`,
     })
-    .where(and(...isOf(id, pullRequests), eq(pullRequests.link, "claimed")))
+    .where(ours(pullRequests, { ...keyOf(id), link: "claimed" }))
     .returning({ session: pullRequests.session });
   return row?.session ?? null;
 }
 
-export async function findPullRequest(
+export const findPullRequest = (
   reader: Reader,
   id: PullRequestId,
   scope: PullRequestScope = null,
-): Promise<PullRequestRow | null> {
-  const isIt = and(...isOf(id, pullRequests), ...takesPart(scope));
-  const [row] = await selectPullRequests(reader).where(isIt);
-  return row ?? null;
-}
+): Promise<PullRequestRow | null> =>
+  first(selectPullRequests(reader).where(ours(pullRequests, keyOf(id), ...takesPart(scope))));

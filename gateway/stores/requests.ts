@@ -1,8 +1,8 @@
-import { and, arrayContains, asc, desc, eq, getTableColumns, not, type SQL, sql } from "drizzle-orm";
+import { and, arrayContains, asc, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { first, joined, ours } from "#drizzle/ours.ts";
 import { recordVersions } from "#drizzle/schema/history.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { type CostBasis, requests } from "#drizzle/schema/records.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import { picked } from "#shared/keys-of.ts";
 import { NONE } from "../reports/dimensions.ts";
 import type { Reader } from "./change.ts";
@@ -44,11 +44,7 @@ const { orgId: _, ...columns } = getTableColumns(requests);
 const selected = { ...columns, keyName: keys.name };
 
 const selectRequests = (reader: Reader) =>
-  reader
-    .select(selected)
-    .from(requests)
-    .leftJoin(keys, and(eq(keys.orgId, requests.orgId), eq(keys.id, requests.keyId)))
-    .$dynamic();
+  reader.select(selected).from(requests).leftJoin(keys, joined(keys.id, requests.keyId)).$dynamic();
 
 export type RecordRow = Awaited<ReturnType<typeof selectRequests>>[number];
 
@@ -68,11 +64,8 @@ function* conditionsOf(query: RequestQuery): Generator<SQL> {
   if (query.partial !== null) yield eq(requests.partial, query.partial);
 }
 
-export async function findRequest(reader: Reader, id: string, scope: RecordScope): Promise<RecordRow | null> {
-  const isIt = and(eq(requests.orgId, DEFAULT_ORG), eq(requests.id, id), ...inRecordScope(scope, requests));
-  const [row] = await selectRequests(reader).where(isIt);
-  return row ?? null;
-}
+export const findRequest = (reader: Reader, id: string, scope: RecordScope): Promise<RecordRow | null> =>
+  first(selectRequests(reader).where(ours(requests, { id }, ...inRecordScope(scope, requests))));
 
 export type VersionRow = typeof recordVersions.$inferSelect;
 
@@ -80,13 +73,9 @@ export type VersionRow = typeof recordVersions.$inferSelect;
 export const listVersions = (
   reader: Reader,
   { id, startedAt }: Pick<RecordRow, "id" | "startedAt">,
-): Promise<VersionRow[]> => {
-  const { orgId, recordId, absent, until } = recordVersions;
-  const isOf = and(
-    eq(orgId, DEFAULT_ORG),
-    eq(recordId, id),
-    eq(recordVersions.startedAt, startedAt),
-    not(absent),
-  );
-  return reader.select().from(recordVersions).where(isOf).orderBy(asc(until));
-};
+): Promise<VersionRow[]> =>
+  reader
+    .select()
+    .from(recordVersions)
+    .where(ours(recordVersions, { recordId: id, startedAt, absent: false }))
+    .orderBy(asc(recordVersions.until));

@@ -1,5 +1,5 @@
-import { eq } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { providers, routes } from "#drizzle/schema/routes.ts";
 import type { RoutePut } from "#shared/admin/routes.ts";
 import { camelCased } from "#shared/case.ts";
@@ -7,7 +7,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
 import type { Reader } from "./change.ts";
 import { requireGuardrails } from "./guardrails.ts";
-import { namedRows } from "./named-rows.ts";
+import { namedRows } from "./rows.ts";
 import { readSettings } from "./settings.ts";
 
 export type RouteRow = typeof routes.$inferSelect;
@@ -35,10 +35,7 @@ async function refuseForDefault(tx: Reader, name: string, what: string): Promise
 }
 
 async function requireProviders(tx: Reader, row: RouteRow): Promise<void> {
-  const found = await tx
-    .select({ name: providers.name })
-    .from(providers)
-    .where(eq(providers.orgId, DEFAULT_ORG));
+  const found = await tx.select({ name: providers.name }).from(providers).where(ours(providers));
   const known = new Set(found.map(({ name }) => name));
   const places = [
     { path: "/provider", provider: row.provider },

@@ -1,5 +1,6 @@
-import { and, desc, eq, ilike, isNotNull, type SQL, sql } from "drizzle-orm";
+import { desc, ilike, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { joined, ours } from "#drizzle/ours.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
 import type { FoundNames } from "#shared/admin/search.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -89,32 +90,21 @@ export async function findNamed(db: Database["db"], scope: SearchScope, text: st
 /** Repositories by a part of their name, and pull requests by a number, or `name#7`, of those that the viewer may see. */
 export async function findPulls(db: Database["db"], scope: PullRequestScope, text: string): Promise<Item[]> {
   const [, part = "", number] = /^(.*?)\s*#?(\d{1,9})$/.exec(text) ?? [];
-  const visible = [
-    eq(pullRequests.orgId, DEFAULT_ORG),
-    isNotNull(repositories.fullName),
-    ...takesPart(scope),
-  ];
-  const isRepository = and(
-    eq(repositories.orgId, pullRequests.orgId),
-    eq(repositories.id, pullRequests.repositoryId),
-  );
+  const visible = (...more: SQL[]) =>
+    ours(pullRequests, {}, isNotNull(repositories.fullName), ...takesPart(scope), ...more);
+  const isRepository = joined(repositories.id, pullRequests.repositoryId);
   const named = db
     .selectDistinct({ name: repositories.fullName })
     .from(pullRequests)
     .innerJoin(repositories, isRepository)
-    .where(and(...visible, ilike(repositories.fullName, containing(text.replace(/\s*#.*$/, "")))))
+    .where(visible(ilike(repositories.fullName, containing(text.replace(/\s*#.*$/, "")))))
     .limit(EACH_MAX);
+  const isNumber = sql`starts_with(${pullRequests.number}::text, ${number ?? ""})`;
   const numbered = db
     .select({ name: repositories.fullName, number: pullRequests.number })
     .from(pullRequests)
     .innerJoin(repositories, isRepository)
-    .where(
-      and(
-        ...visible,
-        ilike(repositories.fullName, containing(part)),
-        sql`starts_with(${pullRequests.number}::text, ${number ?? ""})`,
-      ),
-    )
+    .where(visible(ilike(repositories.fullName, containing(part)), isNumber))
     .orderBy(sql`length(${pullRequests.number}::text)`, desc(pullRequests.mergedAt))
     .limit(EACH_MAX);
   const of = (kind: Item["kind"], name: string): Item => ({ kind, name, id: null, detail: null });

@@ -1,7 +1,7 @@
-import { and, desc, eq, sql } from "drizzle-orm";
+import { desc, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { sessionContexts } from "#drizzle/schema/sessions.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { SessionContextBody } from "#shared/session-links.ts";
 import { type Declarer, declarerOf } from "./session-links.ts";
 import { withStoreErrors } from "./store-errors.ts";
@@ -33,13 +33,7 @@ export const declareContext = (
                 and p.merged_at > ${declaredAt})`,
         })
         .from(sessionContexts)
-        .where(
-          and(
-            eq(orgId, DEFAULT_ORG),
-            eq(sessionContexts.session, session),
-            eq(sessionContexts.declarer, pair.declarer),
-          ),
-        )
+        .where(ours(sessionContexts, pair))
         .orderBy(desc(declaredAt))
         .limit(1);
       if (last?.isSame) return last.since;
@@ -47,7 +41,7 @@ export const declareContext = (
       const made = { keyId: key.id, client, declaredAt: at.toISOString() };
       await tx
         .insert(sessionContexts)
-        .values({ orgId: DEFAULT_ORG, ...pair, ...place, ...made })
+        .values({ ...pair, ...place, ...made })
         .onConflictDoUpdate({
           target: [orgId, sessionContexts.session, sessionContexts.declarer, declaredAt],
           set: place,

@@ -1,5 +1,6 @@
-import { and, eq, isNull, or, sql } from "drizzle-orm";
+import { eq, or, type SQL, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
+import { first, ours } from "#drizzle/ours.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { sessionLinks } from "#drizzle/schema/sessions.ts";
 import {
@@ -46,10 +47,8 @@ export const declareLink = (
       const before = await linkOf(tx, session, declarer);
       const isTask = root === session;
       if (before !== null && !isTask && !(await isCounted(tx, { session, of: before, declarer }))) {
-        await tx
-          .update(sessionLinks)
-          .set({ counts: false })
-          .where(isLink({ session, of: before, declarer }));
+        const isBefore = isLink({ session, of: before, declarer });
+        await tx.update(sessionLinks).set({ counts: false }).where(isBefore);
       }
       await tx
         .insert(sessionLinks)
@@ -75,13 +74,8 @@ export const declareLink = (
 
 type Link = { session: string; of: string; declarer: string };
 
-const isLink = ({ session, of, declarer }: Link) =>
-  and(
-    eq(sessionLinks.orgId, DEFAULT_ORG),
-    eq(sessionLinks.session, session),
-    eq(sessionLinks.ofSession, of),
-    eq(sessionLinks.declarer, declarer),
-  );
+const isLink = ({ session, of: ofSession, declarer }: Link) =>
+  ours(sessionLinks, { session, ofSession, declarer });
 
 /** Whether a link counts now, as reports judge it. */
 async function isCounted(tx: Transaction, { session, of, declarer }: Link): Promise<boolean> {
@@ -94,22 +88,22 @@ async function isCounted(tx: Transaction, { session, of, declarer }: Link): Prom
 
 /** Whether calls of a session are known and none is of this key or of its owner. */
 async function isForeign(tx: Transaction, session: string, key: Declarer["key"]): Promise<boolean> {
-  const of = and(eq(requests.orgId, DEFAULT_ORG), eq(requests.session, session));
-  const own = or(eq(requests.keyId, key.id), key.owner === null ? undefined : eq(requests.owner, key.owner));
-  const [known] = await tx.select({ id: requests.id }).from(requests).where(of).limit(1);
-  if (!known) return false;
-  const [mine] = await tx.select({ id: requests.id }).from(requests).where(and(of, own)).limit(1);
-  return mine === undefined;
+  const call = (own?: SQL) =>
+    first(
+      tx
+        .select({ id: requests.id })
+        .from(requests)
+        .where(ours(requests, { session }, own))
+        .limit(1),
+    );
+  const isOwner = key.owner === null ? undefined : eq(requests.owner, key.owner);
+  return (await call()) !== null && (await call(or(eq(requests.keyId, key.id), isOwner))) === null;
 }
 
 /** The task that a session counts for by its declarer's word, or null. */
 async function linkOf(tx: Transaction, session: string, declarer: string): Promise<string | null> {
-  const { orgId, counts, ofSession } = sessionLinks;
-  const own = and(eq(sessionLinks.session, session), eq(sessionLinks.declarer, declarer));
-  const [row] = await tx
-    .select({ of: ofSession })
-    .from(sessionLinks)
-    .where(and(eq(orgId, DEFAULT_ORG), own, counts));
+  const isIt = ours(sessionLinks, { session, declarer }, sessionLinks.counts);
+  const [row] = await tx.select({ of: sessionLinks.ofSession }).from(sessionLinks).where(isIt);
   return row?.of ?? null;
 }
 
@@ -143,18 +137,11 @@ export const removeLink = (
         .where(isLink({ session, of, declarer }))
         .returning({ of: sessionLinks.ofSession });
       const owner = (column: string) => sql.raw(ownerOf(column, ORG));
+      const isOwner = sql`${declarer} in (${owner("session_links.session")}, ${owner("session_links.of_session")})`;
       const others = await tx
         .update(sessionLinks)
         .set({ counts: false, removedAt: at.toISOString() })
-        .where(
-          and(
-            eq(sessionLinks.orgId, DEFAULT_ORG),
-            eq(sessionLinks.session, session),
-            eq(sessionLinks.ofSession, of),
-            isNull(sessionLinks.removedAt),
-            sql`${declarer} in (${owner("session_links.session")}, ${owner("session_links.of_session")})`,
-          ),
-        )
+        .where(ours(sessionLinks, { session, ofSession: of, removedAt: null }, isOwner))
         .returning({ of: sessionLinks.ofSession });
       return own.length + others.length;
     }),
@@ -204,7 +191,7 @@ export const linksTo = (reader: Pick<Transaction, "select">, task: string) =>
   reader
     .select()
     .from(sessionLinks)
-    .where(and(eq(sessionLinks.orgId, DEFAULT_ORG), eq(sessionLinks.ofSession, task)))
+    .where(ours(sessionLinks, { ofSession: task }))
     .limit(LISTED_MAX);
 
 export type LinkFinding = { session: string; declarer: string; finding: "foreign_task" | "calls_of_others" };

@@ -1,7 +1,6 @@
-import { eq } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { routes, settings } from "#drizzle/schema/routes.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Settings, settingsOf } from "#shared/settings.ts";
 import { isTimeZone, TIME_ZONE_FAULT } from "#shared/time-zone.ts";
 import { GatewayError, refuse } from "../errors.ts";
@@ -9,10 +8,7 @@ import type { Reader } from "./change.ts";
 
 /** The organisation's settings; the default for each member that is absent or that an older version stored otherwise. */
 export async function readSettings(reader: Reader): Promise<Settings> {
-  const [row] = await reader
-    .select({ value: settings.value })
-    .from(settings)
-    .where(eq(settings.orgId, DEFAULT_ORG));
+  const [row] = await reader.select({ value: settings.value }).from(settings).where(ours(settings));
   return settingsOf(row?.value ?? {});
 }
 
@@ -31,8 +27,7 @@ export async function patchSettings(tx: Transaction, patch: Partial<Settings>, n
 }
 
 async function requireChatRoute(tx: Reader, name: string): Promise<void> {
-  const rows = await tx.select().from(routes).where(eq(routes.orgId, DEFAULT_ORG));
-  const route = rows.find((row) => row.name === name);
+  const [route] = await tx.select().from(routes).where(ours(routes, { name }));
   if (!route) throw new GatewayError("conflict", `/default_route: No route is named ${name}.`);
   if (route.surface !== "chat") {
     throw new GatewayError(

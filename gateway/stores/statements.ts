@@ -1,5 +1,6 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { asc, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { statements } from "#drizzle/schema/history.ts";
 import { STATEMENT_BY, type StatementBy, type StatementContent } from "#shared/admin/statements.ts";
 import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
@@ -61,8 +62,4 @@ export async function keepStatements(tx: Transaction, month: string, { actor, at
 
 /** What each closing of a month kept, the first one first. */
 export const keptStatements = (reader: Reader, month: string, by: StatementBy) =>
-  reader
-    .select()
-    .from(statements)
-    .where(and(eq(statements.orgId, DEFAULT_ORG), eq(statements.month, month), eq(statements.by, by)))
-    .orderBy(asc(statements.version));
+  reader.select().from(statements).where(ours(statements, { month, by })).orderBy(asc(statements.version));

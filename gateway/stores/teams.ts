@@ -1,21 +1,19 @@
-import { and, eq, isNull } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { budgets } from "#drizzle/schema/budgets.ts";
 import { adminTokens, people, roleMappings } from "#drizzle/schema/identity.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { teams } from "#drizzle/schema/teams.ts";
 import type { KeyTemplate } from "#shared/admin/keys.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import { GatewayError, refuse } from "../errors.ts";
 import type { Reader } from "./change.ts";
-import { namedRows } from "./named-rows.ts";
+import { namedRows } from "./rows.ts";
 
 export type TeamRow = typeof teams.$inferSelect;
 
 export const teamRows = namedRows(teams);
 
-export const allTeams = (reader: Reader): Promise<TeamRow[]> =>
-  reader.select().from(teams).where(eq(teams.orgId, DEFAULT_ORG)).orderBy(teams.name);
+export const allTeams = (reader: Reader): Promise<TeamRow[]> => teamRows.all(reader);
 
 /** @throws GatewayError invalid_request for a parent that is unknown, or that is the team itself or below it. */
 export async function writeTeam(tx: Transaction, row: TeamRow): Promise<void> {
@@ -46,7 +44,7 @@ export async function deleteTeam(tx: Transaction, name: string): Promise<TeamRow
   await tx
     .update(keys)
     .set({ team: null })
-    .where(and(eq(keys.orgId, DEFAULT_ORG), eq(keys.team, name)));
+    .where(ours(keys, { team: name }));
   return teamRows.remove(tx, name);
 }
 
@@ -56,19 +54,15 @@ const USERS_SHOWN_MAX = 10;
 async function usersOf(reader: Reader, team: string): Promise<string[]> {
   const rows = (
     [
-      ["team", teams, teams.name, eq(teams.parent, team)],
-      ["budget", budgets, budgets.name, and(eq(budgets.kind, "team"), eq(budgets.scopeId, team))],
-      ["key", keys, keys.name, and(eq(keys.team, team), isNull(keys.revokedAt))],
-      ["person", people, people.email, eq(people.team, team)],
-      ["token", adminTokens, adminTokens.name, eq(adminTokens.team, team)],
-      ["role mapping of", roleMappings, roleMappings.group, eq(roleMappings.team, team)],
+      ["team", teams, teams.name, ours(teams, { parent: team })],
+      ["budget", budgets, budgets.name, ours(budgets, { kind: "team", scopeId: team })],
+      ["key", keys, keys.name, ours(keys, { team, revokedAt: null })],
+      ["person", people, people.email, ours(people, { team })],
+      ["token", adminTokens, adminTokens.name, ours(adminTokens, { team })],
+      ["role mapping of", roleMappings, roleMappings.group, ours(roleMappings, { team })],
     ] as const
-  ).map(async ([kind, table, name, isOf]) => {
-    const found = await reader
-      .select({ name })
-      .from(table)
-      .where(and(eq(table.orgId, DEFAULT_ORG), isOf))
-      .orderBy(name);
+  ).map(async ([kind, table, name, isUser]) => {
+    const found = await reader.select({ name }).from(table).where(isUser).orderBy(name);
     return found.map((row) => `${kind} ${row.name}`);
   });
   return (await Promise.all(rows)).flat();

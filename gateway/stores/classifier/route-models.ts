@@ -1,7 +1,7 @@
-import { and, desc, eq, notInArray } from "drizzle-orm";
+import { desc, notInArray } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { routeModels } from "#drizzle/schema/route-models.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import { withStoreErrors } from "../store-errors.ts";
 
 /** Stored classifiers at most: an administrator who takes changes back finds the one of before. */
@@ -15,7 +15,7 @@ export const findRouteModel = (database: Database, version: string): Promise<Sto
     const [row] = await database.db
       .select({ model: routeModels.model, createdAt: routeModels.createdAt })
       .from(routeModels)
-      .where(and(eq(routeModels.orgId, DEFAULT_ORG), eq(routeModels.version, version)));
+      .where(ours(routeModels, { version }));
     return row ? { packed: new Uint8Array(row.model), createdAt: row.createdAt } : null;
   });
 
@@ -32,10 +32,9 @@ export const keepRouteModel = (
     const newest = database.db
       .select({ version: routeModels.version })
       .from(routeModels)
-      .where(eq(routeModels.orgId, DEFAULT_ORG))
+      .where(ours(routeModels))
       .orderBy(desc(routeModels.createdAt), desc(routeModels.version))
       .limit(KEPT);
-    await database.db
-      .delete(routeModels)
-      .where(and(eq(routeModels.orgId, DEFAULT_ORG), notInArray(routeModels.version, newest)));
+    const isOld = notInArray(routeModels.version, newest);
+    await database.db.delete(routeModels).where(ours(routeModels, {}, isOld));
   });

@@ -1,11 +1,12 @@
 import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { joined, ours } from "#drizzle/ours.ts";
 import type { SharedBudget } from "#drizzle/schema/budgets.ts";
 import { people } from "#drizzle/schema/identity.ts";
 import { keySecrets, keys } from "#drizzle/schema/keys.ts";
 import { prices } from "#drizzle/schema/prices.ts";
 import { directoryVersions, providers, routes } from "#drizzle/schema/routes.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
+import { picked } from "#shared/keys-of.ts";
 import type { Log } from "#shared/log.ts";
 import { DEFAULT_SETTINGS, type Settings } from "#shared/settings.ts";
 import type {
@@ -42,7 +43,7 @@ export async function versionIn(reader: Reader): Promise<number> {
   const [row] = await reader
     .select({ version: directoryVersions.version })
     .from(directoryVersions)
-    .where(eq(directoryVersions.orgId, DEFAULT_ORG));
+    .where(ours(directoryVersions));
   return row?.version ?? 0;
 }
 
@@ -88,7 +89,7 @@ export const readDirectory = (database: Database): Promise<DirectoryRows> =>
       async (tx) => ({
         version: await versionIn(tx),
         keys: [...(await loadKeys(tx))],
-        providers: await tx.select().from(providers).where(eq(providers.orgId, DEFAULT_ORG)),
+        providers: await tx.select().from(providers).where(ours(providers)),
         routes: await loadRoutes(tx),
         prices: await loadPrices(tx),
         discounts: await loadDiscounts(tx),
@@ -117,19 +118,9 @@ export const openedDirectory = (
 });
 
 const keyColumns = {
-  id: keys.id,
-  name: keys.name,
-  owner: keys.owner,
-  service: keys.service,
+  ...picked(keys, ["id", "name", "owner", "service", "scopes", "limits", "own", "expiresAt", "program"]),
+  ...picked(people, ["budgetUsd", "budgetPeriod", "unpriced"]),
   team: sql<string | null>`coalesce(${keys.team}, ${people.team})`,
-  scopes: keys.scopes,
-  limits: keys.limits,
-  own: keys.own,
-  budgetUsd: people.budgetUsd,
-  budgetPeriod: people.budgetPeriod,
-  unpriced: people.unpriced,
-  expiresAt: keys.expiresAt,
-  program: keys.program,
   sha256: keySecrets.sha256,
   graceEndsAt: keySecrets.expiresAt,
 };
@@ -139,9 +130,9 @@ const selectKeySecrets = (reader: Reader, condition?: SQL) =>
   reader
     .select(keyColumns)
     .from(keySecrets)
-    .innerJoin(keys, and(eq(keys.orgId, keySecrets.orgId), eq(keys.id, keySecrets.keyId)))
+    .innerJoin(keys, joined(keys.id, keySecrets.keyId))
     .leftJoin(people, and(eq(people.orgId, keys.orgId), eq(people.email, sql`lower(${keys.owner})`)))
-    .where(and(eq(keySecrets.orgId, DEFAULT_ORG), isNull(keys.revokedAt), condition));
+    .where(ours(keySecrets, {}, isNull(keys.revokedAt), condition));
 
 type KeySecretRow = Awaited<ReturnType<typeof selectKeySecrets>>[number];
 
@@ -185,7 +176,7 @@ function providersOf(rows: readonly ProviderRow[], sources: CredentialSources & 
 }
 
 async function loadRoutes(tx: Reader): Promise<Route[]> {
-  const rows = await tx.select().from(routes).where(eq(routes.orgId, DEFAULT_ORG)).orderBy(routes.name);
+  const rows = await tx.select().from(routes).where(ours(routes)).orderBy(routes.name);
   return rows.map(({ orgId: _, createdAt, updatedAt: __, ...route }) => ({
     ...route,
     createdAtMs: Date.parse(createdAt),
@@ -196,7 +187,7 @@ async function loadPrices(tx: Reader): Promise<PriceOverride[]> {
   const rows = await tx
     .select()
     .from(prices)
-    .where(eq(prices.orgId, DEFAULT_ORG))
+    .where(ours(prices))
     .orderBy(desc(prices.effectiveFrom), desc(prices.id));
   return rows.map(({ orgId: _, createdAt: __, effectiveFrom, ...price }) => ({
     ...price,

@@ -1,8 +1,8 @@
-import { and, asc, eq } from "drizzle-orm";
+import { asc } from "drizzle-orm";
+import { ours } from "#drizzle/ours.ts";
 import { guardrails } from "#drizzle/schema/guardrails.ts";
 import type { Callout as StoredCallout } from "#shared/admin/guardrails.ts";
 import { matchesGlob } from "#shared/glob.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { Guardrail, GuardrailCallout, TextSearch } from "../../directory.ts";
 import { detectorSearch } from "../../guardrail/detectors.ts";
@@ -15,7 +15,7 @@ export const selectGuardrails = (reader: Reader): Promise<GuardrailRow[]> =>
   reader
     .select()
     .from(guardrails)
-    .where(and(eq(guardrails.orgId, DEFAULT_ORG), eq(guardrails.enabled, true)))
+    .where(ours(guardrails, { enabled: true }))
     .orderBy(asc(guardrails.position), asc(guardrails.name));
 
 /** The same, compiled. */

@@ -1,8 +1,8 @@
-import { and, eq, isNull } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
+import { first, joined, ours } from "#drizzle/ours.ts";
 import { people, signInAccounts } from "#drizzle/schema/identity.ts";
 import type { Clock } from "#shared/clock.ts";
-import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { newId } from "#shared/ids.ts";
 import { auditIn, ownOrigin } from "../audit.ts";
 import { ownChange, type Reader } from "../change.ts";
 import { withStoreErrors } from "../store-errors.ts";
@@ -12,32 +12,22 @@ import type { PersonRow } from "./people.ts";
 export type AccountElsewhere = { way: string; issuer: string; accountId: string };
 export type AccountRow = typeof signInAccounts.$inferSelect;
 
-const isOurs = eq(signInAccounts.orgId, DEFAULT_ORG);
-const isAccount = ({ way, issuer, accountId }: AccountElsewhere) =>
-  and(
-    isOurs,
-    eq(signInAccounts.providerId, way),
-    eq(signInAccounts.issuer, issuer),
-    eq(signInAccounts.accountId, accountId),
-  );
+const isAccount = ({ way: providerId, issuer, accountId }: AccountElsewhere) =>
+  ours(signInAccounts, { providerId, issuer, accountId });
 
 /** The account's person; null: no one has signed in with it. */
 export async function findPersonByAccount(reader: Reader, it: AccountElsewhere): Promise<PersonRow | null> {
   const [found] = await reader
     .select({ person: people })
     .from(signInAccounts)
-    .innerJoin(people, and(eq(people.orgId, signInAccounts.orgId), eq(people.id, signInAccounts.personId)))
+    .innerJoin(people, joined(people.id, signInAccounts.personId))
     .where(isAccount(it));
   return found?.person ?? null;
 }
 
 /** A person's accounts, the oldest first. */
 export const accountsOf = (reader: Reader, personId: string): Promise<AccountRow[]> =>
-  reader
-    .select()
-    .from(signInAccounts)
-    .where(and(isOurs, eq(signInAccounts.personId, personId)))
-    .orderBy(signInAccounts.id);
+  reader.select().from(signInAccounts).where(ours(signInAccounts, { personId })).orderBy(signInAccounts.id);
 
 /** Stores an account of a person, with the groups that its sign-in named (null: as before). Stores no token of the account. */
 export async function keepAccount(
@@ -54,14 +44,8 @@ export async function keepAccount(
 }
 
 /** Unlinks an account of a person; null: the person has no such account. */
-export async function deleteAccount(
-  tx: Transaction,
-  personId: string,
-  id: string,
-): Promise<AccountRow | null> {
-  const isIt = and(isOurs, eq(signInAccounts.personId, personId), eq(signInAccounts.id, id));
-  return (await tx.delete(signInAccounts).where(isIt).returning())[0] ?? null;
-}
+export const deleteAccount = (tx: Transaction, personId: string, id: string): Promise<AccountRow | null> =>
+  first(tx.delete(signInAccounts).where(ours(signInAccounts, { personId, id })).returning());
 
 /** Gives an account to another person. */
 export const moveAccount = (
@@ -69,10 +53,7 @@ export const moveAccount = (
   id: string,
   { personId, now }: { personId: string; now: Date },
 ): PromiseLike<unknown> =>
-  tx
-    .update(signInAccounts)
-    .set({ personId, updatedAt: now })
-    .where(and(isOurs, eq(signInAccounts.id, id)));
+  tx.update(signInAccounts).set({ personId, updatedAt: now }).where(ours(signInAccounts, { id }));
 
 /**
  * Gives the accounts that an earlier version stored without an issuer the one that is configured now, by way in; those of
@@ -83,26 +64,17 @@ export async function settleIssuers(
   issuers: Readonly<Record<string, string | null>>,
   clock: Clock,
 ): Promise<void> {
-  const isOpen = and(isOurs, isNull(signInAccounts.issuer));
+  const isOpen = ours(signInAccounts, { issuer: null });
   const open = await withStoreErrors(() => database.db.select().from(signInAccounts).where(isOpen).limit(1));
   if (open.length === 0) return;
   await ownChange(database, async (tx) => {
     const audit = auditIn(tx, ownOrigin("environment", clock.now()));
-    for (const { way } of await tx
-      .selectDistinct({ way: signInAccounts.providerId })
-      .from(signInAccounts)
-      .where(isOpen)) {
+    const ways = { way: signInAccounts.providerId };
+    for (const { way } of await tx.selectDistinct(ways).from(signInAccounts).where(isOpen)) {
       const issuer = issuers[way] ?? "";
-      const settled = await tx
-        .update(signInAccounts)
-        .set({ issuer })
-        .where(and(isOpen, eq(signInAccounts.providerId, way)))
-        .returning({ id: signInAccounts.id });
-      await audit({
-        action: "account.issuer_set",
-        subject: way,
-        after: { issuer, accounts: settled.length },
-      });
+      const ofWay = ours(signInAccounts, { issuer: null, providerId: way });
+      const { count: accounts } = await tx.update(signInAccounts).set({ issuer }).where(ofWay);
+      await audit({ action: "account.issuer_set", subject: way, after: { issuer, accounts } });
     }
   });
 }

@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { and, eq } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { installations } from "#drizzle/schema/github.ts";
 import { githubApps } from "#drizzle/schema/github-app.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import { fits, open } from "#shared/schema.ts";
 import { createSecretBox, sealedFor } from "#shared/secret-box.ts";
 import { Secret } from "../../directory.ts";
@@ -26,9 +25,7 @@ export async function registeredGithubClient(
   const { db } = database;
   const accounts = await activeInstallations(database);
   if (!accounts.some(({ permissions }) => permissions?.["members"] !== undefined)) return null;
-  const [row] = await withStoreErrors(() =>
-    db.select().from(githubApps).where(eq(githubApps.orgId, DEFAULT_ORG)),
-  );
+  const [row] = await withStoreErrors(() => db.select().from(githubApps).where(ours(githubApps)));
   const text = row ? createSecretBox(key).open(row.sealed, sealedFor(row.appId)) : null;
   const sealed: unknown = text === null ? null : JSON.parse(text);
   return fits(Sealed, sealed) ? { id: sealed.clientId, secret: new Secret(sealed.clientSecret) } : null;
@@ -43,5 +40,5 @@ const activeInstallations = ({ db }: Database) =>
     db
       .select({ accountId: installations.accountId, permissions: installations.permissions })
       .from(installations)
-      .where(and(eq(installations.orgId, DEFAULT_ORG), eq(installations.state, "active"))),
+      .where(ours(installations, { state: "active" })),
   );

@@ -1,41 +1,31 @@
-import { and, count, desc, eq, lt } from "drizzle-orm";
+import { count } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { first, ours } from "#drizzle/ours.ts";
 import { people } from "#drizzle/schema/identity.ts";
 import { type Role, storedEmail } from "#shared/admin/people.ts";
-import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { newId } from "#shared/ids.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Reader } from "../change.ts";
+import { keyedRows } from "../rows.ts";
 import type { Slice } from "../slice.ts";
 
 export type PersonRow = typeof people.$inferSelect;
 
+const isNamed = (email: string | null) =>
+  ours(people, { email: email === null ? undefined : storedEmail(email) });
+
 /** Newest first; `email` null: everyone. */
 export const listPeople = (
   reader: Reader,
-  { after, limit, email }: Slice & { email: string | null },
-): Promise<PersonRow[]> =>
-  reader
-    .select()
-    .from(people)
-    .where(
-      and(
-        eq(people.orgId, DEFAULT_ORG),
-        after === null ? undefined : lt(people.id, after),
-        email === null ? undefined : eq(people.email, storedEmail(email)),
-      ),
-    )
-    .orderBy(desc(people.id))
-    .limit(limit);
+  { email, ...slice }: Slice & { email: string | null },
+): Promise<PersonRow[]> => keyedRows(people, "id", true).list(reader, slice, isNamed(email));
 
 /** Oldest first, with the number of all that there are; `email` null: everyone. */
 export async function pageOfPeople(
   reader: Reader,
   { email, offset, limit }: { email: string | null; offset: number; limit: number },
 ): Promise<{ rows: PersonRow[]; total: number }> {
-  const isWanted = and(
-    eq(people.orgId, DEFAULT_ORG),
-    email === null ? undefined : eq(people.email, storedEmail(email)),
-  );
+  const isWanted = isNamed(email);
   const [counted] = await reader.select({ total: count() }).from(people).where(isWanted);
   const rows = await reader
     .select()
@@ -47,25 +37,18 @@ export async function pageOfPeople(
   return { rows, total: counted?.total ?? 0 };
 }
 
-const isPerson = (id: string) => and(eq(people.orgId, DEFAULT_ORG), eq(people.id, id));
+export const findPerson = (reader: Reader, id: string): Promise<PersonRow | null> =>
+  first(reader.select().from(people).where(ours(people, { id })));
 
-export async function findPerson(reader: Reader, id: string): Promise<PersonRow | null> {
-  const [row] = await reader.select().from(people).where(isPerson(id));
-  return row ?? null;
-}
-
-export async function findPersonByEmail(reader: Reader, email: string): Promise<PersonRow | null> {
-  const isOf = and(eq(people.orgId, DEFAULT_ORG), eq(people.email, storedEmail(email)));
-  const [row] = await reader.select().from(people).where(isOf);
-  return row ?? null;
-}
+export const findPersonByEmail = (reader: Reader, email: string): Promise<PersonRow | null> =>
+  first(reader.select().from(people).where(isNamed(email)));
 
 /** Whether anybody can sign in as an administrator. */
 export async function hasAdministrator(reader: Reader): Promise<boolean> {
   const administrators = await reader
     .select({ found: count() })
     .from(people)
-    .where(and(eq(people.orgId, DEFAULT_ORG), eq(people.role, "administrator"), eq(people.disabled, false)));
+    .where(ours(people, { role: "administrator", disabled: false }));
   return (administrators[0]?.found ?? 0) > 0;
 }
 
@@ -106,7 +89,8 @@ export async function insertPerson(
 }
 
 export async function updatePerson(tx: Transaction, row: PersonRow): Promise<void> {
-  await tx.update(people).set(row).where(isPerson(row.id));
+  const isIt = ours(people, { id: row.id });
+  await tx.update(people).set(row).where(isIt);
 }
 
 /** A disabled person gets no key. @throws GatewayError conflict */

@@ -1,11 +1,10 @@
-import { and, eq, isNull, lt } from "drizzle-orm";
+import { isNull, lt } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { first, joined, ours } from "#drizzle/ours.ts";
 import { keys, refreshTokens } from "#drizzle/schema/keys.ts";
-import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { newId } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
 import { newSecret, secretDigest } from "../client-secret.ts";
-
-const isOurs = eq(refreshTokens.orgId, DEFAULT_ORG);
 
 /** A token that renews the bearers of a key. `keyExpiresAt`: the end that this gives the key, unless an administrator has set one. */
 export async function insertRefreshToken(
@@ -21,14 +20,14 @@ export async function insertRefreshToken(
 }
 
 /** A token, used or not, with its key, unless that is revoked; null: unknown. */
-export async function findRefreshToken(reader: Reader, token: string) {
-  const [found] = await reader
-    .select({ token: refreshTokens, key: keys })
-    .from(refreshTokens)
-    .innerJoin(keys, and(eq(keys.orgId, refreshTokens.orgId), eq(keys.id, refreshTokens.keyId)))
-    .where(and(isOurs, eq(refreshTokens.sha256, secretDigest(token).sha256), isNull(keys.revokedAt)));
-  return found ?? null;
-}
+export const findRefreshToken = (reader: Reader, token: string) =>
+  first(
+    reader
+      .select({ token: refreshTokens, key: keys })
+      .from(refreshTokens)
+      .innerJoin(keys, joined(keys.id, refreshTokens.keyId))
+      .where(ours(refreshTokens, { sha256: secretDigest(token).sha256 }, isNull(keys.revokedAt))),
+  );
 
 /** Whether a renewal of its sign-in set the key's end, not an administrator. */
 export async function isEndOfSignIn(
@@ -36,10 +35,9 @@ export async function isEndOfSignIn(
   { id, expiresAt }: { id: string; expiresAt: string | null },
 ): Promise<boolean> {
   if (expiresAt === null) return false;
-  const isTheirs = and(isOurs, eq(refreshTokens.keyId, id), eq(refreshTokens.keyExpiresAt, expiresAt));
-  return (
-    (await reader.select({ id: refreshTokens.id }).from(refreshTokens).where(isTheirs).limit(1)).length > 0
-  );
+  const isTheirs = ours(refreshTokens, { keyId: id, keyExpiresAt: expiresAt });
+  const found = reader.select({ id: refreshTokens.id }).from(refreshTokens).where(isTheirs).limit(1);
+  return (await first(found)) !== null;
 }
 
 /** Notes the first use of a token, and deletes those of its key that were used before `forgetBefore`. */
@@ -48,13 +46,13 @@ export async function noteRefresh(
   { id, keyId }: { id: string; keyId: string },
   { now, forgetBefore }: { now: Date; forgetBefore: Date },
 ): Promise<void> {
-  const isUnused = and(isOurs, eq(refreshTokens.id, id), isNull(refreshTokens.usedAt));
+  const isUnused = ours(refreshTokens, { id, usedAt: null });
   await tx.update(refreshTokens).set({ usedAt: now.toISOString() }).where(isUnused);
   const isOld = lt(refreshTokens.usedAt, forgetBefore.toISOString());
-  await tx.delete(refreshTokens).where(and(isOurs, eq(refreshTokens.keyId, keyId), isOld));
+  await tx.delete(refreshTokens).where(ours(refreshTokens, { keyId }, isOld));
 }
 
 /** Ends all renewal of a key. */
 export async function forgetRefreshTokens(tx: Transaction, keyId: string): Promise<void> {
-  await tx.delete(refreshTokens).where(and(isOurs, eq(refreshTokens.keyId, keyId)));
+  await tx.delete(refreshTokens).where(ours(refreshTokens, { keyId }));
 }

@@ -1,7 +1,8 @@
-import { and, eq, gt, lt } from "drizzle-orm";
+import { gt, lt } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { signInVerifications } from "#drizzle/schema/identity.ts";
-import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { newId } from "#shared/ids.ts";
 import { newSecret } from "../client-secret.ts";
 
 /** How long a browser has between the answer that it posts and the request that follows. */
@@ -11,8 +12,6 @@ const CODE = /^tgr_[0-9A-Za-z]{43}$/;
 const PREFIX = "saml-return ";
 const identifierOf = (code: string): string =>
   `${PREFIX}${new Bun.CryptoHasher("sha256").update(code).digest("hex")}`;
-
-const isOurs = eq(signInVerifications.orgId, DEFAULT_ORG);
 
 type Kept = {
   answer: string;
@@ -33,7 +32,9 @@ function usedId({ id, issuer }: Kept["used"]): string {
  */
 export const keepSamlReturn = ({ db }: Database, { answer, used, now }: Kept): Promise<string | null> =>
   db.transaction(async (tx) => {
-    await tx.delete(signInVerifications).where(and(isOurs, lt(signInVerifications.expiresAt, now)));
+    await tx
+      .delete(signInVerifications)
+      .where(ours(signInVerifications, {}, lt(signInVerifications.expiresAt, now)));
     const times = { createdAt: now, updatedAt: now };
     const first = await tx
       .insert(signInVerifications)
@@ -55,10 +56,10 @@ export const keepSamlReturn = ({ db }: Database, { answer, used, now }: Kept): P
 /** Takes the answer of a code; null: there is none, or it was taken before. */
 export async function takeSamlReturn({ db }: Database, code: string, now: Date): Promise<string | null> {
   if (!CODE.test(code)) return null;
-  const isIt = eq(signInVerifications.identifier, identifierOf(code));
+  const isValid = gt(signInVerifications.expiresAt, now);
   const [taken] = await db
     .delete(signInVerifications)
-    .where(and(isOurs, isIt, gt(signInVerifications.expiresAt, now)))
+    .where(ours(signInVerifications, { identifier: identifierOf(code) }, isValid))
     .returning({ answer: signInVerifications.value });
   return taken?.answer ?? null;
 }

@@ -1,27 +1,24 @@
-import { and, count, eq, inArray, sql } from "drizzle-orm";
+import { count, eq, sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { joined, ours } from "#drizzle/ours.ts";
 import { people, scimGroupMembers, scimGroups, signInAccounts } from "#drizzle/schema/identity.ts";
-import { DEFAULT_ORG, isId } from "#shared/ids.ts";
+import { isId } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
+import { keyedRows } from "../rows.ts";
 import type { PersonRow } from "./people.ts";
 
 export type ScimGroupRow = typeof scimGroups.$inferSelect;
 export type ScimMember = { groupId: string; id: string; email: string };
 
-const isOurs = eq(scimGroups.orgId, DEFAULT_ORG);
-const isGroup = (id: string) => and(isOurs, eq(scimGroups.id, id));
-const isMember = eq(scimGroupMembers.orgId, DEFAULT_ORG);
+const groups = keyedRows(scimGroups, "id");
 
 /** Oldest first, with the number of all that there are; `name` and `externalId` null: any. */
 export async function pageOfScimGroups(
   reader: Reader,
   it: { name: string | null; externalId: string | null; offset: number; limit: number },
 ): Promise<{ rows: ScimGroupRow[]; total: number }> {
-  const isWanted = and(
-    isOurs,
-    it.name === null ? undefined : eq(sql`lower(${scimGroups.name})`, sql`lower(${it.name})`),
-    it.externalId === null ? undefined : eq(scimGroups.externalId, it.externalId),
-  );
+  const isNamed = it.name === null ? undefined : eq(sql`lower(${scimGroups.name})`, sql`lower(${it.name})`);
+  const isWanted = ours(scimGroups, { externalId: it.externalId ?? undefined }, isNamed);
   const [counted] = await reader.select({ total: count() }).from(scimGroups).where(isWanted);
   const rows = await reader
     .select()
@@ -33,20 +30,12 @@ export async function pageOfScimGroups(
   return { rows, total: counted?.total ?? 0 };
 }
 
-export async function findScimGroup(reader: Reader, id: string): Promise<ScimGroupRow | null> {
-  const [row] = await reader.select().from(scimGroups).where(isGroup(id));
-  return row ?? null;
-}
-
-/** @throws an error of the database if the name is taken. */
-export async function writeScimGroup(tx: Transaction, row: ScimGroupRow): Promise<void> {
-  const target = [scimGroups.orgId, scimGroups.id];
-  await tx.insert(scimGroups).values(row).onConflictDoUpdate({ target, set: row });
-}
+/** `writeScimGroup` throws an error of the database if the name is taken. */
+export const { find: findScimGroup, write: writeScimGroup } = groups;
 
 export async function deleteScimGroup(tx: Transaction, id: string): Promise<void> {
-  await tx.delete(scimGroupMembers).where(and(isMember, eq(scimGroupMembers.groupId, id)));
-  await tx.delete(scimGroups).where(isGroup(id));
+  await tx.delete(scimGroupMembers).where(ours(scimGroupMembers, { groupId: id }));
+  await groups.remove(tx, id);
 }
 
 /** The members of groups, in the order of their ids. */
@@ -54,11 +43,8 @@ export const scimMembersOf = (reader: Reader, groupIds: readonly string[]): Prom
   reader
     .select({ groupId: scimGroupMembers.groupId, id: people.id, email: people.email })
     .from(scimGroupMembers)
-    .innerJoin(
-      people,
-      and(eq(people.orgId, scimGroupMembers.orgId), eq(people.id, scimGroupMembers.personId)),
-    )
-    .where(and(isMember, inArray(scimGroupMembers.groupId, [...groupIds])))
+    .innerJoin(people, joined(people.id, scimGroupMembers.personId))
+    .where(ours(scimGroupMembers, { groupId: [...groupIds] }))
     .orderBy(people.id);
 
 /** Replaces the members of a group; ids that no person has are left out. */
@@ -67,12 +53,10 @@ export async function setScimMembers(
   groupId: string,
   ids: ReadonlySet<string>,
 ): Promise<void> {
-  await tx.delete(scimGroupMembers).where(and(isMember, eq(scimGroupMembers.groupId, groupId)));
+  await tx.delete(scimGroupMembers).where(ours(scimGroupMembers, { groupId }));
   if (ids.size === 0) return;
-  const known = await tx
-    .select({ personId: people.id })
-    .from(people)
-    .where(and(eq(people.orgId, DEFAULT_ORG), inArray(people.id, [...ids].filter(isId))));
+  const isKnown = ours(people, { id: [...ids].filter(isId) });
+  const known = await tx.select({ personId: people.id }).from(people).where(isKnown);
   if (known.length > 0) {
     await tx.insert(scimGroupMembers).values(known.map(({ personId }) => ({ groupId, personId })));
   }
@@ -83,11 +67,8 @@ export async function scimGroupsOf(reader: Reader, personId: string): Promise<st
   const rows = await reader
     .select({ name: scimGroups.name })
     .from(scimGroupMembers)
-    .innerJoin(
-      scimGroups,
-      and(eq(scimGroups.orgId, scimGroupMembers.orgId), eq(scimGroups.id, scimGroupMembers.groupId)),
-    )
-    .where(and(isMember, eq(scimGroupMembers.personId, personId)));
+    .innerJoin(scimGroups, joined(scimGroups.id, scimGroupMembers.groupId))
+    .where(ours(scimGroupMembers, { personId }));
   return rows.map(({ name }) => name);
 }
 
@@ -96,20 +77,17 @@ export async function peopleOfGroup(reader: Reader, name: string): Promise<Perso
   const inDirectory = reader
     .select({ id: scimGroupMembers.personId })
     .from(scimGroupMembers)
-    .innerJoin(
-      scimGroups,
-      and(eq(scimGroups.orgId, scimGroupMembers.orgId), eq(scimGroups.id, scimGroupMembers.groupId)),
-    )
-    .where(and(isMember, eq(scimGroups.name, name)));
+    .innerJoin(scimGroups, joined(scimGroups.id, scimGroupMembers.groupId))
+    .where(ours(scimGroups, { name }));
   const bySignIn = reader
     .select({ id: signInAccounts.personId })
     .from(signInAccounts)
-    .where(and(eq(signInAccounts.orgId, DEFAULT_ORG), sql`${name} = any(${signInAccounts.groups})`));
+    .where(ours(signInAccounts, {}, sql`${name} = any(${signInAccounts.groups})`));
   const ids = [...(await inDirectory), ...(await bySignIn)].map(({ id }) => id);
   return ids.length === 0
     ? []
     : await reader
         .select()
         .from(people)
-        .where(and(eq(people.orgId, DEFAULT_ORG), inArray(people.id, ids)));
+        .where(ours(people, { id: ids }));
 }

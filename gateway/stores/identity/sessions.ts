@@ -1,16 +1,14 @@
 import { and, desc, eq, gt, lt, or, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
+import { first, joined, ours } from "#drizzle/ours.ts";
 import { people, personSessions } from "#drizzle/schema/identity.ts";
 import type { Role } from "#shared/admin/people.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
 
 export type SessionRow = typeof personSessions.$inferSelect;
 
 /** How long requests under way may still carry the token before the last one. */
 const OVERLAP_MS = 30_000;
-
-const isOurs = eq(personSessions.orgId, DEFAULT_ORG);
 
 /** The active session of a token (the current or the previous one), with its person, unless disabled. */
 export async function findSession(reader: Reader, token: string, now: Date) {
@@ -19,12 +17,14 @@ export async function findSession(reader: Reader, token: string, now: Date) {
     eq(personSessions.token, token),
     and(eq(personSessions.previousToken, token), gt(personSessions.rotatedAt, overlap)),
   );
-  const [found] = await reader
+  const found = reader
     .select({ session: personSessions, person: people })
     .from(personSessions)
-    .innerJoin(people, and(eq(people.orgId, personSessions.orgId), eq(people.id, personSessions.personId)))
-    .where(and(isOurs, isItsToken, gt(personSessions.expiresAt, now), eq(people.disabled, false)));
-  return found ?? null;
+    .innerJoin(people, joined(people.id, personSessions.personId))
+    .where(
+      ours(personSessions, {}, isItsToken, gt(personSessions.expiresAt, now), eq(people.disabled, false)),
+    );
+  return first(found);
 }
 
 /** The running sessions of a person, newest first. */
@@ -32,15 +32,12 @@ export const listSessions = (reader: Reader, personId: string, now: Date): Promi
   reader
     .select()
     .from(personSessions)
-    .where(and(isOurs, eq(personSessions.personId, personId), gt(personSessions.expiresAt, now)))
+    .where(ours(personSessions, { personId }, gt(personSessions.expiresAt, now)))
     .orderBy(desc(personSessions.id));
 
 /** Extends a session that is in use. */
 export async function prolongSession(db: Database["db"], id: string, expiresAt: Date): Promise<void> {
-  await db
-    .update(personSessions)
-    .set({ expiresAt })
-    .where(and(isOurs, eq(personSessions.id, id)));
+  await db.update(personSessions).set({ expiresAt }).where(ours(personSessions, { id }));
 }
 
 type Rotation = { id: string; from: string; to: string; role: Role; expiresAt: Date; now: Date };
@@ -58,24 +55,22 @@ export async function rotateSession(db: Database["db"], it: Rotation): Promise<b
       updatedAt: it.now,
       expiresAt: it.expiresAt,
     })
-    .where(and(isOurs, eq(personSessions.id, it.id), eq(personSessions.token, it.from)))
-    .returning({ id: personSessions.id });
-  return changed.length > 0;
+    .where(ours(personSessions, { id: it.id, token: it.from }));
+  return changed.count > 0;
 }
 
 /** Ends one session of a person; false if it does not exist. */
-export async function endSession(tx: Transaction, personId: string, id: string): Promise<boolean> {
-  const isIt = and(isOurs, eq(personSessions.id, id), eq(personSessions.personId, personId));
-  return (await tx.delete(personSessions).where(isIt).returning({ id: personSessions.id })).length > 0;
-}
+export const endSession = async (tx: Transaction, personId: string, id: string): Promise<boolean> =>
+  (await tx.delete(personSessions).where(ours(personSessions, { id, personId }))).count > 0;
 
 /** Ends all sessions of a person. */
 export async function endSessions(tx: Transaction, personId: string): Promise<void> {
-  await tx.delete(personSessions).where(and(isOurs, eq(personSessions.personId, personId)));
+  await tx.delete(personSessions).where(ours(personSessions, { personId }));
 }
 
 /** Ends the session of a token, if there is one, and deletes expired sessions. */
 export async function clearSessions(tx: Transaction, token: string | null, now: Date): Promise<void> {
+  const isOver = lt(personSessions.expiresAt, now);
   const isReplaced = token === null ? undefined : eq(personSessions.token, token);
-  await tx.delete(personSessions).where(and(isOurs, or(lt(personSessions.expiresAt, now), isReplaced)));
+  await tx.delete(personSessions).where(ours(personSessions, {}, or(isOver, isReplaced)));
 }

@@ -1,9 +1,10 @@
-import { and, eq, gt, lt } from "drizzle-orm";
+import { gt, lt } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { signInVerifications } from "#drizzle/schema/identity.ts";
 import { storedEmail } from "#shared/admin/people.ts";
 import { SIGN_IN_LINK_MINUTES } from "#shared/admin/sign-in-links.ts";
-import { DEFAULT_ORG, newId } from "#shared/ids.ts";
+import { newId } from "#shared/ids.ts";
 import { newSecret } from "../client-secret.ts";
 
 /** The token of a link for the first administrator, who is not named yet. */
@@ -39,17 +40,11 @@ export async function useSignInLink(
   now: Date,
 ): Promise<{ email: string | null } | undefined> {
   if (!FIRST.test(token) && !NAMED.test(token)) return undefined;
-  const isOurs = eq(signInVerifications.orgId, DEFAULT_ORG);
-  await tx.delete(signInVerifications).where(and(isOurs, lt(signInVerifications.expiresAt, now)));
+  const { expiresAt } = signInVerifications;
+  await tx.delete(signInVerifications).where(ours(signInVerifications, {}, lt(expiresAt, now)));
   const [used] = await tx
     .delete(signInVerifications)
-    .where(
-      and(
-        isOurs,
-        eq(signInVerifications.identifier, identifierOf(token)),
-        gt(signInVerifications.expiresAt, now),
-      ),
-    )
+    .where(ours(signInVerifications, { identifier: identifierOf(token) }, gt(expiresAt, now)))
     .returning({ email: signInVerifications.value });
   return used && { email: used.email === "" ? null : used.email };
 }

@@ -1,29 +1,22 @@
-import { and, asc, eq } from "drizzle-orm";
+import { ours } from "#drizzle/ours.ts";
 import { hookPolicies } from "#drizzle/schema/tools.ts";
 import type { HookPolicyPatch } from "#shared/admin/hook-policies.ts";
 import { camelCased } from "#shared/case.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { HookPolicy } from "../../directory.ts";
 import type { Reader } from "../change.ts";
-import { namedRows } from "../named-rows.ts";
+import { namedRows } from "../rows.ts";
 
 export type HookPolicyRow = typeof hookPolicies.$inferSelect;
 
 export const hookPolicyRows = namedRows(hookPolicies);
 
 /** Those that are switched on, in the order in which they are tried. */
-export const loadHookPolicies = (reader: Reader): Promise<HookPolicy[]> =>
-  reader
-    .select({
-      name: hookPolicies.name,
-      client: hookPolicies.client,
-      tool: hookPolicies.tool,
-      server: hookPolicies.server,
-      reason: hookPolicies.reason,
-    })
-    .from(hookPolicies)
-    .where(and(eq(hookPolicies.orgId, DEFAULT_ORG), eq(hookPolicies.enabled, true)))
-    .orderBy(asc(hookPolicies.name));
+export function loadHookPolicies(reader: Reader): Promise<HookPolicy[]> {
+  const { name, client, tool, server, reason } = hookPolicies;
+  const policies = reader.select({ name, client, tool, server, reason }).from(hookPolicies);
+  return policies.where(ours(hookPolicies, { enabled: true })).orderBy(name);
+}
 
 /** A new policy: absent members of the body get their defaults. */
 export const newHookPolicy = (name: string, body: HookPolicyPatch, now: Date): HookPolicyRow => ({

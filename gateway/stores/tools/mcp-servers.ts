@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { mcpServers } from "#drizzle/schema/tools.ts";
 import { readDecimal } from "#shared/admin/fields.ts";
 import type { McpServerPatch, McpServerPut } from "#shared/admin/mcp-servers.ts";
@@ -6,7 +6,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import type { Secret, ToolServer } from "../../directory.ts";
 import type { Reader } from "../change.ts";
-import { namedRows } from "../named-rows.ts";
+import { namedRows } from "../rows.ts";
 import type { SealContext, Sealer } from "../seal.ts";
 
 export type McpServerRow = typeof mcpServers.$inferSelect;
@@ -81,11 +81,7 @@ export const openToolCredential = (
 
 /** The tool servers that are switched on, in the order of their names. */
 export const selectToolServers = (reader: Reader): Promise<McpServerRow[]> =>
-  reader
-    .select()
-    .from(mcpServers)
-    .where(and(eq(mcpServers.orgId, DEFAULT_ORG), eq(mcpServers.enabled, true)))
-    .orderBy(mcpServers.name);
+  mcpServerRows.all(reader, eq(mcpServers.enabled, true));
 
 /** The same by name, with their credentials; without those whose credential this master key does not open. */
 export const toolServersOf = (
