@@ -46,10 +46,7 @@ const compared = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const isBeginning = ({ kind }: CoverageEvent) => kind === "added" || kind === "unsuspended";
 
-function sightAfter(
-  before: Sight = { present: false, suspended: false },
-  kind: CoverageEvent["kind"],
-): Sight {
+function sightAfter(before: Sight = { present: false, suspended: false }, kind: CoverageEvent["kind"]) {
   switch (kind) {
     case "added":
       return { ...before, present: true };

@@ -61,11 +61,7 @@ export function clientAddress(peer: string, headers: Headers, trusted: TrustedPr
 type Server = { requestIP(request: Request): { address: string } | null };
 
 /** The address of whoever makes a request to `server`, maybe through proxies; null: it is not known. */
-export function callerAddress(
-  server: Server | null,
-  request: Request,
-  trusted: TrustedProxies,
-): string | null {
+export function callerAddress(server: Server | null, request: Request, trusted: TrustedProxies) {
   const peer = server?.requestIP(request)?.address;
   return peer === undefined ? null : clientAddress(peer, request.headers, trusted);
 }

@@ -34,10 +34,7 @@ export function createBodyReader({ bytesMax, totalBytesMax, msMax }: Limits): Bo
 }
 
 /** Ends with `slow` after `msMax`. Whoever leaves early cancels the body. */
-async function* partsOf(
-  body: ReadableStream<Uint8Array> | null,
-  msMax: number,
-): AsyncGenerator<Uint8Array | "slow"> {
+async function* partsOf(body: ReadableStream<Uint8Array> | null, msMax: number) {
   if (body === null) return;
   const reader = body.getReader();
   const late = Promise.withResolvers<"slow">();

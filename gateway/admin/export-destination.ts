@@ -74,11 +74,7 @@ export const adminExportDestination = (deps: AdminDeps) =>
       docs({ summary: "Stop uploading; what was uploaded stays", answers: { 204: null } }),
     );
 
-async function put(
-  deps: AdminDeps,
-  origin: Origin,
-  body: ExportDestinationBody,
-): Promise<ExportDestinationView> {
+async function put(deps: AdminDeps, origin: Origin, body: ExportDestinationBody) {
   const { endpoint, allow_private_network: allowPrivateNetwork = false } = body;
   const fault = await deps.addressGuard.saveFault(endpoint, allowPrivateNetwork);
   if (fault !== null) refuse(`/endpoint: ${fault}.`);

@@ -91,11 +91,7 @@ async function focusOf(deps: AdminDeps, { url }: { url: string }): Promise<Expor
 
 const PAGE = 500;
 
-function recordsOf(
-  deps: AdminDeps,
-  query: Omit<RequestQuery, "scope">,
-  scope: RequestQuery["scope"],
-): Export {
+function recordsOf(deps: AdminDeps, query: Omit<RequestQuery, "scope">, scope: RequestQuery["scope"]) {
   async function* rows() {
     for (let { after } = query; ; ) {
       const page = await listRequests(deps.database.db, { ...query, scope, after, limit: PAGE });

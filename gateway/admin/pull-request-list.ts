@@ -126,11 +126,7 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof PullRequestView)[];
 
 /** The same as CSV, as many as one search reads. Unknown is an empty cell. */
-export async function pullRequestsCsv(
-  deps: AdminDeps,
-  viewer: Viewer,
-  query: ListedPulls,
-): Promise<Response> {
+export async function pullRequestsCsv(deps: AdminDeps, viewer: Viewer, query: ListedPulls) {
   const { found } = await findPulls(deps, viewer, { ...query, limit: READ_MAX });
   const lines = found.map(({ view }) => COLUMNS.map((name) => textCell(String(view[name] ?? ""))));
   return new Response([[...COLUMNS], ...lines].map(csvLine).join(""), {

@@ -93,11 +93,7 @@ const visible = (reader: Reader, id: string, viewer: Viewer) =>
 
 type ReportRequest = { id: string; request: Request };
 
-async function put(
-  deps: AdminDeps,
-  { viewer, origin }: By,
-  { id, request }: ReportRequest,
-): Promise<Response | SavedReportView> {
+async function put(deps: AdminDeps, { viewer, origin }: By, { id, request }: ReportRequest) {
   requireSaved(id);
   const { id: repeated, ...body } = await readJson(deps, request, SavedReportPut);
   if (repeated !== undefined && repeated !== id) refuse("/id: Expected the id in the address, or no id.");
@@ -114,11 +110,7 @@ async function put(
   return isNew ? created(viewOf(row)) : viewOf(row);
 }
 
-async function patch(
-  deps: AdminDeps,
-  { viewer, origin }: By,
-  { id, request }: ReportRequest,
-): Promise<SavedReportView> {
+async function patch(deps: AdminDeps, { viewer, origin }: By, { id, request }: ReportRequest) {
   requireSaved(id);
   const body = await readJson(deps, request, Patch);
   const spec = body.spec && usable(deps, body.spec);
@@ -158,11 +150,7 @@ const ownerOf = ({ role, team, person }: Viewer): Pick<SavedReportRow, "owner" |
 const kept = ({ owner, team, createdAt }: SavedReportRow) => ({ owner, team, createdAt });
 
 /** Managers change what is theirs or their team's. @throws GatewayError of the given type */
-function requireTheirs(
-  viewer: Viewer,
-  row: SavedReportRow,
-  otherwise: "conflict" | "role_not_allowed",
-): void {
+function requireTheirs(viewer: Viewer, row: SavedReportRow, otherwise: "conflict" | "role_not_allowed") {
   const { owner, team } = ownerOf(viewer);
   const isTheirs = (owner !== null && row.owner === owner) || (team !== null && row.team === team);
   if (viewer.role !== "administrator" && !isTheirs) throw new GatewayError(otherwise);

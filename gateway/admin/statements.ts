@@ -38,10 +38,7 @@ export const adminStatements = (deps: AdminDeps) =>
 
 type Asked = Partial<Record<"month" | "by" | "version", string>>;
 
-async function readStatement(
-  deps: AdminDeps,
-  { month = "", by: name, version }: Asked,
-): Promise<MonthStatement> {
+async function readStatement(deps: AdminDeps, { month = "", by: name, version }: Asked) {
   if (!MONTH.test(month)) refuse("month: Expected a month such as 2026-10.");
   const by = STATEMENT_BY.find((known) => known === name) ?? STATEMENT_BY[0];
   await awaitSettled(deps);

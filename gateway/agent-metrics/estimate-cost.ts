@@ -123,10 +123,7 @@ const VENDORS: readonly Kind[] = [
 ];
 
 /** Provider kinds whose prices may apply: the one named, else those of the emitter, else all vendors. */
-function providerKindsOf(
-  named: string | null | undefined,
-  vendors: readonly Kind[] = VENDORS,
-): readonly Kind[] {
+function providerKindsOf(named: string | null | undefined, vendors: readonly Kind[] = VENDORS) {
   if (named) {
     const name = named.toLowerCase();
     // For an unknown provider only an administrator can set prices.

@@ -112,10 +112,7 @@ function nativeAnswer(event: string, policy: HookPolicy | null): object {
 }
 
 /** The answer to generic events: the denied calls. */
-function genericAnswer(
-  events: readonly HookEvent[],
-  policies: readonly (HookPolicy | null)[],
-): { decisions?: object[] } {
+function genericAnswer(events: readonly HookEvent[], policies: readonly (HookPolicy | null)[]) {
   const decisions = events.flatMap((event, index) => {
     const policy = policies[index];
     if (!policy || event.kind !== "call") return [];

@@ -70,10 +70,7 @@ export async function authorizeMetrics(
 type Exporting = Pick<ViewerDeps, "database" | "refusals" | "clock"> & { request: Request; actor: string };
 
 /** Writes to the audit log that a person exported figures as a file. */
-export async function noteExport(
-  { database, refusals, clock, request, actor }: Exporting,
-  subject: string,
-): Promise<void> {
+export async function noteExport({ database, refusals, clock, request, actor }: Exporting, subject: string) {
   const address = refusals.addressOf(request);
   const origin = { actor, address, requestId: requestIdOf(request), at: clock.now() };
   await audited(database, origin, (_, audit) => audit({ action: "data.exported", subject }));

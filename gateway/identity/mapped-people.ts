@@ -10,11 +10,7 @@ import { personView } from "./person-view.ts";
 type Changing = { tx: Transaction; audit: Audit; now: Date };
 
 /** Gives the people of a group, and those who were in it (`before`), what their groups give. */
-export async function applyGroup(
-  it: Changing,
-  name: string,
-  before: readonly PersonRow[] = [],
-): Promise<void> {
+export async function applyGroup(it: Changing, name: string, before: readonly PersonRow[] = []) {
   const people = new Map([...before, ...(await peopleOfGroup(it.tx, name))].map((row) => [row.id, row]));
   for (const person of people.values()) await applyGrants(it, person);
 }

@@ -105,10 +105,7 @@ async function budgetOf(deps: OwnUsageDeps, email: string, keys: readonly KeyWit
  * What the keys may spend together. Null unless every key that may still be used has a monthly budget: otherwise the sum
  * would not be a limit. Keys that the person made share theirs: the largest counts, once.
  */
-function keysLeft(
-  keys: readonly KeyWithSecrets[],
-  leftOf: (budget: Pico, key: KeyWithSecrets) => Left,
-): Left | null {
+function keysLeft(keys: readonly KeyWithSecrets[], leftOf: (budget: Pico, key: KeyWithSecrets) => Left) {
   if (keys.length === 0) return null;
   let shared: Left = { budget: 0n, left: 0n };
   let sum: Left = { budget: 0n, left: 0n };

@@ -68,11 +68,7 @@ type Redeemed = {
 };
 
 /** The person whom a link signs in, created if they are new; null: the link is no longer valid. */
-async function personOf(
-  tx: Transaction,
-  { named, body }: Redeemed,
-  origin: Origin,
-): Promise<PersonRow | null> {
+async function personOf(tx: Transaction, { named, body }: Redeemed, origin: Origin) {
   if (named === null && (await hasAdministrator(tx))) return null;
   const email = storedEmail(named ?? body.email ?? FIRST_EMAIL);
   const audit = auditIn(tx, { ...origin, actor: email });

@@ -170,11 +170,7 @@ const isRefusal = (error: unknown): boolean =>
     error.code === SdkErrorCode.EraNegotiationFailed &&
     error.cause === undefined);
 
-async function connected(
-  ask: ToolServerFetch,
-  server: ToolServer,
-  mode: VersionNegotiationMode = "auto",
-): Promise<Connection> {
+async function connected(ask: ToolServerFetch, server: ToolServer, mode: VersionNegotiationMode = "auto") {
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     fetch: (_, init) => asked(ask, server, init ?? {}),
     redirectPolicy: "same-origin",

@@ -144,11 +144,7 @@ async function sendToServer(deps: RelayDeps, call: RelayCall, { headers, open }:
 type Answered = { answer: Response; headers: Headers };
 
 /** The answer to a tool call, whose outcome is recorded before the client has received all of it. */
-async function recordedAnswer(
-  open: OpenToolCall,
-  { id }: RpcMessage,
-  { answer, headers }: Answered,
-): Promise<Response> {
+async function recordedAnswer(open: OpenToolCall, { id }: RpcMessage, { answer, headers }: Answered) {
   const { status } = answer;
   if (answer.body && answer.ok && isEventStream(answer.headers)) {
     const answered = (response: Record<string, unknown>) => open.settle(outcomeOf(response));

@@ -74,11 +74,7 @@ const IS_CLAIM = sql`(p.link = 'claimed' or (p.link = 'open' and r.is_private is
   and p.author_association in ('NONE', 'FIRST_TIMER', 'FIRST_TIME_CONTRIBUTOR', 'CONTRIBUTOR')))`;
 
 /** Pull requests whose check run is missing or outdated. */
-async function checksDue(
-  { database }: JobDeps,
-  { settings, waiting }: DueIn,
-  now: Date,
-): Promise<CheckDue[]> {
+async function checksDue({ database }: JobDeps, { settings, waiting }: DueIn, now: Date) {
   const rows = await database.db.execute<CheckRow>(sql`
     select p.repository_id, p.number, r.full_name, r.installation_id, p.session_ids, p.evidence, k.known, p.body_at,
       w.wanted, p.session, p.merged_at is not null as is_merged, ${SHARED_BY} as shared_by

@@ -51,11 +51,7 @@ async function expectComments({ database }: JobDeps, now: Date): Promise<void> {
 }
 
 /** Merged pull requests whose comment is missing or may be outdated. */
-async function commentsDue(
-  { database }: JobDeps,
-  { settings, waiting }: DueIn,
-  now: Date,
-): Promise<CommentDue[]> {
+async function commentsDue({ database }: JobDeps, { settings, waiting }: DueIn, now: Date) {
   const seenAt = sql`coalesce(f.seen_at, '-infinity')`;
   type Row = PlaceRow & { link: LinkState; session: string | null; shared_by: number };
   const rows = await database.db.execute<Row>(sql`

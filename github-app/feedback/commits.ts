@@ -23,11 +23,7 @@ export const commits = (deps: JobDeps): Job<FeedbackPlace, CommitsRow> => ({
 });
 
 /** Merged pull requests whose commits are unread, latest merge first. */
-async function commitsDue(
-  { database }: JobDeps,
-  now: Date,
-  waiting: readonly number[],
-): Promise<FeedbackPlace[]> {
+async function commitsDue({ database }: JobDeps, now: Date, waiting: readonly number[]) {
   const rows = await database.db.execute<PlaceRow>(sql`
     select p.repository_id, p.number, r.full_name, r.installation_id
     from pull_requests p ${INSTALLED}

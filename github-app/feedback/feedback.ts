@@ -94,10 +94,7 @@ type Round = FeedbackDeps & { github: Clients; pauses: Pauses; stopping: () => b
  * Does the due work of one kind. Lists are short, so another one without the installations that have to wait follows one
  * that names any.
  */
-async function doJob<Due extends FeedbackPlace, Row extends LeaseState>(
-  round: Round,
-  job: Job<Due, Row>,
-): Promise<void> {
+async function doJob<Due extends FeedbackPlace, Row extends LeaseState>(round: Round, job: Job<Due, Row>) {
   const { database, clock, github, pauses, stopping } = round;
   const isWanted = (now: Settings) => now.pull_request_stamping && job.isWanted(now);
   const hasToWait = (it: number) => pauses.isPaused(job.kind, it) || github.waitMs(it) > 0;

@@ -21,10 +21,7 @@ const APP_ITSELF = 0;
 const WRITE_MS = 1000;
 
 /** The clients of the present identity, created again when it changes; null: the App has no identity on GitHub. */
-export function createClients(
-  identity: () => AppIdentity | null,
-  options: ClientOptions,
-): () => Clients | null {
+export function createClients(identity: () => AppIdentity | null, options: ClientOptions) {
   let key = "";
   let clients: Clients | null = null;
   return () => {

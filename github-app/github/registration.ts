@@ -24,11 +24,7 @@ export async function readRegistration(app: Github, settings: Settings): Promise
 }
 
 /** Logs missing parts of the App's registration, because GitHub would silently send or allow less. */
-export async function reportRegistration(
-  app: Github,
-  settings: () => Promise<Settings>,
-  log: Log,
-): Promise<void> {
+export async function reportRegistration(app: Github, settings: () => Promise<Settings>, log: Log) {
   try {
     const { slug, ...missing } = await readRegistration(app, await settings());
     const lacking = [...missing.missingPermissions, ...missing.missingEvents];

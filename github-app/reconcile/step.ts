@@ -91,11 +91,7 @@ type Page = {
 };
 
 /** GitHub does not count an answer that nothing changed. */
-async function readPage(
-  { github }: StepDeps,
-  repository: RepositoryAccess,
-  pass: Pass,
-): Promise<Page | "unchanged"> {
+async function readPage({ github }: StepDeps, repository: RepositoryAccess, pass: Pass) {
   const isKnown = isFirst(pass) && pass.etag !== null && pass.watermark !== null;
   const answer = await github(repository.installationId)
     .rest.pulls.list({

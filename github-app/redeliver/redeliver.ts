@@ -146,11 +146,7 @@ async function redeliverOne(
 }
 
 /** Failed deliveries that never reached the inbox and that GitHub may resend; oldest first. */
-async function missingDeliveries(
-  database: Database,
-  github: Github,
-  since: number,
-): Promise<FailedDelivery[]> {
+async function missingDeliveries(database: Database, github: Github, since: number) {
   const failed = await listFailedDeliveries(github, since);
   const ids = failed.map(({ deliveryId }) => deliveryId);
   const stored = await deliveriesIn("webhook_inbox", database, ids);

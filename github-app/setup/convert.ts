@@ -34,11 +34,7 @@ export async function convert(apiUrl: string, code: string): Promise<NewRegistra
   return registrationOf(apiUrl, body, body.webhook_secret);
 }
 
-const registrationOf = (
-  apiUrl: string,
-  it: Static<typeof Conversion>,
-  webhookSecret: string,
-): NewRegistration => ({
+const registrationOf = (apiUrl: string, it: Static<typeof Conversion>, webhookSecret: string) => ({
   appId: it.id,
   slug: it.slug,
   ownerLogin: it.owner?.login ?? null,

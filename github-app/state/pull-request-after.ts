@@ -60,10 +60,7 @@ function stateOf({ deliveryId, facts }: Reported<PullRequestFacts>): PullRequest
 export const onlyOne = (ids: readonly string[]): string | null =>
   ids.length === 1 ? (ids[0] ?? null) : null;
 
-function evidenceOf(
-  deliveryId: string | null,
-  { body, merged, editedAfterMerge }: PullRequestFacts,
-): LinkEvidence[] {
+function evidenceOf(deliveryId: string | null, { body, merged, editedAfterMerge }: PullRequestFacts) {
   const entry = (rule: Rule, sessionIds: string[] = [], diagnostics: string[] = []): LinkEvidence => ({
     deliveryId,
     rule,

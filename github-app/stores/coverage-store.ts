@@ -18,10 +18,7 @@ const REPOSITORIES: KeyedTable<typeof repositories> = {
   keyOf: ({ id }) => [id],
 };
 
-export async function writeInstallations(
-  tx: Transaction,
-  facts: readonly InstallationFacts[],
-): Promise<void> {
+export async function writeInstallations(tx: Transaction, facts: readonly InstallationFacts[]) {
   await mergeRows<typeof installations, InstallationFacts>(tx, facts, {
     ...INSTALLATIONS,
     keyOfFact: ({ installation }) => [installation.id],

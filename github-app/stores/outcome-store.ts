@@ -3,7 +3,7 @@ import type { Database, Transaction } from "#drizzle/database.ts";
 import { pullRequests, reviews } from "#drizzle/schema/github.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { PullRequestFacts, ReviewFacts } from "../facts/facts.ts";
-import { type Known, linkAfter } from "../state/link-after.ts";
+import { linkAfter } from "../state/link-after.ts";
 import { type PullRequestState, pullRequestAfter, type Reported } from "../state/pull-request-after.ts";
 import { reviewAfter } from "../state/review-after.ts";
 import { type KeyedTable, lockRows, type Merged, mergeRows, replaceRows } from "./merge-rows.ts";
@@ -21,10 +21,7 @@ const REVIEWS: KeyedTable<typeof reviews> = {
 
 export type PullRequestKey = Pick<PullRequestState, "repositoryId" | "number">;
 
-export const writePullRequests = (
-  tx: Transaction,
-  facts: readonly Reported<PullRequestFacts>[],
-): Promise<void> =>
+export const writePullRequests = (tx: Transaction, facts: readonly Reported<PullRequestFacts>[]) =>
   mergeRows<typeof pullRequests, Reported<PullRequestFacts>>(tx, facts, {
     ...PULL_REQUESTS,
     keyOfFact: ({ facts: it }) => [it.repositoryId, it.number],
@@ -50,10 +47,7 @@ export async function linkAgain(tx: Transaction, { repositoryId, number }: PullR
 }
 
 /** The rows with their links, which depend on whether a call of the session is known, and whose. */
-async function linked(
-  tx: Transaction,
-  rows: readonly Merged<PullRequestState>[],
-): Promise<PullRequestState[]> {
+async function linked(tx: Transaction, rows: readonly Merged<PullRequestState>[]) {
   const asked = rows.filter(({ before, after }) => {
     const isJoined = before?.link === "joined" && before.session === after.session;
     return after.state === "merged" && !isJoined && after.session !== null;
@@ -72,10 +66,7 @@ const keyOf = ({ repositoryId, number }: PullRequestKey): string => `${repositor
 const OWNER_LOGIN = sql`regexp_replace(lower(r.owner), '^(\\d+\\+)?([^@]*)@users\\.noreply\\.github\\.com$', '\\2')`;
 
 /** Known facts about the sessions of these pull requests, by `keyOf`. */
-async function readKnown(
-  tx: Transaction,
-  pullRequests: readonly PullRequestState[],
-): Promise<Map<string, Known>> {
+async function readKnown(tx: Transaction, pullRequests: readonly PullRequestState[]) {
   if (pullRequests.length === 0) return new Map();
   const asked = pullRequests.map((it) => ({
     ...{ repository_id: it.repositoryId, number: it.number, session: it.session, login: it.authorLogin },

@@ -18,10 +18,7 @@ export const isStamping = ({ sql }: Pick<Database, "sql">) => sql`
  * While `pull_request_stamping` is off, keeps of a merged pull request that names one session what joining needs, and
  * nothing else. A merge that could be a claim is left out: what decides about it is not kept.
  */
-export async function keepWaitingMerges(
-  database: Database,
-  facts: readonly PullRequestFacts[],
-): Promise<void> {
+export async function keepWaitingMerges(database: Database, facts: readonly PullRequestFacts[]) {
   const { sql } = database;
   const merges = facts.flatMap((it) =>
     it.merged === null

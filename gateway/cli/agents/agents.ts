@@ -1,5 +1,5 @@
 import { keysOf } from "#shared/keys-of.ts";
-import type { Additions, Agent, Run } from "./agent.ts";
+import type { Agent, Run } from "./agent.ts";
 import { CLAUDE } from "./claude.ts";
 import { CODEX } from "./codex.ts";
 import { COPILOT } from "./copilot.ts";
@@ -76,10 +76,7 @@ const baseName = (path: string): string =>
  * What a run adds to any command: the variables of every agent, because a shell or a script may start one. For a known agent,
  * only its own, plus its arguments and its file.
  */
-export async function additionsFor(
-  agent: Started | null,
-  run: Run,
-): Promise<Additions & { notes: string[] }> {
+export async function additionsFor(agent: Started | null, run: Run) {
   // In a shell, an agent that cannot keep its subscription is not led to the organisation's key instead.
   const led = (it: Started): Run => (run.subscription && !it.subscription ? { ...run, gateway: null } : run);
   const agents = agent ? [agent] : AGENT_NAMES.map((name) => AGENTS[name]).filter(({ alone }) => !alone);

@@ -91,10 +91,7 @@ function keyFinding(name: AgentName, { keyCommand }: AgentSettings): Finding | n
   );
 }
 
-function sessionFinding(
-  name: AgentName,
-  { fixedSession, source, sessionSource = source }: AgentSettings,
-): Finding | null {
+function sessionFinding(name: AgentName, { fixedSession, source, sessionSource = source }: AgentSettings) {
   // In a shell that `tallygate run` started, the session is the run's.
   if (!fixedSession || fixedSession === HOMES.env(SESSION_VARIABLE)) return null;
   return failed(

@@ -64,6 +64,15 @@ const named = (path: string, form: TSchema, secrets: readonly string[] = []) =>
 const byItsName = (path: string, body: NamedBody, secrets: readonly string[] = []) =>
   named(path, putOf(body), secrets);
 
+const listed = (path: string, form: TSchema, nameOf: ResourceKind["nameOf"]) =>
+  ({
+    path,
+    shape: "listed",
+    form,
+    create: "post",
+    secrets: [],
+    ...byId(nameOf),
+  }) as const satisfies ResourceKind;
 const single = (path: string, form: TSchema, secrets: readonly string[] = []) =>
   ({
     ...{ path, shape: "single", form, create: "put", secrets },
@@ -83,11 +92,8 @@ export const RESOURCE_KINDS = {
     refersTo: (it) => it["parent"],
   },
   people: {
-    path: "/people",
-    shape: "named",
-    form: PersonPatch,
+    ...named("/people", PersonPatch),
     create: "post",
-    secrets: [],
     identifiedBy: "email",
     spelled: storedEmail,
     filled: withPeriod,
@@ -101,11 +107,8 @@ export const RESOURCE_KINDS = {
     addressOf: (it) => String(it["group"]),
   },
   keys: {
-    path: "/keys",
-    shape: "named",
-    form: KeyPatch,
+    ...named("/keys", KeyPatch),
     create: "post",
-    secrets: [],
     filled: (body) => ({
       ...body,
       ...(typeof body["owner"] === "string" && { owner: storedOwner(body["owner"]) }),
@@ -119,44 +122,20 @@ export const RESOURCE_KINDS = {
     nameOf: ({ kind, name }) => (kind === "budget" ? String(name) : `${kind} ${name}`),
   },
   alerts: byItsName("/alerts", AlertBody),
-  prices: {
-    path: "/prices",
-    shape: "listed",
-    form: PriceBody,
-    create: "post",
-    secrets: [],
-    ...byId(priceName),
-  },
-  discounts: {
-    path: "/discounts",
-    shape: "listed",
-    form: DiscountBody,
-    create: "post",
-    secrets: [],
-    ...byId(discountName),
-  },
-  seats: { path: "/seats", shape: "listed", form: SeatBody, create: "post", secrets: [], ...byId(seatName) },
-  commitments: {
-    path: "/commitments",
-    shape: "listed",
-    form: CommitmentBody,
-    create: "post",
-    secrets: [],
-    ...byId(({ name, effective_from: from }) => `${name} from ${startOf(from)}`),
-  },
+  prices: listed("/prices", PriceBody, priceName),
+  discounts: listed("/discounts", DiscountBody, discountName),
+  seats: listed("/seats", SeatBody, seatName),
+  commitments: listed(
+    "/commitments",
+    CommitmentBody,
+    ({ name, effective_from: from }) => `${name} from ${startOf(from)}`,
+  ),
   "vendor-accounts": byItsName("/vendor-accounts", VendorAccountBody, ["credential"]),
   "export-destination": {
     ...single("/export/destination", Type.Omit(ExportDestinationBody, ["from"]), ["secret_access_key"]),
     change: "put",
   },
-  reports: {
-    path: "/reports",
-    shape: "named",
-    form: SavedReportPut,
-    create: "put",
-    secrets: [],
-    ...byId((it) => String(it["id"])),
-  },
+  reports: { ...named("/reports", SavedReportPut), ...byId((it) => String(it["id"])) },
   settings: single("/settings", Type.Partial(Settings)),
 } as const satisfies Record<string, ResourceKind>;
 

@@ -74,16 +74,11 @@ export function loginFor(given: string | undefined): Login | null {
 export function clientGateway(
   given: string | undefined,
 ): { url: string; key: Secret; isGiven: boolean } | null {
-  const named = readClientKey();
-  if (named !== null) return { url: gatewayUrl(given), key: named, isGiven: true };
+  const { TALLYGATE_KEY } = readEnv(Reach);
+  if (TALLYGATE_KEY !== undefined)
+    return { url: gatewayUrl(given), key: new Secret(TALLYGATE_KEY), isGiven: true };
   const login = loginFor(given);
   return login && { url: login.url, key: new Secret(login.key), isGiven: false };
-}
-
-/** The client key in `TALLYGATE_KEY`, or null. */
-function readClientKey(): Secret | null {
-  const { TALLYGATE_KEY } = readEnv(Reach);
-  return TALLYGATE_KEY === undefined ? null : new Secret(TALLYGATE_KEY);
 }
 
 /** The admin key: `ADMIN_KEY`, else the one in `DATA_DIR`, else null. */

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { AlertTest, AlertView } from "#shared/admin/alerts.ts";
 import { adminApi, expectShape, listAll } from "../client/api.ts";
 import { tableText } from "../print/table.ts";
-import { print, printJson, URL_OPTION } from "./common.ts";
+import { print, printAs, URL_OPTION } from "./common.ts";
 import { addChanges } from "./resources.ts";
 
 type Options = { url?: string; json?: true };
@@ -14,9 +14,7 @@ export function addAlerts(program: Command): void {
     .option("--json", "print JSON")
     .option(...URL_OPTION)
     .action(async ({ url, json }: Options) => {
-      const all = await listAll(adminApi(url), "/admin/v1/alerts", AlertView);
-      if (json) printJson(all);
-      else print(listText(all));
+      printAs(json, await listAll(adminApi(url), "/admin/v1/alerts", AlertView), listText);
     });
   alerts
     .command("test")

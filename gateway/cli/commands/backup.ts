@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { writeBackup } from "#drizzle/transfer/backup.ts";
 import { moveDatabase } from "#drizzle/transfer/move.ts";
 import { partName } from "#drizzle/transfer/parts.ts";
@@ -11,17 +11,15 @@ import { isPostgresUrl } from "#shared/postgres-url.ts";
 import { adminApi } from "../client/api.ts";
 import { START_COMMAND } from "../own-program.ts";
 import { progressDisplay } from "../print/progress.ts";
-import { directoryOf, print } from "./common.ts";
+import { directoryOf, parser, print } from "./common.ts";
 import { ownDatabase, withDatabase } from "./database-here.ts";
 
 const HERE = `DATABASE_URL, or the database of the installation in DATA_DIR`;
 
-function parsePostgresUrl(text: string): string {
-  if (isPostgresUrl(text)) return text;
-  throw new InvalidArgumentError(
-    "An address such as postgres://user:password@host:5432/database is expected.",
-  );
-}
+const EXAMPLE = "postgres://user:password@host:5432/database";
+const parsePostgresUrl = parser(`An address such as ${EXAMPLE} is expected.`, (text) =>
+  isPostgresUrl(text) ? text : null,
+);
 
 export const addBackup = (program: Command) =>
   program

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { VendorBillRead } from "#shared/admin/vendor-bills.ts";
 import { counted } from "#shared/plural.ts";
 import { adminApi, expectShape } from "../client/api.ts";
-import { print, printJson, readNamed, URL_OPTION } from "./common.ts";
+import { printAs, readNamed, URL_OPTION } from "./common.ts";
 import { addAsk } from "./resources.ts";
 
 type Import = Partial<Record<"account" | "format" | "mapping" | "currency" | "rate" | "url", string>> & {
@@ -54,12 +54,10 @@ async function importBill(file: string, { url, json, ...given }: Import): Promis
 }
 
 function printRead(answer: unknown, json: true | undefined): void {
-  const read = expectShape(VendorBillRead, answer, "The bill");
-  const billed = Object.entries(read.billed).map(([currency, amount]) => `${amount} ${currency}`);
-  if (json) printJson(read);
-  else {
+  printAs(json, expectShape(VendorBillRead, answer, "The bill"), (read) => {
+    const billed = Object.entries(read.billed).map(([currency, amount]) => `${amount} ${currency}`);
     const rest = read.left_out ? ` ${counted(read.left_out, "row")} of other services left out.` : "";
     const span = `${counted(read.lines, "line")} of ${counted(read.days, "day")}, ${read.from} to ${read.to}`;
-    print(`${span}: ${billed.join(", ")}.${rest}`);
-  }
+    return `${span}: ${billed.join(", ")}.${rest}`;
+  });
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { BudgetView } from "#shared/admin/budgets.ts";
 import { adminApi, listAll } from "../client/api.ts";
 import { tableText } from "../print/table.ts";
-import { print, printJson, URL_OPTION } from "./common.ts";
+import { printAs, URL_OPTION } from "./common.ts";
 import { addChanges } from "./resources.ts";
 
 type Options = { url?: string; json?: true; atRisk?: true };
@@ -16,9 +16,7 @@ export function addBudgets(program: Command): void {
     .option(...URL_OPTION)
     .action(async ({ url, json, atRisk }: Options) => {
       const path = `/admin/v1/budgets${atRisk ? "?at_risk=true" : ""}`;
-      const all = await listAll(adminApi(url), path, BudgetView);
-      if (json) printJson(all);
-      else print(listText(all));
+      printAs(json, await listAll(adminApi(url), path, BudgetView), listText);
     });
   addChanges(
     budgets,

@@ -9,6 +9,9 @@ import { printableJson, printableText } from "../print/printable.ts";
 export const print = (text: string): void => void process.stdout.write(`${printableText(text)}\n`);
 
 export const printJson = (value: unknown): void => print(printableJson(value));
+/** Writes a result as `--json` asks for it, or as text for people. */
+export const printAs = <T>(json: boolean | undefined, value: T, text: (value: T) => string): void =>
+  json ? printJson(value) : print(text(value));
 
 /** Writes data as it is into a file or a pipe, and like any other text to a terminal. */
 export const printData = (text: string): void =>
@@ -33,11 +36,17 @@ export const directoryOf = (command: Command): string => {
   return resolve(directory ?? ".");
 };
 
-/** Argument parser for a URL. */
-export function parseUrl(text: string): string {
-  if (isHttpUrl(text)) return text;
-  throw new InvalidArgumentError("An http or https URL is expected.");
-}
+/** An argument parser that refuses, with `fault`, a text of which `read` makes nothing. */
+export const parser =
+  <T>(fault: string, read: (text: string) => T | null) =>
+  (text: string): T => {
+    const value = read(text);
+    if (value === null) throw new InvalidArgumentError(fault);
+    return value;
+  };
+
+const urlIn = (text: string): string | null => (isHttpUrl(text) ? text : null);
+export const parseUrl = parser("An http or https URL is expected.", urlIn);
 
 /** The option that selects a gateway other than the one in the settings. */
 export const URL_OPTION = [
@@ -46,11 +55,9 @@ export const URL_OPTION = [
   parseUrl,
 ] as const;
 
-/** Argument parser for a date or an RFC 3339 time. */
-export function parseInstant(text: string): string {
-  if (readInstant(text) !== null) return text;
-  throw new InvalidArgumentError("Expected a date such as 2026-01-31, or an RFC 3339 time.");
-}
+export const parseInstant = parser("Expected a date such as 2026-01-31, or an RFC 3339 time.", (text) =>
+  readInstant(text) === null ? null : text,
+);
 
 const READ_FAULTS: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
@@ -65,11 +72,10 @@ export const readNamed = (file: string): Promise<string> =>
     throw new Error(`${file} cannot be read: ${why}.`, { cause: error });
   });
 
-/** Argument parser for an integer of 1 or more. */
-export function parseCount(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Expected a whole number.");
-}
+/** An integer of 1 or more. */
+export const parseCount = parser("Expected a whole number.", (text) =>
+  /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null,
+);
 
 export type Filter = { name: string; value: string };
 

@@ -1,10 +1,10 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { Email } from "#shared/admin/people.ts";
 import { SetupLink } from "#shared/admin/setup-link.ts";
 import { SignInLink } from "#shared/admin/sign-in-links.ts";
 import { fits } from "#shared/schema.ts";
 import { adminApi, expectShape } from "../client/api.ts";
-import { parseUrl, print, URL_OPTION } from "./common.ts";
+import { parser, parseUrl, print, URL_OPTION } from "./common.ts";
 
 export const addSetupLink = (program: Command) =>
   program
@@ -28,10 +28,9 @@ export const addSignInLink = (program: Command) =>
     .option(...URL_OPTION)
     .action(signInLink);
 
-export function parseEmail(text: string): string {
-  if (fits(Email, text)) return text;
-  throw new InvalidArgumentError("An e-mail address is expected.");
-}
+export const parseEmail = parser("An e-mail address is expected.", (text) =>
+  fits(Email, text) ? text : null,
+);
 
 async function signInLink(email: string | undefined, options: { url?: string }): Promise<void> {
   const api = adminApi(options.url);

@@ -4,7 +4,7 @@ import { counted } from "#shared/plural.ts";
 import { adminApi, expectShape } from "../client/api.ts";
 import { countText } from "../print/progress.ts";
 import { tableText } from "../print/table.ts";
-import { print, printJson, URL_OPTION } from "./common.ts";
+import { print, printAs, URL_OPTION } from "./common.ts";
 
 const PATH = "/admin/v1/periods";
 
@@ -33,17 +33,15 @@ export function addPeriods(program: Command): Command {
     .option(...URL_OPTION)
     .action(async ({ url, json }: { url?: string; json?: boolean }) => {
       const { data } = expectShape(PeriodList, await adminApi(url).call("GET", PATH), "The months");
-      if (json) printJson({ data });
-      else
-        print(
-          data.length === 0
-            ? "No month was closed yet."
-            : tableText(HEADS, data.map(rowOf), (column) => column > 1 && column < 6),
-        );
+      printAs(json, { data }, listText);
     });
   return periods;
 }
 
+const listText = ({ data }: { data: readonly PeriodView[] }): string =>
+  data.length === 0
+    ? "No month was closed yet."
+    : tableText(HEADS, data.map(rowOf), (column) => column > 1 && column < 6);
 const HEADS = ["Month", "State", "Records", "USD at closing", "Late records", "Late USD", "By"];
 const rowOf = (it: PeriodView): string[] => [
   ...[it.month, it.state, countText(it.records), it.cost_usd],

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { pageOf } from "#shared/admin/fields.ts";
 import { PullRequestPage, PullRequestView } from "#shared/admin/pull-requests.ts";
 import { isOver, parseDecimal } from "#shared/decimal.ts";
@@ -9,7 +9,7 @@ import { showComment } from "../stamping/cost-comment.ts";
 import { gitIn } from "../stamping/git.ts";
 import { type GithubVia, openGithub } from "../stamping/github.ts";
 import { locatePullRequest, type RepositoryName } from "../stamping/pull-request.ts";
-import { directoryOf, parseCount, print, printJson, printNote, URL_OPTION } from "./common.ts";
+import { directoryOf, parseCount, parser, print, printJson, printNote, URL_OPTION } from "./common.ts";
 import { parseRepository, VIA_OPTION } from "./pr.ts";
 
 type PullRequestName = RepositoryName & { number: number };
@@ -53,10 +53,9 @@ ADMIN_KEY is the admin key, or an admin token with the scope pull_requests. A pu
 
   tallygate pr cost --repo octo-org/shop --number 12 --max-usd 5`;
 
-function parseUsd(text: string): string {
-  if (/^\d{1,9}(\.\d{1,12})?$/.test(text)) return text;
-  throw new InvalidArgumentError("Expected an amount, such as 2.50.");
-}
+const parseUsd = parser("Expected an amount, such as 2.50.", (text) =>
+  /^\d{1,9}(\.\d{1,12})?$/.test(text) ? text : null,
+);
 
 /** Exit status 1 if it is above the budget, or the comment could not be written. */
 async function cost(directory: string, options: Options): Promise<number> {
@@ -109,11 +108,7 @@ type Wait = { ms: number; until: "known" | "merged" };
 const PAUSE_MS = 2_000;
 
 /** What the gateway knows of a pull request, at the latest when the wait ends; null: nothing. @throws ApiError */
-async function awaitPullRequest(
-  api: Api,
-  name: PullRequestName,
-  { ms, until }: Wait,
-): Promise<PullRequestPage | null> {
+async function awaitPullRequest(api: Api, name: PullRequestName, { ms, until }: Wait) {
   const end = performance.now() + ms;
   for (;;) {
     const page = await readPullRequest(api, name);
@@ -124,10 +119,7 @@ async function awaitPullRequest(
   }
 }
 
-async function readPullRequest(
-  api: Api,
-  { owner, repository, number }: PullRequestName,
-): Promise<PullRequestPage | null> {
+async function readPullRequest(api: Api, { owner, repository, number }: PullRequestName) {
   const query = new URLSearchParams({ repository: `${owner}/${repository}`, number: String(number) });
   const answer = await api.call("GET", `/admin/v1/pull-requests?${query}`);
   const [found] = expectShape(pageOf(PullRequestView), answer, "The pull requests").data;

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { SessionId } from "#shared/labels.ts";
 import { agentsGateway } from "../agents/agents-gateway.ts";
 import { gitIn } from "../stamping/git.ts";
@@ -7,7 +7,7 @@ import { linkInstead } from "../stamping/link.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
 import { stampPullRequest } from "../stamping/stamp.ts";
 import type { Stamped } from "../stamping/stamp-target.ts";
-import { directoryOf, parseCount, print, printJson, printNote } from "./common.ts";
+import { directoryOf, parseCount, parser, print, printJson, printNote } from "./common.ts";
 import { parseSession } from "./session.ts";
 
 type Options = {
@@ -43,19 +43,15 @@ const HELP = `
 GITHUB_TOKEN (or GH_TOKEN) needs "Pull requests: write"; GHE_HOST names a GitHub Enterprise Server. The line reads
 \`Gateway-Session: <id>\`. If another id is already there, nothing changes and the exit status is 1.`;
 
-export function parseRepository(text: string): RepositoryName {
+export const parseRepository = parser("Expected owner/name.", (text): RepositoryName | null => {
   const [, owner, repository] = /^([A-Za-z0-9-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? [];
-  if (owner && repository) return { owner, repository };
-  throw new InvalidArgumentError("Expected owner/name.");
-}
+  return owner && repository ? { owner, repository } : null;
+});
 
 export const VIA_OPTION = [
   "--via <way>",
   "rest (GITHUB_TOKEN) or gh (the GitHub CLI); rest where a token is set",
-  (text: string): GithubVia => {
-    if (isGithubVia(text)) return text;
-    throw new InvalidArgumentError("gh or rest is expected.");
-  },
+  parser("gh or rest is expected.", (text) => (isGithubVia(text) ? text : null)),
 ] as const;
 
 /** Prints the result. Exit status 1 if somebody has to act, else 0. */

@@ -6,7 +6,7 @@ import {
 } from "#shared/admin/reconciliation.ts";
 import { counted } from "#shared/plural.ts";
 import { adminApi, expectShape } from "../client/api.ts";
-import { print, printJson, URL_OPTION } from "./common.ts";
+import { printAs, URL_OPTION } from "./common.ts";
 
 type Options = Partial<Record<"from" | "to" | "vendor" | "account" | "url", string>> & { json?: true };
 
@@ -24,10 +24,11 @@ export const addReconcile = (program: Command) =>
 
 async function reconcile({ url, json, ...given }: Options): Promise<void> {
   const answer = await adminApi(url).call("GET", `/admin/v1/reconciliation?${new URLSearchParams(given)}`);
-  const result = expectShape(Reconciliation, answer, "The reconciliation");
-  if (json) printJson(result);
-  else if (result.accounts.length === 0) print("There is no vendor account. See `tallygate bills --help`.");
-  else print(result.accounts.map(accountText).join("\n\n"));
+  printAs(json, expectShape(Reconciliation, answer, "The reconciliation"), ({ accounts }) =>
+    accounts.length === 0
+      ? "There is no vendor account. See `tallygate bills --help`."
+      : accounts.map(accountText).join("\n\n"),
+  );
 }
 
 /** A waterfall from metered to billed. */

@@ -6,7 +6,7 @@ import { fits } from "#shared/schema.ts";
 import { type Api, ApiError, adminApi, expectShape } from "../client/api.ts";
 import { countText, type ProgressState, progressDisplay } from "../print/progress.ts";
 import { tableText } from "../print/table.ts";
-import { parseInstant, print, printJson, printNote, URL_OPTION } from "./common.ts";
+import { parseInstant, printAs, printNote, URL_OPTION } from "./common.ts";
 
 type Options = {
   from?: string;
@@ -85,13 +85,11 @@ async function run(kind: Kind, options: Options): Promise<void> {
     return printResult(await followed(jobs, job === true ? await newest(jobs) : job), json);
   const answer = await api.call("POST", jobs.path, { from, to, provider, model, dry_run: dryRun });
   if (fits(RepriceView, answer)) return printResult(answer, json);
-  const { id, state } = expectShape(viewOf(kind), answer, "The job");
-  if (!json && state === "running")
-    printNote(`job ${id}; follow it again with --job ${id}, cancel it with --cancel ${id}`);
-  printResult(
-    state === "running" ? await followed(jobs, id) : expectShape(viewOf(kind), answer, "The job"),
-    json,
-  );
+  const begun = expectShape(viewOf(kind), answer, "The job");
+  if (begun.state !== "running") return printResult(begun, json);
+  const { id } = begun;
+  if (!json) printNote(`job ${id}; follow it again with --job ${id}, cancel it with --cancel ${id}`);
+  printResult(await followed(jobs, id), json);
 }
 
 const at = ({ path }: Jobs, id: string): string => `${path}/${encodeURIComponent(id)}`;
@@ -131,10 +129,7 @@ const countsOf = (it: Job | RepriceView) =>
     ? { of: it.records, priced: it.restated_records }
     : { of: it.unpriced_records, priced: it.repriced_records };
 
-function printResult(result: RepriceView | Job, json: boolean): void {
-  if (json) printJson(result);
-  else print(resultText(result));
-}
+const printResult = (result: RepriceView | Job, json: boolean): void => printAs(json, result, resultText);
 
 function resultText(result: RepriceView | Job): string {
   const { dry_run: isDry, closed_months: closed } = result;

@@ -7,7 +7,7 @@ import { RESOURCE_KINDS, type ResourceKind, type ResourceKindName } from "../app
 import { adminApi, listAll } from "../client/api.ts";
 import { answerText } from "../print/answer-text.ts";
 import { applyText } from "./apply.ts";
-import { print, printData, printJson, readNamed, URL_OPTION } from "./common.ts";
+import { print, printAs, printData, readNamed, URL_OPTION } from "./common.ts";
 
 /** One address of the admin API as a command. */
 type Ask = {
@@ -203,8 +203,7 @@ export function addAsk(group: Command, word: string, { about, path, method, take
         word === "list"
           ? { data: await listAll(api, at, Type.Unknown()) }
           : await api.call(method ?? "GET", at, method && members);
-      if (all.json) printJson(answer);
-      else print(answerText(answer));
+      printAs(all.json, answer, answerText);
     });
 }
 

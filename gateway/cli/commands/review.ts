@@ -1,10 +1,10 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { SessionId } from "#shared/labels.ts";
 import { gitIn } from "../stamping/git.ts";
 import { type GithubVia, openGithub } from "../stamping/github.ts";
 import type { RepositoryName } from "../stamping/pull-request.ts";
 import { stampReview } from "../stamping/review.ts";
-import { directoryOf, parseCount } from "./common.ts";
+import { directoryOf, parseCount, parser } from "./common.ts";
 import { parseRepository, printStamped, VIA_OPTION } from "./pr.ts";
 import { parseSession } from "./session.ts";
 
@@ -45,7 +45,6 @@ export const addReview = (program: Command) => {
 };
 
 /** GitHub's ids have ten digits today and keep growing. */
-function reviewId(text: string): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("A review's id is the whole number at the end of its address.");
-}
+const reviewId = parser("A review's id is the whole number at the end of its address.", (text) =>
+  /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null,
+);

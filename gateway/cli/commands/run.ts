@@ -175,11 +175,7 @@ async function withAdded(
   }
 }
 
-async function runToEnd(
-  directory: string,
-  words: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<number> {
+async function runToEnd(directory: string, words: readonly string[], env: Readonly<Record<string, string>>) {
   const all = inheritedEnv({ ...OURS, ...env });
   const [program = ""] = words;
   const path = Bun.which(program, { PATH: all["PATH"] ?? "", cwd: directory });

@@ -1,10 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { parseSessionId, type SessionId } from "#shared/labels.ts";
 import { agentsGateway } from "../agents/agents-gateway.ts";
 import { newSession, pinSession, unpinSession } from "../stamping/branch-session.ts";
 import { currentBranch, type Git, gitIn, isDefaultBranch } from "../stamping/git.ts";
 import { linkSession } from "../stamping/link.ts";
-import { directoryOf, print, printNote } from "./common.ts";
+import { directoryOf, parser, print, printNote } from "./common.ts";
 
 type Options = { new?: true; id?: SessionId; clear?: true; link?: SessionId };
 
@@ -46,10 +46,7 @@ async function session(directory: string, options: Options): Promise<void> {
 }
 
 /** Declares it at the gateway; the task's session goes to standard output. */
-async function link(
-  place: { directory: string; git: Git; branch: string },
-  session: SessionId,
-): Promise<void> {
+async function link(place: { directory: string; git: Git; branch: string }, session: SessionId) {
   const gateway = await agentsGateway(place);
   if (gateway === null)
     throw new Error(
@@ -61,9 +58,4 @@ async function link(
   print(task);
 }
 
-/** Argument parser for a session id. */
-export function parseSession(text: string): SessionId {
-  const id = parseSessionId(text);
-  if (id) return id;
-  throw new InvalidArgumentError("A session id has 1 to 64 letters, digits, . _ : or -");
-}
+export const parseSession = parser("A session id has 1 to 64 letters, digits, . _ : or -", parseSessionId);

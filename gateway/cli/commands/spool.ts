@@ -10,7 +10,7 @@ import { type DamageReport, lostText } from "../../recorder/recovery/damage-repo
 import { inspectSpool, type SpoolFile } from "../../recorder/recovery/inspect.ts";
 import { recoverFile, recoverInPlace } from "../../recorder/recovery/recover-by-hand.ts";
 import { tableText } from "../print/table.ts";
-import { directoryOf, print, printJson } from "./common.ts";
+import { directoryOf, print, printAs } from "./common.ts";
 
 export function addSpool(program: Command): void {
   const spool = program
@@ -56,8 +56,7 @@ function spoolDirectory({ spool }: Options, command: Command): string {
 function inspect(options: Options, command: Command): void {
   const files = inspectSpool(spoolDirectory(options, command));
   if (files.some(({ state }) => state === "damaged")) process.exitCode = 1;
-  if (options.json) printJson(files);
-  else print(tableOf(files));
+  printAs(options.json, files, tableOf);
 }
 
 const tableOf = (files: readonly SpoolFile[]): string =>

@@ -9,7 +9,7 @@ import { clientGateway, gatewayUrl } from "../client/settings.ts";
 import { cellText } from "../print/figure-text.ts";
 import { printable, shortened } from "../print/printable.ts";
 import { tableText } from "../print/table.ts";
-import { print, printJson, URL_OPTION } from "./common.ts";
+import { printAs, URL_OPTION } from "./common.ts";
 
 type Options = { url?: string; json?: true };
 
@@ -26,9 +26,7 @@ export const addOwnUsage = (program: Command) =>
     .action((options: Options) => usage(options));
 
 async function usage({ url, json }: Options): Promise<void> {
-  const found = await read(ownApi(url));
-  if (json) printJson(found);
-  else print(usageText(found));
+  printAs(json, await read(ownApi(url)), usageText);
 }
 
 /** Asks the gateway with a person's own key. A refusal says what to do. @throws Error without a key. */

@@ -82,10 +82,7 @@ function costText(page: Static<typeof Known>): string {
   return `${calls}, ${page.session_cost_is_lower_bound ? "at least " : ""}USD ${page.session_cost_usd}`;
 }
 
-async function knownFinding(
-  { url, admin }: PullRequestUnderTest,
-  { repositoryId, number }: PullRequest,
-): Promise<Finding> {
+async function knownFinding({ url, admin }: PullRequestUnderTest, { repositoryId, number }: PullRequest) {
   if (admin === null)
     return skipped("The gateway's record of it was not checked.", "This check needs the admin key.");
   try {

@@ -57,11 +57,7 @@ function nameColumns({ spec, rows }: Result, width: number): Column[] {
 }
 
 /** The first measures for which there is room, and at least one. */
-function fitting(
-  result: Result,
-  measures: readonly MeasureName[],
-  room: number,
-): { shown: Column[]; left: readonly MeasureName[] } {
+function fitting(result: Result, measures: readonly MeasureName[], room: number) {
   const shown: Column[] = [];
   for (const [at, name] of measures.entries()) {
     const columns = measureColumns(result, name);

@@ -4,7 +4,6 @@ import { type Git, gitIn, isDefaultBranch } from "./git.ts";
 import { githubHost, openGithub } from "./github.ts";
 import type { StampHookCall } from "./hook-input.ts";
 import { linkInstead, linkSession } from "./link.ts";
-import type { PullRequestChoice } from "./pull-request.ts";
 import { remotesOn } from "./remote.ts";
 import { stampPullRequest } from "./stamp.ts";
 import type { Stamped } from "./stamp-target.ts";
@@ -86,11 +85,7 @@ async function workingBranches(git: Git, names: readonly string[]): Promise<stri
  * The pull requests to stamp: those whose addresses the tool showed, if it created them; those of pushed branches; and the
  * checked-out branch's after a tool that says that it changes pull requests.
  */
-async function choicesFor(
-  git: Git,
-  call: StampHookCall,
-  pushed: readonly string[],
-): Promise<PullRequestChoice[]> {
+async function choicesFor(git: Git, call: StampHookCall, pushed: readonly string[]) {
   const host = githubHost();
   const createdSince = Date.now() - (call.ranMs ?? CREATED_MS) - CLOCKS_APART_MS;
   const shown = call.shown.filter((it) => it.host === host);

@@ -14,11 +14,7 @@ type Comment = typeof Comment.static;
  * Shows the text in one comment on the pull request: made the first time, changed later.
  * @throws Error if GitHub refuses.
  */
-export async function showComment(
-  github: GithubApi,
-  it: RepositoryName & { number: number },
-  text: string,
-): Promise<void> {
+export async function showComment(github: GithubApi, it: RepositoryName & { number: number }, text: string) {
   const body = `${MARKER}\n${text}`;
   const before = await ownComment(github, it);
   if (before?.body === body) return;
@@ -29,10 +25,7 @@ export async function showComment(
 }
 
 /** Anybody can write the marker, so the author decides as well. */
-async function ownComment(
-  github: GithubApi,
-  it: RepositoryName & { number: number },
-): Promise<Comment | null> {
+async function ownComment(github: GithubApi, it: RepositoryName & { number: number }) {
   const login = await ownLogin(github);
   // A workflow's token belongs to no person, and writes as a bot.
   const isOwn = ({ user }: Comment) => (login === null ? user?.type === "Bot" : user?.login === login);

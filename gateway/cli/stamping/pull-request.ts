@@ -72,11 +72,7 @@ export async function locatePullRequest(
   return login === null || login === found.author ? found : null;
 }
 
-async function find(
-  git: Git,
-  github: GithubApi,
-  { place, number, branch: named }: PullRequestChoice,
-): Promise<PullRequest | null> {
+async function find(git: Git, github: GithubApi, { place, number, branch: named }: PullRequestChoice) {
   if (place !== null && number !== null) return await readPullRequest(github, place, number);
   const remotes = await remotesOn(git, github.host);
   const [first] = remotes;

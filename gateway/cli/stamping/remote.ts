@@ -42,11 +42,7 @@ const rank = (name: string): number => {
 };
 
 /** Owner of the repository that the branch is pushed to, if its remotes show it. */
-export async function headOwner(
-  git: Git,
-  branch: string,
-  remotes: readonly Remote[],
-): Promise<string | null> {
+export async function headOwner(git: Git, branch: string, remotes: readonly Remote[]) {
   const settings = [`branch.${branch}.pushRemote`, "remote.pushDefault", `branch.${branch}.remote`];
   for (const setting of settings) {
     const name = await git("config", "--get", setting);

@@ -69,11 +69,7 @@ async function write(it: StampTarget, session: SessionId, body: string): Promise
     : notStamped(it.url, `${it.url} was changed by someone else meanwhile. Try again.`);
 }
 
-const settled = (
-  { url }: StampTarget,
-  session: SessionId,
-  it: { changed: boolean; text: string },
-): Stamped => ({
+const settled = ({ url }: StampTarget, session: SessionId, it: { changed: boolean; text: string }) => ({
   done: true,
   url,
   session,

@@ -78,11 +78,7 @@ function secretsIn(config: LauncherConfig): InstallationSecrets {
   }
 }
 
-async function runPair(
-  options: LaunchOptions,
-  secrets: InstallationSecrets,
-  database: ReadyDatabase,
-): Promise<number> {
+async function runPair(options: LaunchOptions, secrets: InstallationSecrets, database: ReadyDatabase) {
   const { config, scripts, requests, log } = options;
   await untilPortsAreFree(options);
   if (requests.signal.aborted) return ENDED;
@@ -126,11 +122,7 @@ async function restartAll(children: readonly Child[], { say }: LaunchOptions): P
 }
 
 /** Forwards the signal and waits; a child still running at the time limit, or at a second request, is killed. */
-async function endPair(
-  children: Child[],
-  signal: NodeJS.Signals,
-  { config, requests, say }: LaunchOptions,
-): Promise<void> {
+async function endPair(children: Child[], signal: NodeJS.Signals, { config, requests, say }: LaunchOptions) {
   if (signal === "SIGINT") say("Stopping once running calls have finished. Press Ctrl-C again to stop now.");
   for (const child of children) child.stop(signal);
   const ended = Promise.all(children.map((child) => child.ended));

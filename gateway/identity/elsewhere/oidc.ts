@@ -119,11 +119,7 @@ async function verified(
 type Asked = { subject: unknown; accessToken?: string | undefined };
 
 /** The issuer's claims about a person outside the id token; nothing if they are about another person. */
-async function userInfo(
-  ask: AskProvider,
-  issuer: Issuer,
-  { subject, accessToken = "" }: Asked,
-): Promise<Claims> {
+async function userInfo(ask: AskProvider, issuer: Issuer, { subject, accessToken = "" }: Asked) {
   if (issuer.userinfo_endpoint === undefined) return {};
   const { status, body } = await ask(issuer.userinfo_endpoint, {
     headers: { authorization: `Bearer ${accessToken}` },

@@ -2,10 +2,7 @@ import { SignInFault } from "./way-in.ts";
 import type { Ways } from "./ways.ts";
 
 /** The browser's next request has its cookie, and the code of a verified answer, or an error instead. */
-export async function answerReceived(
-  { ways }: { ways: Pick<Ways, "saml"> },
-  form: URLSearchParams,
-): Promise<Response> {
+export async function answerReceived({ ways }: { ways: Pick<Ways, "saml"> }, form: URLSearchParams) {
   const query = new URLSearchParams({ state: form.get("RelayState") ?? "" });
   const [name, value] = await outcomeOf(ways, form.get("SAMLResponse") ?? "");
   query.set(name, value);

@@ -50,11 +50,7 @@ export function changedGroup(group: GroupFacts, { Operations: operations }: Scim
   }, group);
 }
 
-function changedAt(
-  group: GroupFacts,
-  kind: string,
-  { path, value }: { path: string; value: unknown },
-): GroupFacts {
+function changedAt(group: GroupFacts, kind: string, { path, value }: { path: string; value: unknown }) {
   const [, one] = MEMBER.exec(path) ?? [];
   const name = path.replace(/^urn:.*:Group:/i, "").toLowerCase();
   if (one !== undefined && kind === "remove") return { ...group, members: without(group.members, [one]) };
