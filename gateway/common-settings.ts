@@ -16,7 +16,7 @@ import {
 import { LOG_LEVELS } from "#shared/log.ts";
 import { trustedProxiesSetting } from "#shared/proxies.ts";
 import { SIGN_IN_SETTINGS } from "./identity/elsewhere/settings.ts";
-import { TELEMETRY_ENV } from "./telemetry/settings.ts";
+import { TELEMETRY_ENV } from "./telemetry/telemetry.ts";
 
 export const MEBIBYTE = 1024 ** 2;
 

@@ -20,7 +20,7 @@ import { WrongMasterKey } from "./stores/master-key-check.ts";
 import { keepRollups } from "./stores/reports/keep-rollups.ts";
 import { startToolCallExpiry } from "./stores/tools/expire-tool-calls.ts";
 import type { Lifecycle } from "./surfaces/health.ts";
-import { stopServing } from "./upstream/stop-serving.ts";
+import { stopServing } from "./upstream/patience.ts";
 import { whenElected } from "./workers/elected.ts";
 
 /** Pause after a refusal of the database. */

@@ -1,4 +1,4 @@
-import { LANGUAGES, readTexts } from "./languages.ts";
+import { LANGUAGES, readTexts } from "./kinds.ts";
 import { CHARACTER_CLASS, GAP, LETTER, UNSPACED } from "./text.ts";
 import { TUNING } from "./tuning.ts";
 

@@ -1,5 +1,5 @@
-import { shared } from "./float-arrays.ts";
 import { MODEL_FORMAT, type Model } from "./model.ts";
+import { shared } from "./starter.ts";
 import { columnsOf } from "./vocabulary.ts";
 
 /** The typed arrays of a model, by their path. Weights are stored as 16-bit floats: training rounds them to that. */

@@ -1,6 +1,5 @@
 import { hashWord } from "./hashing.ts";
-import { SEEDS } from "./kinds.ts";
-import { readTexts } from "./languages.ts";
+import { readTexts, SEEDS } from "./kinds.ts";
 import { rankOf } from "./word-vectors.ts";
 
 /** Shorter words have too many neighbours; in words under seven letters only swapped letters are corrected. */

@@ -1,8 +1,6 @@
 import { type Features, featuresOf } from "./features.ts";
-import { roundedToHalf, shared } from "./float-arrays.ts";
 import { SEEDS, TASK_KINDS } from "./kinds.ts";
-import { trainLinear } from "./linear.ts";
-import { svmLoss } from "./losses.ts";
+import { svmLoss, trainLinear } from "./linear.ts";
 import { rowsOf, scoresOf } from "./sparse.ts";
 import { TUNING } from "./tuning.ts";
 import { columnsOf, learnVocabulary, type Vocabulary, vectorOf } from "./vocabulary.ts";
@@ -77,3 +75,19 @@ export const kindScores = ({ vocabulary, weights }: Starter, features: Features)
 /** The out-of-fold scores of one built-in example. */
 export const heldKindScores = ({ held }: Starter, seed: number): Float32Array =>
   held.subarray(seed * TASK_KINDS.length, (seed + 1) * TASK_KINDS.length);
+
+/** Rounds to 16-bit floats, so that a model is the same before and after it was stored. */
+export const roundedToHalf = (values: Float32Array): Float32Array =>
+  Float32Array.from(Float16Array.from(values));
+
+/**
+ * The same numbers in memory that threads share. The starter goes to every training thread: copying its megabytes would
+ * stop the thread that answers calls.
+ */
+export function shared<T extends Uint32Array | Int32Array | Float32Array>(array: T): T {
+  // Both constructors take a shared buffer, and an array's constructor makes arrays of its own type.
+  const TypedArray = array.constructor as new (buffer: SharedArrayBuffer) => T;
+  const copy = new TypedArray(new SharedArrayBuffer(array.byteLength));
+  copy.set(array);
+  return copy;
+}

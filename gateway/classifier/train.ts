@@ -6,12 +6,10 @@ import {
   sigmoidOf,
   thresholdOf,
 } from "./cross-validation.ts";
-import { roundedToHalf } from "./float-arrays.ts";
-import { trainLinear } from "./linear.ts";
-import { SOFTMAX_SCALE, softmaxLoss, svmLoss } from "./losses.ts";
+import { SOFTMAX_SCALE, softmaxLoss, svmLoss, trainLinear } from "./linear.ts";
 import { MODEL_FORMAT, type Model, type TrainInput } from "./model.ts";
 import { type Rows, rowAt, rowsOf, unitVector } from "./sparse.ts";
-import { type Starter, trainStarter } from "./starter.ts";
+import { roundedToHalf, type Starter, trainStarter } from "./starter.ts";
 import { type TrainingSet, trainingSetOf } from "./training-set.ts";
 import { type BlockWeights, TUNING } from "./tuning.ts";
 import { columnsOf, learnVocabulary, vectorOf } from "./vocabulary.ts";

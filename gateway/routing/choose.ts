@@ -1,14 +1,12 @@
 import { isModelName } from "#shared/labels.ts";
-import type { Choice, RouteSource, VendorAddress } from "../call.ts";
-import type { Directory, Route } from "../directory.ts";
-import { GatewayError } from "../errors.ts";
-import { surfaceFacts } from "../surface-facts.ts";
+import type { Choice, RouteSource, Target, VendorAddress } from "../call.ts";
+import type { Directory, Provider, Route } from "../directory.ts";
+import { GatewayError, refuse } from "../errors.ts";
+import { SURFACES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import { autoCandidates } from "./auto.ts";
-import { type Destination, directDestination } from "./direct.ts";
+import { type Destination, directDestination, knownDestination, unknownDestination } from "./direct.ts";
 import type { RoutedCall, RoutingLookups } from "./lookups.ts";
-import { routeTargets, servingRoute } from "./targets.ts";
-import { unroutedDestination } from "./unrouted.ts";
-import { supportedTargets } from "./wire-support.ts";
+import { type Candidate, routeTargets, servingRoute, type Targets } from "./targets.ts";
 
 /** The `model` that lets the gateway choose the route. */
 const AUTO = "auto";
@@ -109,4 +107,77 @@ function fixedRoute(directory: Directory, { surface }: RoutedCall): Route | null
   const route = servingRoute(directory, surface, name);
   if (route) return route;
   throw new GatewayError("model_not_found", `No route ${name} serves this surface. Name a route or a model.`);
+}
+
+/**
+ * Adds to each target the wire to use: the surface's own if the provider supports it, so that the bytes pass unchanged;
+ * else one that the call can be translated into. Targets that support neither are dropped.
+ * @throws GatewayError invalid_request if none is left.
+ */
+function supportedTargets(
+  surface: SurfaceName,
+  candidates: Targets,
+  { supports, translatableWire }: Pick<RoutingLookups, "supports" | "translatableWire">,
+): Choice["targets"] {
+  const { path, wire } = SURFACES[surface];
+  const onWire = (candidate: Candidate): Target | null => {
+    const { provider, model } = candidate;
+    const targetWire = supports(provider, surface, model) ? wire : translatableWire(provider, surface, model);
+    return targetWire && { ...candidate, wire: targetWire };
+  };
+  const [target, ...fallbacks] = candidates.flatMap((candidate) => onWire(candidate) ?? []);
+  if (!target)
+    refuse(
+      `The route's provider uses another format than ${path}, and the call cannot be translated into it.`,
+    );
+  return [target, ...fallbacks];
+}
+
+type UnroutedRequest = {
+  directory: Directory;
+  call: Pick<RoutedCall, "surface" | "key">;
+  model: string | null;
+  knowledge: Omit<RoutingLookups, "classify">;
+};
+
+/**
+ * Targets on a surface without routes: the provider known to serve the concrete model, or its vendor. A call without a
+ * model, or with an unknown one, goes to the surface's own provider.
+ * @throws GatewayError invalid_request for `auto`, for a route's name, or if several providers support the surface;
+ * model_not_found if none does.
+ */
+function unroutedDestination(request: UnroutedRequest): Destination {
+  const { model } = request;
+  if (model === "auto") throw notRouted();
+  const named = model === null ? null : { ...request, model };
+  const known = named && knownDestination(named);
+  if (known) return known;
+  if (model !== null && request.directory.routes.has(model)) throw notRouted();
+  const vendor = named && unknownDestination(named);
+  return vendor ?? { route: null, targets: [{ provider: ownProvider(request), model }] };
+}
+
+const notRouted = (): GatewayError =>
+  new GatewayError("invalid_request", "This surface is not routed. Name a concrete model.");
+
+/**
+ * The surface's provider: the one that is set as its default, else the only one of the vendor that invented the format,
+ * else the only one. Never the built-in echo provider: a client that names no model does not mean that one.
+ */
+function ownProvider({ directory, call: { surface }, knowledge }: UnroutedRequest): Provider {
+  const able = [...directory.providers.values()].filter(
+    (provider) => provider.enabled && provider.kind !== "echo" && knowledge.supports(provider, surface, null),
+  );
+  if (able.length === 0) throw new GatewayError("model_not_found");
+  const only = [
+    able.filter(({ defaultFor }) => defaultFor.includes(surface)),
+    able.filter((provider) => knowledge.invented(provider, surface)),
+    able,
+  ].find(({ length }) => length > 0);
+  const [provider, another] = only ?? [];
+  if (provider && !another) return provider;
+  const hint = surfaceFacts(surface).form ? ", before the file if it is sent as a form" : "";
+  refuse(
+    `Several providers could answer this surface. Name a model that one of them serves${hint}, or make one of them the default: its \`default_for\` lists \`${surface}\`.`,
+  );
 }

@@ -8,7 +8,7 @@ import { holding } from "../http/body-budget.ts";
 import { readBody } from "../plugins/body.ts";
 import { type Caller, keyed } from "../plugins/client-key.ts";
 import { type BatchSurfaceDeps, batchQuestion, batchRoute, publicOrigin, queryOf } from "./batch-surface.ts";
-import { formBody, jsonBody } from "./model-docs.ts";
+import { formBody, jsonBody } from "./documented.ts";
 import { objectRequest } from "./prompt-objects.ts";
 
 const BODY_BYTES_MAX = 1024 * 1024;

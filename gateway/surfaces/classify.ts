@@ -1,4 +1,3 @@
-import type { DocumentDecoration } from "elysia";
 import { ClassifiedText } from "#shared/admin/classifier.ts";
 import { turnsOf } from "../classifier/turns.ts";
 import { type BodyBudget, holding } from "../http/body-budget.ts";
@@ -8,7 +7,7 @@ import { readBody } from "../plugins/body.ts";
 import { type ClassifiedTextDeps, classifiedText } from "../plugins/classified-text.ts";
 import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { plainSchema } from "./model-docs.ts";
+import { documented, jsonOf, NO_CLIENT_KEY } from "./documented.ts";
 
 export type ClassifyDeps = RequestBodyDeps &
   ClassifiedTextDeps & {
@@ -17,22 +16,19 @@ export type ClassifyDeps = RequestBodyDeps &
     bytesMax: { json: number };
   };
 
-const json = (schema: object) => ({ "application/json": { schema: plainSchema(schema) } });
-
-const detail = (more: DocumentDecoration): DocumentDecoration => ({
-  summary: "Which route a text goes to, and why",
-  description:
-    "What `auto` would choose for the text, by the same code and without a model call. Only routes in the key's scope are considered. The text is not stored.",
-  tags: ["Model surfaces"],
-  security: [{ clientKey: [] }],
-  responses: {
-    "200": { description: "The route, and the reasons.", content: json(ClassifiedText) },
-    "400": { description: "The request has no text." },
-    "401": { description: "No valid client key." },
-    "403": { description: "The key may use no route that the text could go to." },
-  },
-  ...more,
-});
+const detail = (asked: Pick<Parameters<typeof documented>[1], "parameters" | "body">) =>
+  documented("Which route a text goes to, and why", {
+    tag: "Model surfaces",
+    description:
+      "What `auto` would choose for the text, by the same code and without a model call. Only routes in the key's scope are considered. The text is not stored.",
+    ...asked,
+    answers: {
+      200: ["The route, and the reasons.", ClassifiedText],
+      400: "The request has no text.",
+      ...NO_CLIENT_KEY,
+      403: "The key may use no route that the text could go to.",
+    },
+  });
 
 const BODY = {
   oneOf: [
@@ -76,9 +72,5 @@ export const classifySurface = (deps: ClassifyDeps) =>
           const said = { messages: memberValue(body, "messages"), input: memberValue(body, "input") };
           return classifiedText(deps, caller.key, turnsOf(said));
         }),
-      {
-        clientKey: true,
-        parse: "none",
-        detail: detail({ requestBody: { required: true, content: json(BODY) } }),
-      },
+      { clientKey: true, parse: "none", detail: detail({ body: jsonOf(BODY) }) },
     );

@@ -9,7 +9,7 @@ import { spentSince } from "../stores/keys.ts";
 import { type LimitedKey, limitedKeys } from "../stores/limits/accounts.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 import { claudeSettingsOf } from "../stores/teams.ts";
-import { jsonBody } from "./model-docs.ts";
+import { documented, jsonBody, NO_CLIENT_KEY, NO_DATABASE } from "./documented.ts";
 
 /** The requests other than model calls that Claude Code makes when it is signed in to the gateway. */
 type ClaudeCodeDeps = {
@@ -32,18 +32,16 @@ export const managedSettingsSurface = (deps: ClaudeCodeDeps) =>
     },
     {
       clientKey: true,
-      detail: {
-        tags: ["Claude Code"],
-        summary: "Claude Code's managed settings of the caller's team",
-        security: [{ clientKey: [] }],
-        responses: {
-          "200": { description: "`settings`, with their `checksum`, which is the ETag, too." },
-          "304": { description: "They are those of `If-None-Match`." },
-          "401": { description: "No valid client key." },
-          "404": { description: "Neither the team, nor one above it, nor the organisation has any." },
-          "503": { description: "The database is unavailable at the moment." },
+      detail: documented("Claude Code's managed settings of the caller's team", {
+        tag: "Claude Code",
+        answers: {
+          200: "`settings`, with their `checksum`, which is the ETag, too.",
+          304: "They are those of `If-None-Match`.",
+          ...NO_CLIENT_KEY,
+          404: "Neither the team, nor one above it, nor the organisation has any.",
+          ...NO_DATABASE,
         },
-      },
+      }),
     },
   );
 
@@ -80,14 +78,11 @@ export function agentTelemetry(deps: Pick<ClaudeCodeDeps, "callers">) {
       clientKey: true,
       parse: "none",
       detail: {
-        tags: ["Claude Code"],
-        summary: `Accept and drop Claude Code's ${signal}`,
-        security: [{ clientKey: [] }],
+        ...documented(`Accept and drop Claude Code's ${signal}`, {
+          tag: "Claude Code",
+          answers: { 200: "Nothing is read or kept.", ...NO_CLIENT_KEY },
+        }),
         requestBody: { required: false, content: { ...BINARY, ...jsonBody({}) } },
-        responses: {
-          "200": { description: "Nothing is read or kept." },
-          "401": { description: "No valid client key." },
-        },
       },
     });
   }
@@ -98,19 +93,12 @@ export function agentTelemetry(deps: Pick<ClaudeCodeDeps, "callers">) {
 export const claudeUsage = (deps: ClaudeCodeDeps) =>
   keyed(deps, "claude-usage").get("/api/oauth/usage", ({ caller }) => usageOf(deps, caller.key), {
     clientKey: true,
-    detail: {
-      tags: ["Claude Code"],
-      summary: "What is used of the caller's budgets, as Claude Code reads it",
+    detail: documented("What is used of the caller's budgets, as Claude Code reads it", {
+      tag: "Claude Code",
       description:
         "Each budget of the key, its team and the teams above as an entry of `limits`; `extra_usage` is the fullest, in US cents.",
-      security: [{ clientKey: [] }],
-      responses: {
-        "200": { description: "The budgets." },
-        "401": { description: "No valid client key." },
-        "404": { description: "No budget limits the key." },
-        "503": { description: "The database is unavailable at the moment." },
-      },
-    },
+      answers: { 200: "The budgets.", ...NO_CLIENT_KEY, 404: "No budget limits the key.", ...NO_DATABASE },
+    }),
   });
 
 const PERIODS = { day: "daily", week: "weekly", month: "monthly", quarter: "quarterly" } as const;

@@ -124,7 +124,7 @@ export const GEMINI_PATHS = Object.fromEntries(
 );
 
 function docsOf(surface: SurfaceName, address: string) {
-  const { summary, parameters, ...docs } = modelDocs(surface);
+  const { summary, parameters = [], ...docs } = modelDocs(surface);
   const streams = address.includes(":stream");
   return {
     summary: streams ? `${summary}, streamed` : summary,

@@ -8,6 +8,7 @@ import type { Copies } from "../stores/clickhouse/copies.ts";
 import type { ClockCheck } from "../stores/clock-check.ts";
 import type { DirectoryState, DirectoryStore } from "../stores/directory/directory.ts";
 import type { SnapshotFault } from "../stores/directory/snapshot.ts";
+import { documented } from "./documented.ts";
 
 export type HealthDeps = {
   recorder: Pick<Recorder, "accepting" | "stats">;
@@ -32,19 +33,15 @@ export type Lifecycle = {
   prepared: boolean;
 };
 
-const TAGS = ["Operation"];
-const ALIVE = { summary: "Alive", tags: TAGS, responses: { "200": { description: "Alive." } } };
-const READY = {
-  summary: "Ready for model calls",
-  tags: TAGS,
-  responses: {
-    "200": {
-      description:
-        "Ready for model calls. `can` says what else works, `reasons` why something does not; `price_list` has the date of the built-in prices, with a `warning` after 30 days; `database` is `reachable`, `read_only` or `away`, and so is `clickhouse` where it is used.",
-    },
-    "503": { description: "Cannot serve model calls, for the `reasons` given, or is stopping." },
+const ALIVE = documented("Alive", { tag: "Operation", by: null, answers: { 200: "Alive." } });
+const READY = documented("Ready for model calls", {
+  tag: "Operation",
+  by: null,
+  answers: {
+    200: "Ready for model calls. `can` says what else works, `reasons` why something does not; `price_list` has the date of the built-in prices, with a `warning` after 30 days; `database` is `reachable`, `read_only` or `away`, and so is `clickhouse` where it is used.",
+    503: "Cannot serve model calls, for the `reasons` given, or is stopping.",
   },
-};
+});
 
 /** Why a start without the database has no directory. */
 const FAULTS = {
@@ -174,17 +171,13 @@ export type MetricsDeps = {
   authorizeMetrics(request: Request): Promise<(text: string) => string>;
 };
 
-const METRICS = {
-  summary: "Prometheus metrics",
+const METRICS = documented("Prometheus metrics", {
+  tag: "Operation",
   description:
     "Takes the admin key, or an admin token with the scope `metrics`. Needs no key with METRICS_PUBLIC.",
-  tags: ["Operation"],
-  security: [{ adminKey: [] }],
-  responses: {
-    "200": { description: "Prometheus' text format." },
-    "401": { description: "No valid admin key or token." },
-  },
-};
+  by: ["adminKey"],
+  answers: { 200: "Prometheus' text format.", 401: "No valid admin key or token." },
+});
 
 /** `GET /metrics` in Prometheus's text format. Label values come from closed lists, so clients cannot add new ones. */
 export const metrics = (deps: MetricsDeps) =>

@@ -8,7 +8,7 @@ import { readBody } from "../plugins/body.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { requireHooksScope } from "../routing/scope.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { plainSchema } from "./model-docs.ts";
+import { documented, jsonOf, NO_CLIENT_KEY } from "./documented.ts";
 
 export type HookEventsDeps = Omit<HookDeps, "directory"> &
   RequestBodyDeps & {
@@ -26,27 +26,25 @@ const SCHEMA = {
       properties: { hook_event_name: { type: "string" } },
       description: "A coding agent's own hook payload, as Claude Code sends it.",
     },
-    plainSchema(GenericBody),
+    GenericBody,
   ],
 };
 
-const DETAIL = {
-  tags: ["Hooks"],
-  summary: "Receive hook events of coding agents",
+const DETAIL = documented("Receive hook events of coding agents", {
+  tag: "Hooks",
   description:
     "Answers `{}` (no opinion), or that a hook policy denies the call; never that it is allowed. Only names, ids, times and the outcome are kept: no prompts, arguments or results. The generic form takes up to 100 events; the same id is always the same call.",
-  security: [{ clientKey: [] }],
-  requestBody: { required: true, content: { "application/json": { schema: SCHEMA } } },
-  responses: {
-    "200": { description: "Received and on disk: `{}`, or a denial in the agent's own format." },
-    "400": { description: "The body is not a hook's JSON; the message names the faulty field." },
-    "401": { description: "No valid client key." },
-    "403": { description: "The key's scopes allow neither models nor tools." },
-    "404": { description: "Hooks are switched off." },
-    "413": { description: "The body is too large." },
-    "503": { description: "Nothing can be recorded at the moment." },
+  body: jsonOf(SCHEMA),
+  answers: {
+    200: "Received and on disk: `{}`, or a denial in the agent's own format.",
+    400: "The body is not a hook's JSON; the message names the faulty field.",
+    ...NO_CLIENT_KEY,
+    403: "The key's scopes allow neither models nor tools.",
+    404: "Hooks are switched off.",
+    413: "The body is too large.",
+    503: "Nothing can be recorded at the moment.",
   },
-};
+});
 
 /** `POST /hooks/v1/events`: decisions and ends of tool calls, reported by hooks that an administrator manages. */
 export const hookEvents = (deps: HookEventsDeps) => {

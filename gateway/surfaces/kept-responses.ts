@@ -5,10 +5,11 @@ import type { Directory, Provider } from "../directory.ts";
 import { refuse } from "../errors.ts";
 import { isEventType } from "../http/content-type.ts";
 import { clientHeaders } from "../http/headers.ts";
-import { type CallerCheck, keyed } from "../plugins/client-key.ts";
+import { type Caller, type CallerCheck, keyed } from "../plugins/client-key.ts";
 import type { KeptResponse } from "../stores/foreign-ids.ts";
 import type { ProviderApi } from "../upstream/provider-api.ts";
 import { queryOf } from "./batch-surface.ts";
+import { documented, NO_CLIENT_KEY } from "./documented.ts";
 
 export type KeptResponsesDeps = {
   callers: CallerCheck;
@@ -21,56 +22,40 @@ export type KeptResponsesDeps = {
 /** Parameters of OpenAI's that are forwarded. */
 const PARAMETERS = new Set(["include", "include[]", "include_obfuscation", "stream", "starting_after"]);
 const LIST_PARAMETERS = new Set(["include", "include[]", "limit", "after", "before", "order"]);
+const NONE = new Set<string>();
+
+/** What a response of a provider's can be asked, and the parameters of each question. */
+const QUESTIONS = [
+  { method: "GET", end: "", summary: "Read a response", allowed: PARAMETERS },
+  { method: "DELETE", end: "", summary: "Delete a response", allowed: NONE },
+  { method: "POST", end: "/cancel", summary: "Cancel a response", allowed: NONE },
+  { method: "GET", end: "/input_items", summary: "List the input of a response", allowed: LIST_PARAMETERS },
+] as const;
 
 /** `/v1/responses/{id}`: responses that a provider keeps, for the key that made them. Nothing here is billed. */
-export const keptResponses = (deps: KeptResponsesDeps, root = "/v1") =>
-  keyed(deps, `kept-responses${root}`)
-    .get(
-      `${root}/responses/:id`,
-      ({ request, caller, params }) =>
-        ask(deps, request, { id: params.id, keyId: caller.key.id, allowed: PARAMETERS }),
-      docs("Read a response"),
-    )
-    .delete(
-      `${root}/responses/:id`,
-      ({ request, caller, params }) => ask(deps, request, { id: params.id, keyId: caller.key.id }),
-      docs("Delete a response"),
-    )
-    .post(
-      `${root}/responses/:id/cancel`,
-      ({ request, caller, params }) =>
-        ask(deps, request, { id: params.id, keyId: caller.key.id, end: "/cancel" }),
-      docs("Cancel a response"),
-    )
-    .get(
-      `${root}/responses/:id/input_items`,
-      ({ request, caller, params }) => {
-        const what = { id: params.id, keyId: caller.key.id, end: "/input_items" };
-        return ask(deps, request, { ...what, allowed: LIST_PARAMETERS });
-      },
-      docs("List the input of a response"),
-    );
+export function keptResponses(deps: KeptResponsesDeps, root = "/v1") {
+  const app = keyed(deps, `kept-responses${root}`);
+  for (const { summary, ...question } of QUESTIONS) {
+    const answer = ({ request, caller, params }: Asked) =>
+      ask(deps, request, { ...question, id: params.id ?? "", keyId: caller.key.id });
+    const options = { clientKey: true, parse: "none", detail: documented(summary, DOCS) } as const;
+    app.route(question.method, `${root}/responses/:id${question.end}`, answer, options);
+  }
+  return app;
+}
 
-const docs = (summary: string) => ({
-  clientKey: true as const,
-  parse: "none" as const,
-  detail: {
-    summary,
-    description: "Answered by the provider that keeps it, unchanged. A response of another key is 404.",
-    tags: ["Model surfaces"],
-    security: [{ clientKey: [] }],
-    responses: {
-      "200": { description: "The provider's answer." },
-      "401": { description: "No valid client key." },
-      "404": { description: "The key has no such response." },
-    },
-  },
-});
+type Asked = { request: Request; caller: Caller; params: { id?: string } };
 
-type Question = { id: string; keyId: string; end?: string; allowed?: ReadonlySet<string> };
+const DOCS = {
+  tag: "Model surfaces",
+  description: "Answered by the provider that keeps it, unchanged. A response of another key is 404.",
+  answers: { 200: "The provider's answer.", ...NO_CLIENT_KEY, 404: "The key has no such response." },
+};
+
+type Question = Omit<(typeof QUESTIONS)[number], "summary"> & { id: string; keyId: string };
 
 async function ask(deps: KeptResponsesDeps, request: Request, question: Question): Promise<Response> {
-  const { keyId, end = "", allowed = new Set() } = question;
+  const { method, keyId, end, allowed } = question;
   const id = requireProviderId(question.id, "response");
   const query = queryOf(request);
   for (const name of query.keys()) {
@@ -86,7 +71,6 @@ async function ask(deps: KeptResponsesDeps, request: Request, question: Question
     headers: request.headers,
     signal: request.signal,
   } as const;
-  const { method } = request;
   if (kept?.pending && method === "DELETE") {
     // Its usage is deleted with it.
     const last = await deps.providerApi({ ...about, method: "GET" });
@@ -94,8 +78,7 @@ async function ask(deps: KeptResponsesDeps, request: Request, question: Question
   }
   const answer = await deps.providerApi({
     ...about,
-    // The routes above accept no other method.
-    method: method as "GET" | "POST" | "DELETE",
+    method,
     path: `${about.path}${end}${text === "" ? "" : `?${text}`}`,
   });
   if (kept?.pending && answer.ok && !isEventType(answer.headers.get("content-type"))) {

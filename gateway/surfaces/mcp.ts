@@ -16,7 +16,7 @@ import { readBody } from "../plugins/body.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { reasonIn } from "../upstream/failures.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { jsonBody } from "./model-docs.ts";
+import { documented, jsonBody } from "./documented.ts";
 
 export type McpDeps = RelayDeps &
   AggregateDeps &
@@ -31,40 +31,30 @@ export type McpDeps = RelayDeps &
     log: Log;
   };
 
-const TAGS = ["Tool gateway"];
 const DESCRIPTION =
   "JSON-RPC 2.0 of the Model Context Protocol over streamable HTTP, revisions 2025-06-18, 2025-11-25 and 2026-07-28. A key's `mcp` scope decides what is listed and callable. Every tool call is one record; arguments and results are not stored.";
-const RESPONSES = {
-  "200": { description: "The response as JSON or as an event stream, including protocol errors." },
-  "202": { description: "A notification was taken." },
-  "400": { description: "The message is not JSON-RPC 2.0, or its headers contradict the body." },
-  "401": { description: "No valid client key." },
-  "402": {
-    description: "The key's budget is used up. At `/mcp` this is an error in an answer with status 200.",
-  },
-  "403": { description: "The request comes from a page of another origin." },
-  "404": { description: "No such tool server or session." },
-  "405": { description: "The method is not served." },
-  "413": { description: "The message is larger than TOOL_BYTES_MAX." },
-  "429": {
-    description:
-      "The key has reached one of its limits. At `/mcp` this is an error in an answer with status 200.",
-  },
-  "502": { description: "The tool server could not be reached." },
-  "503": {
-    description:
-      "The tool server refused the gateway's credential or redirected, or calls cannot be recorded.",
-  },
+const ANSWERS = {
+  200: "The response as JSON or as an event stream, including protocol errors.",
+  202: "A notification was taken.",
+  400: "The message is not JSON-RPC 2.0, or its headers contradict the body.",
+  401: "No valid client key.",
+  402: "The key's budget is used up. At `/mcp` this is an error in an answer with status 200.",
+  403: "The request comes from a page of another origin.",
+  404: "No such tool server or session.",
+  405: "The method is not served.",
+  413: "The message is larger than TOOL_BYTES_MAX.",
+  429: "The key has reached one of its limits. At `/mcp` this is an error in an answer with status 200.",
+  502: "The tool server could not be reached.",
+  503: "The tool server refused the gateway's credential or redirected, or calls cannot be recorded.",
 };
 
-const detail = (summary: string) => ({
-  tags: TAGS,
-  summary,
-  description: DESCRIPTION,
-  security: [{ clientKey: [] }],
-  requestBody: { required: true, content: jsonBody({ jsonrpc: "2.0", id: 1, method: "tools/list" }) },
-  responses: RESPONSES,
-});
+const detail = (summary: string) =>
+  documented(summary, {
+    tag: "Tool gateway",
+    description: DESCRIPTION,
+    body: jsonBody({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    answers: ANSWERS,
+  });
 
 /** `/mcp`, all tool servers as one, and `/mcp/{server}`, each of them as it is. */
 export const mcp = (deps: McpDeps) =>

@@ -1,4 +1,5 @@
 import { type SurfaceName, surfaceFacts } from "../surface-facts.ts";
+import { documented, formBody, jsonBody } from "./documented.ts";
 
 /** A row of the table: a surface's documentation. */
 type Described = {
@@ -159,29 +160,27 @@ const LABELS = {
   "x-tags": "Up to 16 tags, separated by commas.",
 };
 
-const RESPONSES = {
-  "200": { description: "The answer in this surface's format, or a stream of events." },
-  "400": { description: "The body is wrong, or the provider's format cannot express one of its fields." },
-  "401": { description: "No valid client key." },
-  "402": { description: "The key's budget is used up." },
-  "403": { description: "The key may not use that route or model, or a guardrail refused the call." },
-  "404": { description: "No route and no provider serves that model." },
-  "413": { description: "The body is too large." },
-  "415": { description: "The content type is not accepted, or the body is compressed." },
-  "429": { description: "A limit of the key is reached, or one of the provider's." },
-  "502": { description: "The provider could not be reached, or its answer ended early." },
-  "503": { description: "The call cannot be recorded at the moment, or its provider is not configured." },
-  "504": { description: "The provider did not answer in time." },
+const ANSWERS = {
+  200: "The answer in this surface's format, or a stream of events.",
+  400: "The body is wrong, or the provider's format cannot express one of its fields.",
+  401: "No valid client key.",
+  402: "The key's budget is used up.",
+  403: "The key may not use that route or model, or a guardrail refused the call.",
+  404: "No route and no provider serves that model.",
+  413: "The body is too large.",
+  415: "The content type is not accepted, or the body is compressed.",
+  429: "A limit of the key is reached, or one of the provider's.",
+  502: "The provider could not be reached, or its answer ended early.",
+  503: "The call cannot be recorded at the moment, or its provider is not configured.",
+  504: "The provider did not answer in time.",
 };
 
 /** The documentation of a surface: its own part, and the part shared by all model calls. */
 export const modelDocs = (surface: SurfaceName) => {
   const { summary, description, example = {} }: Described = MODEL_DOCS[surface];
-  return {
-    summary,
+  return documented(summary, {
+    tag: "Model surfaces",
     description,
-    tags: ["Model surfaces"],
-    security: [{ clientKey: [] }],
     parameters: Object.entries(LABELS).map(([name, meaning]) => ({
       name,
       in: "header",
@@ -189,9 +188,9 @@ export const modelDocs = (surface: SurfaceName) => {
       description: meaning,
       schema: { type: "string" as const },
     })),
-    requestBody: { required: true, content: contentOf(surface, example) },
-    responses: { ...RESPONSES },
-  };
+    body: contentOf(surface, example),
+    answers: ANSWERS,
+  });
 };
 
 function contentOf(surface: SurfaceName, example: object) {
@@ -202,26 +201,3 @@ function contentOf(surface: SurfaceName, example: object) {
     ...(form && formBody({ model: "Before the file, if the key has a scope.", [file]: null })),
   };
 }
-
-/** A JSON object of any members, and one to try. */
-export const jsonBody = (example: object) => ({
-  "application/json": { schema: { type: "object" as const, additionalProperties: true }, example },
-});
-
-/** A schema for the documentation, which has no use for TypeBox's symbols. */
-export const plainSchema = (schema: object) => JSON.parse(JSON.stringify(schema));
-
-/** A form's fields and their meanings; null for a file. */
-export const formSchema = (fields: Readonly<Record<string, string | null>>) => ({
-  type: "object" as const,
-  properties: Object.fromEntries(
-    Object.entries(fields).map(([name, description]) => [
-      name,
-      { type: "string" as const, ...(description === null ? { format: "binary" } : { description }) },
-    ]),
-  ),
-});
-
-export const formBody = (fields: Readonly<Record<string, string | null>>) => ({
-  "multipart/form-data": { schema: formSchema(fields) },
-});

@@ -6,16 +6,17 @@ import type { PriceBook } from "../pricing/price-book.ts";
 import { usableRoutes } from "../routing/scope.ts";
 import { servedModel } from "../routing/served-model.ts";
 import { SURFACE_NAMES, surfaceFacts } from "../surface-facts.ts";
+import { documented, NO_CLIENT_KEY } from "./documented.ts";
 import { refuseKeyInUrl } from "./gemini.ts";
 
-const DOCS = { tags: ["Model surfaces"], security: [{ clientKey: [] }] };
-const RESPONSES = {
-  "200": {
-    description: "OpenAI's form, with `anthropic-version` Anthropic's, with `x-goog-api-key` Google's.",
-  },
-  "401": { description: "No valid client key." },
+const ANSWERS = {
+  200: "OpenAI's form, with `anthropic-version` Anthropic's, with `x-goog-api-key` Google's.",
+  ...NO_CLIENT_KEY,
 };
-const MISSING = { "404": { description: "No call of the key with that model would be served." } };
+const listed = (summary: string) => documented(summary, { tag: "Model surfaces", answers: ANSWERS });
+const MISSING = { 404: "No call of the key with that model would be served." };
+const single = (summary: string) =>
+  documented(summary, { tag: "Model surfaces", answers: { ...ANSWERS, ...MISSING } });
 
 export type ModelsDeps = { callers: CallerCheck; directory: { current(): Directory }; prices(): PriceBook };
 
@@ -45,22 +46,12 @@ export const modelsAt = (deps: ModelsDeps, root: string) =>
           ? anthropicPage(routes, query)
           : { object: "list", data: routes.map(openaiModel) };
       },
-      {
-        clientKey: true,
-        detail: { summary: "Usable routes as models", ...DOCS, responses: { ...RESPONSES } },
-      },
+      { clientKey: true, detail: listed("Usable routes as models") },
     )
     .get(
       `${root}/models/:id`,
       ({ request, caller, params }) => inForm(request, modelOf(deps, caller.key, params.id)),
-      {
-        clientKey: true,
-        detail: {
-          summary: "A usable route or a concrete model",
-          ...DOCS,
-          responses: { ...RESPONSES, ...MISSING },
-        },
-      },
+      { clientKey: true, detail: single("A usable route or a concrete model") },
     )
     // A name whose slashes are not encoded.
     .get(
@@ -76,31 +67,23 @@ function inForm(request: Request, model: Model) {
 
 /** Google's own address for the same, which its other clients call. */
 function googleModels(deps: ModelsDeps) {
-  const app = keyed(deps, "gemini-models");
-  app
+  return keyed(deps, "gemini-models")
     .onTransform(({ request }) => refuseKeyInUrl(request))
     .get(
       "/v1beta/models",
       ({ request, caller }) =>
         googlePage(usableRoutes(deps.directory.current(), caller.key), new URL(request.url).searchParams),
-      {
-        clientKey: true,
-        detail: { summary: "Usable routes as Google's models", ...DOCS, responses: { ...RESPONSES } },
-      },
+      { clientKey: true, detail: listed("Usable routes as Google's models") },
     )
     .get(
       "/v1beta/models/:model",
       ({ caller, params }) => googleModel(modelOf(deps, caller.key, params.model)),
-      {
-        clientKey: true,
-        detail: { summary: "One of Google's models", ...DOCS, responses: { ...RESPONSES, ...MISSING } },
-      },
+      { clientKey: true, detail: single("One of Google's models") },
     )
     .get("/v1beta/models/*", ({ caller, params }) => googleModel(modelOf(deps, caller.key, params["*"])), {
       clientKey: true,
       detail: { hide: true },
     });
-  return app;
 }
 
 /** Google's newer SDKs list models at the same address as OpenAI's. */

@@ -10,7 +10,7 @@ import { readBytes } from "../plugins/body.ts";
 import { authenticate, type CallerCheck } from "../plugins/client-key.ts";
 import { requireMetricsScope } from "../routing/scope.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { jsonBody } from "./model-docs.ts";
+import { documented, jsonBody } from "./documented.ts";
 
 export type OtelDeps = ReceiveDeps &
   RequestBodyDeps & {
@@ -22,24 +22,23 @@ export type OtelDeps = ReceiveDeps &
     log: Log;
   };
 
-const DETAIL = {
-  tags: ["Metrics receiver"],
-  summary: "Receive an OTLP/JSON metrics export",
+const DETAIL = documented("Receive an OTLP/JSON metrics export", {
+  tag: "Metrics receiver",
   description:
     "Delta temporality only; the client key goes in x-gateway-key. gzip is accepted. Logs and traces are always 404.",
-  security: [{ gatewayKey: [] }],
-  requestBody: { required: true, content: jsonBody({ resourceMetrics: [] }) },
-  responses: {
-    "200": { description: "Stored; `partialSuccess` names what was refused." },
-    "400": { description: "The body is not an OTLP/JSON export." },
-    "401": { description: "No valid client key in x-gateway-key." },
-    "403": { description: "The key's scopes allow no model." },
-    "404": { description: "The receiver is switched off." },
-    "413": { description: "The export is too large." },
-    "415": { description: "The export is not OTLP/JSON, or its compression is not gzip." },
-    "503": { description: "Nothing can be stored at the moment." },
+  by: ["gatewayKey"],
+  body: jsonBody({ resourceMetrics: [] }),
+  answers: {
+    200: "Stored; `partialSuccess` names what was refused.",
+    400: "The body is not an OTLP/JSON export.",
+    401: "No valid client key in x-gateway-key.",
+    403: "The key's scopes allow no model.",
+    404: "The receiver is switched off.",
+    413: "The export is too large.",
+    415: "The export is not OTLP/JSON, or its compression is not gzip.",
+    503: "Nothing can be stored at the moment.",
   },
-};
+});
 
 /** OTLP/JSON metrics of agents that call providers directly; every other signal is refused, its body unread. */
 export const otel = (deps: OtelDeps) => {
@@ -48,10 +47,7 @@ export const otel = (deps: OtelDeps) => {
     .post(
       "/otel/v1/metrics",
       ({ request }) => answered(deps, async () => json(await serve(deps, receive, request))),
-      {
-        parse: "none",
-        detail: DETAIL,
-      },
+      { parse: "none", detail: DETAIL },
     )
     .all("/otel/*", () => answered(deps, refuse), { parse: "none", detail: { hide: true } });
 };

@@ -1,23 +1,22 @@
 import { providerSockets } from "../upstream/provider-sockets.ts";
 import { type ClientSocketDeps, clientSocket } from "./client-socket.ts";
+import { documented, NO_CLIENT_KEY } from "./documented.ts";
 import { type MemoryTaken, responseMemory } from "./response-memory.ts";
 import { askedIn, respond, type SocketConnection, sendRefusal } from "./socket-response.ts";
 
 /** Requests of one connection that run or wait; OpenAI's own figure. */
 const WAITING_MAX = 16;
 
-const DETAIL = {
-  summary: "Responses over a WebSocket",
+const DETAIL = documented("Responses over a WebSocket", {
+  tag: "Model surfaces",
   description:
     "OpenAI's WebSocket mode. Each `response.create` is recorded, limited and judged as a call of its own. A provider without WebSockets gets it over HTTP.",
-  tags: ["Model surfaces"],
-  security: [{ clientKey: [] }],
-  responses: {
-    "101": { description: "The connection is a WebSocket from now on." },
-    "401": { description: "No valid client key." },
-    "426": { description: "The request asks for no WebSocket." },
+  answers: {
+    101: "The connection is a WebSocket from now on.",
+    ...NO_CLIENT_KEY,
+    426: "The request asks for no WebSocket.",
   },
-};
+});
 
 /** Azure's query says the version of the API, which says nothing to other vendors. */
 const atAzures = /\/openai(?:\/v1)?\/responses(?:\?.*)?$/;

@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { SCIM_SCHEMAS, ScimGroupBody, ScimPatch, ScimUserBody } from "#shared/admin/scim.ts";
-import { plainSchema } from "./model-docs.ts";
+import { documented, NO_DATABASE, plainSchema } from "./documented.ts";
 
 /** `GET /scim/v2/ServiceProviderConfig`: the supported parts of SCIM. */
 export const SCIM_CONFIG = {
@@ -22,26 +22,24 @@ export const SCIM_CONFIG = {
 };
 
 const REFUSALS = {
-  "400": { description: "What is wrong, in SCIM's form." },
-  "401": { description: "No valid admin key or token." },
-  "403": { description: "The token's role is not administrator." },
-  "404": { description: "No user or group has this id." },
-  "409": { description: "The userName or displayName is taken." },
-  "503": { description: "The database is unavailable at the moment." },
+  400: "What is wrong, in SCIM's form.",
+  401: "No valid admin key or token.",
+  403: "The token's role is not administrator.",
+  404: "No user or group has this id.",
+  409: "The userName or displayName is taken.",
+  ...NO_DATABASE,
 };
-const docs = (summary: string, more: { status?: number; body?: TSchema; description?: string } = {}) => ({
-  summary,
-  ...(more.description && { description: more.description }),
-  tags: ["SCIM"],
-  security: [{ adminKey: [] }],
-  ...(more.body && {
-    requestBody: {
-      required: true,
-      content: { "application/scim+json": { schema: plainSchema(more.body) } },
-    },
-  }),
-  responses: { [more.status ?? 200]: { description: "Done." }, ...REFUSALS },
-});
+
+type More = { status?: number; body?: TSchema; description?: string };
+
+const docs = (summary: string, { status = 200, body, description = "" }: More = {}) =>
+  documented(summary, {
+    tag: "SCIM",
+    description,
+    by: ["adminKey"],
+    ...(body && { body: { "application/scim+json": { schema: plainSchema(body) } } }),
+    answers: { [status]: "Done.", ...REFUSALS },
+  });
 
 const GROUPS =
   "The role mapping of its name gives its members their role and team at once. Ids that no user has are left out.";

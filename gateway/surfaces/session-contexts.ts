@@ -5,7 +5,7 @@ import { readLabels } from "../http/labels.ts";
 import { readJson } from "../plugins/body.ts";
 import { keyed } from "../plugins/client-key.ts";
 import { declareContext } from "../stores/session-contexts.ts";
-import { plainSchema } from "./model-docs.ts";
+import { documented, jsonOf, NO_CLIENT_KEY, NO_DATABASE } from "./documented.ts";
 import type { SessionLinksDeps } from "./session-links.ts";
 
 const Answer = closed({
@@ -15,23 +15,18 @@ const Answer = closed({
   since: Text("When it was declared, by the gateway's clock."),
 });
 
-const DETAIL = {
-  summary: "Declare which branch an agent's session works on",
+const DETAIL = documented("Declare which branch an agent's session works on", {
+  tag: "Sessions",
   description:
     "Covers the calls that you make under the session's id until its next context; your first context of a session also covers your earlier calls. A pull request that names the calls' session then costs the calls of its own branch. Calls of others in the session are not covered.",
-  tags: ["Sessions"],
-  security: [{ clientKey: [] }],
-  requestBody: {
-    required: true,
-    content: { "application/json": { schema: plainSchema(SessionContextBody) } },
+  body: jsonOf(SessionContextBody),
+  answers: {
+    200: ["Kept.", Answer],
+    400: "The body is not valid; the message names the faulty field.",
+    ...NO_CLIENT_KEY,
+    ...NO_DATABASE,
   },
-  responses: {
-    "200": { description: "Kept.", content: { "application/json": { schema: plainSchema(Answer) } } },
-    "400": { description: "The body is not valid; the message names the faulty field." },
-    "401": { description: "No valid client key." },
-    "503": { description: "The database is unavailable at the moment." },
-  },
-};
+});
 
 /** `/v1/sessions/contexts`: which branch each stretch of a session worked on. */
 export const sessionContextsSurface = (deps: SessionLinksDeps) =>

@@ -8,7 +8,7 @@ import { readJson } from "../plugins/body.ts";
 import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import { declareLink, listLinks, removeLink } from "../stores/session-links.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { plainSchema } from "./model-docs.ts";
+import { documented, jsonOf, NO_CLIENT_KEY, NO_DATABASE } from "./documented.ts";
 
 export type SessionLinksDeps = RequestBodyDeps & { callers: CallerCheck; database: Pick<Database, "db"> };
 
@@ -20,55 +20,34 @@ const Answer = closed({
   ),
 });
 
-const DETAIL = {
-  summary: "Declare that an agent's session worked on a task",
+const DETAIL = documented("Declare that an agent's session worked on a task", {
+  tag: "Sessions",
   description:
     "The cost of a pull request is that of the session it names and of the sessions linked to it: of these, the calls made with keys of the declarer. A declaration is kept as evidence, with the key and the time. Repeating it changes nothing.",
-  tags: ["Sessions"],
-  security: [{ clientKey: [] }],
-  requestBody: { required: true, content: { "application/json": { schema: plainSchema(SessionLinkBody) } } },
-  responses: {
-    "200": {
-      description: "Kept.",
-      content: { "application/json": { schema: plainSchema(Answer) } },
-    },
-    "400": { description: "The body is not valid; the message names the faulty field." },
-    "401": { description: "No valid client key." },
-    "403": { description: "The session's calls are another person's." },
-    "503": { description: "The database is unavailable at the moment." },
+  body: jsonOf(SessionLinkBody),
+  answers: {
+    200: ["Kept.", Answer],
+    400: "The body is not valid; the message names the faulty field.",
+    ...NO_CLIENT_KEY,
+    403: "The session's calls are another person's.",
+    ...NO_DATABASE,
   },
-};
+});
 
-const UNLINK = {
-  summary: "Remove the link of a session to a task",
+const UNLINK = documented("Remove the link of a session to a task", {
+  tag: "Sessions",
   description:
     "Removes your own link. The owner of either session, which is who made its first call, removes everyone's; these stay as evidence and do not count again.",
-  tags: ["Sessions"],
-  security: [{ clientKey: [] }],
-  requestBody: { required: true, content: { "application/json": { schema: plainSchema(UnlinkBody) } } },
-  responses: {
-    "204": { description: "Removed." },
-    "401": { description: "No valid client key." },
-    "404": { description: "You have no such link to remove." },
-    "503": { description: "The database is unavailable at the moment." },
-  },
-};
+  body: jsonOf(UnlinkBody),
+  answers: { 204: "Removed.", ...NO_CLIENT_KEY, 404: "You have no such link to remove.", ...NO_DATABASE },
+});
 
-const LIST = {
-  summary: "List links between sessions",
+const LIST = documented("List links between sessions", {
+  tag: "Sessions",
   description:
     "The latest 500 links that you declared, and those from and to your sessions: who declared each, when, with which evidence, and whether it counts. Accepts `session` and `of`.",
-  tags: ["Sessions"],
-  security: [{ clientKey: [] }],
-  responses: {
-    "200": {
-      description: "The links.",
-      content: { "application/json": { schema: plainSchema(SessionLinksView) } },
-    },
-    "401": { description: "No valid client key." },
-    "503": { description: "The database is unavailable at the moment." },
-  },
-};
+  answers: { 200: ["The links.", SessionLinksView], ...NO_CLIENT_KEY, ...NO_DATABASE },
+});
 
 /** `/v1/sessions/links`: which agents' sessions worked on which task. */
 export const sessionLinksSurface = (deps: SessionLinksDeps) =>

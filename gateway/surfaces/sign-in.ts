@@ -12,7 +12,7 @@ import { isFromOwnPage } from "../identity/own-origin.ts";
 import { signInByLink } from "../identity/sign-in.ts";
 import { readBody, readJson } from "../plugins/body.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { plainSchema } from "./model-docs.ts";
+import { documented, jsonOf, NO_DATABASE } from "./documented.ts";
 
 /** Addresses of the sign-in library below `/auth` that are open; every other one is a 404. */
 const AUTH_PATHS: readonly string[] = ["/sign-out"];
@@ -23,53 +23,46 @@ export type SignInSurfaceDeps = ElsewhereDeps &
 const BODY_BYTES_MAX = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 
-const REDEEM = {
-  summary: "Sign in with a one-time link's token",
+const REDEEM = documented("Sign in with a one-time link's token", {
+  tag: "Own",
   description:
     "Sets the session cookie. Browsers must send it from a page of this gateway. A form is answered with 303 to `/`.",
-  tags: ["Own"],
-  security: [{ signInLink: [] }],
-  requestBody: { required: true, content: { "application/json": { schema: plainSchema(RedeemBody) } } },
-  responses: {
-    "200": { description: "Signed in.", content: { "application/json": { schema: plainSchema(SignedIn) } } },
-    "303": { description: "Signed in by a form." },
-    "400": { description: "A field is unknown, missing or wrong; the message names it." },
-    "401": { description: "The link was used before, is over 15 minutes old, or is not of this gateway." },
-    "403": { description: "A browser sent it from another site's page." },
-    "429": { description: "Too many wrong credentials came from this address." },
-    "503": { description: "The database is unavailable at the moment." },
+  by: ["signInLink"],
+  body: jsonOf(RedeemBody),
+  answers: {
+    200: ["Signed in.", SignedIn],
+    303: "Signed in by a form.",
+    400: "A field is unknown, missing or wrong; the message names it.",
+    401: "The link was used before, is over 15 minutes old, or is not of this gateway.",
+    403: "A browser sent it from another site's page.",
+    429: "Too many wrong credentials came from this address.",
+    ...NO_DATABASE,
   },
-};
-
-const WAYS_IN = {
-  summary: "Read which ways to sign in are set up",
-  description: "Needs no credential. The sign-in page shows a button for each.",
-  tags: ["Own"],
-  security: [],
-  responses: {
-    "200": {
-      description: "The ways in.",
-      content: { "application/json": { schema: plainSchema(WaysIn) } },
-    },
-  },
-};
-
-const leaving = (at: string) => ({
-  summary: `Sign in at ${at}`,
-  description:
-    "For a browser: it leaves for the identity provider, comes back to `/auth/callback/…` and ends at `next`, signed in. A sign-in that fails ends at `/sign-in?error=…`.",
-  tags: ["Own"],
-  security: [],
-  parameters: [
-    {
-      name: "next",
-      in: "query" as const,
-      schema: { type: "string", default: "/" } as const,
-      description: "A path of this gateway; another address counts as `/`.",
-    },
-  ],
-  responses: { "303": { description: "To the identity provider, or back to the sign-in page." } },
 });
+
+const WAYS_IN = documented("Read which ways to sign in are set up", {
+  tag: "Own",
+  description: "Needs no credential. The sign-in page shows a button for each.",
+  by: [],
+  answers: { 200: ["The ways in.", WaysIn] },
+});
+
+const leaving = (at: string) =>
+  documented(`Sign in at ${at}`, {
+    tag: "Own",
+    description:
+      "For a browser: it leaves for the identity provider, comes back to `/auth/callback/…` and ends at `next`, signed in. A sign-in that fails ends at `/sign-in?error=…`.",
+    by: [],
+    parameters: [
+      {
+        name: "next",
+        in: "query",
+        schema: { type: "string", default: "/" },
+        description: "A path of this gateway; another address counts as `/`.",
+      },
+    ],
+    answers: { 303: "To the identity provider, or back to the sign-in page." },
+  });
 
 /**
  * Sign-in by a one-time link, and the sign-in library's own addresses below `/auth`. Opening a link signs no one in:
@@ -79,29 +72,28 @@ export const signIn = (deps: SignInSurfaceDeps) =>
   new Elysia({ name: "surface.sign-in" })
     .post("/auth/sign-in/link", ({ request }) => redeem(deps, request), { parse: "none", detail: REDEEM })
     .get("/auth/ways-in", () => waysInView(deps.waysIn, deps.ways), { detail: WAYS_IN })
-    .get("/auth/sign-in/oidc", ({ request }) => leaveFor(deps, "oidc", request), {
-      detail: leaving("the OpenID Connect issuer"),
-    })
-    .get("/auth/sign-in/github", ({ request }) => leaveFor(deps, "github", request), {
-      detail: leaving("GitHub"),
-    })
-    .get("/auth/callback/github", ({ request }) => comeBackFrom(deps, "github", request), {
-      detail: { hide: true },
-    })
-    .get("/auth/callback/oidc", ({ request }) => comeBackFrom(deps, "oidc", request), {
-      detail: { hide: true },
-    })
-    .get("/auth/sign-in/saml", ({ request }) => leaveFor(deps, "saml", request), {
-      detail: leaving("the SAML identity provider"),
-    })
-    .post("/auth/callback/saml", ({ request }) => receiveAnswer(deps, request), {
-      parse: "none",
-      detail: { hide: true },
-    })
-    .get("/auth/callback/saml", ({ request }) => comeBackFrom(deps, "saml", request), {
-      detail: { hide: true },
-    })
-    .all("/auth/*", ({ request }) => byLibrary(deps, request), { parse: "none", detail: { hide: true } });
+    .post("/auth/callback/saml", ({ request }) => receiveAnswer(deps, request), HIDDEN)
+    .use(elsewhere(deps))
+    .all("/auth/*", ({ request }) => byLibrary(deps, request), HIDDEN);
+
+const HIDDEN = { parse: "none", detail: { hide: true } } as const;
+
+/** Where a browser leaves for an identity provider, and comes back from it. */
+function elsewhere(deps: SignInSurfaceDeps) {
+  const app = new Elysia({ name: "surface.sign-in-elsewhere" });
+  for (const [way, at] of WAYS) {
+    app
+      .get(`/auth/sign-in/${way}`, ({ request }) => leaveFor(deps, way, request), { detail: leaving(at) })
+      .get(`/auth/callback/${way}`, ({ request }) => comeBackFrom(deps, way, request), HIDDEN);
+  }
+  return app;
+}
+
+const WAYS = [
+  ["oidc", "the OpenID Connect issuer"],
+  ["github", "GitHub"],
+  ["saml", "the SAML identity provider"],
+] as const;
 
 async function redeem(deps: SignInSurfaceDeps, request: Request): Promise<Response> {
   // Clients that are no browser send no Origin, and have no cookie that another site could use.

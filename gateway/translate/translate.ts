@@ -27,8 +27,8 @@ import { type Answered, answerToken, keptInput } from "./responses/references.ts
 import { readResponsesRequest } from "./responses/request-in.ts";
 import { writeResponsesRequest } from "./responses/request-out.ts";
 import { responseWriter } from "./responses/stream-out.ts";
-import { sealOf } from "./sealed.ts";
 import { type StreamTranslator, streamTranslator } from "./stream-translator.ts";
+import { sealOf } from "./thoughts.ts";
 import { fitToolNames, withOwnName } from "./tool-names.ts";
 import { requireChosenTool } from "./tool-table.ts";
 import type { LocatedBody } from "./values.ts";

@@ -2,7 +2,7 @@ import type { Usage } from "#shared/usage.ts";
 import type { AnswerOptions } from "./prompt.ts";
 import type { ReplyStep } from "./reply.ts";
 import type { Answered } from "./responses/references.ts";
-import type { Seal } from "./sealed.ts";
+import type { Seal } from "./thoughts.ts";
 
 /** Input of an answer's writer, besides the answer. */
 export type WriterContext = {

@@ -13,7 +13,7 @@ import { CALL_ID_HEADER, type OwnHeaders } from "./answer-headers.ts";
 import { type AnsweredAttempt, encodingOf, isEventAnswer, isFramed, isJsonAnswer } from "./attempt.ts";
 import type { DrainPool } from "./drain.ts";
 import { failureCauseOf } from "./failures.ts";
-import { framesMeter } from "./hosted/frames-meter.ts";
+import { framesMeter } from "./hosted/bedrock-answer.ts";
 import type { Patience } from "./patience.ts";
 import { type Ending, relayStream, type StreamRelay } from "./relay.ts";
 import { translatedAnswerHeaders, translatingMeter } from "./translation.ts";

@@ -3,9 +3,7 @@ import { protoMember } from "../google-format.ts";
 import { scanJson } from "../http/scan.ts";
 import { thoughtsOf } from "../providers/endpoint.ts";
 import { isJson, type Json, jsonBytes, objectInBytes } from "../translate/exact-json.ts";
-import { openSignature, UNKNOWN_SIGNATURE } from "../translate/gemini/signature.ts";
-import { isSealed, SEAL } from "../translate/sealed.ts";
-import { NO_THOUGHT } from "../translate/thoughts.ts";
+import { isSealed, NO_THOUGHT, openSignature, SEAL, UNKNOWN_SIGNATURE } from "../translate/thoughts.ts";
 import type { AnsweredAttempt, Attempt } from "./attempt.ts";
 
 /**

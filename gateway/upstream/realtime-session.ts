@@ -1,8 +1,7 @@
 import { type Json, objectIn, objectMember, textIn } from "../translate/exact-json.ts";
 import { DRAIN } from "./drain.ts";
 import { ProviderFailure } from "./failures.ts";
-import { OPEN } from "./provider-sockets.ts";
-import { type SocketAnswer, socketAnswer } from "./socket-answer.ts";
+import { OPEN, type SocketAnswer, socketAnswer } from "./provider-sockets.ts";
 
 type SessionEvents = {
   /** Every event, as it came. */

@@ -11,7 +11,7 @@ import {
   previousIn,
   withReferences,
 } from "../translate/responses/references.ts";
-import { isSealed } from "../translate/sealed.ts";
+import { isSealed } from "../translate/thoughts.ts";
 import type { Attempt } from "./attempt.ts";
 import { withConversation } from "./socket-conversation.ts";
 

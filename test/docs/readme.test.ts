@@ -23,7 +23,7 @@ describe("the README and its pages", () => {
   );
 
   test("the tables of measures and dimensions stand in the API's documentation, too", () => {
-    const { description } = REPORTS_DOCS.query;
+    const { description = "" } = REPORTS_DOCS.query;
     for (const table of [measureTable(), dimensionTable()]) {
       expect([description.includes(table), all.includes(table)]).toEqual([true, true]);
     }

@@ -3,7 +3,7 @@ import { textsOf } from "#gateway/guardrail/text.ts";
 import { allMembers } from "#gateway/http/members.ts";
 import { TwoReadings } from "#gateway/http/one-reading.ts";
 import { scanJson } from "#gateway/http/scan.ts";
-import { hasTokenIds } from "#gateway/http/token-ids.ts";
+import { hasTokenIds } from "#gateway/upstream/body-texts.ts";
 
 const textsIn = (body: object | string): string[] =>
   textsOf(allMembers(scanJson(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)))));

@@ -1,7 +1,7 @@
 import { chatCounts } from "../counts.ts";
 import type { AnswerOptions } from "../prompt.ts";
 import type { Block, ImageBlock, Reply, StopReason } from "../reply.ts";
-import { openSealed, type Seal } from "../sealed.ts";
+import { openSealed, type Seal } from "../thoughts.ts";
 import { customInput } from "../tool-arguments.ts";
 import { writtenUrlCitation } from "../web-search.ts";
 import type { WriterContext } from "../writing.ts";

@@ -11,8 +11,8 @@ import {
 } from "../members.ts";
 import { type BodyPlace, inexpressible } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
-import { openSealed } from "../sealed.ts";
 import { sourceOfUrl } from "../sources.ts";
+import { openSealed } from "../thoughts.ts";
 import { type LocatedBody, listAt, objectAt, objectsAt, textAt } from "../values.ts";
 
 /** The parts of a chat message's `content`: one text, or a list of parts. */

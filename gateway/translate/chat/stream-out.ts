@@ -2,7 +2,7 @@ import { chatCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
 import type { AnswerOptions } from "../prompt.ts";
 import { addStep, type Block, emptyReply, type Reply, type ReplyStep } from "../reply.ts";
-import type { Seal } from "../sealed.ts";
+import type { Seal } from "../thoughts.ts";
 import { customInput } from "../tool-arguments.ts";
 import { dataEvent, type StepWriter, type WriterContext } from "../writing.ts";
 import { annotationsOf, detailOf, FINISH, imageOf } from "./answer-out.ts";

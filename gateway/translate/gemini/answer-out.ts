@@ -1,9 +1,9 @@
 import { inputTokens, type Usage } from "#shared/usage.ts";
 import { streamError } from "../error-shapes.ts";
 import { addStep, type Block, emptyReply, type Reply, type StopReason } from "../reply.ts";
+import { signatureOf } from "../thoughts.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { dataEvent, type StepWriter, type WriterContext } from "../writing.ts";
-import { signatureOf } from "./signature.ts";
 
 const FINISH = {
   end_turn: "STOP",

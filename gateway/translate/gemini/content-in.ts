@@ -2,9 +2,9 @@ import { isJson, type Json } from "../exact-json.ts";
 import { dropped, into, refused } from "../members.ts";
 import { type BodyPlace, inexpressible, malformed } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
+import { openSignature } from "../thoughts.ts";
 import { type LocatedBody, listAt, objectAt, oneOfAt, textAt } from "../values.ts";
 import { listedObjects, readProto, readProtoObject } from "./proto.ts";
-import { openSignature } from "./signature.ts";
 
 /** The turns of `contents`. */
 export function geminiTurns(value: unknown, at: BodyPlace): PromptTurn[] {

@@ -2,10 +2,10 @@ import { type Json, objectIn } from "../exact-json.ts";
 import { leaveOutExtras } from "../members.ts";
 import { inexpressible, lose } from "../place.ts";
 import type { Part, PartOf, Prompt, PromptTurn, Tool } from "../prompt.ts";
+import { UNKNOWN_SIGNATURE } from "../thoughts.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { withItemSchemas } from "../tool-schema.ts";
 import { geminiSearch } from "../web-search.ts";
-import { UNKNOWN_SIGNATURE } from "./signature.ts";
 import { thinkingConfig } from "./thinking-out.ts";
 
 /** The prompt as a generateContent request; its model and whether it is streamed are in the address. */

@@ -12,7 +12,7 @@ import {
   type ReplyStep,
   type SearchBlock,
 } from "../reply.ts";
-import { UNREADABLE } from "../sealed.ts";
+import { UNREADABLE } from "../thoughts.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { messagesSearchBlocks, writtenMessagesCitation } from "../web-search.ts";
 import { namedEvent, type StepWriter, type WriterContext } from "../writing.ts";

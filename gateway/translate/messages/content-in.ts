@@ -2,7 +2,7 @@ import { isJson, type Json } from "../exact-json.ts";
 import { cacheInto, dropped, ignored, into, type MemberReaders, neutral, readObject } from "../members.ts";
 import { type BodyPlace, inexpressible, malformed } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, plainText } from "../prompt.ts";
-import { openSealed } from "../sealed.ts";
+import { openSealed } from "../thoughts.ts";
 import { objectAt, objectsAt, textAt } from "../values.ts";
 
 /** The parts of a message's `content`: one text, or a list of blocks. */

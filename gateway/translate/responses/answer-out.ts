@@ -4,7 +4,7 @@ import { errorCode } from "../error-shapes.ts";
 import type { Json } from "../exact-json.ts";
 import type { AnswerOptions, ToolForm } from "../prompt.ts";
 import type { Block, Citation, Reply } from "../reply.ts";
-import type { Seal } from "../sealed.ts";
+import type { Seal } from "../thoughts.ts";
 import { argumentsObject, customInput } from "../tool-arguments.ts";
 import { searchItem, writtenUrlCitation } from "../web-search.ts";
 import type { WriterContext } from "../writing.ts";

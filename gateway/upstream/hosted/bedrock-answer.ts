@@ -1,5 +1,7 @@
 import { PROVIDER_TIMEOUTS } from "#shared/admin/providers.ts";
+import type { Meter } from "../../metering/meter.ts";
 import { objectOf } from "../../providers/provider-json.ts";
+import type { StreamReader } from "../../reading.ts";
 import { ProviderFailure } from "../failures.ts";
 import { type BinaryMessage, frameSplitter } from "./event-stream.ts";
 
@@ -114,4 +116,26 @@ function event(json: string): string {
   if (value?.["type"] === undefined) return "";
   const line = /[\r\n]/.test(json) ? JSON.stringify(value) : json;
   return `event: ${String(value["type"])}\ndata: ${line}\n\n`;
+}
+
+/** The meter of a stream in AWS's binary form, whose bytes all pass unchanged. */
+export function framesMeter(reader: StreamReader): Meter {
+  const splitter = frameSplitter();
+  let isDamaged = false;
+  return {
+    watch(chunk) {
+      try {
+        const frames = isDamaged ? [] : splitter.push(chunk);
+        for (const frame of frames) reader.event(Buffer.from(jsonIn(frame)));
+      } catch {
+        isDamaged = true;
+      }
+      return chunk;
+    },
+    rest: () => null,
+    contentSeen: () => reader.progress.contentSeen,
+    terminalSeen: () => reader.progress.terminalSeen,
+    allSeen: () => false,
+    reading: (complete) => reader.reading(complete),
+  };
 }

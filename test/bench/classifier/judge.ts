@@ -1,7 +1,6 @@
 import { type Features, featuresOf } from "#gateway/classifier/features.ts";
 import { SEEDS, TASK_KINDS, type TaskKind, templateFor } from "#gateway/classifier/kinds.ts";
-import { trainLinear } from "#gateway/classifier/linear.ts";
-import { svmLoss } from "#gateway/classifier/losses.ts";
+import { svmLoss, trainLinear } from "#gateway/classifier/linear.ts";
 import { rowsOf } from "#gateway/classifier/sparse.ts";
 import { kindScores } from "#gateway/classifier/starter.ts";
 import { TUNING } from "#gateway/classifier/tuning.ts";
