@@ -1,3 +1,5 @@
+import { namesIn } from "#shared/names-in.ts";
+
 /** Country code and total length of an IBAN (ISO 13616 registry). */
 const REGISTRY = `
   AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28
@@ -7,7 +9,7 @@ const REGISTRY = `
   SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30
 `;
 const LENGTHS = new Map(
-  (REGISTRY.match(/\S+/g) ?? []).map((entry) => [entry.slice(0, 2), Number(entry.slice(2))] as const),
+  namesIn(REGISTRY).map((entry) => [entry.slice(0, 2), Number(entry.slice(2))] as const),
 );
 
 const BEGINNING = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}/g;

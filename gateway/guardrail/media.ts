@@ -1,35 +1,19 @@
+import { namesIn } from "#shared/names-in.ts";
+
 /** Parts of messages that carry media (OpenAI's, Anthropic's and Google's names), by their `type`. */
-const MEDIA_PARTS = new Set([
-  "audio",
-  "computer_screenshot",
-  "document",
-  "file",
-  "image",
-  "image_generation_call",
-  "image_url",
-  "input_audio",
-  "input_file",
-  "input_image",
-  "video",
-  "video_url",
-]);
+const MEDIA_PARTS = new Set(
+  namesIn(`
+  audio computer_screenshot document file image image_generation_call image_url input_audio input_file
+  input_image video video_url
+`),
+);
 /** Top-level members that carry media, and members that wrap the media of a part. */
 const MEDIA_LISTS = new Set(["image", "images", "input_reference", "mask"]);
 const WRAPPERS = new Set(["audio", "file", "image_url", "input_audio", "source", "video_url"]);
 /** Google's parts have no `type`: these members hold the media and its type. */
 const INLINE = new Set(["inlineData", "inline_data"]);
 /** Members that may be the media itself. */
-const CONTENTS = new Set([
-  "b64_json",
-  "data",
-  "file_data",
-  "image",
-  "image_url",
-  "images",
-  "mask",
-  "result",
-  "url",
-]);
+const CONTENTS = new Set(namesIn(`b64_json data file_data image image_url images mask result url`));
 
 const MEDIA_TYPE =
   /^(?:image\/(?:png|jpe?g|gif|webp|heic|heif|avif|bmp|tiff)|audio\/[\w.+-]+|video\/[\w.+-]+|application\/(?:pdf|msword|epub\+zip|vnd\.ms-[\w.-]+|vnd\.openxmlformats-officedocument\.[\w.-]+))$/i;

@@ -1,3 +1,4 @@
+import { namesIn } from "#shared/names-in.ts";
 import { isMediaHolder, mediaText } from "./media.ts";
 
 /** Top-level members that are not text: labels (spec, Common request inputs) or names that select the model. */
@@ -127,8 +128,8 @@ const TYPES = `
 `;
 
 const KINDS: Readonly<Record<string, ReadonlySet<string>>> = {
-  role: new Set(ROLES.split(" ")),
-  type: new Set(TYPES.match(/\S+/g)),
+  role: new Set(namesIn(ROLES)),
+  type: new Set(namesIn(TYPES)),
 };
 
 /** Whether a member only says what kind of object it is in. */

@@ -1,3 +1,5 @@
+import { namesIn } from "#shared/names-in.ts";
+
 /**
  * The names that decide in one kind of object: what runs, what it costs, what a key, a rule or a label applies to. None
  * of them may be there twice or in another spelling, because two parsers would read the object differently.
@@ -15,128 +17,60 @@ export type DecidingNames = {
   ofType?: { member: string; applies(type: unknown): boolean; vocabulary: DecidingNames };
 };
 
-const MODEL: DecidingNames = { names: new Set(["model"]) };
+const setOf = (names: string): ReadonlySet<string> => new Set(namesIn(names));
+
+const MODEL: DecidingNames = { names: setOf("model") };
 
 /** A tool of the provider's own. The `parameters` of all others are a JSON schema. */
 export const isBuiltInTool = (type: unknown): boolean =>
   typeof type === "string" && type !== "function" && type !== "custom";
 
 const TOOL: DecidingNames = {
-  names: new Set(["function", "input_schema", "model", "name", "parameters", "type"]),
-  within: new Map([["function", { names: new Set(["model", "name", "parameters"]) }]]),
+  names: setOf("function input_schema model name parameters type"),
+  within: new Map([["function", { names: setOf("model name parameters") }]]),
   ofType: { member: "parameters", applies: isBuiltInTool, vocabulary: MODEL },
 };
 
 /** The body of a model call, and the fields of a form. */
 export const CALL: DecidingNames = {
-  names: new Set([
-    "arguments",
-    "background",
-    "best_of",
-    "container",
-    "conversation",
-    "documents",
-    "fallbacks",
-    "functions",
-    "input",
-    "input_ids",
-    "instructions",
-    "max_completion_tokens",
-    "max_output_tokens",
-    "max_tokens",
-    "mcp_servers",
-    "messages",
-    "metadata",
-    "method",
-    "model",
-    "models",
-    "n",
-    "name",
-    "negative_prompt",
-    "params",
-    "plugins",
-    "previous_response_id",
-    "prompt",
-    "prompt_token_ids",
-    "provider",
-    "quality",
-    "query",
-    "response_format",
-    "route",
-    "service_tier",
-    "size",
-    "speed",
-    "stream",
-    "stream_format",
-    "stream_options",
-    "system",
-    "tool_choice",
-    "tools",
-    "user",
-  ]),
+  names: setOf(`
+    arguments background best_of container conversation documents fallbacks functions input input_ids
+    instructions max_completion_tokens max_output_tokens max_tokens mcp_servers messages metadata method
+    model models n name negative_prompt params plugins previous_response_id prompt prompt_token_ids provider
+    quality query response_format route service_tier size speed stream stream_format stream_options system
+    tool_choice tools user
+  `),
   within: new Map([
-    ["container", { names: new Set(["id"]) }],
+    ["container", { names: setOf("id") }],
     ["fallbacks", MODEL],
     ["tools", TOOL],
   ]),
 };
 
 /** Names that Google's servers accept in two spellings. */
-const proto = (
-  names: readonly string[],
-  within: Readonly<Record<string, DecidingNames>> = {},
-): DecidingNames => ({
-  names: new Set(names),
-  proto: new Map(names.map((name) => [name.toLowerCase(), name])),
+const proto = (names: string, within: Readonly<Record<string, DecidingNames>> = {}): DecidingNames => ({
+  names: setOf(names),
+  proto: new Map(namesIn(names).map((name) => [name.toLowerCase(), name])),
   within: new Map(Object.entries(within)),
 });
 
-const GEMINI_MEMBERS = [
-  "cachedContent",
-  "content",
-  "contents",
-  "generateContentRequest",
-  "generationConfig",
-  "labels",
-  "metadata",
-  "model",
-  "requests",
-  "route",
-  "safetySettings",
-  "serviceTier",
-  "store",
-  "systemInstruction",
-  "toolConfig",
-  "tools",
-  "user",
-] as const;
+const GEMINI_MEMBERS = `
+  cachedContent content contents generateContentRequest generationConfig labels metadata model requests
+  route safetySettings serviceTier store systemInstruction toolConfig tools user
+`;
 
-const GENERATION_CONFIG = proto([
-  "candidateCount",
-  "maxOutputTokens",
-  "responseJsonSchema",
-  "responseMimeType",
-  "responseModalities",
-  "responseSchema",
-  "stopSequences",
-  "thinkingConfig",
-]);
+const GENERATION_CONFIG = proto(`
+  candidateCount maxOutputTokens responseJsonSchema responseMimeType responseModalities responseSchema
+  stopSequences thinkingConfig
+`);
 
-const GEMINI_TOOL = proto(
-  [
-    "codeExecution",
-    "computerUse",
-    "fileSearch",
-    "functionDeclarations",
-    "googleMaps",
-    "googleSearch",
-    "googleSearchRetrieval",
-    "mcpServers",
-    "retrieval",
-    "urlContext",
-  ],
-  { functionDeclarations: proto(["name", "parameters", "parametersJsonSchema"]) },
-);
+const GEMINI_TOOLS = `
+  codeExecution computerUse fileSearch functionDeclarations googleMaps googleSearch googleSearchRetrieval
+  mcpServers retrieval urlContext
+`;
+const GEMINI_TOOL = proto(GEMINI_TOOLS, {
+  functionDeclarations: proto("name parameters parametersJsonSchema"),
+});
 
 const GEMINI_WITHIN = { generationConfig: GENERATION_CONFIG, tools: GEMINI_TOOL };
 
@@ -144,77 +78,47 @@ const GEMINI_WITHIN = { generationConfig: GENERATION_CONFIG, tools: GEMINI_TOOL 
 export const GEMINI_CALL = proto(GEMINI_MEMBERS, {
   ...GEMINI_WITHIN,
   generateContentRequest: proto(GEMINI_MEMBERS, GEMINI_WITHIN),
-  requests: proto(["content", "model"]),
+  requests: proto("content model"),
 });
 
-const RESPONSE: DecidingNames = { names: new Set(["input", "instructions", "max_output_tokens", "tools"]) };
+const RESPONSE: DecidingNames = { names: setOf("input instructions max_output_tokens tools") };
 
 /** What a client of the realtime API sends; the model of its transcriptions is two levels deeper. */
 export const REALTIME_MESSAGE: DecidingNames = {
-  names: new Set(["event_id", "item", "max_output_tokens", "models", "response", "session", "type"]),
+  names: setOf("event_id item max_output_tokens models response session type"),
   within: new Map([
-    ["item", { names: new Set(["content", "output", "arguments"]) }],
+    ["item", { names: setOf("content output arguments") }],
     ["response", RESPONSE],
     ["session", { names: new Set([...RESPONSE.names, "audio", "input_audio_transcription", "model"]) }],
   ]),
 };
 
 /** A line of a file of requests; its `body` is a call. */
-export const BATCH_LINE: DecidingNames = { names: new Set(["body", "custom_id", "method", "url"]) };
+export const BATCH_LINE: DecidingNames = { names: setOf("body custom_id method url") };
 
 /** What creates a batch, in both vendors' form; the `params` of a request are a call. */
 export const BATCH: DecidingNames = {
-  names: new Set(["completion_window", "endpoint", "input_file_id", "metadata", "requests", "user"]),
-  within: new Map([["requests", { names: new Set(["custom_id", "params"]) }]]),
+  names: setOf("completion_window endpoint input_file_id metadata requests user"),
+  within: new Map([["requests", { names: setOf("custom_id params") }]]),
 };
 
 /** The form that uploads a file of requests. */
-export const FILE_FORM: DecidingNames = { names: new Set(["file", "purpose"]) };
+export const FILE_FORM: DecidingNames = { names: setOf("file purpose") };
 
 /** A message of the Model Context Protocol. */
 export const MCP_MESSAGE: DecidingNames = {
-  names: new Set(["error", "id", "jsonrpc", "method", "params", "result"]),
-  within: new Map([
-    [
-      "params",
-      { names: new Set(["_meta", "arguments", "cursor", "name", "ref", "requestId", "task", "uri"]) },
-    ],
-  ]),
+  names: setOf("error id jsonrpc method params result"),
+  within: new Map([["params", { names: setOf("_meta arguments cursor name ref requestId task uri") }]]),
 };
 
 /** What an agent's hook sends: its own event, or a list of events. */
 export const HOOK: DecidingNames = {
-  names: new Set([
-    "duration_ms",
-    "events",
-    "hook_event_name",
-    "is_interrupt",
-    "mcp_server",
-    "prompt_id",
-    "session_id",
-    "tool_input",
-    "tool_name",
-    "tool_response",
-    "tool_use_id",
-    "turn_id",
-  ]),
+  names: setOf(`
+    duration_ms events hook_event_name is_interrupt mcp_server prompt_id session_id tool_input tool_name
+    tool_response tool_use_id turn_id
+  `),
   within: new Map([
-    ["mcp_server", { names: new Set(["name"]) }],
-    [
-      "events",
-      {
-        names: new Set([
-          "client",
-          "decision",
-          "duration_ms",
-          "id",
-          "server",
-          "session_id",
-          "status",
-          "tool",
-          "ts",
-        ]),
-      },
-    ],
+    ["mcp_server", { names: setOf("name") }],
+    ["events", { names: setOf("client decision duration_ms id server session_id status tool ts") }],
   ]),
 };

@@ -142,7 +142,8 @@ export type Visit = {
 /** Makes the visit of an object at a nesting level. */
 export type Within = (level: number) => Visit;
 
-const levelOf = (nesting: number | Visit): number => (typeof nesting === "number" ? nesting : nesting.level);
+const levelOf = (nesting: number | { level: number }): number =>
+  typeof nesting === "number" ? nesting : nesting.level;
 
 /**
  * The offset after the object whose brace is at `at`. `nesting` is its level, or what reads its own members in order.
@@ -173,6 +174,7 @@ export function skipObject(bytes: Uint8Array, at: number, nesting: number | Visi
   }
 }
 
+/** The level of a value, with what reads the objects in it. */
 type Inner = { level: number; within: Within };
 
 function skipVisited(bytes: Uint8Array, at: number, visit: Visit): number {
@@ -185,23 +187,18 @@ function skipVisited(bytes: Uint8Array, at: number, visit: Visit): number {
 export function skipWithin(bytes: Uint8Array, at: number, { level, within }: Inner): number {
   if (bytes[at] === OPEN_BRACE) return skipVisited(bytes, at, within(level));
   if (bytes[at] !== OPEN_BRACKET) return skipValue(bytes, at, level);
-  if (level > DEPTH_MAX) throw tooDeep();
-  let next = skipWhitespace(bytes, at + 1);
-  if (bytes[next] === CLOSE_BRACKET) return next + 1;
-  for (;;) {
-    next = skipWhitespace(bytes, skipWithin(bytes, next, { level: level + 1, within }));
-    if (bytes[next] === CLOSE_BRACKET) return next + 1;
-    if (bytes[next] !== COMMA) throw fault(bytes, next);
-    next = skipWhitespace(bytes, next + 1);
-  }
+  return skipArray(bytes, at, { level, within });
 }
 
-function skipArray(bytes: Uint8Array, at: number, level: number): number {
-  if (level > DEPTH_MAX) throw tooDeep();
+function skipArray(bytes: Uint8Array, at: number, nesting: number | Inner): number {
+  const level = levelOf(nesting) + 1;
+  if (level > DEPTH_MAX + 1) throw tooDeep();
+  const inner = typeof nesting === "number" ? null : { level, within: nesting.within };
   let next = skipWhitespace(bytes, at + 1);
   if (bytes[next] === CLOSE_BRACKET) return next + 1;
   for (;;) {
-    next = skipWhitespace(bytes, skipValue(bytes, next, level + 1));
+    next = inner ? skipWithin(bytes, next, inner) : skipValue(bytes, next, level);
+    next = skipWhitespace(bytes, next);
     if (bytes[next] === CLOSE_BRACKET) return next + 1;
     if (bytes[next] !== COMMA) throw fault(bytes, next);
     next = skipWhitespace(bytes, next + 1);

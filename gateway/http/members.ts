@@ -1,22 +1,15 @@
+import { namesIn } from "#shared/names-in.ts";
 import type { JsonBody, Member } from "../call.ts";
 import { skipWithin, type Visit } from "./json-grammar.ts";
 import { nameAt, valueAt } from "./json-value.ts";
 import { TwoReadings } from "./one-reading.ts";
 
 /** Members whose value has names of the user's own: JSON schemas, tools' arguments and results, labels. */
-const OWN_NAMES = new Set([
-  "action",
-  "args",
-  "arguments",
-  "input",
-  "input_schema",
-  "json_schema",
-  "metadata",
-  "output_schema",
-  "parameters",
-  "response",
-  "schema",
-]);
+const OWN_NAMES = new Set(
+  namesIn(`
+  action args arguments input input_schema json_schema metadata output_schema parameters response schema
+`),
+);
 /** Under this name `input` is a call's own, not a tool's. */
 const CALLS_OWN = "input";
 

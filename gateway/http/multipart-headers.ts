@@ -1,3 +1,4 @@
+import { namesIn } from "#shared/names-in.ts";
 import { GatewayError } from "../errors.ts";
 import { isUtf8Type } from "./content-type.ts";
 
@@ -12,16 +13,7 @@ export type PartHead = {
 };
 
 /** The fields of vendors' forms that take media. A file in any other field may be text for a model. */
-const MEDIA_FIELDS = new Set([
-  "audio",
-  "file",
-  "image",
-  "image[]",
-  "input_reference",
-  "mask",
-  "reference_image",
-  "video",
-]);
+const MEDIA_FIELDS = new Set(namesIn(`audio file image image[] input_reference mask reference_image video`));
 
 const refused = (sentence: string) => new GatewayError("invalid_request", `The multipart body: ${sentence}`);
 

@@ -5,30 +5,33 @@ import type { Meter } from "./meter.ts";
 const INFLATED_MAX = 64 * 1024 * 1024;
 const COMPRESSED_MAX = 8 * 1024 * 1024;
 
-const gunzip = (bytes: Uint8Array): Uint8Array =>
-  gunzipSync(bytes, { maxOutputLength: INFLATED_MAX, finishFlush: constants.Z_SYNC_FLUSH });
+type Inflater = (bytes: Uint8Array, maxOutputLength: number) => Uint8Array;
 
-const INFLATERS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
+const gunzip: Inflater = (bytes, maxOutputLength) =>
+  gunzipSync(bytes, { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH });
+
+const INFLATERS: Readonly<Record<string, Inflater>> = {
   gzip: gunzip,
   // Its old name (RFC 9110, 8.4.1.3).
   "x-gzip": gunzip,
-  deflate: (bytes) =>
-    inflateSync(bytes, { maxOutputLength: INFLATED_MAX, finishFlush: constants.Z_SYNC_FLUSH }),
-  br: (bytes) =>
-    brotliDecompressSync(bytes, {
-      maxOutputLength: INFLATED_MAX,
-      finishFlush: constants.BROTLI_OPERATION_FLUSH,
-    }),
-  zstd: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: INFLATED_MAX }),
+  deflate: (bytes, maxOutputLength) =>
+    inflateSync(bytes, { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH }),
+  br: (bytes, maxOutputLength) =>
+    brotliDecompressSync(bytes, { maxOutputLength, finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+  zstd: (bytes, maxOutputLength) => zstdDecompressSync(bytes, { maxOutputLength }),
 };
 
-/** A decoded copy of an answer, for metering only; null if the coding is unknown, damaged, or inflates too far. */
-export function decodedCopy(bytes: Uint8Array, encoding: string | null): Uint8Array | null {
+/** A decoded copy of an answer, to be read here; null if the coding is unknown, damaged, or inflates too far. */
+export function decodedCopy(
+  bytes: Uint8Array,
+  encoding: string | null,
+  bytesMax = INFLATED_MAX,
+): Uint8Array | null {
   if (!encoding) return bytes;
   const inflate = Object.hasOwn(INFLATERS, encoding) ? INFLATERS[encoding] : null;
   if (!inflate || bytes.byteLength > COMPRESSED_MAX) return null;
   try {
-    return inflate(bytes);
+    return inflate(bytes, bytesMax);
   } catch {
     return null;
   }

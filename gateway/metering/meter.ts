@@ -135,12 +135,14 @@ function without(source: Uint8Array, cuts: readonly Cut[], until: number): Uint8
   return parts.length > 0 ? Buffer.concat(parts) : null;
 }
 
-/** The meter of an answer that passes through unread; `reading` is known beforehand. */
-export const opaqueMeter = (reading: Reading): Meter => ({
-  watch: (chunk) => chunk,
+/** What a meter that looks for nothing on the way has in common with others. */
+export const UNWATCHED = {
+  watch: (chunk: Uint8Array) => chunk,
   rest: () => null,
   contentSeen: () => false,
   terminalSeen: () => false,
   allSeen: () => false,
-  reading: () => reading,
-});
+} as const satisfies Omit<Meter, "reading">;
+
+/** The meter of an answer that passes through unread; `reading` is known beforehand. */
+export const opaqueMeter = (reading: Reading): Meter => ({ ...UNWATCHED, reading: () => reading });

@@ -1,7 +1,7 @@
 import type { Reading } from "../reading.ts";
 import { compressedMeter } from "./compressed.ts";
 import { jsonOutline } from "./json-outline.ts";
-import type { Meter } from "./meter.ts";
+import { type Meter, UNWATCHED } from "./meter.ts";
 
 /** White space after the end of the JSON is withheld up to this size. */
 const WITHHELD_BYTES_MAX = 1024 * 1024;
@@ -13,15 +13,13 @@ const WITHHELD_BYTES_MAX = 1024 * 1024;
  */
 export function plainMeter(readAnswer: (outline: Uint8Array) => Reading, encoding: string | null): Meter {
   const outline = jsonOutline();
+  // The time to the first token is that of streams.
   const outlining: Meter = {
+    ...UNWATCHED,
     watch(chunk) {
       outline.push(chunk);
       return chunk;
     },
-    rest: () => null,
-    // The time to the first token is that of streams.
-    contentSeen: () => false,
-    terminalSeen: () => false,
     allSeen: () => outline.closed(),
     reading: () => readAnswer(outline.bytes()),
   };

@@ -1,14 +1,14 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { countOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { VENDOR_WIRE } from "./vendor-wire.ts";
-import { openaiErrors, readingOf, type Wire } from "./wire.ts";
+import { OPENAI_LIKE_WIRE, readingOf, type Wire } from "./wire.ts";
 
 /**
  * Answers of Bedrock's own addresses, whichever vendor's body they have. Tokens are in `usage` (`converse`, Amazon's models), else in
  * headers or in a stream's last chunk, which Bedrock adds for every vendor (AWS, "InvokeModel", "InvokeModelWithResponseStream").
  */
 export const BEDROCK_WIRE: Wire = {
-  ...openaiErrors,
+  ...OPENAI_LIKE_WIRE,
   readAnswer(bytes, facts, headers) {
     const usage = usageIn(parseObject(bytes)) ?? usageBy((name) => countIn(headers?.get(headerOf(name))));
     return usage ? readingOf({ ...FINAL, usage }) : VENDOR_WIRE.readAnswer(bytes, facts);
@@ -31,7 +31,6 @@ export const BEDROCK_WIRE: Wire = {
       reading: (final) => readingOf({ ...FINAL, final, usage, failure }),
     };
   },
-  mayBeUsageOnly: () => false,
   endsWithBody: true,
   awsFrames: true,
 };

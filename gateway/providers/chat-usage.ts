@@ -1,6 +1,14 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
-import { countOf, listOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
+import {
+  countOf,
+  inputParts,
+  listOf,
+  objectOf,
+  type ProviderObject,
+  partOf,
+  sumOf,
+} from "./provider-json.ts";
 
 /**
  * The usage object of an answer or chunk of the chat wire, wherever the provider puts it: at the top, under `x_groq`
@@ -18,15 +26,10 @@ export function chatUsage(usage: ProviderObject, facts: ProviderFacts): Usage {
   const completionDetails = objectOf(usage["completion_tokens_details"]);
   const reasoning = countOf(completionDetails?.["reasoning_tokens"]);
   const output = outputOf(usage, { prompt, reasoning }, facts);
-  const cacheRead = cacheReadOf(usage, promptDetails);
-  const cacheWrite = countOf(promptDetails?.["cache_write_tokens"]);
-  // Cached counts that exceed the prompt they are part of cannot be right; the prompt's own figure is used.
-  const cached = partOf(sumOf(cacheRead, cacheWrite), prompt);
+  const read = cacheReadOf(usage, promptDetails);
   return {
     ...NO_USAGE,
-    uncachedInputTokens: prompt === null ? null : prompt - (cached ?? 0),
-    cacheReadTokens: cached === null ? null : cacheRead,
-    cacheWrite5mTokens: cached === null ? null : cacheWrite,
+    ...inputParts(prompt, { read, written: countOf(promptDetails?.["cache_write_tokens"]) }),
     outputTokens: output,
     reasoningTokens: partOf(reasoning, output),
     audioInputTokens: partOf(countOf(promptDetails?.["audio_tokens"]), prompt),

@@ -1,3 +1,4 @@
+import { namesIn } from "#shared/names-in.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, indexOfBytes, needle, type Search, searcher, seekAny } from "./byte-search.ts";
 import { chatUsage, usageIn } from "./chat-usage.ts";
@@ -6,11 +7,11 @@ import type { ProviderFacts } from "./provider-facts.ts";
 import { failureIn, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
 import { ranHostedTools, reportedCostOf } from "./reported-cost.ts";
 import { CHAT_MEMBERS, hasUnknown } from "./usage-members.ts";
-import { openaiErrors, readingOf, type Wire } from "./wire.ts";
+import { OPENAI_LIKE_WIRE, readingOf, type Wire } from "./wire.ts";
 
 /** OpenAI's chat completions and their variants, and its older completions, whose choices have a `text`. */
 export const CHAT_WIRE: Wire = {
-  ...openaiErrors,
+  ...OPENAI_LIKE_WIRE,
   readAnswer(bytes, facts) {
     const answer = parseObject(bytes) ?? {};
     const failure = failureIn(answer);
@@ -147,17 +148,9 @@ function isNullAt(bytes: Uint8Array, at: number): boolean {
 const SEARCHES = [usageAt, searcher(DONE), searcher(ERROR)];
 
 /** Members of a delta that are content, in OpenAI's and other vendors' naming. A role alone is not content. */
-const CONTENT_MEMBERS = [
-  "content",
-  "refusal",
-  "reasoning_content",
-  "reasoning",
-  "reasoning_details",
-  "tool_calls",
-  "function_call",
-  "audio",
-  "images",
-] as const;
+const CONTENT_MEMBERS = namesIn(`
+  content refusal reasoning_content reasoning reasoning_details tool_calls function_call audio images
+`);
 
 const hasContent = (chunk: ProviderObject): boolean =>
   listOf(chunk["choices"]).some((choice) => {
@@ -172,14 +165,9 @@ const isFilled = (value: unknown): boolean =>
 const isFinished = (choice: unknown): boolean => typeof objectOf(choice)?.["finish_reason"] === "string";
 
 /** Members that make a chunk worth passing on although it has no choices: Azure's filter results, moderation, sources. */
-const INFORMATIVE = [
-  "prompt_filter_results",
-  "prompt_annotations",
-  "moderation",
-  "citations",
-  "search_results",
-  "error",
-] as const;
+const INFORMATIVE = namesIn(
+  "prompt_filter_results prompt_annotations moderation citations search_results error",
+);
 
 const isUsageOnly = (chunk: ProviderObject): boolean =>
   Array.isArray(chunk["choices"]) &&

@@ -3,13 +3,13 @@ import { countOf, nameOf, objectOf, type ProviderObject, parseObject } from "./p
 import { reportedCostOf } from "./reported-cost.ts";
 import { typedStreams } from "./typed-stream.ts";
 import { CHAT_MEMBERS, hasUnknown, type UsageMembers } from "./usage-members.ts";
-import { openaiErrors, readingOf, type Wire } from "./wire.ts";
+import { OPENAI_LIKE_WIRE, readingOf, type Wire } from "./wire.ts";
 
 const COUNTED_MEMBERS: UsageMembers = { ...CHAT_MEMBERS, search_units: true };
 
 /** A wire without streams. `usageOf` finds the usage in an answer. */
 const counted = (usageOf: (answer: ProviderObject) => Usage | null): Wire => ({
-  ...openaiErrors,
+  ...OPENAI_LIKE_WIRE,
   readAnswer(bytes, facts) {
     const answer = parseObject(bytes) ?? {};
     const told = objectOf(answer["usage"]);
@@ -25,7 +25,6 @@ const counted = (usageOf: (answer: ProviderObject) => Usage | null): Wire => ({
     });
   },
   openStream: typedStreams({ markers: [], update: () => undefined }),
-  mayBeUsageOnly: () => false,
   endsWithBody: true,
 });
 

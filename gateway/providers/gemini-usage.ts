@@ -1,5 +1,14 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { countOf, listOf, nameOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
+import {
+  countOf,
+  inputParts,
+  listOf,
+  nameOf,
+  objectOf,
+  type ProviderObject,
+  partOf,
+  sumOf,
+} from "./provider-json.ts";
 
 /**
  * Gemini's `usageMetadata` in normal form. The prompt includes cached tokens; tool results that Google fed back to the
@@ -12,19 +21,18 @@ export function geminiUsage(metadata: ProviderObject): Usage {
   const input = prompt === null ? null : sumOf(prompt, toolUse);
   const thoughts = countOf(metadata["thoughtsTokenCount"]);
   const output = outputOf(metadata, input, thoughts);
-  const cached = partOf(countOf(metadata["cachedContentTokenCount"]), input);
+  const parts = inputParts(input, { read: countOf(metadata["cachedContentTokenCount"]) });
   const { promptTokensDetails: prompts, candidatesTokensDetails: candidates } = metadata;
   return {
     ...NO_USAGE,
-    uncachedInputTokens: input === null ? null : input - (cached ?? 0),
-    cacheReadTokens: cached,
+    ...parts,
     outputTokens: output,
     reasoningTokens: partOf(thoughts, output),
     audioInputTokens: partOf(countIn(prompts, "AUDIO") || null, input),
     audioOutputTokens: partOf(countIn(candidates, "AUDIO") || null, output),
     imageInputTokens: partOf(countIn(prompts, "IMAGE"), input),
     imageOutputTokens: partOf(countIn(candidates, "IMAGE"), output),
-    cacheReadAudioTokens: partOf(countIn(metadata["cacheTokensDetails"], "AUDIO"), cached),
+    cacheReadAudioTokens: partOf(countIn(metadata["cacheTokensDetails"], "AUDIO"), parts.cacheReadTokens),
   };
 }
 

@@ -4,14 +4,14 @@ import { reportedCostOf } from "./reported-cost.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { typedStreams } from "./typed-stream.ts";
 import { hasUnknown, RESPONSES_MEMBERS } from "./usage-members.ts";
-import { openaiErrors, readingOf, type Wire } from "./wire.ts";
+import { OPENAI_LIKE_WIRE, readingOf, type Wire } from "./wire.ts";
 
 /**
  * OpenAI's images. The returned images are counted, so that a partial failure costs less; newer models also report
  * tokens. A stream has no terminal event: it is complete when it has all images.
  */
 export const IMAGES_WIRE: Wire = {
-  ...openaiErrors,
+  ...OPENAI_LIKE_WIRE,
   readAnswer(bytes, facts) {
     const answer = parseObject(bytes) ?? {};
     const data = answer["data"];
@@ -34,7 +34,6 @@ export const IMAGES_WIRE: Wire = {
       state.billsMore ||= hasUnknown(objectOf(event["usage"]), RESPONSES_MEMBERS);
     },
   }),
-  mayBeUsageOnly: () => false,
   endsWithBody: true,
 };
 

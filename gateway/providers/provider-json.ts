@@ -66,6 +66,22 @@ export function addUsage(a: Usage, b: Usage): Usage {
 
 const isCount = (name: string): name is keyof Usage => Object.hasOwn(NO_USAGE, name);
 
+type Cached = { read: number | null; written?: number | null; long?: number | null };
+
+/**
+ * The parts of an input that includes what was cached. Cached counts that exceed it cannot be right: its own figure is used.
+ */
+export function inputParts(input: number | null, { read, written = null, long = null }: Cached) {
+  const cached = partOf(sumOf(read, written, long), input);
+  const isKnown = cached !== null;
+  return {
+    uncachedInputTokens: input === null ? null : input - (cached ?? 0),
+    cacheReadTokens: isKnown ? read : null,
+    cacheWrite5mTokens: isKnown ? written : null,
+    cacheWrite1hTokens: isKnown ? long : null,
+  };
+}
+
 /** A part of a whole; null if unknown or larger than the whole. */
 export const partOf = (part: number | null, whole: number | null): number | null =>
   part !== null && whole !== null && part <= whole ? part : null;

@@ -1,13 +1,13 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { countOf, errorNameOf, objectOf, type ProviderObject, partOf } from "./provider-json.ts";
+import { countOf, errorNameOf, inputParts, objectOf, type ProviderObject, partOf } from "./provider-json.ts";
 import { TRANSCRIPTIONS_WIRE } from "./transcriptions-wire.ts";
 import { typedStreams } from "./typed-stream.ts";
 import { hasUnknown, REALTIME_MEMBERS } from "./usage-members.ts";
-import { openaiErrors, type Wire } from "./wire.ts";
+import { OPENAI_LIKE_WIRE, type Wire } from "./wire.ts";
 
 /** One response of OpenAI's realtime API, from `response.created` to `response.done`; a plain answer is a transcription of its input. */
 export const REALTIME_WIRE: Wire = {
-  ...openaiErrors,
+  ...OPENAI_LIKE_WIRE,
   readAnswer: TRANSCRIPTIONS_WIRE.readAnswer,
   openStream: typedStreams({
     markers: ['"response.done"'],
@@ -23,7 +23,6 @@ export const REALTIME_WIRE: Wire = {
       if (response["status"] === "failed") state.failure = errorNameOf(error);
     },
   }),
-  mayBeUsageOnly: () => false,
 };
 
 /** Cached tokens of one kind; those of images have a price of their own, and no count. */
@@ -34,16 +33,14 @@ const cachedIn = (usage: ProviderObject | null, kind: string): number | null =>
 function realtimeUsage(usage: ProviderObject): Usage {
   const [input, output] = [countOf(usage["input_tokens"]), countOf(usage["output_tokens"])];
   const details = objectOf(usage["input_token_details"]);
-  const cached = partOf(countOf(details?.["cached_tokens"]), input);
-  const uncached = input === null ? null : input - (cached ?? 0);
+  const parts = inputParts(input, { read: countOf(details?.["cached_tokens"]) });
   const images = (countOf(details?.["image_tokens"]) ?? 0) - (cachedIn(usage, "image_tokens") ?? 0);
   return {
     ...NO_USAGE,
-    uncachedInputTokens: uncached,
-    cacheReadTokens: cached,
+    ...parts,
     audioInputTokens: partOf(countOf(details?.["audio_tokens"]), input),
-    cacheReadAudioTokens: partOf(cachedIn(usage, "audio_tokens"), cached),
-    imageInputTokens: partOf(countOf(images), uncached),
+    cacheReadAudioTokens: partOf(cachedIn(usage, "audio_tokens"), parts.cacheReadTokens),
+    imageInputTokens: partOf(countOf(images), parts.uncachedInputTokens),
     outputTokens: output,
     audioOutputTokens: partOf(countOf(objectOf(usage["output_token_details"])?.["audio_tokens"]), output),
   };

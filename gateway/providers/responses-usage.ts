@@ -1,5 +1,5 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import { countOf, objectOf, type ProviderObject, partOf, sumOf } from "./provider-json.ts";
+import { countOf, inputParts, objectOf, type ProviderObject, partOf } from "./provider-json.ts";
 
 /**
  * The counts of a usage object with `input_tokens` and `output_tokens`, in normal form: the input includes
@@ -9,21 +9,14 @@ export function responsesUsage(usage: ProviderObject): Usage {
   const input = countOf(usage["input_tokens"]);
   const output = countOf(usage["output_tokens"]);
   const details = objectOf(usage["input_tokens_details"]);
-  const cacheRead = countOf(details?.["cached_tokens"]);
-  const written = writesOf(details);
-  // Cached counts that exceed the input they are part of cannot be right; the input's own figure is used.
-  const cached = partOf(sumOf(cacheRead, written.short, written.long), input);
+  const parts = inputParts(input, { read: countOf(details?.["cached_tokens"]), ...writesOf(details) });
   const outputDetails = objectOf(usage["output_tokens_details"]);
-  const uncached = input === null ? null : input - (cached ?? 0);
   return {
     ...NO_USAGE,
-    uncachedInputTokens: uncached,
-    cacheReadTokens: cached === null ? null : cacheRead,
-    cacheWrite5mTokens: cached === null ? null : written.short,
-    cacheWrite1hTokens: cached === null ? null : written.long,
+    ...parts,
     outputTokens: output,
     reasoningTokens: partOf(countOf(outputDetails?.["reasoning_tokens"]), output),
-    imageInputTokens: partOf(countOf(details?.["image_tokens"]), uncached),
+    imageInputTokens: partOf(countOf(details?.["image_tokens"]), parts.uncachedInputTokens),
     imageOutputTokens: partOf(countOf(outputDetails?.["image_tokens"]), output),
     searchSources: countOf(usage["num_sources_used"]) || null,
   };
@@ -33,10 +26,10 @@ export function responsesUsage(usage: ProviderObject): Usage {
  * `cache_write_tokens` is the sum. Writes kept for 12 hours count as other vendors' longer writes; tokens missing from
  * the split were kept for the shorter time, the default.
  */
-function writesOf(details: ProviderObject | null): { short: number | null; long: number | null } {
+function writesOf(details: ProviderObject | null): { written: number | null; long: number | null } {
   const split = objectOf(details?.["cache_write_tokens_details"]);
   const total = countOf(details?.["cache_write_tokens"]);
   const long = countOf(split?.["ttl_12h_tokens"]);
   const consistent = total !== null && total >= (long ?? 0);
-  return { short: consistent ? total - (long ?? 0) : countOf(split?.["ttl_30m_tokens"]), long };
+  return { written: consistent ? total - (long ?? 0) : countOf(split?.["ttl_30m_tokens"]), long };
 }

@@ -1,3 +1,4 @@
+import { namesIn } from "#shared/names-in.ts";
 import { PREVIEW_SEARCH } from "../reading.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 import { errorNameOf, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
@@ -5,14 +6,14 @@ import { ranHostedTools, reportedCostOf } from "./reported-cost.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { type StreamState, typedStreams } from "./typed-stream.ts";
 import { hasUnknown, RESPONSES_MEMBERS } from "./usage-members.ts";
-import { openaiErrors, readingOf, type Wire } from "./wire.ts";
+import { OPENAI_LIKE_WIRE, readingOf, type Wire } from "./wire.ts";
 
 const LAST = ["response.completed", "response.incomplete", "response.failed"] as const;
 const isLast = (type: string): boolean => LAST.some((last) => last === type);
 
 /** OpenAI's responses. A stream reports its usage in its last event; no `[DONE]` need follow. */
 export const RESPONSES_WIRE: Wire = {
-  ...openaiErrors,
+  ...OPENAI_LIKE_WIRE,
   readAnswer(bytes, facts) {
     const response = parseObject(bytes);
     const reading = readingOf({ ...answerOf(response, facts), final: true });
@@ -20,7 +21,6 @@ export const RESPONSES_WIRE: Wire = {
     return isBegun && reading.keptId ? { ...reading, pending: true } : reading;
   },
   openStream: typedStreams({ markers: LAST.map((type) => `"${type}"`), update: take }),
-  mayBeUsageOnly: () => false,
 };
 
 function take(state: StreamState, type: string, event: ProviderObject): void {
@@ -89,31 +89,15 @@ const keptIn = (output: unknown, stored: boolean): string[] =>
  * Items of the output that cost nothing but their tokens, or that are counted (searches): text, and tools that the client
  * or a server of its own runs.
  */
-const NOT_BILLED_BESIDES = new Set<unknown>([
-  "message",
-  "reasoning",
-  "compaction",
-  "function_call",
-  "function_call_output",
-  "custom_tool_call",
-  "custom_tool_call_output",
-  "computer_call",
-  "computer_call_output",
-  "local_shell_call",
-  "local_shell_call_output",
-  "shell_call_output",
-  "apply_patch_call",
-  "apply_patch_call_output",
-  "mcp_call",
-  "mcp_list_tools",
-  "mcp_approval_request",
-  "mcp_approval_response",
-  "tool_search_call",
-  "tool_search_output",
-  "additional_tools",
-  "web_search_call",
-  "file_search_call",
-]);
+const NOT_BILLED_BESIDES = new Set<unknown>(
+  namesIn(`
+  message reasoning compaction function_call function_call_output custom_tool_call custom_tool_call_output
+  computer_call computer_call_output local_shell_call local_shell_call_output shell_call_output
+  apply_patch_call apply_patch_call_output mcp_call mcp_list_tools mcp_approval_request
+  mcp_approval_response tool_search_call tool_search_output additional_tools web_search_call
+  file_search_call
+`),
+);
 
 /**
  * Whether an item of the output is of a tool that the provider runs and bills by figures that no answer reports, such as

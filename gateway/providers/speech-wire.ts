@@ -2,14 +2,14 @@ import { objectOf } from "./provider-json.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { typedStreams } from "./typed-stream.ts";
 import { hasUnknown, RESPONSES_MEMBERS } from "./usage-members.ts";
-import { openaiErrors, readingOf, type Wire } from "./wire.ts";
+import { OPENAI_LIKE_WIRE, readingOf, type Wire } from "./wire.ts";
 
 /**
  * OpenAI's speech: audio bytes, which contain no usage and are not read; or, with `stream_format: "sse"`, events of
  * which the last reports tokens. Characters are counted in the request.
  */
 export const SPEECH_WIRE: Wire = {
-  ...openaiErrors,
+  ...OPENAI_LIKE_WIRE,
   readAnswer: () => readingOf({ usage: null, model: null, tier: null, final: true }),
   openStream: typedStreams({
     markers: ['"speech.audio.done"'],
@@ -24,6 +24,5 @@ export const SPEECH_WIRE: Wire = {
       state.billsMore = hasUnknown(usage, RESPONSES_MEMBERS);
     },
   }),
-  mayBeUsageOnly: () => false,
   opaque: true,
 };

@@ -2,14 +2,14 @@ import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { countOf, nameOf, objectOf, type ProviderObject, parseObject, partOf } from "./provider-json.ts";
 import { typedStreams } from "./typed-stream.ts";
 import { hasUnknown, TRANSCRIPTION_MEMBERS } from "./usage-members.ts";
-import { openaiErrors, readingOf, type Wire } from "./wire.ts";
+import { OPENAI_LIKE_WIRE, readingOf, type Wire } from "./wire.ts";
 
 /**
  * OpenAI's transcriptions and translations. Some models report tokens. Others report only the duration that they bill,
  * which is priced and never recorded. Formats other than JSON have neither.
  */
 export const TRANSCRIPTIONS_WIRE: Wire = {
-  ...openaiErrors,
+  ...OPENAI_LIKE_WIRE,
   readAnswer(bytes) {
     const answer = parseObject(bytes) ?? {};
     const [usage, audioSeconds, billsMore] = [tokensIn(answer), secondsIn(answer), isUnknownIn(answer)];
@@ -27,7 +27,6 @@ export const TRANSCRIPTIONS_WIRE: Wire = {
       state.billsMore = isUnknownIn(event);
     },
   }),
-  mayBeUsageOnly: () => false,
 };
 
 const isUnknownIn = (object: ProviderObject): boolean =>

@@ -8,11 +8,11 @@ import { countOf, nameOf, objectOf, type ProviderObject, parseObject } from "./p
 import { RESPONSES_WIRE } from "./responses-wire.ts";
 import { typedStreams } from "./typed-stream.ts";
 import { hasUnknown } from "./usage-members.ts";
-import { openaiErrors, readingOf, type Wire } from "./wire.ts";
+import { OPENAI_LIKE_WIRE, readingOf, type Wire } from "./wire.ts";
 
 /** Answers that none of the other formats has: of Cohere's own addresses, and of any address that is passed through. */
 export const VENDOR_WIRE: Wire = {
-  ...openaiErrors,
+  ...OPENAI_LIKE_WIRE,
   readAnswer(bytes, facts) {
     const answer = parseObject(bytes) ?? {};
     const reading = readingOfAny(answer, { bytes, facts });
@@ -34,7 +34,6 @@ export const VENDOR_WIRE: Wire = {
       state.terminalSeen ||= type === "message-end" || type === "stream-end";
     },
   }),
-  mayBeUsageOnly: () => false,
   endsWithBody: true,
 };
 

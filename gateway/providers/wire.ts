@@ -31,11 +31,12 @@ export type Wire = {
   awsFrames?: boolean;
 };
 
-/** Errors as the OpenAI wires write them. */
-export const openaiErrors: Pick<Wire, "errorBody" | "requestIdHeader"> = {
+/** What the OpenAI wires have in common. */
+export const OPENAI_LIKE_WIRE: Pick<Wire, "errorBody" | "requestIdHeader" | "mayBeUsageOnly"> = {
   errorBody: (type, message) =>
     JSON.stringify({ error: { message, type: ERRORS[type].openai, param: null, code: codeOf(type) } }),
   requestIdHeader: "x-request-id",
+  mayBeUsageOnly: () => false,
 };
 
 const codeOf = (type: ErrorType): string => {

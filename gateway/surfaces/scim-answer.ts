@@ -1,4 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
+import { type DocumentDecoration, Elysia } from "elysia";
 import { includesRole } from "#shared/admin/people.ts";
 import type { AdminDeps } from "../admin/deps.ts";
 import { GatewayError } from "../errors.ts";
@@ -9,16 +10,33 @@ import { readJson } from "../plugins/body.ts";
 import { CREDENTIALS } from "../plugins/refusals.ts";
 import type { Origin } from "../stores/audit.ts";
 
-export type ScimAsked = { request: Request; origin: Origin };
+/** `id`: that of the path, empty without one. */
+export type ScimAsked = { request: Request; origin: Origin; id: string };
+type Work = (it: ScimAsked) => Promise<object | null>;
 
-/** The answer to a caller who is an administrator by key or token; null: without a body. */
-export async function answered(
+/** Addresses of SCIM, each with what it answers; null: without a body. */
+export function scimAddresses(
   deps: AdminDeps,
-  request: Request,
-  work: (it: ScimAsked) => Promise<object | null>,
+  prefix: string,
+  addresses: readonly (readonly [method: string, path: string, detail: DocumentDecoration, work: Work])[],
+) {
+  const app = new Elysia({ name: `surface.scim${prefix}`, prefix });
+  for (const [method, path, detail, work] of addresses) {
+    const answer = ({ request, params }: { request: Request; params?: { id?: string } }) =>
+      answered(deps, { request, id: params?.id ?? "" }, work);
+    app.route(method, path, answer, { parse: "none", detail });
+  }
+  return app;
+}
+
+/** The answer to a caller who is an administrator by key or token. */
+async function answered(
+  deps: AdminDeps,
+  { request, id }: Pick<ScimAsked, "request" | "id">,
+  work: Work,
 ): Promise<Response> {
   try {
-    const body = await work({ request, origin: await administrator(deps, request) });
+    const body = await work({ request, id, origin: await administrator(deps, request) });
     if (body === null) return new Response(null, { status: 204 });
     return Response.json(body, { status: request.method === "POST" ? 201 : 200, headers: SCIM_JSON });
   } catch (error) {

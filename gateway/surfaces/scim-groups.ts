@@ -1,68 +1,41 @@
-import { Elysia } from "elysia";
 import { SCIM_SCHEMAS, ScimGroupBody, ScimPatch } from "#shared/admin/scim.ts";
 import { type AdminDeps, readDatabase } from "../admin/deps.ts";
 import { existingGroup, type GroupChange, saveGroup } from "../identity/scim/save-group.ts";
 import { changedGroup, type GroupFacts, scimGroup } from "../identity/scim/scim-group.ts";
 import { readScimQuery } from "../identity/scim/scim-query.ts";
 import { pageOfScimGroups, type ScimGroupRow, scimMembersOf } from "../stores/identity/scim-groups.ts";
-import { answered, baseOf, readScim, type ScimAsked } from "./scim-answer.ts";
+import { baseOf, readScim, type ScimAsked, scimAddresses } from "./scim-answer.ts";
 import { SCIM_DOCS } from "./scim-docs.ts";
 
 /** `/scim/v2/Groups`: the groups of a directory, whose mappings give roles and teams. */
 export const directoryGroups = (deps: AdminDeps) =>
-  new Elysia({ name: "surface.scim-groups", prefix: "/scim/v2/Groups" })
-    .get("", ({ request }) => answered(deps, request, () => list(deps, request)), {
-      detail: SCIM_DOCS.listGroups,
-    })
-    .post(
-      "",
-      ({ request }) =>
-        answered(deps, request, async (it) => {
-          const body = await readScim(deps, request, ScimGroupBody);
-          return await shown(deps, request, await save(deps, it, { id: null, next: () => factsOf(body) }));
-        }),
-      { parse: "none", detail: SCIM_DOCS.createGroup },
-    )
-    .get(
-      "/:id",
-      ({ request, params }) =>
-        answered(deps, request, async () =>
-          shown(deps, request, await readDatabase(deps, (db) => existingGroup(db, params.id))),
-        ),
-      { detail: SCIM_DOCS.readGroup },
-    )
-    .put(
-      "/:id",
-      ({ request, params }) =>
-        answered(deps, request, async (it) => {
-          const body = await readScim(deps, request, ScimGroupBody);
-          return await shown(
-            deps,
-            request,
-            await save(deps, it, { id: params.id, next: () => factsOf(body) }),
-          );
-        }),
-      { parse: "none", detail: SCIM_DOCS.replaceGroup },
-    )
-    .patch(
-      "/:id",
-      ({ request, params }) =>
-        answered(deps, request, async (it) => {
-          const patch = await readScim(deps, request, ScimPatch);
-          await save(deps, it, { id: params.id, next: (group) => changedGroup(group, patch) });
-          return null;
-        }),
-      { parse: "none", detail: SCIM_DOCS.patchGroup },
-    )
-    .delete(
-      "/:id",
-      ({ request, params }) =>
-        answered(deps, request, async (it) => {
-          await save(deps, it, { id: params.id, next: () => null });
-          return null;
-        }),
-      { detail: SCIM_DOCS.deleteGroup },
-    );
+  scimAddresses(deps, "/scim/v2/Groups", [
+    ["GET", "", SCIM_DOCS.listGroups, ({ request }) => list(deps, request)],
+    ["POST", "", SCIM_DOCS.createGroup, (it) => put(deps, it, null)],
+    ["GET", "/:id", SCIM_DOCS.readGroup, (it) => read(deps, it)],
+    ["PUT", "/:id", SCIM_DOCS.replaceGroup, (it) => put(deps, it, it.id)],
+    ["PATCH", "/:id", SCIM_DOCS.patchGroup, (it) => patch(deps, it)],
+    ["DELETE", "/:id", SCIM_DOCS.deleteGroup, (it) => edit(deps, it, () => null)],
+  ]);
+
+const read = async (deps: AdminDeps, { request, id }: ScimAsked): Promise<object> =>
+  shown(deps, request, await readDatabase(deps, (db) => existingGroup(db, id)));
+
+/** Null: a new group. */
+async function put(deps: AdminDeps, it: ScimAsked, id: string | null): Promise<object> {
+  const body = await readScim(deps, it.request, ScimGroupBody);
+  return await shown(deps, it.request, await save(deps, it, { id, next: () => factsOf(body) }));
+}
+
+async function patch(deps: AdminDeps, it: ScimAsked): Promise<null> {
+  const changes = await readScim(deps, it.request, ScimPatch);
+  return await edit(deps, it, (group) => changedGroup(group, changes));
+}
+
+async function edit(deps: AdminDeps, it: ScimAsked, next: GroupChange["next"]): Promise<null> {
+  await save(deps, it, { id: it.id, next });
+  return null;
+}
 
 const factsOf = ({ displayName, externalId = null, members = [] }: ScimGroupBody): GroupFacts => ({
   name: displayName,

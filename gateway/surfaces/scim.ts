@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import { SCIM_SCHEMAS, ScimPatch, ScimUserBody } from "#shared/admin/scim.ts";
 import { isId } from "#shared/ids.ts";
 import { type AdminDeps, readDatabase, saveChange } from "../admin/deps.ts";
@@ -8,58 +7,32 @@ import { ScimError } from "../identity/scim/scim-error.ts";
 import { readScimQuery } from "../identity/scim/scim-query.ts";
 import { factsOfPatch, factsOfUser, type ScimFacts, scimUser } from "../identity/scim/scim-user.ts";
 import { findPerson, findPersonByEmail, type PersonRow, pageOfPeople } from "../stores/identity/people.ts";
-import { answered, baseOf, readScim, type ScimAsked } from "./scim-answer.ts";
+import { baseOf, readScim, type ScimAsked, scimAddresses } from "./scim-answer.ts";
 import { SCIM_CONFIG, SCIM_DOCS } from "./scim-docs.ts";
 
 /** `/scim/v2`: a directory adds, changes and disables people (RFC 7644). */
 export const scim = (deps: AdminDeps) =>
-  new Elysia({ name: "surface.scim", prefix: "/scim/v2" })
-    .get("/ServiceProviderConfig", ({ request }) => answered(deps, request, async () => SCIM_CONFIG), {
-      detail: SCIM_DOCS.config,
-    })
-    .get("/Users", ({ request }) => answered(deps, request, () => list(deps, request)), {
-      detail: SCIM_DOCS.list,
-    })
-    .post("/Users", ({ request }) => answered(deps, request, (it) => create(deps, it)), {
-      parse: "none",
-      detail: SCIM_DOCS.create,
-    })
-    .get(
+  scimAddresses(deps, "/scim/v2", [
+    ["GET", "/ServiceProviderConfig", SCIM_DOCS.config, async () => SCIM_CONFIG],
+    ["GET", "/Users", SCIM_DOCS.list, ({ request }) => list(deps, request)],
+    ["POST", "/Users", SCIM_DOCS.create, (it) => create(deps, it)],
+    ["GET", "/Users/:id", SCIM_DOCS.read, (it) => read(deps, it)],
+    ["PUT", "/Users/:id", SCIM_DOCS.replace, (it) => replace(deps, it)],
+    [
+      "PATCH",
       "/Users/:id",
-      ({ request, params }) =>
-        answered(deps, request, async () =>
-          view(deps, request, await readDatabase(deps, (db) => existing(db, params.id))),
-        ),
-      { detail: SCIM_DOCS.read },
-    )
-    .put(
-      "/Users/:id",
-      ({ request, params }) =>
-        answered(deps, request, async (it) => {
-          // A whole user without `active` is an active one.
-          const user = { active: true, ...(await readScim(deps, request, ScimUserBody)) };
-          return await edit(deps, it, { id: params.id, facts: factsOfUser(user) });
-        }),
-      { parse: "none", detail: SCIM_DOCS.replace },
-    )
-    .patch(
-      "/Users/:id",
-      ({ request, params }) =>
-        answered(deps, request, async (it) => {
-          const facts = factsOfPatch(await readScim(deps, request, ScimPatch));
-          return await edit(deps, it, { id: params.id, facts });
-        }),
-      { parse: "none", detail: SCIM_DOCS.patch },
-    )
-    .delete(
-      "/Users/:id",
-      ({ request, params }) =>
-        answered(deps, request, async (it) => {
-          await edit(deps, it, { id: params.id, facts: { disabled: true } });
-          return null;
-        }),
-      { detail: SCIM_DOCS.disable },
-    );
+      SCIM_DOCS.patch,
+      async (it) => edit(deps, it, factsOfPatch(await readScim(deps, it.request, ScimPatch))),
+    ],
+    ["DELETE", "/Users/:id", SCIM_DOCS.disable, (it) => edit(deps, it, { disabled: true }).then(() => null)],
+  ]);
+
+const read = async (deps: AdminDeps, { request, id }: ScimAsked): Promise<object> =>
+  view(deps, request, await readDatabase(deps, (db) => existing(db, id)));
+
+/** A whole user without `active` is an active one. */
+const replace = async (deps: AdminDeps, it: ScimAsked): Promise<object> =>
+  edit(deps, it, factsOfUser({ active: true, ...(await readScim(deps, it.request, ScimUserBody)) }));
 
 const view = (deps: AdminDeps, request: Request, person: PersonRow) =>
   scimUser(person, baseOf(deps, request));
@@ -102,10 +75,9 @@ async function existing(reader: Reader, id: string): Promise<PersonRow> {
 /** @throws ScimError mutability for another userName: a person's records are found by it. */
 async function edit(
   deps: AdminDeps,
-  { request, origin }: ScimAsked,
-  { id, facts }: { id: string; facts: ScimFacts },
+  { request, origin, id }: ScimAsked,
+  { userName, ...wanted }: ScimFacts,
 ): Promise<object> {
-  const { userName, ...wanted } = facts;
   const before = await readDatabase(deps, (db) => existing(db, id));
   if (userName !== undefined && userName !== before.email) {
     throw new ScimError("mutability", "userName: It cannot be changed. Add another person.");

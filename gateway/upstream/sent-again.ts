@@ -1,8 +1,8 @@
-import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { Call, Choice, Target } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
+import { decodedCopy } from "../metering/compressed.ts";
 import { lacksWire, targetWires } from "../providers/endpoint.ts";
 import type { WireName } from "../surface-facts.ts";
 import { readProviderError } from "../translate/error-shapes.ts";
@@ -138,28 +138,13 @@ function teaches({ answer, target }: AnsweredAttempt, text: string): boolean {
   return answer.status !== 404 || NOT_BY_RESPONSES.test(text) || !MISSING_OBJECT.test(text);
 }
 
-const DECODERS: Readonly<
-  Record<string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Buffer>
-> = {
-  gzip: gunzipSync,
-  "x-gzip": gunzipSync,
-  br: brotliDecompressSync,
-  deflate: inflateSync,
-  zstd: zstdDecompressSync,
-};
 /** A refusal that says more is not read. */
 const TEXT_BYTES_MAX = 1024 * 1024;
 
 /** The text of a refusal; empty if it cannot be read. */
 function textOfRefusal(refused: AnsweredAttempt, bytes: Uint8Array): string {
   const encoding = refused.translation ? null : encodingOf(refused);
-  try {
-    const decode = encoding === null ? null : DECODERS[encoding];
-    if (encoding !== null && !decode) return "";
-    return new TextDecoder().decode(decode ? decode(bytes, { maxOutputLength: TEXT_BYTES_MAX }) : bytes);
-  } catch {
-    return "";
-  }
+  return new TextDecoder().decode(decodedCopy(bytes, encoding, TEXT_BYTES_MAX) ?? new Uint8Array());
 }
 
 /** The same answer again, of which a beginning was read. */

@@ -1,3 +1,4 @@
+import { namesIn } from "#shared/names-in.ts";
 import { isJson, type Json, textIn } from "../exact-json.ts";
 import { type BodyPlace, malformed } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
@@ -5,18 +6,12 @@ import { listAt, textAt } from "../values.ts";
 import { flatName } from "./tools-in.ts";
 
 /** Tools that the vendor runs itself. Their items hold call and result; the model's use of them follows as text. */
-const VENDOR_RAN = new Set([
-  "code_interpreter_call",
-  "file_search_call",
-  "image_generation_call",
-  "mcp_approval_request",
-  "mcp_approval_response",
-  "mcp_call",
-  "mcp_list_tools",
-  "tool_search_call",
-  "tool_search_output",
-  "web_search_call",
-]);
+const VENDOR_RAN = new Set(
+  namesIn(`
+  code_interpreter_call file_search_call image_generation_call mcp_approval_request mcp_approval_response
+  mcp_call mcp_list_tools tool_search_call tool_search_output web_search_call
+`),
+);
 
 /** Tools of the vendor's that the client runs, by the type of their calls: the tool's name, and the member with its input. */
 const CLIENT_RAN: Readonly<Record<string, { name: string | null; input: string }>> = {

@@ -1,21 +1,11 @@
+import { namesIn } from "#shared/names-in.ts";
 import type { ProviderObject } from "../../providers/provider-json.ts";
 import { echoModel, jsonAnswer } from "./text.ts";
 
-const CATEGORIES = [
-  "harassment",
-  "harassment/threatening",
-  "hate",
-  "hate/threatening",
-  "illicit",
-  "illicit/violent",
-  "self-harm",
-  "self-harm/instructions",
-  "self-harm/intent",
-  "sexual",
-  "sexual/minors",
-  "violence",
-  "violence/graphic",
-] as const;
+const CATEGORIES = namesIn(`
+  harassment harassment/threatening hate hate/threatening illicit illicit/violent
+  self-harm self-harm/instructions self-harm/intent sexual sexual/minors violence violence/graphic
+`);
 
 const everywhere = <T>(value: T) => Object.fromEntries(CATEGORIES.map((category) => [category, value]));
 
