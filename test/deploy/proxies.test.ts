@@ -163,6 +163,7 @@ describe.each(Object.entries(proxies))("the sample for %s", (name, prepare) => {
     // No App listens there: the proxy did not send it to the gateway.
     expect(webhook.status).toBe(502);
     expect((await fetch(`${url}/setup/enter?token=x`)).status).toBe(502);
-    expect((await fetch(`${url}/set-up`, { headers: { accept: "text/html" } })).status).toBe(200);
+    // The gateway answers, whether or not its console is built.
+    expect((await fetch(`${url}/set-up`, { headers: { accept: "text/html" } })).status).not.toBe(502);
   });
 });

@@ -4,7 +4,7 @@ import { isFaultRun } from "#test/support/fault-run.ts";
 import { type RawAnswer, rawAnswer, rawPost } from "#test/support/raw-client.ts";
 import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
-import { type WiredProcess, wiredProcess } from "#test/support/wired-gateway.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 /** Long enough to hold every kind of place: inside an event, between two, inside the last one. */
 const BYTES = 4096;
@@ -30,7 +30,7 @@ const ANSWER = unendedAnswer();
 const TERMINAL = ANSWER.indexOf("[DONE]") + "[DONE]\n\n".length;
 
 let upstream: ScriptedUpstream;
-let gateway: WiredProcess;
+let gateway: WiredGateway;
 
 beforeAll(async () => {
   upstream = await scriptedUpstream((request, reply) => {
@@ -38,7 +38,7 @@ beforeAll(async () => {
     reply.raw(ANSWER.slice(0, offset));
     reply.close();
   });
-  gateway = await wiredProcess({ chat: `${upstream.url}/v1`, messages: upstream.url });
+  gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
 });
 
 afterAll(async () => {

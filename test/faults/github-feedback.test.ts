@@ -12,6 +12,7 @@ import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest, Repository } from "#test/support/fake-github/world.ts";
 import { insertRequest, keptLog, testGithubApp, WEBHOOK_SECRET } from "#test/support/github-app.ts";
 import { freePort } from "#test/support/ports.ts";
+import { casesTried } from "#test/support/tiers.ts";
 import { until } from "#test/support/until.ts";
 
 const PERMISSIONS = { metadata: "read", pull_requests: "write", checks: "write", issues: "write" };
@@ -503,7 +504,7 @@ test("whatever happens in whatever order, nothing is shown twice, and in the end
     }
   };
   await fc.assert(fc.asyncProperty(fc.array(STEP, { minLength: 3, maxLength: 14 }), play), {
-    numRuns: Number(process.env["FEEDBACK_RUNS"] ?? 12),
+    numRuns: Number(process.env["FEEDBACK_RUNS"] ?? casesTried(4, 12)),
   });
 }, 3_600_000);
 

@@ -363,7 +363,7 @@ describe("bun run start", () => {
     expect(it.said()).toContain("is not the key that this installation was sealed with");
     expect(it.said()).not.toContain("restarting it");
     await database.close();
-  }, 60_000);
+  });
 
   test("--help tells the settings and starts nothing", async () => {
     const run = Bun.spawnSync([process.execPath, START, "--help"], {

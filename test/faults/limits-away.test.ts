@@ -115,6 +115,8 @@ describe("with Postgres stopped", () => {
 });
 
 describe.if(HAS_PROC)("with Postgres frozen", () => {
+  /** The most that the setting allows: a Postgres that is only slow is not away. */
+  const AWAY_MS = 5000;
   const place = scratch();
   let postgres: Embedded;
   let gateway: GatewayProcess;
@@ -123,7 +125,7 @@ describe.if(HAS_PROC)("with Postgres frozen", () => {
     postgres = await start(join(place.path, "data"));
     const { url } = postgres;
     await migrate(url);
-    const env = { LIMITS_AWAY_AFTER_MS: "250" };
+    const env = { LIMITS_AWAY_AFTER_MS: String(AWAY_MS) };
     gateway = await startGateway({ dataDir: join(place.path, "gateway"), databaseUrl: url, env });
     await offerCent(gateway, upstream.url);
   });
@@ -162,20 +164,18 @@ describe.if(HAS_PROC)("with Postgres frozen", () => {
       for (const name of ["concurrency", "budget", "rate", "tokens", "none"])
         expect([name, statusesOf(name)]).toEqual([name, all(200, 40)]);
       expect(statusesOf("share").toSorted()).toEqual([...all(200, 10), ...all(503, 30)]);
-      // The same machine at the same time answers the key without limits.
-      const late = (name: string) =>
-        found
-          .get(name)
-          ?.map(({ ms }) => ms)
-          .toSorted((a, b) => a - b)[37] ?? 0;
-      for (const [name] of keys) expect([name, late(name) < 400 + 2 * late("none")]).toEqual([name, true]);
+      // At most the first call of each caller waits; others of the busy machine, as those of the key without limits.
+      const waited = (name: string) => (found.get(name) ?? []).filter(({ ms }) => ms > AWAY_MS / 2).length;
+      for (const [name] of keys) expect([name, waited(name) <= 4 + waited("none")]).toEqual([name, true]);
     } finally {
       signalFamily(postmaster, "SIGCONT");
     }
     await until(async () => {
       const [, budgeted] = keys.find(([name]) => name === "budget") ?? [];
       const view = await awayOf(gateway, budgeted?.id ?? "");
-      return view?.requests === 40 && view.usd === "0.4" && view.over["budget_usd"] === "0";
+      // The two before count too, if this machine was so busy that Postgres was away for them already.
+      if (view === undefined || view.requests < 40 || view.requests > 42) return false;
+      return Math.round(Number(view.usd) * 100) === view.requests && view.over["budget_usd"] === "0";
     });
   });
 });

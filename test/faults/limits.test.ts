@@ -115,7 +115,7 @@ describe.each(casesOf(GATEWAYS))("%s", (_, startAll) => {
 
     const ofWeb = await Promise.all([parallel(20, one.secret), parallel(20, other.secret)]);
     const atOnce = count(ofWeb.flat(), 200);
-    expect(atOnce + count(ofWeb.flat(), 402) + count(ofWeb.flat(), 429)).toBe(40);
+    expect(ofWeb.flat().filter((it) => ![200, 402, 429].includes(it?.status ?? 0))).toEqual([]);
     expect(atOnce + (await untilUsedUp(one.secret))).toBe(12);
     const spent = async () => (await spentBy(one.id)) + (await spentBy(other.id)) + (await spentBy(above.id));
     await until(async () => (await spent()) > 0.119);

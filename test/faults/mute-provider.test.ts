@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { newId } from "#shared/ids.ts";
 import { rawAnswer, rawPost } from "#test/support/raw-client.ts";
 import { scriptedUpstream } from "#test/support/scripted-upstream.ts";
-import { wiredProcess } from "#test/support/wired-gateway.ts";
+import { wiredGateway } from "#test/support/wired-gateway.ts";
 
 test("a provider whose TLS handshake never ends is given up, and not before 5 s, and its fallback answers", async () => {
   const upstream = await scriptedUpstream((_, reply) => reply.json({ choices: [] }));
   // Takes connections and never says a word.
   const mute = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const gateway = await wiredProcess({ chat: `${upstream.url}/v1`, messages: upstream.url });
+  const gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
   await gateway.admin("PUT", "/providers/mute", {
     kind: "openai-compatible",
     base_url: `https://127.0.0.1:${mute.port}/v1`,

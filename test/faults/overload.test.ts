@@ -3,14 +3,15 @@ import { defaultCallsMax } from "#gateway/upstream/in-flight.ts";
 import { doneVendor } from "#test/limits/cent-vendor.ts";
 import { callOnce, type Outcome } from "#test/limits/world.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 
 // A gateway that takes eight calls at once, six of one key and four at a provider, and providers that answer when they may.
 
 const place = scratch();
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 let upstream: ScriptedUpstream;
 let asked = 0;
 let gate = Promise.withResolvers<void>();
@@ -21,7 +22,7 @@ beforeAll(async () => {
     return gate.promise;
   });
   const env = { CALLS_MAX: "8", CALLS_PER_KEY_MAX: "6", CALLS_PER_PROVIDER_MAX: "4" };
-  gateway = await startGateway({ dataDir: place.path, env });
+  gateway = await localGateway({ dataDir: place.path, env });
   const provider = { kind: "openai-compatible", base_url: `${upstream.url}/v1`, allow_private_network: true };
   for (const name of ["one", "two"]) {
     await gateway.admin("PUT", `/providers/${name}`, { ...provider, models: [`model-${name}`] });

@@ -16,6 +16,7 @@ import {
   settledRow,
   testRecorder,
 } from "#test/support/recorder-kit.ts";
+import { casesTried } from "#test/support/tiers.ts";
 import { until } from "#test/support/until.ts";
 
 // The process that records and Postgres are killed and stopped for real. What was promised is compared with what is
@@ -80,11 +81,11 @@ async function statesOf(ids: readonly string[]): Promise<Map<string, string>> {
   return states;
 }
 
-test("10 x kill -9 of the process and 3 x of Postgres: every promised row is there once, and final", async () => {
+test("through kill -9 of the process and of Postgres every promised row is there once, and final", async () => {
   const directory = ownDirectory();
   const opened: string[] = [];
   const settled: string[] = [];
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < casesTried(4, 10); round++) {
     const child = startChild(directory);
     await child.recorded(120 + Math.random() * 400);
     if (round % 3 === 2) process.kill(await postmasterOf(embedded.data), "SIGKILL");

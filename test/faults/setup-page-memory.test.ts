@@ -52,5 +52,4 @@ test.skipIf(process.platform !== "linux")(
     expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
     await app.stop();
   },
-  60_000,
 );

@@ -2,17 +2,17 @@ import { beforeAll, expect, test } from "bun:test";
 import { newId } from "#shared/ids.ts";
 import { type Reply, type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
-import { type WiredProcess, wiredProcess } from "#test/support/wired-gateway.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 // Longer than the 30 s after which the server would close a quiet connection by its own default.
 
 let upstream: ScriptedUpstream;
-let gateway: WiredProcess;
+let gateway: WiredGateway;
 let play: (reply: Reply) => void | Promise<void> = () => undefined;
 
 beforeAll(async () => {
   upstream = await scriptedUpstream((_request, reply) => play(reply));
-  gateway = await wiredProcess({ chat: `${upstream.url}/v1`, messages: upstream.url });
+  gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url });
 });
 
 /** One call to the end of its answer. */

@@ -4,7 +4,7 @@ import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { type RawConnection, rawConnection, rawPost } from "#test/support/raw-client.ts";
 import { type Reply, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
-import { type WiredProcess, wiredProcess } from "#test/support/wired-gateway.ts";
+import { type WiredGateway, wiredGateway, wiredProcess } from "#test/support/wired-gateway.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const FORM = "multipart/form-data; boundary=b";
@@ -36,7 +36,11 @@ const ADDRESSES: readonly [path: string, shape: Shape, headers?: Record<string, 
 ];
 
 /** Sends the head of a request and the beginning of its body, which then comes byte by byte. */
-function dripping(gateway: WiredProcess, path: string, headers: Record<string, string>): RawConnection {
+function dripping(
+  gateway: Pick<WiredGateway, "url" | "secret">,
+  path: string,
+  headers: Record<string, string>,
+): RawConnection {
   const credentials = { authorization: `Bearer ${gateway.secret}`, "x-gateway-key": gateway.secret };
   const begun = headers["content-type"] === FORM ? FORM_HEAD : '{"model":"chat","n":"';
   const connection = rawConnection(gateway.url, rawPost(path, { ...credentials, ...headers }, begun));
@@ -50,11 +54,11 @@ function dripping(gateway: WiredProcess, path: string, headers: Record<string, s
 }
 
 describe("a body that comes byte by byte is 408 in the surface's shape, and its connection is closed", () => {
-  let gateway: WiredProcess;
+  let gateway: WiredGateway;
 
   beforeAll(async () => {
     const upstream = await scriptedUpstream(() => undefined);
-    gateway = await wiredProcess(
+    gateway = await wiredGateway(
       { chat: `${upstream.url}/v1`, messages: upstream.url },
       { BODY_WAIT_SECONDS: "1" },
     );
@@ -126,4 +130,4 @@ test("at a stop, half bodies and callers that do not read are cut off, and runni
   expect(await gateway.records(running)).toMatchObject([{ state: "ok" }]);
   deaf.socket.destroy();
   // Less than the 255 s after which Bun would close the idle connection of the client that does not read.
-}, 150_000);
+}, 240_000);

@@ -192,5 +192,5 @@ describe("an answer that is kept", () => {
     };
     const stories = fc.asyncProperty(fc.array(asked, { minLength: 12, maxLength: 12 }), holds);
     await fc.assert(stories, { numRuns: 3, endOnFailure: true });
-  }, 120_000);
+  });
 });

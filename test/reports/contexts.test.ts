@@ -9,6 +9,7 @@ import type { Explanation } from "#shared/explanation.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { type Engines, reportEngines } from "#test/support/report-engines.ts";
+import { casesTried } from "#test/support/tiers.ts";
 import { type ContextFacts, type PullRequestFacts, type RequestFacts, seed, type World } from "./world.ts";
 
 // Sessions over several pull requests, with contexts, in generated worlds: what each costs by the pages and the reports
@@ -311,9 +312,9 @@ test("each call of a session with contexts counts for one pull request at most, 
       await expectReport(world, orgId);
       await expectExplained(world, orgId);
     }),
-    { numRuns: 20 },
+    { numRuns: casesTried(6, 20) },
   );
-}, 240_000);
+});
 
 test("a long session over two pull requests is split between them by every engine, and a third one's is not", async () => {
   const call = (n: number, session: string, cost: string) => ({ at: minute(n), owner: "ann", session, cost });

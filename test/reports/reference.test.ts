@@ -4,6 +4,7 @@ import type postgres from "postgres";
 import { checkSpec } from "#gateway/reports/spec.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { type Engines, reportEngines } from "#test/support/report-engines.ts";
+import { casesTried } from "#test/support/tiers.ts";
 import { edges, spec, worldOf } from "./arbitraries.ts";
 import { expectReport } from "./expect-report.ts";
 import { naiveReport } from "./naive.ts";
@@ -21,8 +22,8 @@ beforeAll(async () => {
 });
 
 /** Worlds of three reports each, and every how many of them ClickHouse answers, too. */
-const WORLDS = 30;
-const BY_BOTH = 5;
+const WORLDS = casesTried(12, 30);
+const BY_BOTH = 6;
 
 test("any report over any records equals the one made by loops over them, whichever database answers it", async () => {
   let worlds = 0;

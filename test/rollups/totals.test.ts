@@ -11,9 +11,10 @@ import type { Spec } from "#shared/report.ts";
 import { edges, specOf } from "#test/reports/arbitraries.ts";
 import { keyId } from "#test/reports/world.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
+import { casesTried } from "#test/support/tiers.ts";
 
 /** Worlds, of four specs each; `ROLLUP_WORLDS=…` for more. */
-const WORLDS = Number(process.env["ROLLUP_WORLDS"] ?? 25);
+const WORLDS = Number(process.env["ROLLUP_WORLDS"] ?? casesTried(8, 25));
 const NOW = new Date("2026-03-31T10:42:33.123Z");
 
 let database: TestDatabase;

@@ -56,7 +56,7 @@ test("a gateway with another master key refuses to start, and nothing of it is s
     "/audit?action=master_key.replaced",
   );
   expect(data.map(({ subject }) => subject)).toEqual([used]);
-}, 60_000);
+});
 
 test("an older installation gets its check once this key opens all that is sealed there", async () => {
   const { url, checks } = await sealedBy(RIGHT);

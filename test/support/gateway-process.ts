@@ -37,7 +37,7 @@ export async function gatewaySettings({
   ...options
 }: GatewayOptions & { main?: string }): Promise<Record<string, string> & { DATABASE_URL: string }> {
   mkdirSync(options.dataDir, { recursive: true });
-  const databaseUrl = options.databaseUrl ?? (await testDatabase()).url;
+  const databaseUrl = options.databaseUrl ?? (await testDatabase({ ofGateway: true })).url;
   const clickhouseUrl = main === undefined ? await clickHouseBeside(databaseUrl) : null;
   return {
     DATABASE_URL: databaseUrl,

@@ -110,6 +110,9 @@ export const isSlow = (file: string): boolean =>
 /** Set for the suites of `--all`: those that can be long or short are long then. */
 export const ALL = "TALLYGATE_TEST_ALL";
 
+/** How many cases of a property are tried: `short` in `bun run test`, `long` with `--all`. */
+export const casesTried = (short: number, long: number): number => (process.env[ALL] ? long : short);
+
 /**
  * Processor time in seconds that a folder's suites in `bun run test` may take on two shared cores; a machine of one's own needs
  * about half. The run names each folder that takes more, and does not fail: a busy machine takes more for the same.

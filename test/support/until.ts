@@ -1,22 +1,26 @@
 /** Longer than anything takes on a busy machine, and shorter than a test's time limit: its error names what is missing. */
 const PATIENCE_MS = 120_000;
 
+/** A look is often a query or a request: what takes long is looked at less often. */
+const PAUSE_MS = [10, 100] as const;
+
 /**
- * Resolves with the first result of `look` that is not false, null or undefined, looked for every 10 ms. What waits for a
- * download has a longer patience.
+ * Resolves with the first result of `look` that is not false, null or undefined. It looks again after a tenth of the time
+ * that it has waited, within `PAUSE_MS`. What waits for a download has a longer patience.
  */
 export async function until<Result>(
   look: () => Result | Promise<Result>,
   patienceMs = PATIENCE_MS,
 ): Promise<Exclude<Result, false | null | undefined>> {
-  const end = performance.now() + patienceMs;
+  const start = performance.now();
   for (;;) {
     const result = await look();
     if (result !== false && result !== null && result !== undefined) {
       // The three values that the type leaves out have just been excluded.
       return result as Exclude<Result, false | null | undefined>;
     }
-    if (performance.now() > end) throw new Error(`never came true within ${patienceMs / 1000} s: ${look}`);
-    await Bun.sleep(10);
+    const waitedMs = performance.now() - start;
+    if (waitedMs > patienceMs) throw new Error(`never came true within ${patienceMs / 1000} s: ${look}`);
+    await Bun.sleep(Math.min(Math.max(waitedMs / 10, PAUSE_MS[0]), PAUSE_MS[1]));
   }
 }

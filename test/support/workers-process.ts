@@ -28,7 +28,7 @@ export async function startWorkers(
   count: number,
   options: { dataDir: string; databaseUrl?: string; env?: Record<string, string> },
 ): Promise<WorkersProcess> {
-  const databaseUrl = options.databaseUrl ?? (await testDatabase()).url;
+  const databaseUrl = options.databaseUrl ?? (await testDatabase({ ofGateway: true })).url;
   const port = freePort();
   const url = `http://127.0.0.1:${port}`;
   const launcher = await startChild([process.execPath, "--no-env-file", START], {
@@ -41,6 +41,8 @@ export async function startWorkers(
     ADMIN_KEY,
     MASTER_KEY,
     REFUSALS_PER_MINUTE: "1000000",
+    // As in `gatewaySettings`: workers whose Postgres is slow would each count for themselves.
+    LIMITS_AWAY_AFTER_MS: "5000",
     ...options.env,
   });
   atEnd(() => launcher.end("SIGTERM"));

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { newId } from "#shared/ids.ts";
 import { type RawAnswer, rawAnswer, rawConnection, rawPost } from "#test/support/raw-client.ts";
 import { type Reply, type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { casesTried } from "#test/support/tiers.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
@@ -182,7 +183,7 @@ describe("a stream whose usage the client asked for reaches it byte for byte, an
           expect(answer.body.equals(bytes)).toBe(true);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: casesTried(20, 60) },
     );
   });
 

@@ -7,6 +7,7 @@ import { bodyText, utf8 } from "#test/http/json-text.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { type RawAnswer, rawAnswer, rawPost } from "#test/support/raw-client.ts";
 import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
+import { casesTried } from "#test/support/tiers.ts";
 import { VENDOR_CREDENTIAL, type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 const JSON_BYTES_MAX = 65_536;
@@ -61,7 +62,7 @@ describe.each(SURFACES)("a body of $path", ({ path, route, model }) => {
         const body = withMember(text, `"model" :\t"${model}"`);
         expect((await seenFor(() => send(path, withKey(), body))).body).toBe(body);
       }),
-      { numRuns: 120 },
+      { numRuns: casesTried(40, 120) },
     );
   });
 
@@ -71,7 +72,7 @@ describe.each(SURFACES)("a body of $path", ({ path, route, model }) => {
         const seen = await seenFor(() => send(path, withKey(), withMember(text, `"model":"${route}"`)));
         expect(seen.body).toBe(withMember(text, `"model":"${model}"`));
       }),
-      { numRuns: 60 },
+      { numRuns: casesTried(20, 60) },
     );
   });
 
