@@ -15,7 +15,7 @@ import { requireModelScope } from "../routing/scope.ts";
 import { type FileRow, findFile, insertFiles, markFileDeleted } from "../stores/batches.ts";
 import type { WireName } from "../surface-facts.ts";
 import { type Json, jsonBytes } from "../translate/exact-json.ts";
-import type { RequestBody } from "../upstream/request-body.ts";
+import { type RequestBody, streamOf } from "../upstream/request-body.ts";
 import { answerInFull, relayedAnswer, relayedFile } from "./answers.ts";
 import { type BatchDeps, notFoundAtVendor, providerNamed } from "./deps.ts";
 import { vendorIdOf, withItems } from "./own-items.ts";
@@ -66,7 +66,7 @@ export async function askForObject(deps: BatchDeps, it: ObjectRequest): Promise<
     ...(keeper !== "openai" && { own: uploadHeaders(request.headers) }),
     headers: request.headers,
     signal: request.signal,
-    ...(body && { body: { bytes: (moved: () => void) => streamOf(body, moved) } }),
+    ...(body && { body: { bytes: (moved: () => void) => sent(body, moved) } }),
   });
   return await shown(deps, it, { answer, provider, own });
 }
@@ -118,18 +118,13 @@ async function requireUnguarded(deps: BatchDeps, it: ObjectRequest, provider: Pr
   throw new GatewayError("guardrail_blocked", verdict.message ?? undefined);
 }
 
-const streamOf = (body: RequestBody, moved: () => void): ReadableStream<Uint8Array> =>
-  new ReadableStream(
-    {
-      async pull(controller) {
-        moved();
-        const chunk = await body.next();
-        if (chunk === null) controller.close();
-        else controller.enqueue(chunk);
-      },
-      cancel: () => body.cancel(),
+const sent = (body: RequestBody, moved: () => void): ReadableStream<Uint8Array> =>
+  streamOf(
+    () => {
+      moved();
+      return body.next();
     },
-    { highWaterMark: 0 },
+    () => body.cancel(),
   );
 
 /** The type of the body as it is, and Google's headers of an upload. */

@@ -6,7 +6,7 @@ import { boundaryOf, requireUtf8 } from "../http/content-type.ts";
 import { formatPico } from "../limits/money.ts";
 import { insertFiles } from "../stores/batches.ts";
 import type { StreamedBody } from "../upstream/provider-api.ts";
-import { openRequestBody } from "../upstream/request-body.ts";
+import { openRequestBody, streamOf } from "../upstream/request-body.ts";
 import { answerInFull, relayedAnswer } from "./answers.ts";
 import type { BatchDeps } from "./deps.ts";
 import { fileForm, PURPOSE_FAULT, purposeOf } from "./file-form.ts";
@@ -118,24 +118,16 @@ async function sendForm(deps: BatchDeps, { provider, headers, body }: Sending): 
   let fault: unknown = null;
   const streamed: StreamedBody = {
     bytes: (moved) =>
-      new ReadableStream(
-        {
-          async pull(controller) {
-            moved();
-            try {
-              const { value, done } =
-                head.length > 0 ? { value: head.shift(), done: false } : await rest.next();
-              if (value && !done) controller.enqueue(value);
-              else controller.close();
-            } catch (error) {
-              fault = error;
-              controller.error(error);
-              broken.abort();
-            }
-          },
-        },
-        { highWaterMark: 0 },
-      ),
+      streamOf(async () => {
+        moved();
+        try {
+          return head.shift() ?? (await rest.next()).value ?? null;
+        } catch (error) {
+          fault = error;
+          broken.abort();
+          throw error;
+        }
+      }),
   };
   try {
     return await deps.providerApi({ ...request, body: streamed, signal: broken.signal });

@@ -1,6 +1,6 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
+import { TRANSCRIPTIONS_WIRE } from "./media-wires.ts";
 import { countOf, errorNameOf, inputParts, objectOf, type ProviderObject, partOf } from "./provider-json.ts";
-import { TRANSCRIPTIONS_WIRE } from "./transcriptions-wire.ts";
 import { typedStreams } from "./typed-stream.ts";
 import { hasUnknown, REALTIME_MEMBERS } from "./usage-members.ts";
 import { OPENAI_LIKE_WIRE, type Wire } from "./wire.ts";

@@ -3,12 +3,10 @@ import { BEDROCK_WIRE } from "./bedrock-wire.ts";
 import { CHAT_WIRE } from "./chat-wire.ts";
 import { EMBEDDINGS_WIRE, MODERATIONS_WIRE, RERANK_WIRE } from "./counted-wires.ts";
 import { GEMINI_EMBEDDINGS_WIRE, GEMINI_WIRE } from "./gemini-wire.ts";
-import { IMAGES_WIRE } from "./images-wire.ts";
+import { IMAGES_WIRE, SPEECH_WIRE, TRANSCRIPTIONS_WIRE } from "./media-wires.ts";
 import { MESSAGES_WIRE } from "./messages-wire.ts";
 import { REALTIME_WIRE } from "./realtime-wire.ts";
 import { RESPONSES_WIRE } from "./responses-wire.ts";
-import { SPEECH_WIRE } from "./speech-wire.ts";
-import { TRANSCRIPTIONS_WIRE } from "./transcriptions-wire.ts";
 import { VENDOR_WIRE } from "./vendor-wire.ts";
 import type { Wire } from "./wire.ts";
 

@@ -82,3 +82,20 @@ export function declaredLength(headers: HeaderView): number | null {
   const declared = headers.get("content-length");
   return declared !== null && /^\d{1,15}$/.test(declared) ? Number(declared) : null;
 }
+
+/** A stream of what `next` gives, at the pace of its reader; null is its end. */
+export const streamOf = (
+  next: () => Promise<Uint8Array | null>,
+  cancel: () => void | Promise<void> = () => undefined,
+): ReadableStream<Uint8Array> =>
+  new ReadableStream(
+    {
+      async pull(controller) {
+        const chunk = await next();
+        if (chunk === null) controller.close();
+        else controller.enqueue(chunk);
+      },
+      cancel,
+    },
+    { highWaterMark: 0 },
+  );

@@ -11,6 +11,7 @@ import { refusedWish } from "../translate/wishes.ts";
 import { type AnsweredAttempt, type Attempt, encodingOf } from "./attempt.ts";
 import { mendedThoughts, withoutForeignThoughts } from "./foreign-thoughts.ts";
 import type { LearnedWires } from "./learned-wires.ts";
+import { streamOf } from "./request-body.ts";
 import { isTranslatable } from "./translation.ts";
 import type { Watchdog } from "./watchdog.ts";
 import { type AnswerPart, readUpTo, SHORT_BYTES_MAX } from "./whole-body.ts";
@@ -153,15 +154,6 @@ function unread(
   body: Uint8Array<ArrayBuffer> | (() => Promise<AnswerPart>),
 ): AnsweredAttempt {
   const { status, headers } = refused.answer;
-  const again = typeof body === "function" ? streamOf(body) : body;
+  const again = typeof body === "function" ? streamOf(async () => (await body()).value ?? null) : body;
   return { ...refused, answer: new Response(again, { status, headers }) };
 }
-
-const streamOf = (read: () => Promise<AnswerPart>): ReadableStream<Uint8Array> =>
-  new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await read();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-  });

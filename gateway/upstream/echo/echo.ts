@@ -10,10 +10,9 @@ import { SURFACES, type SurfaceName, surfaceFacts, type WireName } from "../../s
 import { clientErrorBody } from "../../translate/error-shapes.ts";
 import { ownAnswer, type TextWire } from "../own-answer.ts";
 import { echoDimensions, echoEmbeddings, echoVector } from "./embeddings.ts";
-import { echoImageEdits, echoImages } from "./images.ts";
+import { echoImageEdits, echoImages, echoSpeech } from "./media.ts";
 import { echoModerations } from "./moderations.ts";
 import { echoRerank, echoRerankV2 } from "./rerank.ts";
-import { echoSpeech } from "./speech.ts";
 import { echoInputTokens, echoModel, echoReply, echoTexts, echoTokens, jsonAnswer } from "./text.ts";
 
 /** How the built-in provider answers a surface. `id` is a hash of the request's bytes. */
@@ -26,16 +25,13 @@ type Echo = {
 /** `model` and `streamed` count on surfaces that have them in the path. */
 type EchoRequest = { surface: SurfaceName; bytes: Uint8Array; model?: string | null; streamed?: boolean };
 
-const CONVERSATION = { member: "messages", kind: "list" } as const;
-const TEXTS = { member: "input", kind: "text or list" } as const;
-const TEXT = { member: "input", kind: "text" } as const;
-const DOCUMENTS = { member: "documents", kind: "list" } as const;
-const PROMPT = { member: "prompt", kind: "text" } as const;
-const PROMPTS = { member: "prompt", kind: "text or list" } as const;
-const CONTENTS = { member: "contents", kind: "list" } as const;
-const CONTENT = { member: "content", kind: "object" } as const;
-const REQUESTS = { member: "requests", kind: "list" } as const;
-const MODEL = { member: "model", kind: "text" } as const;
+type Kind = Echo["needs"]["kind"];
+
+/** An answer that needs a member of this kind. */
+const needing = (member: string, kind: Kind, answer: Echo["answer"]): Echo => ({
+  needs: { member, kind },
+  answer,
+});
 
 const echoChat = echoText("chat", (body) =>
   echoReply(body, countOf(body["max_completion_tokens"]) ?? countOf(body["max_tokens"])),
@@ -87,39 +83,34 @@ function echoGeminiEmbeddings(body: ProviderObject): Response {
   });
 }
 
-const ABSENT: Echo = { needs: MODEL, answer: () => jsonAnswer({}, 404) };
+const ABSENT: Echo = needing("model", "text", () => jsonAnswer({}, 404));
 
 const ECHOES = {
-  "chat.completions": { needs: CONVERSATION, answer: echoChat },
-  messages: { needs: CONVERSATION, answer: echoMessages },
-  "messages.count_tokens": {
-    needs: CONVERSATION,
-    answer: (body) => jsonAnswer({ input_tokens: echoInputTokens(body) }),
-  },
-  responses: { needs: TEXTS, answer: echoResponses },
-  "responses.input_tokens": {
-    needs: TEXTS,
-    answer: (body) => {
-      const input_tokens = echoInputTokens(conversationOf(body));
-      return jsonAnswer({ object: "response.input_tokens", input_tokens });
-    },
-  },
-  "responses.compact": { needs: TEXTS, answer: echoCompaction },
-  completions: { needs: PROMPTS, answer: echoCompletions },
-  embeddings: { needs: TEXTS, answer: echoEmbeddings },
-  moderations: { needs: TEXTS, answer: echoModerations },
-  "images.generations": { needs: PROMPT, answer: echoImages },
-  "images.edits": { needs: PROMPT, answer: echoImageEdits },
-  "images.variations": { needs: MODEL, answer: echoImageEdits },
-  "audio.transcriptions": { needs: MODEL, answer: emptyTranscription },
-  "audio.translations": { needs: MODEL, answer: emptyTranscription },
-  "audio.speech": { needs: TEXT, answer: echoSpeech },
-  rerank: { needs: DOCUMENTS, answer: echoRerank },
-  "rerank.v2": { needs: DOCUMENTS, answer: echoRerankV2 },
-  generate_content: { needs: CONTENTS, answer: echoGemini },
-  "generate_content.count_tokens": { needs: CONTENTS, answer: echoCountTokens },
-  embed_content: { needs: CONTENT, answer: echoGeminiEmbeddings },
-  "embed_content.batch": { needs: REQUESTS, answer: echoGeminiEmbeddings },
+  "chat.completions": needing("messages", "list", echoChat),
+  messages: needing("messages", "list", echoMessages),
+  "messages.count_tokens": needing("messages", "list", (body) =>
+    jsonAnswer({ input_tokens: echoInputTokens(body) }),
+  ),
+  responses: needing("input", "text or list", echoResponses),
+  "responses.input_tokens": needing("input", "text or list", (body) =>
+    jsonAnswer({ object: "response.input_tokens", input_tokens: echoInputTokens(conversationOf(body)) }),
+  ),
+  "responses.compact": needing("input", "text or list", echoCompaction),
+  completions: needing("prompt", "text or list", echoCompletions),
+  embeddings: needing("input", "text or list", echoEmbeddings),
+  moderations: needing("input", "text or list", echoModerations),
+  "images.generations": needing("prompt", "text", echoImages),
+  "images.edits": needing("prompt", "text", echoImageEdits),
+  "images.variations": needing("model", "text", echoImageEdits),
+  "audio.transcriptions": needing("model", "text", emptyTranscription),
+  "audio.translations": needing("model", "text", emptyTranscription),
+  "audio.speech": needing("input", "text", echoSpeech),
+  rerank: needing("documents", "list", echoRerank),
+  "rerank.v2": needing("documents", "list", echoRerankV2),
+  generate_content: needing("contents", "list", echoGemini),
+  "generate_content.count_tokens": needing("contents", "list", echoCountTokens),
+  embed_content: needing("content", "object", echoGeminiEmbeddings),
+  "embed_content.batch": needing("requests", "list", echoGeminiEmbeddings),
   invoke: ABSENT,
   converse: ABSENT,
   realtime: ABSENT,

@@ -1,5 +1,48 @@
-import type { ProviderObject } from "../../providers/provider-json.ts";
-import { echoTokens, refusalAnswer, streamAnswer } from "./text.ts";
+import { countOf, type ProviderObject } from "../../providers/provider-json.ts";
+import { echoTokens, jsonAnswer, refusalAnswer, streamAnswer } from "./text.ts";
+
+/** A grey pixel. */
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg==";
+
+const IMAGES_MAX = 10;
+const PARTIAL_IMAGES_MAX = 3;
+
+/** The built-in provider's images, of one pixel each; a stream has as many partial ones as requested. */
+const imagesOf =
+  (kind: "image_generation" | "image_edit") =>
+  (body: ProviderObject): Response => {
+    const n = Math.min(Math.max(countOf(body["n"]) ?? 1, 1), IMAGES_MAX);
+    if (body["stream"] === true) return streamAnswer(eventsOf(kind, n, partialImages(body)));
+    const image =
+      body["response_format"] === "url" ? { url: `data:image/png;base64,${PNG}` } : { b64_json: PNG };
+    return jsonAnswer({ created: 0, data: Array.from({ length: n }, () => image) });
+  };
+
+export const echoImages = imagesOf("image_generation");
+export const echoImageEdits = imagesOf("image_edit");
+
+const partialImages = (body: ProviderObject): number =>
+  Math.min(countOf(body["partial_images"]) ?? 0, PARTIAL_IMAGES_MAX);
+
+function eventsOf(kind: string, images: number, partial: number): string {
+  const image = {
+    created_at: 0,
+    b64_json: PNG,
+    size: "auto",
+    quality: "auto",
+    background: "auto",
+    output_format: "png",
+  };
+  const one = [
+    ...Array.from({ length: partial }, (_, index) => ({
+      type: `${kind}.partial_image`,
+      partial_image_index: index,
+      ...image,
+    })),
+    { type: `${kind}.completed`, ...image },
+  ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  return one.join("").repeat(images);
+}
 
 /** Samples of a second, of 16 bits each, and how long a token sounds. */
 const SAMPLES_PER_SECOND = 24_000;
@@ -24,12 +67,12 @@ export function echoSpeech(body: ProviderObject): Response {
   }
   const { type, sound } = FORMATS[format];
   const bytes = sound(Math.min(echoTokens(String(body["input"])), TOKENS_MAX));
-  if (body["stream_format"] === "sse") return streamAnswer(eventsOf(bytes));
+  if (body["stream_format"] === "sse") return streamAnswer(soundEvents(bytes));
   return new Response(new Uint8Array(bytes), { headers: { "content-type": type } });
 }
 
 /** Speech is priced by the character, so its events report no tokens. */
-const eventsOf = (bytes: Buffer): string =>
+const soundEvents = (bytes: Buffer): string =>
   [{ type: "speech.audio.delta", audio: bytes.toString("base64") }, { type: "speech.audio.done" }]
     .map((event) => `data: ${JSON.stringify(event)}\n\n`)
     .join("");
