@@ -1,5 +1,5 @@
 import { gt } from "drizzle-orm";
-import type { Database } from "./database.ts";
+import type { Transaction } from "./database.ts";
 import { joined, ours } from "./ours.ts";
 import { adminTokens, people } from "./schema/identity.ts";
 
@@ -14,7 +14,7 @@ export const isTokenForm = (secret: string): boolean => TOKEN.test(secret);
 
 /** The token with this secret, if it has not expired and its maker is still an administrator. */
 export async function findToken(
-  reader: Pick<Database["db"], "select">,
+  reader: Pick<Transaction, "select">,
   secret: string,
   now: Date,
 ): Promise<TokenRow | null> {

@@ -32,19 +32,10 @@ export type RepositoryCoverage = {
 
 export type CoveragePage = { limit: number; after: number };
 
-type Row = {
+type Row = Omit<RepositoryCoverage, "id" | "installationId" | "windows"> & {
   id: string;
-  full_name: string;
-  former_names: string[];
-  installation_id: string | null;
-  account_login: string | null;
-  permissions: Record<string, string> | null;
-  covered: boolean;
+  installationId: string | null;
   events: { at: string; installationId: number; kind: CoverageEvent["kind"] }[];
-  pull_requests: number;
-  merged: number;
-  joined: number;
-  pass: (NonNullable<RepositoryCoverage["pass"]> & { readUpTo: string | null }) | null;
 };
 
 /** Repositories by id, those after `after`. */
@@ -53,9 +44,9 @@ export async function readCoverage(
   { limit, after }: CoveragePage,
 ): Promise<RepositoryCoverage[]> {
   const rows = (await db.execute(sql`
-    select r.id, r.full_name, r.former_names, r.installation_id, i.account_login, i.permissions,
-      r.covered and coalesce(i.state, 'active') = 'active' as covered,
-      coalesce(e.events, '[]'::jsonb) as events, n.pull_requests, n.merged, n.joined,
+    select r.id, r.full_name as "fullName", r.former_names as "formerNames", r.installation_id as "installationId",
+      i.account_login as account, i.permissions, r.covered and coalesce(i.state, 'active') = 'active' as covered,
+      coalesce(e.events, '[]'::jsonb) as events, n.pull_requests as "pullRequests", n.merged, n.joined,
       case when g.repository_id is null then null else jsonb_build_object('phase', g.phase, 'pulls', g.pulls,
         'reviews', g.reviews, 'readUpTo', g.watermark, 'finishedAt', g.finished_at, 'dueAt', g.due_at,
         'failure', g.failure) end as pass
@@ -82,24 +73,15 @@ export async function readCoverage(
 const instant = (text: string): string => new Date(text).toISOString();
 const instantOrNull = (text: string | null): string | null => text && instant(text);
 
-function coverageOf(row: Row): RepositoryCoverage {
-  return {
-    id: Number(row.id),
-    fullName: row.full_name,
-    formerNames: row.former_names,
-    installationId: row.installation_id === null ? null : Number(row.installation_id),
-    account: row.account_login,
-    permissions: row.permissions,
-    covered: row.covered,
-    windows: coverageWindows(row.events.map((it) => ({ ...it, at: instant(it.at) }))),
-    pullRequests: row.pull_requests,
-    merged: row.merged,
-    joined: row.joined,
-    pass: row.pass && {
-      ...row.pass,
-      readUpTo: instantOrNull(row.pass.readUpTo),
-      finishedAt: instantOrNull(row.pass.finishedAt),
-      dueAt: instant(row.pass.dueAt),
-    },
-  };
-}
+const coverageOf = ({ events, pass, ...row }: Row): RepositoryCoverage => ({
+  ...row,
+  id: Number(row.id),
+  installationId: row.installationId === null ? null : Number(row.installationId),
+  windows: coverageWindows(events.map((it) => ({ ...it, at: instant(it.at) }))),
+  pass: pass && {
+    ...pass,
+    readUpTo: instantOrNull(pass.readUpTo),
+    finishedAt: instantOrNull(pass.finishedAt),
+    dueAt: instant(pass.dueAt),
+  },
+});

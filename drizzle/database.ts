@@ -4,6 +4,7 @@ import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
 import { codeOf } from "#shared/error-code.ts";
 import { POOL_MAX } from "#shared/postgres-url.ts";
+import { words } from "#shared/words.ts";
 import { ARRAY_TYPES } from "./array-types.ts";
 
 export type PoolOptions = {
@@ -39,6 +40,10 @@ export type Database = {
 
 /** A transaction of the `db` client. */
 export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
+
+/** Whatever has drizzle's client, and whatever runs a statement of SQL: that client, or a transaction of it. */
+export type Db = Pick<Database, "db">;
+export type Runner = Pick<Transaction, "execute">;
 
 const LONG = { max: 2, statementTimeoutMs: 60_000 };
 
@@ -117,21 +122,8 @@ export async function connected<T>(
 // Parameters of libpq and other clients in the query part of an address. postgres.js would send them to the server as
 // settings, and the server would refuse the connection.
 const CLIENT_WORDS = [
-  "host",
-  "port",
-  "channel_binding",
-  "gssencmode",
-  "krbsrvname",
-  "passfile",
-  "sslcert",
-  "sslkey",
-  "sslcrl",
-  "sslcompression",
-  "sslpassword",
-  "pgbouncer",
-  "schema",
-  POOL_MAX,
-  "pool_timeout",
+  ...words("host port channel_binding gssencmode krbsrvname passfile sslcert sslkey sslcrl sslcompression"),
+  ...[...words("sslpassword pgbouncer schema pool_timeout"), POOL_MAX],
 ];
 
 const TLS_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
@@ -151,13 +143,13 @@ type Address = {
  */
 export function readAddress(url: string): Address {
   const [base = "", query = ""] = url.split("?", 2);
-  const words = new URLSearchParams(query);
-  const directory = words.get("host");
-  const port = words.get("port") ?? "5432";
-  const poolMax = Number(words.get(POOL_MAX) ?? 0);
-  const tls = tlsOf(words);
-  for (const word of CLIENT_WORDS) words.delete(word);
-  const rest = words.toString();
+  const given = new URLSearchParams(query);
+  const directory = given.get("host");
+  const port = given.get("port") ?? "5432";
+  const poolMax = Number(given.get(POOL_MAX) ?? 0);
+  const tls = tlsOf(given);
+  for (const word of CLIENT_WORDS) given.delete(word);
+  const rest = given.toString();
   return {
     url: rest === "" ? base : `${base}?${rest}`,
     socketPath: directory?.startsWith("/") ? `${directory}/.s.PGSQL.${port}` : null,
@@ -167,18 +159,18 @@ export function readAddress(url: string): Address {
 }
 
 /** What `sslrootcert` asks for; null: a word that postgres.js understands, or nothing. */
-function tlsOf(words: URLSearchParams): ConnectionOptions | null {
-  const mode = words.get("sslmode");
+function tlsOf(given: URLSearchParams): ConnectionOptions | null {
+  const mode = given.get("sslmode");
   if (mode !== null && !TLS_MODES.includes(mode)) {
     throw new Error(
       `sslmode=${mode} in the database's address is unknown. Write one of ${TLS_MODES.join(", ")}.`,
     );
   }
-  const file = words.get("sslrootcert");
+  const file = given.get("sslrootcert");
   if (file === null || file === "system") return null;
-  words.delete("sslrootcert");
+  given.delete("sslrootcert");
   if (mode === "disable") return null;
-  words.delete("sslmode");
+  given.delete("sslmode");
   try {
     const ca = readFileSync(file, "utf8");
     return mode === "verify-full" ? { ca } : { ca, checkServerIdentity: () => undefined };

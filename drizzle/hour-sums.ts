@@ -1,19 +1,11 @@
 // Cells of hours: sums of an hour's records that agree in all dimensions of reports. Parameter $1 is the organisation.
 
+import { words } from "#shared/words.ts";
+
 /** Columns of cells that tell groups apart. */
-export const KEY_COLUMNS = [
-  "channel",
-  "client",
-  "owner",
-  "user_label",
-  "key_id",
-  "teams",
-  "cost_center",
-  "session",
-  "tags",
-  "model",
-  "route",
-] as const;
+export const KEY_COLUMNS = words(
+  "channel client owner user_label key_id teams cost_center session tags model route",
+);
 export type KeyColumn = (typeof KEY_COLUMNS)[number];
 
 /** A sum that cells keep; latencies are a histogram as one number (see the functions of the migration). `one`: what a single record `r` adds; null adds nothing. */

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
-import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { contextTables } from "./contexts.ts";
+import type { Runner } from "./database.ts";
 import { isOfTask, makerOf, sessionsOfTasks, uncoveredTasks } from "./session-links.ts";
 
 /**
@@ -85,7 +85,7 @@ const usdOf = (part: string) =>
  * the cost of these alone.
  */
 export async function pullRequestCosts(
-  reader: Pick<PostgresJsDatabase, "execute">,
+  reader: Runner,
   asked: readonly CostedPullRequest[],
   part: SQL | null = null,
 ): Promise<Map<string, SessionCost>> {
@@ -139,11 +139,7 @@ export type CostPart = {
 };
 
 /** A pull request's cost by each kind, with days in that time zone; the parts of a kind add up to its cost. */
-export async function costParts(
-  reader: Pick<PostgresJsDatabase, "execute">,
-  asked: CostedPullRequest,
-  zone: string,
-): Promise<CostPart[]> {
+export async function costParts(reader: Runner, asked: CostedPullRequest, zone: string): Promise<CostPart[]> {
   const rows = await reader.execute<
     Omit<CostPart, "costUsd" | "isLowerBound"> & Omit<CostRow, "name" | keyof LaneRow>
   >(
@@ -169,10 +165,7 @@ export type Stretch = Pick<CostPart, "requests" | "costUsd" | "isLowerBound"> & 
 };
 
 /** All calls of a pull request's task by branch, if contexts name one; those that no context covers have no branch. */
-export async function taskStretches(
-  reader: Pick<PostgresJsDatabase, "execute">,
-  asked: CostedPullRequest,
-): Promise<Stretch[]> {
+export async function taskStretches(reader: Runner, asked: CostedPullRequest): Promise<Stretch[]> {
   const rows = await reader.execute<
     Omit<Stretch, "costUsd" | "isLowerBound" | "pullRequest"> &
       Omit<CostRow, "name" | keyof LaneRow> & { pull_request: string | null }
@@ -199,7 +192,7 @@ const priced = <Row extends { uncertain: boolean; cost_usd: string | null }>({
 
 /** Pull requests of which one owner made more than half of the calls, and a call of that owner is in `part`, a condition on `c`. */
 export async function mainOwners(
-  reader: Pick<PostgresJsDatabase, "execute">,
+  reader: Runner,
   asked: readonly CostedPullRequest[],
   part: SQL,
 ): Promise<Set<string>> {

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
-import type { PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { Runner } from "./database.ts";
 import { isOfTask, sessionsOfTasks } from "./session-links.ts";
 
 /** What a task's calls were like, of those whose single records are kept. `context`: input tokens per call. */
@@ -15,7 +15,7 @@ export type TaskProfile = { factors: TaskFactors; model: string | null; modelUsd
 
 /** What sets the cost of tasks apart: how their calls were made, and the model that cost most. */
 export async function taskProfiles(
-  reader: Pick<PostgresJsDatabase, "execute">,
+  reader: Runner,
   sessions: readonly string[],
 ): Promise<Map<string, TaskProfile>> {
   if (sessions.length === 0) return new Map();

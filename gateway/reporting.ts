@@ -9,7 +9,7 @@ import { coverageOf, firstsQuery, lateLabels, olderRecords, sinceOf } from "./re
 import { UTC } from "./reports/dimensions.ts";
 import { askOf, pagesIn } from "./reports/each-page.ts";
 import { CLICKHOUSE, POSTGRES } from "./reports/engines.ts";
-import { movementIn } from "./reports/moved.ts";
+import { movementIn } from "./reports/movement.ts";
 import { hasUnpricedPeople, lacksPayers } from "./reports/payers.ts";
 import { planReport } from "./reports/plan.ts";
 import { isShareable, planTogether } from "./reports/plan-together.ts";

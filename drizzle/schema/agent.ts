@@ -1,4 +1,5 @@
 import { bigint, boolean, date, index, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { words } from "#shared/words.ts";
 import { bytes, callerColumns, exact, instant, json, label, orgTable } from "./columns.ts";
 import type { PriceSnapshot } from "./records.ts";
 
@@ -7,20 +8,10 @@ import type { PriceSnapshot } from "./records.ts";
  * `written_input` are parts of an `input`, `reasoning` is part of an `output`, `total` is their sum: these four are not
  * added to totals.
  */
-export const POINT_KINDS = [
-  "input",
-  "cache_read",
-  "cache_write",
-  "cached_input",
-  "written_input",
-  "output",
-  "reasoning",
-  "total",
-  "operations",
-  "reported_cost",
-  "sessions",
-  "active_time",
-] as const;
+export const POINT_KINDS = words(
+  "input cache_read cache_write cached_input written_input output reasoning total operations reported_cost",
+  "sessions active_time",
+);
 export type PointKind = (typeof POINT_KINDS)[number];
 
 /** Points of metrics that agents export. No column can contain text of a prompt or an answer. */

@@ -1,17 +1,10 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer } from "drizzle-orm/pg-core";
+import { words } from "#shared/words.ts";
 import { instant, json, label, labels, orgTable } from "./columns.ts";
 
 /** The state of a pull request's link to a session. */
-export const LINK_STATES = [
-  "open",
-  "joined",
-  "no_stamp",
-  "conflict",
-  "unknown_session",
-  "claimed",
-  "not_merged",
-] as const;
+export const LINK_STATES = words("open joined no_stamp conflict unknown_session claimed not_merged");
 export type LinkState = (typeof LINK_STATES)[number];
 
 /**

@@ -1,16 +1,10 @@
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, smallint, uuid } from "drizzle-orm/pg-core";
+import { words } from "#shared/words.ts";
 import { callerColumns, exact, instant, json, label, labels, orgTable } from "./columns.ts";
 
 /** How a recorded call ended. `open` exists in the local spool only, never in Postgres. */
-export const STATES = [
-  "ok",
-  "client_gone",
-  "upstream_broken",
-  "upstream_error",
-  "interrupted",
-  "denied",
-] as const;
+export const STATES = words("ok client_gone upstream_broken upstream_error interrupted denied");
 export type RequestState = (typeof STATES)[number];
 
 export const CHANNELS = ["api", "subscription", "batch"] as const;

@@ -13,7 +13,7 @@ import { viewAs } from "#shared/view-as.ts";
 import { GatewayError, refuse } from "../errors.ts";
 import { readJson } from "../plugins/body.ts";
 import { audited } from "../stores/change.ts";
-import { requestBackfill } from "../stores/repositories.ts";
+import { requestBackfill } from "../stores/github-app.ts";
 import { readSettings } from "../stores/settings.ts";
 import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";

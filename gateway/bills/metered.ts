@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Db } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { tierOf } from "../pricing/tier.ts";
 
@@ -47,10 +47,7 @@ const COUNTS = {
  * What was metered in the days of a bill, added up by Postgres. Records of the subscription lane are not billed by use. Of
  * a record whose cost its provider reported, the first unit carries what the list's prices differ by.
  */
-export async function meteredIn(
-  { db }: Pick<Database, "db">,
-  { providers, days, timeZone }: MeteredQuery,
-): Promise<Metered[]> {
+export async function meteredIn({ db }: Db, { providers, days, timeZone }: MeteredQuery): Promise<Metered[]> {
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || providers.length === 0) return [];
   const unpriced = Object.entries(COUNTS).map(

@@ -1,4 +1,4 @@
-import type { Database } from "#drizzle/database.ts";
+import type { Db } from "#drizzle/database.ts";
 import {
   RECONCILIATION_PARTS,
   type ReconciledAccount,
@@ -19,7 +19,7 @@ import { meteredIn } from "./metered.ts";
 import { type Difference, type Parts, type TakenApart, takeApart } from "./take-apart.ts";
 
 export type ReconciliationDeps = {
-  database: Pick<Database, "db">;
+  database: Db;
   directory: { current(): Pick<Directory, "providers"> };
 };
 

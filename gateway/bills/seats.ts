@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Database, Transaction } from "#drizzle/database.ts";
+import type { Db, Transaction } from "#drizzle/database.ts";
 import { ours } from "#drizzle/ours.ts";
 import { commitments, seats } from "#drizzle/schema/vendor-bills.ts";
 import { storedEmail } from "#shared/admin/people.ts";
@@ -71,7 +71,6 @@ export async function importSeats(tx: Transaction, wanted: readonly SeatFields[]
 }
 
 const DAY_MS = 86_400_000;
-type Db = Pick<Database, "db">;
 
 /**
  * Seats of a month, such as `2026-11`, beside the use of their agents: calls on the subscription lane, and what agents report

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import { desc, sql } from "drizzle-orm";
-import type { Database, Transaction } from "#drizzle/database.ts";
+import type { Database, Db, Transaction } from "#drizzle/database.ts";
 import { type Lease, type LeaseDeps, takeLease } from "#drizzle/leases/lease.ts";
 import { first, ours } from "#drizzle/ours.ts";
 import { digests, digestWebhooks } from "#drizzle/schema/feedback.ts";
@@ -21,7 +21,7 @@ export type DigestRow = typeof digests.$inferSelect;
 export type NewDigest = Pick<DigestRow, "dueOn" | "channel" | "dueAt" | "state" | "content">;
 
 /** The latest digests, last due first. */
-export const latestDigests = ({ db }: Pick<Database, "db">, limit: number): Promise<DigestRow[]> =>
+export const latestDigests = ({ db }: Db, limit: number): Promise<DigestRow[]> =>
   withStoreErrors(() =>
     db.select().from(digests).where(ours(digests)).orderBy(desc(digests.dueAt), digests.channel).limit(limit),
   );
@@ -132,7 +132,6 @@ export type DigestWebhookRow = Pick<
 /** Where digests are posted, and the secret that signs them. Do not store or log it. */
 export type DigestWebhook = Static<typeof Sealed> & { allowPrivateNetwork: boolean };
 
-type Db = Pick<Database, "db">;
 const isOwn = ours(digestWebhooks);
 
 export const findDigestWebhook = (reader: Reader): Promise<DigestWebhookRow | null> =>

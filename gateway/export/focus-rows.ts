@@ -1,4 +1,4 @@
-import type { Database } from "#drizzle/database.ts";
+import type { Database, Db } from "#drizzle/database.ts";
 import { rollupState } from "#drizzle/schema/rollups.ts";
 import { decimalQuotient, formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -14,25 +14,12 @@ import type { FocusRow } from "./focus-columns.ts";
 
 const DAY_MS = 86_400_000;
 
-type Charge = {
-  provider: string | null;
-  model: string | null;
-  tier: string | null;
-  team: string | null;
-  cost_center: string | null;
-  key: string | null;
-  kind: string;
-  unit_usd: string | null;
-  units: string;
-  usd: string;
-  billed_usd: string;
-  billed_known: boolean;
-  effective_usd: string;
-  list_usd: string;
-  list_known: boolean;
-  floor: boolean;
-  requests: string;
-};
+type Charge = Record<
+  "provider" | "model" | "tier" | "team" | "cost_center" | "key" | "unit_usd",
+  string | null
+> &
+  Record<"kind" | "units" | "usd" | "billed_usd" | "effective_usd" | "list_usd" | "requests", string> &
+  Record<"billed_known" | "list_known" | "floor", boolean>;
 
 /**
  * What calls of a span cost by provider, model, tier, team, cost centre, key, unit and its price. The list's cost of a call belongs to its units
@@ -74,11 +61,7 @@ order by provider, model, tier, team, cost_center, key, kind, shared.unit_usd, l
  * FOCUS rows are of single records.
  * @throws GatewayError invalid_request where those of the span are no longer kept.
  */
-export async function requireKept(
-  { db }: Pick<Database, "db">,
-  { fromMs }: Span,
-  name = "from",
-): Promise<void> {
+export async function requireKept({ db }: Db, { fromMs }: Span, name = "from"): Promise<void> {
   const [state] = await db.select({ rawFrom: rollupState.rawFrom }).from(rollupState);
   if (!state?.rawFrom || fromMs >= Date.parse(state.rawFrom)) return;
   refuse(`${name}: single records are kept since ${state.rawFrom}`);

@@ -1,5 +1,6 @@
 import { difference, formatDecimal, isOver, parseDecimal, ZERO } from "#shared/decimal.ts";
 import { inputTokens, type Usage } from "#shared/usage.ts";
+import { words } from "#shared/words.ts";
 import type { Provider } from "../directory.ts";
 import { type Priced, UNPRICED } from "../reading.ts";
 import { coveredPart } from "./own-price.ts";
@@ -90,14 +91,7 @@ function priceEntryOf(book: PriceBook, answered: AnswerToPrice): PriceEntry | nu
 }
 
 /** Counts of pieces that a price list may charge besides tokens. */
-const PIECES = [
-  "images",
-  "characters",
-  "searchUnits",
-  "webSearches",
-  "fileSearches",
-  "searchSources",
-] as const;
+const PIECES = words("images characters searchUnits webSearches fileSearches searchSources");
 
 /** The provider's cost. What the list charges for pieces is not for tokens; without pieces all of it is for tokens. */
 function asReported(listed: Priced, costUsd: string, usage: Usage): Priced {

@@ -1,4 +1,5 @@
 import { decimalQuotient, type Exact, isOver, parseDecimal, plus, times, ZERO } from "#shared/decimal.ts";
+import { words } from "#shared/words.ts";
 import { amountAt, type PriceEntry, type PriceUnit, type Rates } from "./rate.ts";
 
 /** Upper bounds of a call's usage. */
@@ -15,15 +16,9 @@ export type CountBound = {
 const HOUR_SECONDS = parseDecimal("3600");
 
 /** Any input token may be charged as any input unit, and any output token as any output unit. */
-const INPUT_UNITS = [
-  "input",
-  "cache_read",
-  "cache_audio_read",
-  "cache_write_5m",
-  "cache_write_1h",
-  "audio_input",
-  "image_input",
-] as const;
+const INPUT_UNITS = words(
+  "input cache_read cache_audio_read cache_write_5m cache_write_1h audio_input image_input",
+);
 const OUTPUT_UNITS = ["output", "reasoning", "audio_output", "image_output"] as const;
 
 /**

@@ -1,29 +1,13 @@
 import { decimalQuotient, type Exact, formatDecimal, isZero, product, shiftDown } from "#shared/decimal.ts";
+import { words } from "#shared/words.ts";
 
-export const TOKEN_UNITS = [
-  "input",
-  "cache_read",
-  "cache_audio_read",
-  "cache_write_5m",
-  "cache_write_1h",
-  "audio_input",
-  "image_input",
-  "output",
-  "reasoning",
-  "audio_output",
-  "image_output",
-] as const;
+export const TOKEN_UNITS = words(
+  "input cache_read cache_audio_read cache_write_5m cache_write_1h audio_input image_input output",
+  "reasoning audio_output image_output",
+);
 
 /** Units other than tokens. */
-export const PIECE_UNITS = [
-  "image",
-  "character",
-  "search_unit",
-  "web_search",
-  "file_search",
-  "source",
-  "call",
-] as const;
+export const PIECE_UNITS = words("image character search_unit web_search file_search source call");
 
 type TokenUnit = (typeof TOKEN_UNITS)[number];
 export type PriceUnit = TokenUnit | (typeof PIECE_UNITS)[number];

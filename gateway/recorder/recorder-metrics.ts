@@ -72,16 +72,8 @@ export function withMetrics(
 }
 
 /** Calls with the same labels, as plain numbers: adding to them is cheap, and a scrape turns them into metrics. */
-type Series = {
-  surface: string;
-  state: string;
-  channel: string;
-  provider: string;
-  calls: number;
-  input: number;
-  output: number;
-  unpriced: number;
-};
+type Series = Record<"surface" | "state" | "channel" | "provider", string> &
+  Record<"calls" | "input" | "output" | "unpriced", number>;
 
 /** Remembers what `make` returns for a name. Joining several names into one key costs more than a look-up for each. */
 function memoized<T>(make: (name: string) => T): (name: string) => T {
@@ -97,32 +89,22 @@ function memoized<T>(make: (name: string) => T): (name: string) => T {
 
 function counters(all: readonly Series[], registry: Registry): void {
   const counter = (
-    facts: { name: string; help: string; labelNames: string[] },
+    [name, help]: readonly [name: string, help: string],
+    labelNames: string[],
     samplesOf: (series: Series) => readonly MetricSample[],
-  ) => readCounter(registry, facts, () => all.flatMap(samplesOf));
+  ) => readCounter(registry, { name, help, labelNames }, () => all.flatMap(samplesOf));
   counter(
-    {
-      name: "tallygate_calls_total",
-      help: "Recorded calls.",
-      labelNames: ["surface", "state", "channel", "provider"],
-    },
+    ["tallygate_calls_total", "Recorded calls."],
+    ["surface", "state", "channel", "provider"],
     ({ calls, surface, state, channel, provider }) => [[calls, surface, state, channel, provider]],
   );
-  counter(
-    { name: "tallygate_tokens_total", help: "Tokens of recorded calls.", labelNames: ["surface", "kind"] },
-    ({ input, output, surface }) => [
-      [input, surface, "input"],
-      [output, surface, "output"],
-    ],
-  );
-  counter(
-    {
-      name: "tallygate_unpriced_calls_total",
-      help: "Recorded calls whose cost is unknown.",
-      labelNames: [],
-    },
-    ({ unpriced }) => [[unpriced]],
-  );
+  const kinds = ({ input, output, surface }: Series): MetricSample[] => [
+    [input, surface, "input"],
+    [output, surface, "output"],
+  ];
+  counter(["tallygate_tokens_total", "Tokens of recorded calls."], ["surface", "kind"], kinds);
+  const unpriced = "Recorded calls whose cost is unknown.";
+  counter(["tallygate_unpriced_calls_total", unpriced], [], ({ unpriced }) => [[unpriced]]);
 }
 
 type Stats = ReturnType<Recorder["stats"]>;

@@ -1,18 +1,13 @@
 import { getTableColumns } from "drizzle-orm";
 import { requests } from "#drizzle/schema/records.ts";
+import { words } from "#shared/words.ts";
 import type { Ask } from "./context.ts";
 import type { Parameters } from "./parameters.ts";
 
 /** What a version has of a record. */
-const VERSIONED = [
-  "cost_usd",
-  "token_cost_usd",
-  "cost_basis",
-  "list_cost_usd",
-  "unpriced",
-  "partial",
-  "price",
-];
+const VERSIONED: readonly string[] = words(
+  "cost_usd token_cost_usd cost_basis list_cost_usd unpriced partial price",
+);
 const KEPT = Object.values(getTableColumns(requests)).flatMap(({ name }) =>
   VERSIONED.includes(name) ? [] : [`c.${name}`],
 );

@@ -1,4 +1,5 @@
 import type { Spec } from "#shared/report.ts";
+import { words } from "#shared/words.ts";
 
 /** A report that is there from the start. Range, comparison and filters come from who asks. */
 export type CatalogueEntry = {
@@ -19,19 +20,10 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     spec: {
       source: "requests",
       dimensions: ["month"],
-      measures: [
-        "cost_usd",
-        "requests",
-        "total_tokens",
-        "users",
-        "sessions",
-        "active_hours",
-        "cost_per_user",
-        "cost_per_active_hour",
-        "cache_hit_rate",
-        "unpriced_requests",
-        "cost_decomposition",
-      ],
+      measures: words(
+        "cost_usd requests total_tokens users sessions active_hours cost_per_user cost_per_active_hour",
+        "cache_hit_rate unpriced_requests cost_decomposition",
+      ),
       view: "waterfall",
     },
   },
@@ -114,16 +106,9 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     spec: {
       source: "outcomes",
       dimensions: ["repository"],
-      measures: [
-        "cost_per_merged_pr",
-        "cost_usd",
-        "merged_prs",
-        "joined_prs",
-        "reverted_prs",
-        "revert_rate",
-        "reviews",
-        "users",
-      ],
+      measures: words(
+        "cost_per_merged_pr cost_usd merged_prs joined_prs reverted_prs revert_rate reviews users",
+      ),
       view: "bar",
     },
   },
@@ -136,17 +121,10 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     spec: {
       source: "agent_metrics",
       dimensions: ["client"],
-      measures: [
-        "estimated_cost_usd",
-        "operations",
-        "input_tokens",
-        "output_tokens",
-        "cached_tokens",
-        "users",
-        "sessions",
-        "active_hours",
-        "latency_avg_ms",
-      ],
+      measures: words(
+        "estimated_cost_usd operations input_tokens output_tokens cached_tokens users sessions",
+        "active_hours latency_avg_ms",
+      ),
       view: "table",
     },
   },
@@ -159,19 +137,10 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     spec: {
       source: "tool_calls",
       dimensions: ["server", "tool"],
-      measures: [
-        "calls",
-        "ok",
-        "failed",
-        "denied",
-        "unknown",
-        "pending",
-        "cost_usd",
-        "cost_per_ok_call",
-        "unpriced_calls",
-        "latency_p95_ms",
+      measures: words(
+        "calls ok failed denied unknown pending cost_usd cost_per_ok_call unpriced_calls latency_p95_ms",
         "users",
-      ],
+      ),
       view: "table",
     },
   },

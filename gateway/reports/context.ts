@@ -1,4 +1,5 @@
 import type { DimensionName, Spec } from "#shared/report.ts";
+import { words } from "#shared/words.ts";
 import { AGGREGATES, type AggregateName, aggregateOf, type DistinctName } from "./aggregates.ts";
 import type { BucketKind } from "./buckets/columns.ts";
 import { bucketKindOf, countsHours } from "./buckets/figures.ts";
@@ -77,15 +78,7 @@ export type Tasks = {
   uncovered: readonly string[];
   split: readonly Record<(typeof SPLIT)[number], string>[];
 };
-export const SPLIT = [
-  "pull_request",
-  "is_rest",
-  "covered",
-  "records",
-  "uncertain",
-  "fix_usd",
-  "cost_usd",
-] as const;
+export const SPLIT = words("pull_request is_rest covered records uncertain fix_usd cost_usd");
 export const NO_TASKS: Tasks = { linked: [], uncovered: [], split: [] };
 
 /** What all parts of one statement share; made once. */

@@ -1,4 +1,5 @@
 import type { MeasureName } from "#shared/report.ts";
+import { words } from "#shared/words.ts";
 import { AGGREGATE_NAMES, AGGREGATES, type AggregateName } from "./aggregates.ts";
 
 /**
@@ -92,14 +93,9 @@ export const isBudget = (measure: MeasureName | undefined): boolean =>
   measure === "budget_usd" || measure === "budget_used";
 
 /** What the decomposition of a cost change is computed from, beside the cost itself (decompose.ts). */
-const DECOMPOSED = [
-  "billed_users",
-  "billed_records",
-  "unpriced",
-  "priced_input_tokens",
-  "priced_output_tokens",
-  "token_cost_usd",
-] as const satisfies readonly AggregateName[];
+const DECOMPOSED = words(
+  "billed_users billed_records unpriced priced_input_tokens priced_output_tokens token_cost_usd",
+) satisfies readonly AggregateName[];
 
 /** The aggregates that the measures are made of, in the order of `AGGREGATES`. */
 export function aggregatesOf(measures: readonly MeasureName[]): AggregateName[] {

@@ -1,8 +1,10 @@
 import { difference, type Exact, formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
 import { MOVE_NAMES, MOVES, type Move, type Movement } from "#shared/movement.ts";
+import type { Ask } from "./context.ts";
 import { logMean } from "./decompose.ts";
-import type { MovementRow, MovementTotal } from "./movement-query.ts";
+import { type MovementRow, type MovementTotal, movementOf, movementQuery } from "./movement-query.ts";
 import { toNumber } from "./quotient.ts";
+import { type Databases, knownIn, recordsOf } from "./reach.ts";
 
 type Side = "previous" | "current";
 type Cell = Record<Side, { units: Exact; usd: Exact }> & Pick<MovementRow, "model" | "kind" | "tier">;
@@ -130,3 +132,10 @@ function partsOf(cell: Cell, factors: Factors, delta: Exact): Parts {
 }
 
 const rounded = (usd: number): Exact => ({ num: BigInt(Math.round(usd * 1e12)), den: 10n ** 12n });
+
+/** What moved the cost of a report, by the prices of single records. @throws GatewayError if some of them are dropped. */
+export async function movementIn(databases: Databases, ask: Ask, rollupsFrom: number): Promise<Movement> {
+  const known = await knownIn(databases, { ...ask, single: "rate_mix_volume" }, rollupsFrom);
+  const { rows, totals } = movementOf(await recordsOf(databases, known)(movementQuery({ ...ask, ...known })));
+  return movement(rows, totals);
+}

@@ -1,9 +1,9 @@
 import { contextTables, nameSql } from "#drizzle/contexts.ts";
 import { isOfTask, sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
 import { callsAsOf } from "./as-of.ts";
-import { type Ask, SPLIT } from "./context.ts";
+import type { AnswerRow } from "./assemble.ts";
+import { type Ask, SPLIT, type Tasks } from "./context.ts";
 import type { Engine } from "./engines.ts";
-import { firstReviews, fixTables } from "./fixes.ts";
 import { listedRows, type Parameters, parameters, type Query } from "./parameters.ts";
 import { coverOf } from "./rollup/cover.ts";
 import { spansSql, withinSql } from "./rollup/spans.ts";
@@ -159,4 +159,48 @@ function sessionRows(ask: Ask, params: Parameters, org: string): string {
       ${cells("rollup_sessions", spansSql("day", days, params))}
       union all ${cells("rollup_hours", spansSql("hour", hours, params))}
       union all ${single(spansSql("started_at", raw, params))}`;
+}
+
+/** What `tasksQuery` answers. */
+export function tasksOf(rows: readonly AnswerRow[]): Tasks {
+  const of = (part: string, names: readonly string[]) =>
+    rows.flatMap((row) =>
+      row["part"] === part ? [Object.fromEntries(names.map((name) => [name, row[name] ?? ""]))] : [],
+    );
+  // Each part has its own columns, and none of them is null there.
+  return {
+    linked: of("linked", ["task", "session", "declarer"]) as Tasks["linked"][number][],
+    uncovered: of("uncovered", ["task"]).map(({ task = "" }) => task),
+    split: of("split", SPLIT) as Tasks["split"][number][],
+  };
+}
+
+/** When each merged pull request, or each session that one names, was first reviewed by another person than its author. */
+const firstReviews = (org: string, by = `${nameSql("q")} as pull_request`): string => `
+      select ${by}, min(v.submitted_at) as at from pull_requests q
+      join reviews v on v.org_id = q.org_id and v.repository_id = q.repository_id and v.number = q.number
+      where q.org_id = ${org} and q.merged_at is not null and q.link in ('joined', 'unknown_session')
+        and lower(coalesce(v.reviewer_login, '')) <> lower(coalesce(q.author_login, ' '))
+      group by 1`;
+
+/** What calls cost after the first review of a task's pull request by another person than its author. */
+function fixTables({ engine, reach }: Ask, params: Parameters, org: string): string {
+  const once = engine.table(true);
+  const columns = "session, owner, key_id, channel, cost_usd";
+  const calls = (table: string, at: string, within: string) =>
+    `select ${columns}, ${at} as at from ${table} where org_id = ${org} and ${within}
+        and session in (select n.session from named n join reviewed w on w.task = n.task)`;
+  const rawFrom = reach?.rawFromMs == null ? null : params.instant(reach.rawFromMs);
+  const single = calls(engine.callsBySession, "started_at", rawFrom ? `started_at >= ${rawFrom}` : "true");
+  const sums = rawFrom ? `\n        union all ${calls("rollup_hours", "hour", `hour < ${rawFrom}`)}` : "";
+  return `,
+    reviewed as ${once}(${firstReviews(org, "q.session as task")}
+    ),
+    fixes as ${once}(
+      select n.task as task, sum(c.cost_usd) as cost_usd from (
+        ${single}${sums}
+      ) c join named n on n.session = c.session join reviewed w on w.task = n.task
+      where ${isOfTask} and c.at >= w.at and c.channel <> 'subscription'
+      group by n.task
+    )`;
 }

@@ -1,4 +1,5 @@
-import type { AggregateName, DistinctName } from "./aggregates.ts";
+import { type AggregateName, aggregateOf, type DistinctName } from "./aggregates.ts";
+import { bucketFigure } from "./buckets/figures.ts";
 import {
   type Ask,
   type Context,
@@ -16,7 +17,6 @@ import { isTime, UTC } from "./dimensions.ts";
 import { POSTGRES } from "./engines.ts";
 import { asksForExplanation, explanationTables } from "./explained.ts";
 import { factsSql } from "./facts.ts";
-import { atOnceSql, summedNames, sumSql } from "./figures.ts";
 import { membersInAll, membersSql } from "./members.ts";
 import type { Query } from "./parameters.ts";
 import {
@@ -219,3 +219,16 @@ function partSql(context: Context, { total, from, figures, isAdded }: PartOf, is
   select ${columns.join(", ")}
   from ${from}${isAdded ? "" : ` group by ${together?.by ?? groupedBy(context, { total })}`}`;
 }
+
+/** The aggregates that add up over facts. */
+const summedNames = (context: Context): AggregateName[] =>
+  context.names.filter((name) => !distinctOf(context, name));
+
+/** An aggregate over facts, which are single records or sums of them. */
+const sumSql = ({ facts }: Context, name: AggregateName): string => aggregateOf(name)[facts] ?? "null";
+
+/** An aggregate over single records where the database counts distinctly by itself. */
+const atOnceSql = (context: Context, name: AggregateName): string =>
+  context.buckets !== null
+    ? bucketFigure(name)
+    : (distinctOf(context, name)?.atOnce ?? aggregateOf(name).atOnce ?? aggregateOf(name).records);

@@ -11,13 +11,12 @@ import { hasCells, UTC } from "./dimensions.ts";
 import { type Engine, POSTGRES } from "./engines.ts";
 import { asksForExplanation, knownPlacesOf, placesQuery } from "./explained.ts";
 import { aggregatesOf } from "./measures.ts";
-import { tasksQuery } from "./outcomes.ts";
+import { tasksOf, tasksQuery } from "./outcomes.ts";
 import { parameters, type Query } from "./parameters.ts";
 import type { Reach } from "./rollup/cover.ts";
 import { isDropped, reachOf, surveyQuery } from "./rollup/survey.ts";
 import { filtersOf } from "./spec.ts";
 import { isSpread, spreadFor } from "./spread.ts";
-import { tasksOf } from "./tasks.ts";
 import type { Period, Periods } from "./window.ts";
 
 /** The database that answers an ask: records that ClickHouse no longer has are read from Postgres. */

@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, gt, gte, isNotNull, lt, not, or, type SQL, sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Runner } from "#drizzle/database.ts";
 import { ours } from "#drizzle/ours.ts";
 import { batches } from "#drizzle/schema/batches.ts";
 import type { ChangeReason } from "#drizzle/schema/history.ts";
@@ -8,6 +8,7 @@ import type { RepriceKind } from "#drizzle/schema/reprice-jobs.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import { keysOf, picked } from "#shared/keys-of.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
+import { words } from "#shared/words.ts";
 import { quarterSql } from "../reports/rollup/kinds.ts";
 import type { Reader } from "../stores/change.ts";
 import { monthSpan } from "../stores/periods.ts";
@@ -72,26 +73,12 @@ const usage = picked(all, keysOf(NO_USAGE));
 type RequestColumns = typeof requests.$inferSelect;
 
 /** What a record cost. Null: unknown; of `costBasis`, the list. One that is `partial` is a lower bound. */
-const cost = picked(all, [
-  "costUsd",
-  "tokenCostUsd",
-  "costBasis",
-  "listCostUsd",
-  "discountedCostUsd",
-  "unpriced",
-  "partial",
-  "price",
-]);
+const cost = picked(
+  all,
+  words("costUsd tokenCostUsd costBasis listCostUsd discountedCostUsd unpriced partial price"),
+);
 export type RecordCost = Pick<RequestColumns, keyof typeof cost>;
-const answer = picked(all, [
-  "id",
-  "startedAt",
-  "channel",
-  "responseModel",
-  "serviceTier",
-  "variant",
-  "usageSource",
-]);
+const answer = picked(all, words("id startedAt channel responseModel serviceTier variant usageSource"));
 const selected = {
   ...cost,
   ...answer,
@@ -137,7 +124,7 @@ export type NewPrice = RecordCost & Pick<RecordToPrice, "id" | "startedAt"> & { 
  * marked for rollups, and a batch has the cost of its record. Returns the ids of what it changed. Versions name the `actor`.
  */
 export const applyPrices = (
-  tx: Pick<Database["db"], "execute">,
+  tx: Runner,
   prices: readonly NewPrice[],
   { actor, reason }: { actor: string; reason: ChangeReason },
 ): Promise<{ id: string }[]> =>

@@ -1,5 +1,5 @@
 import { and, isNull, sql } from "drizzle-orm";
-import type { Database, Transaction } from "#drizzle/database.ts";
+import type { Database, Db, Transaction } from "#drizzle/database.ts";
 import { type Lease, takeLease } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import { first, ours } from "#drizzle/ours.ts";
@@ -28,10 +28,7 @@ const isJob = (id: string) => ours(repriceJobs, { id });
 export type NewJob = { selection: Selection; dryRun: boolean; origin: Origin };
 
 /** Stores a job for any gateway to do. Null: every month of its window is closed. */
-export const insertJob = (
-  { db }: Pick<Database, "db">,
-  { selection, dryRun, origin }: NewJob,
-): Promise<RepriceJobRow | null> =>
+export const insertJob = ({ db }: Db, { selection, dryRun, origin }: NewJob): Promise<RepriceJobRow | null> =>
   withStoreErrors(async () => {
     const { actor, address, requestId, at } = origin;
     const asked = { actor, address, requestId, createdAt: at.toISOString() };
@@ -56,11 +53,7 @@ type Change = { record: RecordToPrice; price: NewPrice };
  * Prices the next records and notes the progress, both or neither. `ended`: there are no more. Null: another process has gone
  * on with the job, and nothing was written.
  */
-const stepJob = (
-  { db }: Pick<Database, "db">,
-  job: RepriceJobRow,
-  priceOf: Price,
-): Promise<RepriceJobRow | "ended" | null> =>
+const stepJob = ({ db }: Db, job: RepriceJobRow, priceOf: Price): Promise<RepriceJobRow | "ended" | null> =>
   withStoreErrors(() =>
     db.transaction(async (tx) => {
       const [current] = await tx.select().from(repriceJobs).where(isJob(job.id)).for("update");

@@ -1,9 +1,13 @@
-import { getTableColumns } from "drizzle-orm";
+import { desc, eq, getTableColumns, lt } from "drizzle-orm";
 import type postgres from "postgres";
 import { deadlinePool } from "#drizzle/deadline-pool.ts";
-import { type AgentPointRow, agentPoints } from "#drizzle/schema/agent.ts";
+import { joined, ours } from "#drizzle/ours.ts";
+import { type AgentPointRow, agentPoints, droppedNames } from "#drizzle/schema/agent.ts";
+import { keys } from "#drizzle/schema/keys.ts";
 import { newId } from "#shared/ids.ts";
 import { GatewayError } from "../errors.ts";
+import type { Reader } from "./change.ts";
+import type { Slice } from "./slice.ts";
 
 /** The data stored for one export: points, and names of metrics and attributes that are not stored. */
 type Export = {
@@ -106,3 +110,31 @@ export function openAgentMetrics(url: string): AgentMetrics {
     close: () => close(5),
   };
 }
+
+/** Names that the metrics receiver did not store, newest first. `key` is a key's name, or its id. */
+export const listDroppedNames = (
+  reader: Reader,
+  { after, limit, key, kind }: Slice & { key: { name: string } | { id: string } | null; kind: string | null },
+) =>
+  reader
+    .select({
+      id: droppedNames.id,
+      key_id: droppedNames.keyId,
+      key_name: keys.name,
+      day: droppedNames.day,
+      kind: droppedNames.kind,
+      name: droppedNames.name,
+      first_at: droppedNames.firstAt,
+    })
+    .from(droppedNames)
+    .leftJoin(keys, joined(keys.id, droppedNames.keyId))
+    .where(
+      ours(
+        droppedNames,
+        { kind: kind === null ? undefined : (kind as "attribute" | "metric") },
+        key === null ? undefined : "id" in key ? eq(droppedNames.keyId, key.id) : eq(keys.name, key.name),
+        after === null ? undefined : lt(droppedNames.id, after),
+      ),
+    )
+    .orderBy(desc(droppedNames.id))
+    .limit(limit);

@@ -27,6 +27,8 @@ const callsOf = (
     where a.org_id = ${DEFAULT_ORG} and a.agent_session = ${session}))`;
 const CALLS = sql`select from requests r where ${callsOf(sql`p.session`)}`;
 
+type Times = Record<"first_at" | "last_at", string>;
+
 /** Sessions that agents have reported metrics for, latest report first. */
 export async function listAgentSessions(
   db: Database["db"],
@@ -43,7 +45,7 @@ export async function listAgentSessions(
   const beyond = after
     ? sql`having (max(p.ended_at), p.session) < (${after.lastAt}::timestamptz, ${after.session}::text collate "C")`
     : sql``;
-  const rows = await db.execute<Record<keyof AgentSessionView, unknown>>(sql`
+  const rows = await db.execute<Omit<AgentSessionView, "first_at" | "last_at"> & Times>(sql`
     with s as (
       select p.org_id, p.session, min(p.client) as client, min(p.ended_at) as first_at, max(p.ended_at) as last_at,
         coalesce(sum(p.tokens) filter (where p.kind in ('input', 'cache_read', 'cache_write', 'output')), 0)
@@ -52,8 +54,8 @@ export async function listAgentSessions(
       group by p.org_id, p.session ${beyond}
       order by max(p.ended_at) desc, p.session desc limit ${limit}
     )
-    select s.session, s.client, s.first_at, s.last_at, s.total_tokens, s.estimated_cost_usd::text,
-      s.uncertain as estimate_is_lower_bound, q.requests > 0 as also_proxied, q.requests as gateway_requests,
+    select s.session, s.client, s.first_at, s.last_at, s.total_tokens::float8, s.estimated_cost_usd::text,
+      s.uncertain as estimate_is_lower_bound, q.requests > 0 as also_proxied, q.requests::integer as gateway_requests,
       q.cost_usd::text as gateway_cost_usd
     from s cross join lateral (
       select count(*) as requests, sum(r.cost_usd) filter (where r.channel <> 'subscription') as cost_usd
@@ -61,15 +63,8 @@ export async function listAgentSessions(
     ) q
     order by s.last_at desc, s.session desc`);
   return rows.map((row) => ({
-    session: String(row.session),
-    client: String(row.client),
-    first_at: new Date(String(row.first_at)).toISOString(),
-    last_at: new Date(String(row.last_at)).toISOString(),
-    total_tokens: Number(row.total_tokens),
-    estimated_cost_usd: row.estimated_cost_usd === null ? null : String(row.estimated_cost_usd),
-    estimate_is_lower_bound: row.estimate_is_lower_bound === true,
-    also_proxied: row.also_proxied === true,
-    gateway_requests: Number(row.gateway_requests),
-    gateway_cost_usd: row.gateway_cost_usd === null ? null : String(row.gateway_cost_usd),
+    ...row,
+    first_at: new Date(row.first_at).toISOString(),
+    last_at: new Date(row.last_at).toISOString(),
   }));
 }

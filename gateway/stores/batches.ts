@@ -1,5 +1,5 @@
 import { asc, desc, eq, lt, notInArray, type SQL, sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Database, Db } from "#drizzle/database.ts";
 import { first, ours } from "#drizzle/ours.ts";
 import { type BatchFacts, type BatchKind, batches, files } from "#drizzle/schema/batches.ts";
 import { limitHolds } from "#drizzle/schema/limits.ts";
@@ -26,8 +26,6 @@ export type Reconciled = { at: string } & Pick<
   BatchRow,
   "costUsd" | "costBasis" | "discountedCostUsd" | "partial"
 >;
-
-type Db = Pick<Database, "db">;
 
 /** A file of another key gets the answer for a missing one. */
 const ownFile = (keyId: string, ...more: (SQL | undefined)[]) =>

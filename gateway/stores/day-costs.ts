@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Database, Transaction } from "#drizzle/database.ts";
+import type { Database, Runner } from "#drizzle/database.ts";
 import type { ANOMALY_KINDS, Anomalies } from "#shared/admin/forecast.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { NO_TASKS } from "../reports/context.ts";
@@ -17,13 +17,11 @@ import { movement } from "../reports/movement.ts";
 import { movementOf, movementQuery } from "../reports/movement-query.ts";
 import type { BudgetInForce } from "./budgets.ts";
 
-type Db = Pick<Transaction, "execute">;
-
 const IS_OWN = sql`s.org_id = ${DEFAULT_ORG}`;
 const DAY = sql`to_char(s.day, 'YYYY-MM-DD') as day, sum(s.usd)::float8 as usd`;
 
 /** What each day of the last 92 cost, as budgets count it: of accounts, by account. */
-export async function dayCosts(db: Db, accounts: readonly string[]): Promise<Map<string, DayCost[]>> {
+export async function dayCosts(db: Runner, accounts: readonly string[]): Promise<Map<string, DayCost[]>> {
   if (accounts.length === 0) return new Map();
   const rows = await db.execute<DayCost & { account: string }>(sql`
     select s.key_id as account, ${DAY} from key_spend s
@@ -32,7 +30,7 @@ export async function dayCosts(db: Db, accounts: readonly string[]): Promise<Map
 }
 
 /** The same of all keys together. */
-export const allDayCosts = async (db: Db): Promise<DayCost[]> => [
+export const allDayCosts = async (db: Runner): Promise<DayCost[]> => [
   ...(await db.execute<DayCost>(sql`
     select ${DAY} from key_spend s where ${IS_OWN} and s.key_id in (select id from keys where org_id = ${DEFAULT_ORG})
     group by s.day order by s.day`)),
@@ -40,7 +38,7 @@ export const allDayCosts = async (db: Db): Promise<DayCost[]> => [
 
 /** Budgets with what their current period will have cost at its end; null: too few days are known. */
 export async function budgetForecasts(
-  db: Db,
+  db: Runner,
   budgets: readonly BudgetInForce[],
   now: Date,
 ): Promise<(BudgetInForce & { forecast: Forecast | null })[]> {
@@ -65,7 +63,7 @@ export type NamedAnomaly = CostAnomaly & {
 type NamedDay = DayCost & Pick<NamedAnomaly, "kind" | "name" | "team">;
 
 /** Anomalies of teams, keys and models since a day. Models are known by whole days. */
-export async function costAnomalies(db: Db, from: string): Promise<NamedAnomaly[]> {
+export async function costAnomalies(db: Runner, from: string): Promise<NamedAnomaly[]> {
   // What cost little on every day since has none, and is most of what there is.
   const isDear = sql`s.key_id in (select d.key_id from key_spend d
     where d.org_id = ${DEFAULT_ORG} and d.day >= ${from}::text::date and d.usd >= ${EXCESS_MIN})`;

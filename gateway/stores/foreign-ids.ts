@@ -1,5 +1,5 @@
 import { ne, type SQL, sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Database, Db } from "#drizzle/database.ts";
 import { first, ours } from "#drizzle/ours.ts";
 import { files } from "#drizzle/schema/batches.ts";
 import { requests } from "#drizzle/schema/records.ts";
@@ -29,7 +29,7 @@ function ofSlices(ids: readonly string[], ask: (slice: string[]) => PromiseLike<
  * @throws GatewayError store_unavailable; invalid_request for an id that cannot be stored.
  */
 async function refersToForeign(
-  { db }: Pick<Database, "db">,
+  { db }: Db,
   keyId: string,
   { kept, items, files: fileIds }: References,
 ): Promise<boolean> {
@@ -73,7 +73,7 @@ const namedToOthers = (
 export type KeptResponse = PendingResponse & { keyId: string; pending: boolean | null };
 
 /** Null: no key of this gateway made it. @throws GatewayError store_unavailable */
-const findKeptResponse = ({ db }: Pick<Database, "db">, id: string): Promise<KeptResponse | null> =>
+const findKeptResponse = ({ db }: Db, id: string): Promise<KeptResponse | null> =>
   withStoreErrors(() => {
     const columns = { keyId: requests.keyId, pending: requests.pending, ...PENDING_COLUMNS };
     const isIt = ours(requests, { keptId: id });
@@ -81,7 +81,7 @@ const findKeptResponse = ({ db }: Pick<Database, "db">, id: string): Promise<Kep
   });
 
 /** The keys that made the objects that providers keep. */
-export const openOwnership = (database: Pick<Database, "db">, log: Log) => ({
+export const openOwnership = (database: Db, log: Log) => ({
   findKeptResponse: (id: string) => findKeptResponse(database, id),
   /** As with cached keys, calls continue while the database is away, with unchecked references. Rejects otherwise. */
   refersToForeign: (keyId: string, references: References): Promise<boolean> =>

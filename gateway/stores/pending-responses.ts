@@ -1,5 +1,5 @@
 import { getTableColumns, sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Db } from "#drizzle/database.ts";
 import { ours } from "#drizzle/ours.ts";
 import { type RequestRow, requests } from "#drizzle/schema/records.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
@@ -20,7 +20,7 @@ export type PendingResponse = {
 };
 
 /** Responses whose end is not recorded; of more than `limit`, some. */
-export const listPending = ({ db }: Pick<Database, "db">, limit: number): Promise<PendingResponse[]> =>
+export const listPending = ({ db }: Db, limit: number): Promise<PendingResponse[]> =>
   withStoreErrors(() =>
     db
       .select(PENDING_COLUMNS)
@@ -33,7 +33,7 @@ export const listPending = ({ db }: Pick<Database, "db">, limit: number): Promis
 
 /** Completes a record that is pending still, once; its hour is marked for rollups. */
 export const settlePending = (
-  { db }: Pick<Database, "db">,
+  { db }: Db,
   record: PendingResponse,
   outcome: Partial<RequestRow>,
 ): Promise<void> =>

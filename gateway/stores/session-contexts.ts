@@ -1,5 +1,5 @@
 import { desc, sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
+import type { Db } from "#drizzle/database.ts";
 import { ours } from "#drizzle/ours.ts";
 import { sessionContexts } from "#drizzle/schema/sessions.ts";
 import type { SessionContextBody } from "#shared/session-links.ts";
@@ -15,7 +15,7 @@ const WAIT = sql`set local lock_timeout = '2s'`;
  * @throws GatewayError store_unavailable
  */
 export const declareContext = (
-  { db }: Pick<Database, "db">,
+  { db }: Db,
   { session, branch, ...body }: SessionContextBody,
   { key, client, at }: Declarer,
 ): Promise<string> =>

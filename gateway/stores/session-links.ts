@@ -1,5 +1,5 @@
 import { eq, or, type SQL, sql } from "drizzle-orm";
-import type { Database, Transaction } from "#drizzle/database.ts";
+import type { Db, Runner, Transaction } from "#drizzle/database.ts";
 import { first, ours } from "#drizzle/ours.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { sessionLinks } from "#drizzle/schema/sessions.ts";
@@ -33,7 +33,7 @@ export const declarerOf = ({ id, owner }: Declarer["key"]): string => (owner ?? 
  * @throws GatewayError store_unavailable
  */
 export const declareLink = (
-  { db }: Pick<Database, "db">,
+  { db }: Db,
   { session, of, task, repository, branch, clone }: SessionLinkBody,
   { key, client, at }: Declarer,
 ): Promise<Linked> =>
@@ -125,7 +125,7 @@ async function rootOf(
  * @throws GatewayError store_unavailable
  */
 export const removeLink = (
-  { db }: Pick<Database, "db">,
+  { db }: Db,
   { session, of }: UnlinkBody,
   { key, at }: Pick<Declarer, "key" | "at">,
 ): Promise<number> =>
@@ -158,7 +158,7 @@ type LinkRow = Omit<SessionLinkView, "declared_at" | "removed_at"> & {
  * @throws GatewayError store_unavailable
  */
 export const listLinks = (
-  { db }: Pick<Database, "db">,
+  { db }: Db,
   key: Declarer["key"],
   { session, of }: { session: string | null; of: string | null },
 ): Promise<{ data: SessionLinkView[]; has_more: boolean }> =>
@@ -197,10 +197,7 @@ export const linksTo = (reader: Pick<Transaction, "select">, task: string) =>
 export type LinkFinding = { session: string; declarer: string; finding: "foreign_task" | "calls_of_others" };
 
 /** What looks unusual about the links to a task's session. */
-export const findLinkFindings = (
-  reader: Pick<Transaction, "execute">,
-  task: string,
-): Promise<LinkFinding[]> =>
+export const findLinkFindings = (reader: Runner, task: string): Promise<LinkFinding[]> =>
   reader.execute<LinkFinding>(
     sql`
       with task as (select ${task}::text as session)

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Transaction } from "#drizzle/database.ts";
+import type { Runner } from "#drizzle/database.ts";
 import type { Spend, SpendBy } from "#shared/admin/spend.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 
@@ -28,7 +28,7 @@ const LAST_HOUR = sql.raw(
  * is looked up in the last hour with any.
  */
 export async function listSpend(
-  reader: Pick<Transaction, "execute">,
+  reader: Runner,
   by: SpendBy,
   { from, month_from: monthFrom, sumsFrom = SUMS_FROM }: Window,
 ): Promise<Spend["data"]> {
@@ -91,7 +91,7 @@ export async function listSpend(
 
 /** Models that providers were called with since `from`, by provider and name. */
 export async function listCalledModels(
-  reader: Pick<Transaction, "execute">,
+  reader: Runner,
   from: string,
 ): Promise<{ provider: string; model: string }[]> {
   return [

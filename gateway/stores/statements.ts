@@ -1,5 +1,5 @@
 import { asc, sql } from "drizzle-orm";
-import type { Database, Transaction } from "#drizzle/database.ts";
+import type { Runner, Transaction } from "#drizzle/database.ts";
 import { ours } from "#drizzle/ours.ts";
 import { statements } from "#drizzle/schema/history.ts";
 import { STATEMENT_BY, type StatementBy, type StatementContent } from "#shared/admin/statements.ts";
@@ -19,11 +19,7 @@ const BILLED = "q.channel <> 'subscription'";
 const LIST = `sum(${LIST_COST}) filter (where ${BILLED})`;
 
 /** The chargeback of a month, from the records as they are: the dearest first. */
-export async function chargesOf(
-  reader: Pick<Database["db"], "execute">,
-  month: string,
-  by: StatementBy,
-): Promise<StatementContent> {
+export async function chargesOf(reader: Runner, month: string, by: StatementBy): Promise<StatementContent> {
   const { from, to } = monthSpan(month);
   const name = sql.raw(CHARGED_TO[by]);
   const rows = await reader.execute<Line>(sql`

@@ -50,13 +50,7 @@ export async function stateOf(
 ): Promise<RollupState | null> {
   const ms = (at: string) => `(extract(epoch from ${at}) * 1000)::bigint::text`;
   const [row] = await sql.unsafe<
-    {
-      rolled_to: string;
-      raw_from: string | null;
-      to: string | null;
-      from: string | null;
-      sums_to: string | null;
-    }[]
+    (Record<"rolled_to", string> & Record<"raw_from" | "to" | "from" | "sums_to", string | null>)[]
   >(
     `select ${ms("rolled_to")} as rolled_to, ${ms("raw_from")} as raw_from, ${ms("greatest(hours_to, raw_from)")} as to,
       ${ms("hours_from")} as from, ${ms("sums_to")} as sums_to
