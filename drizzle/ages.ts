@@ -16,13 +16,14 @@ const after = (days: Age["days"], since: string, only?: Condition): Age => ({
   ...(only && { only }),
 });
 const kept = (reason: string): Reason => ({ kept: reason });
+const all = (reason: Reason, tables: string): Record<string, Reason> =>
+  Object.fromEntries(tables.split(" ").map((table) => [table, reason]));
 
 const SET = kept("Administrators, people or directories make and delete it");
 const SUMS = kept("Sums, which reports about any time read");
 const MERGES = kept("Reports about merges reach back to the first one");
 const FEW = kept("One small row for each thing that it names");
 const LIMITS = kept("Deleted when it no longer counts, within minutes");
-const BILLS = kept("Deleted with its vendor account");
 const COPIES = kept("Deleted when ClickHouse has the rows");
 
 /** Hashed once for all rows. */
@@ -77,70 +78,27 @@ export const AGES: Readonly<Record<string, Age | Reason>> = {
   waiting_merges: kept("The GitHub App deletes it 30 days after the merge"),
   webhook_inbox: kept("The GitHub App deletes it some days after it was applied"),
 
-  coverage_changes: MERGES,
-  pull_request_commits: MERGES,
-  pull_requests: MERGES,
-  repositories: MERGES,
-  reviews: MERGES,
-  session_contexts: MERGES,
-  session_stretches: MERGES,
+  ...all(MERGES, "coverage_changes pull_request_commits pull_requests repositories reviews"),
+  ...all(MERGES, "session_contexts session_stretches"),
   session_places: kept("Replaced when a session's pull requests, links or contexts change"),
   session_marks: kept("Deleted when the session is judged, within seconds"),
-  rollup_hours: SUMS,
-  rollup_people: SUMS,
-  rollup_sessions: SUMS,
-  rollup_sums: SUMS,
-  rollup_state: FEW,
+  ...all(SUMS, "rollup_hours rollup_people rollup_sessions rollup_sums"),
   rollup_marks: kept("Deleted when its hour is summed"),
   limit_away: kept("Deleted after 30 days"),
-  limit_holders: LIMITS,
-  limit_holds: LIMITS,
-  limit_leases: LIMITS,
-  limit_rates: LIMITS,
-  limit_turns: FEW,
-  clickhouse_marks: COPIES,
-  clickhouse_moves: COPIES,
-  clickhouse_state: FEW,
-  directory_versions: FEW,
-  github_app_reports: FEW,
-  github_apps: FEW,
-  github_passes: FEW,
-  github_tasks: FEW,
-  github_waits: FEW,
-  installations: FEW,
-  master_key_checks: FEW,
-  record_changes: FEW,
+  ...all(LIMITS, "limit_holders limit_holds limit_leases limit_rates"),
+  ...all(COPIES, "clickhouse_marks clickhouse_moves"),
+  ...all(FEW, "rollup_state limit_turns clickhouse_state directory_versions github_app_reports github_apps"),
+  ...all(FEW, "github_passes github_tasks github_waits installations master_key_checks record_changes"),
   route_models: kept("The latest ones only"),
-  webhook_answers: FEW,
+  ...all(FEW, "webhook_answers price_list_fetches"),
 
-  admin_tokens: SET,
-  alerts: SET,
-  digest_webhooks: SET,
-  discounts: kept("Records of its time are priced by it"),
-  guardrails: SET,
-  budgets: SET,
-  hook_policies: SET,
+  ...all(SET, "admin_tokens alerts digest_webhooks guardrails budgets hook_policies mcp_servers providers"),
+  ...all(SET, "role_mappings routes saved_reports scim_group_members scim_groups settings sign_in_accounts"),
+  ...all(SET, "teams seats commitments vendor_accounts export_destinations"),
+  ...all(kept("Records of its time are priced by it"), "discounts price_list_changes prices"),
   keys: kept("Records name it; a revoked one has no secrets"),
-  mcp_servers: SET,
   people: kept("Records name them"),
-  price_list_changes: kept("Records of its time are priced by it"),
-  price_list_fetches: FEW,
-  prices: kept("Records of its time are priced by it"),
-  providers: SET,
-  role_mappings: SET,
-  routes: SET,
-  saved_reports: SET,
-  scim_group_members: SET,
-  scim_groups: SET,
-  settings: SET,
-  sign_in_accounts: SET,
-  teams: SET,
-  seats: SET,
-  commitments: SET,
-  vendor_accounts: SET,
-  export_destinations: SET,
-  vendor_bill_days: BILLS,
-  vendor_bill_lines: BILLS,
+  ...all(kept("Deleted with its vendor account"), "vendor_bill_days vendor_bill_lines"),
 };
 
 /** Deletes the agents' ids of sessions that have no record left. */

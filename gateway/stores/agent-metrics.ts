@@ -1,6 +1,7 @@
-import { desc, eq, getTableColumns, lt } from "drizzle-orm";
+import { desc, eq, lt } from "drizzle-orm";
 import type postgres from "postgres";
 import { deadlinePool } from "#drizzle/deadline-pool.ts";
+import { jsonRows } from "#drizzle/json-rows.ts";
 import { joined, ours } from "#drizzle/ours.ts";
 import { type AgentPointRow, agentPoints, droppedNames } from "#drizzle/schema/agent.ts";
 import { keys } from "#drizzle/schema/keys.ts";
@@ -45,22 +46,10 @@ const REMEMBERED_MAX = 20_000;
 /** Rows of one statement: serialising more at once would delay other calls. */
 const STATEMENT_ROWS = 1000;
 
-const quoted = (name: string) => `"${name}"`;
-
+const ROWS = jsonRows(agentPoints, { without: ["orgId", "hash"] });
 /** Its only parameter is a JSON array of rows, whose members are named as the table's are. Members absent are null. */
-function insertStatement(): string {
-  const { orgId: _, hash: __, ...columns } = getTableColumns(agentPoints);
-  const named = Object.entries(columns);
-  const targets = named.map(([, column]) => quoted(column.name));
-  const values = named.map(([member]) => `r.${quoted(member)}`);
-  const types = named.map(([member, column]) => `${quoted(member)} ${column.getSQLType()}`);
-  return (
-    `insert into agent_points (hash, ${targets.join(", ")}) select decode(r.hash, 'hex'), ${values.join(", ")} ` +
-    `from json_to_recordset($1::text::json) as r(hash text, ${types.join(", ")}) on conflict do nothing`
-  );
-}
-
-const INSERT = insertStatement();
+const INSERT = `insert into agent_points (hash, ${ROWS.columns}) select decode(r.hash, 'hex'), ${ROWS.values}
+  from json_to_recordset($1::text::json) as r(hash text, ${ROWS.types}) on conflict do nothing`;
 
 /** Taken only if a name is new: one export of a key and day at a time, so that the limit on names applies. */
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('dropped_names ' || $1 || ' ' || $2, 0))";

@@ -1,7 +1,7 @@
 import { asc, desc, eq, lt, notInArray, type SQL, sql } from "drizzle-orm";
 import type { Database, Db } from "#drizzle/database.ts";
 import { first, ours } from "#drizzle/ours.ts";
-import { type BatchFacts, type BatchKind, batches, files } from "#drizzle/schema/batches.ts";
+import { type BatchKind, batches, files } from "#drizzle/schema/batches.ts";
 import { limitHolds } from "#drizzle/schema/limits.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Slice } from "./slice.ts";
@@ -13,13 +13,10 @@ export type BatchRow = typeof batches.$inferSelect;
 export type NewBatch = typeof batches.$inferInsert;
 
 /** A provider's report about a batch. */
-export type BatchUpdate = {
-  status: string;
-  facts: BatchFacts;
-  outputFileId: string | null;
-  errorFileId: string | null;
-  requestsTotal: number | null;
-};
+export type BatchUpdate = Pick<
+  BatchRow,
+  "status" | "facts" | "outputFileId" | "errorFileId" | "requestsTotal"
+>;
 
 /** How the cost of a batch was recorded. */
 export type Reconciled = { at: string } & Pick<

@@ -11,13 +11,7 @@ const { id, startedAt, provider, model, keptId } = getTableColumns(requests);
 export const PENDING_COLUMNS = { id, startedAt, provider, model, keptId };
 
 /** The record of a response that its provider still makes, or made since. */
-export type PendingResponse = {
-  id: string;
-  startedAt: string;
-  provider: string | null;
-  model: string | null;
-  keptId: string | null;
-};
+export type PendingResponse = Pick<typeof requests.$inferSelect, keyof typeof PENDING_COLUMNS>;
 
 /** Responses whose end is not recorded; of more than `limit`, some. */
 export const listPending = ({ db }: Db, limit: number): Promise<PendingResponse[]> =>

@@ -1,6 +1,6 @@
-import { getTableColumns } from "drizzle-orm";
 import postgres from "postgres";
 import { deadlinePool } from "#drizzle/deadline-pool.ts";
+import { jsonRows } from "#drizzle/json-rows.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { isId, newId } from "#shared/ids.ts";
 import { quarterSql } from "../reports/rollup/kinds.ts";
@@ -45,26 +45,21 @@ export function refusedForData(error: unknown): string | null {
   return DATA_CLASSES.includes(error.code.slice(0, 2)) ? error.code : null;
 }
 
-const quoted = (name: string) => `"${name}"`;
-
 /**
  * The ingest statement, made from the table: its first parameter is a JSON array of rows whose members are named as
  * in `RequestRow`. A member that is missing becomes the column's default, so rows spooled before a migration fit. The
  * quarter hours of new rows are marked for rollups, under the id in the second parameter.
  */
 export function ingestStatement(): string {
-  const columns = Object.entries(getTableColumns(requests));
-  const targets = columns.map(([, column]) => quoted(column.name));
-  const values = columns.map(([member, { default: value }]) => {
-    if (typeof value === "boolean") return `coalesce(r.${quoted(member)}, ${value})`;
-    return typeof value === "string"
-      ? `coalesce(r.${quoted(member)}, '${value.replaceAll("'", "''")}')`
-      : `r.${quoted(member)}`;
+  const { columns, values, types } = jsonRows(requests, {
+    orDefault: (value, absent) => {
+      if (typeof absent === "boolean") return `coalesce(${value}, ${absent})`;
+      return typeof absent === "string" ? `coalesce(${value}, '${absent.replaceAll("'", "''")}')` : value;
+    },
   });
-  const types = columns.map(([member, column]) => `${quoted(member)} ${column.getSQLType()}`);
   return (
-    `WITH "booked" AS (INSERT INTO "requests" (${targets.join(", ")}) SELECT ${values.join(", ")} ` +
-    `FROM json_to_recordset($1::text::json) AS r(${types.join(", ")}) ON CONFLICT DO NOTHING ` +
+    `WITH "booked" AS (INSERT INTO "requests" (${columns}) SELECT ${values} ` +
+    `FROM json_to_recordset($1::text::json) AS r(${types}) ON CONFLICT DO NOTHING ` +
     `RETURNING "org_id", "started_at") ` +
     `INSERT INTO "rollup_marks" ("org_id", "hour", "id") ` +
     `SELECT DISTINCT "org_id", ${quarterSql('"started_at"')}, $2::text::uuid FROM "booked"`

@@ -1,18 +1,26 @@
 import { createSecretBox } from "#shared/secret-box.ts";
 import { Secret } from "../directory.ts";
 
+/** What names the owner of a sealed text, by its purpose. */
+const OWNER = {
+  credential: ["provider"],
+  header: ["provider", "header"],
+  body: ["requestId"],
+  answer: ["keyId", "answerId"],
+  tool_credential: ["toolServer"],
+  tool_session: ["toolServer", "keyId"],
+  vendor_account: ["account"],
+  export: ["destination"],
+  alert: ["alert"],
+  digest_webhook: [],
+  directory: [],
+} as const;
+type Owners = typeof OWNER;
+
 /** The owner of a sealed text. It opens for this owner only, so that a copied column is useless. */
-export type SealContext =
-  | { orgId: string; provider: string; purpose: "credential" }
-  | { orgId: string; provider: string; header: string; purpose: "header" }
-  | { orgId: string; requestId: string; purpose: "body" }
-  | { orgId: string; keyId: string; answerId: string; purpose: "answer" }
-  | { orgId: string; toolServer: string; purpose: "tool_credential" }
-  | { orgId: string; toolServer: string; keyId: string; purpose: "tool_session" }
-  | { orgId: string; account: string; purpose: "vendor_account" }
-  | { orgId: string; destination: string; purpose: "export" }
-  | { orgId: string; alert: string; purpose: "alert" }
-  | { orgId: string; purpose: "digest_webhook" | "directory" };
+export type SealContext = {
+  [Purpose in keyof Owners]: { orgId: string; purpose: Purpose } & Record<Owners[Purpose][number], string>;
+}[keyof Owners];
 
 export type Sealer = {
   /** `1.<key id>.<nonce>.<ciphertext and tag>`, the binary parts in base64url. */
@@ -41,30 +49,8 @@ export function createSealer(masterKey: Uint8Array): Sealer {
 }
 
 /** No part but a header's name contains a `|`: names of providers and tool servers cannot, and other parts are fixed. */
-const additionalData = (it: SealContext): string => `${it.orgId}|${ownerOf(it)}|${it.purpose}`;
-
-function ownerOf(it: SealContext): string {
-  switch (it.purpose) {
-    case "credential":
-      return it.provider;
-    case "export":
-      return it.destination;
-    case "header":
-      return `${it.provider}|${it.header.toLowerCase()}`;
-    case "body":
-      return it.requestId;
-    case "answer":
-      return `${it.keyId}|${it.answerId}`;
-    case "tool_credential":
-      return it.toolServer;
-    case "tool_session":
-      return `${it.toolServer}|${it.keyId}`;
-    case "vendor_account":
-      return it.account;
-    case "alert":
-      return it.alert;
-    case "digest_webhook":
-    case "directory":
-      return "";
-  }
+function additionalData({ orgId, purpose, ...owner }: SealContext): string {
+  const named: Readonly<Record<string, string>> = owner;
+  const parts = OWNER[purpose].map((name) => (name === "header" ? named[name]?.toLowerCase() : named[name]));
+  return `${orgId}|${parts.join("|")}|${purpose}`;
 }

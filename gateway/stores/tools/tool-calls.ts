@@ -1,5 +1,5 @@
-import { getTableColumns } from "drizzle-orm";
-import { type ToolChannel, type ToolStatus, toolCalls } from "#drizzle/schema/tools.ts";
+import { jsonRows } from "#drizzle/json-rows.ts";
+import { toolCalls } from "#drizzle/schema/tools.ts";
 import { DEFAULT_ORG, newId } from "#shared/ids.ts";
 import type { ClientKey } from "../../directory.ts";
 
@@ -12,33 +12,7 @@ import type { ClientKey } from "../../directory.ts";
  * - The status with the highest `rank` wins, the latest among equals: `pending` has the lowest rank, then `unknown` (the
  *   session ended, or 24 hours passed), then a status from hooks, then one from the tool gateway.
  */
-export type ToolObservation = {
-  orgId: string;
-  origin: string;
-  externalId: string;
-  id: string;
-  /** Immutable for the tool gateway; the earliest of hooks. RFC 3339. */
-  startedAt: string;
-  channel: ToolChannel;
-  status: ToolStatus;
-  rank: number;
-  decidedAt: string;
-  keyId: string;
-  owner: string | null;
-  userLabel: string | null;
-  teams: string[] | null;
-  costCenter: string | null;
-  client: string;
-  session: string | null;
-  tags: readonly string[];
-  server: string | null;
-  tool: string | null;
-  latencyMs: number | null;
-  costUsd: string | null;
-  errorCode: string | null;
-  errorCause: string | null;
-  guardrail: string | null;
-};
+export type ToolObservation = typeof toolCalls.$inferSelect;
 
 /** The end of a session: calls still pending then stay unknown, unless another observation arrives. */
 export type SessionEnd = { orgId: string; origin: string; session: string; endedAt: string };
@@ -127,8 +101,6 @@ export function toolStatements(texts: readonly string[]): { text: string; values
   ];
 }
 
-const quoted = (name: string) => `"${name}"`;
-
 /** The tool gateway's value where it has seen the call and the other has not; between equals `among` decides. */
 const led = (column: string, among: "least" | "greatest"): string =>
   `case when excluded.channel > c.channel then excluded.${column} when excluded.channel < c.channel then c.${column} ` +
@@ -171,18 +143,15 @@ const MERGED: Readonly<Record<string, string>> = {
 };
 
 function mergeStatement(): string {
-  const columns = Object.entries(getTableColumns(toolCalls));
-  const names = columns.map(([, column]) => quoted(column.name));
-  const values = columns.map(([member]) => `r.${quoted(member)}`);
-  const types = columns.map(([member, column]) => `${quoted(member)} ${column.getSQLType()}`);
-  const merged = Object.entries(MERGED).map(([column, value]) => `${quoted(column)} = ${value}`);
+  const { columns, values, types } = jsonRows(toolCalls);
+  const merged = Object.entries(MERGED).map(([column, value]) => `"${column}" = ${value}`);
   return (
     // In one statement, so that a cost is seen either as reserved or as spent (`key_spend`, by a trigger of the table).
     'with asked as (select * from json_to_recordset($1::text::json) as r("orgId" text, id uuid)), ' +
     'released as (delete from limit_holds where org_id = any(array(select distinct "orgId" from asked)) ' +
     "and call_id = any(array(select id from asked))) " +
-    `insert into tool_calls as c (${names.join(", ")}) select ${values.join(", ")} ` +
-    `from json_to_recordset($1::text::json) as r(${types.join(", ")}) ` +
+    `insert into tool_calls as c (${columns}) select ${values} ` +
+    `from json_to_recordset($1::text::json) as r(${types}) ` +
     // In a fixed order, so that replicas with the same calls cannot deadlock.
     'order by r."orgId", r."origin", r."externalId" ' +
     `on conflict (org_id, origin, external_id) do update set ${merged.join(", ")}`
