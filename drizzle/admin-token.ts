@@ -1,6 +1,6 @@
 import { gt } from "drizzle-orm";
 import type { Transaction } from "./database.ts";
-import { joined, ours } from "./ours.ts";
+import { joinedOn, ours } from "./ours.ts";
 import { adminTokens, people } from "./schema/identity.ts";
 
 export type TokenRow = typeof adminTokens.$inferSelect;
@@ -23,7 +23,7 @@ export async function findToken(
   const [found] = await reader
     .select({ token: adminTokens, maker: people })
     .from(adminTokens)
-    .leftJoin(people, joined(people.email, adminTokens.maker))
+    .leftJoin(people, joinedOn(people.email, adminTokens.maker))
     .where(ours(adminTokens, { sha256 }, gt(adminTokens.expiresAt, now.toISOString())));
   if (!found) return null;
   const { token, maker } = found;

@@ -29,7 +29,7 @@ export function ours<T extends OrgTable>(
 }
 
 /** Condition of a join: rows of one organisation whose columns are equal. */
-export const joined = (column: PgColumn, to: PgColumn): SQL | undefined =>
+export const joinedOn = (column: PgColumn, to: PgColumn): SQL | undefined =>
   and(eq(orgOf(column), orgOf(to)), eq(column, to));
 
 // Every table that is joined has `org_id`.

@@ -2,7 +2,7 @@ import { desc, eq, lt } from "drizzle-orm";
 import type postgres from "postgres";
 import { deadlinePool } from "#drizzle/deadline-pool.ts";
 import { jsonRows } from "#drizzle/json-rows.ts";
-import { joined, ours } from "#drizzle/ours.ts";
+import { joinedOn, ours } from "#drizzle/ours.ts";
 import { type AgentPointRow, agentPoints, droppedNames } from "#drizzle/schema/agent.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { newId } from "#shared/ids.ts";
@@ -116,7 +116,7 @@ export const listDroppedNames = (
       first_at: droppedNames.firstAt,
     })
     .from(droppedNames)
-    .leftJoin(keys, joined(keys.id, droppedNames.keyId))
+    .leftJoin(keys, joinedOn(keys.id, droppedNames.keyId))
     .where(
       ours(
         droppedNames,

@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, gte, isNull, lte, notInArray, or, type SQL, sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
-import { first, joined, ours } from "#drizzle/ours.ts";
+import { first, joinedOn, ours } from "#drizzle/ours.ts";
 import { type KeyLimits, keySecrets, keys } from "#drizzle/schema/keys.ts";
 import { keySpend } from "#drizzle/schema/limits.ts";
 import type { KeyView } from "#shared/admin/keys.ts";
@@ -63,7 +63,7 @@ export async function findKeyOfSecret(reader: Reader, secret: string, now: Date)
   const [found] = await reader
     .select({ key: keys })
     .from(keySecrets)
-    .innerJoin(keys, joined(keys.id, keySecrets.keyId))
+    .innerJoin(keys, joinedOn(keys.id, keySecrets.keyId))
     .where(ours(keySecrets, { sha256 }, isValid(now)));
   return found?.key ?? null;
 }

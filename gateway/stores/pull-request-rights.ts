@@ -1,7 +1,7 @@
 import { and, exists, inArray, isNotNull, or, type SQL, sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/pg-core";
 import type { Database } from "#drizzle/database.ts";
-import { joined, ours } from "#drizzle/ours.ts";
+import { joinedOn, ours } from "#drizzle/ours.ts";
 import { pullRequests } from "#drizzle/schema/github.ts";
 import { people } from "#drizzle/schema/identity.ts";
 import { requests } from "#drizzle/schema/records.ts";
@@ -43,7 +43,7 @@ async function teamsIn(db: Db, team: string): Promise<string[]> {
 export function* takesPart(scope: PullRequestScope): Generator<SQL> {
   if (scope === null) return;
   const isCall = and(
-    joined(requests.session, pullRequests.session),
+    joinedOn(requests.session, pullRequests.session),
     ...inRecordScope(scope.records, requests),
   );
   const own = new QueryBuilder().select({ id: requests.id }).from(requests).where(isCall);

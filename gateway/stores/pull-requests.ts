@@ -1,6 +1,6 @@
 import { and, desc, eq, getTableColumns, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
-import { first, joined, ours } from "#drizzle/ours.ts";
+import { first, joinedOn, ours } from "#drizzle/ours.ts";
 import { githubFeedback, pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
 import { isOfTask, sessionsOfTasks } from "#drizzle/session-links.ts";
@@ -53,7 +53,7 @@ const selectPullRequests = (reader: Reader) =>
   reader
     .select(selected)
     .from(pullRequests)
-    .leftJoin(repositories, joined(repositories.id, pullRequests.repositoryId))
+    .leftJoin(repositories, joinedOn(repositories.id, pullRequests.repositoryId))
     .$dynamic();
 
 export type PullRequestRow = Awaited<ReturnType<typeof selectPullRequests>>[number];

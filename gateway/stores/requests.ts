@@ -1,5 +1,5 @@
 import { and, arrayContains, asc, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
-import { first, joined, ours } from "#drizzle/ours.ts";
+import { first, joinedOn, ours } from "#drizzle/ours.ts";
 import { recordVersions } from "#drizzle/schema/history.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { type CostBasis, requests } from "#drizzle/schema/records.ts";
@@ -44,7 +44,7 @@ const { orgId: _, ...columns } = getTableColumns(requests);
 const selected = { ...columns, keyName: keys.name };
 
 const selectRequests = (reader: Reader) =>
-  reader.select(selected).from(requests).leftJoin(keys, joined(keys.id, requests.keyId)).$dynamic();
+  reader.select(selected).from(requests).leftJoin(keys, joinedOn(keys.id, requests.keyId)).$dynamic();
 
 export type RecordRow = Awaited<ReturnType<typeof selectRequests>>[number];
 

@@ -1,6 +1,6 @@
 import { desc, ilike, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
-import { joined, ours } from "#drizzle/ours.ts";
+import { joinedOn, ours } from "#drizzle/ours.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
 import type { FoundNames } from "#shared/admin/search.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -92,7 +92,7 @@ export async function findPulls(db: Database["db"], scope: PullRequestScope, tex
   const [, part = "", number] = /^(.*?)\s*#?(\d{1,9})$/.exec(text) ?? [];
   const visible = (...more: SQL[]) =>
     ours(pullRequests, {}, isNotNull(repositories.fullName), ...takesPart(scope), ...more);
-  const isRepository = joined(repositories.id, pullRequests.repositoryId);
+  const isRepository = joinedOn(repositories.id, pullRequests.repositoryId);
   const named = db
     .selectDistinct({ name: repositories.fullName })
     .from(pullRequests)

@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
-import { joined, ours } from "#drizzle/ours.ts";
+import { joinedOn, ours } from "#drizzle/ours.ts";
 import type { SharedBudget } from "#drizzle/schema/budgets.ts";
 import { people } from "#drizzle/schema/identity.ts";
 import { keySecrets, keys } from "#drizzle/schema/keys.ts";
@@ -130,7 +130,7 @@ const selectKeySecrets = (reader: Reader, condition?: SQL) =>
   reader
     .select(keyColumns)
     .from(keySecrets)
-    .innerJoin(keys, joined(keys.id, keySecrets.keyId))
+    .innerJoin(keys, joinedOn(keys.id, keySecrets.keyId))
     .leftJoin(people, and(eq(people.orgId, keys.orgId), eq(people.email, sql`lower(${keys.owner})`)))
     .where(ours(keySecrets, {}, isNull(keys.revokedAt), condition));
 

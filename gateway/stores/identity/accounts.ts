@@ -1,5 +1,5 @@
 import type { Database, Transaction } from "#drizzle/database.ts";
-import { first, joined, ours } from "#drizzle/ours.ts";
+import { first, joinedOn, ours } from "#drizzle/ours.ts";
 import { people, signInAccounts } from "#drizzle/schema/identity.ts";
 import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
@@ -20,7 +20,7 @@ export async function findPersonByAccount(reader: Reader, it: AccountElsewhere):
   const [found] = await reader
     .select({ person: people })
     .from(signInAccounts)
-    .innerJoin(people, joined(people.id, signInAccounts.personId))
+    .innerJoin(people, joinedOn(people.id, signInAccounts.personId))
     .where(isAccount(it));
   return found?.person ?? null;
 }

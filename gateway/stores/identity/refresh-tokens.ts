@@ -1,6 +1,6 @@
 import { isNull, lt } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
-import { first, joined, ours } from "#drizzle/ours.ts";
+import { first, joinedOn, ours } from "#drizzle/ours.ts";
 import { keys, refreshTokens } from "#drizzle/schema/keys.ts";
 import { newId } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
@@ -25,7 +25,7 @@ export const findRefreshToken = (reader: Reader, token: string) =>
     reader
       .select({ token: refreshTokens, key: keys })
       .from(refreshTokens)
-      .innerJoin(keys, joined(keys.id, refreshTokens.keyId))
+      .innerJoin(keys, joinedOn(keys.id, refreshTokens.keyId))
       .where(ours(refreshTokens, { sha256: secretDigest(token).sha256 }, isNull(keys.revokedAt))),
   );
 

@@ -1,6 +1,6 @@
 import { count, eq, sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
-import { joined, ours } from "#drizzle/ours.ts";
+import { joinedOn, ours } from "#drizzle/ours.ts";
 import { people, scimGroupMembers, scimGroups, signInAccounts } from "#drizzle/schema/identity.ts";
 import { isId } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
@@ -43,7 +43,7 @@ export const scimMembersOf = (reader: Reader, groupIds: readonly string[]): Prom
   reader
     .select({ groupId: scimGroupMembers.groupId, id: people.id, email: people.email })
     .from(scimGroupMembers)
-    .innerJoin(people, joined(people.id, scimGroupMembers.personId))
+    .innerJoin(people, joinedOn(people.id, scimGroupMembers.personId))
     .where(ours(scimGroupMembers, { groupId: [...groupIds] }))
     .orderBy(people.id);
 
@@ -67,7 +67,7 @@ export async function scimGroupsOf(reader: Reader, personId: string): Promise<st
   const rows = await reader
     .select({ name: scimGroups.name })
     .from(scimGroupMembers)
-    .innerJoin(scimGroups, joined(scimGroups.id, scimGroupMembers.groupId))
+    .innerJoin(scimGroups, joinedOn(scimGroups.id, scimGroupMembers.groupId))
     .where(ours(scimGroupMembers, { personId }));
   return rows.map(({ name }) => name);
 }
@@ -77,7 +77,7 @@ export async function peopleOfGroup(reader: Reader, name: string): Promise<Perso
   const inDirectory = reader
     .select({ id: scimGroupMembers.personId })
     .from(scimGroupMembers)
-    .innerJoin(scimGroups, joined(scimGroups.id, scimGroupMembers.groupId))
+    .innerJoin(scimGroups, joinedOn(scimGroups.id, scimGroupMembers.groupId))
     .where(ours(scimGroups, { name }));
   const bySignIn = reader
     .select({ id: signInAccounts.personId })

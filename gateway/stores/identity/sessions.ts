@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, lt, or, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
-import { first, joined, ours } from "#drizzle/ours.ts";
+import { first, joinedOn, ours } from "#drizzle/ours.ts";
 import { people, personSessions } from "#drizzle/schema/identity.ts";
 import type { Role } from "#shared/admin/people.ts";
 import type { Reader } from "../change.ts";
@@ -20,7 +20,7 @@ export async function findSession(reader: Reader, token: string, now: Date) {
   const found = reader
     .select({ session: personSessions, person: people })
     .from(personSessions)
-    .innerJoin(people, joined(people.id, personSessions.personId))
+    .innerJoin(people, joinedOn(people.id, personSessions.personId))
     .where(
       ours(personSessions, {}, isItsToken, gt(personSessions.expiresAt, now), eq(people.disabled, false)),
     );

@@ -1,5 +1,5 @@
 import { and, desc, getTableColumns, sql } from "drizzle-orm";
-import { joined } from "#drizzle/ours.ts";
+import { joinedOn } from "#drizzle/ours.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { toolCalls } from "#drizzle/schema/tools.ts";
 import { picked } from "#shared/keys-of.ts";
@@ -22,7 +22,7 @@ export const listToolCalls = (reader: Reader, query: ToolCallQuery) =>
   reader
     .select(selected)
     .from(toolCalls)
-    .leftJoin(keys, joined(keys.id, toolCalls.keyId))
+    .leftJoin(keys, joinedOn(keys.id, toolCalls.keyId))
     .where(and(...recordConditions({ of: toolCalls, filters: TOOL_CALL_FILTERS }, query)))
     .orderBy(desc(toolCalls.id))
     .limit(query.limit);
