@@ -65,9 +65,9 @@ export type OpenedDeps = {
 export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedDeps> {
   const clock = systemClock;
   const metrics = new Registry();
-  const { recorder, telemetry } = await openRecorder(config, { clock, log, metrics });
-  const recorded = () => recorder.flushed(RECORDED_MAX_MS);
-  const opened = openStores({ ...config, issuers: issuersOf(config.waysIn), clock, log, metrics, recorded });
+  const { recorder, telemetry, order } = await openRecorder(config, { clock, log, metrics });
+  const told = { order, recorded: () => recorder.flushed(RECORDED_MAX_MS) };
+  const opened = openStores({ ...config, ...told, issuers: issuersOf(config.waysIn), clock, log, metrics });
   const { database, directory, classifier } = opened.stores;
   const watchdog = startWatchdog(clock);
   const reporting = openReporting({ ...config, database, clock, log, metrics });
@@ -125,8 +125,9 @@ async function openRecorder(
   const onFault = (error: unknown) => log.warn(errorFields(error), "traces or metrics were not exported");
   const telemetry = await openTelemetry(settings, onFault);
   processMetrics(metrics);
-  const recorder = await startRecorder({ ...spool, databaseUrl, log, clock });
-  return { telemetry, recorder: withTelemetry(withMetrics(recorder, metrics, spool), telemetry) };
+  const order = { told: Promise.resolve() };
+  const recorder = await startRecorder({ ...spool, databaseUrl, log, clock, order });
+  return { telemetry, order, recorder: withTelemetry(withMetrics(recorder, metrics, spool), telemetry) };
 }
 
 type Closable = {

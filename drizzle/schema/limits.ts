@@ -67,10 +67,15 @@ export const limitAway = orgTable("limit_away", {
   usd: exact("usd").notNull(),
 }).keyedBy(["keyId", "minute", "holder"]);
 
-/** Counts a key's reservations: each names the count that it was based on, so that no two are based on the same one. */
+/**
+ * Counts a key's reservations: each names the count that it was based on, so that no two are based on the same one. Until
+ * `alone_until`, only `holder` may make any.
+ */
 export const limitTurns = orgTable("limit_turns", {
   keyId: uuid("key_id").notNull(),
   turn: bigint("turn", { mode: "number" }).notNull(),
+  holder: uuid("holder"),
+  aloneUntil: instant("alone_until"),
 }).keyedBy(["keyId"]);
 
 /** The gateway processes and their last heartbeats. Holds of dead processes are freed. */

@@ -1,31 +1,19 @@
 import type { Limits } from "#drizzle/schema/budgets.ts";
 import type { Clock } from "#shared/clock.ts";
-import {
-  type Admission,
-  type AdmittedCall,
-  type AskingCall,
-  type AwayFigures,
-  type AwayMinute,
-  type Booking,
-  type FoundState,
-  isHeld,
-  type OutageLease,
-} from "./admission.ts";
-import { decideAway, leaseUsd } from "./away.ts";
-import { decideLimits, type LimitState } from "./decide.ts";
-import { type Pico, parsePico } from "./money.ts";
+import type { Admission, AdmittedCall, AskingCall, Booking, FoundState, Used } from "./admission.ts";
+import { decideAway } from "./away.ts";
+import { begin, type Count, end, rateOf } from "./count.ts";
+import { decideLimits, isRoomy, type LimitState } from "./decide.ts";
+import type { Pico } from "./money.ts";
+import { Unbooked } from "./unbooked.ts";
 import {
   activeSlots,
   type BudgetPeriod,
   corrected,
-  minuteOfSlot,
   type RateSlot,
   rateSlotAt,
   withReservation,
 } from "./window.ts";
-
-/** Active slots, the cost of ended calls, the most that running ones may cost, and their number. */
-type Count = { slots: readonly RateSlot[]; spent: Pico; held: Pico; calls: number };
 
 /** Other processes take a slice of the budget back from a process without a heartbeat some minutes after this. */
 const SLICE_GOOD_MS = 60 * 60_000;
@@ -33,26 +21,32 @@ const SLICE_GOOD_MS = 60 * 60_000;
 /** How long figures count without being read again while no other process books. */
 const REMEMBERED_MS = 1000;
 
+/** A busy process that alone has booked for this long may admit calls before it tells the database. */
+const ALONE_AFTER_MS = 1000;
+/** How long after a booking; the database keeps others out for longer (`ALONE_SECONDS`). */
+const ALONE_MS = 100;
+
 /** One process's figures of an account in one budget period, and what they decide: with the database's figures, or alone. */
 export class Account {
   readonly period: BudgetPeriod;
   /** Of the last call. */
   limits: Limits = {};
+  /** Calls that wait for the database's figures. */
+  waiting = 0;
   readonly #clock: Clock;
   /** The database's last figures, plus calls admitted and ended here since. Running calls are this process's. */
   readonly #known: Count;
-  /** The part of it that the database does not count; `spent`: until the records are stored. */
-  readonly #unbooked: Count = { slots: [], spent: 0n, held: 0n, calls: 0 };
-  #minutes: AwayMinute[] = [];
+  /** The part of it that the database does not count. */
+  readonly unbooked = new Unbooked();
   /** The database's figures as of `turn`, and what has ended here since; null: another process books, too. */
   #recent: { turn: number; state: LimitState; readMs: number } | null = null;
   /** Of this process's last booking. */
   #turn: number | null = null;
+  /** Since when this process is busy and saw no other one book, and until when none may. */
+  #ownSinceMs: number | null = null;
+  #aloneUntilMs = Number.NEGATIVE_INFINITY;
   /** Use admitted here for a key with `when_away: "refuse"`, booked or not. */
   #ownSlots: readonly RateSlot[] = [];
-  /** The rest of the budget slice. */
-  #slice = 0n;
-  #isLeased = false;
   /** The database's clock less this process's monotonic one. */
   #offsetMs: number;
 
@@ -80,13 +74,11 @@ export class Account {
       const readMs = this.#clock.monotonicMs();
       this.#offsetMs = found.nowMs - readMs;
       const isOwn = turn !== undefined && turn === this.#turn;
+      const isBusy = this.#recent !== null && readMs - this.#recent.readMs < 2 * REMEMBERED_MS;
+      if (!isOwn || !isBusy) this.#ownSinceMs = isOwn ? readMs : null;
       this.#recent = isOwn ? { turn, state: { ...found }, readMs } : null;
     }
-    // The database has lost the bookings of its last moment if it crashed.
-    const calls = Math.max(found.calls + this.#unbooked.calls, this.#known.calls);
-    let state = { ...found, calls, held: found.held + this.#unbooked.held };
-    if (state.held < this.#known.held) state.held = this.#known.held;
-    state.held += this.#unbooked.spent;
+    let state = this.#counted(found);
     const slot = rateSlotAt(found.nowMs);
     const admitted: AdmittedCall[] = [];
     const admissions = asked.map((call): Admission => {
@@ -98,36 +90,99 @@ export class Account {
       return it;
     });
     // Without an admitted call nothing is written.
+    return { admissions, ...this.#booking(admitted, state), found, isTold: false };
+  }
+
+  #booking(
+    admitted: AdmittedCall[],
+    state: LimitState,
+  ): Pick<Booking, "admitted" | "lease" | "aloneUntilMs"> {
     const limits = admitted.at(-1)?.limits;
-    const lease = limits ? this.#leaseAfter(limits, state) : null;
-    // Whether the database stores it may stay unknown.
-    if (lease && lease.slice < this.#slice) this.#slice = lease.slice;
-    return { admissions, admitted, lease, found };
+    const lease = limits ? this.unbooked.leaseAfter(limits, state) : null;
+    const nowMs = this.#clock.monotonicMs();
+    const isAlone = this.#ownSinceMs !== null && nowMs - this.#ownSinceMs >= ALONE_AFTER_MS;
+    return { admitted, lease, aloneUntilMs: isAlone ? nowMs + ALONE_MS : null };
+  }
+
+  /** The database's figures with what it does not count. */
+  #counted(found: LimitState): LimitState {
+    const { calls, held, spent } = this.unbooked.count;
+    // The database has lost the bookings of its last moment if it crashed.
+    const all = { calls: found.calls + calls, held: found.held + held };
+    if (all.calls < this.#known.calls) all.calls = this.#known.calls;
+    if (all.held < this.#known.held) all.held = this.#known.held;
+    return { ...found, calls: all.calls, held: all.held + spent };
+  }
+
+  /**
+   * Admits a call that the database is told of later: no other process may book until then. Null: it has to be asked, as
+   * always if the key must not exceed its limits while the database is away.
+   */
+  admitNow(call: AskingCall): AdmittedCall | null {
+    const found = this.waiting === 0 && call.limits.when_away !== "refuse" ? this.#alone() : null;
+    const decision = found && decideLimits({ ...call, period: this.period, state: found });
+    if (!decision || "refusal" in decision || !isRoomy(call.limits, decision.state)) return null;
+    const { reservation, state } = decision;
+    const slot = rateSlotAt(state.nowMs);
+    return this.#admit({ ...call, reservation, slot, booked: true, spent: state.spent });
+  }
+
+  /** What the database is told of calls that were admitted before it. */
+  told(admitted: AdmittedCall[]): Booking {
+    const nowMs = this.#clock.monotonicMs() + this.#offsetMs;
+    const state = { ...(this.#recent?.state ?? this.#known), nowMs };
+    const booking = this.#booking(admitted, this.#counted(state));
+    const found = { ...state, turn: this.#turn ?? 0, isRemembered: true };
+    return { admissions: admitted, ...booking, found, isTold: true };
+  }
+
+  /** The database may not have been told of these calls: they count as if it were away. */
+  untold(calls: readonly AdmittedCall[]): void {
+    this.overtaken();
+    for (const call of calls) {
+      call.booked = false;
+      this.unbooked.begin(call, this.#known.calls);
+      if (call.used) this.unbooked.end(call, call.used);
+    }
+  }
+
+  /** Whether the end of a call may reach the database later: only this process books, and less than half is used. */
+  mayWait(limits: Limits): boolean {
+    const found = this.#alone();
+    return found !== null && isRoomy(limits, found);
+  }
+
+  /** All figures, while no other process may book; else null. */
+  #alone(): LimitState | null {
+    const found = this.#clock.monotonicMs() < this.#aloneUntilMs ? this.remembered() : null;
+    return found && this.#counted(found);
   }
 
   /** The database has stored the plan. */
-  booked({ admissions, admitted, lease, found }: Booking): Admission[] {
+  booked({ admissions, admitted, lease, found, isTold, aloneUntilMs }: Booking): Admission[] {
     if (!found.isRemembered) {
-      this.#known.spent = found.spent + this.#unbooked.spent;
+      this.#known.spent = found.spent + this.unbooked.count.spent;
       this.#known.slots = found.slots;
     }
     this.#ownSlots = activeSlots(this.#ownSlots, found.nowMs);
     if (admitted.length > 0 && found.turn !== undefined) this.#turn = found.turn + 1;
     if (this.#recent) this.#recent = { ...this.#recent, turn: this.#turn ?? 0 };
-    if (lease) {
-      this.#slice = lease.slice;
-      this.#isLeased = lease.usd > 0n || lease.calls > 0;
-    }
-    for (const call of admitted) this.#admit(call);
+    if (lease) this.unbooked.leased(lease);
+    if (aloneUntilMs !== null) this.#aloneUntilMs = aloneUntilMs;
+    if (!isTold) for (const call of admitted) this.#admit(call);
     return admissions;
   }
 
   /** Decides without the database, at once. `silentMs`: how long ago the database was last heard of. */
   admitAlone(call: AskingCall, { replicas, silentMs }: { replicas: number; silentMs: number }): Admission {
     const nowMs = this.#clock.monotonicMs() + this.#offsetMs;
-    for (const count of [this.#known, this.#unbooked]) count.slots = activeSlots(count.slots, nowMs);
+    for (const count of [this.#known, this.unbooked.count]) count.slots = activeSlots(count.slots, nowMs);
     this.#ownSlots = activeSlots(this.#ownSlots, nowMs);
-    const share = { usd: silentMs < SLICE_GOOD_MS ? this.#slice : 0n, replicas, slots: this.#ownSlots };
+    const share = {
+      usd: silentMs < SLICE_GOOD_MS ? this.unbooked.slice : 0n,
+      replicas,
+      slots: this.#ownSlots,
+    };
     const state = { ...this.#known, nowMs };
     const decision = decideAway({ ...call, period: this.period, state, share });
     if (decision === null || "refusal" in decision) return decision;
@@ -137,113 +192,41 @@ export class Account {
   }
 
   #admit(call: AdmittedCall): AdmittedCall {
-    const { booked, slot, limits, reservation } = call;
-    const one = { slot, requests: 1, tokens: reservation.tokens };
-    for (const count of this.#countsOf(booked)) {
-      count.slots = withReservation(count.slots, one);
-      count.held += reservation.usd;
-      count.calls += 1;
-    }
-    if (limits.when_away === "refuse") this.#ownSlots = withReservation(this.#ownSlots, one);
-    if (booked) return call;
-    this.#slice -= reservation.usd;
-    const minute = this.#minuteOf(slot);
-    minute.requests += 1;
-    minute.tokens += reservation.tokens;
-    minute.calls = Math.max(minute.calls, this.#known.calls);
+    for (const count of this.#counts(call)) begin(count, call);
+    if (call.limits.when_away === "refuse") this.#ownSlots = withReservation(this.#ownSlots, rateOf(call));
+    if (!call.booked) this.unbooked.begin(call, this.#known.calls);
     return call;
   }
 
-  /** Where a call counts. */
-  #countsOf(booked: boolean): Count[] {
-    if (!booked) return [this.#known, this.#unbooked];
-    return this.#recent ? [this.#known, this.#recent.state] : [this.#known];
+  /** Where a call counts, besides what is not booked. */
+  #counts({ booked }: AdmittedCall): Count[] {
+    return booked && this.#recent ? [this.#known, this.#recent.state] : [this.#known];
   }
 
   /** Another process has booked. */
   overtaken(): void {
     this.#recent = null;
+    this.#ownSinceMs = null;
+    this.#aloneUntilMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** `usd`: exact decimal. Null is unknown. */
-  end(call: AdmittedCall, { usd, tokens }: { usd: string | null; tokens: number | null }): void {
-    const { booked, slot, limits, reservation } = call;
-    const cost = usd === null ? 0n : parsePico(usd);
-    const more = tokens === null ? 0 : tokens - reservation.tokens;
-    const isCorrected = more !== 0 && limits.tokens_per_minute !== undefined;
-    for (const count of this.#countsOf(booked)) {
-      count.held -= reservation.usd;
-      count.spent += cost;
-      count.calls -= 1;
-      if (isCorrected) count.slots = corrected(count.slots, slot, more);
-    }
-    if (isCorrected) this.#ownSlots = corrected(this.#ownSlots, slot, more);
-    if (booked) return;
-    this.#slice += reservation.usd - cost;
-    const minute = this.#minuteOf(slot);
-    minute.tokens += more;
-    minute.usd += cost;
-  }
-
-  #minuteOf(slot: number): AwayMinute {
-    const atMs = minuteOfSlot(slot);
-    const found = this.#minutes.find((minute) => minute.atMs === atMs);
-    const minute = found ?? { atMs, requests: 0, tokens: 0, calls: 0, usd: 0n };
-    if (!found) this.#minutes.push(minute);
-    return minute;
+  end(call: AdmittedCall, used: Used): void {
+    const { slot, reservation, limits, booked } = call;
+    call.used = used;
+    for (const count of this.#counts(call)) end(count, call, used);
+    if (limits.tokens_per_minute !== undefined && used.tokens !== null)
+      this.#ownSlots = corrected(this.#ownSlots, slot, used.tokens - reservation.tokens);
+    if (!booked) this.unbooked.end(call, used);
   }
 
   /** Minimum cost of the period's records, by all gateways. */
   sawSpent(usd: Pico): void {
-    const spent = usd + this.#unbooked.spent;
+    const spent = usd + this.unbooked.count.spent;
     if (spent > this.#known.spent) this.#known.spent = spent;
-  }
-
-  #leaseWith(slice: Pico): OutageLease {
-    return { usd: slice + this.unbookedUsd(), calls: this.#unbooked.calls, slice };
-  }
-
-  /** Null if the database has no lease and needs none. */
-  #leaseAfter(limits: Limits, state: LimitState): OutageLease | null {
-    if (!isHeld(limits)) return null;
-    const lease = this.#leaseWith(leaseUsd(limits, state));
-    return this.#isLeased || lease.usd > 0n || lease.calls > 0 ? lease : null;
-  }
-
-  /** Takes the use that the database has to add; null: none. */
-  take(): AwayFigures | null {
-    if (this.#minutes.length === 0) return null;
-    const lease = this.#leaseWith(this.#slice > 0n ? this.#slice : 0n);
-    const taken = { slots: this.#unbooked.slots, minutes: this.#minutes, lease };
-    this.#unbooked.slots = [];
-    this.#minutes = [];
-    this.#isLeased = true;
-    return taken;
-  }
-
-  /** The database may not have added it. */
-  giveBack({ slots, minutes }: AwayFigures): void {
-    this.#unbooked.slots = this.#unbooked.slots.reduce(withReservation, slots);
-    this.#minutes = [...minutes, ...this.#minutes];
-  }
-
-  /** Cost of calls that ended without the database, whose records may not be stored yet. */
-  unstoredUsd(): Pico {
-    return this.#unbooked.spent;
-  }
-
-  /** The records of such calls are stored. */
-  stored(usd: Pico): void {
-    this.#unbooked.spent -= usd;
-  }
-
-  /** All that the database does not count. */
-  unbookedUsd(): Pico {
-    return this.#unbooked.held + this.#unbooked.spent;
   }
 
   /** No call runs, and all records are stored. */
   isQuiet(): boolean {
-    return this.#known.calls === 0 && this.#unbooked.spent === 0n;
+    return this.#known.calls === 0 && this.unbooked.count.spent === 0n;
   }
 }

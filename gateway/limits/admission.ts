@@ -13,7 +13,12 @@ export type AdmittedCall = AskingCall & {
   booked: boolean;
   /** What the budget had spent before it. */
   spent: Pico;
+  /** Once it has ended. */
+  used?: Used;
 };
+
+/** What a call used; null is unknown. `usd`: exact decimal. */
+export type Used = { usd: string | null; tokens: number | null };
 
 /** Null: the database is away, and this process has used up what it may admit without it. */
 export type Admission = AdmittedCall | { refusal: LimitRefusal } | null;
@@ -39,6 +44,10 @@ export type Booking = {
   lease: OutageLease | null;
   /** The database's figures that the decision is based on. */
   found: FoundState;
+  /** The calls are admitted already: they are written whatever others have booked. */
+  isTold: boolean;
+  /** If it asks that no other process may book for a moment, until when this one relies on that. */
+  aloneUntilMs: number | null;
 };
 
 /** Calls that a process let through for a key in one minute without the database. */

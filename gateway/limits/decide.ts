@@ -99,6 +99,13 @@ function reservable({ limits, state, demand }: LimitInput): Pico | null {
   return demand.minimumUsd < demand.usd && demand.minimumUsd <= left ? left : null;
 }
 
+/** Whether at most half of each limit is used. */
+export const isRoomy = (limits: Limits, { spent, held, calls, slots }: LimitState): boolean =>
+  calls * 2 <= (limits.concurrency ?? Number.POSITIVE_INFINITY) &&
+  total(slots, "requests") * 2 <= (limits.requests_per_minute ?? Number.POSITIVE_INFINITY) &&
+  total(slots, "tokens") * 2 <= (limits.tokens_per_minute ?? Number.POSITIVE_INFINITY) &&
+  (limits.budget_usd === undefined || (spent + held) * 2n <= parsePico(limits.budget_usd));
+
 function total(slots: readonly RateSlot[], unit: "requests" | "tokens"): number {
   let sum = 0;
   for (const slot of slots) sum += slot[unit];

@@ -1,6 +1,7 @@
 import { awayCause } from "#drizzle/reach.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
+import type { Order } from "../stores/limits/rounds.ts";
 import { type RecordStore, refusedForData } from "../stores/records.ts";
 import type { Settlement } from "./segment.ts";
 import { isSpoolFault } from "./segment-faults.ts";
@@ -26,6 +27,7 @@ const BATCH_MS = 50;
 const BACKOFF_MS = { least: 200, spread: 300 };
 
 export type PostgresWriterOptions = {
+  order?: Order;
   store: RecordStore;
   /** Called for every pass: orphans come and go. */
   sources: () => readonly Source[];
@@ -105,7 +107,7 @@ export function startPostgresWriter(options: PostgresWriterOptions) {
 
 /** A pass takes one batch from every source, so that a large orphan does not hold up fresh rows. */
 function batchMover(options: PostgresWriterOptions, ended: (error: unknown) => void): () => Promise<Outcome> {
-  const { sources, log } = options;
+  const { sources, log, order } = options;
   const insertOrPark = inserter(options);
   const failing = new WeakSet<Source>();
 
@@ -113,6 +115,7 @@ function batchMover(options: PostgresWriterOptions, ended: (error: unknown) => v
     try {
       const rows = source.take(BATCH_ROWS);
       if (rows.length === 0) return "idle";
+      await order?.told;
       await insertOrPark(source, rows);
       source.drop(rows);
       ended(null);

@@ -3,6 +3,7 @@ import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
+import type { Order } from "../stores/limits/rounds.ts";
 import { openRecordStore } from "../stores/records.ts";
 import {
   observationText,
@@ -77,6 +78,7 @@ export type RecorderOptions = {
   bytesMax: number;
   log: Log;
   clock: Clock;
+  order?: Order;
 };
 
 /** Extra time for a batch in flight, beyond the time for writing the rest. */
@@ -152,7 +154,7 @@ function startParts(options: RecorderOptions) {
   const own = ownSource(segment, commits, clock);
   const sources = (): Source[] => [own, commits.unwritten, ...orphans.sources()];
   const store = openRecordStore(options.databaseUrl);
-  const writer = startPostgresWriter({ store, sources, log, clock });
+  const writer = startPostgresWriter({ ...options, store, sources });
   late.wake = writer.wake;
   const adopting = adoptEvery(orphans, writer.wake, log);
   late.adopt = adopting.adopt;

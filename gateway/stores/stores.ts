@@ -15,6 +15,7 @@ import { settleIssuers } from "./identity/accounts.ts";
 import { openKeptAnswers } from "./kept-answers.ts";
 import { budgetMetrics } from "./limits/budget-metrics.ts";
 import { openLimiter } from "./limits/limiter.ts";
+import type { Order } from "./limits/rounds.ts";
 import { requireMasterKey } from "./master-key-check.ts";
 import { sealStoredHeaders } from "./providers.ts";
 import { createSealer } from "./seal.ts";
@@ -37,6 +38,7 @@ export type StoresOptions = {
   metrics: Registry;
   /** Resolves when the records of all calls that have ended are stored. */
   recorded: () => Promise<void>;
+  order: Order;
 };
 
 /** Connections for administrators' queries; model calls never wait for them. */

@@ -60,7 +60,12 @@ async function opened(name: string, main?: string) {
     levels.push({ name: `${name}-${level}`, url: gateway.url, model: MODEL, headers });
   }
   const cpu = () => [cpuSecondsOf([gateway.pid()]) * 1e6, own.cpuMs() * 1000] as const;
-  const stop = () => gateway.stop().then(own.stop);
+  const stop = async () => {
+    await gateway.stop();
+    const [left] = await own.sql`select count(*)::int as holds from limit_holds`;
+    await own.stop();
+    if (left?.["holds"] !== 0) throw new Error(`${left?.["holds"]} calls are held for ever`);
+  };
   return { levels: levels.map((level) => ({ ...level, pids: () => [], stop })), cpu, stop };
 }
 

@@ -82,13 +82,66 @@ function twoGateways() {
     },
     /** What was let through alone is written; the gateway may not learn of it. */
     write(at: number, isAnswered: boolean): void {
-      const taken = accountOf(at).take();
+      const taken = accountOf(at).unbooked.take();
       if (!taken) return;
       leases[at] = taken.lease.usd;
-      if (!isAnswered) accountOf(at).giveBack(taken);
+      if (!isAnswered) accountOf(at).unbooked.giveBack(taken);
     },
   };
 }
+
+describe("a process that alone books", () => {
+  /** Busy for a second, in which no other one booked. */
+  function alone(limits: KeyLimits) {
+    const { account, time, alone: away } = opened();
+    const book = (turn: number) => {
+      account.booked(account.plan([asking(limits)], { ...found({ nowMs: time.ms }), turn }));
+      time.ms += 600;
+    };
+    for (let turn = 0; turn < 5; turn += 1) book(turn);
+    time.ms -= 600;
+    return { account, time, away };
+  }
+
+  test("admits by itself up to half of each limit, for a moment after a booking, and not while a call waits", () => {
+    const limits = { concurrency: 14, budget_usd: "1" };
+    const { account, time } = alone(limits);
+    const now = (it: KeyLimits = limits) => account.admitNow(asking(it, { usd: parsePico("0.01") }));
+    account.waiting = 1;
+    expect(now()).toBeNull();
+    account.waiting = 0;
+    // Five run.
+    expect([now(), now(), now()].map(isAdmitted)).toEqual([true, true, false]);
+    expect([account.mayWait(limits), account.mayWait({ ...limits, concurrency: 13 })]).toEqual([true, false]);
+    const more = { ...limits, concurrency: 100 };
+    time.ms += 99;
+    expect([isAdmitted(now(more)), now({ ...more, when_away: "refuse" })]).toEqual([true, null]);
+    time.ms += 1;
+    expect(now(more)).toBeNull();
+  });
+
+  test("and is overtaken asks again", () => {
+    const { account } = alone({});
+    expect(isAdmitted(account.admitNow(asking({})))).toBe(true);
+    account.overtaken();
+    expect(account.admitNow(asking({}))).toBeNull();
+  });
+
+  test("counts what the database was not told of as it does while that is away, ended or not", () => {
+    const limits = { tokens_per_minute: 1000, budget_usd: "1" };
+    const { account } = alone(limits);
+    const ask = { usd: parsePico("0.1"), tokens: 100 };
+    const calls = [1, 2].map(() => admitted(account.admitNow(asking(limits, ask))));
+    const [first] = calls;
+    if (first) account.end(first, { usd: "0.04", tokens: 30 });
+    account.untold(calls);
+    const taken = account.unbooked.take();
+    expect(taken?.minutes).toMatchObject([{ requests: 2, tokens: 130, usd: parsePico("0.04") }]);
+    expect(taken?.lease).toEqual({ usd: parsePico("0.14"), calls: 1, slice: 0n });
+    if (calls[1]) account.end(calls[1], { usd: "0.05", tokens: 40 });
+    expect(account.unbooked.usd()).toBe(parsePico("0.09"));
+  });
+});
 
 describe("while the database is away", () => {
   test("a key that refuses stays within its budget, whoever is cut off and whatever answers are lost", () => {
@@ -173,7 +226,7 @@ describe("after an outage", () => {
     time.ms += 60_000;
     alone(asking(limits, ask));
     account.end(admitted(first ?? null), { usd: "0.04", tokens: 30 });
-    const taken = account.take();
+    const taken = account.unbooked.take();
     const one = { calls: 2, requests: 2, tokens: 130, usd: parsePico("0.04") };
     expect(taken?.minutes).toEqual([
       { atMs: NOW, ...one },
@@ -184,18 +237,18 @@ describe("after an outage", () => {
       [1, 100],
     ]);
     expect(taken?.lease).toEqual({ usd: parsePico("0.24"), calls: 2, slice: 0n });
-    expect(account.take()).toBeNull();
+    expect(account.unbooked.take()).toBeNull();
   });
 
   test("what could not be told is told the next time, with what was admitted meanwhile", () => {
     const limits = { requests_per_minute: 100 };
     const { account, alone } = opened();
     alone(asking(limits));
-    const taken = account.take();
+    const taken = account.unbooked.take();
     if (!taken) throw new Error("nothing was taken");
     alone(asking(limits));
-    account.giveBack(taken);
-    const again = account.take();
+    account.unbooked.giveBack(taken);
+    const again = account.unbooked.take();
     expect(again?.slots.map(({ requests }) => requests)).toEqual([2]);
     expect(again?.minutes.reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
   });
@@ -205,13 +258,13 @@ describe("after an outage", () => {
     const { account, alone } = opened();
     const usd = parsePico("0.6");
     const one = admitted(alone(asking(limits, { usd })));
-    account.take();
+    account.unbooked.take();
     const next = () => account.plan([asking(limits, { usd })], found()).admissions[0] ?? null;
     expect(next()).toMatchObject({ refusal: { limit: "calls" } });
     account.end(one, { usd: "0.6", tokens: null });
     expect(next()).toMatchObject({ refusal: { limit: "reserved" } });
     expect(account.isQuiet()).toBe(false);
-    account.stored(account.unstoredUsd());
+    account.unbooked.stored(account.unbooked.count.spent);
     expect([isAdmitted(next()), account.isQuiet()]).toEqual([true, true]);
   });
 
@@ -234,7 +287,7 @@ describe("after an outage", () => {
     const limits = { budget_usd: "1" };
     const { account, alone } = opened();
     const one = admitted(alone(asking(limits, { usd: 1n })));
-    account.take();
+    account.unbooked.take();
     account.end(one, { usd: "0", tokens: null });
     const book = () => {
       const booking = account.plan([asking(limits)], found());

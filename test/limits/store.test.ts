@@ -16,6 +16,7 @@ import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import { keptLog } from "#test/support/embedded.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 import { movableClock } from "../stores/movable-clock.ts";
 
 let database: TestDatabase;
@@ -271,6 +272,37 @@ test("an account that no other process books is read once a second; calls that a
     [0, 1],
     [0, 1],
   ]);
+});
+
+test("a busy process that alone books admits at once; another one's calls wait until both count together", async () => {
+  const [one, other] = [await openedAccounts(), await openedAccounts()];
+  const limits = { requests_per_minute: 400 };
+  const key = { ...keyWith(limits), of: "key" as const };
+  let admitted = 0;
+  /** Whether it was decided before Postgres was asked. */
+  const call = async ({ accounts }: typeof one): Promise<boolean> => {
+    const account = accounts.of({ ...key, spendId: key.id, limits }, new Date());
+    const demand = { tokens: 1, usd: 0n, minimumUsd: 0n };
+    const asked = account.admit({ callId: newId(), startedAt: new Date().toISOString(), limits, demand });
+    const admission = await asked;
+    if (admission !== null && !("refusal" in admission)) admitted += 1;
+    return !(asked instanceof Promise);
+  };
+  for (let seconds = 0; seconds < 3; seconds += 1) {
+    expect(await call(one)).toBe(false);
+    one.clock.advance(1001);
+  }
+  await until(async () => {
+    await call(one);
+    return call(one);
+  });
+  await Promise.all(Array.from({ length: 600 }, (_, n) => call(n % 3 === 0 ? one : other)));
+  expect(admitted).toBe(400);
+  const [counted] =
+    await sql`select sum(requests)::int as requests from limit_rates where key_id = ${key.id}`;
+  expect(counted?.["requests"]).toBe(400);
+  // Both have booked, so neither is alone.
+  expect(await call(one)).toBe(false);
 });
 
 test("two processes that decide at once never let through more than there is", async () => {

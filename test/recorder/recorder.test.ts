@@ -87,6 +87,26 @@ describe("a call's way to Postgres", () => {
     await recorder.close(2000);
   });
 
+  test("a record is stored after Postgres has been told of its call's reservation, which it removes", async () => {
+    const told = Promise.withResolvers<void>();
+    let asked = false;
+    const order = {
+      get told() {
+        asked = true;
+        return told.promise;
+      },
+    };
+    const recorder = await testRecorder({ databaseUrl: database.url, order });
+    const row = openRow();
+    await recorder.settle(settledRow(row));
+    await until(async () => asked);
+    expect(await stored(row.id)).toHaveLength(0);
+    told.resolve();
+    await recorder.flushed(60_000);
+    expect(await stored(row.id)).toHaveLength(1);
+    await recorder.close(2000);
+  });
+
   test("a call that was refused before it was opened is recorded all the same", async () => {
     const recorder = await testRecorder({ databaseUrl: database.url });
     const row = settledRow(openRow(), { state: "denied", status: 403, costUsd: "0" });

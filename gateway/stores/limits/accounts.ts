@@ -44,7 +44,7 @@ const isLimiting = (limits: Limits | null): limits is Limits =>
 
 /** An account in one period. */
 export type OpenAccount = RoundAccount & {
-  admit(call: AskingCall): Promise<Admission>;
+  admit(call: AskingCall): Admission | Promise<Admission>;
   isIdle(): boolean;
 };
 

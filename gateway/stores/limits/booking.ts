@@ -3,7 +3,13 @@ import type { Limits } from "#drizzle/schema/budgets.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { type Booking, type FoundState, isHeld } from "../../limits/admission.ts";
 import { formatPico } from "../../limits/money.ts";
-import { type BudgetPeriod, rateSlotAt, SLOT_MS, SLOTS_COUNTED } from "../../limits/window.ts";
+import {
+  type BudgetPeriod,
+  type RateSlot,
+  SLOT_MS,
+  SLOTS_COUNTED,
+  withReservation,
+} from "../../limits/window.ts";
 
 /** An account in a budget period. `holder` is this process. */
 export type AccountPlace = { accountId: string; period: BudgetPeriod; holder: string };
@@ -15,6 +21,8 @@ export type CallSettlement = {
   callId: string;
   /** Its cost as an exact decimal. Null: the call leaves no record, so its holds are removed at once. */
   usd: string | null;
+  /** How many accounts hold it. */
+  holds: number;
   /** By how much its tokens differ from those that were counted. */
   correction: { accountId: string; slot: number; tokens: number } | null;
 };
@@ -79,39 +87,58 @@ export async function readStates(
 
 export type PlacedBooking = { place: AccountPlace; booking: Booking };
 
+/** How long a process may book alone: longer than it believes (limits/account.ts), by what a statement may take. */
+const ALONE_SECONDS = 1;
+
 /**
- * Stores bookings, each unless another process has written since its turn was read, and what ended calls have cost.
- * Resolves with the accounts whose bookings are stored; one of the competitors for an account always succeeds. One
- * statement instead of a transaction: if its connection is lost, postgres.js ends the process at the rollback. Rows that
- * processes share are locked in one order.
+ * Stores bookings, each unless another process has written since its turn was read or may book alone, and what ended calls
+ * have cost. Resolves with the turns of the accounts whose bookings are stored, and null for those that another process may
+ * book alone; one of the competitors for an account always succeeds. The process that may book alone sees from the turn that
+ * another one tried to, and is no longer alone. One statement instead of a transaction: if its connection is lost,
+ * postgres.js ends the process at the rollback. Rows that processes share are locked in one order.
  */
 export async function write(
   sql: postgres.Sql,
   bookings: readonly PlacedBooking[],
   settlements: readonly CallSettlement[],
-): Promise<Set<string>> {
+): Promise<Map<string, number | null>> {
   const json = (rows: readonly object[]) => sql`json_to_recordset(${JSON.stringify(rows)}::text::json)`;
-  const turns = bookings.map(({ place: { accountId, period, holder }, booking: { lease, found } }) => ({
-    ...{ accountId, holder, turn: found.turn ?? 0, period: period.from },
-    ...(lease && { usd: formatPico(lease.usd), calls: lease.calls }),
-  }));
-  const ended = settlements.filter(({ usd }) => usd !== null);
+  const turns = bookings.map(({ place: { accountId, period, holder }, booking }) => {
+    const { lease, found, isTold: told } = booking;
+    const alone = booking.aloneUntilMs !== null;
+    const usd = lease && { usd: formatPico(lease.usd), calls: lease.calls };
+    return { accountId, holder, turn: found.turn ?? 0, told, alone, period: period.from, ...usd };
+  });
+  const isTaken = sql`(known.alone_until > now() and known.holder <> excluded.holder)`;
+  const ends = new Map(settlements.map((it) => [it.callId, it.usd]));
+  const holds = bookings.flatMap((it) => holdsOf(it, ends));
+  const told = Map.groupBy(holds, ({ callId }) => callId);
+  const ending = settlements.filter(({ callId, holds: all }) => (told.get(callId)?.length ?? 0) !== all);
+  const ended = ending.filter(({ usd }) => usd !== null);
   // An array, and no join: a plan made while the table was small would read all of it.
   const ids = (calls: readonly CallSettlement[]) => sql`${calls.map(({ callId }) => callId)}::text[]::uuid[]`;
-  const rows = await sql<{ accountId: string }[]>`
+  const rows = await sql<{ accountId: string; turn: number | null }[]>`
     with asked as (
-      select * from ${json(turns)}
-        as r("accountId" uuid, holder uuid, turn bigint, period date, usd numeric, calls int)
+      select * from ${json(turns)} as r("accountId" uuid, holder uuid, turn bigint, told boolean, alone boolean,
+        period date, usd numeric, calls int)
+    ), turned as (
+      insert into limit_turns as known (org_id, key_id, turn, holder, alone_until)
+      select ${DEFAULT_ORG}, "accountId", turn + 1, holder,
+        case when alone then clock_timestamp() + make_interval(secs => ${ALONE_SECONDS}::float8) end
+      from asked order by "accountId"
+      on conflict (org_id, key_id) do update set turn = known.turn + 1,
+        holder = case when ${isTaken} then known.holder else excluded.holder end,
+        alone_until = case when ${isTaken} then known.alone_until
+          when known.turn = excluded.turn - 1 then excluded.alone_until end
+      where known.turn = excluded.turn - 1 or (select told from asked where "accountId" = known.key_id)
+      returning key_id, turn, holder
     ), mine as (
-      insert into limit_turns as known (org_id, key_id, turn)
-      select ${DEFAULT_ORG}, "accountId", turn + 1 from asked order by "accountId"
-      on conflict (org_id, key_id) do update set turn = excluded.turn where known.turn = excluded.turn - 1
-      returning key_id
+      select key_id from turned join asked on key_id = "accountId" where told or turned.holder = asked.holder
     ), held as (
-      insert into limit_holds (org_id, call_id, key_id, holder, started_at, usd)
-      select ${DEFAULT_ORG}, "callId", key_id, holder, "startedAt", usd
-      from ${json(bookings.flatMap(holdsOf))}
-        as r("callId" uuid, "accountId" uuid, holder uuid, "startedAt" timestamptz, usd numeric)
+      insert into limit_holds (org_id, call_id, key_id, holder, started_at, usd, ended)
+      select ${DEFAULT_ORG}, "callId", key_id, holder, "startedAt", usd, ended
+      from ${json(holds)}
+        as r("callId" uuid, "accountId" uuid, holder uuid, "startedAt" timestamptz, usd numeric, ended boolean)
       join mine on key_id = "accountId"
     ), counted as (
       insert into limit_rates as booked (org_id, key_id, slot, requests, tokens)
@@ -134,28 +161,30 @@ export async function write(
       where org_id = ${DEFAULT_ORG} and call_id = any(${ids(ended)})
     ), released as (
       delete from limit_holds
-      where org_id = ${DEFAULT_ORG} and call_id = any(${ids(settlements.filter(({ usd }) => usd === null))})
+      where org_id = ${DEFAULT_ORG} and call_id = any(${ids(ending.filter(({ usd }) => usd === null))})
     )
-    select key_id as "accountId" from mine`;
-  return new Set(rows.map(({ accountId }) => accountId));
+    select key_id as "accountId", case when key_id in (select key_id from mine) then turn::float8 end as turn from turned`;
+  return new Map(rows.map(({ accountId, turn }) => [accountId, turn]));
 }
 
-/** Keys that share an account may have different limits. */
-const holdsOf = ({ place: { accountId, holder }, booking }: PlacedBooking) =>
+/** Keys that share an account may have different limits. `ends`: what calls that have ended cost; null: no record is left. */
+const holdsOf = (
+  { place: { accountId, holder }, booking }: PlacedBooking,
+  ends: ReadonlyMap<string, string | null>,
+) =>
   booking.admitted
-    .filter(({ limits }) => isHeld(limits))
-    .map(({ callId, startedAt, reservation }) => ({
-      ...{ callId, accountId, holder, startedAt },
-      usd: formatPico(reservation.usd),
-    }));
+    .filter(({ limits, callId }) => isHeld(limits) && ends.get(callId) !== null)
+    .map(({ callId, startedAt, reservation }) => {
+      const usd = ends.get(callId) ?? formatPico(reservation.usd);
+      return { callId, accountId, holder, startedAt, usd, ended: ends.has(callId) };
+    });
 
-function ratesOf({ place: { accountId }, booking: { admitted, found } }: PlacedBooking) {
-  const rated = admitted.filter(({ limits }) => isRated(limits));
-  const tokens = rated.reduce((sum, { reservation }) => sum + reservation.tokens, 0);
-  return rated.length > 0
-    ? [{ accountId, slot: rateSlotAt(found.nowMs), requests: rated.length, tokens }]
-    : [];
-}
+const ratesOf = ({ place: { accountId }, booking: { admitted } }: PlacedBooking) =>
+  admitted
+    .filter(({ limits }) => isRated(limits))
+    .map(({ slot, reservation: { tokens } }) => ({ slot, requests: 1, tokens }))
+    .reduce(withReservation, [] as readonly RateSlot[])
+    .map((slot) => ({ accountId, ...slot }));
 
 const correctionsOf = ({ correction }: CallSettlement) =>
   correction ? [{ ...correction, requests: 0 }] : [];

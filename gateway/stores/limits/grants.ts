@@ -40,8 +40,10 @@ export function grantOf(
     for (const { account, call } of parts) account.figures.end(call, { usd, tokens });
     const booked = parts.filter(({ call }) => call.booked);
     const correction = booked.flatMap((part) => correctionOf(part, tokens))[0] ?? null;
-    if (!correction && !booked.some(({ call }) => isHeld(call.limits))) return settlements.forget(callId);
-    await settlements.settle({ callId, usd, correction });
+    const holds = booked.filter(({ call }) => isHeld(call.limits)).length;
+    if (!correction && holds === 0) return settlements.forget(callId);
+    const settled = settlements.settle({ callId, usd, holds, correction });
+    if (!booked.every(({ account, call }) => account.figures.mayWait(call.limits))) await settled;
   };
   return {
     ...budgetOf(parts),

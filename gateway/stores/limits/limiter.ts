@@ -13,7 +13,7 @@ import { heartbeat, sweep } from "./holders.ts";
 import { type KeySpend, NOTHING_SPENT, spentIn } from "./key-spend.ts";
 import { limitError, usedUp } from "./limit-errors.ts";
 import { type OutageMetrics, openOutage, outageMetrics } from "./outage.ts";
-import { Rounds } from "./rounds.ts";
+import { type Order, Rounds } from "./rounds.ts";
 
 /** `recorded`: the call leaves a record, which removes its reservation. */
 type LimitedCall = { id: string; key: ClientKey; admittedAt: Date; recorded: boolean };
@@ -40,6 +40,7 @@ export type LimiterOptions = {
   limitsAwayAfterMs: number;
   /** Resolves when the records of all calls that have ended are stored. */
   recorded: () => Promise<void>;
+  order?: Order;
   /** The last known spend of keys. */
   spend?: KeySpend | undefined;
 };
@@ -66,7 +67,8 @@ export function openLimiter(options: LimiterOptions): Limiter {
   const contact = openContact({ clock, log, awayAfterMs: options.limitsAwayAfterMs });
   const metrics = outageMetrics(options.metrics, () => !contact.reachable());
   const learned = { replicas: 1, spend: options.spend ?? NOTHING_SPENT };
-  const rounds = new Rounds({ query, holder, contact, replicas: () => learned.replicas });
+  const replicas = () => learned.replicas;
+  const rounds = new Rounds({ query, holder, contact, replicas, order: options.order });
   const settlements = openSettlements(rounds);
   const accounts = openAccounts({
     query,

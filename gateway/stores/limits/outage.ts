@@ -40,12 +40,12 @@ export function openOutage(deps: OutageDeps) {
 
   async function settleOne(account: OpenAccount): Promise<void> {
     const { id, figures } = account;
-    const taken = figures.take();
+    const taken = figures.unbooked.take();
     if (!taken) return;
     try {
       await query((sql) => storeAway(sql, { accountId: id, period: figures.period, holder }, taken));
     } catch (error) {
-      figures.giveBack(taken);
+      figures.unbooked.giveBack(taken);
       throw error;
     }
     const minutes = taken.minutes.map(({ atMs }) => atMs);
@@ -54,12 +54,12 @@ export function openOutage(deps: OutageDeps) {
   }
 
   async function compare(): Promise<void> {
-    const unstored = accounts.all().map(({ figures }) => ({ figures, usd: figures.unstoredUsd() }));
+    const unstored = accounts.all().map(({ figures }) => ({ figures, usd: figures.unbooked.count.spent }));
     if (unstored.some(({ usd }) => usd > 0n)) {
       // A call hands its record over a moment after its cost.
       await setImmediate();
       await recorded();
-      for (const { figures, usd } of unstored) figures.stored(usd);
+      for (const { figures, usd } of unstored) figures.unbooked.stored(usd);
       spendAtMs = Number.NEGATIVE_INFINITY;
     }
     if (clock.monotonicMs() - spendAtMs < SPEND_MS) return;
@@ -99,7 +99,7 @@ async function report(
   const totals = await query((sql) => awayTotals(sql, id, minutes));
   const { limits } = figures;
   const period = budgetPeriodAt(limits.budget_period ?? "month", clock.now());
-  const over = overrunsOf(limits, totals, spentIn(learned.spend, spendId, period) + figures.unbookedUsd());
+  const over = overrunsOf(limits, totals, spentIn(learned.spend, spendId, period) + figures.unbooked.usd());
   const limitsOver = keysOf(over).filter((limit) => over[limit] > 0);
   for (const limit of limitsOver) metrics.overrun(limit);
   const facts = {

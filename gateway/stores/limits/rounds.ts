@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import type { BoundedQuery } from "#drizzle/deadline-pool.ts";
 import type { Account } from "../../limits/account.ts";
-import type { Admission, AskingCall, Booking, FoundState } from "../../limits/admission.ts";
+import type { Admission, AdmittedCall, AskingCall, Booking, FoundState } from "../../limits/admission.ts";
 import { type BudgetPlace, type CallSettlement, readStates, write } from "./booking.ts";
 import type { Contact } from "./contact.ts";
 
@@ -13,23 +13,35 @@ export type RoundAccount = {
   figures: Account;
 };
 
+/** Postgres is told of a call by then; its record, which takes that away, is stored afterwards. */
+export type Order = { told: Promise<void> };
+
 export type RoundsDeps = {
   query: BoundedQuery;
   holder: string;
   contact: Pick<Contact, "reachable" | "failed" | "whileReachable" | "silentMs">;
   /** Live gateways. */
   replicas(): number;
+  order?: Order | undefined;
 };
 
 type WaitingCall = { call: AskingCall; answer(it: Admission): void };
 type Asking = ReadonlyMap<RoundAccount, readonly WaitingCall[]>;
 type Planned = { account: RoundAccount; calls: readonly WaitingCall[]; booking: Booking };
 
+/** By account, what the next round tells the database of calls that are admitted already, and the promise of it. */
+type Telling = { calls: Map<string, Told>; done: PromiseWithResolvers<void> };
+type Told = { account: RoundAccount; admitted: AdmittedCall[] };
+
 /** What ends in the next round, and the promise of it: true once it is written. */
 type Ending = { settlements: CallSettlement[]; written: PromiseWithResolvers<boolean> };
 
+type Round = { asking: Asking; telling: readonly Told[]; settlements: readonly CallSettlement[] };
+
 /** How long the end of an answer waits for its settlement. */
 const END_MS = 500;
+/** How long calls wait before they ask again where another process may book alone. */
+const TAKEN_MS = 20;
 /** A round begins no earlier after the one before: more calls share it. */
 const ROUND_MS = 2;
 /** Calls of an account admitted by one statement. */
@@ -43,20 +55,43 @@ export class Rounds {
   readonly #deps: RoundsDeps;
   readonly #asking = new Map<RoundAccount, WaitingCall[]>();
   #ending: Ending = { settlements: [], written: Promise.withResolvers() };
+  #telling: Telling = { calls: new Map(), done: Promise.withResolvers() };
   #busy = false;
 
   constructor(deps: RoundsDeps) {
     this.#deps = deps;
   }
 
-  /** By the database's figures, or alone at once while it is away. */
-  admit(account: RoundAccount, call: AskingCall): Promise<Admission> {
-    return new Promise((answer) => {
-      const waiting = this.#asking.get(account);
-      if (waiting) waiting.push({ call, answer });
-      else this.#asking.set(account, [{ call, answer }]);
-      void this.#run();
-    });
+  /** By the database's figures, at once if no other process may book, or alone at once while it is away. */
+  admit(account: RoundAccount, call: AskingCall): Admission | Promise<Admission> {
+    const { figures } = account;
+    return (
+      this.#admitNow(account, call) ??
+      new Promise((resolve) => {
+        figures.waiting += 1;
+        const answer = (it: Admission) => {
+          figures.waiting -= 1;
+          resolve(it);
+        };
+        const waiting = this.#asking.get(account);
+        if (waiting) waiting.push({ call, answer });
+        else this.#asking.set(account, [{ call, answer }]);
+        void this.#run();
+      })
+    );
+  }
+
+  #admitNow(account: RoundAccount, call: AskingCall): Admission {
+    const { calls, done } = this.#telling;
+    const told = calls.get(account.id);
+    if (told && told.account !== account) return null;
+    const admitted = account.figures.admitNow(call);
+    if (!admitted) return null;
+    if (this.#deps.order) this.#deps.order.told = done.promise;
+    if (told) told.admitted.push(admitted);
+    else calls.set(account.id, { account, admitted: [admitted] });
+    void this.#run();
+    return admitted;
   }
 
   /** Resolves with whether the ends are written, after half a second at most; those that are not are given again. */
@@ -77,21 +112,26 @@ export class Rounds {
     this.#busy = true;
     // Those of the same moment take part: one call asks several accounts.
     await null;
-    while (this.#asking.size > 0 || this.#ending.settlements.length > 0) {
+    while (this.#asking.size + this.#telling.calls.size + this.#ending.settlements.length > 0) {
       const { settlements, written } = this.#ending;
+      const { calls, done } = this.#telling;
       this.#ending = { settlements: [], written: Promise.withResolvers() };
+      this.#telling = { calls: new Map(), done: Promise.withResolvers() };
       const begunMs = performance.now();
-      written.resolve(await this.#round(this.#takeAsking(), settlements));
+      written.resolve(
+        await this.#round({ asking: this.#takeAsking(calls), telling: [...calls.values()], settlements }),
+      );
+      done.resolve();
       const restMs = ROUND_MS - (performance.now() - begunMs);
       if (restMs > 0) await Bun.sleep(restMs);
     }
     this.#busy = false;
   }
 
-  /** An account of two periods takes part with one of them. */
-  #takeAsking(): Map<RoundAccount, WaitingCall[]> {
+  /** An account takes part once: with calls that are admitted already, else with those of one period. */
+  #takeAsking(told: ReadonlyMap<string, Told>): Map<RoundAccount, WaitingCall[]> {
     const taken = new Map<RoundAccount, WaitingCall[]>();
-    const ids = new Set<string>();
+    const ids = new Set(told.keys());
     for (const [account, calls] of this.#asking) {
       if (ids.has(account.id)) continue;
       ids.add(account.id);
@@ -101,39 +141,50 @@ export class Rounds {
     return taken;
   }
 
-  async #round(calls: Asking, settlements: readonly CallSettlement[]): Promise<boolean> {
+  async #round(round: Round): Promise<boolean> {
     const { contact, replicas } = this.#deps;
     if (contact.reachable()) {
       try {
-        await this.#write(calls, settlements);
+        await this.#write(round);
         return true;
       } catch (error) {
         contact.failed(error);
       }
     }
+    for (const { account, admitted } of round.telling) account.figures.untold(admitted);
     const alone = { replicas: replicas(), silentMs: contact.silentMs() };
-    for (const [{ figures }, all] of calls)
+    for (const [{ figures }, all] of round.asking)
       for (const { call, answer } of all) answer(figures.admitAlone(call, alone));
     return false;
   }
 
-  async #write(calls: Asking, settlements: readonly CallSettlement[]): Promise<void> {
-    const planned = await this.#plan(calls);
+  async #write({ asking, telling, settlements }: Round): Promise<void> {
+    const planned = await this.#plan(asking);
+    for (const { account, admitted } of telling)
+      planned.push({ account, calls: [], booking: account.figures.told(admitted) });
     const bookings = planned
       .filter(({ booking }) => booking.admitted.length > 0)
       .map(({ account, booking }) => ({ place: this.#placeOf(account), booking }));
     const isNothing = bookings.length + settlements.length === 0;
-    const stored = isNothing ? new Set() : await this.#ask((sql) => write(sql, bookings, settlements));
-    for (const { account, calls: all, booking } of planned) {
-      if (booking.admitted.length === 0 || stored.has(account.id)) {
-        const admissions = account.figures.booked(booking);
-        for (const [index, { answer }] of all.entries()) answer(admissions[index] ?? null);
-      } else {
-        // Another process has written since the figures were read.
-        account.figures.overtaken();
-        this.#asking.set(account, [...all, ...(this.#asking.get(account) ?? [])]);
-      }
+    const stored = isNothing ? new Map() : await this.#ask((sql) => write(sql, bookings, settlements));
+    for (const it of planned) this.#written(it, stored.get(it.account.id));
+  }
+
+  /** `turn`: of the account, once its booking is stored. */
+  #written({ account, calls, booking }: Planned, turn: number | null | undefined): void {
+    const { figures } = account;
+    if (booking.admitted.length === 0 || turn === (booking.found.turn ?? 0) + 1) {
+      const admissions = figures.booked(booking);
+      for (const [index, { answer }] of calls.entries()) answer(admissions[index] ?? null);
+      return;
     }
+    // Another process has written since the figures were read, or may book alone.
+    figures.overtaken();
+    const again = () => {
+      this.#asking.set(account, [...calls, ...(this.#asking.get(account) ?? [])]);
+      void this.#run();
+    };
+    if (calls.length > 0) setTimeout(again, turn === null ? TAKEN_MS : 0);
   }
 
   /** Remembered figures only admit; those that are read for a call may refuse it. */

@@ -90,9 +90,9 @@ export function simulatedGateway(
   function back(): void {
     database.heartbeat(holder, nowMs);
     beatenMs = nowMs;
-    const taken = account.take();
+    const taken = account.unbooked.take();
     if (taken) database.lease(holder, taken.lease.usd);
-    if (rows.pending.backlog() === 0) account.stored(account.unstoredUsd());
+    if (rows.pending.backlog() === 0) account.unbooked.stored(account.unbooked.count.spent);
   }
 
   /** A call passes without the database, or not. */
