@@ -6,12 +6,7 @@ import { USD } from "./usd-text.ts";
 type Sides = { current: DigestFigures | null; previous: DigestFigures | null };
 
 const DAY_MS = 86_400_000;
-const DAY = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "long",
-  year: "numeric",
-  timeZone: "UTC",
-});
+const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
 /** `16 November 2026 to 22 November 2026`: the first and the last day of a digest. */
 function weekText({ period }: Pick<Digest, "period">): string {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
 type Facts = { name: string; help: string };
-type Aggregator = "sum" | "max";
+type GaugeFacts = Facts & { aggregator?: "sum" | "max" };
 
 /** A value, and the values of its labels in their order. */
 export type MetricSample = readonly [value: number, ...labels: string[]];
@@ -23,11 +23,7 @@ export const readCounter = (
   });
 
 /** A gauge that is read at each scrape. `aggregator`: how the values of several workers become one. */
-export const readGauge = (
-  registry: Registry,
-  facts: Facts & { aggregator?: Aggregator },
-  read: () => number,
-) =>
+export const readGauge = (registry: Registry, facts: GaugeFacts, read: () => number) =>
   new Gauge({
     ...facts,
     registers: [registry],

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Movement } from "./movement.ts";
 import { Result } from "./report.ts";
-import { closed, Flag, nullable, Text, Whole } from "./schema.ts";
+import { closed, Flag, Integer, nullable, Text } from "./schema.ts";
 
 /** What `POST /v1/reports/query` says beside its results. */
 export const QUERY_FACTS = {
@@ -43,7 +43,7 @@ export const QUERY_JSON_SCHEMA = {
 
 /** Pages that show reports poll this, and reload the reports when it changes. */
 export const RecordsVersion = closed({
-  version: Whole(
+  version: Integer(
     "Changes whenever reports may have changed: with records, joined merges, prices and teams. Of a team's manager: with what concerns the team.",
   ),
 });

@@ -88,8 +88,8 @@ export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 /** Members of answers, each with its meaning. */
 export const Text = (description: string) => Type.String({ description });
 export const TextOrNull = (description: string) => nullable(Text(description));
-export const Whole = (description: string) => Type.Integer({ description });
-export const WholeOrNull = (description: string) => nullable(Whole(description));
+export const Integer = (description: string) => Type.Integer({ description });
+export const IntegerOrNull = (description: string) => nullable(Integer(description));
 export const Numeral = (description: string) => Type.Number({ description });
 export const NumeralOrNull = (description: string) => nullable(Numeral(description));
 export const Flag = (description: string) => Type.Boolean({ description });

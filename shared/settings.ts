@@ -105,11 +105,7 @@ export const Settings = closed({
     ],
     { default: null },
   ),
-  digest_day: {
-    ...oneOf(WEEKDAYS),
-    default: "monday",
-    description: "Day on which the weekly digest is due.",
-  },
+  digest_day: { ...oneOf(WEEKDAYS, "Day on which the weekly digest is due."), default: "monday" },
   own_key_template: {
     ...KeyTemplate,
     default: {},

@@ -7,7 +7,7 @@ import { findPersonByEmail } from "../stores/identity/people.ts";
 import { endSessions } from "../stores/identity/sessions.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, noContent } from "./documented.ts";
-import { idParameter } from "./parameters.ts";
+import { idParameter } from "./list.ts";
 import { type Changing, personAt } from "./person-changes.ts";
 
 const docs = adminRoute("people");

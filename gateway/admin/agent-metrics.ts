@@ -6,8 +6,7 @@ import { listDroppedNames } from "../stores/agent-metrics.ts";
 import { type AgentSessionQuery, listAgentSessions } from "../stores/agent-sessions.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
-import { keyFilter, pageFrom, readListQuery, readWindow } from "./list.ts";
-import { idCursor } from "./parameters.ts";
+import { idCursor, keyFilter, pageFrom, readListQuery, readWindow } from "./list.ts";
 
 const docs = adminRoute("records");
 

@@ -6,8 +6,7 @@ import { noteExport } from "../identity/authorize.ts";
 import { type AuditFilter, type AuditRow, auditValues, listAudit } from "../stores/audit.ts";
 import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
-import { type ListQuery, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
-import { idCursor } from "./parameters.ts";
+import { idCursor, type ListQuery, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 
 const docs = adminRoute("audit");
 const NAMES = ["actor", "action", "subject", "from", "to", "format"] as const;

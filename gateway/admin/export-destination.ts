@@ -8,7 +8,7 @@ import {
 } from "#shared/admin/exports.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { viewAs } from "#shared/view-as.ts";
-import { GatewayError, refuse } from "../errors.ts";
+import { orNotFound, refuse } from "../errors.ts";
 import { type ExportDestinationRow, secretOf, uploadDay } from "../export/upload-days.ts";
 import { readJson } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
@@ -21,16 +21,12 @@ const isOwn = ours(exportDestinations);
 
 const find = (reader: Reader): Promise<ExportDestinationRow | null> =>
   first(reader.select().from(exportDestinations).where(isOwn));
-const required = (row: ExportDestinationRow | null): ExportDestinationRow => {
-  if (!row) throw new GatewayError("not_found");
-  return row;
-};
 const viewOf = (row: ExportDestinationRow) => viewAs(ExportDestinationView, row);
 
 /** `/admin/v1/export/destination`: the bucket that gets each day's FOCUS rows. */
 export const adminExportDestination = (deps: AdminDeps) =>
   adminPart(deps, "export/destination")
-    .get("", async () => viewOf(required(await readDatabase(deps, find))), {
+    .get("", async () => viewOf(orNotFound(await readDatabase(deps, find))), {
       ...docs({
         summary: "Read where each day's FOCUS rows are uploaded",
         answers: { 200: ExportDestinationView },
@@ -51,9 +47,9 @@ export const adminExportDestination = (deps: AdminDeps) =>
       "/run",
       async () => {
         await deps.database.db.update(exportDestinations).set({ nextAttemptAt: null }).where(isOwn);
-        required(await readDatabase(deps, find));
+        orNotFound(await readDatabase(deps, find));
         await uploadDay(deps);
-        return viewOf(required(await readDatabase(deps, find)));
+        return viewOf(orNotFound(await readDatabase(deps, find)));
       },
       docs({
         summary: "Upload the next day that is due now",
@@ -66,7 +62,7 @@ export const adminExportDestination = (deps: AdminDeps) =>
       async ({ origin }) => {
         await audited(deps.database, origin, async (tx, audit) => {
           const [gone] = await tx.delete(exportDestinations).where(isOwn).returning();
-          const before = viewOf(required(gone ?? null));
+          const before = viewOf(orNotFound(gone));
           await audit({ action: "export_destination.deleted", subject: before.bucket, before });
         });
         return noContent();

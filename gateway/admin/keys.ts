@@ -33,8 +33,7 @@ import { isCeiling } from "./cost-explanation.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { keyView, limitsOf } from "./key-view.ts";
-import { pageFrom, readListQuery } from "./list.ts";
-import { idCursor, idParameter } from "./parameters.ts";
+import { idCursor, idParameter, pageFrom, readListQuery } from "./list.ts";
 
 /** `/admin/v1/keys`: who may call, what, and how much. A secret is shown once, in the answer that made it. */
 export const adminKeys = (deps: AdminDeps) =>

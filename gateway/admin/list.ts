@@ -1,7 +1,12 @@
+import type { TSchema } from "@sinclair/typebox";
 import { type Page, readEnd, readInstant } from "#shared/admin/fields.ts";
 import { isId } from "#shared/ids.ts";
+import { faultsOf } from "#shared/schema.ts";
 import { isWithinLength } from "#shared/text-length.ts";
-import { refuse } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
+import type { Reader } from "../stores/change.ts";
+import type { Slice } from "../stores/slice.ts";
+import { type AdminDeps, readDatabase } from "./deps.ts";
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
@@ -103,4 +108,39 @@ export function pageFrom<Row, View>(
   const last = shown.at(-1);
   const hasMore = rows.length > limit;
   return { data: shown.map(view), has_more: hasMore, next: hasMore && last ? cursor(last) : null };
+}
+
+/** The page of a list by id that a query without filters asks for. */
+export async function pageById<Row extends { id: string }, View>(
+  deps: AdminDeps,
+  request: Request,
+  { list, view }: { list: (reader: Reader, slice: Slice) => Promise<Row[]>; view: (row: Row) => View },
+): Promise<Page<View>> {
+  const { limit, after } = readListQuery(request, []);
+  const slice = { after: after && idCursor(after), limit: limit + 1 };
+  const rows = await readDatabase(deps, (db) => list(db, slice));
+  return pageFrom(rows, limit, { view, cursor: (row) => row.id });
+}
+
+/**
+ * Checks the name in the address of a PUT; a `name` in the body must equal it.
+ * @throws GatewayError invalid_request if they differ or the name is invalid.
+ */
+export function requireSameName(inAddress: string, inBody: string | undefined, schema: TSchema): void {
+  if (inBody !== undefined && inBody !== inAddress)
+    refuse("/name: Expected the name in the address, or no name.");
+  const [fault] = faultsOf(schema, inAddress);
+  if (fault) refuse(`/name: ${fault.message}.`);
+}
+
+/** @throws GatewayError not_found for an invalid id. */
+export function idParameter(text: string): string {
+  if (!isId(text)) throw new GatewayError("not_found");
+  return text;
+}
+
+/** @throws GatewayError invalid_request for a value that no page gave as `next`. */
+export function idCursor(after: string): string {
+  if (isId(after)) return after;
+  refuse("after: Expected the `next` of the previous page.");
 }

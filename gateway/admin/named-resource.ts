@@ -9,8 +9,7 @@ import type { Reader } from "../stores/change.ts";
 import type { Slice } from "../stores/slice.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent, type RouteDocs } from "./documented.ts";
-import { pageFrom, readListQuery } from "./list.ts";
-import { requireSameName } from "./parameters.ts";
+import { pageFrom, readListQuery, requireSameName } from "./list.ts";
 
 type Named = { name: string; createdAt: string };
 type SchemaOf<T> = TSchema & { static: T };

@@ -58,16 +58,12 @@ export const adminSetupLinks = (deps: AdminDeps) =>
     "",
     async ({ request, origin, set }): Promise<SetupLink> => {
       const app = await readDatabase(deps, readGithubApp);
-      const { path, expiresAt } = newSetupLink(deps.setupKey, deps.clock.now());
+      const { path, expiresAt: expires_at } = newSetupLink(deps.setupKey, deps.clock.now());
       await audited(deps.database, origin, async (_, audit) => {
-        await audit({
-          action: "setup_link.created",
-          subject: "GitHub App",
-          after: { expires_at: expiresAt },
-        });
+        await audit({ action: "setup_link.created", subject: "GitHub App", after: { expires_at } });
       });
       set.status = 201;
-      return { path, url: `${appAddress(deps, request, app)}${path}`, expires_at: expiresAt };
+      return { path, url: `${appAddress(deps, request, app)}${path}`, expires_at };
     },
     setupDocs({
       summary: "Make a one-time link to the GitHub App's set-up page",

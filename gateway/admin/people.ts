@@ -7,8 +7,7 @@ import { listPeople } from "../stores/identity/people.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
 import { changedBudget } from "./key-view.ts";
-import { pageFrom, readListQuery } from "./list.ts";
-import { idCursor } from "./parameters.ts";
+import { idCursor, pageFrom, readListQuery } from "./list.ts";
 import { addPerson, changePerson, personAt } from "./person-changes.ts";
 
 /** `/admin/v1/people`: who may sign in, and what they may do. An address names a person by id or e-mail. */

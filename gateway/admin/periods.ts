@@ -57,16 +57,11 @@ async function close(deps: AdminDeps, origin: Origin, { month }: PeriodBody): Pr
   }
   await awaitSettled(deps);
   return audited(deps.database, origin, async (tx, audit) => {
-    const before = await lockPeriod(tx, month);
-    if (before?.closedAt) throw new GatewayError("conflict", `/month: ${month} is closed.`);
+    const was = await lockPeriod(tx, month);
+    if (was?.closedAt) throw new GatewayError("conflict", `/month: ${month} is closed.`);
     const after = viewOf(await closePeriod(tx, month, origin));
     await keepStatements(tx, month, origin);
-    await audit({
-      action: "period.closed",
-      subject: month,
-      ...(before && { before: viewOf(before) }),
-      after,
-    });
+    await audit({ action: "period.closed", subject: month, ...(was && { before: viewOf(was) }), after });
     return after;
   });
 }

@@ -17,7 +17,7 @@ import { deleteTokensOf } from "../stores/identity/tokens.ts";
 import { listKeysOf, revokeKey } from "../stores/keys.ts";
 import { requireTeam } from "../stores/teams.ts";
 import { keyView } from "./key-view.ts";
-import { idParameter } from "./parameters.ts";
+import { idParameter } from "./list.ts";
 
 /** A change under way. */
 export type Changing = { tx: Transaction; audit: Audit; now: Date };

@@ -12,7 +12,7 @@ import type { Origin } from "../stores/audit.ts";
 import { decideChange, type ListChangeRow, listChanges, missingModels } from "../stores/price-list.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
-import { idParameter } from "./parameters.ts";
+import { idParameter } from "./list.ts";
 
 const docs = adminRoute("prices");
 const NO_ADDRESS =

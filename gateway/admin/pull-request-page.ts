@@ -83,15 +83,8 @@ export async function pullRequestPage(
 }
 
 const NO_DETAILS = {
-  ...{
-    findings: [],
-    reverted: false,
-    reverted_by: [],
-    reverts: [],
-    shown_at_github: [],
-    commits_read_at: null,
-  },
-  ...{ sessions: [], models: [], days: [], stretches: [] },
+  ...{ findings: [], reverted: false, reverted_by: [], reverts: [], shown_at_github: [] },
+  ...{ commits_read_at: null, sessions: [], models: [], days: [], stretches: [] },
   ...{ session_ids: [], session_owners: [], evidence: [] },
 };
 

@@ -20,8 +20,7 @@ import { cancelJob, doRepriceJob, insertJob, type NewJob } from "../repricing/re
 import { audited, type Reader } from "../stores/change.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, LIST_QUERY } from "./documented.ts";
-import { pageById } from "./page-by-id.ts";
-import { idParameter } from "./parameters.ts";
+import { idParameter, pageById } from "./list.ts";
 
 /** Maximum number of records priced before the answer; larger repricings run as a background job. */
 const AT_ONCE_MAX = 5000;

@@ -18,8 +18,15 @@ import {
 import { explainCost, isCeiling } from "./cost-explanation.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, equalQuery, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
-import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
-import { idCursor, idParameter } from "./parameters.ts";
+import {
+  idCursor,
+  idParameter,
+  keyFilter,
+  pageFrom,
+  readListQuery,
+  readWindow,
+  requireKnown,
+} from "./list.ts";
 
 const docs = adminRoute("records");
 const EQUAL = keysOf(REQUEST_FILTERS);

@@ -23,8 +23,7 @@ import type { Reader } from "../stores/change.ts";
 import { isVisible, type SavedReportRow, savedReportRows } from "../stores/reports/saved-reports.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent, type RouteDocs } from "./documented.ts";
-import { pageFrom, readListQuery } from "./list.ts";
-import { requireSameName } from "./parameters.ts";
+import { pageFrom, readListQuery, requireSameName } from "./list.ts";
 
 /** `/admin/v1/reports`: the reports that there are by name, the built-in ones among them. */
 export const adminReports = (deps: AdminDeps) =>

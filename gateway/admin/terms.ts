@@ -9,8 +9,7 @@ import { requireProvider } from "../stores/prices.ts";
 import type { Slice } from "../stores/slice.ts";
 import { type AdminDeps, adminPart, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent, type RouteDocs } from "./documented.ts";
-import { pageById } from "./page-by-id.ts";
-import { idParameter } from "./parameters.ts";
+import { idParameter, pageById } from "./list.ts";
 
 type SchemaOf<T> = TSchema & { static: T };
 

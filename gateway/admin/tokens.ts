@@ -23,8 +23,7 @@ import {
 import { requireTeam } from "../stores/teams.ts";
 import { type AdminDeps, adminPart, readDatabase } from "./deps.ts";
 import { adminRoute, created, LIST_QUERY, noContent } from "./documented.ts";
-import { pageById } from "./page-by-id.ts";
-import { idParameter } from "./parameters.ts";
+import { idParameter, pageById } from "./list.ts";
 
 const docs = adminRoute("people");
 

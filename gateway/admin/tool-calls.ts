@@ -7,8 +7,7 @@ import { recordScope } from "../identity/scope.ts";
 import { listToolCalls, TOOL_CALL_FILTERS, type ToolCallQuery } from "../stores/tools/tool-call-list.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, equalQuery, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
-import { keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
-import { idCursor } from "./parameters.ts";
+import { idCursor, keyFilter, pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 
 const docs = adminRoute("records");
 const EQUAL = keysOf(TOOL_CALL_FILTERS);

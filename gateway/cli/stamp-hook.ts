@@ -20,13 +20,8 @@ if (call !== null && existsSync(directory)) {
       if (seen && (await switchedTo(seen)) !== null) return true;
       return session !== null && seen?.place !== (await currentPlace(gitIn(directory)));
     };
-    if (
-      call.concerns ||
-      call.shown.length > 0 ||
-      worked.length > 0 ||
-      pushed.length > 0 ||
-      (await isElsewhere())
-    ) {
+    const mayAct = call.concerns || [call.shown, worked, pushed].some((found) => found.length > 0);
+    if (mayAct || (await isElsewhere())) {
       const { afterTool } = await import("./stamping/after-tool.ts");
       const notes = await afterTool(call, effects);
       for (const { text } of notes) process.stderr.write(`tallygate: ${text}\n`);

@@ -36,11 +36,7 @@ async function commitsDue({ database }: JobDeps, now: Date, waiting: readonly nu
 }
 
 /** GitHub lists 250 commits; none where the pull request is gone. */
-async function readCommits({
-  octokit,
-  due,
-  now,
-}: Work<FeedbackPlace, CommitsRow>): Promise<Partial<CommitsRow>> {
+async function readCommits({ octokit, due, now }: Work<FeedbackPlace, CommitsRow>) {
   const listed = await unlessGone(
     octokit.paginate(octokit.rest.pulls.listCommits, {
       owner: due.owner,

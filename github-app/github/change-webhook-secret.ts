@@ -19,12 +19,7 @@ const FORMER_VALID_MS = 3_600_000;
  * with it, and the former one for an hour after. If a step fails, both stay accepted, and a second try continues with
  * the same secret.
  */
-export async function changeWebhookSecret({
-  edit,
-  updateGithub,
-  spreadMs,
-  clock,
-}: SecretChange): Promise<void> {
+export async function changeWebhookSecret({ edit, updateGithub, spreadMs, clock }: SecretChange) {
   const secret = randomBytes(32).toString("hex");
   const { nextWebhookSecret: next = secret } = await edit((secrets) => ({
     nextWebhookSecret: secret,

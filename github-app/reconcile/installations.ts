@@ -77,14 +77,10 @@ export async function readInstallations(deps: InstallationDeps): Promise<Listed>
 
 /** Logs permissions that accounts have not accepted yet, because GitHub would silently allow less. */
 function reportPermissions({ log, settings }: InstallationDeps, active: readonly InstallationFacts[]): void {
-  for (const { installation, accountLogin, permissions } of active) {
+  for (const { installation, accountLogin: account, permissions } of active) {
     const missing = missingPermissions(permissions ?? {}, settings);
     if (permissions === null || missing.length === 0) continue;
-    const fields = {
-      installationId: installation.id,
-      account: accountLogin,
-      permissions: missing.join(", "),
-    };
+    const fields = { installationId: installation.id, account, permissions: missing.join(", ") };
     log.warn(fields, "an installation has not accepted permissions that the settings need");
   }
 }

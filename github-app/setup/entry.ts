@@ -12,7 +12,7 @@ import { enterPage, faultPage, linkPage } from "./pages.ts";
 import { readForm } from "./read-form.ts";
 import { newVisit } from "./state.ts";
 
-type EntryDeps = {
+type Deps = {
   config: Pick<
     GithubAppConfig,
     "adminKeyDigest" | "sealKey" | "trustedProxies" | "publicUrl" | "gatewayPort"
@@ -35,7 +35,7 @@ export function consoleUrl(
 }
 
 /** Public addresses below `/setup`: the one-time link. */
-export const setupEntry = (deps: EntryDeps) =>
+export const setupEntry = (deps: Deps) =>
   new Elysia({ name: "github-app.setup-entry", prefix: "/setup" })
     .get("/enter", ({ request }) => enterPage(new URL(request.url).searchParams.get("token") ?? ""))
     .post(
@@ -45,11 +45,7 @@ export const setupEntry = (deps: EntryDeps) =>
       { parse: "none" },
     );
 
-async function enter(
-  { config, database, guesses, clock, log }: EntryDeps,
-  request: Request,
-  address: string,
-) {
+async function enter({ config, database, guesses, clock, log }: Deps, request: Request, address: string) {
   const { sealKey } = config;
   if (sealKey === null) return faultPage(NO_ADMINISTRATOR, 404);
   const slowed = slowDown(guesses, address);
@@ -80,7 +76,7 @@ function slowDown(guesses: RefusedCredentials, address: string): Response | null
 
 /** Lets administrators pass; every other request gets the answer that this returns. */
 export function admit(
-  { config, guesses, clock, log }: Omit<EntryDeps, "database">,
+  { config, guesses, clock, log }: Omit<Deps, "database">,
   request: Request,
   address: string,
 ): Response | undefined {

@@ -1,20 +1,10 @@
-const ESCAPES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
 /** HTML that needs no escaping. */
 export type Html = { html: string };
-
-const escaped = (value: unknown): string => String(value).replaceAll(/[&<>"']/g, (it) => ESCAPES[it] ?? "");
 
 const shown = (value: unknown): string => {
   if (Array.isArray(value)) return value.map(shown).join("");
   if (value === null || value === undefined || value === false) return "";
-  return typeof value === "object" && "html" in value ? String(value.html) : escaped(value);
+  return typeof value === "object" && "html" in value ? String(value.html) : Bun.escapeHTML(String(value));
 };
 
 /** A template whose values are escaped, unless they are `Html`. */

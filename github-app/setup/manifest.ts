@@ -39,13 +39,7 @@ export function readSetupForm(query: URLSearchParams): SetupForm | string {
   if (organization !== "" && !ORGANIZATION.test(organization))
     return "This is not the name of an organisation.";
   const url = URL.parse(query.get("url")?.trim() ?? "");
-  if (
-    !url ||
-    !/^https?:$/.test(url.protocol) ||
-    url.search !== "" ||
-    url.hash !== "" ||
-    url.username !== ""
-  ) {
+  if (!url || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username !== "") {
     return "The address must be an http or https URL, for example https://tallygate.example.com.";
   }
   return {

@@ -113,9 +113,5 @@ export async function unlinkedPullRequests(
       and (p.repository_id, p.number) > (${after.repositoryId}::bigint, ${after.number}::integer)
     order by p.repository_id, p.number
     limit ${limit}`);
-  return rows.map((row) => ({
-    repositoryId: Number(row.repository_id),
-    number: row.number,
-    known: row.known,
-  }));
+  return rows.map(({ repository_id: id, number, known }) => ({ repositoryId: Number(id), number, known }));
 }

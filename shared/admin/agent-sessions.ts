@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, Flag, Text, TextOrNull, Whole } from "../schema.ts";
+import { closed, Flag, Integer, Text, TextOrNull } from "../schema.ts";
 
 const Money = (description: string) => TextOrNull(description);
 
@@ -9,7 +9,7 @@ export const AgentSessionView = closed({
   client: Type.String(),
   first_at: Type.String(),
   last_at: Text("Over its points in the window."),
-  total_tokens: Whole("As the agent counts them."),
+  total_tokens: Integer("As the agent counts them."),
   estimated_cost_usd: Money("At list price, exact decimal; null is unknown."),
   estimate_is_lower_bound: Type.Boolean(),
   also_proxied: Flag(

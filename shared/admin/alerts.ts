@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, matching, nullable, oneOf, Switch, TextOrNull } from "../schema.ts";
-import { Name, SingleLine } from "./fields.ts";
+import { Dated, Name, SingleLine } from "./fields.ts";
 
 /** What an alert is about. */
 export const ALERT_KINDS = [
@@ -71,8 +71,7 @@ export const AlertView = closed({
   enabled: Type.Boolean(),
   last_sent_at: nullable(Type.String()),
   failure: TextOrNull("The class of the last failure since something was last sent."),
-  created_at: Type.String(),
-  updated_at: Type.String(),
+  ...Dated,
 });
 export type AlertView = Static<typeof AlertView>;
 

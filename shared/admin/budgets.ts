@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, Flag, nullable, oneOf, Removable, Text, TextOrNull } from "../schema.ts";
-import { Name, SingleLine, Usd } from "./fields.ts";
+import { Dated, Name, SingleLine, Usd } from "./fields.ts";
 import { UnpricedField, WHEN_AWAY } from "./keys.ts";
 
 /** What a named budget may be on. */
@@ -46,17 +46,13 @@ const members = {
     ),
   ),
 };
-const AmountUsd = Usd("What may be spent per `period`.");
-const whole = { on: On, amount_usd: AmountUsd, ...members };
+const Amount = Usd("What may be spent per `period`.");
+const whole = { on: On, amount_usd: Amount, ...members };
 
 /** `POST /admin/v1/budgets`. */
 export const BudgetBody = closed({ name: Name, ...whole });
 /** `PATCH /admin/v1/budgets/{name}`: absent members are kept. */
-export const BudgetPatch = closed({
-  on: Type.Optional(On),
-  amount_usd: Type.Optional(AmountUsd),
-  ...members,
-});
+export const BudgetPatch = closed({ on: Type.Optional(On), amount_usd: Type.Optional(Amount), ...members });
 export type BudgetPatch = Static<typeof BudgetPatch>;
 
 /** What a period will have cost at its end. */
@@ -82,12 +78,7 @@ const terms = {
 };
 
 /** A named budget. */
-export const NamedBudget = closed({
-  name: Name,
-  ...terms,
-  created_at: Type.String(),
-  updated_at: Type.String(),
-});
+export const NamedBudget = closed({ name: Name, ...terms, ...Dated });
 export type NamedBudget = Static<typeof NamedBudget>;
 
 const BUDGET_KINDS = ["team", "person", "own_keys", "key", "budget"] as const;

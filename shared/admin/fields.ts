@@ -85,6 +85,9 @@ export const pageOf = <T extends TSchema>(item: T) =>
 
 export type Page<T> = { data: T[]; has_more: boolean; next: string | null };
 
+/** When a row was made and last changed. */
+export const Dated = { created_at: Type.String(), updated_at: Type.String() };
+
 /** The body that creates a resource with a name. */
 export type NamedBody = TSchema & { properties: Record<string, TSchema> & { name: TSchema } };
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, Flag, nullable, TextOrNull, Whole } from "../schema.ts";
+import { closed, Flag, Integer, nullable, TextOrNull } from "../schema.ts";
 import { Instant } from "./fields.ts";
 
 const AnyText = nullable(Type.String());
@@ -28,10 +28,10 @@ export const GithubAppReport = closed({
   }),
   failed_deliveries: nullable(
     closed({
-      total: Whole("Deliveries looked at: the last hundred."),
+      total: Integer("Deliveries looked at: the last hundred."),
       failed: Type.Integer(),
       at: Instant("When the last one failed."),
-      status: Whole("How it was answered; 0: GitHub got no answer."),
+      status: Integer("How it was answered; 0: GitHub got no answer."),
     }),
   ),
   fault: TextOrNull("Why GitHub did not confirm the App."),

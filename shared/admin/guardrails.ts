@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { boundedText, closed, nullable, oneOf, Removable, Switch } from "../schema.ts";
-import { Name, Prose, SingleLine } from "./fields.ts";
+import { Dated, Name, Prose, SingleLine } from "./fields.ts";
 
 /** Built-in patterns that a rule can look for. */
 export const DETECTORS = [
@@ -84,8 +84,7 @@ export const GuardrailView = closed({
   action: oneOf(ACTIONS),
   message: nullable(Type.String()),
   callout: nullable(Callout),
-  created_at: Type.String(),
-  updated_at: Type.String(),
+  ...Dated,
 });
 export type GuardrailView = Static<typeof GuardrailView>;
 

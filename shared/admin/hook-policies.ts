@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf, Removable } from "../schema.ts";
-import { Name, SingleLine } from "./fields.ts";
+import { Dated, Name, SingleLine } from "./fields.ts";
 
 const Glob = (description: string) =>
   SingleLine(256, `${description} \`*\` stands for any run of characters.`);
@@ -30,7 +30,6 @@ export const HookPolicyView = closed({
   server: nullable(Type.String()),
   action: oneOf(["deny"] as const),
   reason: Type.String(),
-  created_at: Type.String(),
-  updated_at: Type.String(),
+  ...Dated,
 });
 export type HookPolicyView = Static<typeof HookPolicyView>;

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { checked, closed, Flag, matching, nullable, Removable, Switch, Text } from "../schema.ts";
-import { SingleLine, Usd } from "./fields.ts";
+import { Dated, SingleLine, Usd } from "./fields.ts";
 
 /** Name of a tool server: no underscore, because `server__tool` is split at the first two. */
 const SERVER_NAME = "[a-z0-9][a-z0-9-]{0,23}";
@@ -72,7 +72,6 @@ export const McpServerView = closed({
   prices: Type.Record(Type.String(), Money),
   allow_private_network: Type.Boolean(),
   enabled: Type.Boolean(),
-  created_at: Type.String(),
-  updated_at: Type.String(),
+  ...Dated,
 });
 export type McpServerView = Static<typeof McpServerView>;

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { checked, closed, Flag, matching, nullable, oneOf, Removable, Text, TextOrNull } from "../schema.ts";
-import { SingleLine, Usd } from "./fields.ts";
+import { Dated, SingleLine, Usd } from "./fields.ts";
 import { BUDGET_PERIODS, UnpricedField } from "./keys.ts";
 
 /** Roles of people and tokens, the one with the fewest rights first. */
@@ -94,8 +94,7 @@ export const PersonView = closed({
   budget_period: nullable(oneOf(BUDGET_PERIODS)),
   unpriced: nullable(UnpricedField),
   disabled: Type.Boolean(),
-  created_at: Type.String(),
-  updated_at: Type.String(),
+  ...Dated,
 });
 export type PersonView = Static<typeof PersonView>;
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { checked, closed, nullable, oneOf, Text, Whole } from "../schema.ts";
+import { checked, closed, Integer, nullable, oneOf, Text } from "../schema.ts";
 
 const MONTH = /^20\d\d-(0[1-9]|1[0-2])$/;
 
@@ -20,9 +20,9 @@ export const PeriodView = closed({
   closed_at: nullable(Type.String()),
   changed_at: Text("When it was closed or reopened last."),
   actor: Text("Who closed or reopened it last."),
-  records: Whole("Its records when it was closed last."),
+  records: Integer("Its records when it was closed last."),
   cost_usd: { ...Money, description: "Their known cost, without the subscription lane. Exact decimal, USD." },
-  late_records: Whole("Records that came since, or whose cost came since. They are recorded as usual."),
+  late_records: Integer("Records that came since, or whose cost came since. They are recorded as usual."),
   late_cost_usd: { ...Money, description: "What they added to the cost. Exact decimal, USD." },
 });
 export type PeriodView = Static<typeof PeriodView>;

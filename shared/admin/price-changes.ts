@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, Flag, nullable, oneOf, Text, TextOrNull, Whole } from "../schema.ts";
+import { closed, Flag, Integer, nullable, oneOf, Text, TextOrNull } from "../schema.ts";
 import { Instant } from "./fields.ts";
 
 const Prices = (description: string) => Type.Unknown({ description });
@@ -24,7 +24,7 @@ export const PriceChangeView = closed({
       model: Type.String(),
       from: Type.String(),
       to: Type.String(),
-      records: Whole("Unpriced records of the last 92 days that it gives a price."),
+      records: Integer("Unpriced records of the last 92 days that it gives a price."),
     }),
     {
       description:
@@ -53,7 +53,7 @@ export const PriceApproval = closed({
 /** `POST /admin/v1/prices/refresh`. */
 export const PriceRefresh = closed({
   fetched_at: Type.String(),
-  new_models: Whole("Models that have a price since now."),
-  waiting: Whole("Changed prices that wait for approval since now."),
-  missing: Whole("Models that the list no longer has: they keep their price."),
+  new_models: Integer("Models that have a price since now."),
+  waiting: Integer("Changed prices that wait for approval since now."),
+  missing: Integer("Models that the list no longer has: they keep their price."),
 });

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { boundedText, closed, nullable, oneOf, Switch, Text, TextOrNull, Whole } from "../schema.ts";
+import { boundedText, closed, Integer, nullable, oneOf, Switch, Text, TextOrNull } from "../schema.ts";
 import { Instant, Name, SingleLine, Usd } from "./fields.ts";
 
 const perMillion = (what: string) => Usd(`USD per million ${what}.`);
@@ -84,8 +84,8 @@ export const RepriceView = closed({
   dry_run: Type.Boolean(),
   from: Type.String(),
   to: Type.String(),
-  unpriced_records: Whole("Unpriced records in the window, before."),
-  repriced_records: Whole("How many of them have a price now."),
+  unpriced_records: Integer("Unpriced records in the window, before."),
+  repriced_records: Integer("How many of them have a price now."),
   old_cost_usd: Text("Known cost of all records in the window, before. Exact decimal."),
   new_cost_usd: Text("The same, after."),
   closed_months: Type.Array(Type.String(), {
@@ -97,7 +97,7 @@ export type RepriceView = Static<typeof RepriceView>;
 const progress = {
   id: Type.String(),
   state: oneOf(["running", "done", "cancelled"]),
-  checked_records: Whole("How many of the records were looked at so far."),
+  checked_records: Integer("How many of the records were looked at so far."),
   created_at: Type.String(),
   finished_at: nullable(Type.String()),
   failure: TextOrNull("Class of the failure after which the job is waiting to go on."),
@@ -124,9 +124,9 @@ export const RestatedJob = closed({
   ...progress,
   provider: nullable(Type.String()),
   model: nullable(Type.String()),
-  records: Whole("Records to look at, outside closed months."),
-  restated_records: Whole("How many of them have another cost or price now."),
-  left_records: Whole(
+  records: Integer("Records to look at, outside closed months."),
+  restated_records: Integer("How many of them have another cost or price now."),
+  left_records: Integer(
     "Records whose cost does not come from stored counts alone: batches, sound billed by its length, and deleted providers.",
   ),
   ...sums,
@@ -150,7 +150,7 @@ export const UnpricedModels = closed({
       provider: nullable(Type.String()),
       model: nullable(Type.String()),
       tier: TextOrNull("The service tier; null is the standard one."),
-      requests: Whole("Calls without a cost."),
+      requests: Integer("Calls without a cost."),
       first_seen: Type.String(),
       last_seen: Type.String(),
       reason: Text("Why there is no cost, in a sentence."),

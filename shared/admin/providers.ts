@@ -2,6 +2,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import {
   closed,
   FlagOrNull,
+  Integer,
+  IntegerOrNull,
   matching,
   nullable,
   oneOf,
@@ -9,10 +11,8 @@ import {
   Switch,
   Text,
   TextOrNull,
-  Whole,
-  WholeOrNull,
 } from "../schema.ts";
-import { Name, SingleLine } from "./fields.ts";
+import { Dated, Name, SingleLine } from "./fields.ts";
 
 /** Rows of the provider catalogue. */
 export const PROVIDER_KINDS = [
@@ -171,10 +171,10 @@ export type ProviderPatch = Static<typeof ProviderPatch>;
 
 const TargetHealth = closed({
   model: nullable(Type.String()),
-  credential: Whole("Which of several credentials, counted from 0."),
+  credential: Integer("Which of several credentials, counted from 0."),
   /** `open`: calls go to other targets first; `half_open`: one call tries it; `closed`: it is asked as usual. */
   state: oneOf(["closed", "open", "half_open"]),
-  failures: Whole("In a row."),
+  failures: Integer("In a row."),
   cause: Text("Of the last failure."),
   until: TextOrNull("When it is tried again, if it is paused."),
 });
@@ -218,8 +218,7 @@ export const ProviderView = closed({
     description:
       "Formats and members that it refused for models, as this gateway process learned. Each is tried again after 24 hours.",
   }),
-  created_at: Type.String(),
-  updated_at: Type.String(),
+  ...Dated,
 });
 export type ProviderView = Static<typeof ProviderView>;
 
@@ -227,7 +226,7 @@ export type ProviderView = Static<typeof ProviderView>;
 export const ProviderTestResult = closed({
   ok: Type.Boolean(),
   message: Text("What came of it, and what to do, in words."),
-  status: WholeOrNull("The provider's; null if none came."),
+  status: IntegerOrNull("The provider's; null if none came."),
   cause: TextOrNull("Why no answer came, as in records."),
   latency_ms: Type.Integer(),
   models: Type.Array(Type.String(), { description: "Ids of its models, in order; empty: not known." }),

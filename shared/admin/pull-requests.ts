@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, Flag, FlagOrNull, NumeralOrNull, nullable, Text, TextOrNull, Whole } from "../schema.ts";
+import { closed, Flag, FlagOrNull, Integer, NumeralOrNull, nullable, Text, TextOrNull } from "../schema.ts";
 
 const AnyText = nullable(Type.String());
 
@@ -21,7 +21,7 @@ const pullRequest = {
   whole: Flag(
     "Whether you see all of it. If false, calls and cost are your own part (or your team's), and its author, owners, findings and evidence are left out.",
   ),
-  session_requests: Whole("Records of its session."),
+  session_requests: Integer("Records of its session."),
   session_cost_usd: TextOrNull(
     "Their known cost without subscription calls, exact decimal. Null if nothing is known.",
   ),
@@ -30,7 +30,7 @@ const pullRequest = {
   ),
   session_subscription: nullable(
     closed({
-      requests: Whole("Its calls that a caller's own subscription paid."),
+      requests: Integer("Its calls that a caller's own subscription paid."),
       list_usd: TextOrNull("Their list price, exact decimal; never part of the cost. Null: unknown."),
       is_lower_bound: Flag("Whether some list price is unknown."),
     }),

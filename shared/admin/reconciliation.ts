@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, NumeralOrNull, nullable, Text, Whole } from "../schema.ts";
+import { closed, Integer, NumeralOrNull, nullable, Text } from "../schema.ts";
 
 /** Why a bill differs from what was metered, in the order of the waterfall. */
 export const PART_MEANING = {
@@ -39,7 +39,7 @@ export const ReconciledAccount = closed({
   account: Type.String(),
   vendor: Type.String(),
   time_zone: Type.String(),
-  days: Whole("Days with a bill, which alone are compared."),
+  days: Integer("Days with a bill, which alone are compared."),
   days_without_bill: Type.Array(Type.String({ format: "date" }), { description: "The first 31 of them." }),
   ...figures,
   unexplained_share: NumeralOrNull("Of what is billed; null: nothing is."),

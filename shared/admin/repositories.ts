@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, Flag, nullable, oneOf, Text, TextOrNull, Whole } from "../schema.ts";
+import { closed, Flag, Integer, nullable, oneOf, Text, TextOrNull } from "../schema.ts";
 import { Instant } from "./fields.ts";
 
 const Window = closed({
@@ -11,7 +11,7 @@ const Window = closed({
 /** How far the App has read it. */
 export const RepositoryReading = closed({
   phase: oneOf(["idle", "pulls", "reviews"]),
-  pull_requests: Whole("Read in the current or the last pass."),
+  pull_requests: Integer("Read in the current or the last pass."),
   reviews: Type.Integer(),
   read_up_to: TextOrNull("Everything changed up to this time has been read; null until the first pass ends."),
   finished_at: nullable(Type.String()),
@@ -33,7 +33,7 @@ export const RepositoryView = closed({
   windows: Type.Array(Window),
   pull_requests: Type.Integer(),
   merged: Type.Integer(),
-  joined: Whole("Merged ones whose session is known."),
+  joined: Integer("Merged ones whose session is known."),
   reading: nullable(RepositoryReading),
 });
 export type RepositoryView = Static<typeof RepositoryView>;
@@ -47,5 +47,5 @@ export const BackfillBody = closed({
 export type BackfillBody = Static<typeof BackfillBody>;
 
 export const BackfillView = closed({
-  repositories: Whole("Repositories to be read again."),
+  repositories: Integer("Repositories to be read again."),
 });

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable } from "../schema.ts";
-import { SingleLine } from "./fields.ts";
+import { Dated, SingleLine } from "./fields.ts";
 import { RoleField, TeamField } from "./people.ts";
 
 /** A group as the identity provider names it. */
@@ -16,7 +16,6 @@ export const RoleMappingView = closed({
   group: Type.String(),
   role: RoleField,
   team: nullable(Type.String()),
-  created_at: Type.String(),
-  updated_at: Type.String(),
+  ...Dated,
 });
 export type RoleMappingView = Static<typeof RoleMappingView>;

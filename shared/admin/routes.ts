@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { checked, closed, nullable, oneOf } from "../schema.ts";
-import { Name, Prose, ROUTE_NAME, SingleLine } from "./fields.ts";
+import { Dated, Name, Prose, ROUTE_NAME, SingleLine } from "./fields.ts";
 
 /** What a route can answer; `chat` is chat completions, messages and responses. */
 export const ROUTE_SURFACES = ["chat", "embeddings", "image_generation", "tts", "rerank"] as const;
@@ -89,7 +89,6 @@ export const RouteView = closed({
   name: RouteName,
   ...required,
   ...optional,
-  created_at: Type.String(),
-  updated_at: Type.String(),
+  ...Dated,
 });
 export type RouteView = Static<typeof RouteView>;

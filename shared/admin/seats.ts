@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, NumeralOrNull, nullable, oneOf, Text, TextOrNull, WholeOrNull } from "../schema.ts";
+import { closed, IntegerOrNull, NumeralOrNull, nullable, oneOf, Text, TextOrNull } from "../schema.ts";
 import { Instant, Name, SingleLine, Usd } from "./fields.ts";
 import { Email } from "./people.ts";
 
@@ -47,7 +47,7 @@ export type SeatView = Static<typeof SeatView>;
 export const UsedSeat = closed({
   ...{ person: text, vendor: text, plan: text, monthly_usd: money },
   cost_usd: Text("Of the month, by the days in which it is paid."),
-  calls: WholeOrNull("Calls on the subscription lane, or operations that agents report. Null: not known."),
+  calls: IntegerOrNull("Calls on the subscription lane, or operations that agents report. Null: not known."),
   value_usd: TextOrNull("What they would cost at the list's prices."),
   last_used_at: nullable(text),
 });

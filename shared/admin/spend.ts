@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, Flag, Text, TextOrNull, Whole } from "../schema.ts";
+import { closed, Flag, Integer, Text, TextOrNull } from "../schema.ts";
 
 /** What spend is listed by. A person is the owner of the keys, in lower case; a team includes the teams below it. */
 export const SPEND_BY = ["key", "person", "team", "route", "provider"] as const;
@@ -14,7 +14,7 @@ export const Spend = closed({
   data: Type.Array(
     closed({
       name: Text("A key's id; else a name or an e-mail."),
-      requests: Whole("Calls of the month."),
+      requests: Integer("Calls of the month."),
       cost_usd: TextOrNull("Known cost of the month, without what subscriptions paid; exact decimal."),
       floor: Flag("Whether `cost_usd` is a lower bound."),
       last_used_at: Text("Start of the latest call."),

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, Flag, nullable, oneOf, Text, Whole, WholeOrNull } from "../schema.ts";
+import { closed, Flag, Integer, IntegerOrNull, nullable, oneOf, Text } from "../schema.ts";
 
 export const STATEMENT_BY = ["team", "cost_center"] as const;
 export type StatementBy = (typeof STATEMENT_BY)[number];
@@ -14,7 +14,7 @@ export const StatementLine = closed({
   cost_usd: { ...Money, description: "Known cost, without the subscription lane. Exact decimal, USD." },
   list_cost_usd: nullable({ ...Money, description: "At list prices; null: unknown. Exact decimal, USD." }),
   savings_usd: nullable({ ...Money, description: "List cost − cost, where both are known." }),
-  unpriced_requests: Whole("Calls whose cost is unknown."),
+  unpriced_requests: Integer("Calls whose cost is unknown."),
   floor: Flag("The cost is a lower bound."),
 });
 export type StatementLine = Static<typeof StatementLine>;
@@ -27,7 +27,7 @@ export type StatementContent = Static<typeof StatementContent>;
 export const MonthStatement = closed({
   month: Type.String(),
   by: oneOf(STATEMENT_BY),
-  version: WholeOrNull("Which closing of the month made it; null: made now."),
+  version: IntegerOrNull("Which closing of the month made it; null: made now."),
   closed_at: nullable(Type.String()),
   lines: Type.Array(
     closed({

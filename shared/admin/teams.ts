@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf, Removable, TextOrNull } from "../schema.ts";
 import { ClaudeSettings } from "./claude-settings.ts";
-import { Name, SingleLine, Usd } from "./fields.ts";
+import { Dated, Name, SingleLine, Usd } from "./fields.ts";
 import { BUDGET_PERIODS, KeyTemplate, UnpricedField } from "./keys.ts";
 
 const members = {
@@ -37,7 +37,6 @@ export const TeamView = closed({
   unpriced: nullable(UnpricedField),
   key_template: nullable(KeyTemplate),
   claude_settings: nullable(ClaudeSettings),
-  created_at: Type.String(),
-  updated_at: Type.String(),
+  ...Dated,
 });
 export type TeamView = Static<typeof TeamView>;

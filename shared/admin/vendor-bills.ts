@@ -3,16 +3,16 @@ import {
   checked,
   closed,
   Flag,
+  Integer,
   nullable,
   oneOf,
   Removable,
   Switch,
   Text,
   TextOrNull,
-  Whole,
 } from "../schema.ts";
 import { isTimeZone, TIME_ZONE_FAULT } from "../time-zone.ts";
-import { Name, SingleLine, Usd } from "./fields.ts";
+import { Dated, Name, SingleLine, Usd } from "./fields.ts";
 
 /** Vendors whose bills are read, and the kinds of provider whose calls they bill. */
 export const VENDOR_KINDS = {
@@ -98,8 +98,7 @@ export const VendorAccountView = closed({
   fetched_at: TextOrNull("Last successful fetch."),
   failure: TextOrNull("Why the last fetch failed; null: it did not."),
   next_attempt_at: TextOrNull("When a failed fetch is tried again."),
-  created_at: Type.String(),
-  updated_at: Type.String(),
+  ...Dated,
 });
 export type VendorAccountView = Static<typeof VendorAccountView>;
 
@@ -127,8 +126,8 @@ export const VendorBillRead = closed({
   from: nullable(Day),
   to: nullable(Type.String({ format: "date", description: "Last day." })),
   days: Type.Integer(),
-  lines: Whole("After rows of the same day and item were added up."),
-  left_out: Type.Optional(Whole("Rows of other services than models.")),
+  lines: Integer("After rows of the same day and item were added up."),
+  left_out: Type.Optional(Integer("Rows of other services than models.")),
   billed: Type.Record(Type.String(), Type.String(), { description: "Exact sum by currency." }),
 });
 export type VendorBillRead = Static<typeof VendorBillRead>;

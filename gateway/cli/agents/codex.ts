@@ -12,7 +12,7 @@ import { KEY_VARIABLE, SESSION_VARIABLE } from "./variables.ts";
 
 const directory = ({ home, env }: Homes): string => env("CODEX_HOME") ?? join(home, ".codex");
 const configFile = (homes: Homes): string => join(directory(homes), "config.toml");
-const hooksFile = (homes: Homes): string => join(directory(homes), "hooks.json");
+const hookFile = (homes: Homes): string => join(directory(homes), "hooks.json");
 const SYSTEM_FILE = "/etc/codex/config.toml";
 
 export const CODEX = {
@@ -26,7 +26,7 @@ export const CODEX = {
   lead: (url) =>
     `give config.toml a model_provider with base_url = "${url}/v1", wire_api = "responses" and env_key`,
   hook: {
-    path: hooksFile,
+    path: hookFile,
     edit: editGroups(["PostToolUse"], (command) => [hookGroup(`Bash|${REQUEST_TOOLS}`, command)]),
     afterwards:
       "Codex asks once whether it may run the hook: start Codex and approve it (/hooks). `codex exec` never asks; in CI, add --trust.",
@@ -41,12 +41,7 @@ export const CODEX = {
     needs: (_, { gateway }) =>
       `On each machine, ${gateway ? "its user has run `tallygate login`" : KEY_OR_LOGIN}.`,
   },
-  agreement: {
-    give,
-    path: configFile,
-    without: (text, homes) => withoutTrust(text, hooksFile(homes)),
-    check,
-  },
+  agreement: { give, path: configFile, without: (text, homes) => withoutTrust(text, hookFile(homes)), check },
 } as const satisfies Agent;
 
 /** Its `config.toml`; empty if it is missing or cannot be parsed. */

@@ -65,14 +65,7 @@ const byItsName = (path: string, body: NamedBody, secrets: readonly string[] = [
   named(path, putOf(body), secrets);
 
 const listed = (path: string, form: TSchema, nameOf: ResourceKind["nameOf"]) =>
-  ({
-    path,
-    shape: "listed",
-    form,
-    create: "post",
-    secrets: [],
-    ...byId(nameOf),
-  }) as const satisfies ResourceKind;
+  ({ path, shape: "listed", form, create: "post", secrets: [], ...byId(nameOf) }) satisfies ResourceKind;
 const single = (path: string, form: TSchema, secrets: readonly string[] = []) =>
   ({
     ...{ path, shape: "single", form, create: "put", secrets },

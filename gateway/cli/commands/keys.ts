@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type Command, Option } from "commander";
 import { BUDGET_PERIODS, KeyBody, RotateBody, UNPRICED_WORDS, WHEN_AWAY } from "#shared/admin/keys.ts";
+import { picked } from "#shared/keys-of.ts";
 import { faultsOf, nullable, open } from "#shared/schema.ts";
 import { type Api, adminApi, expectShape, listAll } from "../client/api.ts";
 import { tableText } from "../print/table.ts";
@@ -149,13 +150,7 @@ function saidAt(pointer: string): string {
 
 /** Omits what was not given: an absent scope is unlimited. */
 function bodyOf(name: string, options: CreateOptions): object {
-  const scopes = present({
-    routes: options.routes,
-    models: options.models,
-    mcp: options.mcp,
-    providers: options.providers,
-    reports: options.reports,
-  });
+  const scopes = present(picked(options, ["routes", "models", "mcp", "providers", "reports"]));
   const limits = present({
     requests_per_minute: options.requestsPerMinute,
     tokens_per_minute: options.tokensPerMinute,
@@ -167,12 +162,7 @@ function bodyOf(name: string, options: CreateOptions): object {
   });
   return {
     name,
-    ...present({
-      owner: options.owner,
-      service: options.service,
-      team: options.team,
-      expires_at: options.expires,
-    }),
+    ...present({ ...picked(options, ["owner", "service", "team"]), expires_at: options.expires }),
     ...(Object.keys(scopes).length > 0 && { scopes }),
     ...(Object.keys(limits).length > 0 && { limits }),
   };

@@ -175,11 +175,7 @@ function unknown(page: PullRequestPage): string[] {
   const first = `The AI cost of ${numberOf(page)} is not known.`;
   const named = page.session !== null && (page.link === "joined" || page.link === "open");
   if (named) return [first, `No call of session \`${page.session}\` has a known cost.`];
-  return [
-    first,
-    ...(page.link === "open" ? [] : [page.reason]),
-    ...(page.remedy === null ? [] : [page.remedy]),
-  ];
+  return [first, page.link === "open" ? [] : page.reason, page.remedy ?? []].flat();
 }
 
 function against({ costUsd, isLowerBound, budgetUsd, isAbove }: PullRequestCost): string[] {

@@ -10,6 +10,7 @@ const SOURCES = ["gateway/pages", "shared"].map(
   (folder) => new Bun.Glob(`${folder}/**/*.{ts,tsx,css,html,svg}`),
 );
 const ENTRY = "gateway/pages/index.html";
+const ASSET = "assets/[name]-[hash].[ext]";
 /** Written last: it names the sources of which everything beside it was made. */
 const MARKER = "built.json";
 /** A page that is open while a newer one is built still loads its own parts for this long. */
@@ -52,11 +53,7 @@ async function bundle(root: string): Promise<Output[]> {
     define: { [`${"process"}.env.NODE_ENV`]: '"production"' },
     external: ["/assets/*"],
     plugins: [fonts.plugin],
-    naming: {
-      entry: "[name].[ext]",
-      chunk: "assets/[name]-[hash].[ext]",
-      asset: "assets/[name]-[hash].[ext]",
-    },
+    naming: { entry: "[name].[ext]", chunk: ASSET, asset: ASSET },
   });
   const outputs = built.outputs.map(async (output) => ({
     name: basename(output.path),
