@@ -3,13 +3,8 @@ import { refuse } from "../errors.ts";
 import { type BatchRow, findBatch, listBatches, markBatchDeleted } from "../stores/batches.ts";
 import { answerInFull, batchAnswer, listedBatch, relayedAnswer, relayedFile } from "./answers.ts";
 import { type BatchDeps, notFoundAtVendor, requireProviderId } from "./deps.ts";
-import {
-  askAboutBatch,
-  type ClientRequest,
-  fetchBatch,
-  reconcileInPassing,
-  reconcileOnce,
-} from "./provider-batch.ts";
+import type { ClientRequest } from "./provider-batch.ts";
+import { askAboutBatch, fetchBatch, reconcileInPassing, reconcileOnce } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
 
 /** A client's request about one of its own batches. */

@@ -1,12 +1,7 @@
 import { within } from "#drizzle/database.ts";
 import { errorFields } from "#shared/log.ts";
-import {
-  type BatchRow,
-  type BatchUpdate,
-  insertFiles,
-  type NewFile,
-  recordBatchUpdate,
-} from "../stores/batches.ts";
+import type { BatchRow, BatchUpdate, NewFile } from "../stores/batches.ts";
+import { insertFiles, recordBatchUpdate } from "../stores/batches.ts";
 import type { WireName } from "../surface-facts.ts";
 import { answerInFull } from "./answers.ts";
 import { type BatchDeps, providerNamed } from "./deps.ts";

@@ -1,12 +1,6 @@
 import type { JsonBody, Member } from "../call.ts";
-import {
-  isWhitespace,
-  OPEN_BRACE,
-  skipString,
-  skipWhitespace,
-  skipWithin,
-  type Visit,
-} from "./json-grammar.ts";
+import type { Visit } from "./json-grammar.ts";
+import { isWhitespace, OPEN_BRACE, skipString, skipWhitespace, skipWithin } from "./json-grammar.ts";
 import { nameAt, valueAt } from "./json-value.ts";
 import { lastMember, memberValue } from "./scan.ts";
 

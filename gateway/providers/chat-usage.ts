@@ -1,14 +1,7 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
-import {
-  countOf,
-  inputParts,
-  listOf,
-  objectOf,
-  type ProviderObject,
-  partOf,
-  sumOf,
-} from "./provider-json.ts";
+import type { ProviderObject } from "./provider-json.ts";
+import { countOf, inputParts, listOf, objectOf, partOf, sumOf } from "./provider-json.ts";
 
 /**
  * The usage object of an answer or chunk of the chat wire, wherever the provider puts it: at the top, under `x_groq`

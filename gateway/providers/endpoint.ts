@@ -1,11 +1,6 @@
 import type { Provider } from "../directory.ts";
-import {
-  SURFACES,
-  type SurfaceFacts,
-  type SurfaceName,
-  surfaceFacts,
-  type WireName,
-} from "../surface-facts.ts";
+import type { SurfaceFacts, SurfaceName, WireName } from "../surface-facts.ts";
+import { SURFACES, surfaceFacts } from "../surface-facts.ts";
 import { PROVIDERS, type ProviderKind } from "./catalog.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 

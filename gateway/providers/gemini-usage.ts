@@ -1,14 +1,6 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import {
-  countOf,
-  inputParts,
-  listOf,
-  nameOf,
-  objectOf,
-  type ProviderObject,
-  partOf,
-  sumOf,
-} from "./provider-json.ts";
+import type { ProviderObject } from "./provider-json.ts";
+import { countOf, inputParts, listOf, nameOf, objectOf, partOf, sumOf } from "./provider-json.ts";
 
 /**
  * Gemini's `usageMetadata` in normal form. The prompt includes cached tokens; tool results that Google fed back to the

@@ -1,13 +1,6 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import {
-  addUsage,
-  countOf,
-  nameOf,
-  objectOf,
-  type ProviderObject,
-  parseObject,
-  partOf,
-} from "./provider-json.ts";
+import type { ProviderObject } from "./provider-json.ts";
+import { addUsage, countOf, nameOf, objectOf, parseObject, partOf } from "./provider-json.ts";
 import { reportedCostOf } from "./reported-cost.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import { typedStreams } from "./typed-stream.ts";

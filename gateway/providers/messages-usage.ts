@@ -1,14 +1,6 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
-import {
-  addUsage,
-  countOf,
-  listOf,
-  nameOf,
-  objectOf,
-  type ProviderObject,
-  partOf,
-  sumOf,
-} from "./provider-json.ts";
+import type { ProviderObject } from "./provider-json.ts";
+import { addUsage, countOf, listOf, nameOf, objectOf, partOf, sumOf } from "./provider-json.ts";
 import { hasUnknown, MESSAGES_MEMBERS } from "./usage-members.ts";
 
 /** An iteration that the counts of the whole answer leave out, though it is billed (Anthropic's API). */

@@ -1,12 +1,7 @@
 import { Elysia } from "elysia";
 import { answerInFull, relayedAnswer } from "../batch/answers.ts";
-import {
-  askForObject,
-  type Keeper,
-  keeperOf,
-  noteMade,
-  type ObjectRequest,
-} from "../batch/prompt-objects.ts";
+import type { Keeper, ObjectRequest } from "../batch/prompt-objects.ts";
+import { askForObject, keeperOf, noteMade } from "../batch/prompt-objects.ts";
 import type { ClientKey } from "../directory.ts";
 import { type Caller, keyed } from "../plugins/client-key.ts";
 import { openRequestBody } from "../upstream/request-body.ts";

@@ -3,12 +3,12 @@ import { promisify } from "node:util";
 import type { Made } from "../stores/reports/report-messages.ts";
 
 /** What is true of an answer so far: whether it has all calls that had ended when it was asked for. */
-export type Whole = { complete: boolean };
+export type Wholeness = { complete: boolean };
 
-export const incompleteHeader = ({ complete }: Whole): Record<string, string> =>
+export const incompleteHeader = ({ complete }: Wholeness): Record<string, string> =>
   complete ? {} : { "x-gateway-report-incomplete": "true" };
 
-export const answer = (whole: Whole, made: Made): Response =>
+export const answer = (whole: Wholeness, made: Made): Response =>
   new Response(made, {
     headers: {
       ...incompleteHeader(whole),

@@ -35,7 +35,7 @@ import type { Made, ReportQuery } from "../stores/reports/report-messages.ts";
 import type { ReportWriter } from "../stores/reports/report-writer.ts";
 import type { SavedScope } from "../stores/reports/saved-reports.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
-import { answer, fileStream, incompleteHeader, schemaAnswer, type Whole } from "./report-answers.ts";
+import { answer, fileStream, incompleteHeader, schemaAnswer, type Wholeness } from "./report-answers.ts";
 import { REPORTS_DOCS } from "./reports-docs.ts";
 import { type Settling, seldomHurrying, settledAt } from "./settled.ts";
 
@@ -135,7 +135,7 @@ type Heard = Pick<ReportsDeps, "settled" | "clock" | "log" | "reportTimeZone"> &
   csv(spec: Spec, now: Date, how: CsvHow): Promise<string | ReadableStream<Uint8Array>>;
   writeAll(asked: PayloadRequest, now: Date): Promise<Made>;
   query(asked: Omit<ReportQuery, "complete">, now: Date): Promise<Made>;
-  whole: Whole;
+  whole: Wholeness;
 };
 
 const heard = (deps: ReportsDeps, request: Request, { actor, masks }: ReportReader): Heard => {

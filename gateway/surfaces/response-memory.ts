@@ -1,7 +1,7 @@
 import type { Conversation, JsonBody } from "../call.ts";
 import { memberValue } from "../http/scan.ts";
 import { isJson, type Json, objectsIn, textIn } from "../translate/exact-json.ts";
-import { inputItems, joined } from "../upstream/socket-conversation.ts";
+import { inputItems, joinedItems } from "../upstream/socket-conversation.ts";
 
 /** Characters of all conversations in this process; beyond it none is kept, and its client sends it whole. */
 const KEPT_MAX = 64 * 1024 * 1024;
@@ -34,7 +34,7 @@ export function responseMemory(kept: MemoryTaken): ResponseMemory {
     upTo(body) {
       const id = memberValue(body, "previous_response_id") ?? null;
       const before = typeof id === "string" ? find(id)?.items : "";
-      return before === undefined ? null : joined(before, inputItems(body));
+      return before === undefined ? null : joinedItems(before, inputItems(body));
     },
     keep(lane, { id, items, isOurs }) {
       drop(lane);

@@ -1,7 +1,7 @@
 import { within } from "#drizzle/database.ts";
 import type { Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
-import type { Whole } from "./report-answers.ts";
+import type { Wholeness } from "./report-answers.ts";
 
 /** What a report waits for before it is made. */
 export type Settling = {
@@ -9,7 +9,7 @@ export type Settling = {
   settled(hurry?: boolean): Promise<void>;
   clock: Clock;
   log: Log;
-  whole: Whole;
+  whole: Wholeness;
 };
 
 /** A report does not wait longer than this for calls that have just ended. */

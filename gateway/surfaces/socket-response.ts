@@ -13,7 +13,7 @@ import type { ProviderFacts } from "../providers/provider-facts.ts";
 import { objectIn, objectMember } from "../translate/exact-json.ts";
 import { requestEcho } from "../translate/responses/echo.ts";
 import type { ProviderSockets } from "../upstream/provider-sockets.ts";
-import { joined } from "../upstream/socket-conversation.ts";
+import { joinedItems } from "../upstream/socket-conversation.ts";
 import { type ClientConnection, callOn } from "./client-socket.ts";
 import { finishedIn, outputItems, type ResponseMemory } from "./response-memory.ts";
 
@@ -130,7 +130,7 @@ function remember({ memory, left }: SocketConnection, { body, lane }: ResponseAs
   const response = finishedIn(objectIn(text));
   const before = response && memory.upTo(body);
   if (response && before !== null) {
-    const items = joined(before, outputItems(response));
+    const items = joinedItems(before, outputItems(response));
     memory.keep(lane, { id: String(response["id"]), items, isOurs: false });
   }
 }

@@ -1,6 +1,8 @@
+import type { Json } from "./exact-json.ts";
 import { ignored, into, type MemberReader, type MemberReaders } from "./members.ts";
+import type { BodyPlace } from "./place.ts";
 import { EFFORTS, type Prompt } from "./prompt.ts";
-import { flagAt, located, numberAt, oneOfAt, textAt } from "./values.ts";
+import { flagAt, listAt, located, numberAt, objectAt, oneOfAt, textAt } from "./values.ts";
 
 /** Reads how much to reason, in a word. */
 export const effortInto = (prompt: Prompt): MemberReader =>
@@ -44,3 +46,20 @@ export const COMMON_LEFT_OUT: MemberReaders = {
   // Read after the tools that it names.
   tool_choice: ignored,
 };
+
+/** Reads texts that end the answer: one, or a list. */
+export const stopInto =
+  (prompt: { stop: string[]; stopAt: BodyPlace | null }): MemberReader =>
+  (value, at) => {
+    const list = typeof value === "string" ? [value] : listAt(value, at);
+    prompt.stop = list.map((one, index) => textAt(one, at.item(index)));
+    prompt.stopAt = at;
+  };
+
+/** Reads a cache mark; elsewhere providers cache unasked. */
+export const cacheInto =
+  (marked: { cache: Json | null }): MemberReader =>
+  (value, at) => {
+    marked.cache = objectAt(value, at);
+    if (!at.losses.cacheMarks) at.drop();
+  };

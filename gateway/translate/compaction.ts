@@ -1,6 +1,6 @@
 import { isJson, type Json, objectIn, textIn } from "./exact-json.ts";
+import type { LocatedBody } from "./place.ts";
 import { type Compacts, type Prompt, plainText } from "./prompt.ts";
-import type { LocatedBody } from "./values.ts";
 
 // OpenAI's compaction, where its own vendor does not answer: the model writes a summary, which the gateway packs into the
 // item's `encrypted_content`, and puts in place as a message wherever a later call has the item.

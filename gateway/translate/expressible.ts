@@ -1,12 +1,6 @@
 import { GatewayError } from "../errors.ts";
-import {
-  jsonTool,
-  lossesOf,
-  readRequest,
-  requestIn,
-  type TranslationInput,
-  writtenRequest,
-} from "./translate.ts";
+import type { TranslationInput } from "./translate.ts";
+import { jsonTool, lossesOf, readRequest, requestIn, writtenRequest } from "./translate.ts";
 
 /** The facts that decide whether a call can be translated. */
 export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "onInexpressible">;

@@ -1,6 +1,5 @@
-import type { Json } from "./exact-json.ts";
-import { type BodyPlace, inexpressible, lose } from "./place.ts";
-import { type LocatedBody, listAt, objectAt, textAt } from "./values.ts";
+import { type BodyPlace, inexpressible, type LocatedBody, lose } from "./place.ts";
+import { objectAt } from "./values.ts";
 
 /** Reads one member's value; `at` is its place in the client's body. */
 export type MemberReader = (value: unknown, at: BodyPlace) => void;
@@ -71,21 +70,4 @@ export const into =
   ): MemberReader =>
   (value, at) => {
     target[property] = read(value, at);
-  };
-
-/** Reads texts that end the answer: one, or a list. */
-export const stopInto =
-  (prompt: { stop: string[]; stopAt: BodyPlace | null }): MemberReader =>
-  (value, at) => {
-    const list = typeof value === "string" ? [value] : listAt(value, at);
-    prompt.stop = list.map((one, index) => textAt(one, at.item(index)));
-    prompt.stopAt = at;
-  };
-
-/** Reads a cache mark; elsewhere providers cache unasked. */
-export const cacheInto =
-  (marked: { cache: Json | null }): MemberReader =>
-  (value, at) => {
-    marked.cache = objectAt(value, at);
-    if (!at.losses.cacheMarks) at.drop();
   };

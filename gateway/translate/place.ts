@@ -1,4 +1,5 @@
 import { GatewayError } from "../errors.ts";
+import type { Json } from "./exact-json.ts";
 
 /** What becomes of a member whose loss would change the answer's meaning: the route's setting. */
 export type OnInexpressible = "refuse" | "drop";
@@ -96,3 +97,6 @@ export function lose(at: BodyPlace, why?: string): void {
   if (at.losses.onInexpressible === "refuse") throw inexpressible(at, why);
   at.drop();
 }
+
+/** A client's body, or an object in it, and where it is. */
+export type LocatedBody = { object: Json; at: BodyPlace };

@@ -1,7 +1,6 @@
 import type { Json } from "./exact-json.ts";
-import { lose } from "./place.ts";
+import { type LocatedBody, lose } from "./place.ts";
 import type { Prompt, Tool, ToolForm } from "./prompt.ts";
-import type { LocatedBody } from "./values.ts";
 import { mustSearch } from "./web-search.ts";
 
 /**

@@ -17,7 +17,7 @@ import { messageWriter, writeMessage } from "./messages/answer-out.ts";
 import { askByTool, textOfTool } from "./messages/json-answer.ts";
 import { readMessagesRequest } from "./messages/request-in.ts";
 import { writeMessagesRequest } from "./messages/request-out.ts";
-import { BodyPlace, type Dropped, Losses, type OnInexpressible } from "./place.ts";
+import { BodyPlace, type Dropped, type LocatedBody, Losses, type OnInexpressible } from "./place.ts";
 import { preparePrompt } from "./prepare-prompt.ts";
 import type { Prompt, PromptRead } from "./prompt.ts";
 import { type Reply, type ReplyStep, replyOf } from "./reply.ts";
@@ -31,7 +31,6 @@ import { type StreamTranslator, streamTranslator } from "./stream-translator.ts"
 import { sealOf } from "./thoughts.ts";
 import { fitToolNames, withOwnName } from "./tool-names.ts";
 import { requireChosenTool } from "./tool-table.ts";
-import type { LocatedBody } from "./values.ts";
 import { takeSearch } from "./web-search.ts";
 import { withoutWishes } from "./wishes.ts";
 import type { StepWriter, WriterContext } from "./writing.ts";

@@ -1,5 +1,5 @@
 import { isJson, type Json } from "./exact-json.ts";
-import { type BodyPlace, inexpressible, malformed } from "./place.ts";
+import { type BodyPlace, inexpressible, type LocatedBody, malformed } from "./place.ts";
 
 // Values of a client's body, as its own format has them; each reader throws GatewayError invalid_request for any other.
 
@@ -32,9 +32,6 @@ export function listAt(value: unknown, at: BodyPlace): readonly unknown[] {
   if (!Array.isArray(value)) throw malformed(at, "an array");
   return value;
 }
-
-/** A client's body, or an object in it, and where it is. */
-export type LocatedBody = { object: Json; at: BodyPlace };
 
 /** The objects of a list, each with its place. */
 export const objectsAt = (value: unknown, at: BodyPlace): LocatedBody[] =>

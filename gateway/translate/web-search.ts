@@ -1,10 +1,10 @@
 import { isJson, type Json, objectsIn, textIn } from "./exact-json.ts";
 import { dropped, ignored, into, readObject } from "./members.ts";
-import { type BodyPlace, lose } from "./place.ts";
+import { type BodyPlace, type LocatedBody, lose } from "./place.ts";
 import { type Prompt, type Tool, unnamedTool, type WebSearch } from "./prompt.ts";
 import type { Citation, SearchBlock } from "./reply.ts";
 import { UNREADABLE } from "./thoughts.ts";
-import { type LocatedBody, listAt, located, numberAt, objectAt, textAt } from "./values.ts";
+import { listAt, located, numberAt, objectAt, textAt } from "./values.ts";
 
 // The web search that a vendor runs: how each format declares it, and writes its results and what a text cites of them.
 

@@ -12,12 +12,12 @@ export function withConversation(call: Call, { targets }: Choice): Call {
   const known = typeof id === "string" ? socket?.conversation(id) : null;
   if (!socket || !known) return call;
   if (!known.isOurs && targets.every((target) => socket.serves(target))) return call;
-  const input = `"input":[${joined(known.items, inputItems(body))}]`;
+  const input = `"input":[${joinedItems(known.items, inputItems(body))}]`;
   const rest = splice(body, { remove: ["input", "previous_response_id"], keepRoute: true });
   return { ...call, body: scanJson(withMember(rest, input)) };
 }
 
-export const joined = (...items: string[]): string => items.filter((text) => text !== "").join(",");
+export const joinedItems = (...items: string[]): string => items.filter((text) => text !== "").join(",");
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();

@@ -1,19 +1,11 @@
 import { isJson, type Json } from "../exact-json.ts";
-import {
-  dropped,
-  ignored,
-  into,
-  lost,
-  type MemberReader,
-  type MemberReaders,
-  readMembers,
-  readObject,
-} from "../members.ts";
-import { type BodyPlace, inexpressible } from "../place.ts";
+import type { MemberReader, MemberReaders } from "../members.ts";
+import { dropped, ignored, into, lost, readMembers, readObject } from "../members.ts";
+import { type BodyPlace, inexpressible, type LocatedBody } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
 import { sourceOfUrl } from "../sources.ts";
 import { openSealed } from "../thoughts.ts";
-import { type LocatedBody, listAt, objectAt, objectsAt, textAt } from "../values.ts";
+import { listAt, objectAt, objectsAt, textAt } from "../values.ts";
 
 /** The parts of a chat message's `content`: one text, or a list of parts. */
 export const chatContent = (value: unknown, at: BodyPlace): Part[] => contentParts(value, at, lost);

@@ -1,27 +1,11 @@
-import { COMMON_LEFT_OUT, commonReaders, effortInto, extraInto } from "../common-members.ts";
+import { COMMON_LEFT_OUT, commonReaders, effortInto, extraInto, stopInto } from "../common-members.ts";
 import type { Json } from "../exact-json.ts";
-import {
-  dropped,
-  ignored,
-  into,
-  type MemberReaders,
-  neutral,
-  readMembers,
-  readObject,
-  refused,
-  stopInto,
-} from "../members.ts";
-import { type BodyPlace, inexpressible, malformed } from "../place.ts";
-import {
-  emptyPrompt,
-  type Part,
-  type PartOf,
-  type Prompt,
-  type PromptRead,
-  type PromptTurn,
-  plainText,
-} from "../prompt.ts";
-import { flagAt, type LocatedBody, located, numberAt, objectAt, objectsAt, textAt } from "../values.ts";
+import type { MemberReaders } from "../members.ts";
+import { dropped, ignored, into, neutral, readMembers, readObject, refused } from "../members.ts";
+import { type BodyPlace, inexpressible, type LocatedBody, malformed } from "../place.ts";
+import type { Part, PartOf, Prompt, PromptRead, PromptTurn } from "../prompt.ts";
+import { emptyPrompt, plainText } from "../prompt.ts";
+import { flagAt, located, numberAt, objectAt, objectsAt, textAt } from "../values.ts";
 import { searchTool } from "../web-search.ts";
 import { answerContent, cacheReaders, chatContent, reasoningDetails, type Thought } from "./content-in.ts";
 import { outputFormatAt } from "./output-in.ts";

@@ -1,9 +1,9 @@
 import { isJson, type Json } from "../exact-json.ts";
 import { dropped, ignored, into, readObject } from "../members.ts";
-import { type BodyPlace, lose, malformed } from "../place.ts";
+import { type BodyPlace, type LocatedBody, lose, malformed } from "../place.ts";
 import { type Prompt, type Tool, unnamedTool } from "../prompt.ts";
 import { definedTool, type ToolTable, toolsBy } from "../tool-table.ts";
-import { flagAt, type LocatedBody, located, objectAt, objectsAt, oneOfAt, textAt } from "../values.ts";
+import { flagAt, located, objectAt, objectsAt, oneOfAt, textAt } from "../values.ts";
 import { choosable } from "../web-search.ts";
 import { cacheReaders } from "./content-in.ts";
 

@@ -1,4 +1,5 @@
-import { dropped, into, type MemberReader, neutral, stopInto } from "../members.ts";
+import { stopInto } from "../common-members.ts";
+import { dropped, into, type MemberReader, neutral } from "../members.ts";
 import { type BodyPlace, lose } from "../place.ts";
 import type { Effort, OutputFormat, Prompt } from "../prompt.ts";
 import { effortOfBudget } from "../reasoning.ts";

@@ -1,9 +1,9 @@
 import { isJson, type Json } from "../exact-json.ts";
 import { dropped, into, refused } from "../members.ts";
-import { type BodyPlace, inexpressible, malformed } from "../place.ts";
+import { type BodyPlace, inexpressible, type LocatedBody, malformed } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
 import { openSignature } from "../thoughts.ts";
-import { type LocatedBody, listAt, objectAt, oneOfAt, textAt } from "../values.ts";
+import { listAt, objectAt, oneOfAt, textAt } from "../values.ts";
 import { listedObjects, readProto, readProtoObject } from "./proto.ts";
 
 /** The turns of `contents`. */

@@ -1,7 +1,7 @@
 import { camelName } from "../../google-format.ts";
 import { type MemberReader, type MemberReaders, readMembers } from "../members.ts";
-import type { BodyPlace } from "../place.ts";
-import { type LocatedBody, objectAt } from "../values.ts";
+import type { BodyPlace, LocatedBody } from "../place.ts";
+import { objectAt } from "../values.ts";
 
 /** Like `readMembers`, for Google's objects, whose names may be in snake case. */
 export function readProto(

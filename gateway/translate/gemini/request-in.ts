@@ -1,18 +1,10 @@
 import { camelName, protoMember } from "../../google-format.ts";
 import { dropped, ignored, into, refused } from "../members.ts";
-import { type BodyPlace, malformed } from "../place.ts";
-import {
-  emptyPrompt,
-  type Part,
-  type Prompt,
-  type PromptRead,
-  type PromptTurn,
-  plainText,
-  type Tool,
-  unnamedTool,
-} from "../prompt.ts";
+import { type BodyPlace, type LocatedBody, malformed } from "../place.ts";
+import type { Part, Prompt, PromptRead, PromptTurn, Tool } from "../prompt.ts";
+import { emptyPrompt, plainText, unnamedTool } from "../prompt.ts";
 import { type ToolTable, toolsBy } from "../tool-table.ts";
-import { type LocatedBody, listAt, objectAt, oneOfAt, textAt } from "../values.ts";
+import { listAt, objectAt, oneOfAt, textAt } from "../values.ts";
 import { searchTool } from "../web-search.ts";
 import { readGenerationConfig, type Wanted } from "./config-in.ts";
 import { geminiTurns, systemTurn } from "./content-in.ts";

@@ -1,13 +1,6 @@
 import { readProviderError } from "../error-shapes.ts";
-import {
-  isJson,
-  type Json,
-  objectIn,
-  objectMember,
-  objectsIn,
-  type StepReader,
-  textIn,
-} from "../exact-json.ts";
+import type { Json, StepReader } from "../exact-json.ts";
+import { isJson, objectIn, objectMember, objectsIn, textIn } from "../exact-json.ts";
 import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
 import { messagesCitation, sourcesIn } from "../web-search.ts";
 

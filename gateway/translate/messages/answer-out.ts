@@ -2,16 +2,8 @@ import { NO_USAGE } from "#shared/usage.ts";
 import { messagesCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
 import type { AnswerOptions } from "../prompt.ts";
-import {
-  addStep,
-  type Block,
-  type Citation,
-  emptyReply,
-  type OpenBlock,
-  type Reply,
-  type ReplyStep,
-  type SearchBlock,
-} from "../reply.ts";
+import type { Block, Citation, OpenBlock, Reply, ReplyStep, SearchBlock } from "../reply.ts";
+import { addStep, emptyReply } from "../reply.ts";
 import { UNREADABLE } from "../thoughts.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { messagesSearchBlocks, writtenMessagesCitation } from "../web-search.ts";

@@ -1,5 +1,6 @@
+import { cacheInto } from "../common-members.ts";
 import { isJson, type Json } from "../exact-json.ts";
-import { cacheInto, dropped, ignored, into, type MemberReaders, neutral, readObject } from "../members.ts";
+import { dropped, ignored, into, type MemberReaders, neutral, readObject } from "../members.ts";
 import { type BodyPlace, inexpressible, malformed } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, plainText } from "../prompt.ts";
 import { openSealed } from "../thoughts.ts";

@@ -1,30 +1,12 @@
-import { effortInto } from "../common-members.ts";
+import { cacheInto, effortInto, stopInto } from "../common-members.ts";
 import { isJson, type Json } from "../exact-json.ts";
-import {
-  cacheInto,
-  dropped,
-  ignored,
-  into,
-  type MemberReader,
-  type MemberReaders,
-  neutral,
-  readObject,
-  stopInto,
-} from "../members.ts";
-import { type BodyPlace, inexpressible, malformed } from "../place.ts";
+import type { MemberReader, MemberReaders } from "../members.ts";
+import { dropped, ignored, into, neutral, readObject } from "../members.ts";
+import { type BodyPlace, inexpressible, type LocatedBody, malformed } from "../place.ts";
 import { emptyPrompt, type OutputFormat, type Prompt, type PromptRead, type PromptTurn } from "../prompt.ts";
 import { isClosed } from "../tool-schema.ts";
 import { offerFound } from "../tool-table.ts";
-import {
-  flagAt,
-  type LocatedBody,
-  located,
-  numberAt,
-  objectAt,
-  objectsAt,
-  oneOfAt,
-  textAt,
-} from "../values.ts";
+import { flagAt, located, numberAt, objectAt, objectsAt, oneOfAt, textAt } from "../values.ts";
 import { messagesContent } from "./content-in.ts";
 import { foundTools, messagesTools } from "./tools-in.ts";
 

@@ -1,10 +1,11 @@
+import { cacheInto } from "../common-members.ts";
 import { isJson, type Json } from "../exact-json.ts";
-import { cacheInto, dropped, ignored, into, neutral, readObject } from "../members.ts";
-import { type BodyPlace, malformed } from "../place.ts";
+import { dropped, ignored, into, neutral, readObject } from "../members.ts";
+import { type BodyPlace, type LocatedBody, malformed } from "../place.ts";
 import { type Tool, unnamedTool } from "../prompt.ts";
 import { isClosed } from "../tool-schema.ts";
 import { definedTool, type ToolTable, toolsBy } from "../tool-table.ts";
-import { flagAt, type LocatedBody, located, objectAt, objectsAt, textAt } from "../values.ts";
+import { flagAt, located, objectAt, objectsAt, textAt } from "../values.ts";
 import { searchTool } from "../web-search.ts";
 
 const defined =

@@ -1,18 +1,11 @@
 import { outputFormatAt } from "../chat/output-in.ts";
 import { readToolChoice } from "../chat/tools-in.ts";
 import { COMMON_LEFT_OUT, commonReaders, effortInto, extraInto } from "../common-members.ts";
-import {
-  dropped,
-  ignored,
-  into,
-  type MemberReader,
-  type MemberReaders,
-  neutral,
-  readObject,
-} from "../members.ts";
-import { type BodyPlace, inexpressible, lose, malformed } from "../place.ts";
+import type { MemberReader, MemberReaders } from "../members.ts";
+import { dropped, ignored, into, neutral, readObject } from "../members.ts";
+import { type BodyPlace, inexpressible, type LocatedBody, lose, malformed } from "../place.ts";
 import { emptyPrompt, type Prompt, type PromptRead, plainText } from "../prompt.ts";
-import { type LocatedBody, listAt, located, numberAt, objectAt, textAt } from "../values.ts";
+import { listAt, located, numberAt, objectAt, textAt } from "../values.ts";
 import { isKept, requestEcho } from "./echo.ts";
 import { ELSEWHERE, responsesTurns } from "./items-in.ts";
 import { offerTools, responsesTools } from "./tools-in.ts";

@@ -1,10 +1,10 @@
 import { chatFunction, customTool } from "../chat/tools-in.ts";
 import { isJson } from "../exact-json.ts";
 import { ignored, readObject } from "../members.ts";
-import { type BodyPlace, malformed } from "../place.ts";
+import { type BodyPlace, type LocatedBody, malformed } from "../place.ts";
 import type { Prompt, Tool, ToolForm } from "../prompt.ts";
 import { definedTool, offerFound, type ToolTable, toolsBy } from "../tool-table.ts";
-import { type LocatedBody, listAt, objectsAt, textAt } from "../values.ts";
+import { listAt, objectsAt, textAt } from "../values.ts";
 import { searchTool } from "../web-search.ts";
 
 /** OpenAI's tools, by their types in the responses format. */

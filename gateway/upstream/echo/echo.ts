@@ -1,10 +1,5 @@
-import {
-  countOf,
-  listOf,
-  objectOf,
-  type ProviderObject,
-  parseObject,
-} from "../../providers/provider-json.ts";
+import type { ProviderObject } from "../../providers/provider-json.ts";
+import { countOf, listOf, objectOf, parseObject } from "../../providers/provider-json.ts";
 import { WIRES } from "../../providers/wires.ts";
 import { SURFACES, type SurfaceName, surfaceFacts, type WireName } from "../../surface-facts.ts";
 import { clientErrorBody } from "../../translate/error-shapes.ts";
