@@ -1,27 +1,35 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { faultsOfAccess, type Visit } from "#test/support/browser.ts";
+import { ALL } from "#test/support/tiers.ts";
 
 const LOOKS = [
   { width: 1440, height: 900, colorScheme: "light" },
   { width: 390, height: 844, colorScheme: "dark" },
 ] as const;
 
+/** How many looks each profile was given, so that they take turns. */
+const given = new WeakMap<Page, number>();
+
 /**
- * The open page has no serious fault of access, is no wider than the window, broke no rule of the content policy and
- * left the origin nowhere: wide and light, then on a phone and dark.
+ * The open page has no serious fault of access, is no wider than the window, broke no rule of the content policy and left
+ * the origin nowhere. A page's own test looks at it wide and light, then on a phone and dark; where a story comes by in
+ * another state of the page, the two looks take turns, and both are taken with `--all`.
  */
-export async function expectFit({ page, faults }: Visit): Promise<void> {
+export async function expectFit({ page, faults }: Visit, looks: "both" | "next" = "next"): Promise<void> {
   const [usual] = LOOKS;
+  const turn = given.get(page) ?? 0;
+  given.set(page, turn + 1);
+  const taken = looks === "both" || process.env[ALL] ? LOOKS : [LOOKS[turn % LOOKS.length] ?? usual];
   try {
-    for (const look of LOOKS) {
+    for (const look of taken) {
       await take(page, look);
       expect([look.width, await faultsOfAccess(page)]).toEqual([look.width, []]);
       const tooWide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
       expect([look.width, tooWide]).toEqual([look.width, 0]);
     }
   } finally {
-    await take(page, usual);
+    if (taken.at(-1) !== usual) await take(page, usual);
   }
   expect(faults).toEqual([]);
 }

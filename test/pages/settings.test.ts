@@ -11,6 +11,7 @@ import { BROWSER, followLink, launchBrowser, type Visit, visit } from "#test/sup
 import { scratch } from "#test/support/embedded.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { storeUnpriced } from "#test/support/unpriced-records.ts";
+import { until } from "#test/support/until.ts";
 import { expectFit, openByName } from "./fit.ts";
 
 /** Each page of the administration. */
@@ -357,9 +358,11 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await said.getByText("Name: This is needed.").waitFor();
     await said.getByText("Requests per minute: Enter a whole number.").waitFor();
     await said.getByText("Budget, USD: Enter an amount of 0 or more, such as 12.50.").waitFor();
-    expect(await page.evaluate("document.activeElement.labels[0].textContent")).toContain("Name");
+    await until(() =>
+      page.evaluate<boolean>("document.activeElement.labels?.[0].textContent.includes('Name')"),
+    );
     // What is wrong is readable on dark, too.
-    await expectFit(reader);
+    await expectFit(reader, "both");
     await dialog().getByRole("combobox", { name: "Team" }).fill("plat");
     await page.getByRole("option", { name: "platform" }).click();
     await open("/settings/providers?add=provider", "Providers");

@@ -63,13 +63,14 @@ describe.skipIf(!BROWSER)("the sign-in page", () => {
   });
 
   test("says why a sign-in failed, for each cause, and repeats nothing of the address", async () => {
-    const { page, faults } = await visit(browser, { origin: plain.url });
+    const { page, faults, follow } = await visit(browser, { origin: plain.url });
+    await page.goto("/sign-in");
     for (const [cause, sentence] of Object.entries(SIGN_IN_CAUSES)) {
-      await page.goto(`/sign-in?error=${cause}`);
+      await follow(`/sign-in?error=${cause}`);
       await page.getByRole("alert").getByText(sentence).waitFor();
     }
     for (const unknown of ["toString", "You+won"]) {
-      await page.goto(`/sign-in?error=${unknown}`);
+      await follow(`/sign-in?error=${unknown}`);
       await page.getByRole("alert").getByText("The sign-in failed. Start it again.").waitFor();
       expect(await page.getByText("You won").count()).toBe(0);
     }

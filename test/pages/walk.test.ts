@@ -242,9 +242,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     await expectFit(admin);
     await openByName(admin, "Overview");
     const merged = page.locator(".tile").filter({ hasText: "Cost per merged pull request" });
-    expect(await merged.locator("[data-exact]").first().getAttribute("data-exact")).toBe(
-      `$${joined.session_cost_usd}`,
-    );
+    await merged.locator(`[data-exact="$${joined.session_cost_usd}"]`).first().waitFor();
     await expectFit(admin);
     await openByName(admin, "GitHub");
     await page.getByRole("region", { name: "The App" }).getByText("octo-org").waitFor();
