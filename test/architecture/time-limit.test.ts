@@ -18,3 +18,19 @@ test("takes longer than the default", () => Bun.sleep(300));`;
   expect(await run.exited, printed).toBe(0);
   expect(printed).toContain(" 2 pass");
 });
+
+/** Those whose limit is what they are about. */
+const OWN_LIMITS = ["test/faults/slow-bodies.test.ts"];
+
+test("no test has less time than the others: a busy machine takes it", async () => {
+  const root = join(import.meta.dir, "../..");
+  const short: string[] = [];
+  for await (const file of new Bun.Glob("test/**/*.test.{ts,tsx}").scan(root)) {
+    const text = await Bun.file(join(root, file)).text();
+    const limits = [...text.matchAll(/^\s*\}, (\d+_000)\);$/gm)].map(([, ms = ""]) =>
+      Number(ms.replaceAll("_", "")),
+    );
+    if (limits.some((ms) => ms >= 10_000 && ms < 300_000) && !OWN_LIMITS.includes(file)) short.push(file);
+  }
+  expect(short).toEqual([]);
+});

@@ -8,7 +8,14 @@ import { type ScriptedUpstream, scriptedUpstream } from "../support/scripted-ups
 
 type Counts = Readonly<Record<string, number>>;
 /** How the next answer is counted, in which tier, and whether its stream breaks off or waits. */
-export type Asked = { counts: Counts; tier?: string; ending?: "cut" | "slow"; tools?: true };
+export type Asked = {
+  counts: Counts;
+  tier?: string;
+  ending?: "cut";
+  tools?: true;
+  /** The second half of a stream comes after it. */
+  waitsFor?: Promise<void>;
+};
 type Entry = { model: string; tier: string; counts: Counts };
 
 /** Billionths of a dollar for one unit. */
@@ -55,7 +62,7 @@ export async function cloudVendor() {
       for (const [index, event] of events.entries()) {
         const half = Math.floor(events.length / 2);
         if (index === half && next.ending === "cut") return reply.close();
-        if (index === half && next.ending === "slow") await Bun.sleep(100);
+        if (index === half) await next.waitsFor;
         reply.chunk(write(event));
       }
       reply.end();

@@ -56,7 +56,8 @@ async function call(
   model: string,
   { stream, leave, ...asked }: Call,
 ): Promise<void> {
-  vendor.answer(asked);
+  const gone = Promise.withResolvers<void>();
+  vendor.answer({ ...asked, ...(leave && { waitsFor: gone.promise }) });
   calls += 1;
   const session = `call-${calls}`;
   const { path, body } = BODIES[dialect](model, stream === true);
@@ -70,6 +71,8 @@ async function call(
   if (leave) {
     await (await asking).body?.getReader().read();
     left.abort();
+    await gateway.caughtUp();
+    gone.resolve();
   } else await asking.then((response) => response.text()).catch(() => "");
   const [record] = await gateway.records(session);
   expect([model, record?.state]).toEqual([
@@ -120,7 +123,7 @@ test("Google's export: hours of another time zone, credits beside their rows, ta
   await call("gemini", GEMINI, { counts, tools: true });
   await call("gemini", GEMINI, { counts: { ...counts, audio: 97 } });
   await call("gemini", GEMINI, { counts: { input: 1203, output: 333 }, tier: "flex" });
-  await call("gemini", GEMINI, { counts, stream: true, ending: "slow", leave: true });
+  await call("gemini", GEMINI, { counts, stream: true, leave: true });
   await call("gemini", IMAGES, { counts: { input: 1000, image: 1290 } });
   const WORDS: Record<string, string> = {
     ...{
@@ -196,7 +199,7 @@ test("AWS's report: models by usage type, cache writes, a refund, credits, taxes
   await call("messages", CLAUDE, { counts: { "input-tokens": 10, "output-tokens": 7 } });
   await call("messages", CLAUDE, { counts });
   await call("messages", CLAUDE, { counts, stream: true });
-  await call("messages", CLAUDE, { counts, stream: true, ending: "slow", leave: true });
+  await call("messages", CLAUDE, { counts, stream: true, leave: true });
   await call("converse", NOVA, { counts: { "input-tokens": 800, "output-tokens": 90 } });
   const NAMES: Record<string, string> = { [CLAUDE]: "Claude4.5Sonnet", [NOVA]: "NovaPro" };
   const row = (usageType: string, cost: string, more: object = {}) => ({
@@ -254,7 +257,7 @@ test("Azure's cost details: meters with short names, dates of the American kind,
   await call("chat", "gpt-4o", { counts, stream: true });
   await call("chat", "gpt-4o", { counts, tools: true });
   await call("chat", "gpt-5.4", { counts: newer });
-  await call("chat", "gpt-4o", { counts, stream: true, ending: "slow", leave: true });
+  await call("chat", "gpt-4o", { counts, stream: true, leave: true });
   const row = (meterName: string, cost: string, more: object = {}) => ({
     ...{
       invoiceId: "",

@@ -184,4 +184,4 @@ test("the command line lists, sets, imports and removes what money depends on, a
   expect((await run("seats", "set", "monthly_usd")).said).toContain("Expected member=value.");
   await server.stop(true);
   place.remove();
-}, 120_000);
+});

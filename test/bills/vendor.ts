@@ -9,8 +9,9 @@ import { type BatchVendor, batchVendor } from "../support/batch-vendor.ts";
 /** Counts of one call by what they are billed as. */
 type Counts = Record<string, number>;
 /** `silent`: the answer does not say what it used. */
-type Ending = "whole" | "cut" | "slow" | "silent";
-export type Asked = { counts: Counts; tier?: string; ending?: Ending };
+type Ending = "whole" | "cut" | "silent";
+/** A stream's second half comes after `waitsFor`. */
+export type Asked = { counts: Counts; tier?: string; ending?: Ending; waitsFor?: Promise<void> };
 
 type Entry = { vendor: "anthropic" | "openai"; key: string; model: string; tier: string; counts: Counts };
 
@@ -111,7 +112,7 @@ export function mockVendor(day: () => string) {
     );
   }
 
-  /** A stream; `cut` breaks after the text, `slow` waits there for 100 ms. */
+  /** A stream; `cut` breaks after the text. */
   function events(list: readonly Record<string, unknown>[], ending: Ending): Response {
     const text = (one: Record<string, unknown>) =>
       `${one["type"] ? `event: ${one["type"]}\n` : ""}data: ${JSON.stringify(one)}\n\n`;
@@ -119,7 +120,7 @@ export function mockVendor(day: () => string) {
       async start(controller) {
         for (const [index, one] of list.entries()) {
           if (index === 3 && ending === "cut") return controller.error(new Error("cut"));
-          if (index === 3 && ending === "slow") await Bun.sleep(100);
+          if (index === 3) await next.waitsFor;
           controller.enqueue(text(one));
           if (index === 2) await Bun.sleep(20);
         }

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { TALLYGATE } from "#test/support/checkout.ts";
 import { scratch } from "#test/support/embedded.ts";
+import { TRANSPILED } from "#test/support/transpiled.ts";
 
 /** A home and a place to work in of nobody's: what is understood against expectation changes nothing of a person's. */
 const place = scratch();
@@ -13,6 +14,7 @@ async function tallygate(...words: string[]) {
     cwd: place.path,
     stdio: ["ignore", "pipe", "pipe"],
     env: {
+      ...TRANSPILED,
       HOME: place.path,
       PATH: process.env["PATH"] ?? "",
       ADMIN_KEY: "an-admin-key-of-some-length",

@@ -5,6 +5,7 @@ import { signIn } from "#test/identity/browser.ts";
 import { TALLYGATE } from "#test/support/checkout.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
+import { TRANSPILED } from "#test/support/transpiled.ts";
 import { until } from "#test/support/until.ts";
 
 const place = scratch();
@@ -31,7 +32,7 @@ function computer() {
     Bun.spawn([...TALLYGATE, ...words], {
       cwd: work,
       stdio: ["ignore", "pipe", "pipe"],
-      env: { HOME: home, PATH: `${programs}:${process.env["PATH"]}`, DISPLAY: ":9", ...env },
+      env: { ...TRANSPILED, HOME: home, PATH: `${programs}:${process.env["PATH"]}`, DISPLAY: ":9", ...env },
     });
   const end = async (child: ReturnType<typeof start>) => {
     const [out, error] = await Promise.all([

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { Repository } from "#test/support/fake-github/world.ts";
+import { ALL } from "#test/support/tiers.ts";
 
 // A developer's checkout in git itself, against GitHub on loopback, by the GitHub CLI and by REST.
 
@@ -25,6 +26,9 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
     env = way === "rest" ? { GITHUB_TOKEN: ada.token } : {};
   });
   afterAll(() => ada.remove());
+  /** What does not depend on the way is tried by one of them; by both with `--all`. */
+  const testOnce: (name: string, run: () => Promise<void>) => void =
+    way === "rest" || process.env[ALL] ? test : () => undefined;
   const stamp = (...words: string[]) => ada.tallygate(["pr", "stamp", ...words], env);
 
   /** A branch with a pull request of its own. */
@@ -48,7 +52,7 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
     expect(await ada.git("log", "--format=%B")).not.toContain(session);
   });
 
-  test("a second id is never added, and two are reported", async () => {
+  testOnce("a second id is never added, and two are reported", async () => {
     const request = await begin(`${way}/other`, "Gateway-Session: someone-elses");
     await ada.tallygate(["session", "--id", "mine"]);
     const { code, error } = await stamp();
@@ -58,31 +62,34 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
     expect(await stamp()).toMatchObject({ code: 1, error: expect.stringContaining("names 2 sessions") });
   });
 
-  test("what is stamped already becomes the branch's session", async () => {
+  testOnce("what is stamped already becomes the branch's session", async () => {
     await begin(`${way}/adopted`, "Gateway-Session: came-from-elsewhere");
     expect((await stamp()).code).toBe(0);
     expect((await ada.tallygate(["session"])).out.trim()).toBe("came-from-elsewhere");
   });
 
-  test("without a session nothing is guessed; the agent's own counts where there is no other", async () => {
-    const request = await begin(`${way}/agents-own`, null);
-    expect(await stamp()).toMatchObject({ code: 1, error: expect.stringContaining("session is unknown") });
-    const hook = JSON.stringify({
-      session_id: "01a1-agent",
-      cwd: ada.work,
-      tool_name: "Bash",
-      tool_input: { command: "git push && gh pr create --fill" },
-    });
-    const told = await ada.hook(hook, env);
-    expect([told.code, told.out]).toEqual([0, ""]);
-    expect(request.body).toBe("Gateway-Session: 01a1-agent");
-    // After `/clear` the agent has another id; the pull request keeps its one.
-    const later = hook.replace("01a1-agent", "02b2-agent");
-    expect((await ada.hook(later, env)).code).toBe(0);
-    expect(request.body).toBe("Gateway-Session: 01a1-agent");
-  });
+  testOnce(
+    "without a session nothing is guessed; the agent's own counts where there is no other",
+    async () => {
+      const request = await begin(`${way}/agents-own`, null);
+      expect(await stamp()).toMatchObject({ code: 1, error: expect.stringContaining("session is unknown") });
+      const hook = JSON.stringify({
+        session_id: "01a1-agent",
+        cwd: ada.work,
+        tool_name: "Bash",
+        tool_input: { command: "git push && gh pr create --fill" },
+      });
+      const told = await ada.hook(hook, env);
+      expect([told.code, told.out]).toEqual([0, ""]);
+      expect(request.body).toBe("Gateway-Session: 01a1-agent");
+      // After `/clear` the agent has another id; the pull request keeps its one.
+      const later = hook.replace("01a1-agent", "02b2-agent");
+      expect((await ada.hook(later, env)).code).toBe(0);
+      expect(request.body).toBe("Gateway-Session: 01a1-agent");
+    },
+  );
 
-  test("a hook stays silent for tools that touch no pull request, and where there is none", async () => {
+  testOnce("a hook stays silent for tools that touch no pull request, and where there is none", async () => {
     await ada.git("checkout", "--quiet", "-B", `${way}/none`, "main");
     for (const command of ["ls", "gh pr create --fill"]) {
       const input = JSON.stringify({
@@ -112,7 +119,7 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
     expect(request.body).toBeNull();
   });
 
-  test("a pull request that was named and is not there is told by its number", async () => {
+  testOnce("a pull request that was named and is not there is told by its number", async () => {
     const { code, error } = await stamp("--number", "9999");
     expect([code, error]).toEqual([1, expect.stringContaining("Pull request 9999 does not exist here.")]);
   });

@@ -127,7 +127,7 @@ describe.each(["member", "manager", "client key", "token", "token of pull reques
         }
       }
       expect(asked).toBeGreaterThan(150);
-    }, 120_000);
+    });
 
     test("finds nothing of another team in any list", async () => {
       for (const [method, path] of operations) {

@@ -243,7 +243,7 @@ describe("every address of the OpenAPI description", () => {
         ]);
       }
     }
-  }, 300_000);
+  });
 });
 
 describe("a search by name", () => {

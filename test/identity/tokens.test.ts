@@ -68,7 +68,7 @@ describe("a token with scopes", () => {
         await answer.text();
       }
     }
-  }, 120_000);
+  });
 
   test("has either scopes or a role, and a repository only for pull requests alone", async () => {
     for (const body of [
@@ -126,7 +126,7 @@ describe("a token with scopes", () => {
 describe("a token", () => {
   test("lasts 90 days unless it says otherwise, and 366 at most", async () => {
     const { expires_at: end } = await make("quarter", { role: "member" });
-    expect(Math.abs(Date.parse(end) - Date.now() - 90 * DAY_MS)).toBeLessThan(60_000);
+    expect((Date.parse(end) - Date.now()) / DAY_MS).toBeCloseTo(90, 1);
     const at = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
     await make("year", { role: "member", expires_at: at(365.9) });
     await expect(make("longer", { role: "member", expires_at: at(366.1) })).rejects.toThrow("400");

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scratch } from "./embedded.ts";
 import type { FakeGithub } from "./fake-github/fake-github.ts";
+import { TRANSPILED } from "./transpiled.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 /** The command as a hook has it. */
@@ -36,6 +37,7 @@ export async function developer(github: FakeGithub, fullName: string, options: {
     PATH: `${programs}:${process.env["PATH"] ?? ""}`,
     // An agent ends with the command that started it.
     BUN_FEATURE_FLAG_NO_ORPHANS: "1",
+    ...TRANSPILED,
     HOME: home,
     GHE_HOST: github.host,
     GHE_PROTOCOL: "http",
@@ -91,7 +93,8 @@ async function runIn(
     stdin: new Blob([stdin]),
     stdout: "pipe",
     stderr: "pipe",
-    timeout: 120_000,
+    // Only what hangs takes as long.
+    timeout: 280_000,
     killSignal: "SIGKILL",
   });
   const [out, error] = await Promise.all([

@@ -72,9 +72,17 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
     guardedBy:
       "pages/walk (from webhooks to the cost of a merge), clients/sdk-chat, clients/readme, reports/golden",
   },
+  "clients/evaluate-routes.test.ts": {
+    why: "trains a classifier, and starts the command twice",
+    guardedBy: "classifier/evaluate (the figures, and that no text is printed), clients/command-line",
+  },
   "clients/mcp-conformance.test.ts": {
     why: "the protocol's own suite, through the gateway and without it",
     guardedBy: "clients/mcp-clients, wire/mcp",
+  },
+  "deploy/built-image.test.ts": {
+    why: "carries the Dockerfile out: installs the packages and builds the console",
+    guardedBy: "deploy/image (its user, files and commands), deploy/helm, cli/start",
   },
   "deploy/package.test.ts": {
     why: "builds the npm package and the one program, and installs both",
@@ -100,6 +108,11 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
   "faults/upload-memory.test.ts": {
     why: "uploads of hundreds of MiB",
     guardedBy: "upstream/request-body.test.ts, faults/slow-bodies.test.ts",
+  },
+  "pages/clickhouse.test.ts": {
+    why: "starts ClickHouse, and draws each page of reports from it and from Postgres",
+    guardedBy:
+      "reports/both-engines, reports/golden (every figure of both), pages/manager (that it is drawn)",
   },
 };
 
