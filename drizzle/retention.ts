@@ -143,10 +143,7 @@ async function note(sql: postgres.TransactionSql, months: readonly Month[], acto
 }
 
 /** The months that may go now, and the first day that stays. */
-async function nextMonths(
-  sql: postgres.Sql | postgres.TransactionSql,
-  { cutoff, daily }: Plan,
-): Promise<{ months: Month[]; cutoff: string }> {
+async function nextMonths(sql: postgres.Sql | postgres.TransactionSql, { cutoff, daily }: Plan) {
   const due = (await monthsThere(sql)).filter(({ to }) => to <= cutoff);
   const [oldest] = due;
   if (!daily || daily.confirmed || oldest === undefined) return { months: due, cutoff };

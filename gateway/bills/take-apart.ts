@@ -187,11 +187,7 @@ function addPrices(cell: BillCell, { ours, theirs }: { ours: Sum; theirs: Sum },
 }
 
 /** Without counts a sum has one reason, and only where the records give it. */
-function sumsApart(
-  cell: BillCell,
-  usd: { billed: Exact; metered: Exact },
-  add: Add,
-): { over: Sum; under: Sum } {
+function sumsApart(cell: BillCell, usd: { billed: Exact; metered: Exact }, add: Add) {
   const apart = difference(usd.billed, usd.metered);
   const isMore = apart.num > 0n;
   const interactive = cell.metered.get("interactive")?.usd ?? ZERO;

@@ -57,11 +57,7 @@ function priceByList(book: PriceBook, answered: AnswerToPrice): Priced {
   return { ...priced, ...(covered.isWhole ? {} : { atLeast: true }), basis: "contract", listCostUsd };
 }
 
-function priceUsage(
-  entry: PriceEntry,
-  { variant = null, audioSeconds }: AnswerToPrice,
-  usage: Usage,
-): Priced {
+function priceUsage(entry: PriceEntry, { variant = null, audioSeconds }: AnswerToPrice, usage: Usage) {
   const { price, isFloor } = ofVariant(entry, variant);
   const priced = priceCall(price, usage, audioSeconds);
   return isFloor && priced.costUsd !== null ? { ...priced, atLeast: true } : priced;

@@ -181,10 +181,7 @@ function isLowerBound({ entry, rates, uncounted = [] }: PriceEntry, usage: Usage
 type Bill = { rates: Rates; counts: Counts; input: number };
 
 /** The price rows of `units` and their sum. */
-function billed(
-  units: readonly PriceUnit[],
-  { rates, counts, input }: Bill,
-): { rows: PriceRow[]; cost: Exact } {
+function billed(units: readonly PriceUnit[], { rates, counts, input }: Bill) {
   const rows: PriceRow[] = [];
   let cost = ZERO;
   for (const unit of units) {

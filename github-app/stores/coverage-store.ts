@@ -1,8 +1,8 @@
-import { and, asc, desc, eq, gt, inArray } from "drizzle-orm";
+import { asc, desc, gt } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { installations, repositories } from "#drizzle/schema/github.ts";
 import { coverageChanges } from "#drizzle/schema/github-app.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { CoverageChange, InstallationFacts, Sighting } from "../facts/facts.ts";
 import { installationAfter, repositoryAfter } from "../state/coverage-after.ts";
 import { chunksOf, type KeyedTable, mergeRows } from "./merge-rows.ts";
@@ -26,10 +26,8 @@ export async function writeInstallations(tx: Transaction, facts: readonly Instal
   });
   const removed = facts.filter((it) => it.state === "removed").map((it) => it.installation.id);
   if (removed.length === 0) return;
-  await tx
-    .update(repositories)
-    .set({ covered: false })
-    .where(and(eq(repositories.orgId, DEFAULT_ORG), inArray(repositories.installationId, removed)));
+  const areLost = ours(repositories, { installationId: removed });
+  await tx.update(repositories).set({ covered: false }).where(areLost);
 }
 
 /** Updates name, installation and coverage of the repositories that deliveries or lists showed. */
@@ -49,7 +47,7 @@ async function removedInstallations(tx: Transaction, sightings: readonly Sightin
   const rows = await tx
     .select({ id: installations.id, state: installations.state })
     .from(installations)
-    .where(and(eq(installations.orgId, DEFAULT_ORG), inArray(installations.id, ids)))
+    .where(ours(installations, { id: ids }))
     .orderBy(asc(installations.id))
     .for("share");
   return new Set(rows.filter((row) => row.state === "removed").map((row) => row.id));
@@ -70,29 +68,15 @@ export const coveredRepositories = (
   tx
     .select({ id: repositories.id, fullName: repositories.fullName, isPrivate: repositories.isPrivate })
     .from(repositories)
-    .where(
-      and(
-        eq(repositories.orgId, DEFAULT_ORG),
-        eq(repositories.installationId, installationId),
-        eq(repositories.covered, true),
-      ),
-    );
+    .where(ours(repositories, { installationId, covered: true }));
 
 /** The repositories whose last coverage change in an installation is that they were added. */
 export async function addedRepositories(tx: Transaction, installationId: number): Promise<Set<number>> {
+  const { repositoryId: id, kind, at } = coverageChanges;
   const last = await tx
-    .selectDistinctOn([coverageChanges.repositoryId], {
-      id: coverageChanges.repositoryId,
-      kind: coverageChanges.kind,
-    })
+    .selectDistinctOn([id], { id, kind })
     .from(coverageChanges)
-    .where(
-      and(
-        eq(coverageChanges.orgId, DEFAULT_ORG),
-        eq(coverageChanges.installationId, installationId),
-        gt(coverageChanges.repositoryId, 0),
-      ),
-    )
-    .orderBy(asc(coverageChanges.repositoryId), desc(coverageChanges.at), asc(coverageChanges.kind));
+    .where(ours(coverageChanges, { installationId }, gt(id, 0)))
+    .orderBy(asc(id), desc(at), asc(kind));
   return new Set(last.filter(({ kind }) => kind === "added").map(({ id }) => id));
 }

@@ -1,8 +1,10 @@
-import { and, asc, eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
+import { asc, isNull, lte, or, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { backOffMs } from "#drizzle/leases/lease.ts";
+import { ours } from "#drizzle/ours.ts";
 import { webhookInbox } from "#drizzle/schema/github.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { picked } from "#shared/keys-of.ts";
 import type { ReducedDelivery } from "../facts/reduce.ts";
 import { inBatches } from "./in-batches.ts";
 import { isStamping, keepWaitingMerges } from "./waiting-merges.ts";
@@ -51,25 +53,18 @@ async function storeDeliveries(database: Database, deliveries: readonly Delivery
   return deliveries.map(({ deliveryId }) => (stored.delete(deliveryId) ? "stored" : "passed"));
 }
 
-export type DueDelivery = Pick<
-  typeof webhookInbox.$inferSelect,
-  "deliveryId" | "event" | "facts" | "attempts"
->;
+export type DueDelivery = Pick<typeof webhookInbox.$inferSelect, keyof typeof DUE>;
+const DUE = picked(webhookInbox, ["deliveryId", "event", "facts", "attempts"]);
 
 /** The deliveries to apply at `now`, in the order of the payloads' own times, at most `limit`. */
 export const dueDeliveries = ({ db }: Database, now: Date, limit: number): Promise<DueDelivery[]> =>
   db
-    .select({
-      deliveryId: webhookInbox.deliveryId,
-      event: webhookInbox.event,
-      facts: webhookInbox.facts,
-      attempts: webhookInbox.attempts,
-    })
+    .select(DUE)
     .from(webhookInbox)
     .where(
-      and(
-        eq(webhookInbox.orgId, DEFAULT_ORG),
-        isNull(webhookInbox.processedAt),
+      ours(
+        webhookInbox,
+        { processedAt: null },
         or(isNull(webhookInbox.nextAttemptAt), lte(webhookInbox.nextAttemptAt, now.toISOString())),
       ),
     )
@@ -79,11 +74,7 @@ export const dueDeliveries = ({ db }: Database, now: Date, limit: number): Promi
 
 /** The deliveries of these ids that are not applied yet. */
 const pending = (deliveryIds: readonly string[]) =>
-  and(
-    eq(webhookInbox.orgId, DEFAULT_ORG),
-    inArray(webhookInbox.deliveryId, [...deliveryIds]),
-    isNull(webhookInbox.processedAt),
-  );
+  ours(webhookInbox, { deliveryId: [...deliveryIds], processedAt: null });
 
 /**
  * Locks deliveries and marks them applied, which the end of the transaction makes true or undoes.

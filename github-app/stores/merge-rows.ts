@@ -1,11 +1,10 @@
-import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgInsertValue, PgTable, PgUpdateSetSource } from "drizzle-orm/pg-core";
 import type { Transaction } from "#drizzle/database.ts";
-import { DEFAULT_ORG } from "#shared/ids.ts";
+import { type OrgTable, ours } from "#drizzle/ours.ts";
 import { compareKeys } from "../state/later.ts";
 
 type Key = readonly number[];
-type OrgTable = PgTable & { orgId: PgColumn };
 type RowOf<T extends OrgTable> = Omit<T["$inferSelect"], "orgId">;
 
 /** A table and the members of its primary key that follow the organisation. */
@@ -95,7 +94,7 @@ export async function lockRows<T extends OrgTable>(
     .select()
     // T is an OrgTable; drizzle does not resolve the type of a selection from a generic table.
     .from(table as OrgTable)
-    .where(and(eq(table.orgId, DEFAULT_ORG), sql`(${list(columns)}) in (${wanted})`))
+    .where(ours(table as OrgTable, {}, sql`(${list(columns)}) in (${wanted})`))
     .orderBy(...columns)
     .for("update");
   // A selection without columns gives whole rows of `table`.

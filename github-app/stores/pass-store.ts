@@ -1,5 +1,6 @@
-import { and, eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
+import { ours } from "#drizzle/ours.ts";
 import { githubPasses } from "#drizzle/schema/github-app.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { RepositoryAccess } from "../facts/listed-facts.ts";
@@ -48,8 +49,7 @@ export async function nextPass({ db }: Database, now: Date): Promise<DuePass | n
   return pass ? { pass, repository } : null;
 }
 
-const isPass = (repositoryId: number) =>
-  and(eq(githubPasses.orgId, DEFAULT_ORG), eq(githubPasses.repositoryId, repositoryId));
+const isPass = (repositoryId: number) => ours(githubPasses, { repositoryId });
 
 export async function savePass(tx: Transaction | Database["db"], pass: Pass): Promise<void> {
   await tx.update(githubPasses).set(pass).where(isPass(pass.repositoryId));

@@ -1,6 +1,7 @@
 import type { providers } from "#drizzle/schema/routes.ts";
 import { PROVIDER_TIMEOUTS } from "#shared/admin/providers.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { picked } from "#shared/keys-of.ts";
 import type { Provider, Secret } from "../../directory.ts";
 import { PROVIDERS, type ProviderKind } from "../../providers/catalog.ts";
 import { locationOf } from "../../providers/places.ts";
@@ -29,23 +30,16 @@ export function providerOf(row: ProviderRow, sources: CredentialSources): Provid
   const { kind } = row;
   if (!isProviderKind(kind)) return null;
   return {
-    name: row.name,
+    ...picked(row, ["name", "models", "responses", "trustedForPassthrough", "subscriptionPassthrough"]),
+    ...picked(row, ["subscriptionModels", "allowPrivateNetwork", "inFlightMax", "enabled"]),
     kind,
     baseUrl: baseUrlOf({ kind, baseUrl: row.baseUrl }),
     location: runsIn(row, kind),
-    models: row.models,
-    responses: row.responses,
-    trustedForPassthrough: row.trustedForPassthrough,
-    subscriptionPassthrough: row.subscriptionPassthrough,
-    subscriptionModels: row.subscriptionModels,
-    allowPrivateNetwork: row.allowPrivateNetwork,
     defaultFor: row.defaultFor.filter(isSurfaceName),
     streamOptions: row.streamOptions ?? PROVIDERS[kind].acceptsStreamUsageOption,
     firstByteMs: (row.firstByteSeconds ?? PROVIDER_TIMEOUTS.firstByteSeconds) * 1000,
-    inFlightMax: row.inFlightMax,
     idleMs: (row.idleSeconds ?? PROVIDER_TIMEOUTS.idleSeconds) * 1000,
     passThrough: row.passThrough?.paths ?? [],
-    enabled: row.enabled,
     ...credentialsOf({ ...row, kind }, sources),
     ...headersOf(row, sources),
   };

@@ -3,6 +3,7 @@ import { mcpServers } from "#drizzle/schema/tools.ts";
 import { readDecimal } from "#shared/admin/fields.ts";
 import type { McpServerPatch, McpServerPut } from "#shared/admin/mcp-servers.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import { picked } from "#shared/keys-of.ts";
 import type { Log } from "#shared/log.ts";
 import type { Secret, ToolServer } from "../../directory.ts";
 import type { Reader } from "../change.ts";
@@ -97,14 +98,9 @@ function toolServerOf(row: McpServerRow, sealer: Sealer, log: Log): ToolServer |
     return null;
   }
   return {
-    name: row.name,
-    url: row.url,
+    ...picked(row, ["name", "url", "credentialHeader", "pricePerCall", "prices", "allowPrivateNetwork"]),
     credential,
-    credentialHeader: row.credentialHeader,
     allow: row.tools.allow ?? null,
     deny: row.tools.deny ?? [],
-    pricePerCall: row.pricePerCall,
-    prices: row.prices,
-    allowPrivateNetwork: row.allowPrivateNetwork,
   };
 }
