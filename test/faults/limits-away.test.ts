@@ -6,6 +6,7 @@ import { doneVendor, offerCent } from "#test/limits/cent-vendor.ts";
 import { callOnce, limitedKey } from "#test/limits/world.ts";
 import { ask, askUntilAnswered, scratch, start } from "#test/support/embedded.ts";
 import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
 import { postgresGate } from "#test/support/postgres-gate.ts";
 import { HAS_PROC, postmasterOf, signalFamily } from "#test/support/processes.ts";
@@ -20,11 +21,11 @@ beforeAll(async () => {
   upstream = await doneVendor();
 });
 
-const call = (gateway: GatewayProcess, secret: string) =>
+const call = (gateway: LocalGateway, secret: string) =>
   callOnce(gateway.url, secret, { model: "cent", maxTokens: 50 });
 
 /** The statuses of calls one after the other. */
-async function statuses(gateway: GatewayProcess, secret: string, calls: number): Promise<number[]> {
+async function statuses(gateway: LocalGateway, secret: string, calls: number): Promise<number[]> {
   const found: number[] = [];
   for (let n = 0; n < calls; n++) found.push((await call(gateway, secret)).status);
   return found;
@@ -33,7 +34,7 @@ async function statuses(gateway: GatewayProcess, secret: string, calls: number):
 const all = (status: number, calls: number): number[] => Array.from({ length: calls }, () => status);
 
 type AwayView = { requests: number; usd: string; over: Record<string, number | string> };
-const awayOf = async (gateway: GatewayProcess, id: string): Promise<AwayView | undefined> =>
+const awayOf = async (gateway: LocalGateway, id: string): Promise<AwayView | undefined> =>
   (await gateway.admin<{ away?: AwayView }>("GET", `/keys/${id}`)).away;
 
 describe("with Postgres stopped", () => {
@@ -119,14 +120,14 @@ describe.if(HAS_PROC)("with Postgres frozen", () => {
   const AWAY_MS = 5000;
   const place = scratch();
   let postgres: Embedded;
-  let gateway: GatewayProcess;
+  let gateway: LocalGateway;
 
   beforeAll(async () => {
     postgres = await start(join(place.path, "data"));
     const { url } = postgres;
     await migrate(url);
     const env = { LIMITS_AWAY_AFTER_MS: String(AWAY_MS) };
-    gateway = await startGateway({ dataDir: join(place.path, "gateway"), databaseUrl: url, env });
+    gateway = await localGateway({ dataDir: join(place.path, "gateway"), databaseUrl: url, env });
     await offerCent(gateway, upstream.url);
   });
 
@@ -180,7 +181,7 @@ describe.if(HAS_PROC)("with Postgres frozen", () => {
   });
 });
 
-async function fetchMetrics({ url }: GatewayProcess): Promise<string> {
+async function fetchMetrics({ url }: LocalGateway): Promise<string> {
   const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
   return answer.text();
 }

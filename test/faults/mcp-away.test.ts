@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { scratch } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
 import { startToolServer, type TestToolServer } from "#test/support/tool-server/server.ts";
@@ -13,7 +14,7 @@ let gate: PostgresGate;
 let sql: postgres.Sql;
 let tools: TestToolServer;
 let one: GatewayProcess;
-let other: GatewayProcess;
+let other: LocalGateway;
 let secret: string;
 
 beforeAll(async () => {
@@ -22,14 +23,14 @@ beforeAll(async () => {
   sql = testSql(database.url);
   tools = startToolServer();
   one = await startGateway({ dataDir: `${place.path}/one`, databaseUrl: gate.url });
-  other = await startGateway({ dataDir: `${place.path}/other`, databaseUrl: database.url });
+  other = await localGateway({ dataDir: `${place.path}/other`, databaseUrl: database.url });
   ({ secret } = await one.admin<{ secret: string }>("POST", "/keys", { name: "agents" }));
 });
 afterAll(async () => {
   await Promise.all([one.stop(), other.stop()]);
 });
 
-const send = (gateway: GatewayProcess, method: string, params: object, session: string) =>
+const send = (gateway: LocalGateway, method: string, params: object, session: string) =>
   fetch(`${gateway.url}/mcp`, {
     method: "POST",
     headers: {
@@ -41,7 +42,7 @@ const send = (gateway: GatewayProcess, method: string, params: object, session: 
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
   });
-const listed = async (gateway: GatewayProcess) =>
+const listed = async (gateway: LocalGateway) =>
   (await (await send(gateway, "tools/list", {}, "lists")).text()).includes('"all__echo"');
 const called = async (session: string, name = "all__echo") =>
   (await send(one, "tools/call", { name, arguments: { words: session } }, session)).text();

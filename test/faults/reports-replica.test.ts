@@ -20,13 +20,14 @@ import { caughtUp, keepReplica } from "#drizzle/replica.ts";
 import { systemClock } from "#shared/clock.ts";
 import { migrationsUntil } from "#test/support/earlier-migrations.ts";
 import { ask, keptLog, scratch, start } from "#test/support/embedded.ts";
-import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { until as untilTrue } from "#test/support/until.ts";
 
 const place = scratch();
 let main: Embedded;
 let replica: Embedded;
-let gateway: GatewayProcess;
+let gateway: LocalGateway;
 let secret: string;
 
 beforeAll(async () => {
@@ -35,7 +36,7 @@ beforeAll(async () => {
   for (const server of [main, replica]) await ask(superuserUrl(server), `alter role ${ROLE} superuser`);
   const dataDir = join(place.path, "gateway");
   const env = { REPORTS_DATABASE_URL: replica.url };
-  gateway = await startGateway({ dataDir, databaseUrl: main.url, env });
+  gateway = await localGateway({ dataDir, databaseUrl: main.url, env });
   secret = (await gateway.admin<{ secret: string }>("POST", "/keys", { name: "replica" })).secret;
 });
 
@@ -219,7 +220,7 @@ describe("reports from a replica", () => {
     await backUp(main, join(standby, "postgres"));
     const following = await start(standby);
     const env = { REPORTS_DATABASE_URL: following.url };
-    const second = await startGateway({
+    const second = await localGateway({
       dataDir: join(place.path, "second"),
       databaseUrl: main.url,
       env,

@@ -11,7 +11,7 @@ import { expectReport, near } from "#test/reports/expect-report.ts";
 import { naiveReport } from "#test/reports/naive.ts";
 import { type RequestFacts, seed, type World } from "#test/reports/world.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
-import { ALL } from "#test/support/tiers.ts";
+import { ALL, casesTried } from "#test/support/tiers.ts";
 
 /**
  * Worlds, of three specs each: the same ones in every run, and another one each time; with `--all`, or `ROLLUP_WORLDS=…`, as
@@ -133,7 +133,7 @@ async function holds(it: Story): Promise<void> {
         throw new Error(`coverage ${JSON.stringify([result.coverage, coverage])}`);
       }
     }
-    for (const asked of it.specs) await agreesWithOthers([rolled, single], asked);
+    for (const asked of it.specs.slice(0, casesTried(1, 3))) await agreesWithOthers([rolled, single], asked);
   } finally {
     await Promise.all([rollups.close(), rolled.close(), single.close()]);
   }
