@@ -1,3 +1,4 @@
+import { namesIn } from "#shared/names-in.ts";
 import type { JsonBody, Member } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { skipObject, skipWhitespace, skipWithin, type Visit } from "./json-grammar.ts";
@@ -34,18 +35,11 @@ const MAY_NAME = new RegExp(`"(?:${NAMES})"(?!:\\s?\\{)|\\\\u0[01]`, "i");
 
 /** By its name, which list an id belongs to. */
 const LISTS: ReadonlyMap<string, "kept" | "files"> = new Map([
-  ["file_id", "files"],
-  ["file_ids", "files"],
-  ["vector_store_id", "kept"],
-  ["vector_store_ids", "kept"],
-  ["conversation", "kept"],
-  ["conversation_id", "kept"],
-  ["fileuri", "files"],
-  ["file_uri", "files"],
-  ["cachedcontent", "kept"],
-  ["cached_content", "kept"],
-  ["container", "kept"],
-  ["container_id", "kept"],
+  ...namesIn("file_id file_ids fileuri file_uri").map((name) => [name, "files"] as const),
+  ...namesIn(`
+    vector_store_id vector_store_ids conversation conversation_id cachedcontent cached_content container
+    container_id
+  `).map((name) => [name, "kept"] as const),
 ]);
 
 /** Most ids that a call may refer to: each is looked up while it waits. */

@@ -104,6 +104,10 @@ export type OutputFormat =
       at: BodyPlace;
     };
 
+/** An answer by a schema that the client did not name. */
+export const schemaOutput = (schema: Json, at: BodyPlace, strict: boolean | null = null) =>
+  ({ kind: "schema", name: "output", description: null, schema, strict, at }) satisfies OutputFormat;
+
 /**
  * A client's request, independent of formats: each format is read into it and written from it, so that each
  * pair of formats takes one reader and one writer. `extras` are members that only the chat and the responses format have,
@@ -174,6 +178,18 @@ export type AnswerOptions = {
   /** Responses: the answer is a summary, written as a compaction. */
   compacts?: Compacts;
 };
+
+/** The options of a format that asks for nothing else than `own`. */
+export const answerOptions = (prompt: Prompt, own: Partial<AnswerOptions> = {}): AnswerOptions => ({
+  streamed: prompt.streamed,
+  usageChunk: true,
+  thinking: true,
+  signed: true,
+  stop: prompt.stop,
+  kept: false,
+  echo: {},
+  ...own,
+});
 
 /** `messages`: those that the client gets beside the compaction; absent: the compaction is an item of a response. */
 export type Compacts = { messages?: readonly Json[] };

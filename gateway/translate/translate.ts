@@ -1,5 +1,5 @@
 import type { Usage } from "#shared/usage.ts";
-import { refuse } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { chatAnswerSteps, chatStream } from "./chat/answer-in.ts";
 import { writeChatAnswer } from "./chat/answer-out.ts";
 import { readChatRequest } from "./chat/request-in.ts";
@@ -225,3 +225,22 @@ export const writtenRequest = (
 /** What a translation leaves out; cache marks are not part of it where the provider takes them. */
 export const lossesOf = (it: Pick<TranslationInput, "pair" | "dialect" | "onInexpressible">): Losses =>
   new Losses(it.onInexpressible, { cacheMarks: it.pair.to === "messages" || it.dialect.cacheMarks === true });
+
+/** The facts that decide whether a call can be translated. */
+export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "onInexpressible">;
+
+/**
+ * Why the provider's format cannot express a call; null if it can. Pure: asked of each target before the first attempt,
+ * so that a fallback is never one that could only refuse.
+ */
+export function whyInexpressible(bytes: Uint8Array, to: Expressed): GatewayError | null {
+  try {
+    const { prompt } = readRequest(requestIn(bytes), to.pair, lossesOf(to));
+    jsonTool(prompt, to);
+    writtenRequest(prompt, to);
+    return null;
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+}

@@ -10,8 +10,8 @@ import { lacksWire, searches, supportsSurface, targetWires, thoughtsOf } from ".
 import { WIRES } from "../providers/wires.ts";
 import type { RoutingLookups } from "../routing/lookups.ts";
 import { SURFACES, type SurfaceName, surfaceFacts, type WireName } from "../surface-facts.ts";
-import { type Expressed, whyInexpressible } from "../translate/expressible.ts";
-import { type Pair, type Translated, translate } from "../translate/translate.ts";
+import type { Expressed, Pair, Translated } from "../translate/translate.ts";
+import { translate, whyInexpressible } from "../translate/translate.ts";
 import type { LearnedWires } from "./learned-wires.ts";
 
 /** The surfaces whose calls can be translated, and their formats. */

@@ -2,6 +2,7 @@ import type { Json } from "../exact-json.ts";
 import { ignored, into, readObject } from "../members.ts";
 import { type BodyPlace, malformed } from "../place.ts";
 import type { OutputFormat } from "../prompt.ts";
+import { schemaOutput } from "../prompt.ts";
 import { flagAt, objectAt, textAt } from "../values.ts";
 
 /** The requested output format; null for plain text. The schema is in `schemaMember`; null if the format is flat. */
@@ -17,21 +18,14 @@ export function outputFormatAt(
     case "json_object":
       return { kind: "json", at };
     case "json_schema":
-      return schemaOutput(schemaMember === null ? format : objectAt(format[schemaMember], place), place);
+      return namedSchema(schemaMember === null ? format : objectAt(format[schemaMember], place), place);
     default:
       throw malformed(at.member("type"), "text, json_object or json_schema");
   }
 }
 
-function schemaOutput(object: Json, at: BodyPlace): OutputFormat {
-  const output: Extract<OutputFormat, { kind: "schema" }> = {
-    kind: "schema",
-    name: "output",
-    description: null,
-    schema: {},
-    strict: null,
-    at,
-  };
+function namedSchema(object: Json, at: BodyPlace): OutputFormat {
+  const output: Extract<OutputFormat, { kind: "schema" }> = schemaOutput({}, at);
   readObject(object, at, {
     type: ignored,
     name: into(output, "name", textAt),

@@ -4,7 +4,7 @@ import type { MemberReaders } from "../members.ts";
 import { dropped, ignored, into, neutral, readMembers, readObject, refused } from "../members.ts";
 import { type BodyPlace, inexpressible, type LocatedBody, malformed } from "../place.ts";
 import type { Part, PartOf, Prompt, PromptRead, PromptTurn } from "../prompt.ts";
-import { emptyPrompt, plainText } from "../prompt.ts";
+import { answerOptions, emptyPrompt, plainText } from "../prompt.ts";
 import { flagAt, located, numberAt, objectAt, objectsAt, textAt } from "../values.ts";
 import { searchTool } from "../web-search.ts";
 import { answerContent, cacheReaders, chatContent, reasoningDetails, type Thought } from "./content-in.ts";
@@ -23,11 +23,7 @@ export function readChatRequest({ object: body, at }: LocatedBody): PromptRead {
   });
   if (!Array.isArray(body["messages"])) throw malformed(at.member("messages"), "an array");
   readToolChoice(body["tool_choice"], at.member("tool_choice"), prompt);
-  const { streamed, stop } = prompt;
-  return {
-    prompt,
-    options: { streamed, ...stream, thinking: true, signed: true, stop, kept: false, echo: {} },
-  };
+  return { prompt, options: answerOptions(prompt, stream) };
 }
 
 /** Members without a counterpart: `dropped` always, `neutral` with the values that mean the default. */

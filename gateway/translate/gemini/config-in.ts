@@ -2,6 +2,7 @@ import { stopInto } from "../common-members.ts";
 import { dropped, into, type MemberReader, neutral } from "../members.ts";
 import { type BodyPlace, lose } from "../place.ts";
 import type { Effort, OutputFormat, Prompt } from "../prompt.ts";
+import { schemaOutput } from "../prompt.ts";
 import { effortOfBudget } from "../reasoning.ts";
 import { flagAt, located, numberAt, objectAt, oneOfAt, textAt } from "../values.ts";
 import { objectReader } from "./proto.ts";
@@ -51,18 +52,6 @@ export const readGenerationConfig =
     })(value, at);
     readFormat(format, at, prompt);
   };
-
-const schemaOutput = (
-  schema: Extract<OutputFormat, { kind: "schema" }>["schema"],
-  at: BodyPlace,
-): OutputFormat => ({
-  kind: "schema",
-  name: "output",
-  description: null,
-  schema,
-  strict: null,
-  at,
-});
 
 function readFormat({ mimeType, schema }: Format, at: BodyPlace, prompt: Prompt): void {
   const place = at.member("responseMimeType");

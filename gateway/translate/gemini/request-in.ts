@@ -2,7 +2,7 @@ import { camelName, protoMember } from "../../google-format.ts";
 import { dropped, ignored, into, refused } from "../members.ts";
 import { type BodyPlace, type LocatedBody, malformed } from "../place.ts";
 import type { Part, Prompt, PromptRead, PromptTurn, Tool } from "../prompt.ts";
-import { emptyPrompt, plainText, unnamedTool } from "../prompt.ts";
+import { answerOptions, emptyPrompt, plainText, unnamedTool } from "../prompt.ts";
 import { type ToolTable, toolsBy } from "../tool-table.ts";
 import { listAt, objectAt, oneOfAt, textAt } from "../values.ts";
 import { searchTool } from "../web-search.ts";
@@ -40,18 +40,7 @@ export function readGeminiRequest({ object: body, at }: LocatedBody): PromptRead
   if (config !== undefined && config !== null) readToolConfig(config, at.member("toolConfig"), prompt);
   prompt.turns.unshift(...system.turns);
   speakOfJson(prompt);
-  return {
-    prompt,
-    options: {
-      streamed: false,
-      usageChunk: true,
-      thinking: wanted.thoughts,
-      signed: true,
-      stop: prompt.stop,
-      kept: false,
-      echo: {},
-    },
-  };
+  return { prompt, options: answerOptions(prompt, { thinking: wanted.thoughts }) };
 }
 
 /** OpenAI answers with any JSON only where the prompt has the word. */

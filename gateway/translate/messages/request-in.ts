@@ -3,7 +3,8 @@ import { isJson, type Json } from "../exact-json.ts";
 import type { MemberReader, MemberReaders } from "../members.ts";
 import { dropped, ignored, into, neutral, readObject } from "../members.ts";
 import { type BodyPlace, inexpressible, type LocatedBody, malformed } from "../place.ts";
-import { emptyPrompt, type OutputFormat, type Prompt, type PromptRead, type PromptTurn } from "../prompt.ts";
+import type { OutputFormat, Prompt, PromptRead, PromptTurn } from "../prompt.ts";
+import { answerOptions, emptyPrompt, schemaOutput } from "../prompt.ts";
 import { isClosed } from "../tool-schema.ts";
 import { offerFound } from "../tool-table.ts";
 import { flagAt, located, numberAt, objectAt, objectsAt, oneOfAt, textAt } from "../values.ts";
@@ -21,17 +22,11 @@ export function readMessagesRequest({ object: body, at }: LocatedBody): PromptRe
   prompt.turns.unshift(...systemTurn(body["system"], at.member("system")));
   return {
     prompt,
-    options: {
-      streamed: prompt.streamed,
-      usageChunk: true,
+    options: answerOptions(prompt, {
       // A client that did not ask to see reasoning may not expect blocks of it.
       thinking: isJson(thinking) && thinking["type"] !== "disabled",
       omitted: isJson(thinking) && thinking["display"] === "omitted",
-      signed: true,
-      stop: prompt.stop,
-      kept: false,
-      echo: {},
-    },
+    }),
   };
 }
 
@@ -144,8 +139,7 @@ function readOutput(config: Json, at: BodyPlace, prompt: Prompt): void {
       const format = objectAt(value, place);
       if (format["type"] !== "json_schema") throw inexpressible(place.member("type"));
       const schema = objectAt(format["schema"], place.member("schema"));
-      const strict = isClosed(schema);
-      return { kind: "schema", name: "output", description: null, schema, strict, at: place };
+      return schemaOutput(schema, place, isClosed(schema));
     }),
   });
 }

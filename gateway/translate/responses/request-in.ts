@@ -4,7 +4,7 @@ import { COMMON_LEFT_OUT, commonReaders, effortInto, extraInto } from "../common
 import type { MemberReader, MemberReaders } from "../members.ts";
 import { dropped, ignored, into, neutral, readObject } from "../members.ts";
 import { type BodyPlace, inexpressible, type LocatedBody, lose, malformed } from "../place.ts";
-import { emptyPrompt, type Prompt, type PromptRead, plainText } from "../prompt.ts";
+import { answerOptions, emptyPrompt, type Prompt, type PromptRead, plainText } from "../prompt.ts";
 import { listAt, located, numberAt, objectAt, textAt } from "../values.ts";
 import { isKept, requestEcho } from "./echo.ts";
 import { ELSEWHERE, responsesTurns } from "./items-in.ts";
@@ -23,18 +23,8 @@ export function readResponsesRequest({ object: body, at }: LocatedBody): PromptR
   ];
   offerTools(prompt, { object: body, at });
   readToolChoice(body["tool_choice"], at.member("tool_choice"), prompt);
-  return {
-    prompt,
-    options: {
-      streamed: prompt.streamed,
-      usageChunk: true,
-      thinking: shown.summary,
-      signed: shown.sealed,
-      stop: [],
-      kept: isKept(body),
-      echo: requestEcho(body),
-    },
-  };
+  const own = { thinking: shown.summary, signed: shown.sealed, kept: isKept(body), echo: requestEcho(body) };
+  return { prompt, options: answerOptions(prompt, own) };
 }
 
 const elsewhere: MemberReader = (_value, at) => {
