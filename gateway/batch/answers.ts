@@ -1,6 +1,9 @@
+import { priceText } from "#drizzle/price-text.ts";
+import { inputTokens } from "#shared/usage.ts";
 import { GatewayError } from "../errors.ts";
 import { clientHeaders } from "../http/headers.ts";
 import { scanJson } from "../http/scan.ts";
+import type { Priced, Reading } from "../reading.ts";
 import type { BatchRow, FileRow } from "../stores/batches.ts";
 import { bytesUpTo } from "../upstream/whole-body.ts";
 
@@ -108,4 +111,17 @@ export const listedFile = (row: FileRow) => ({
   filename: row.filename,
   purpose: row.purpose,
   status: row.status,
+});
+
+/** What of an answer and its price is stored in a record. */
+export const costColumns = (reading: Reading, priced: Priced) => ({
+  usageSource: reading.usageSource,
+  ...reading.usage,
+  inputTokens: inputTokens(reading.usage),
+  costUsd: priced.costUsd,
+  tokenCostUsd: priced.tokenCostUsd,
+  costBasis: priced.basis ?? null,
+  listCostUsd: priced.listCostUsd ?? null,
+  price: priced.price && priceText(priced.price),
+  unpriced: priced.costUsd === null,
 });

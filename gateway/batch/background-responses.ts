@@ -1,14 +1,12 @@
-import { priceText } from "#drizzle/price-text.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import { KEPT_IDS_MAX, keptIdHash } from "#shared/kept-ids.ts";
 import { errorFields } from "#shared/log.ts";
-import { inputTokens } from "#shared/usage.ts";
 import { isAnotherModel, priceAnswer } from "../pricing/price-answer.ts";
 import { PROVIDERS } from "../providers/catalog.ts";
 import { parseObject } from "../providers/provider-json.ts";
 import { RESPONSES_WIRE } from "../providers/responses-wire.ts";
 import { listPending, type PendingResponse, settlePending } from "../stores/pending-responses.ts";
-import { answerInFull } from "./answers.ts";
+import { answerInFull, costColumns } from "./answers.ts";
 import { type BatchDeps, providerNamed } from "./deps.ts";
 
 type Deps = Pick<BatchDeps, "database" | "directory" | "prices" | "providerApi" | "log" | "clock">;
@@ -50,16 +48,8 @@ function outcomeOf(deps: Deps, record: PendingResponse, bytes: Uint8Array): Part
     modelMismatch: isAnotherModel(prices, answered),
     serviceTier: reading.serviceTier,
     keptIds: keptIds?.slice(0, KEPT_IDS_MAX).map(keptIdHash) ?? null,
-    usageSource: reading.usageSource,
-    ...reading.usage,
-    inputTokens: inputTokens(reading.usage),
+    ...costColumns(reading, priced),
     variant: reading.variant ?? null,
-    costUsd: priced.costUsd,
-    tokenCostUsd: priced.tokenCostUsd,
-    costBasis: priced.basis ?? null,
-    listCostUsd: priced.listCostUsd ?? null,
-    price: priced.price && priceText(priced.price),
-    unpriced: priced.costUsd === null,
     partial: reading.usageSource === "partial" || priced.atLeast === true,
   };
 }

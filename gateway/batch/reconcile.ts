@@ -1,7 +1,5 @@
-import { priceText } from "#drizzle/price-text.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import type { Settings } from "#shared/settings.ts";
-import { inputTokens } from "#shared/usage.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import { isAnotherModel, priceAnswer } from "../pricing/price-answer.ts";
@@ -12,6 +10,7 @@ import { WIRES } from "../providers/wires.ts";
 import { UNPRICED } from "../reading.ts";
 import { type BatchRow, markReconciled, reservedFor } from "../stores/batches.ts";
 import { SURFACES, type SurfaceName, type WireName } from "../surface-facts.ts";
+import { costColumns } from "./answers.ts";
 import { type BatchDeps, providerNamed } from "./deps.ts";
 import { isBlankLine, lineSplitter } from "./line-splitter.ts";
 import { lineSurface } from "./resolve.ts";
@@ -119,16 +118,8 @@ function recordOf(
     tags: row.tags,
     agentId: row.agentId,
     parentAgentId: row.parentAgentId,
-    usageSource: reading.usageSource,
-    ...reading.usage,
-    inputTokens: inputTokens(reading.usage),
-    costUsd: priced.costUsd,
-    tokenCostUsd: priced.tokenCostUsd,
-    costBasis: priced.basis ?? null,
-    listCostUsd: priced.listCostUsd ?? null,
+    ...costColumns(reading, priced),
     discountedCostUsd: discounted.costUsd,
-    price: priced.price && priceText(priced.price),
-    unpriced: priced.costUsd === null,
     partial: partial || reading.usageSource === "partial",
   };
 }

@@ -11,19 +11,7 @@ import {
   vendor,
   without,
 } from "./provider-facts.ts";
-import {
-  ANTHROPIC_PRICES,
-  AZURE_PRICES,
-  BEDROCK_PRICES,
-  COHERE_PRICES,
-  GEMINI_PRICES,
-  GROQ_PRICES,
-  MOONSHOT_PRICES,
-  OPENAI_PRICES,
-  PERPLEXITY_REQUEST_FEES,
-  VERTEX_OPENAI_PRICES,
-  VERTEX_PRICES,
-} from "./published-prices.ts";
+import { PERPLEXITY_REQUEST_FEES, PUBLISHED } from "./published-prices.ts";
 
 /** One row per provider kind. A new kind with a known wire needs a row but no function. */
 export const PROVIDERS = {
@@ -39,7 +27,7 @@ export const PROVIDERS = {
     ...OPENAI_MODELS,
     responsesSocket: true,
     inventorOf: ["chat", ...OPENAI_WIRES],
-    ...OPENAI_PRICES,
+    ...PUBLISHED.openai,
   },
   anthropic: {
     ...ANTHROPIC_LIKE,
@@ -48,7 +36,7 @@ export const PROVIDERS = {
     vendorHosts: ["api.anthropic.com"],
     modelNames: /^claude-/,
     inventorOf: ["messages"],
-    ...ANTHROPIC_PRICES,
+    ...PUBLISHED.anthropic,
   },
   // `https://{resource}.openai.azure.com`; its v1 API takes the deployment's name as `model`.
   azure: {
@@ -59,7 +47,7 @@ export const PROVIDERS = {
     lacks: ["images.variations"],
     ...OPENAI_MODELS,
     outputLimitMember: "max_completion_tokens",
-    ...AZURE_PRICES,
+    ...PUBLISHED.azure,
   },
   // `https://bedrock-runtime.{region}.amazonaws.com`, Anthropic's models, and any at Bedrock's own addresses; the credential is an API key of Bedrock's,
   // or `AKID:SECRET` or `AKID:SECRET:TOKEN`.
@@ -69,21 +57,21 @@ export const PROVIDERS = {
     lacks: ["messages.count_tokens"],
     auth: "aws",
     hostedBy: "bedrock",
-    ...BEDROCK_PRICES,
+    ...PUBLISHED.bedrock,
   },
   // `https://bedrock-mantle.{region}.api.aws`, Anthropic's models in Anthropic's own form; the same credential.
-  "bedrock-mantle": { ...ANTHROPIC_LIKE, rootPath: "/anthropic", auth: "aws", ...BEDROCK_PRICES },
+  "bedrock-mantle": { ...ANTHROPIC_LIKE, rootPath: "/anthropic", auth: "aws", ...PUBLISHED.bedrock },
   // Bedrock's host or Mantle's `…/v1`, and the same credential: other vendors' models in OpenAI's format.
   "bedrock-openai": {
     ...OPENAI_LIKE,
     otherWires: ["responses"],
     rootPath: "/openai/v1",
     auth: "aws",
-    ...BEDROCK_PRICES,
+    ...PUBLISHED.bedrock,
   },
   // `https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}`, Anthropic's models; the
   // credential is a service account's key file on one line, or an access token.
-  vertex: { ...ANTHROPIC_LIKE, auth: "google", hostedBy: "vertex", ...VERTEX_PRICES },
+  vertex: { ...ANTHROPIC_LIKE, auth: "google", hostedBy: "vertex", ...PUBLISHED.vertex },
   // That address and `/endpoints/openapi`: Gemini's models, named `google/…`, in OpenAI's format and in their own.
   "vertex-openai": {
     ...OPENAI_LIKE,
@@ -91,7 +79,7 @@ export const PROVIDERS = {
     geminiRoot: { instead: "/endpoints/openapi", put: "/publishers/google", models: /^google\// },
     auth: "google",
     reasoningOutsideCompletion: true,
-    ...VERTEX_OPENAI_PRICES,
+    ...PUBLISHED.vertexOpenai,
     thoughts: { vendor: "google" },
     modelPrefix: "google/",
   },
@@ -105,7 +93,7 @@ export const PROVIDERS = {
     inventorOf: ["gemini", "gemini-embeddings"],
     modelNames: /^(?:models\/)?(?:gemini|gemma|imagen|veo)-/,
     reasoningOutsideCompletion: true,
-    ...GEMINI_PRICES,
+    ...PUBLISHED.gemini,
     thoughts: { vendor: "google" },
     modelPrefix: "models/",
   },
@@ -123,7 +111,7 @@ export const PROVIDERS = {
   },
   groq: vendor(["https://api.groq.com/openai/v1", "GROQ_API_KEY"], {
     otherWires: [...TEXT_ONLY, "speech", "transcriptions"],
-    ...GROQ_PRICES,
+    ...PUBLISHED.groq,
   }),
   together: vendor(["https://api.together.xyz/v1", "TOGETHER_API_KEY"], {
     otherWires: without("moderations"),
@@ -181,7 +169,7 @@ export const PROVIDERS = {
   moonshot: vendor(["https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"], {
     otherWires: [],
     modelNames: /^(?:kimi|moonshot)-/,
-    ...MOONSHOT_PRICES,
+    ...PUBLISHED.moonshot,
     thoughts: { in: "reasoning_content" },
   }),
   // The Compatibility API refuses `stream_options`, and has no reranker.
@@ -194,7 +182,7 @@ export const PROVIDERS = {
     hostPaths: { rerank: "/v1/rerank", "rerank.v2": "/v2/rerank" },
     envKey: "COHERE_API_KEY",
     acceptsStreamUsageOption: false,
-    ...COHERE_PRICES,
+    ...PUBLISHED.cohere,
   },
   deepinfra: {
     ...OPENAI_LIKE,

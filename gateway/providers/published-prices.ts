@@ -1,10 +1,4 @@
-import {
-  AZURE_PLACES,
-  BEDROCK_PLACES,
-  OPENAI_PLACES,
-  VERTEX_OPENAI_PLACES,
-  VERTEX_PLACES,
-} from "./places.ts";
+import { KNOWN_PLACES } from "./places.ts";
 
 /**
  * Prices that vendors publish and the built-in list does not have. Each table names its source and the day on which it was
@@ -157,42 +151,37 @@ export const PERPLEXITY_REQUEST_FEES = {
   "sonar-reasoning-pro": SONAR_PRO_FEES,
 } as const;
 
+const GEMINI_PRICES = { priceIds: ["google"], tiers: GEMINI_TIERS } as const;
+
 /** What each vendor's row of the catalogue says of prices, besides those of the built-in list. */
-export const OPENAI_PRICES = {
-  priceIds: ["openai"],
-  prices: OPENAI_PIECES,
-  characterEstimates: OPENAI_CHARACTER_ESTIMATES,
-  previewSearch: OPENAI_PREVIEW_SEARCH,
-  tiers: OPENAI_TIERS,
-  places: OPENAI_PLACES,
-} as const;
-
-export const AZURE_PRICES = {
-  priceIds: ["azure"],
-  prices: OPENAI_PIECES,
-  characterEstimates: OPENAI_CHARACTER_ESTIMATES,
-  tiers: AZURE_TIERS,
-  places: AZURE_PLACES,
-} as const;
-
-export const ANTHROPIC_PRICES = { priceIds: ["anthropic"], tiers: ANTHROPIC_TIERS } as const;
-export const BEDROCK_PRICES = { priceIds: ["aws"], places: BEDROCK_PLACES } as const;
-export const COHERE_PRICES = { priceIds: ["cohere"], prices: COHERE_RERANK } as const;
-export const GEMINI_PRICES = { priceIds: ["google"], tiers: GEMINI_TIERS } as const;
-export const GROQ_PRICES = { priceIds: ["groq"], tiers: GROQ_TIERS } as const;
-
-export const VERTEX_PRICES = {
-  priceIds: ["google"],
-  places: VERTEX_PLACES,
-  // platform.claude.com, pricing, long context, 2026-11-27.
-  flatSince: { models: /^claude-opus-4-6/, day: "2026-03-13" },
-} as const;
-
-export const VERTEX_OPENAI_PRICES = { ...GEMINI_PRICES, places: VERTEX_OPENAI_PLACES } as const;
-
-/** USD 0.005 per call of its own search tool (platform.kimi.ai/docs/pricing/tools, 2026-11-27). */
-export const MOONSHOT_PRICES = {
-  priceIds: ["moonshotai"],
-  searchTool: "$web_search",
-  searchPrice: "0.005",
+export const PUBLISHED = {
+  openai: {
+    priceIds: ["openai"],
+    prices: OPENAI_PIECES,
+    characterEstimates: OPENAI_CHARACTER_ESTIMATES,
+    previewSearch: OPENAI_PREVIEW_SEARCH,
+    tiers: OPENAI_TIERS,
+    places: KNOWN_PLACES.openai,
+  },
+  azure: {
+    priceIds: ["azure"],
+    prices: OPENAI_PIECES,
+    characterEstimates: OPENAI_CHARACTER_ESTIMATES,
+    tiers: AZURE_TIERS,
+    places: KNOWN_PLACES.azure,
+  },
+  anthropic: { priceIds: ["anthropic"], tiers: ANTHROPIC_TIERS },
+  bedrock: { priceIds: ["aws"], places: KNOWN_PLACES.bedrock },
+  cohere: { priceIds: ["cohere"], prices: COHERE_RERANK },
+  gemini: GEMINI_PRICES,
+  groq: { priceIds: ["groq"], tiers: GROQ_TIERS },
+  vertex: {
+    priceIds: ["google"],
+    places: KNOWN_PLACES.vertex,
+    // platform.claude.com, pricing, long context, 2026-11-27.
+    flatSince: { models: /^claude-opus-4-6/, day: "2026-03-13" },
+  },
+  vertexOpenai: { ...GEMINI_PRICES, places: KNOWN_PLACES.vertexOpenai },
+  // USD 0.005 per call of its own search tool (platform.kimi.ai/docs/pricing/tools, 2026-11-27).
+  moonshot: { priceIds: ["moonshotai"], searchTool: "$web_search", searchPrice: "0.005" },
 } as const;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Elysia } from "elysia";
+import { namesIn } from "#shared/names-in.ts";
 import { GatewayError, orNotFound } from "../errors.ts";
 
 export type ConsoleDeps = {
@@ -9,20 +10,9 @@ export type ConsoleDeps = {
 };
 
 /** First parts of the pages' addresses. What follows is read by the page itself. */
-const PAGES = [
-  "/sign-in",
-  "/overview",
-  "/reports",
-  "/explore",
-  "/pull-requests",
-  "/requests",
-  "/sessions",
-  "/tool-calls",
-  "/me",
-  "/device",
-  "/set-up",
-  "/settings",
-] as const;
+const PAGES = namesIn(`
+  /sign-in /overview /reports /explore /pull-requests /requests /sessions /tool-calls /me /device /set-up /settings
+`);
 
 /** Where the build put a placeholder, each answer gets a nonce of its own. */
 const NONCE = "__NONCE__";

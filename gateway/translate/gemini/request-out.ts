@@ -6,7 +6,7 @@ import { UNKNOWN_SIGNATURE } from "../thoughts.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { withItemSchemas } from "../tool-schema.ts";
 import { geminiSearch } from "../web-search.ts";
-import { thinkingConfig } from "./thinking-out.ts";
+import { GEMINI_3, thinkingConfig } from "./thinking-out.ts";
 
 /** The prompt as a generateContent request; its model and whether it is streamed are in the address. */
 export function writeGeminiRequest(prompt: Prompt, model: string): Json {
@@ -89,15 +89,10 @@ function contentsOf(turns: readonly PromptTurn[], model: string): Content[] {
   }
   const last = turns.at(-1);
   if (last?.role === "assistant") throw inexpressible(last.at, "the last message must be the user's");
-  return SIGNED.test(model) ? contents.map(withSignature) : contents;
+  return GEMINI_3.test(model) ? contents.map(withSignature) : contents;
 }
 
-/**
- * Gemini 3 and later, which names such as `gemini-flash-latest` mean today, refuse a turn whose first call has no thought
- * signature.
- */
-const SIGNED = /(?:^|\/)gemini-(?:[3-9]|\d\d|[a-z-]*latest$)/;
-
+/** Newer models refuse a turn whose first call has no thought signature. */
 function withSignature(content: Content): Content {
   const first = content.parts.findIndex((part) => "functionCall" in part);
   const parts = content.parts.map((part, index) =>

@@ -1,8 +1,9 @@
 import type { Effort, Prompt } from "../prompt.ts";
 import { effortOrNone } from "../reasoning.ts";
 
-/** Thinking by level since Gemini 3, by a budget of tokens in 2.5, and not at all before. Source: ai.google.dev, "Thinking". */
-const BY_LEVEL = /(?:^|\/)gemini-(?:[3-9]|\d\d|[a-z-]*latest$)/;
+/** Gemini 3 and later, which names such as `gemini-flash-latest` mean today. */
+export const GEMINI_3 = /(?:^|\/)gemini-(?:[3-9]|\d\d|[a-z-]*latest$)/;
+/** Thinking is by level since Gemini 3, by a budget of tokens in 2.5, and not there before. Source: ai.google.dev, "Thinking". */
 const BY_BUDGET = /(?:^|\/)gemini-2\.5-/;
 const IMAGES = /-image/;
 
@@ -33,12 +34,12 @@ const PRO_BUDGET_MIN = 128;
 /** How much to think, and whether to show the thoughts; null where the client asks for neither, or the model cannot think. */
 export function thinkingConfig({ reasoning }: Prompt, model: string): object | null {
   const { effort, budgetTokens, shown } = reasoning;
-  if (IMAGES.test(model) || !(BY_LEVEL.test(model) || BY_BUDGET.test(model))) {
+  if (IMAGES.test(model) || !(GEMINI_3.test(model) || BY_BUDGET.test(model))) {
     effort?.at.drop();
     return null;
   }
   const told = shown ? { includeThoughts: true } : {};
-  const amount = BY_LEVEL.test(model)
+  const amount = GEMINI_3.test(model)
     ? levelOf(reasoning, model)
     : budgetOf(budgetTokens ? null : effortOrNone(reasoning), budgetTokens?.value);
   if (amount === null) return shown ? told : null;
