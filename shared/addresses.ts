@@ -28,14 +28,9 @@ const METADATA: readonly Block[] = [
 
 /** Names of the same services, whatever they resolve to. */
 const METADATA_HOSTS = new Set([
-  "instance-data",
-  "instance-data.ec2.internal",
-  "metadata",
-  "metadata.goog",
-  "metadata.google.internal",
-  "metadata.packet.net",
-  "metadata.platformequinix.com",
-  "metadata.tencentyun.com",
+  ...["instance-data", "instance-data.ec2.internal", "metadata"],
+  ...["metadata.goog", "metadata.google.internal", "metadata.packet.net"],
+  ...["metadata.platformequinix.com", "metadata.tencentyun.com"],
 ]);
 
 /** In lower case or not, with a final dot or without. */

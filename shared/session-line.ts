@@ -11,13 +11,8 @@ const SESSION_LINE_KEY = "Gateway-Session";
  * code or in a comment; `body_too_long`: the text beyond GitHub's own limit was not read.
  */
 export const SESSION_LINE_DIAGNOSTICS = [
-  "illegal_id",
-  "id_too_long",
-  "not_plain",
-  "lookalike",
-  "in_code",
-  "in_comment",
-  "body_too_long",
+  ...["illegal_id", "id_too_long", "not_plain", "lookalike"],
+  ...["in_code", "in_comment", "body_too_long"],
 ] as const;
 type SessionLineDiagnostic = (typeof SESSION_LINE_DIAGNOSTICS)[number];
 

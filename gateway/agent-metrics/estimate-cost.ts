@@ -110,16 +110,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 /** Vendors tried in turn if none is named: their model names do not overlap. */
 const VENDORS: readonly Kind[] = [
-  "openai",
-  "anthropic",
-  "gemini",
-  "mistral",
-  "deepseek",
-  "xai",
-  "moonshot",
-  "zai",
-  "minimax",
-  "cohere",
+  ...(["openai", "anthropic", "gemini", "mistral", "deepseek"] as const),
+  ...(["xai", "moonshot", "zai", "minimax", "cohere"] as const),
 ];
 
 /** Provider kinds whose prices may apply: the one named, else those of the emitter, else all vendors. */

@@ -43,22 +43,7 @@ const SYNONYMS: readonly (readonly string[])[] = [
 ];
 
 /** Words without a meaning of their own in a question. */
-const FILLERS = new Set([
-  "a",
-  "an",
-  "and",
-  "do",
-  "does",
-  "how",
-  "i",
-  "in",
-  "is",
-  "of",
-  "the",
-  "to",
-  "what",
-  "with",
-]);
+const FILLERS = new Set("a an and do does how i in is of the to what with".split(" "));
 
 /** A query whose words may each be another one for the same thing. */
 function widened(query: string, combineWith: "AND" | "OR"): Query {

@@ -191,13 +191,8 @@ function json(headers: Headers): Headers {
 
 /** Headers that a tool server gets unchanged; a name ending in `-` is a prefix. */
 const TO_SERVER = [
-  "accept",
-  "content-type",
-  "last-event-id",
-  "mcp-method",
-  "mcp-name",
-  "mcp-param-",
-  "mcp-protocol-version",
+  ...["accept", "content-type", "last-event-id", "mcp-method"],
+  ...["mcp-name", "mcp-param-", "mcp-protocol-version"],
 ];
 /** Headers that a client gets unchanged. The session id is replaced by a sealed one. */
 const TO_CLIENT = ["allow", "cache-control", "content-type", "retry-after", "x-accel-buffering"];

@@ -4,13 +4,8 @@ import { Dated, Name, SingleLine } from "./fields.ts";
 
 /** What an alert is about. */
 export const ALERT_KINDS = [
-  "threshold",
-  "forecast_overrun",
-  "anomaly",
-  "unpriced_model",
-  "provider_failing",
-  "stamped_share_falling",
-  "reconciliation_gap",
+  ...["threshold", "forecast_overrun", "anomaly", "unpriced_model"],
+  ...["provider_failing", "stamped_share_falling", "reconciliation_gap"],
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

@@ -79,13 +79,8 @@ export const PROVIDER_TIMEOUTS = { firstByteSeconds: 600, idleSeconds: 300 } as 
 
 /** The surfaces that no route can name. */
 const UNROUTED_SURFACES = [
-  "completions",
-  "moderations",
-  "images.edits",
-  "images.variations",
-  "audio.transcriptions",
-  "audio.translations",
-  "realtime",
+  ...["completions", "moderations", "images.edits", "images.variations"],
+  ...["audio.transcriptions", "audio.translations", "realtime"],
 ] as const;
 const DefaultFor = Type.Array(oneOf(UNROUTED_SURFACES), {
   maxItems: UNROUTED_SURFACES.length,

@@ -134,17 +134,6 @@ export type VendorBillRead = Static<typeof VendorBillRead>;
 
 /** Columns of a CSV file for what a line of a bill has. */
 export const MAPPED = [
-  "day",
-  "end",
-  "amount",
-  "currency",
-  "quantity",
-  "unit",
-  "model",
-  "item",
-  "kind",
-  "tier",
-  "category",
-  "key",
-  "credits",
+  ...["day", "end", "amount", "currency", "quantity", "unit", "model"],
+  ...["item", "kind", "tier", "category", "key", "credits"],
 ] as const;
