@@ -65,14 +65,15 @@ export type BudgetPeriod = { from: string; to: string };
 /** A week begins on Monday. */
 export function budgetPeriodAt(period: PeriodName, at: Date): BudgetPeriod {
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
-  const monday = day - ((at.getUTCDay() + 6) % 7);
-  const first = month - (month % 3);
-  const dates = {
-    day: [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)],
-    week: [Date.UTC(year, month, monday), Date.UTC(year, month, monday + 7)],
-    month: [Date.UTC(year, month), Date.UTC(year, month + 1)],
-    quarter: [Date.UTC(year, first), Date.UTC(year, first + 3)],
+  const first = {
+    day: { month, day, months: 0, days: 1 },
+    week: { month, day: day - ((at.getUTCDay() + 6) % 7), months: 0, days: 7 },
+    month: { month, day: 1, months: 1, days: 0 },
+    quarter: { month: month - (month % 3), day: 1, months: 3, days: 0 },
   }[period];
-  const [from = "", to = ""] = dates.map((ms) => new Date(ms).toISOString().slice(0, 10));
-  return { from, to };
+  const date = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  return {
+    from: date(Date.UTC(year, first.month, first.day)),
+    to: date(Date.UTC(year, first.month + first.months, first.day + first.days)),
+  };
 }

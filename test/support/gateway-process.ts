@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { RUNTIME } from "#gateway/cli/start/environment.ts";
 import { clickHouseBeside } from "./clickhouse.ts";
@@ -21,6 +21,9 @@ export type GatewayProcess = ServerProcess & {
  */
 export async function startGateway(options: GatewayOptions & { main?: string }): Promise<GatewayProcess> {
   const settings = await gatewaySettings(options);
+  // Without its packages Bun would install them while it runs, and the gateway would not be ready for minutes.
+  if (options.main && !existsSync(join(options.main, "../../node_modules")))
+    throw new Error(`${options.main} has no packages: run bun install there`);
   const server = await startServer(options.main ?? MAIN, "PORT", { ...RUNTIME, ...settings });
   return {
     ...server,
