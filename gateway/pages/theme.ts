@@ -1,45 +1,18 @@
-import { createTheme, type MantineColorsTuple } from "@mantine/core";
+import { colorsTuple, createTheme } from "@mantine/core";
 
-const ACCENT: MantineColorsTuple = [
-  "#eef0fd",
-  "#dcdff8",
-  "#b7bdee",
-  "#9aa6ff",
-  "#6f7de0",
-  "#5563d8",
-  "#3b4cca",
-  "#3342b4",
-  "#2a389b",
-  "#1f2a78",
-];
+const ACCENT = colorsTuple(
+  "#eef0fd #dcdff8 #b7bdee #9aa6ff #6f7de0 #5563d8 #3b4cca #3342b4 #2a389b #1f2a78".split(" "),
+);
 
 /** From text to background; of the same hue as the dark colours in shared/tokens.css. */
-const DARK: MantineColorsTuple = [
-  "#e6e9ef",
-  "#c3c9d4",
-  "#98a2b3",
-  "#7d8798",
-  "#2f3848",
-  "#1f2734",
-  "#171d28",
-  "#12171f",
-  "#0d1117",
-  "#090c11",
-];
+const DARK = colorsTuple(
+  "#e6e9ef #c3c9d4 #98a2b3 #7d8798 #2f3848 #1f2734 #171d28 #12171f #0d1117 #090c11".split(" "),
+);
 
 /** Readable as text and below white text, on light and dark; shades 4 and 6 are `--bad` of shared/tokens.css. */
-const RED: MantineColorsTuple = [
-  "#fef3f2",
-  "#fee4e2",
-  "#fecdca",
-  "#fda29b",
-  "#f97066",
-  "#d92d20",
-  "#b42318",
-  "#912018",
-  "#7a271a",
-  "#55160c",
-];
+const RED = colorsTuple(
+  "#fef3f2 #fee4e2 #fecdca #fda29b #f97066 #d92d20 #b42318 #912018 #7a271a #55160c".split(" "),
+);
 
 /** One accent for what can be clicked, one typeface, an 8-pixel grid. The colours of the pages are in shared/tokens.css. */
 export const THEME = createTheme({
@@ -56,6 +29,8 @@ export const THEME = createTheme({
   focusRing: "auto",
   respectReducedMotion: true,
   components: {
+    // What is not the one thing to do is quiet; that says `filled`.
+    Button: { defaultProps: { variant: "default" } },
     Modal: {
       defaultProps: { closeButtonProps: { "aria-label": "Close" } },
       styles: { title: { fontWeight: 600 } },

@@ -81,6 +81,9 @@ export async function sendJson<T>(path: string, { method, body, signal }: Sendin
   return JSON.parse(text === "" ? "null" : text);
 }
 
+export const postJson = <T>(path: string, body?: unknown): Promise<T> =>
+  sendJson<T>(path, { method: "POST", body });
+
 /** `?a=1&b=2`, without what is absent; empty where nothing is left. */
 export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();

@@ -76,9 +76,7 @@ function Asked({ code, again, decided }: AskedProps) {
       <>
         <Fault error={query.error} />
         <Group>
-          <Button variant="default" onClick={again}>
-            Enter another code
-          </Button>
+          <Button onClick={again}>Enter another code</Button>
         </Group>
       </>
     );
@@ -125,10 +123,10 @@ function DeviceRequest({ code, address, asked, decided }: DeviceRequestProps) {
       <p className="mute">Refuse it unless you have just started this sign-in yourself.</p>
       {error !== null && <Fault error={error} />}
       <Group mt="md">
-        <Button loading={isBusy} onClick={() => answer(true)}>
+        <Button variant="filled" loading={isBusy} onClick={() => answer(true)}>
           Approve
         </Button>
-        <Button variant="default" disabled={isBusy} onClick={() => answer(false)}>
+        <Button disabled={isBusy} onClick={() => answer(false)}>
           Refuse
         </Button>
       </Group>

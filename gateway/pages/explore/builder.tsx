@@ -125,7 +125,7 @@ function FilterAdder(props: FilterAdderProps) {
   return (
     <Popover opened={isOpen} onChange={setOpen} position="bottom-start" trapFocus returnFocus>
       <Popover.Target>
-        <Button variant="default" size="xs" onClick={() => setOpen((is) => !is)}>
+        <Button size="xs" onClick={() => setOpen((is) => !is)}>
           Add filter
         </Button>
       </Popover.Target>
@@ -171,7 +171,7 @@ function FilterForm({ spec, dimensions, search, change, close }: FilterAdderProp
         value={value}
         onChange={setValue}
       />
-      <Button type="submit" size="xs" fullWidth mt="md" disabled={value === ""}>
+      <Button variant="filled" type="submit" size="xs" fullWidth mt="md" disabled={value === ""}>
         Filter
       </Button>
     </form>

@@ -95,9 +95,7 @@ function Share({ spec }: { spec: Spec }) {
     <>
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button variant="default" size="xs">
-            {clipboard.copied ? "Copied" : "Share"}
-          </Button>
+          <Button size="xs">{clipboard.copied ? "Copied" : "Share"}</Button>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => clipboard.copy(location.href)}>Copy the address</Menu.Item>

@@ -21,7 +21,7 @@ export function SaveReport({ spec }: { spec: Spec }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button size="xs" onClick={() => setOpen(true)}>
+      <Button variant="filled" size="xs" onClick={() => setOpen(true)}>
         Save
       </Button>
       <Modal opened={isOpen} onClose={() => setOpen(false)} title="Save as a report">
@@ -74,7 +74,7 @@ function SaveForm({ spec }: { spec: Spec }) {
         mb="md"
       />
       {save.error && <Fault error={save.error} />}
-      <Button type="submit" disabled={id === ""} loading={save.isPending}>
+      <Button variant="filled" type="submit" disabled={id === ""} loading={save.isPending}>
         Save the report
       </Button>
     </form>

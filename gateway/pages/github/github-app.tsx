@@ -1,13 +1,14 @@
-import { Button, Group } from "@mantine/core";
+import { Group } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { GithubAppView } from "#shared/admin/github-app.ts";
 import type { SetupLink } from "#shared/admin/setup-link.ts";
-import { getJson, sendJson } from "../data/api.ts";
+import { getJson, postJson } from "../data/api.ts";
+import { Act } from "../parts/act.tsx";
 import { localMoment } from "../parts/dates.ts";
 import { counted } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
-import { Panel } from "../parts/page-head.tsx";
-import { Answered, Fault } from "../parts/states.tsx";
+import { Facts, Panel } from "../parts/page-head.tsx";
+import { Answered } from "../parts/states.tsx";
 
 /** While the page is open, the App queries GitHub again every few seconds. */
 const GITHUB_APP = {
@@ -66,24 +67,15 @@ export function NextOfApp({ view }: { view: GithubAppView }) {
 }
 
 /** Opens the App's own entry by a link that works once: GitHub accepts a new App only from a form. */
-function OpenEntry({ label, isQuiet = false }: { label: string; isQuiet?: boolean }) {
-  const link = useMutation({
-    mutationFn: () => sendJson<SetupLink>("/admin/v1/setup-links", { method: "POST" }),
-    onSuccess: ({ url }) => window.open(url, "_blank", "noopener"),
-  });
-  return (
-    <>
-      <Button
-        size="compact-sm"
-        {...(isQuiet && { variant: "default" })}
-        loading={link.isPending}
-        onClick={() => link.mutate()}
-      >
-        {label}
-      </Button>
-      {link.error && <Fault error={link.error} />}
-    </>
-  );
+const OpenEntry = ({ label, variant = "filled" }: { label: string; variant?: "filled" | "default" }) => (
+  <Act variant={variant} act={openEntry}>
+    {label}
+  </Act>
+);
+
+async function openEntry(): Promise<void> {
+  const { url } = await postJson<SetupLink>("/admin/v1/setup-links");
+  window.open(url, "_blank", "noopener");
 }
 
 /** What is wrong with the App. */
@@ -135,18 +127,16 @@ export function GithubAppPanel() {
       <Answered query={query}>
         {(view) => (
           <>
-            <dl className="facts">
-              <dt>App</dt>
-              <dd>{nameOf(view)}</dd>
-              <dt>Last delivery</dt>
-              <dd>
-                <Moment at={view.reached_at} unknown="GitHub has not reached the App yet." />
-              </dd>
-              <dt>Installed on</dt>
-              <dd>
-                {view.report?.installations.map(({ account }) => account).join(", ") || "no account yet"}
-              </dd>
-            </dl>
+            <Facts
+              of={{
+                App: nameOf(view),
+                "Last delivery": (
+                  <Moment at={view.reached_at} unknown="GitHub has not reached the App yet." />
+                ),
+                "Installed on":
+                  view.report?.installations.map(({ account }) => account).join(", ") || "no account yet",
+              }}
+            />
             <NextOfApp view={view} />
             <FaultsOfApp view={view} />
             {view.report?.app?.slug != null && <WebhookSecret report={view.report} />}
@@ -164,9 +154,7 @@ const nameOf = ({ report }: GithubAppView): string => {
 
 function WebhookSecret({ report }: { report: NonNullable<GithubAppView["report"]> }) {
   const { secret_pending: isPending, former_secret_until: until } = report;
-  const change = useMutation({
-    mutationFn: () => sendJson<null>("/admin/v1/github-app/webhook-secret", { method: "POST" }),
-  });
+  const change = useMutation({ mutationFn: () => postJson<null>("/admin/v1/github-app/webhook-secret") });
   return (
     <>
       <p className="mute" role="status">
@@ -174,17 +162,9 @@ function WebhookSecret({ report }: { report: NonNullable<GithubAppView["report"]
         {until !== null && `The former webhook secret is accepted until ${localMoment(until)}. `}
         {change.isSuccess && "The App changes the webhook secret within seconds, and refuses no delivery."}
       </p>
-      {change.error && <Fault error={change.error} />}
       <Group>
-        <Button
-          size="compact-sm"
-          variant="default"
-          loading={change.isPending}
-          onClick={() => change.mutate()}
-        >
-          Change the webhook secret
-        </Button>
-        <OpenEntry label="Replace the App" isQuiet />
+        <Act act={() => change.mutateAsync()}>Change the webhook secret</Act>
+        <OpenEntry label="Replace the App" variant="default" />
       </Group>
     </>
   );

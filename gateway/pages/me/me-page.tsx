@@ -11,7 +11,7 @@ import { frameSearch, oneNameOf } from "../data/search.ts";
 import { BudgetRows } from "../parts/budget-rows.tsx";
 import { plainName } from "../parts/foreign.tsx";
 import { Money } from "../parts/money.tsx";
-import { PageHead, Panel } from "../parts/page-head.tsx";
+import { Facts, PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered } from "../parts/states.tsx";
 import { ConnectAgent } from "./connect-agent.tsx";
 import { OwnKeys } from "./own-keys.tsx";
@@ -83,12 +83,11 @@ const Month = ({ me: { email, team, role }, overview: { month, budgets } }: Own)
     title="This month"
     sub={`${plainName(email)}, ${role}${team === null ? "" : ` of ${plainName(team)}`}`}
   >
-    <dl className="facts">
-      <dt>Spent</dt>
-      <dd>
-        <Money value={month.empty ? 0 : month.total.current?.cost_usd} floor={month.total.floor} />
-      </dd>
-    </dl>
+    <Facts
+      of={{
+        Spent: <Money value={month.empty ? 0 : month.total.current?.cost_usd} floor={month.total.floor} />,
+      }}
+    />
     <BudgetRows budgets={budgets} renews />
   </Panel>
 );

@@ -3,10 +3,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { KeyView } from "#shared/admin/keys.ts";
 import { sendJson } from "../data/api.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { cell, moment, text } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Empty } from "../parts/states.tsx";
-import { momentColumn, textColumn } from "../settings/cells.tsx";
 import { DeleteButton } from "../settings/delete-button.tsx";
 import { OWN_KEY } from "../settings/forms/people-forms.ts";
 import { ResourceForm } from "../settings/forms/resource-form.tsx";
@@ -15,22 +15,16 @@ import { SecretOnce, secretOf } from "../settings/secret-once.tsx";
 
 const PATH = "/v1/me/keys";
 
-const columns = (open: (key: KeyView) => void): Column<KeyView>[] => [
-  {
-    id: "name",
-    head: "Name",
-    cell: (key) => (
-      <button type="button" className="row-link plain-button" onClick={() => open(key)}>
-        {key.name}
-      </button>
-    ),
-  },
-  textColumn("secret", "Secret", {
-    of: ({ secrets }) => secrets.map(({ last_four: end }) => `…${end}`).join(" "),
-  }),
-  momentColumn("created", "Made", { of: ({ created_at: at }) => at, none: "" }),
-  momentColumn("expires", "Expires", { of: ({ expires_at: at }) => at, none: "It does not expire." }),
-];
+const columns = (open: (key: KeyView) => void): Columns<KeyView> => ({
+  name: cell("Name", (key) => (
+    <button type="button" className="row-link plain-button" onClick={() => open(key)}>
+      {key.name}
+    </button>
+  )),
+  secret: text("Secret", ({ secrets }) => secrets.map(({ last_four: end }) => `…${end}`).join(" ")),
+  created: moment("Made", ({ created_at: at }) => at),
+  expires: moment("Expires", ({ expires_at: at }) => at, "It does not expire."),
+});
 
 /** A person's own keys: make, rotate, revoke. `made` gets the secret of a new one. */
 export function OwnKeys({ keys, made }: { keys: readonly KeyView[]; made: (secret: string | null) => void }) {
@@ -43,7 +37,7 @@ export function OwnKeys({ keys, made }: { keys: readonly KeyView[]; made: (secre
       title="My keys"
       sub="A key lets your agents and scripts call the gateway as you."
       aside={
-        <Button size="compact-sm" onClick={() => setNew(true)}>
+        <Button variant="filled" size="compact-sm" onClick={() => setNew(true)}>
           Make a key
         </Button>
       }
@@ -51,7 +45,7 @@ export function OwnKeys({ keys, made }: { keys: readonly KeyView[]; made: (secre
       {keys.length === 0 ? (
         <Empty title="No key yet">Make one, then connect an agent with it.</Empty>
       ) : (
-        <DataTable label="My keys" columns={columns(setChosen)} rows={keys} rowKey={({ id }) => id} />
+        <DataTable label="My keys" columns={columns(setChosen)} rows={keys} rowKey={["id"]} />
       )}
       <Modal opened={isNew} onClose={() => setNew(false)} title="Make a key">
         <NewKey renew={renew} made={made} />

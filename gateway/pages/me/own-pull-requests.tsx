@@ -1,5 +1,5 @@
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
-import { linkRemedy, linkTone, linkWord } from "../parts/link-words.ts";
+import { LinkTag, linkRemedy } from "../parts/link-words.tsx";
 import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
@@ -20,7 +20,7 @@ export function OwnPullRequests({ items, isPart }: OwnPullRequestsProps) {
       {items.map(({ id, repository, number, link, ...it }) => (
         <div className="bar-row" key={id}>
           <PullRequestName repository={repository} number={number} />
-          <span className={`tag ${linkTone(link)}`}>{linkWord(link)}</span>
+          <LinkTag link={link} />
           <span className="number">
             <Money
               value={it.session_cost_usd}

@@ -7,7 +7,8 @@ import { type FrameSearch, oneNameOf } from "../data/search.ts";
 import { Bars } from "../parts/charts/bars.tsx";
 import { ChartPanel } from "../parts/charts/chart.tsx";
 import { singleSeries } from "../parts/charts/data.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { cell, figure } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { count } from "../parts/format.ts";
 import { RangePicker } from "../parts/frame-controls.tsx";
 import { Money } from "../parts/money.tsx";
@@ -86,24 +87,18 @@ const Groups = ({ result }: { result: Result }) =>
     <ReportTable result={result} title="My calls" units={UNITS} />
   );
 
-const SESSION_COLUMNS: readonly Column<Row>[] = [
-  {
-    id: "session",
-    head: "Session",
-    cell: ({ groups: [session = null] }) => <SessionLink session={session === "(none)" ? null : session} />,
-  },
-  {
-    id: "cost",
-    head: "Cost",
-    isNumber: true,
-    sort: ({ current }) => current?.cost_usd ?? null,
-    cell: ({ current, floor }) => <Money value={current?.cost_usd} floor={floor} />,
-  },
-  {
-    id: "calls",
-    head: "Calls",
-    isNumber: true,
-    sort: ({ current }) => current?.requests ?? null,
-    cell: ({ current }) => count(current?.requests ?? 0),
-  },
-];
+const SESSION_COLUMNS: Columns<Row> = {
+  session: cell("Session", ({ groups: [session = null] }) => (
+    <SessionLink session={session === "(none)" ? null : session} />
+  )),
+  cost: figure(
+    "Cost",
+    ({ current, floor }) => <Money value={current?.cost_usd} floor={floor} />,
+    ({ current }) => current?.cost_usd ?? null,
+  ),
+  calls: figure(
+    "Calls",
+    ({ current }) => count(current?.requests ?? 0),
+    ({ current }) => current?.requests ?? null,
+  ),
+};

@@ -7,12 +7,11 @@ import { getJson, queryOf } from "../data/api.ts";
 import type { OverviewParts } from "../data/overview.ts";
 import { BudgetBar } from "../parts/budget-bar.tsx";
 import { shareOf } from "../parts/budget-rows.tsx";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { cell, figure, money, number } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
-import { count } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
-import { numberColumn } from "../settings/cells.tsx";
 
 const REFRESH = { refetchInterval: 60_000 };
 const SHOWN_MAX = 6;
@@ -60,7 +59,7 @@ export function TeamsThisMonth({ parts: { teams, team_merges: merges } }: { part
       title="Teams this month"
       sub="The costliest ones. A budget and a forecast include the teams below; four of five months end within the range."
     >
-      <DataTable label="Teams this month" columns={columnsOf(rows)} rows={rows} rowKey={({ team }) => team} />
+      <DataTable label="Teams this month" columns={columnsOf(rows)} rows={rows} rowKey={["team"]} />
     </Panel>
   );
 }
@@ -72,32 +71,26 @@ const spendOf = ({ spend }: TeamMonth): number | null => spend.current?.cost_usd
 const endOf = ({ forecast }: TeamMonth): number | null => forecast && Number(forecast.expected_usd);
 const NONE = <span className="mute">–</span>;
 
-const columnsOf = (rows: readonly TeamMonth[]): readonly Column<TeamMonth>[] => [
-  {
-    id: "team",
-    head: "Team",
-    sort: ({ team }) => team,
-    cell: ({ team }) => (
+const columnsOf = (rows: readonly TeamMonth[]): Columns<TeamMonth> => ({
+  team: cell(
+    "Team",
+    ({ team }) => (
       <Link to="/overview" search={{ team: [team] }} className="row-link">
         <Foreign text={team} />
       </Link>
     ),
-  },
-  numberColumn("merged", "Merged", { of: (it) => count(mergesOf(it)), by: mergesOf }),
-  {
-    ...{ id: "cost", head: "Cost per merged pull request", isNumber: true, sort: costOf },
-    cell: (it) =>
-      mergesOf(it) === 0 ? NONE : <Money value={costOf(it)} floor={it.merges?.floor ?? false} />,
-  },
-  {
-    ...{ id: "spend", head: "Spend", isNumber: true, sort: spendOf },
-    cell: (it) => <Money value={spendOf(it)} floor={it.spend.floor} />,
-  },
-  {
-    id: "budget",
-    head: "Budget",
-    sort: ({ budget }) => (budget ? shareOf(budget) : null),
-    cell: ({ budget }) =>
+    ({ team }) => team,
+  ),
+  merged: number("Merged", mergesOf),
+  cost: figure(
+    "Cost per merged pull request",
+    (it) => (mergesOf(it) === 0 ? NONE : <Money value={costOf(it)} floor={it.merges?.floor ?? false} />),
+    costOf,
+  ),
+  spend: money("Spend", spendOf, ({ spend: { floor } }) => ({ floor })),
+  budget: cell(
+    "Budget",
+    ({ budget }) =>
       budget ? (
         <div className="nowrap">
           <Money value={budget.used_usd} /> <span className="mute">of</span>{" "}
@@ -110,10 +103,11 @@ const columnsOf = (rows: readonly TeamMonth[]): readonly Column<TeamMonth>[] => 
       ) : (
         NONE
       ),
-  },
-  {
-    ...{ id: "forecast", head: "Forecast", isNumber: true, sort: endOf },
-    cell: ({ forecast, budget }) =>
+    ({ budget }) => (budget ? shareOf(budget) : null),
+  ),
+  forecast: figure(
+    "Forecast",
+    ({ forecast, budget }) =>
       forecast ? (
         <>
           <strong
@@ -128,5 +122,6 @@ const columnsOf = (rows: readonly TeamMonth[]): readonly Column<TeamMonth>[] => 
       ) : (
         NONE
       ),
-  },
-];
+    endOf,
+  ),
+});

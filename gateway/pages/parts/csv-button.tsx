@@ -1,26 +1,18 @@
 import { Button } from "@mantine/core";
-import { useState } from "react";
+import { useMutation } from "@tanstack/react-query";
 import type { Spec } from "#shared/report.ts";
 import { saveCsv } from "../data/reports.ts";
 import { Fault } from "./states.tsx";
 
 /** The report as a file for spreadsheets. */
 export function CsvButton({ spec }: { spec: Spec }) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const save = () => {
-    setBusy(true);
-    setError(null);
-    void saveCsv(spec)
-      .catch(setError)
-      .finally(() => setBusy(false));
-  };
+  const save = useMutation({ mutationFn: () => saveCsv(spec) });
   return (
     <>
-      <Button variant="default" size="xs" loading={isBusy} onClick={save}>
+      <Button size="xs" loading={save.isPending} onClick={() => save.mutate()}>
         CSV
       </Button>
-      {error !== null && <Fault error={error} retry={save} />}
+      {save.error && <Fault error={save.error} retry={save.mutate} />}
     </>
   );
 }

@@ -16,6 +16,7 @@ export function CustomRange({ from, to, choose }: CustomRangeProps) {
     <>
       <DatePicker type="range" allowSingleDateInRange value={days} onChange={setDays} />
       <Button
+        variant="filled"
         fullWidth
         size="xs"
         mt="sm"

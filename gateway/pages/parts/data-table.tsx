@@ -26,20 +26,26 @@ type Features = typeof FEATURES;
 
 /** A column: how a row's value is sorted, and how it is shown. */
 export type Column<Row> = {
-  id: string;
   head: ReactNode;
   isNumber?: boolean;
   /** Absent: not sortable. Null sorts last. */
-  sort?: (row: Row) => string | number | null;
+  sort?: ((row: Row) => string | number | null) | undefined;
   cell: (row: Row) => ReactNode;
   foot?: ReactNode;
 };
 
+/** Columns by their ids, which addresses name when they sort. */
+export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
+type Named<Row> = Column<Row> & { id: string };
+
 type DataTableProps<Row extends RowData> = {
   label: string;
-  columns: readonly Column<Row>[];
+  columns: Columns<Row>;
   rows: readonly Row[];
-  rowKey: (row: Row) => string;
+  /** The members that distinguish a row, or its key. */
+  rowKey: readonly (keyof Row)[] | ((row: Row) => string);
+  /** Shown instead where there are no rows. */
+  none?: ReactNode;
   /** The parameter of the address that names the sorting, such as `-cost`. Absent: it is not in the address. */
   sortName?: string;
   rowHeight?: number;
@@ -52,7 +58,8 @@ const VIRTUAL_FROM = 100;
  * `row-link` is that link: a click anywhere beside its controls follows it, and so does Enter.
  */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowKey, sortName, rowHeight = 35 } = props;
+  const { label, rows, rowKey, none, sortName, rowHeight = 35 } = props;
+  const columns = Object.entries(props.columns).map(([id, column]) => ({ id, ...column }));
   const scroll = useRef<HTMLDivElement>(null);
   const sorting = useSorting(sortName);
   const [unknown] = sorting.state.sorting.filter(({ id }) => !columns.some((it) => it.id === id && it.sort));
@@ -60,7 +67,8 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     features: FEATURES,
     columns: columns.map(definitionOf),
     data: rows,
-    getRowId: rowKey,
+    getRowId: (row) =>
+      typeof rowKey === "function" ? rowKey(row) : JSON.stringify(rowKey.map((it) => row[it])),
     ...sorting,
   });
   const sorted = table.getRowModel().rows;
@@ -85,6 +93,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const shown = items ? items.map(({ index }) => index) : sorted.map((_, i) => i);
   const before = items?.[0]?.start ?? 0;
   const after = items ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
+  if (rows.length === 0 && none !== undefined) return none;
   if (unknown) {
     const names = columns.filter(({ sort }) => sort).map(({ id }) => id);
     return (
@@ -155,7 +164,7 @@ function useSorting(name: string | undefined) {
   };
 }
 
-const definitionOf = <Row extends RowData>({ id, sort }: Column<Row>): ColumnDef<Features, Row> => ({
+const definitionOf = <Row extends RowData>({ id, sort }: Named<Row>): ColumnDef<Features, Row> => ({
   id,
   accessorFn: (row: Row) => sort?.(row) ?? undefined,
   enableSorting: sort !== undefined,
@@ -204,7 +213,7 @@ const Spacer = ({ height, columns }: { height: number; columns: number }) =>
     </tr>
   ) : null;
 
-function Foot<Row>({ columns }: { columns: readonly Column<Row>[] }) {
+function Foot<Row>({ columns }: { columns: readonly Named<Row>[] }) {
   if (columns.every(({ foot }) => foot === undefined)) return null;
   return (
     <tfoot>

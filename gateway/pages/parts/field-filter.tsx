@@ -64,7 +64,7 @@ export function FieldFilter({ words, choose, source, values = {}, open }: FieldF
         value={value}
         onChange={setValue}
       />
-      <Button size="xs" variant="default" type="submit">
+      <Button size="xs" type="submit">
         Filter
       </Button>
     </form>

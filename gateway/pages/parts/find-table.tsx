@@ -1,7 +1,7 @@
 import { TextInput } from "@mantine/core";
 import { asItIs, useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
-import { type Column, DataTable } from "./data-table.tsx";
+import { type Columns, DataTable } from "./data-table.tsx";
 import { count } from "./format.ts";
 
 /** Fewer rows need no search. */
@@ -11,9 +11,9 @@ type FindTableProps<Row> = {
   label: string;
   /** What a row is. */
   noun: string;
-  columns: readonly Column<Row>[];
+  columns: Columns<Row>;
   rows: readonly Row[];
-  rowKey: (row: Row) => string;
+  rowKey: readonly (keyof Row)[] | ((row: Row) => string);
 };
 
 /** The rows in which a sortable column contains a text. Text and sorting are in the address. */
@@ -22,7 +22,9 @@ export function FindTable<Row extends object>({ label, noun, columns, rows, rowK
   const name = noun.replaceAll(" ", "-");
   const text = oneText(address[`${name}.find`]) ?? "";
   const isFound = (row: Row) =>
-    columns.some(({ sort }) => `${sort?.(row) ?? ""}`.toLowerCase().includes(text.toLowerCase()));
+    Object.values(columns).some(({ sort }) =>
+      `${sort?.(row) ?? ""}`.toLowerCase().includes(text.toLowerCase()),
+    );
   const shown = text === "" ? rows : rows.filter(isFound);
   return (
     <>

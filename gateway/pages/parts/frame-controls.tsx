@@ -58,7 +58,7 @@ export function RangePicker({ search, fallback, change }: ControlProps) {
       <Menu position="bottom-end">
         <Menu.Target>
           <Popover.Target>
-            <Button variant="default" size="xs" aria-label={`Range: ${rangeWords(search, fallback)}`}>
+            <Button size="xs" aria-label={`Range: ${rangeWords(search, fallback)}`}>
               {rangeWords(search, fallback)}
             </Button>
           </Popover.Target>
@@ -105,7 +105,6 @@ export function ComparePicker({ result, compare, change }: ComparePickerProps) {
   const isOn = compare === "previous_period";
   return (
     <Button
-      variant="default"
       size="xs"
       aria-pressed={isOn}
       onClick={() => change({ compare: isOn ? "none" : "previous_period" })}

@@ -43,12 +43,7 @@ export function ListPage<Item>({ list, none, children }: ListProps<Item>) {
           {isSorted && (
             <span className="mute small">Only the {count(list.items.length)} shown are sorted.</span>
           )}
-          <Button
-            variant="default"
-            size="xs"
-            loading={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
+          <Button size="xs" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
             Show more
           </Button>
         </div>

@@ -4,15 +4,13 @@ import type { SourceName } from "#shared/report.ts";
 import { useAddress } from "../data/address.ts";
 import { listSearch } from "../data/list-search.ts";
 import { LIVE_MS, useList } from "../data/records.ts";
-import { type Column, DataTable } from "./data-table.tsx";
+import { type Columns, DataTable } from "./data-table.tsx";
 import { FieldFilter } from "./field-filter.tsx";
 import { ListPage, NoMatch } from "./list-page.tsx";
 import { PageHead } from "./page-head.tsx";
 import { ListNote } from "./scope-note.tsx";
 import { ValueChips } from "./value-chips.tsx";
-
-/** Narrows a list to a value of one of its filters. */
-export type Narrow = (name: string, value: string) => void;
+import type { Narrow } from "./value-link.tsx";
 
 type Live<Item> = {
   title: string;
@@ -26,7 +24,7 @@ type Live<Item> = {
   source: SourceName;
   /** Values of filters that are known already. */
   values?: Readonly<Record<string, readonly string[]>>;
-  columns: (narrow: Narrow) => Column<Item>[];
+  columns: (narrow: Narrow) => Columns<Item>;
   /** Shown where there is nothing at all. */
   none: ReactNode;
 };
@@ -69,13 +67,7 @@ export function LiveList<Item extends { id: string }>({ of, open }: LiveListProp
       <ValueChips words={words} values={filters} remove={(name) => change({ [name]: undefined })} />
       <ListPage list={list} none={Object.values(filters).some((it) => it !== undefined) ? <NoMatch /> : none}>
         {(items) => (
-          <DataTable
-            label={label}
-            columns={columns(narrow)}
-            rows={items}
-            rowKey={({ id }) => id}
-            rowHeight={54}
-          />
+          <DataTable label={label} columns={columns(narrow)} rows={items} rowKey={["id"]} rowHeight={54} />
         )}
       </ListPage>
     </>

@@ -24,7 +24,7 @@ const UNKNOWN_COST = "Its cost is not known.";
 const FLOOR_REASON = "At least this: some of the calls have no known cost.";
 const CEILING_REASON = "At most this: batches are counted at interactive prices.";
 
-type MoneyProps = {
+export type MoneyProps = {
   /** Exact decimal text or a report's number; null is unknown. */
   value: Figure | null | undefined;
   /** Why it is a lower bound; true for the usual reason. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { useEffect } from "react";
+import { Fragment, useEffect } from "react";
 
 type PageHeadProps = { title: string; sub?: ReactNode; children?: ReactNode };
 
@@ -39,4 +39,25 @@ export const Fact = ({ name, children }: { name: string; children: ReactNode }) 
     <div className="tile-name">{name}</div>
     <div className="tile-figure">{children}</div>
   </section>
+);
+
+type FactsProps = {
+  /** Values by their names, which may repeat in a list. */
+  of: Readonly<Record<string, ReactNode>> | readonly (readonly [name: string, value: ReactNode])[];
+  className?: string;
+};
+
+/** Facts by their names; those without a value are left out. */
+export const Facts = ({ of, className = "" }: FactsProps) => (
+  <dl className={`facts ${className}`}>
+    {(Array.isArray(of) ? of : Object.entries(of)).map(([name, value], at) =>
+      value === null || value === undefined || value === false ? null : (
+        // biome-ignore lint/suspicious/noArrayIndexKey: names may repeat, and the order is fixed.
+        <Fragment key={at}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ),
+    )}
+  </dl>
 );

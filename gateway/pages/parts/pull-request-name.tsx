@@ -1,20 +1,29 @@
 import { Link } from "@tanstack/react-router";
 
-type PullRequestNameProps = { repository: string | null; number: number };
+type PullRequestNameProps = {
+  repository: string | null;
+  number: number;
+  /** Within its repository. */
+  isShort?: boolean;
+};
 
 /** A pull request's repository and number, linked to its page. */
-export function PullRequestName({ repository, number }: PullRequestNameProps) {
+export function PullRequestName({ repository, number, isShort = false }: PullRequestNameProps) {
   const [owner = "", repo = ""] = repository?.split("/") ?? [];
   if (repo === "") return <>#{number}</>;
   return (
     <Link
       to="/pull-requests/$owner/$repo/$n"
       params={{ owner, repo, n: String(number) }}
-      className="row-link"
+      className={isShort ? "link" : "row-link"}
     >
-      <b>
-        <bdi>{repo}</bdi> #{number}
-      </b>
+      {isShort ? (
+        `#${number}`
+      ) : (
+        <b>
+          <bdi>{repo}</bdi> #{number}
+        </b>
+      )}
     </Link>
   );
 }

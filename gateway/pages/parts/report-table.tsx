@@ -25,24 +25,23 @@ type ReportTableProps = {
 export function ReportTable({ result, title, units, choose }: ReportTableProps) {
   const { dimensions, measures } = result.spec;
   const isNarrow = useMediaQuery("(max-width: 480px)", false, { getInitialValueInEffect: false });
-  const groups = dimensions.map((name, i) => groupColumn(name, i, choose));
-  const columns = [
-    ...(isNarrow ? groups.slice(0, 1).map((first) => stacked(first, groups)) : groups),
-    ...[...new Set(measures)].map((name) => measureColumn(result, name, units[name] ?? "count")),
-  ];
+  const groups = dimensions.map((name, i) => [name, groupColumn(name, i, choose)] as const);
+  const columns = Object.fromEntries([
+    ...(isNarrow ? stacked(groups) : groups),
+    ...measures.map((name) => [name, measureColumn(result, name, units[name] ?? "count")] as const),
+  ]);
   return (
     <DataTable
       label={title}
       columns={columns}
       rows={dimensions.length === 0 ? [result.total] : result.rows}
-      rowKey={({ groups }) => JSON.stringify(groups)}
+      rowKey={["groups"]}
       rowHeight={Math.max(result.previousWindow ? 54 : 35, isNarrow ? 14 + 21 * groups.length : 0)}
     />
   );
 }
 
 const groupColumn = (name: DimensionName, i: number, choose: ReportTableProps["choose"]): Column<Row> => ({
-  id: name,
   head: dimensionWord(name),
   sort: ({ groups }) => groups[i] ?? "",
   cell: ({ groups }) => {
@@ -55,11 +54,15 @@ const groupColumn = (name: DimensionName, i: number, choose: ReportTableProps["c
 });
 
 /** All groups in one column: a phone has no room for more beside the figures. */
-const stacked = (first: Column<Row>, groups: readonly Column<Row>[]): Column<Row> => ({
-  ...first,
-  head: groups.map(({ head }) => head).join(", "),
-  cell: (row) => groups.map(({ id, cell }) => <div key={id}>{cell(row)}</div>),
-});
+const stacked = (groups: readonly (readonly [string, Column<Row>])[]) =>
+  groups.slice(0, 1).map(([id, first]): [string, Column<Row>] => [
+    id,
+    {
+      ...first,
+      head: groups.map(([, { head }]) => head).join(", "),
+      cell: (row) => groups.map(([name, { cell }]) => <div key={name}>{cell(row)}</div>),
+    },
+  ]);
 
 const measureColumn = (result: Shown, name: MeasureName, unit: Unit): Column<Row> => {
   // A change has no change of its own, and two lower bounds make none.
@@ -80,7 +83,6 @@ const measureColumn = (result: Shown, name: MeasureName, unit: Unit): Column<Row
     </>
   );
   return {
-    id: name,
     head: measureWord(name),
     isNumber: true,
     sort: ({ current }) => current?.[name] ?? null,

@@ -58,7 +58,7 @@ export function Fault({ error, retry }: FaultProps) {
       </p>
       {/* The same question has the same answer. */}
       {retry && (status === 0 || status >= 429) && (
-        <Button size="compact-sm" variant="default" onClick={again} mr="sm">
+        <Button size="compact-sm" onClick={again} mr="sm">
           Try again
         </Button>
       )}

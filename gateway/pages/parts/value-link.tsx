@@ -1,14 +1,28 @@
+import type { ReactNode } from "react";
 import { Foreign } from "./foreign.tsx";
 import { Unknown } from "./money.tsx";
 
-type ValueLinkProps = { text: string | null; choose: (value: string) => void; none?: string };
+/** Narrows a list to a value of one of its filters. */
+export type Narrow = (name: string, value: string) => void;
+
+type ValueLinkProps = {
+  text: string | null;
+  choose: (value: string) => void;
+  none?: string | undefined;
+  children?: ReactNode;
+};
 
 /** A value that narrows the list to itself. */
-export const ValueLink = ({ text, choose, none = "It has none." }: ValueLinkProps) =>
+export const ValueLink = ({ text, choose, none = "It has none.", children }: ValueLinkProps) =>
   text === null ? (
     <Unknown reason={none} />
   ) : (
     <button type="button" className="value-link" onClick={() => choose(text)}>
-      <Foreign text={text} />
+      {children ?? <Foreign text={text} />}
     </button>
   );
+
+/** Values of a list's filters as such links; `none`: why there is none. */
+export const valueLinks = (narrow: Narrow) => (name: string, text: string | null, none?: string) => (
+  <ValueLink text={text} choose={(value) => narrow(name, value)} none={none} />
+);

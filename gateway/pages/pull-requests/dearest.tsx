@@ -6,7 +6,8 @@ import { OF_RECORDS } from "../data/follow-records.ts";
 import { COSTS_FILTERS } from "../data/parameters.ts";
 import type { FrameSearch } from "../data/search.ts";
 import { useJson } from "../data/use-json.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { cell, figure } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, percent } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
@@ -57,49 +58,35 @@ export function Dearest({ search, window: { from, to } }: { search: FrameSearch;
   return (
     <Panel title="The dearest merges" sub="Beside the usual merge of the same repository in this time.">
       <Answered query={dearest} height={320}>
-        {({ data }) => (
-          <DataTable label="The dearest merges" columns={COLUMNS} rows={data} rowKey={({ id }) => id} />
-        )}
+        {({ data }) => <DataTable label="The dearest merges" columns={COLUMNS} rows={data} rowKey={["id"]} />}
       </Answered>
     </Panel>
   );
 }
 
-const COLUMNS: Column<DearMergeView>[] = [
-  {
-    id: "name",
-    head: "Pull request",
-    cell: ({ repository, number, author }) => (
-      <>
-        <PullRequestName repository={repository} number={number} />
-        {author !== null && (
-          <small>
-            <Foreign text={author} />
-          </small>
-        )}
-      </>
-    ),
-  },
-  {
-    id: "cost",
-    head: "Cost",
-    isNumber: true,
-    sort: ({ session_cost_usd: cost }) => Number(cost ?? 0),
-    cell: ({ session_cost_usd: cost, session_cost_is_lower_bound: floor }) => (
-      <Money value={cost} floor={floor} />
-    ),
-  },
-  {
-    id: "usual",
-    head: "Usual",
-    isNumber: true,
-    sort: ({ usual_usd: usual }) => Number(usual ?? 0),
-    cell: ({ usual_usd: usual }) => (
-      <Money value={usual} unknown="There is no other merge to compare with." />
-    ),
-  },
-  { id: "why", head: "Why", cell: (merge) => whyOf(merge) },
-];
+const COLUMNS: Columns<DearMergeView> = {
+  name: cell("Pull request", ({ repository, number, author }) => (
+    <>
+      <PullRequestName repository={repository} number={number} />
+      {author !== null && (
+        <small>
+          <Foreign text={author} />
+        </small>
+      )}
+    </>
+  )),
+  cost: figure(
+    "Cost",
+    ({ session_cost_usd: cost, session_cost_is_lower_bound: floor }) => <Money value={cost} floor={floor} />,
+    ({ session_cost_usd: cost }) => Number(cost ?? 0),
+  ),
+  usual: figure(
+    "Usual",
+    ({ usual_usd: usual }) => <Money value={usual} unknown="There is no other merge to compare with." />,
+    ({ usual_usd: usual }) => Number(usual ?? 0),
+  ),
+  why: cell("Why", (merge) => whyOf(merge)),
+};
 
 /** The model that cost most, and what there was far more of than usual, most first. */
 export function whyOf({

@@ -3,10 +3,11 @@ import type { Page } from "#shared/admin/fields.ts";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { plural } from "#shared/plural.ts";
 import { getJson, queryOf } from "../data/api.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { cell, figure } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { isoDay } from "../parts/dates.ts";
 import { count, counted } from "../parts/format.ts";
-import { linkRemedy, linkTone, linkWord } from "../parts/link-words.ts";
+import { LinkTag, linkRemedy } from "../parts/link-words.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
 
@@ -47,39 +48,35 @@ export function NotJoined({ choose }: { choose: Choose }) {
     >
       {causes.map((link) => (
         <p key={link} className="small">
-          <span className={`tag ${linkTone(link)}`}>{linkWord(link)}</span> {linkRemedy(link)}
+          <LinkTag link={link} /> {linkRemedy(link)}
         </p>
       ))}
       <DataTable
         label="Not joined to a session"
         columns={columnsOf(choose, from)}
         rows={rows.slice(0, SHOWN_MAX)}
-        rowKey={({ author, link }) => `${link} ${author}`}
+        rowKey={["link", "author"]}
       />
       {more > 0 && <p className="mute small">And {counted(more, "other")} with no more than these.</p>}
     </Panel>
   );
 }
 
-const columnsOf = (choose: Choose, from: string): Column<Unjoined>[] => [
-  {
-    id: "author",
-    head: "Author",
-    cell: ({ author, link }) => (
-      <ValueLink
-        text={author}
-        choose={(value) => choose({ author: value, link, state: "merged", from })}
-        none="Their author is not known."
-      />
-    ),
-  },
-  { id: "count", head: "Merges", isNumber: true, sort: (row) => row.count, cell: (row) => count(row.count) },
-  {
-    id: "link",
-    head: "Why",
-    cell: ({ link }) => <span className={`tag ${linkTone(link)}`}>{linkWord(link)}</span>,
-  },
-];
+const columnsOf = (choose: Choose, from: string): Columns<Unjoined> => ({
+  author: cell("Author", ({ author, link }) => (
+    <ValueLink
+      text={author}
+      choose={(value) => choose({ author: value, link, state: "merged", from })}
+      none="Their author is not known."
+    />
+  )),
+  count: figure(
+    "Merges",
+    (row) => count(row.count),
+    (row) => row.count,
+  ),
+  link: cell("Why", ({ link }) => <LinkTag link={link} />),
+});
 
 /** States of a merge that has no known cost, and that someone can fix. */
 const UNJOINED_LINKS = ["no_stamp", "conflict", "unknown_session", "claimed"] as const;

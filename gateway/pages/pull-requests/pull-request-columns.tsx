@@ -1,38 +1,96 @@
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
-import type { Column } from "../parts/data-table.tsx";
+import { cell, figure } from "../parts/columns.tsx";
+import type { Columns } from "../parts/data-table.tsx";
 import { counted } from "../parts/format.ts";
-import { linkRemedy, linkTone, linkWord } from "../parts/link-words.ts";
-import type { Narrow } from "../parts/live-list.tsx";
+import { LinkTag, linkRemedy } from "../parts/link-words.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
-import { ValueLink } from "../parts/value-link.tsx";
+import { type Narrow, ValueLink, valueLinks } from "../parts/value-link.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
 
-/** Columns of the list; each value narrows it. */
-export const pullRequestColumns = (
-  narrow: Narrow,
-  rows: readonly PullRequestView[],
-): Column<PullRequestView>[] => {
-  const [name, ...labels] = withFoot(
-    nameColumns(narrow),
-    "name",
-    `${counted(rows.length, "pull request")} shown`,
-  );
-  const costs = withFoot(costColumns(narrow), "cost", <Total rows={rows} />);
-  const isCost = ({ id }: Column<PullRequestView>) => id === "cost";
-  // The cost is second, so that it is in sight however narrow the window is.
-  return [...(name ? [name] : []), ...costs.filter(isCost), ...labels, ...costs.filter((it) => !isCost(it))];
-};
+type Rows = readonly PullRequestView[];
 
-const withFoot = (columns: Column<PullRequestView>[], id: string, foot: ReactNode) =>
-  columns.map((column) => (column.id === id ? { ...column, foot } : column));
+/** Columns of the list; each value narrows it. */
+export function pullRequestColumns(narrow: Narrow, rows: Rows): Columns<PullRequestView> {
+  const link = valueLinks(narrow);
+  return {
+    name: {
+      ...cell("Pull request", ({ repository, number, author }) => (
+        <>
+          <PullRequestName repository={repository} number={number} />
+          <small>{link("author", author, "Its author is not known.")}</small>
+        </>
+      )),
+      foot: `${counted(rows.length, "pull request")} shown`,
+    },
+    // The cost is second, so that it is in sight however narrow the window is.
+    cost: {
+      ...figure(
+        "Cost",
+        (row) => <Cost {...row} />,
+        ({ session_cost_usd: cost }) => (cost === null ? null : Number(cost)),
+      ),
+      foot: <Total rows={rows} />,
+    },
+    repository: cell("Repository", ({ repository }) =>
+      link("repository", repository, "The App no longer sees it."),
+    ),
+    state: cell(
+      "State, date",
+      ({ state, merged_at: merged, opened_at: opened }) => (
+        <>
+          {link("state", state)}
+          <small>
+            <Moment at={merged ?? opened} form="day" unknown="GitHub has not said when." />
+          </small>
+        </>
+      ),
+      ({ merged_at: merged, opened_at: opened }) => merged ?? opened,
+    ),
+    link: cell("Session", (row) => (
+      <>
+        <ValueLink text={row.link} choose={(value) => narrow("link", value)}>
+          <LinkTag link={row.link} />
+        </ValueLink>
+        {linkRemedy(row.link) === null && (
+          <small>
+            <SessionLink session={row.session} none="Its body names no session." />
+          </small>
+        )}
+      </>
+    )),
+    calls: figure(
+      "Calls",
+      ({ session_requests: calls, session }) =>
+        session === null ? (
+          "–"
+        ) : (
+          <Link to="/requests" search={{ session }}>
+            {calls}
+          </Link>
+        ),
+      ({ session_requests: calls }) => calls,
+    ),
+  };
+}
+
+function Cost(row: PullRequestView) {
+  const { session_cost_usd: cost, session_cost_is_lower_bound: floor, merged_at: merged, settled } = row;
+  const isJoined = linkRemedy(row.link) === null;
+  const unknown = isJoined ? "No call of its session has a known cost." : "It is not joined.";
+  return (
+    <>
+      <Money value={cost} floor={floor} unknown={unknown} />
+      {merged !== null && cost !== null && settled === false && <small>can change</small>}
+    </>
+  );
+}
 
 /** The known cost of a session counts once, however many pull requests name it. */
-export function totalOf(rows: readonly PullRequestView[]): { usd: string; isFloor: boolean } {
+export function totalOf(rows: Rows): { usd: string; isFloor: boolean } {
   const merged = rows.filter(({ state }) => state === "merged");
   const once = new Map(
     merged.flatMap(({ id, session, session_cost_usd: usd }) =>
@@ -45,7 +103,7 @@ export function totalOf(rows: readonly PullRequestView[]): { usd: string; isFloo
   };
 }
 
-function Total({ rows }: { rows: readonly PullRequestView[] }) {
+function Total({ rows }: { rows: Rows }) {
   const { usd, isFloor } = totalOf(rows);
   return (
     <>
@@ -54,105 +112,3 @@ function Total({ rows }: { rows: readonly PullRequestView[] }) {
     </>
   );
 }
-
-const nameColumns = (narrow: Narrow): Column<PullRequestView>[] => [
-  {
-    id: "name",
-    head: "Pull request",
-    cell: ({ repository, number, author }) => (
-      <>
-        <PullRequestName repository={repository} number={number} />
-        <small>
-          <ValueLink
-            text={author}
-            choose={(value) => narrow("author", value)}
-            none="Its author is not known."
-          />
-        </small>
-      </>
-    ),
-  },
-  {
-    id: "repository",
-    head: "Repository",
-    cell: ({ repository }) => (
-      <ValueLink
-        text={repository}
-        choose={(value) => narrow("repository", value)}
-        none="The App no longer sees it."
-      />
-    ),
-  },
-  {
-    id: "state",
-    head: "State, date",
-    sort: ({ merged_at: merged, opened_at: opened }) => merged ?? opened,
-    cell: ({ state, merged_at: merged, opened_at: opened }) => (
-      <>
-        <button type="button" className="value-link" onClick={() => narrow("state", state)}>
-          {state}
-        </button>
-        <small>
-          <Moment at={merged ?? opened} form="day" unknown="GitHub has not said when." />
-        </small>
-      </>
-    ),
-  },
-];
-
-const costColumns = (narrow: Narrow): Column<PullRequestView>[] => [
-  {
-    id: "link",
-    head: "Session",
-    cell: ({ link, session }) => (
-      <>
-        <button type="button" className="value-link" onClick={() => narrow("link", link)}>
-          <span className={`tag ${linkTone(link)}`}>{linkWord(link)}</span>
-        </button>
-        {linkRemedy(link) === null && (
-          <small>
-            <SessionLink session={session} none="Its body names no session." />
-          </small>
-        )}
-      </>
-    ),
-  },
-  {
-    id: "calls",
-    head: "Calls",
-    isNumber: true,
-    sort: ({ session_requests: calls }) => calls,
-    cell: ({ session_requests: calls, session }) =>
-      session === null ? (
-        "–"
-      ) : (
-        <Link to="/requests" search={{ session }}>
-          {calls}
-        </Link>
-      ),
-  },
-  {
-    id: "cost",
-    head: "Cost",
-    isNumber: true,
-    sort: ({ session_cost_usd: cost }) => (cost === null ? null : Number(cost)),
-    cell: ({
-      session_cost_usd: cost,
-      session_cost_is_lower_bound: floor,
-      link,
-      settled,
-      merged_at: merged,
-    }) => (
-      <>
-        <Money
-          value={cost}
-          floor={floor}
-          unknown={
-            linkRemedy(link) === null ? "No call of its session has a known cost." : "It is not joined."
-          }
-        />
-        {merged !== null && cost !== null && settled === false && <small>can change</small>}
-      </>
-    ),
-  },
-];

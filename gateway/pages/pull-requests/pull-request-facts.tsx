@@ -2,10 +2,11 @@ import { Link } from "@tanstack/react-router";
 import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, counted } from "../parts/format.ts";
-import { linkTone, linkWord } from "../parts/link-words.ts";
+import { LinkTag } from "../parts/link-words.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
-import { Fact } from "../parts/page-head.tsx";
+import { Fact, Facts } from "../parts/page-head.tsx";
+import { PullRequestName } from "../parts/pull-request-name.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
 
 /** What is known of it at a glance. */
@@ -37,7 +38,7 @@ export function PullRequestFacts({ details }: { details: PullRequestPage }) {
         </Fact>
         <Fact name="State">
           <span>
-            {details.state} <span className={`tag ${linkTone(details.link)}`}>{linkWord(details.link)}</span>
+            {details.state} <LinkTag link={details.link} />
             {details.reverted && <span className="tag bad">reverted</span>}
           </span>
         </Fact>
@@ -49,59 +50,51 @@ export function PullRequestFacts({ details }: { details: PullRequestPage }) {
           />
         </Fact>
       </div>
-      <dl className="facts panel">
-        <dt>Author</dt>
-        <dd>
-          {details.author === null ? (
-            "–"
-          ) : (
-            <Link to="/pull-requests" search={{ author: details.author }}>
-              <Foreign text={details.author} />
-            </Link>
-          )}
-          {details.author_is_bot && <span className="tag">bot</span>}
-        </dd>
-        <dt>Session</dt>
-        <dd>
-          <SessionLink session={session} none="Its body names no session." />
-        </dd>
-        {details.settlement && <Settlement {...details.settlement} />}
-        {details.session_owners.length > 0 && (
-          <>
-            <dt>Made by</dt>
-            <dd>
-              {details.session_owners.map((owner) => (
-                <div key={owner}>
-                  <Foreign text={owner} />
-                </div>
-              ))}
-            </dd>
-          </>
-        )}
-        <Reverts words="Reverted by" reverts={details.reverted_by} repository={details.repository} />
-        <Reverts words="Reverts" reverts={details.reverts} repository={details.repository} />
-      </dl>
+      <Facts className="panel" of={factsOf(details)} />
     </>
   );
 }
 
+const factsOf = ({ author, session, settlement, session_owners: owners, ...details }: PullRequestPage) => ({
+  Author: (
+    <>
+      {author === null ? (
+        "–"
+      ) : (
+        <Link to="/pull-requests" search={{ author }}>
+          <Foreign text={author} />
+        </Link>
+      )}
+      {details.author_is_bot && <span className="tag">bot</span>}
+    </>
+  ),
+  Session: <SessionLink session={session} none="Its body names no session." />,
+  Settled: settlement && <Settlement {...settlement} />,
+  "Made by":
+    owners.length > 0 &&
+    owners.map((owner) => (
+      <div key={owner}>
+        <Foreign text={owner} />
+      </div>
+    )),
+  "Reverted by": revertsIn(details.reverted_by, details.repository),
+  Reverts: revertsIn(details.reverts, details.repository),
+});
+
 /** Whether its cost can still change, and until when its calls reach. */
 const Settlement = ({ settled, reasons, data_until: until }: NonNullable<PullRequestPage["settlement"]>) => (
   <>
-    <dt>Settled</dt>
-    <dd>
-      {settled ? "Yes" : "No, its cost can still change"}
-      {until !== null && (
-        <span className="mute">
-          , latest call <Moment at={until} form="long" />
-        </span>
-      )}
-      {reasons.map(({ code, text }) => (
-        <div key={code} className="small mute">
-          {text}
-        </div>
-      ))}
-    </dd>
+    {settled ? "Yes" : "No, its cost can still change"}
+    {until !== null && (
+      <span className="mute">
+        , latest call <Moment at={until} form="long" />
+      </span>
+    )}
+    {reasons.map(({ code, text }) => (
+      <div key={code} className="small mute">
+        {text}
+      </div>
+    ))}
   </>
 );
 
@@ -116,28 +109,11 @@ function SubscriptionLane({ lane }: { lane: PullRequestPage["session_subscriptio
   );
 }
 
-type RevertsProps = { words: string; reverts: PullRequestPage["reverts"]; repository: string | null };
-
-function Reverts({ words, reverts, repository }: RevertsProps) {
-  const [owner = "", repo = ""] = repository?.split("/") ?? [];
-  if (reverts.length === 0) return null;
-  return (
-    <>
-      <dt>{words}</dt>
-      <dd>
-        {reverts.map(({ id, number, stands }) => (
-          <div key={id}>
-            <Link
-              to="/pull-requests/$owner/$repo/$n"
-              params={{ owner, repo, n: String(number) }}
-              className="link"
-            >
-              #{number}
-            </Link>
-            {!stands && <span className="mute"> (itself reverted)</span>}
-          </div>
-        ))}
-      </dd>
-    </>
-  );
-}
+const revertsIn = (reverts: PullRequestPage["reverts"], repository: string | null) =>
+  reverts.length > 0 &&
+  reverts.map(({ id, number, stands }) => (
+    <div key={id}>
+      <PullRequestName repository={repository} number={number} isShort />
+      {!stands && <span className="mute"> (itself reverted)</span>}
+    </div>
+  ));

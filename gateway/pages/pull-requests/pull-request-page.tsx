@@ -1,17 +1,18 @@
 import { Button } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import type { Page } from "#shared/admin/fields.ts";
 import type { PullRequestPage as Details, PullRequestView } from "#shared/admin/pull-requests.ts";
-import { getJson, queryOf, sendJson } from "../data/api.ts";
+import { getJson, postJson, queryOf } from "../data/api.ts";
 import { mayAs, useMe } from "../data/me.ts";
+import { Act } from "../parts/act.tsx";
 import { longTimeGroup } from "../parts/dates.ts";
 import { Foreign, plainName } from "../parts/foreign.tsx";
-import { githubUrl } from "../parts/link-words.ts";
+import { githubUrl } from "../parts/link-words.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { dayTimes } from "../parts/records-link.tsx";
-import { Answered, Empty, Fault } from "../parts/states.tsx";
+import { Answered, Empty } from "../parts/states.tsx";
 import { withCode } from "../parts/with-code.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
 import { NotFound } from "../shell/not-found.tsx";
@@ -59,13 +60,7 @@ function Numbered({ n }: { n: string }) {
           </>
         }
       >
-        <Button
-          component="a"
-          variant="default"
-          size="xs"
-          href={githubUrl(repository, Number(n))}
-          rel="noreferrer"
-        >
+        <Button component="a" size="xs" href={githubUrl(repository, Number(n))} rel="noreferrer">
           Open on GitHub
         </Button>
       </PageHead>
@@ -136,18 +131,15 @@ function Whole({ details }: { details: Details }) {
 function AcceptClaim({ id }: { id: string }) {
   const { role } = useMe();
   const client = useQueryClient();
-  const accept = useMutation({
-    mutationFn: () => sendJson(`/admin/v1/pull-requests/${id}/accept`, { method: "POST" }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["pull-request"] }),
-  });
+  const accept = async () => {
+    await postJson(`${LIST}/${id}/accept`);
+    await client.invalidateQueries({ queryKey: ["pull-request"] });
+  };
   if (!mayAs(role, "administrator")) return null;
   return (
-    <>
-      {accept.error && <Fault error={accept.error} />}
-      <Button size="xs" loading={accept.isPending} onClick={() => accept.mutate()}>
-        Accept its session
-      </Button>
-    </>
+    <Act variant="filled" size="xs" act={accept}>
+      Accept its session
+    </Act>
   );
 }
 

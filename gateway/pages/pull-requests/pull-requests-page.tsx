@@ -9,7 +9,7 @@ import { LIVE_MS, useList } from "../data/records.ts";
 import { DataTable } from "../parts/data-table.tsx";
 import { FieldFilter } from "../parts/field-filter.tsx";
 import { counted } from "../parts/format.ts";
-import { LINKS, linkRemedy, linkWord } from "../parts/link-words.ts";
+import { LINKS, linkRemedy, linkWord } from "../parts/link-words.tsx";
 import { ListPage, NoMatch } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
@@ -63,13 +63,7 @@ export function PullRequestsPage() {
             author: [...new Set(list.items?.flatMap(({ author }) => author ?? []))].toSorted(),
           }}
         />
-        <Button
-          component="a"
-          variant="default"
-          size="xs"
-          download
-          href={`${LIST}${queryOf({ ...filters, format: "csv" })}`}
-        >
+        <Button component="a" size="xs" download href={`${LIST}${queryOf({ ...filters, format: "csv" })}`}>
           CSV
         </Button>
       </PageHead>
@@ -99,7 +93,7 @@ export function PullRequestsPage() {
               label="Pull requests"
               columns={pullRequestColumns(narrow, items)}
               rows={items}
-              rowKey={({ id }) => id}
+              rowKey={["id"]}
               sortName="sort"
               rowHeight={54}
             />

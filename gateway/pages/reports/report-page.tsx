@@ -114,14 +114,13 @@ function Asked({ report, catalogue }: KnownProps) {
         <ComparePicker result={result.data} compare={spec.compare} change={change} />
         {spec.source === "requests" && <RecordsLink search={shown} answer={result.data} />}
         <Button
-          variant="default"
           size="xs"
           renderRoot={(props) => <Link to="/explore" search={searchOfSpec(spec)} {...props} />}
         >
           Explore from here
         </Button>
         <CsvButton spec={spec} />
-        <Button variant="default" size="xs" onClick={() => window.print()}>
+        <Button size="xs" onClick={() => window.print()}>
           Print
         </Button>
         {!report.built_in && <DeleteReport id={report.id} />}

@@ -6,7 +6,7 @@ import { Foreign } from "../parts/foreign.tsx";
 import { count, duration } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
-import { Fact, PageHead, Panel } from "../parts/page-head.tsx";
+import { Fact, Facts, PageHead, Panel } from "../parts/page-head.tsx";
 import { CopyId, shortId } from "../parts/short-id.tsx";
 import { Answered } from "../parts/states.tsx";
 import { PullRequestsOf } from "../sessions/pull-requests-of.tsx";
@@ -135,16 +135,7 @@ const KINDS = [
 function TokensByKind({ row }: { row: RecordPage }) {
   const known = KINDS.filter(([name]) => row[name] !== null);
   if (known.length === 0) return <p className="mute">The provider reported no usage for this call.</p>;
-  return (
-    <dl className="facts">
-      {known.flatMap(([name, words]) => [
-        <dt key={`${name} name`}>{words}</dt>,
-        <dd key={name} className="number" style={{ textAlign: "left" }}>
-          {count(row[name] ?? 0)}
-        </dd>,
-      ])}
-    </dl>
-  );
+  return <Facts of={known.map(([name, words]) => [words, count(row[name] ?? 0)] as const)} />;
 }
 
 /** A label, the filter of the list that finds its like, and what it is called. */
@@ -175,36 +166,28 @@ const LABELS = [
 ] as const satisfies readonly (readonly [keyof RecordPage, string | null, string])[];
 
 /** The labels of a record; each links to the records that share it. */
-const Labels = ({ row }: { row: RecordPage }) => (
-  <dl className="facts">
-    {LABELS.flatMap(([name, filter, words]) => {
-      const value = row[name];
-      return value === null || value === undefined
-        ? []
-        : [
-            <dt key={`${name} name`}>{words}</dt>,
-            <dd key={name}>
-              {filter ? (
-                <Link to="/requests" search={{ [filter]: value }}>
-                  <Foreign text={String(value)} />
-                </Link>
-              ) : (
-                <Foreign text={String(value)} />
-              )}
-            </dd>,
-          ];
-    })}
-    {row.tags.length > 0 && (
-      <>
-        <dt>Tags</dt>
-        <dd>
-          {row.tags.map((tag) => (
-            <Link key={tag} to="/requests" search={{ tag }} className="tag">
-              <Foreign text={tag} />
-            </Link>
-          ))}
-        </dd>
-      </>
-    )}
-  </dl>
+function Labels({ row }: { row: RecordPage }) {
+  const labels = LABELS.map(([name, filter, words]) => [words, row[name] ?? null, filter] as const);
+  const linked = (value: string, filter: string | null) =>
+    filter === null ? <Foreign text={value} /> : <LabelLink filter={filter} value={value} />;
+  return (
+    <Facts
+      of={[
+        ...labels.map(([words, it, filter]) => [words, it && linked(String(it), filter)] as const),
+        [
+          "Tags",
+          row.tags.length > 0 &&
+            row.tags.map((tag) => <LabelLink key={tag} filter="tag" value={tag} className="tag" />),
+        ],
+      ]}
+    />
+  );
+}
+
+type LabelLinkProps = { filter: string; value: string; className?: string };
+
+const LabelLink = ({ filter, value, className = "" }: LabelLinkProps) => (
+  <Link to="/requests" search={{ [filter]: value }} className={className}>
+    <Foreign text={value} />
+  </Link>
 );

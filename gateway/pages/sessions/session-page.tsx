@@ -1,9 +1,10 @@
 import { Link, useParams } from "@tanstack/react-router";
 import type { RequestView } from "#shared/admin/records.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { cell, figure } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, counted, inUnit } from "../parts/format.ts";
-import { linkTone, linkWord } from "../parts/link-words.ts";
+import { LinkTag } from "../parts/link-words.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { Fact, PageHead, Panel } from "../parts/page-head.tsx";
@@ -119,7 +120,7 @@ function PullRequests({ session }: { session: string }) {
       {data?.data.map(({ id, repository, number, link, merged_at: merged }) => (
         <div className="bar-row" key={id}>
           <PullRequestName repository={repository} number={number} />
-          <span className={`tag ${linkTone(link)}`}>{linkWord(link)}</span>
+          <LinkTag link={link} />
           <span className="mute small">
             <Moment at={merged} form="day" unknown="It is not merged." />
           </span>
@@ -132,49 +133,31 @@ function PullRequests({ session }: { session: string }) {
 
 type Step = ReturnType<typeof cumulative>[number];
 
-const COLUMNS: readonly Column<Step>[] = [
-  {
-    id: "time",
-    head: "Time",
-    cell: ({ call }) => (
-      <Link to="/requests/$id" params={{ id: call.id }} className="row-link">
-        <Moment at={call.started_at} />
-      </Link>
-    ),
-  },
-  {
-    id: "cost",
-    head: "Cost",
-    isNumber: true,
-    cell: ({ call }) => <Money value={call.cost_usd} floor={call.partial} ceiling={call.ceiling} />,
-  },
-  {
-    id: "together",
-    head: "So far",
-    isNumber: true,
-    cell: ({ usd, isFloor }) => <Money value={usd} floor={isFloor} />,
-  },
-  {
-    id: "model",
-    head: "Model",
-    cell: ({ call }) => (
-      <>
-        {call.model === null ? "–" : <Foreign text={call.model} />}
-        {call.agent_id !== null && (
-          <small className="mute">
-            sub-agent <Foreign text={call.agent_id} />
-          </small>
-        )}
-      </>
-    ),
-  },
-  {
-    id: "tokens",
-    head: "Tokens",
-    isNumber: true,
-    cell: ({ call }) => `${count(call.input_tokens ?? 0)} in, ${count(call.output_tokens ?? 0)} out`,
-  },
-];
+const COLUMNS: Columns<Step> = {
+  time: cell("Time", ({ call }) => (
+    <Link to="/requests/$id" params={{ id: call.id }} className="row-link">
+      <Moment at={call.started_at} />
+    </Link>
+  )),
+  cost: figure("Cost", ({ call }) => (
+    <Money value={call.cost_usd} floor={call.partial} ceiling={call.ceiling} />
+  )),
+  together: figure("So far", ({ usd, isFloor }) => <Money value={usd} floor={isFloor} />),
+  model: cell("Model", ({ call }) => (
+    <>
+      {call.model === null ? "–" : <Foreign text={call.model} />}
+      {call.agent_id !== null && (
+        <small className="mute">
+          sub-agent <Foreign text={call.agent_id} />
+        </small>
+      )}
+    </>
+  )),
+  tokens: figure(
+    "Tokens",
+    ({ call }) => `${count(call.input_tokens ?? 0)} in, ${count(call.output_tokens ?? 0)} out`,
+  ),
+};
 
 const Calls = ({ steps }: { steps: readonly Step[] }) => (
   <DataTable

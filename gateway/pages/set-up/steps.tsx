@@ -94,7 +94,7 @@ function NewProvider({ vendor: { kind, title, key }, taken }: NewProviderProps) 
       {refused && (
         <p role="alert" className="bad">
           {refused.message} Nothing was saved.{" "}
-          <Button size="compact-xs" variant="default" onClick={() => void make("providers", refused.body)}>
+          <Button size="compact-xs" onClick={() => void make("providers", refused.body)}>
             Add it anyway
           </Button>
         </p>

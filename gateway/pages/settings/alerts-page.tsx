@@ -1,7 +1,7 @@
-import { Button } from "@mantine/core";
 import type { AlertTest, AlertView } from "#shared/admin/alerts.ts";
+import { Act } from "../parts/act.tsx";
 import { announce } from "../parts/announce.tsx";
-import { momentColumn, switchColumn, textColumn } from "./cells.tsx";
+import { moment, onOff, text } from "../parts/columns.tsx";
 import { ALERT } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 import { useChange } from "./resources.ts";
@@ -13,14 +13,14 @@ const FACTS: ResourceFacts<AlertView> = {
   title: "Alerts",
   noun: "alert",
   sub: "Each state is reported once. A receiver that does not answer gets the message again for three days.",
-  columns: [
-    textColumn("name", "Name", { of: ({ name }) => name }),
-    textColumn("on", "About", { of: ({ on }) => on.map((one) => one.replaceAll("_", " ")).join(", ") }),
-    textColumn("to", "To", { of: ({ to }) => to.addresses?.join(", ") ?? `${to.kind} ${to.url}` }),
-    momentColumn("sent", "Last sent", { of: ({ last_sent_at: at }) => at, none: "never" }),
-    textColumn("failure", "Last failure", { of: ({ failure }) => failure, none: "none" }),
-    switchColumn(({ enabled }) => enabled),
-  ],
+  columns: {
+    name: text("Name", ({ name }) => name),
+    on: text("About", ({ on }) => on.map((one) => one.replaceAll("_", " ")).join(", ")),
+    to: text("To", ({ to }) => to.addresses?.join(", ") ?? `${to.kind} ${to.url}`),
+    sent: moment("Last sent", ({ last_sent_at: at }) => at, "never"),
+    failure: text("Last failure", ({ failure }) => failure, "none"),
+    enabled: onOff(({ enabled }) => enabled),
+  },
   form: ALERT,
   empty:
     "An alert sends a message when a budget reaches a threshold, spending jumps, a provider fails, and the like.",
@@ -39,9 +39,9 @@ function TestButton({ name }: { name: string }) {
     announce(delivered ? "The receiver took the test message." : `The receiver did not take it: ${failure}`);
   };
   return (
-    <Button size="compact-sm" variant="default" mb="sm" onClick={() => void send()}>
+    <Act mb="sm" act={send}>
       Send a test message
-    </Button>
+    </Act>
   );
 }
 

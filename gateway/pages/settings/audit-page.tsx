@@ -6,13 +6,13 @@ import { queryOf } from "../data/api.ts";
 import { AUDIT_FILTERS, listSearch } from "../data/list-search.ts";
 import { useList } from "../data/records.ts";
 import { useJson } from "../data/use-json.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { cell, moment, text } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { counted } from "../parts/format.ts";
 import { ListPage } from "../parts/list-page.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { EmptyPanel } from "../parts/states.tsx";
-import { momentColumn, textColumn } from "./cells.tsx";
 import { rowsOf } from "./forms/document-rows.ts";
 import { SETTINGS_LIST } from "./resources.ts";
 
@@ -84,14 +84,14 @@ const Differences = ({ of }: { of: readonly Difference[] }) => (
   </ul>
 );
 
-const COLUMNS: readonly Column<AuditView>[] = [
-  momentColumn("at", "When", { of: ({ at }) => at, none: "" }),
-  textColumn("action", "What", { of: ({ action }) => inWords(action) }),
-  textColumn("subject", "Of", { of: ({ subject }) => subject }),
-  { id: "changes", head: "Change", cell: (entry) => <Changes entry={entry} /> },
-  textColumn("actor", "Who", { of: ({ actor }) => actor }),
-  textColumn("address", "Address", { of: ({ address }) => address, none: "this machine" }),
-];
+const COLUMNS: Columns<AuditView> = {
+  at: moment("When", ({ at }) => at),
+  action: text("What", ({ action }) => inWords(action)),
+  subject: text("Of", ({ subject }) => subject),
+  changes: cell("Change", (entry) => <Changes entry={entry} />),
+  actor: text("Who", ({ actor }) => actor),
+  address: text("Address", ({ address }) => address, "this machine"),
+};
 
 /** Every change: who, when, from where, and what it was before. */
 export function AuditPage() {
@@ -102,12 +102,7 @@ export function AuditPage() {
   return (
     <>
       <PageHead title="Audit log" sub="Entries are kept for 400 days and cannot be changed.">
-        <Button
-          component="a"
-          variant="default"
-          size="xs"
-          href={`${PATH}${queryOf({ ...search, format: "ndjson" })}`}
-        >
+        <Button component="a" size="xs" href={`${PATH}${queryOf({ ...search, format: "ndjson" })}`}>
           Download
         </Button>
       </PageHead>
@@ -139,7 +134,7 @@ export function AuditPage() {
         ))}
       </div>
       <ListPage list={list} none={<EmptyPanel title="No entry">No change matches these filters.</EmptyPanel>}>
-        {(rows) => <DataTable label="Audit log" columns={COLUMNS} rows={rows} rowKey={({ id }) => id} />}
+        {(rows) => <DataTable label="Audit log" columns={COLUMNS} rows={rows} rowKey={["id"]} />}
       </ListPage>
     </>
   );

@@ -1,11 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { PeriodView } from "#shared/admin/periods.ts";
 import { useJson } from "../data/use-json.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
-import { count } from "../parts/format.ts";
-import { Money } from "../parts/money.tsx";
+import { cell, moment, money, number, text } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Panel } from "../parts/page-head.tsx";
-import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
 
 /** Months that were closed, and what came late. The page Statements closes and reopens them. */
 export function ClosedMonths() {
@@ -23,33 +21,27 @@ export function ClosedMonths() {
         sortName="months.sort"
         columns={COLUMNS}
         rows={data.data}
-        rowKey={({ month }) => month}
+        rowKey={["month"]}
       />
     </Panel>
   );
 }
 
-const COLUMNS: readonly Column<PeriodView>[] = [
-  {
-    id: "month",
-    head: "Month",
-    sort: ({ month }) => month,
-    cell: ({ month }) => (
+const COLUMNS: Columns<PeriodView> = {
+  month: cell(
+    "Month",
+    ({ month }) => (
       <Link to="/settings/statements" search={{ month }} className="link">
         {month}
       </Link>
     ),
-  },
-  textColumn("state", "State", { of: ({ state }) => state }),
-  numberColumn("records", "Calls at closing", { of: (it) => count(it.records), by: (it) => it.records }),
-  {
-    id: "cost",
-    head: "Cost at closing",
-    isNumber: true,
-    cell: ({ cost_usd: usd }) => <Money value={usd} />,
-  },
-  numberColumn("late", "Late calls", { of: (it) => count(it.late_records), by: (it) => it.late_records }),
-  { id: "late-cost", head: "Their cost", isNumber: true, cell: (it) => <Money value={it.late_cost_usd} /> },
-  textColumn("actor", "By", { of: ({ actor }) => actor }),
-  momentColumn("changed", "Changed", { of: (it) => it.changed_at, none: "" }),
-];
+    ({ month }) => month,
+  ),
+  state: text("State", ({ state }) => state),
+  records: number("Calls at closing", (it) => it.records),
+  cost: money("Cost at closing", (it) => it.cost_usd),
+  late: number("Late calls", (it) => it.late_records),
+  "late-cost": money("Their cost", (it) => it.late_cost_usd),
+  actor: text("By", ({ actor }) => actor),
+  changed: moment("Changed", (it) => it.changed_at),
+};

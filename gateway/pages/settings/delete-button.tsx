@@ -46,10 +46,9 @@ export function DeleteButton({ name, verb, effect, size = "sm", remove }: Delete
           data-autofocus
         />
         <Group justify="flex-end" mt="md">
-          <Button variant="default" onClick={() => setOpen(false)}>
-            Cancel
-          </Button>
+          <Button onClick={() => setOpen(false)}>Cancel</Button>
           <Button
+            variant="filled"
             color="red"
             disabled={typed !== name}
             loading={removal.isPending}

@@ -5,15 +5,13 @@ import type { QueryAnswer } from "#shared/report-query.ts";
 import { useList } from "../data/records.ts";
 import { useReport } from "../data/reports.ts";
 import { GithubAppPanel } from "../github/github-app.tsx";
-import type { Column } from "../parts/data-table.tsx";
+import { cell, moment, money, number, text } from "../parts/columns.tsx";
+import type { Columns } from "../parts/data-table.tsx";
 import { FindTable } from "../parts/find-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
-import { count } from "../parts/format.ts";
 import { ListPage } from "../parts/list-page.tsx";
-import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Empty } from "../parts/states.tsx";
-import { momentColumn, numberColumn, textColumn } from "./cells.tsx";
 import { APP_SETTINGS, FEEDBACK_SETTINGS } from "./forms/people-forms.ts";
 import { SETTINGS_LIST } from "./resources.ts";
 import { SettingsForm } from "./settings-form.tsx";
@@ -29,43 +27,28 @@ const MERGES: Spec = {
   view: "table",
 };
 
-function columnsFor(merges: QueryAnswer | undefined): Column<RepositoryView>[] {
+function columnsFor(merges: QueryAnswer | undefined): Columns<RepositoryView> {
   const rows = new Map(merges?.rows.map((row) => [row.groups[0], row]));
   const costOf = ({ name }: RepositoryView) => rows.get(name)?.current?.cost_usd ?? null;
-  return [
-    {
-      id: "name",
-      head: "Repository",
-      sort: ({ name }) => name,
-      cell: ({ name }) => (
+  return {
+    name: cell(
+      "Repository",
+      ({ name }) => (
         <Link to="/pull-requests" search={{ repository: name }} className="row-link">
           <Foreign text={name} />
         </Link>
       ),
-    },
-    {
-      id: "month",
-      head: "Merged this month",
-      isNumber: true,
-      sort: (view) => Number(costOf(view) ?? 0),
-      cell: (view) => (
-        <Money
-          value={costOf(view)}
-          floor={rows.get(view.name)?.floor ?? false}
-          unknown="No merge of this month has a known cost."
-        />
-      ),
-    },
-    numberColumn("merged", "Merges", { of: ({ merged }) => count(merged), by: ({ merged }) => merged }),
-    numberColumn("joined", "Joined", { of: ({ joined }) => count(joined), by: ({ joined }) => joined }),
-    momentColumn("read", "Read up to", {
-      of: ({ reading }) => reading?.read_up_to ?? null,
-      none: "The first pass has not ended.",
-    }),
-    textColumn("failure", "Waiting because", {
-      of: ({ reading }) => reading?.failure ?? null,
-    }),
-  ];
+      ({ name }) => name,
+    ),
+    month: money("Merged this month", costOf, ({ name }) => ({
+      floor: rows.get(name)?.floor ?? false,
+      unknown: "No merge of this month has a known cost.",
+    })),
+    merged: number("Merges", ({ merged }) => merged),
+    joined: number("Joined", ({ joined }) => joined),
+    read: moment("Read up to", ({ reading }) => reading?.read_up_to ?? null, "The first pass has not ended."),
+    failure: text("Waiting because", ({ reading }) => reading?.failure ?? null),
+  };
 }
 
 function Repositories() {
@@ -81,13 +64,7 @@ function Repositories() {
         none={<Empty title="No repository yet">Create the App and install it in your organisation.</Empty>}
       >
         {(rows) => (
-          <FindTable
-            label="Repositories"
-            noun="repository"
-            columns={columns}
-            rows={rows}
-            rowKey={({ id }) => id}
-          />
+          <FindTable label="Repositories" noun="repository" columns={columns} rows={rows} rowKey={["id"]} />
         )}
       </ListPage>
     </Panel>

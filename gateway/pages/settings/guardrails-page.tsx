@@ -1,6 +1,6 @@
 import type { GuardrailTryResult, GuardrailView } from "#shared/admin/guardrails.ts";
+import { figure, onOff, text } from "../parts/columns.tsx";
 import { Foreign } from "../parts/foreign.tsx";
-import { switchColumn, textColumn } from "./cells.tsx";
 import { GUARDRAIL } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 import { TryPanel } from "./try-panel.tsx";
@@ -15,20 +15,18 @@ const FACTS: ResourceFacts<GuardrailView> = {
   path: "/admin/v1/guardrails",
   title: "Guardrails",
   noun: "guardrail",
-  columns: [
-    textColumn("name", "Name", { of: ({ name }) => name }),
-    {
-      id: "position",
-      head: "Order",
-      isNumber: true,
-      sort: ({ position }) => position,
-      cell: ({ position }) => position,
-    },
-    textColumn("mode", "Mode", { of: ({ mode }) => mode }),
-    textColumn("match", "Matches", { of: conditions, none: "routes that list it" }),
-    textColumn("action", "Action", { of: ({ action }) => action.replaceAll("_", " ") }),
-    switchColumn(({ enabled }) => enabled),
-  ],
+  columns: {
+    name: text("Name", ({ name }) => name),
+    position: figure(
+      "Order",
+      ({ position }) => position,
+      ({ position }) => position,
+    ),
+    mode: text("Mode", ({ mode }) => mode),
+    match: text("Matches", conditions, "routes that list it"),
+    action: text("Action", ({ action }) => action.replaceAll("_", " ")),
+    enabled: onOff(({ enabled }) => enabled),
+  },
   pick: (all) => all.toSorted((a, b) => a.position - b.position || (a.name < b.name ? -1 : 1)),
   form: GUARDRAIL,
   empty: "A guardrail refuses calls before anything goes to a provider.",

@@ -1,6 +1,6 @@
-import { Button, Group, NativeSelect } from "@mantine/core";
+import { Group, NativeSelect } from "@mantine/core";
 import { useState } from "react";
-import { Fault } from "../parts/states.tsx";
+import { Act } from "../parts/act.tsx";
 import { useChange } from "./resources.ts";
 import { SecretOnce, secretOf } from "./secret-once.tsx";
 
@@ -16,29 +16,25 @@ export function KeyActions({ path, id }: { path: string; id: string }) {
   const change = useChange(path);
   const [grace, setGrace] = useState("3600");
   const [secret, setSecret] = useState<string | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const rotate = () =>
-    void change<Record<string, unknown>>(`/${encodeURIComponent(id)}/rotate`, {
-      method: "POST",
-      body: { grace_seconds: Number(grace) },
-    })
-      .then((answer) => setSecret(secretOf(answer)))
-      .catch(setError);
+  const rotate = async () => {
+    const body = { grace_seconds: Number(grace) };
+    const answer = await change<Body>(`/${encodeURIComponent(id)}/rotate`, { method: "POST", body });
+    setSecret(secretOf(answer));
+  };
   if (secret !== null) return <SecretOnce secret={secret} what="the new secret" />;
   return (
-    <>
-      {error !== null && <Fault error={error} />}
-      <Group align="end" mb="md">
-        <NativeSelect
-          label="The old secret ends"
-          value={grace}
-          onChange={(event) => setGrace(event.currentTarget.value)}
-          data={GRACES}
-        />
-        <Button variant="default" onClick={rotate}>
-          Make a new secret
-        </Button>
-      </Group>
-    </>
+    <Group align="end" mb="md">
+      <NativeSelect
+        label="The old secret ends"
+        value={grace}
+        onChange={(event) => setGrace(event.currentTarget.value)}
+        data={GRACES}
+      />
+      <Act size="sm" act={rotate}>
+        Make a new secret
+      </Act>
+    </Group>
   );
 }
+
+type Body = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import type { KeyView } from "#shared/admin/keys.ts";
-import { momentColumn, textColumn } from "./cells.tsx";
+import { moment, text } from "../parts/columns.tsx";
 import { KEY } from "./forms/people-forms.ts";
 import { KeyActions } from "./key-actions.tsx";
 import type { ResourceFacts } from "./resource-panel.tsx";
@@ -22,18 +22,15 @@ export const KEYS: ResourceFacts<KeyView> = {
   path: "/admin/v1/keys",
   title: "Keys",
   noun: "key",
-  columns: [
-    textColumn("name", "Name", { of: ({ name }) => name }),
-    textColumn("owner", "Owner", { of: ({ owner }) => owner, none: "service account" }),
-    textColumn("team", "Team", { of: ({ team }) => team, none: "the owner's" }),
-    textColumn("scopes", "May use", { of: scopeText, none: "everything" }),
-    textColumn("secret", "Secret", {
-      of: ({ secrets }) => secrets.map(({ last_four: end }) => `…${end}`).join(" "),
-      none: "none",
-    }),
-    textColumn("status", "Status", { of: ({ status }) => status }),
-    momentColumn("expires", "Expires", { of: ({ expires_at: at }) => at, none: "It does not expire." }),
-  ],
+  columns: {
+    name: text("Name", ({ name }) => name),
+    owner: text("Owner", ({ owner }) => owner, "service account"),
+    team: text("Team", ({ team }) => team, "the owner's"),
+    scopes: text("May use", scopeText, "everything"),
+    secret: text("Secret", ({ secrets }) => secrets.map(({ last_four: end }) => `…${end}`).join(" "), "none"),
+    status: text("Status", ({ status }) => status),
+    expires: moment("Expires", ({ expires_at: at }) => at, "It does not expire."),
+  },
   spend: { by: "key", nameOf: ({ id }) => id },
   form: KEY,
   empty: "A key identifies a caller. Add one and give its secret to a person or a service.",

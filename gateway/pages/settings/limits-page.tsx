@@ -3,11 +3,11 @@ import type { KeyView } from "#shared/admin/keys.ts";
 import type { PersonView } from "#shared/admin/people.ts";
 import type { TeamView } from "#shared/admin/teams.ts";
 import { BudgetBar } from "../parts/budget-bar.tsx";
+import { cell, figure, number, text } from "../parts/columns.tsx";
 import { utcDay } from "../parts/dates.ts";
-import { count, percent, plainUsd } from "../parts/format.ts";
+import { percent, plainUsd } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { numberColumn, textColumn } from "./cells.tsx";
 import { BUDGET, KEY_LIMITS } from "./forms/people-forms.ts";
 import { KEYS } from "./key-facts.tsx";
 import { PEOPLE } from "./person-facts.tsx";
@@ -19,24 +19,14 @@ type Budgeted = { budget_usd?: string | number | null; budget_period?: string | 
 const budget = ({ budget_usd: usd, budget_period: period }: Budgeted): string | null =>
   usd == null ? null : `${plainUsd(usd)} a ${period ?? "month"}`;
 
-const NO_LIMIT = "no limit";
+const none = "no limit";
 
-const rate = (value: number | undefined): string | null => (value === undefined ? null : count(value));
+const rate = (head: string, of: (limits: NonNullable<KeyView["limits"]>) => number | undefined) =>
+  number<KeyView>(head, ({ limits }) => of(limits ?? {}) ?? null, { none });
 
-type Rate = "requests_per_minute" | "tokens_per_minute" | "concurrency";
-
-const rateColumn = (name: Rate, head: string) =>
-  numberColumn<KeyView>(name, head, {
-    of: ({ limits }) => rate(limits?.[name]),
-    by: ({ limits }) => limits?.[name] ?? null,
-    none: NO_LIMIT,
-  });
-
-const budgetColumn = <View,>(of: (view: View) => Budgeted | null) =>
-  numberColumn<View>("budget", "Budget", {
-    of: (view) => budget(of(view) ?? {}),
-    by: (view) => Number(of(view)?.budget_usd ?? Number.NaN) || null,
-    none: NO_LIMIT,
+const budgetColumn = <View,>(of: (view: View) => Budgeted | null | undefined) =>
+  number<View>("Budget", (view) => Number(of(view)?.budget_usd ?? Number.NaN) || null, {
+    ...{ show: (view) => budget(of(view) ?? {}), none },
   });
 
 /** Those with a limit first. */
@@ -52,15 +42,15 @@ const LIMITS_OF_KEYS: ResourceFacts<KeyView> = {
   ...KEYS,
   title: "Limits of keys",
   sub: "Limits apply across all gateways. A call over budget gets 402; over another limit, 429.",
-  columns: [
-    textColumn("name", "Key", { of: ({ name }) => name }),
-    budgetColumn(({ limits }) => limits),
-    textColumn("owner", "Owner", { of: ({ owner }) => owner, none: "service account" }),
-    textColumn("counts", "Counts", { of: ({ own }) => (own ? "all keys that the owner made" : "this key") }),
-    rateColumn("requests_per_minute", "Requests a minute"),
-    rateColumn("tokens_per_minute", "Tokens a minute"),
-    rateColumn("concurrency", "At once"),
-  ],
+  columns: {
+    name: text("Key", ({ name }) => name),
+    budget: budgetColumn(({ limits }) => limits),
+    owner: text("Owner", ({ owner }) => owner, "service account"),
+    counts: text("Counts", ({ own }) => (own ? "all keys that the owner made" : "this key")),
+    requests_per_minute: rate("Requests a minute", (it) => it.requests_per_minute),
+    tokens_per_minute: rate("Tokens a minute", (it) => it.tokens_per_minute),
+    concurrency: rate("At once", (it) => it.concurrency),
+  },
   pick: limitedFirst(
     ({ limits, status }: KeyView) => status === "active" && Object.keys(limits ?? {}).length > 0,
   ),
@@ -70,11 +60,11 @@ const LIMITS_OF_KEYS: ResourceFacts<KeyView> = {
 const TEAM_BUDGETS: ResourceFacts<TeamView> = {
   ...TEAMS,
   title: "Budgets of teams",
-  columns: [
-    textColumn("name", "Team", { of: ({ name }) => name }),
-    budgetColumn((team) => team),
-    textColumn("parent", "Below", { of: ({ parent }) => parent, none: "no team" }),
-  ],
+  columns: {
+    name: text("Team", ({ name }) => name),
+    budget: budgetColumn((team) => team),
+    parent: text("Below", ({ parent }) => parent, "no team"),
+  },
   pick: limitedFirst(hasBudget),
 };
 
@@ -82,11 +72,11 @@ const BUDGETS_OF_PEOPLE: ResourceFacts<PersonView> = {
   ...PEOPLE,
   title: "Budgets of people",
   sub: "A person's budget counts all of their keys together.",
-  columns: [
-    textColumn("email", "Person", { of: ({ email }) => email }),
-    budgetColumn((person) => person),
-    textColumn("team", "Team", { of: ({ team }) => team, none: "no team" }),
-  ],
+  columns: {
+    email: text("Person", ({ email }) => email),
+    budget: budgetColumn((person) => person),
+    team: text("Team", ({ team }) => team, "no team"),
+  },
   pick: limitedFirst(hasBudget),
 };
 
@@ -105,36 +95,34 @@ const ALL_BUDGETS: ResourceFacts<BudgetView> = {
   sub: "A call needs room in every hard budget that it counts in; a soft one only alerts. Budgets of teams, people and keys are set below.",
   idOf: ({ kind, name, amount_usd: usd, period }) =>
     kind === "budget" ? name : `${kind} ${name} ${usd} ${period}`,
-  columns: [
-    textColumn("name", "Budget", { of: ({ name }) => name }),
-    textColumn("on", "Counts calls of", { of: countedOf }),
-    {
-      id: "share",
-      head: "Used",
-      sort: shareUsed,
-      cell: (view) => (
+  columns: {
+    name: text("Budget", ({ name }) => name),
+    on: text("Counts calls of", countedOf),
+    share: cell(
+      "Used",
+      (view) => (
         <>
           <Money value={view.used_usd} /> <span className="mute">of</span> <Money value={view.amount_usd} /> a{" "}
           {view.period}, {percent(shareUsed(view))}
           <BudgetBar share={shareUsed(view)} />
         </>
       ),
-    },
-    {
-      id: "forecast",
-      head: "Forecast",
-      isNumber: true,
-      sort: ({ forecast }) => Number(forecast?.expected_usd ?? Number.NaN) || null,
-      cell: ({ forecast }) =>
+      shareUsed,
+    ),
+    forecast: figure(
+      "Forecast",
+      ({ forecast }) =>
         forecast ? <Money value={forecast.expected_usd} /> : <span className="mute">–</span>,
-    },
-    textColumn("to", "Renews", { of: ({ to }) => utcDay(Date.parse(to)) }),
-    textColumn("mode", "Mode", { of: ({ mode }) => mode }),
-    textColumn("thresholds", "Alerts at", {
-      of: ({ thresholds }) => thresholds.map((one) => `${one} %`).join(", "),
-      none: "nothing",
-    }),
-  ],
+      ({ forecast }) => Number(forecast?.expected_usd ?? Number.NaN) || null,
+    ),
+    to: text("Renews", ({ to }) => utcDay(Date.parse(to))),
+    mode: text("Mode", ({ mode }) => mode),
+    thresholds: text(
+      "Alerts at",
+      ({ thresholds }) => thresholds.map((one) => `${one} %`).join(", "),
+      "nothing",
+    ),
+  },
   form: BUDGET,
   empty: "Set one for the organisation, a route or a tag, or another one for a team, a person or a key.",
   removal: { verb: "Delete", effect: "Calls no longer count in it." },

@@ -1,7 +1,7 @@
 import type { RoleMappingView } from "#shared/admin/role-mappings.ts";
 import type { TokenView } from "#shared/admin/tokens.ts";
+import { moment, text } from "../parts/columns.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { momentColumn, textColumn } from "./cells.tsx";
 import { ROLE_MAPPING, TOKEN } from "./forms/people-forms.ts";
 import { PEOPLE } from "./person-facts.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
@@ -13,14 +13,14 @@ const TOKENS: ResourceFacts<TokenView> = {
   title: "Admin tokens",
   noun: "token",
   sub: "Credentials for automation, each with a name of its own in the audit log.",
-  columns: [
-    textColumn("name", "Name", { of: ({ name }) => name }),
-    textColumn("role", "May", { of: ({ role, scopes }) => role ?? scopes?.join(", ") ?? "" }),
-    textColumn("team", "Team", { of: ({ team }) => team, none: "no limit by team" }),
-    textColumn("maker", "Made by", { of: ({ maker }) => maker, none: "not known" }),
-    textColumn("secret", "Secret", { of: ({ last_four: end }) => `…${end}` }),
-    momentColumn("expires", "Ends", { of: ({ expires_at: at }) => at, none: "" }),
-  ],
+  columns: {
+    name: text("Name", ({ name }) => name),
+    role: text("May", ({ role, scopes }) => role ?? scopes?.join(", ") ?? ""),
+    team: text("Team", ({ team }) => team, "no limit by team"),
+    maker: text("Made by", ({ maker }) => maker, "not known"),
+    secret: text("Secret", ({ last_four: end }) => `…${end}`),
+    expires: moment("Ends", ({ expires_at: at }) => at),
+  },
   form: TOKEN,
   empty: "A token lets a script use the admin API without the admin key.",
   removal: { verb: "Revoke", effect: "Requests with it are refused immediately." },
@@ -37,11 +37,11 @@ const MAPPINGS: ResourceFacts<RoleMappingView> = {
   sub: "The role and team of people who sign in by single sign-on, by their group.",
   idOf: ({ group }) => group,
   nameOf: ({ group }) => group,
-  columns: [
-    textColumn("group", "Group", { of: ({ group }) => group }),
-    textColumn("role", "Role", { of: ({ role }) => role }),
-    textColumn("team", "Team", { of: ({ team }) => team, none: "no team" }),
-  ],
+  columns: {
+    group: text("Group", ({ group }) => group),
+    role: text("Role", ({ role }) => role),
+    team: text("Team", ({ team }) => team, "no team"),
+  },
   form: ROLE_MAPPING,
   empty: "Without a mapping, people who sign in become members.",
   removal: { verb: "Delete", effect: "Its people lose the role and team that it gave them." },

@@ -4,10 +4,10 @@ import { useState } from "react";
 import type { LinkedAccount, PersonView } from "#shared/admin/people.ts";
 import { sendJson } from "../data/api.ts";
 import { useJson } from "../data/use-json.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { cell, moment, text } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Answered, Empty, Fault } from "../parts/states.tsx";
-import { momentColumn, textColumn } from "./cells.tsx";
 import { DeleteButton } from "./delete-button.tsx";
 
 /** The accounts elsewhere that sign the person in, with ways to unlink and move them. */
@@ -20,29 +20,25 @@ export function PersonAccounts({ person: { id } }: { person: PersonView }) {
     await sendJson(`${path}/${account.id}`, request);
     await client.invalidateQueries({ queryKey: ["person"] });
   };
-  const columns: Column<LinkedAccount>[] = [
-    textColumn("way", "Way in", { of: ({ way }) => way }),
-    textColumn("issuer", "Issuer", { of: ({ issuer }) => issuer, none: "unknown: it signs no one in" }),
-    textColumn("account", "Account", { of: ({ account_id: account }) => account }),
-    momentColumn("since", "Linked", { of: ({ created_at: at }) => at, none: "" }),
-    momentColumn("last", "Last sign-in", { of: ({ updated_at: at }) => at, none: "" }),
-    {
-      id: "actions",
-      head: "",
-      cell: (account) => (
-        <Group gap="xs" wrap="nowrap">
-          <MoveButton move={(email) => change(account, { method: "PATCH", body: { email } })} />
-          <DeleteButton
-            name={account.account_id}
-            verb="Unlink"
-            effect="Their sessions end. The next verified sign-in that way with their e-mail links its account."
-            size="xs"
-            remove={() => change(account, { method: "DELETE" })}
-          />
-        </Group>
-      ),
-    },
-  ];
+  const columns: Columns<LinkedAccount> = {
+    way: text("Way in", ({ way }) => way),
+    issuer: text("Issuer", ({ issuer }) => issuer, "unknown: it signs no one in"),
+    account: text("Account", ({ account_id: account }) => account),
+    since: moment("Linked", ({ created_at: at }) => at),
+    last: moment("Last sign-in", ({ updated_at: at }) => at),
+    actions: cell("", (account) => (
+      <Group gap="xs" wrap="nowrap">
+        <MoveButton move={(email) => change(account, { method: "PATCH", body: { email } })} />
+        <DeleteButton
+          name={account.account_id}
+          verb="Unlink"
+          effect="Their sessions end. The next verified sign-in that way with their e-mail links its account."
+          size="xs"
+          remove={() => change(account, { method: "DELETE" })}
+        />
+      </Group>
+    )),
+  };
   return (
     <Panel title="Linked accounts" sub="Accounts at identity providers that sign this person in.">
       <Answered query={query}>
@@ -52,7 +48,7 @@ export function PersonAccounts({ person: { id } }: { person: PersonView }) {
               The next verified sign-in with this e-mail links one. One-time links work without.
             </Empty>
           ) : (
-            <DataTable label="Linked accounts" columns={columns} rows={data} rowKey={(it) => it.id} />
+            <DataTable label="Linked accounts" columns={columns} rows={data} rowKey={["id"]} />
           )
         }
       </Answered>
@@ -67,7 +63,7 @@ function MoveButton({ move }: { move: (email: string) => Promise<void> }) {
   const moving = useMutation({ mutationFn: () => move(email), onSuccess: () => setOpen(false) });
   return (
     <>
-      <Button variant="default" size="xs" onClick={() => setOpen(true)}>
+      <Button size="xs" onClick={() => setOpen(true)}>
         Move
       </Button>
       <Modal opened={isOpen} onClose={() => setOpen(false)} title="Move this account to another person">
@@ -81,10 +77,13 @@ function MoveButton({ move }: { move: (email: string) => Promise<void> }) {
           data-autofocus
         />
         <Group justify="flex-end" mt="md">
-          <Button variant="default" onClick={() => setOpen(false)}>
-            Cancel
-          </Button>
-          <Button disabled={email === ""} loading={moving.isPending} onClick={() => moving.mutate()}>
+          <Button onClick={() => setOpen(false)}>Cancel</Button>
+          <Button
+            variant="filled"
+            disabled={email === ""}
+            loading={moving.isPending}
+            onClick={() => moving.mutate()}
+          >
             Move
           </Button>
         </Group>

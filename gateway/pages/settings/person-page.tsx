@@ -5,13 +5,13 @@ import type { KeyView } from "#shared/admin/keys.ts";
 import type { PersonView } from "#shared/admin/people.ts";
 import { useList } from "../data/records.ts";
 import { useJson } from "../data/use-json.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { cell, figure, moment, text } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { Money } from "../parts/money.tsx";
-import { PageHead, Panel } from "../parts/page-head.tsx";
+import { Facts, PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
-import { momentColumn, textColumn } from "./cells.tsx";
 import { scopeText } from "./key-facts.tsx";
 import { PersonAccounts } from "./person-accounts.tsx";
 import { SETTINGS_LIST } from "./resources.ts";
@@ -33,7 +33,6 @@ export function PersonPage() {
             renderRoot={(props) => (
               <Link to="/settings/people" search={{ edit: `person:${id}` }} {...props} />
             )}
-            variant="default"
             size="xs"
           >
             Change
@@ -43,7 +42,7 @@ export function PersonPage() {
       <Answered query={query}>
         {(person) => (
           <>
-            <Facts person={person} />
+            <Facts className="panel" of={factsOf(person)} />
             <PersonAccounts person={person} />
             <Limits email={person.email} />
             <Keys email={person.email} />
@@ -54,41 +53,30 @@ export function PersonPage() {
   );
 }
 
-const Facts = ({ person }: { person: PersonView }) => (
-  <dl className="facts panel">
-    <dt>E-mail</dt>
-    <dd>
-      <Foreign text={person.email} />
-    </dd>
-    <dt>Name</dt>
-    <dd>
-      <Foreign text={person.name} />
-    </dd>
-    <dt>Role</dt>
-    <dd>
-      {person.role}
-      {person.disabled && <span className="tag bad">disabled</span>}
-    </dd>
-    <dt>Team</dt>
-    <dd>{person.team === null ? "no team" : <Foreign text={person.team} />}</dd>
-    <dt>GitHub</dt>
-    <dd>
-      {person.github_login === null ? (
-        "not linked"
-      ) : (
-        <Link to="/pull-requests" search={{ author: person.github_login }}>
-          <Foreign text={person.github_login} />
-        </Link>
-      )}
-    </dd>
-    <dt>Calls</dt>
-    <dd>
-      <Link to="/requests" search={{ owner: person.email }}>
-        Requests made with their keys
+const factsOf = ({ email, name, role, disabled, team, github_login: login }: PersonView) => ({
+  "E-mail": <Foreign text={email} />,
+  Name: <Foreign text={name} />,
+  Role: (
+    <>
+      {role}
+      {disabled && <span className="tag bad">disabled</span>}
+    </>
+  ),
+  Team: team === null ? "no team" : <Foreign text={team} />,
+  GitHub:
+    login === null ? (
+      "not linked"
+    ) : (
+      <Link to="/pull-requests" search={{ author: login }}>
+        <Foreign text={login} />
       </Link>
-    </dd>
-  </dl>
-);
+    ),
+  Calls: (
+    <Link to="/requests" search={{ owner: email }}>
+      Requests made with their keys
+    </Link>
+  ),
+});
 
 const WHOSE: Readonly<Record<BudgetView["kind"], string>> = {
   person: "All keys together",
@@ -98,12 +86,12 @@ const WHOSE: Readonly<Record<BudgetView["kind"], string>> = {
   budget: "",
 };
 
-const LIMIT_COLUMNS: readonly Column<BudgetView>[] = [
-  textColumn("of", "Counts", { of: ({ kind, name }) => WHOSE[kind] || name }),
-  { id: "used", head: "Used", isNumber: true, cell: ({ used_usd: used }) => <Money value={used} /> },
-  { id: "budget", head: "Budget", isNumber: true, cell: ({ budget_usd: usd }) => <Money value={usd} /> },
-  textColumn("period", "Per", { of: ({ period }) => period }),
-];
+const LIMIT_COLUMNS: Columns<BudgetView> = {
+  of: text("Counts", ({ kind, name }) => WHOSE[kind] || name),
+  used: figure("Used", ({ used_usd: used }) => <Money value={used} />),
+  budget: figure("Budget", ({ budget_usd: usd }) => <Money value={usd} />),
+  period: text("Per", ({ period }) => period),
+};
 
 /** The budgets that the person's calls count in, besides their team's. */
 function Limits({ email }: { email: string }) {
@@ -120,7 +108,7 @@ function Limits({ email }: { email: string }) {
               label="Budgets"
               columns={LIMIT_COLUMNS}
               rows={own}
-              rowKey={({ kind, name, budget_usd: usd, period }) => `${kind} ${name} ${usd} ${period}`}
+              rowKey={["kind", "name", "budget_usd", "period"]}
             />
           );
         }}
@@ -129,22 +117,21 @@ function Limits({ email }: { email: string }) {
   );
 }
 
-const KEY_COLUMNS: readonly Column<KeyView>[] = [
-  {
-    id: "name",
-    head: "Name",
-    sort: ({ name }) => name,
-    cell: ({ id, name }) => (
+const KEY_COLUMNS: Columns<KeyView> = {
+  name: cell(
+    "Name",
+    ({ id, name }) => (
       <Link className="row-link" to="/settings/keys" search={{ edit: `key:${id}` }}>
         <Foreign text={name} />
       </Link>
     ),
-  },
-  textColumn("scopes", "May use", { of: scopeText, none: "everything" }),
-  textColumn("status", "Status", { of: ({ status }) => status }),
-  momentColumn("created", "Created", { of: ({ created_at: at }) => at, none: "" }),
-  momentColumn("expires", "Expires", { of: ({ expires_at: at }) => at, none: "It does not expire." }),
-];
+    ({ name }) => name,
+  ),
+  scopes: text("May use", scopeText, "everything"),
+  status: text("Status", ({ status }) => status),
+  created: moment("Created", ({ created_at: at }) => at),
+  expires: moment("Expires", ({ expires_at: at }) => at, "It does not expire."),
+};
 
 function Keys({ email }: { email: string }) {
   const list = useList<KeyView>({ path: "/admin/v1/keys", filters: { owner: email }, ...SETTINGS_LIST });
@@ -158,7 +145,7 @@ function Keys({ email }: { email: string }) {
           </Empty>
         }
       >
-        {(rows) => <DataTable label="Keys" columns={KEY_COLUMNS} rows={rows} rowKey={({ id }) => id} />}
+        {(rows) => <DataTable label="Keys" columns={KEY_COLUMNS} rows={rows} rowKey={["id"]} />}
       </ListPage>
     </Panel>
   );

@@ -1,14 +1,14 @@
-import { Button, Group } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Group } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
 import type { PriceChanges, PriceChangeView } from "#shared/admin/price-changes.ts";
-import { sendJson } from "../data/api.ts";
+import { postJson } from "../data/api.ts";
 import { useJson } from "../data/use-json.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Act } from "../parts/act.tsx";
+import { cell, moment, text } from "../parts/columns.tsx";
+import { type Column, type Columns, DataTable } from "../parts/data-table.tsx";
 import { counted, plainUsd } from "../parts/format.ts";
 import { Moment } from "../parts/moment.tsx";
 import { Panel } from "../parts/page-head.tsx";
-import { Fault } from "../parts/states.tsx";
-import { momentColumn, textColumn } from "./cells.tsx";
 
 const PATH = "/admin/v1/prices";
 
@@ -16,50 +16,36 @@ const PATH = "/admin/v1/prices";
 export function PriceList() {
   const queries = useQueryClient();
   const { data } = useJson<PriceChanges>(["settings", "price-changes"], `${PATH}/changes`);
-  const onSuccess = () => queries.invalidateQueries({ queryKey: ["settings"] });
-  const refresh = useMutation({
-    mutationFn: () => sendJson<unknown>(`${PATH}/refresh`, { method: "POST", body: {} }),
-    onSuccess,
-  });
-  const decide = useMutation({
-    mutationFn: ({ id, verb }: { id: string; verb: "approve" | "dismiss" }) =>
-      sendJson<PriceChangeView>(`${PATH}/changes/${id}/${verb}`, { method: "POST", body: {} }),
-    onSuccess,
-  });
+  const post = async (place: string) => {
+    await postJson(`${PATH}/${place}`, {});
+    await queries.invalidateQueries({ queryKey: ["settings"] });
+  };
   if (!data) return null;
-  const error = refresh.error ?? decide.error;
-  const button = (id: string, verb: "approve" | "dismiss", word: string) => (
-    <Button size="compact-sm" variant="default" onClick={() => decide.mutate({ id, verb })}>
-      {word}
-    </Button>
-  );
-  const decision: Column<PriceChangeView> = {
-    id: "decision",
-    head: "State",
-    sort: ({ state }) => state,
-    cell: (change) =>
+  const decision: Column<PriceChangeView> = cell(
+    "State",
+    (change) =>
       change.state === "waiting" ? (
         <Group gap="xs">
-          {button(change.id, "approve", "Approve")}
-          {button(change.id, "dismiss", "Dismiss")}
+          <Act act={() => post(`changes/${change.id}/approve`)}>Approve</Act>
+          <Act act={() => post(`changes/${change.id}/dismiss`)}>Dismiss</Act>
         </Group>
       ) : (
         <Decided {...change} />
       ),
-  };
+    ({ state }) => state,
+  );
   return (
     <Panel
       title="Price list"
       sub="New models of the public list have their price at once. Changed prices wait for approval, and change no call of the past."
       aside={
         data.fetches && (
-          <Button variant="default" loading={refresh.isPending} onClick={() => refresh.mutate()}>
+          <Act size="sm" act={() => post("refresh")}>
             Refresh now
-          </Button>
+          </Act>
         )
       }
     >
-      {error && <Fault error={error} />}
       <p className="mute small">
         {data.fetched_at === null ? (
           "The public list was never fetched."
@@ -79,15 +65,14 @@ export function PriceList() {
           {data.missing.join(", ")}
         </details>
       )}
-      {data.data.length > 0 && (
-        <DataTable
-          label="New and changed prices"
-          sortName="list.sort"
-          columns={[...COLUMNS, decision]}
-          rows={data.data}
-          rowKey={({ id }) => id}
-        />
-      )}
+      <DataTable
+        label="New and changed prices"
+        sortName="list.sort"
+        columns={{ ...COLUMNS, decision }}
+        rows={data.data}
+        rowKey={["id"]}
+        none={null}
+      />
     </Panel>
   );
 }
@@ -105,25 +90,21 @@ const Decided = ({ state, actor, offers }: PriceChangeView) => (
   </>
 );
 
-const COLUMNS: readonly Column<PriceChangeView>[] = [
-  textColumn("model", "Model", { of: ({ model }) => model }),
-  textColumn("provider", "Provider", { of: ({ provider }) => provider }),
-  {
-    id: "prices",
-    head: "Prices",
-    cell: ({ before, after }) => (
-      <div className="changes">
-        {differing(before, after).map(([name, old, now]) => (
-          <div key={name}>
-            {name.replace("_mtok", ", per million").replaceAll("_", " ")}: {old && `${old} → `}
-            {now ?? "none"}
-          </div>
-        ))}
-      </div>
-    ),
-  },
-  momentColumn("seen", "Seen", { of: ({ seen_at: at }) => at, none: "" }),
-];
+const COLUMNS: Columns<PriceChangeView> = {
+  model: text("Model", ({ model }) => model),
+  provider: text("Provider", ({ provider }) => provider),
+  prices: cell("Prices", ({ before, after }) => (
+    <div className="changes">
+      {differing(before, after).map(([name, old, now]) => (
+        <div key={name}>
+          {name.replace("_mtok", ", per million").replaceAll("_", " ")}: {old && `${old} → `}
+          {now ?? "none"}
+        </div>
+      ))}
+    </div>
+  )),
+  seen: moment("Seen", ({ seen_at: at }) => at),
+};
 
 /** Amounts as money; what is more than an amount as the list writes it. */
 const textOf = (price: unknown): string | undefined =>

@@ -6,12 +6,12 @@ import { useAddress } from "../data/address.ts";
 import { queryOf } from "../data/api.ts";
 import { oneText } from "../data/search.ts";
 import { useJson } from "../data/use-json.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { cell, number, text } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
-import { count, plainUsd } from "../parts/format.ts";
+import { plainUsd } from "../parts/format.ts";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
-import { numberColumn, textColumn } from "./cells.tsx";
 import { ClosedMonths } from "./closed-months.tsx";
 import { Discounts } from "./discounts.tsx";
 import { PRICE } from "./forms/call-forms.ts";
@@ -22,40 +22,35 @@ import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 const DAY_MS = 86_400_000;
 
 type Row = PriceView & { state?: PriceState };
-type Amount = "input" | "output" | "per_call";
+type InForce = PricesInForce["data"][number];
 
-const amount = (usd: string | null): string | null => (usd === null ? null : plainUsd(usd));
+/** Amounts as the price list has them; what is not priced is null. */
+const amount = <Row,>(head: string, of: (row: Row) => string | null) =>
+  number<Row>(head, (row) => asNumber(of(row)), { show: (row) => plainUsd(of(row) ?? 0) });
+const asNumber = (amount: string | null): number | null => (amount === null ? null : Number(amount));
 
 /** Prices mostly begin with a day (UTC). */
 const beginning = (at: string): string => (at.endsWith("T00:00:00.000Z") ? at.slice(0, 10) : at);
 
-const amountColumn = (name: Amount, head: string) =>
-  numberColumn<Row>(name, head, {
-    of: (price) => amount(price[name]),
-    by: (price) => (price[name] === null ? null : Number(price[name])),
-  });
-
 const TONES = { "in force": "good", later: "", replaced: "" } as const satisfies Record<PriceState, string>;
 
-const COLUMNS: readonly Column<Row>[] = [
-  textColumn("model", "Model", { of: ({ model }) => model }),
-  amountColumn("input", "Input, per million"),
-  amountColumn("output", "Output, per million"),
-  textColumn("provider", "Provider", { of: ({ provider }) => provider, none: "every provider" }),
-  textColumn("tier", "Tier", { of: ({ tier }) => tier }),
-  textColumn("from", "In force from", { of: ({ effective_from: at }) => beginning(at) }),
-  {
-    id: "state",
-    head: "State",
-    sort: ({ state = "" }) => state,
-    cell: ({ state }) => state && <span className={`tag ${TONES[state]}`}>{state}</span>,
-  },
-  numberColumn<Row>("multiplier", "Times the list", {
-    of: ({ multiplier }) => (multiplier === null ? null : `× ${multiplier}`),
-    by: ({ multiplier }) => (multiplier === null ? null : Number(multiplier)),
+const COLUMNS: Columns<Row> = {
+  model: text("Model", ({ model }) => model),
+  input: amount("Input, per million", (it) => it.input),
+  output: amount("Output, per million", (it) => it.output),
+  provider: text("Provider", ({ provider }) => provider, "every provider"),
+  tier: text("Tier", ({ tier }) => tier),
+  from: text("In force from", ({ effective_from: at }) => beginning(at)),
+  state: cell(
+    "State",
+    ({ state }) => state && <span className={`tag ${TONES[state]}`}>{state}</span>,
+    ({ state = "" }) => state,
+  ),
+  multiplier: number("Times the list", ({ multiplier }) => asNumber(multiplier), {
+    show: (it) => `× ${it.multiplier}`,
   }),
-  amountColumn("per_call", "Per call"),
-];
+  per_call: amount("Per call", (it) => it.per_call),
+};
 
 const FACTS: ResourceFacts<Row> = {
   path: "/admin/v1/prices",
@@ -70,28 +65,17 @@ const FACTS: ResourceFacts<Row> = {
   removal: { verb: "Delete", effect: "New calls get the list's price. Existing records keep theirs." },
 };
 
-type InForce = PricesInForce["data"][number];
-type Listed = "input" | "output" | "cached_input" | "cache_write" | "per_call";
-
-const listedColumn = (name: Listed, head: string) =>
-  numberColumn<InForce>(name, head, {
-    of: (price) => amount(price[name]),
-    by: (price) => (price[name] === null ? null : Number(price[name])),
-  });
-
-const IN_FORCE_COLUMNS: readonly Column<InForce>[] = [
-  textColumn("model", "Model", { of: ({ model }) => model }),
-  listedColumn("input", "Input, per million"),
-  listedColumn("output", "Output, per million"),
-  textColumn("provider", "Provider", { of: ({ provider }) => provider }),
-  listedColumn("cached_input", "From the cache"),
-  listedColumn("cache_write", "Cache write"),
-  listedColumn("per_call", "Per call"),
-  {
-    id: "source",
-    head: "Source",
-    sort: ({ source }) => source,
-    cell: ({ source, entry, since, url }) => {
+const IN_FORCE_COLUMNS: Columns<InForce> = {
+  model: text("Model", ({ model }) => model),
+  input: amount("Input, per million", (it) => it.input),
+  output: amount("Output, per million", (it) => it.output),
+  provider: text("Provider", ({ provider }) => provider),
+  cached_input: amount("From the cache", (it) => it.cached_input),
+  cache_write: amount("Cache write", (it) => it.cache_write),
+  per_call: amount("Per call", (it) => it.per_call),
+  source: cell(
+    "Source",
+    ({ source, entry, since, url }) => {
       if (source === null) return <span className="tag warn">no price</span>;
       if (source !== "list") {
         const what = source === "own" ? "your own" : "list less your discount";
@@ -105,8 +89,9 @@ const IN_FORCE_COLUMNS: readonly Column<InForce>[] = [
         </a>
       );
     },
-  },
-];
+    ({ source }) => source,
+  ),
+};
 
 /** The prices that calls of a day get, by the list or the administrator's own. */
 function PricesOfDay() {
@@ -139,7 +124,7 @@ function PricesOfDay() {
                 label="Prices in force"
                 columns={IN_FORCE_COLUMNS}
                 rows={data}
-                rowKey={({ provider, model }) => `${provider} ${model}`}
+                rowKey={["provider", "model"]}
                 sortName="in-force.sort"
               />
               <p className="mute small">
@@ -183,19 +168,13 @@ export const PricesPage = () => (
 
 type Unpriced = UnpricedModels["data"][number];
 
-const UNPRICED_COLUMNS: readonly Column<Unpriced>[] = [
-  textColumn("model", "Model", { of: ({ model }) => model, none: "unknown" }),
-  {
-    id: "requests",
-    head: "Calls without a cost",
-    isNumber: true,
-    sort: ({ requests }) => requests,
-    cell: ({ requests }) => count(requests),
-  },
-  { id: "reason", head: "Why", cell: ({ reason }) => <div className="changes">{reason}</div> },
-  textColumn("provider", "Provider", { of: ({ provider }) => provider, none: "unknown" }),
-  textColumn("tier", "Tier", { of: ({ tier }) => tier, none: "standard" }),
-];
+const UNPRICED_COLUMNS: Columns<Unpriced> = {
+  model: text("Model", ({ model }) => model, "unknown"),
+  requests: number("Calls without a cost", ({ requests }) => requests),
+  reason: cell("Why", ({ reason }) => <div className="changes">{reason}</div>),
+  provider: text("Provider", ({ provider }) => provider, "unknown"),
+  tier: text("Tier", ({ tier }) => tier, "standard"),
+};
 
 /** Models of the last seven days whose calls have no cost. Nothing is shown if there are none. */
 function Unpriced() {
@@ -212,7 +191,7 @@ function Unpriced() {
         label="Models without a price"
         columns={UNPRICED_COLUMNS}
         rows={data.data}
-        rowKey={({ provider, model, tier }) => [provider, model, tier].join("\n")}
+        rowKey={["provider", "model", "tier"]}
       />
     </Panel>
   );

@@ -1,10 +1,8 @@
-import { Button } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
 import type { ProviderTestResult, ProviderView } from "#shared/admin/providers.ts";
-import { sendJson } from "../data/api.ts";
+import { postJson } from "../data/api.ts";
+import { Act } from "../parts/act.tsx";
+import { cell, onOff, text } from "../parts/columns.tsx";
 import { duration } from "../parts/format.ts";
-import { Fault } from "../parts/states.tsx";
-import { switchColumn, textColumn } from "./cells.tsx";
 import { PROVIDER } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 
@@ -12,21 +10,20 @@ const FACTS: ResourceFacts<ProviderView> = {
   path: "/admin/v1/providers",
   title: "Providers",
   noun: "provider",
-  columns: [
-    textColumn("name", "Name", { of: ({ name }) => name }),
-    textColumn("kind", "Kind", { of: ({ kind }) => kind }),
-    textColumn("address", "Address", { of: ({ base_url: url }) => url, none: "the vendor's own" }),
-    textColumn("credential", "Credential", {
-      of: ({ credential_source: source }) => (source === "none" ? null : source),
-      none: "none",
-    }),
-    {
-      id: "health",
-      head: "Health",
-      cell: ({ health, learned_wires: learned }) => <Health health={health} learned={learned} />,
-    },
-    switchColumn(({ enabled }) => enabled),
-  ],
+  columns: {
+    name: text("Name", ({ name }) => name),
+    kind: text("Kind", ({ kind }) => kind),
+    address: text("Address", ({ base_url: url }) => url, "the vendor's own"),
+    credential: text(
+      "Credential",
+      ({ credential_source: source }) => (source === "none" ? null : source),
+      "none",
+    ),
+    health: cell("Health", ({ health, learned_wires: learned }) => (
+      <Health health={health} learned={learned} />
+    )),
+    enabled: onOff(({ enabled }) => enabled),
+  },
   spend: { by: "provider", nameOf: ({ name }) => name },
   form: PROVIDER,
   empty: "A provider answers your calls. Add one with its kind and a credential.",
@@ -58,25 +55,18 @@ function Health({ health, learned }: HealthFacts) {
 export const ProvidersPage = () => <ResourcePage facts={FACTS} />;
 
 /** Asks the provider for its models, and reports the outcome in words. */
-function ProviderTest({ name }: { name: string }) {
-  const test = useMutation({
-    mutationFn: () =>
-      sendJson<ProviderTestResult>(`/admin/v1/providers/${encodeURIComponent(name)}/test`, {
-        method: "POST",
-      }),
-  });
-  return (
-    <div className="note" role="status">
-      <Button size="compact-sm" variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-        Test the connection
-      </Button>{" "}
-      {test.error && <Fault error={test.error} />}
-      {test.data && (
+const ProviderTest = ({ name }: { name: string }) => (
+  <div className="note" role="status">
+    <Act
+      act={() => postJson<ProviderTestResult>(`/admin/v1/providers/${encodeURIComponent(name)}/test`)}
+      said={({ ok, message, latency_ms: ms }) => (
         <>
-          <b>{test.data.ok ? "It works." : "It does not work."}</b> {test.data.message} (
-          {duration(test.data.latency_ms)})
+          {" "}
+          <b>{ok ? "It works." : "It does not work."}</b> {message} ({duration(ms)})
         </>
       )}
-    </div>
-  );
-}
+    >
+      Test the connection
+    </Act>
+  </div>
+);

@@ -4,18 +4,17 @@ import { type ReactNode, useState } from "react";
 import type { Page } from "#shared/admin/fields.ts";
 import type { DifferenceView, RepriceJobView, RepriceView, RestateJobView } from "#shared/admin/prices.ts";
 import { plural } from "#shared/plural.ts";
-import { sendJson } from "../data/api.ts";
+import { postJson } from "../data/api.ts";
 import { useJson } from "../data/use-json.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { money, number, text } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { count, counted, decimalsOf } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
 import { Fault } from "../parts/states.tsx";
-import { numberColumn, textColumn } from "./cells.tsx";
 
 const POLL_MS = 1000;
 
-type Asked = { from: string; to: string; model: string };
 type Job = RepriceJobView | RestateJobView;
 /** Many calls are priced by a job. */
 type Answer = RepriceView | Job;
@@ -26,39 +25,48 @@ const PANELS = {
   reprice: {
     title: "Price calls later",
     sub: "Prices calls that had no price when they were made. Priced calls keep their price.",
-    all: (sums: Answer) => ("unpriced_records" in sums ? sums.unpriced_records : sums.records),
     button: (calls: string) => `Price ${calls}`,
+    verb: (calls: number) => plural(calls, "gets a price", "get a price"),
   },
   restate: {
     title: "Correct the past",
     sub: "Prices calls of the past again, with the prices now known for their day. Every call keeps its earlier costs, and closed months stay as they are.",
-    all: (sums: Answer) => ("records" in sums ? sums.records : sums.unpriced_records),
     button: (calls: string) => `Restate ${calls}`,
+    verb: (calls: number) => plural(calls, "changes", "change"),
   },
 } as const;
+
+const FIELDS = {
+  from: { label: "From", placeholder: "2026-11-01", required: true },
+  to: { label: "To", placeholder: "2026-11-30", required: true },
+  model: { label: "Model", placeholder: "all", required: false },
+} as const;
+type Member = keyof typeof FIELDS;
+
+const MEMBERS: Record<Kind, readonly Member[]> = {
+  reprice: ["from", "to"],
+  restate: ["from", "to", "model"],
+};
 
 const pathOf = (kind: Kind): string => `/admin/v1/prices/${kind}`;
 const changedIn = (sums: Answer): number =>
   "restated_records" in sums ? sums.restated_records : sums.repriced_records;
+const allIn = (sums: Answer): number => ("records" in sums ? sums.records : sums.unpriced_records);
 
 /** Prices records that have no cost, or all again: first what would change, then a job with its progress. */
 export function Reprice({ kind }: { kind: Kind }) {
-  const [window, setWindow] = useState<Asked>({ from: "", to: "", model: "" });
+  const [asked, setAsked] = useState<Partial<Record<Member, string>>>({});
   const { title, sub, button } = PANELS[kind];
-  const reprice = (dryRun: boolean) => {
-    const { model, ...days } = window;
-    const body = { ...days, ...(model !== "" && { model }), dry_run: dryRun };
-    return sendJson<Answer>(pathOf(kind), { method: "POST", body });
-  };
+  const reprice = (dryRun: boolean) => postJson<Answer>(pathOf(kind), { ...asked, dry_run: dryRun });
   const dry = useMutation({ mutationFn: () => reprice(true) });
   const start = useMutation({ mutationFn: () => reprice(false) });
-  const change = (part: Partial<Asked>) => {
-    setWindow({ ...window, ...part });
+  const change = (name: Member, value: string) => {
+    setAsked({ ...asked, [name]: value || undefined });
     dry.reset();
     start.reset();
   };
   const running = useRunningJob(kind);
-  const answer: Answer | null = start.data ?? dry.data ?? running;
+  const answer = start.data ?? dry.data ?? running;
   const error = dry.error ?? start.error;
   return (
     <Panel title={title} sub={sub}>
@@ -69,29 +77,15 @@ export function Reprice({ kind }: { kind: Kind }) {
         }}
       >
         <Group align="end">
-          <TextInput
-            label="From"
-            placeholder="2026-11-01"
-            required
-            value={window.from}
-            onChange={(event) => change({ from: event.currentTarget.value })}
-          />
-          <TextInput
-            label="To"
-            placeholder="2026-11-30"
-            required
-            value={window.to}
-            onChange={(event) => change({ to: event.currentTarget.value })}
-          />
-          {kind === "restate" && (
+          {MEMBERS[kind].map((name) => (
             <TextInput
-              label="Model"
-              placeholder="all"
-              value={window.model}
-              onChange={(event) => change({ model: event.currentTarget.value })}
+              key={name}
+              {...FIELDS[name]}
+              value={asked[name] ?? ""}
+              onChange={(event) => change(name, event.currentTarget.value)}
             />
-          )}
-          <Button type="submit" variant="default" loading={dry.isPending}>
+          ))}
+          <Button type="submit" loading={dry.isPending}>
             Show what would change
           </Button>
         </Group>
@@ -102,6 +96,7 @@ export function Reprice({ kind }: { kind: Kind }) {
           {(sums) =>
             dry.data && (
               <Button
+                variant="filled"
                 disabled={changedIn(sums) === 0}
                 loading={start.isPending}
                 onClick={() => start.mutate()}
@@ -118,28 +113,23 @@ export function Reprice({ kind }: { kind: Kind }) {
 
 function Sums({ kind, sums, children }: { kind: Kind; sums: Answer; children: ReactNode }) {
   const changed = changedIn(sums);
-  const verb =
-    kind === "reprice"
-      ? plural(changed, "gets a price", "get a price")
-      : plural(changed, "changes", "change");
   return (
     <div role="status">
       <p>
-        {count(changed)} of {counted(PANELS[kind].all(sums), "call")} {verb}. Known cost: from{" "}
+        {count(changed)} of {counted(allIn(sums), "call")} {PANELS[kind].verb(changed)}. Known cost: from{" "}
         <Money value={sums.old_cost_usd} whole /> to <Money value={sums.new_cost_usd} whole />.
       </p>
       {sums.closed_months.length > 0 && (
         <p className="mute">Closed months stay as they are: {sums.closed_months.join(", ")}.</p>
       )}
-      {"differences" in sums && sums.differences && sums.differences.length > 0 && (
+      {"differences" in sums && sums.differences && (
         <DataTable
           label="What changes"
           sortName="restate.sort"
-          columns={differences(
-            decimalsOf(AMOUNTS.flatMap((name) => sums.differences?.map((it) => it[name]) ?? [])),
-          )}
+          columns={columnsOf(sums.differences)}
           rows={sums.differences}
-          rowKey={({ month, team, model }) => [month, team, model].join("\n")}
+          rowKey={["month", "team", "model"]}
+          none={null}
         />
       )}
       {children}
@@ -147,25 +137,20 @@ function Sums({ kind, sums, children }: { kind: Kind; sums: Answer; children: Re
   );
 }
 
-const AMOUNTS = ["old_cost_usd", "new_cost_usd", "difference_usd"] as const;
-
-const money = (name: (typeof AMOUNTS)[number], head: string, decimals: number): Column<DifferenceView> => ({
-  id: name,
-  head,
-  isNumber: true,
-  sort: (row) => Number(row[name]),
-  cell: (row) => <Money value={row[name]} whole={decimals} />,
-});
-
-const differences = (decimals: number): Column<DifferenceView>[] => [
-  textColumn("month", "Month", { of: ({ month }) => month }),
-  textColumn("team", "Team", { of: ({ team }) => team, none: "no team" }),
-  textColumn("model", "Model", { of: ({ model }) => model }),
-  numberColumn("records", "Calls", { of: ({ records }) => count(records), by: ({ records }) => records }),
-  money("old_cost_usd", "Before", decimals),
-  money("new_cost_usd", "After", decimals),
-  money("difference_usd", "Difference", decimals),
-];
+function columnsOf(rows: readonly DifferenceView[]): Columns<DifferenceView> {
+  const amounts = rows.flatMap((it) => [it.old_cost_usd, it.new_cost_usd, it.difference_usd]);
+  const whole = decimalsOf(amounts);
+  const exact = (head: string, of: (row: DifferenceView) => string) => money(head, of, () => ({ whole }));
+  return {
+    month: text("Month", ({ month }) => month),
+    team: text("Team", ({ team }) => team, "no team"),
+    model: text("Model", ({ model }) => model),
+    records: number("Calls", ({ records }) => records),
+    old_cost_usd: exact("Before", (it) => it.old_cost_usd),
+    new_cost_usd: exact("After", (it) => it.new_cost_usd),
+    difference_usd: exact("Difference", (it) => it.difference_usd),
+  };
+}
 
 /** `children` makes the button for what a dry run has shown. */
 type OutcomeProps<T> = { kind: Kind; answer: T; children: (sums: Answer) => ReactNode };
@@ -198,10 +183,10 @@ function JobProgress({ kind, answer: started, children }: OutcomeProps<Job>) {
     refetchInterval: ({ state }) => (state.data && state.data.state !== "running" ? false : POLL_MS),
   });
   const cancel = useMutation({
-    mutationFn: () => sendJson<Job>(`${addressOf(kind, started)}/cancel`, { method: "POST", body: {} }),
+    mutationFn: () => postJson<Job>(`${addressOf(kind, started)}/cancel`, {}),
     onSuccess: (ended) => queries.setQueryData(queryKey, ended),
   });
-  const all = PANELS[kind].all(data);
+  const all = allIn(data);
   const share = all === 0 ? 1 : data.checked_records / all;
   return (
     <Sums kind={kind} sums={data}>
@@ -209,7 +194,7 @@ function JobProgress({ kind, answer: started, children }: OutcomeProps<Job>) {
       <Group>
         <p className="mute">{stateText(data)}</p>
         {data.state === "running" && (
-          <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
+          <Button loading={cancel.isPending} onClick={() => cancel.mutate()}>
             Cancel
           </Button>
         )}

@@ -5,7 +5,7 @@ import { useAddress } from "../data/address.ts";
 import { useList } from "../data/records.ts";
 import { oneText } from "../data/search.ts";
 import { announce } from "../parts/announce.tsx";
-import type { Column } from "../parts/data-table.tsx";
+import type { Column, Columns } from "../parts/data-table.tsx";
 import { FindTable } from "../parts/find-table.tsx";
 import { plainName } from "../parts/foreign.tsx";
 import { ListPage } from "../parts/list-page.tsx";
@@ -28,7 +28,7 @@ export type ResourceFacts<View> = {
   /** What distinguishes it in its address and for people. Default: its id, else its name, and its name. */
   idOf?: (view: View) => string;
   nameOf?: (view: View) => string;
-  columns: readonly Column<View>[];
+  columns: Columns<View>;
   form: Form;
   /** The cost of the month is beside the first column, the latest use at the end. */
   spend?: SpendFacts<View>;
@@ -76,7 +76,7 @@ export const ResourcePage = <View extends object>({ facts }: { facts: ResourceFa
 function AddButton<View>({ facts: { noun } }: { facts: ResourceFacts<View> }) {
   const [, change] = useAddress(readSearch);
   return (
-    <Button size="compact-sm" onClick={() => change({ add: noun, edit: undefined })}>
+    <Button variant="filled" size="compact-sm" onClick={() => change({ add: noun, edit: undefined })}>
       Add {noun}
     </Button>
   );
@@ -106,15 +106,12 @@ function Resources<View extends object>({ facts }: { facts: ResourceFacts<View> 
 
 /** The rows, each of which opens its dialog. */
 function Rows<View extends object>({ facts, rows }: { facts: ResourceFacts<View>; rows: readonly View[] }) {
-  const {
-    title,
-    noun,
-    columns: [first, ...others],
-    idOf = idIn,
-  } = facts;
-  const [month, used] = useSpendColumns(facts.spend);
-  if (!first) return null;
-  const columns = [opening(first, facts), ...(month ? [month] : []), ...others, ...(used ? [used] : [])];
+  const { title, noun, idOf = idIn } = facts;
+  const { used, ...month } = useSpendColumns(facts.spend);
+  const [[name, first] = [], ...others] = Object.entries(facts.columns);
+  if (!name || !first) return null;
+  const opened = { [name]: opening(first, facts) };
+  const columns = { ...opened, ...month, ...Object.fromEntries(others), ...(used && { used }) };
   return <FindTable label={title} noun={noun} columns={columns} rows={rows} rowKey={idOf} />;
 }
 

@@ -1,8 +1,9 @@
 import type { ReactNode } from "react";
 import type { ClassifiedText } from "#shared/admin/classifier.ts";
 import type { RouteView } from "#shared/admin/routes.ts";
+import { onOff, text } from "../parts/columns.tsx";
 import { percent } from "../parts/format.ts";
-import { switchColumn, textColumn } from "./cells.tsx";
+import { Facts } from "../parts/page-head.tsx";
 import { ROUTE } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 import { TryPanel } from "./try-panel.tsx";
@@ -11,17 +12,18 @@ const FACTS: ResourceFacts<RouteView> = {
   path: "/admin/v1/routes",
   title: "Routes",
   noun: "route",
-  columns: [
-    textColumn("name", "Name", { of: ({ name }) => name }),
-    textColumn("surface", "Surface", { of: ({ surface }) => surface }),
-    textColumn("provider", "Provider", { of: ({ provider }) => provider }),
-    textColumn("model", "Model", { of: ({ model }) => model }),
-    textColumn("fallbacks", "Fallbacks", {
-      of: ({ fallbacks }) => fallbacks.map(({ provider, model }) => `${provider}/${model}`).join(", "),
-      none: "none",
-    }),
-    switchColumn(({ enabled }) => enabled),
-  ],
+  columns: {
+    name: text("Name", ({ name }) => name),
+    surface: text("Surface", ({ surface }) => surface),
+    provider: text("Provider", ({ provider }) => provider),
+    model: text("Model", ({ model }) => model),
+    fallbacks: text(
+      "Fallbacks",
+      ({ fallbacks }) => fallbacks.map(({ provider, model }) => `${provider}/${model}`).join(", "),
+      "none",
+    ),
+    enabled: onOff(({ enabled }) => enabled),
+  },
   spend: { by: "route", nameOf: ({ name }) => name },
   form: ROUTE,
   empty: "A route is a name for a kind of task, and the model that does it.",
@@ -55,14 +57,9 @@ const Playground = () => (
         <p className="foreign" data-classified>
           {marked(text, matched)}
         </p>
-        <dl className="facts">
-          {candidates
-            .slice(0, 6)
-            .flatMap(({ route: name, score }) => [
-              <dt key={`${name} name`}>{name}</dt>,
-              <dd key={name}>{score.toFixed(2)}</dd>,
-            ])}
-        </dl>
+        <Facts
+          of={candidates.slice(0, 6).map(({ route: name, score }) => [name, score.toFixed(2)] as const)}
+        />
       </>
     )}
   </TryPanel>

@@ -1,10 +1,10 @@
 import type { CommitmentUse, CommitmentView, SeatUse, SeatView, UsedSeat } from "#shared/admin/seats.ts";
 import { useJson } from "../data/use-json.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { cell, moment, money, number, text } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { isoDay } from "../parts/dates.ts";
 import { inUnit } from "../parts/format.ts";
 import { Panel } from "../parts/page-head.tsx";
-import { momentColumn, moneyColumn, numberColumn, textColumn } from "./cells.tsx";
 import { COMMITMENT, SEAT } from "./forms/bill-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 
@@ -16,40 +16,36 @@ const SEATS: ResourceFacts<SeatView> = {
   noun: "seat",
   sub: "Subscriptions of people, paid by the month. A CSV file is imported with POST /admin/v1/seats/import.",
   nameOf: ({ person, vendor }) => `${vendor} of ${person}`,
-  columns: [
-    textColumn("person", "Person", { of: ({ person }) => person }),
-    moneyColumn("monthly", "A month", ({ monthly_usd }) => monthly_usd),
-    textColumn("vendor", "Vendor", { of: ({ vendor }) => vendor }),
-    textColumn("plan", "Plan", { of: ({ plan }) => plan }),
-    textColumn("from", "From", { of: ({ effective_from }) => day(effective_from) }),
-    textColumn("to", "Until", { of: ({ effective_to: to }) => to && day(to), none: "no end" }),
-  ],
+  columns: {
+    person: text("Person", ({ person }) => person),
+    monthly: money("A month", ({ monthly_usd }) => monthly_usd),
+    vendor: text("Vendor", ({ vendor }) => vendor),
+    plan: text("Plan", ({ plan }) => plan),
+    from: text("From", ({ effective_from }) => day(effective_from)),
+    to: text("Until", ({ effective_to: to }) => to && day(to), "no end"),
+  },
   form: SEAT,
   empty: "Add the subscriptions of people to see who uses their seat.",
   removal: { verb: "Delete", effect: "Its months are gone, too. To end it, set until when it is paid." },
 };
 
-const USED_COLUMNS: readonly Column<UsedSeat>[] = [
-  textColumn("person", "Person", { of: ({ person }) => person }),
-  moneyColumn("cost", "Cost of the month", ({ cost_usd }) => cost_usd),
-  textColumn("seat", "Seat", { of: ({ vendor, plan }) => `${vendor} ${plan}` }),
-  {
-    id: "calls",
-    head: "Use",
-    sort: ({ calls }) => calls,
-    cell: ({ calls }) =>
+const USED_COLUMNS: Columns<UsedSeat> = {
+  person: text("Person", ({ person }) => person),
+  cost: money("Cost of the month", ({ cost_usd }) => cost_usd),
+  seat: text("Seat", ({ vendor, plan }) => `${vendor} ${plan}`),
+  calls: cell(
+    "Use",
+    ({ calls }) =>
       calls === null ? (
         <span className="mute">not seen here</span>
       ) : (
         <span className={calls === 0 ? "tag warn" : "tag good"}>{calls === 0 ? "not used" : "used"}</span>
       ),
-  },
-  moneyColumn("value", "Use at list prices", ({ value_usd }) => value_usd),
-  momentColumn("last", "Last used", {
-    of: ({ last_used_at }) => last_used_at,
-    none: "No use in this month.",
-  }),
-];
+    ({ calls }) => calls,
+  ),
+  value: money("Use at list prices", ({ value_usd }) => value_usd),
+  last: moment("Last used", ({ last_used_at }) => last_used_at, "No use in this month."),
+};
 
 /** Seats of a month beside their use. Hidden without seats. */
 function UsedSeats({ month }: { month: string }) {
@@ -66,7 +62,7 @@ function UsedSeats({ month }: { month: string }) {
         label="Use of seats"
         columns={USED_COLUMNS}
         rows={data.seats}
-        rowKey={({ person, vendor, plan }) => [person, vendor, plan].join("\n")}
+        rowKey={["person", "vendor", "plan"]}
       />
     </Panel>
   );
@@ -79,22 +75,17 @@ const COMMITMENTS: ResourceFacts<Commitment> = {
   title: "Commitments and credits",
   noun: "commitment",
   sub: "What is paid for use beforehand. Reports spread it over the use that it covers, as the effective cost.",
-  columns: [
-    textColumn("name", "Name", { of: ({ name }) => name }),
-    moneyColumn("paid", "Paid", ({ amount_usd }) => amount_usd),
-    textColumn("kind", "Kind", { of: ({ kind }) => kind }),
-    textColumn("covers", "Covers", {
-      of: ({ provider, models }) => `${provider} ${models?.join(", ") ?? ""}`,
+  columns: {
+    name: text("Name", ({ name }) => name),
+    paid: money("Paid", ({ amount_usd }) => amount_usd),
+    kind: text("Kind", ({ kind }) => kind),
+    covers: text("Covers", ({ provider, models }) => `${provider} ${models?.join(", ") ?? ""}`),
+    time: text("Time", ({ effective_from: from, effective_to: to }) => `${day(from)} to ${day(to)}`),
+    covered: money("Covered", ({ covered_usd = "0" }) => covered_usd),
+    left: number("Left", ({ left_usd: usd }) => Number(usd ?? 0), {
+      show: ({ left_usd: usd = null }) => usd && inUnit("USD", usd),
     }),
-    textColumn("time", "Time", {
-      of: ({ effective_from: from, effective_to: to }) => `${day(from)} to ${day(to)}`,
-    }),
-    moneyColumn("covered", "Covered", ({ covered_usd = "0" }) => covered_usd),
-    numberColumn("left", "Left", {
-      of: ({ left_usd: usd = null }) => usd && inUnit("USD", usd),
-      by: ({ left_usd: usd }) => Number(usd ?? 0),
-    }),
-  ],
+  },
   form: COMMITMENT,
   empty: "Add commitments, provisioned throughput and prepaid credits to see what is left of them.",
   removal: { verb: "Delete", effect: "The effective cost of its time is the cost again." },

@@ -1,7 +1,9 @@
+import type { ReactNode } from "react";
 import type { Spend, SpendBy } from "#shared/admin/spend.ts";
 import { queryOf } from "../data/api.ts";
 import { useJson } from "../data/use-json.ts";
-import type { Column } from "../parts/data-table.tsx";
+import { cell, figure } from "../parts/columns.tsx";
+import type { Columns } from "../parts/data-table.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 
@@ -9,35 +11,26 @@ import { Money } from "../parts/money.tsx";
 export type SpendFacts<View> = { by: SpendBy; nameOf: (view: View) => string };
 
 /** Columns with the cost of the month and the latest use of each row; none without `facts`. */
-export function useSpendColumns<View>(facts: SpendFacts<View> | undefined): Column<View>[] {
+export function useSpendColumns<View>(facts: SpendFacts<View> | undefined): Columns<View> {
   const { data } = useJson<Spend>(["spend", facts?.by], `/admin/v1/spend${queryOf({ by: facts?.by })}`, {
     enabled: facts !== undefined,
     refetchInterval: 60_000,
   });
-  if (!facts) return [];
+  if (!facts) return {};
   const byName = new Map(data?.data.map((row) => [row.name, row]));
   const of = (view: View) => byName.get(facts.nameOf(view));
-  return [
-    {
-      id: "month",
-      head: "This month",
-      isNumber: true,
-      sort: (view) => Number(of(view)?.cost_usd ?? 0),
-      cell: (view) => {
-        const { cost_usd: cost = "0", floor = false } = of(view) ?? {};
-        return data ? <Money value={cost} floor={floor} /> : <span className="mute">…</span>;
-      },
-    },
-    {
-      id: "used",
-      head: "Last used",
-      sort: (view) => of(view)?.last_used_at ?? null,
-      cell: (view) =>
-        data ? (
-          <Moment at={of(view)?.last_used_at ?? null} unknown="No call in the last 30 days." />
-        ) : (
-          <span className="mute">…</span>
-        ),
-    },
-  ];
+  const last = (view: View) => of(view)?.last_used_at ?? null;
+  const known = (shown: ReactNode) => (data ? shown : <span className="mute">…</span>);
+  return {
+    month: figure(
+      "This month",
+      (view) => known(<Money value={of(view)?.cost_usd ?? "0"} floor={of(view)?.floor ?? false} />),
+      (view) => Number(of(view)?.cost_usd ?? 0),
+    ),
+    used: cell(
+      "Last used",
+      (view) => known(<Moment at={last(view)} unknown="No call in the last 30 days." />),
+      last,
+    ),
+  };
 }

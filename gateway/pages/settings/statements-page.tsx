@@ -1,20 +1,22 @@
 import { Button, Select, TextInput } from "@mantine/core";
-import { keepPreviousData, useMutation, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { PeriodView } from "#shared/admin/periods.ts";
 import type { MonthStatement } from "#shared/admin/statements.ts";
 import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
-import { queryOf, sendJson } from "../data/api.ts";
+import { postJson, queryOf } from "../data/api.ts";
 import { STATEMENT_BY } from "../data/parameters.ts";
 import { oneNameOf, oneText } from "../data/search.ts";
 import { useJson } from "../data/use-json.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { Act } from "../parts/act.tsx";
+import { cell, money, number } from "../parts/columns.tsx";
+import { type Column, type Columns, DataTable } from "../parts/data-table.tsx";
 import { longTimeGroup } from "../parts/dates.ts";
 import { count, decimalsOf } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
-import { Answered, Fault } from "../parts/states.tsx";
+import { Answered } from "../parts/states.tsx";
 import { ExportDestination } from "./export-destination.tsx";
 
 const PATH = "/admin/v1/statements";
@@ -26,45 +28,33 @@ const readSearch = (raw: Record<string, unknown>) => ({
   version: oneText(raw["version"]),
 });
 
-type Counts = (line: MonthStatement["total"]) => number;
-const countsIn =
-  (total: MonthStatement["total"]) =>
-  (id: string, head: string, of: Counts): Column<Line> => ({
-    ...{ id, head, isNumber: true, sort: of, foot: count(of(total)) },
-    cell: (line) => count(of(line)),
+/** A line, or all of them together. */
+type Figures = Line | MonthStatement["total"];
+
+const columnsOf = ({ by, total, lines }: MonthStatement): Columns<Line> => {
+  const counts = (head: string, of: (figures: Figures) => number): Column<Line> => ({
+    ...number(head, of),
+    foot: count(of(total)),
   });
-
-const MONEY = { cost_usd: "Cost", list_cost_usd: "List cost", savings_usd: "Saved" } as const;
-
-const columnsOf = (it: MonthStatement): Column<Line>[] => {
-  const { by, total } = it;
-  const counts = countsIn(total);
-  return [
-    {
-      id: "name",
-      head: dimensionWord(by),
-      sort: ({ name }) => name,
-      cell: ({ name, records }) => (
-        <Link to="/requests" search={Object.fromEntries(new URLSearchParams(records))} className="row-link">
-          {name}
-        </Link>
-      ),
-      foot: "Total",
-    },
-    ...(["cost_usd", "list_cost_usd", "savings_usd"] as const).map((id) => {
-      const decimals = decimalsOf([total, ...it.lines].map((line) => line[id] ?? 0));
-      const money = (line: Line | MonthStatement["total"]) => (
-        <Money value={line[id]} floor={id === "cost_usd" && line.floor} whole={decimals} />
-      );
-      return {
-        ...{ id, head: MONEY[id], isNumber: true, cell: money, foot: money(total) },
-        sort: (line: Line) => (line[id] === null ? null : Number(line[id])),
-      };
-    }),
-    counts("requests", "Requests", ({ requests }) => requests),
-    counts("people", "People", ({ people }) => people),
-    counts("tokens", "Tokens", (line) => Number(line.input_tokens) + Number(line.output_tokens)),
-  ];
+  const amounts = (head: string, id: "cost_usd" | "list_cost_usd" | "savings_usd"): Column<Line> => {
+    const whole = decimalsOf([total, ...lines].map((line) => line[id] ?? 0));
+    const facts = ({ floor }: Figures) => ({ floor: id === "cost_usd" && floor, whole });
+    return { ...money(head, (line) => line[id], facts), foot: <Money value={total[id]} {...facts(total)} /> };
+  };
+  const linked = ({ name, records }: Line) => (
+    <Link to="/requests" search={Object.fromEntries(new URLSearchParams(records))} className="row-link">
+      {name}
+    </Link>
+  );
+  return {
+    name: { ...cell(dimensionWord(by), linked, ({ name }) => name), foot: "Total" },
+    cost_usd: amounts("Cost", "cost_usd"),
+    list_cost_usd: amounts("List cost", "list_cost_usd"),
+    savings_usd: amounts("Saved", "savings_usd"),
+    requests: counts("Requests", ({ requests }) => requests),
+    people: counts("People", ({ people }) => people),
+    tokens: counts("Tokens", (line) => Number(line.input_tokens) + Number(line.output_tokens)),
+  };
 };
 
 /** A month's cost by team or cost centre, to be printed or handed on, and the closing of that month. */
@@ -91,10 +81,10 @@ export function StatementsPage() {
           }))}
           onChange={(name) => change({ by: oneNameOf(STATEMENT_BY, name), version: undefined })}
         />
-        <Button component="a" href={csv} variant="default" size="xs" download>
+        <Button component="a" href={csv} size="xs" download>
           CSV
         </Button>
-        <Button variant="default" size="xs" onClick={() => window.print()}>
+        <Button size="xs" onClick={() => window.print()}>
           Print
         </Button>
       </PageHead>
@@ -104,13 +94,7 @@ export function StatementsPage() {
             title={`${longTimeGroup("month", it.month)}, by ${dimensionWord(it.by).toLowerCase()}`}
             sub={stateOf(it)}
           >
-            <DataTable
-              label="Statement"
-              rows={it.lines}
-              columns={columnsOf(it)}
-              rowKey={({ name }) => name}
-              rowHeight={35}
-            />
+            <DataTable label="Statement" rows={it.lines} columns={columnsOf(it)} rowKey={["name"]} />
             <Closing it={it} />
             {it.versions.length > 1 && (
               <Select
@@ -139,20 +123,15 @@ const stateOf = ({ version, closed_at }: MonthStatement): string =>
     : `As it was when the month was closed on ${closed_at.slice(0, 16).replace("T", " ")} UTC (version ${version}).`;
 
 /** Closes the month of the latest statement, or opens it again. */
-function Closing({ it }: { it: MonthStatement }) {
+function Closing({ it: { version, month } }: { it: MonthStatement }) {
   const client = useQueryClient();
-  const isOpen = it.version === null;
-  const path = `/admin/v1/periods/${isOpen ? "close" : "reopen"}`;
-  const changing = useMutation({
-    mutationFn: () => sendJson<PeriodView>(path, { method: "POST", body: { month: it.month } }),
-    onSettled: () => client.invalidateQueries(),
-  });
+  const change = (verb: "close" | "reopen") =>
+    postJson<PeriodView>(`/admin/v1/periods/${verb}`, { month }).finally(() => client.invalidateQueries());
   return (
-    <p className="no-print">
-      <Button size="xs" variant="default" loading={changing.isPending} onClick={() => changing.mutate()}>
-        {isOpen ? "Close the month" : "Reopen the month"}
-      </Button>
-      {changing.error && <Fault error={changing.error} />}
-    </p>
+    <div className="no-print">
+      <Act size="xs" act={() => change(version === null ? "close" : "reopen")}>
+        {version === null ? "Close the month" : "Reopen the month"}
+      </Act>
+    </div>
   );
 }

@@ -1,5 +1,5 @@
 import type { TeamView } from "#shared/admin/teams.ts";
-import { textColumn } from "./cells.tsx";
+import { text } from "../parts/columns.tsx";
 import { TEAM } from "./forms/people-forms.ts";
 import type { ResourceFacts } from "./resource-panel.tsx";
 
@@ -8,11 +8,11 @@ export const TEAMS: ResourceFacts<TeamView> = {
   path: "/admin/v1/teams",
   title: "Teams",
   noun: "team",
-  columns: [
-    textColumn("name", "Name", { of: ({ name }) => name }),
-    textColumn("parent", "Below", { of: ({ parent }) => parent, none: "no team" }),
-    textColumn("cost_center", "Cost centre", { of: ({ cost_center: center }) => center, none: "as above" }),
-  ],
+  columns: {
+    name: text("Name", ({ name }) => name),
+    parent: text("Below", ({ parent }) => parent, "no team"),
+    cost_center: text("Cost centre", ({ cost_center: center }) => center, "as above"),
+  },
   spend: { by: "team", nameOf: ({ name }) => name },
   form: TEAM,
   empty: "A team groups keys and people in reports and budgets.",

@@ -35,7 +35,7 @@ export function TryPanel<Answer>({ path, sub, action, children }: TryPanelProps<
           required
           mb="sm"
         />
-        <Button type="submit" loading={attempt.isPending}>
+        <Button variant="filled" type="submit" loading={attempt.isPending}>
           {action}
         </Button>
       </form>

@@ -13,12 +13,12 @@ import { oneText } from "../data/search.ts";
 import { useJson } from "../data/use-json.ts";
 import { Waterfall } from "../parts/charts/waterfall.tsx";
 import { stepsBetween } from "../parts/charts/waterfall-steps.ts";
-import { type Column, DataTable } from "../parts/data-table.tsx";
+import { moment, money, onOff, text } from "../parts/columns.tsx";
+import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { counted } from "../parts/format.ts";
 import { Money } from "../parts/money.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Fault } from "../parts/states.tsx";
-import { momentColumn, moneyColumn, switchColumn, textColumn } from "./cells.tsx";
 import { VENDOR_ACCOUNT } from "./forms/bill-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 import { PaidAnyway } from "./seats.tsx";
@@ -33,17 +33,14 @@ const capitals = (part: Part): string => `${part[0]?.toUpperCase()}${part.slice(
 const partsOf = (parts: Readonly<Record<Part, string>>) =>
   RECONCILIATION_PARTS.filter((part) => Number(parts[part]) !== 0);
 
-const ITEM_COLUMNS: readonly Column<Item>[] = [
-  textColumn("item", "Billed", { of: ({ item }) => item }),
-  moneyColumn("metered", "Metered", ({ metered_usd }) => metered_usd),
-  moneyColumn("billed", "On the bill", ({ billed_usd }) => billed_usd),
-  moneyColumn("difference", "Difference", ({ difference_usd }) => difference_usd),
-  textColumn("kind", "Counted", { of: ({ kind }) => kind?.replaceAll("_", " ") ?? null, none: "all" }),
-  textColumn("why", "Why", {
-    of: ({ parts }) => partsOf(parts).map(capitals).join(", "),
-    none: "no difference",
-  }),
-];
+const ITEM_COLUMNS: Columns<Item> = {
+  item: text("Billed", ({ item }) => item),
+  metered: money("Metered", ({ metered_usd }) => metered_usd),
+  billed: money("On the bill", ({ billed_usd }) => billed_usd),
+  difference: money("Difference", ({ difference_usd }) => difference_usd),
+  kind: text("Counted", ({ kind }) => kind?.replaceAll("_", " ") ?? null, "all"),
+  why: text("Why", ({ parts }) => partsOf(parts).map(capitals).join(", "), "no difference"),
+};
 
 /** One account: from what was metered to what is billed. */
 function Account({ it }: { it: ReconciledAccount }) {
@@ -85,7 +82,7 @@ function Account({ it }: { it: ReconciledAccount }) {
             label={`Differences of ${it.account}`}
             columns={ITEM_COLUMNS}
             rows={it.items.filter((item) => Number(item.metered_usd) !== 0 || Number(item.billed_usd) !== 0)}
-            rowKey={({ item, kind }) => `${item} ${kind}`}
+            rowKey={["item", "kind"]}
           />
         </>
       )}
@@ -112,13 +109,13 @@ function ReadBill({ account }: { account: VendorAccountView }) {
     <>
       <Group mb="md">
         {account.has_credential && FETCHED.has(account.vendor) && (
-          <Button size="xs" loading={read.isPending} onClick={() => read.mutate(null)}>
+          <Button variant="filled" size="xs" loading={read.isPending} onClick={() => read.mutate(null)}>
             Fetch the bill now
           </Button>
         )}
         <FileButton accept=".csv,.json" onChange={(file) => file && read.mutate(file)}>
           {(props) => (
-            <Button {...props} size="xs" variant="default" loading={read.isPending}>
+            <Button {...props} size="xs" loading={read.isPending}>
               Import a file
             </Button>
           )}
@@ -144,20 +141,14 @@ const FACTS: ResourceFacts<VendorAccountView> = {
   title: "Vendor accounts",
   noun: "vendor account",
   sub: "Whose bills are read: daily from Anthropic and OpenAI, and from files (FOCUS, AWS, Azure, Google, OpenRouter).",
-  columns: [
-    textColumn("name", "Name", { of: ({ name }) => name }),
-    textColumn("vendor", "Vendor", { of: ({ vendor }) => vendor }),
-    textColumn("providers", "Pays for", {
-      of: ({ providers }) => providers?.join(", ") ?? null,
-      none: "all of its kinds",
-    }),
-    momentColumn("fetched", "Fetched", {
-      of: ({ fetched_at }) => fetched_at,
-      none: "Bills come from files.",
-    }),
-    textColumn("failure", "Last failure", { of: ({ failure }) => failure, none: "none" }),
-    switchColumn(({ enabled }) => enabled),
-  ],
+  columns: {
+    name: text("Name", ({ name }) => name),
+    vendor: text("Vendor", ({ vendor }) => vendor),
+    providers: text("Pays for", ({ providers }) => providers?.join(", ") ?? null, "all of its kinds"),
+    fetched: moment("Fetched", ({ fetched_at }) => fetched_at, "Bills come from files."),
+    failure: text("Last failure", ({ failure }) => failure, "none"),
+    enabled: onOff(({ enabled }) => enabled),
+  },
   form: VENDOR_ACCOUNT,
   empty: "Add the account that a vendor bills, then fetch or import its bill.",
   removal: { verb: "Delete", effect: "Its bills are deleted, too. Records stay." },

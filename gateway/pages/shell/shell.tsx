@@ -34,12 +34,11 @@ export function Shell() {
       </a>
       <div className="topbar no-print">
         <Brand />
-        <Button size="compact-sm" variant="default" onClick={() => setPaletteOpen(true)}>
+        <Button size="compact-sm" onClick={() => setPaletteOpen(true)}>
           Search
         </Button>
         <Button
           size="compact-sm"
-          variant="default"
           aria-expanded={isMenuOpen}
           aria-controls="sidebar"
           onClick={() => setMenuOpen((isOpen) => !isOpen)}
@@ -83,7 +82,6 @@ function Page() {
 
 const SearchButton = ({ open }: { open: () => void }) => (
   <Button
-    variant="default"
     size="xs"
     fullWidth
     justify="space-between"

@@ -89,6 +89,7 @@ function Ways({ next }: { next: string | undefined }) {
         }
         const links = buttons.map(({ way, name }) => (
           <Button
+            variant="filled"
             key={way}
             component="a"
             href={`/auth/sign-in/${way}${next ? `?next=${encodeURIComponent(next)}` : ""}`}
@@ -161,7 +162,7 @@ function LinkForm({ token, error, signIn }: LinkFormProps) {
         <p className="mute">This link signs in the person that it was made for, once.</p>
       )}
       {error !== null && <Fault error={error} />}
-      <Button type="submit" loading={isBusy} fullWidth>
+      <Button variant="filled" type="submit" loading={isBusy} fullWidth>
         Sign in
       </Button>
     </form>

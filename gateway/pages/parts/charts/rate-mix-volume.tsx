@@ -3,7 +3,8 @@ import { useState } from "react";
 import { MOVE_NAMES, MOVE_WORDS, MOVES, type Movement } from "#shared/movement.ts";
 import type { Result } from "#shared/report.ts";
 import { useReport } from "../../data/reports.ts";
-import { type Column, DataTable } from "../data-table.tsx";
+import { cell, figure, text } from "../columns.tsx";
+import { type Column, type Columns, DataTable } from "../data-table.tsx";
 import { exactUsd, signed, usd } from "../format.ts";
 import { Answered } from "../states.tsx";
 
@@ -14,7 +15,7 @@ export function RateMixVolume({ result }: { result: Result }) {
   const query = useReport(isOpen ? spec : null, true);
   if (!isOpen)
     return (
-      <Button variant="default" size="xs" className="no-print" onClick={() => setOpen(true)}>
+      <Button size="xs" className="no-print" onClick={() => setOpen(true)}>
         Rate, mix and volume
       </Button>
     );
@@ -31,14 +32,13 @@ const KIND_WORDS = {
   rate: "Rate: dearer or cheaper",
 };
 type Line = { name: string; usd: string };
-type Row = Movement["rows"][number];
 
-const amount = (value: string) => <span title={exactUsd(value)}>{signed(usd(value), Number(value))}</span>;
-const money = <T,>(id: string, head: string, of: (row: T) => string): Column<T> => ({
-  ...{ id, head, isNumber: true },
-  sort: (row) => Number(of(row)),
-  cell: (row) => amount(of(row)),
-});
+const change = <T,>(head: string, of: (row: T) => string): Column<T> =>
+  figure(
+    head,
+    (row) => <span title={exactUsd(of(row))}>{signed(usd(of(row)), Number(of(row)))}</span>,
+    (row) => Number(of(row)),
+  );
 
 function Moved({ moved }: { moved: Movement }) {
   const lines = (["volume", "mix", "rate"] as const).flatMap((kind): Line[] => [
@@ -58,30 +58,28 @@ function Moved({ moved }: { moved: Movement }) {
       <DataTable
         label="Rate, mix and volume"
         rows={[...lines, { name: "Change in cost", usd: moved.delta_usd }]}
-        rowKey={({ name }) => name}
-        rowHeight={35}
-        columns={[
-          { id: "name", head: "What moved the cost", cell: ({ name }: Line) => name },
-          money("usd", "USD", (line: Line) => line.usd),
-        ]}
+        rowKey={["name"]}
+        columns={{
+          name: cell("What moved the cost", ({ name }: Line) => name),
+          usd: change("USD", (line: Line) => line.usd),
+        }}
       />
       <DataTable
         label="Rate, mix and volume by model, unit and tier"
         rows={moved.rows}
-        rowKey={({ model, kind, tier }) => `${model} ${kind} ${tier}`}
-        rowHeight={35}
-        columns={[
-          ...(["model", "kind", "tier"] as const).map((id) => ({
-            ...{ id, head: { model: "Model", kind: "Unit", tier: "Tier" }[id] },
-            sort: (row: Row) => row[id],
-            cell: (row: Row) => row[id],
-          })),
-          money("delta_usd", "Change", (row: Row) => row.delta_usd),
-          money("volume", "Volume", (row: Row) => row.volume),
-          money("mix", "Mix", (row: Row) => row.mix),
-          money("rate", "Rate", (row: Row) => row.rate),
-        ]}
+        rowKey={["model", "kind", "tier"]}
+        columns={MOVED}
       />
     </>
   );
 }
+
+const MOVED: Columns<Movement["rows"][number]> = {
+  model: text("Model", ({ model }) => model),
+  kind: text("Unit", ({ kind }) => kind),
+  tier: text("Tier", ({ tier }) => tier),
+  delta_usd: change("Change", (row) => row.delta_usd),
+  volume: change("Volume", ({ volume }) => volume),
+  mix: change("Mix", ({ mix }) => mix),
+  rate: change("Rate", ({ rate }) => rate),
+};

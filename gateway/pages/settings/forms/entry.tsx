@@ -82,25 +82,17 @@ function List({ field, draft, place, faults, change }: EntryProps) {
             change={(changed) => change(rows.with(at, changed))}
           />
           {kind === "list" && at > 0 && (
-            <Button
-              variant="default"
-              aria-label={`Move ${item} ${at + 1} up`}
-              onClick={() => change(moved(at))}
-            >
+            <Button aria-label={`Move ${item} ${at + 1} up`} onClick={() => change(moved(at))}>
               ↑
             </Button>
           )}
-          <Button
-            variant="default"
-            aria-label={`Remove ${item} ${at + 1}`}
-            onClick={() => change(rows.toSpliced(at, 1))}
-          >
+          <Button aria-label={`Remove ${item} ${at + 1}`} onClick={() => change(rows.toSpliced(at, 1))}>
             Remove
           </Button>
         </div>
       ))}
       <Group>
-        <Button size="compact-sm" variant="default" onClick={() => change([...rows, newDraft(entry)])}>
+        <Button size="compact-sm" onClick={() => change([...rows, newDraft(entry)])}>
           Add {item}
         </Button>
         {kind === "json" && <LoadDocument load={(text) => change(draftOf(field, JSON.parse(text)))} />}
@@ -124,7 +116,7 @@ function LoadDocument({ load }: { load: (text: string) => void }) {
     <>
       <FileButton accept="application/json,.json" onChange={(file) => void read(file)}>
         {(props) => (
-          <Button size="compact-sm" variant="default" {...props}>
+          <Button size="compact-sm" {...props}>
             Load a file
           </Button>
         )}

@@ -94,12 +94,8 @@ export function ResourceForm({ form, view, action, save, cancel }: ResourceFormP
           </Alert>
         )}
         <Group justify="flex-end">
-          {cancel && (
-            <Button variant="default" onClick={cancel}>
-              Cancel
-            </Button>
-          )}
-          <Button type="submit" loading={isBusy}>
+          {cancel && <Button onClick={cancel}>Cancel</Button>}
+          <Button variant="filled" type="submit" loading={isBusy}>
             {action}
           </Button>
         </Group>

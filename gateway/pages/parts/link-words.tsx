@@ -11,7 +11,11 @@ const LINK_WORDS: Readonly<Record<string, readonly [word: string, tone: "good" |
 
 export const LINKS = Object.keys(LINK_WORDS);
 export const linkWord = (link: string): string => LINK_WORDS[link]?.[0] ?? link;
-export const linkTone = (link: string): string => LINK_WORDS[link]?.[1] ?? "";
+
+/** The same as a tag. */
+export const LinkTag = ({ link }: { link: string }) => (
+  <span className={`tag ${LINK_WORDS[link]?.[1] ?? ""}`}>{linkWord(link)}</span>
+);
 
 /** What to do about a link that has no cost; the page of the pull request says it in full. */
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -1,0 +1,25 @@
+import { Button, type ButtonProps } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Fault } from "./states.tsx";
+
+type ActProps<Answer> = ButtonProps & {
+  act: () => Promise<Answer>;
+  children: ReactNode;
+  /** What is said of the answer. */
+  said?: (answer: Answer) => ReactNode;
+};
+
+/** A button that does something at the gateway, and says below itself what came of it. */
+export function Act<Answer>({ act, children, said, ...look }: ActProps<Answer>) {
+  const { mutate, isPending, error, data } = useMutation({ mutationFn: act });
+  return (
+    <>
+      <Button size="compact-sm" {...look} loading={isPending} onClick={() => mutate()}>
+        {children}
+      </Button>
+      {error && <Fault error={error} />}
+      {data !== undefined && said?.(data)}
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+import type { ReactNode } from "react";
+import type { Column } from "./data-table.tsx";
+import { Foreign } from "./foreign.tsx";
+import { count, type Figure } from "./format.ts";
+import { Moment } from "./moment.tsx";
+import { Money, type MoneyProps } from "./money.tsx";
+
+// The kinds of columns: a table is a record of them by the ids that its address sorts by. What cannot be sorted has no `sort`.
+
+type Of<Row, T> = (row: Row) => T;
+type Sort<Row> = Of<Row, string | number | null>;
+
+/** Any cell. */
+export const cell = <Row,>(head: ReactNode, show: Of<Row, ReactNode>, sort?: Sort<Row>): Column<Row> => ({
+  ...{ head, cell: show, sort },
+});
+
+/** Any cell among figures, which stand to the right. */
+export const figure = <Row,>(head: ReactNode, show: Of<Row, ReactNode>, sort?: Sort<Row>): Column<Row> => ({
+  ...{ head, cell: show, sort, isNumber: true },
+});
+
+const Mute = ({ children }: { children: ReactNode }) => <span className="mute">{children}</span>;
+
+/** A text; an empty one says why it is empty. */
+export const text = <Row,>(head: string, of: Of<Row, string | null>, none: ReactNode = "–"): Column<Row> =>
+  cell(head, (row) => (of(row) ? <Foreign text={of(row) ?? ""} /> : <Mute>{none}</Mute>), of);
+
+type Shown<Row> = { show?: Of<Row, string | null>; none?: ReactNode };
+
+/** A number, or an amount as the text of `show`. */
+export const number = <Row,>(
+  head: string,
+  of: Of<Row, number | null>,
+  { show = (row) => count(of(row) ?? 0), none = "–" }: Shown<Row> = {},
+): Column<Row> => figure(head, (row) => (of(row) === null ? <Mute>{none}</Mute> : show(row)), of);
+
+/** An amount in USD, with what is said of it. */
+export const money = <Row,>(
+  head: ReactNode,
+  of: Of<Row, Figure | null | undefined>,
+  facts?: Of<Row, Omit<MoneyProps, "value">>,
+): Column<Row> =>
+  figure(
+    head,
+    (row) => <Money value={of(row)} {...facts?.(row)} />,
+    (row) => (of(row) == null ? null : Number(of(row))),
+  );
+
+/** A time. */
+export const moment = <Row,>(head: string, of: Of<Row, string | null>, none = ""): Column<Row> =>
+  cell(head, (row) => <Moment at={of(row)} unknown={none} />, of);
+
+/** Whether something is in force, in a word and not by colour alone. */
+export const onOff = <Row,>(of: Of<Row, boolean>): Column<Row> => {
+  const word = (row: Row) => (of(row) ? "on" : "off");
+  return cell("State", (row) => <span className={of(row) ? "tag good" : "tag"}>{word(row)}</span>, word);
+};
