@@ -11,7 +11,6 @@ import {
   useRouter,
 } from "@tanstack/react-router";
 import { versionKnown } from "./data/follow-records.ts";
-import { hasCalls } from "./data/has-calls.ts";
 import {
   AUDIT_FILTERS,
   PULL_REQUEST_FILTERS,
@@ -34,13 +33,13 @@ import {
   tables,
   VENDOR_BILLS,
 } from "./data/parameters.ts";
+import { hasCalls } from "./data/records.ts";
 import { CATALOGUE_QUERY } from "./data/reports.ts";
 import { frameSearch, parseSearch, stringifySearch } from "./data/search.ts";
 import { PageHead } from "./parts/page-head.tsx";
 import { Fault } from "./parts/states.tsx";
 import { addressFaults } from "./shell/address-faults.ts";
-import type { NavigationPage } from "./shell/navigation.ts";
-import { NotFound } from "./shell/not-found.tsx";
+import { NotFound } from "./shell/no-page.tsx";
 import { Shell } from "./shell/shell.tsx";
 
 /** Every page reads its own part of the address (data/address.ts); a link may name any text. */
@@ -89,18 +88,18 @@ const signedIn = createRoute({
   },
 });
 
-type Loaded<Name extends string> = Record<Name, RouteComponent>;
-
-/** `parameters`: what its address may name. `facts`: where it is not as the page of the navigation that it is below. */
-const page =
-  <Path extends string>(path: Path, parameters: Parameters = {}, facts: Partial<NavigationPage> = {}) =>
-  <Name extends string>(load: () => Promise<Loaded<Name>>, name: Name) =>
-    createRoute({
-      getParentRoute: () => signedIn,
-      path,
-      component: lazyRouteComponent(load, name),
-      staticData: { parameters, facts },
-    });
+/** A page by the module that exports its component alone, loaded when it is first needed. `parameters`: of its address. */
+const page = <Path extends string>(
+  path: Path,
+  load: () => Promise<Record<string, RouteComponent>>,
+  parameters: Parameters = {},
+) =>
+  createRoute({
+    getParentRoute: () => signedIn,
+    path,
+    component: lazyRouteComponent(async () => ({ Page: Object.values(await load())[0] ?? NotFound }), "Page"),
+    staticData: { parameters },
+  });
 
 const start = createRoute({
   getParentRoute: () => signedIn,
@@ -125,86 +124,69 @@ const overview = createRoute({
   },
 });
 
-/** Every page of a signed-in person; its code is loaded when it is first needed. */
+/** Every page of a signed-in person. */
 const pages = [
   overview,
-  page("/reports", each(["q"]))(() => import("./reports/reports-page.tsx"), "ReportsPage"),
-  page("/reports/$id", frame())(() => import("./reports/report-page.tsx"), "ReportPage"),
-  page("/explore", explore())(() => import("./explore/explore-page.tsx"), "ExplorePage"),
-  page("/pull-requests", each([...Object.keys(PULL_REQUEST_FILTERS), "sort"]))(
+  page("/reports", () => import("./reports/reports-page.tsx"), each(["q"])),
+  page("/reports/$id", () => import("./reports/report-page.tsx"), frame()),
+  page("/explore", () => import("./explore/explore-page.tsx"), explore()),
+  page(
+    "/pull-requests",
     () => import("./pull-requests/pull-requests-page.tsx"),
-    "PullRequestsPage",
+    each([...Object.keys(PULL_REQUEST_FILTERS), "sort"]),
   ),
-  page("/pull-requests/costs", COSTS, { name: "Cost of merges", role: "manager" })(
-    () => import("./pull-requests/costs-page.tsx"),
-    "CostsPage",
-  ),
-  page("/pull-requests/explained", EXPLAINED, { name: "Explained spend", role: "manager" })(
-    () => import("./pull-requests/explained-page.tsx"),
-    "ExplainedPage",
-  ),
-  page("/pull-requests/$owner/$repo/$n")(
-    () => import("./pull-requests/pull-request-page.tsx"),
-    "PullRequestPage",
-  ),
-  page("/requests", { ...each(Object.keys(REQUEST_FILTERS)), ...LIVE })(
-    () => import("./requests/requests-page.tsx"),
-    "RequestsPage",
-  ),
-  page("/requests/$id")(() => import("./requests/request-page.tsx"), "RequestPage"),
-  page("/sessions/$session")(() => import("./sessions/session-page.tsx"), "SessionPage"),
-  page("/tool-calls", { ...each(Object.keys(TOOL_CALL_FILTERS)), ...LIVE })(
-    () => import("./tool-calls/tool-calls-page.tsx"),
-    "ToolCallsPage",
-  ),
-  page("/set-up")(() => import("./set-up/set-up-page.tsx"), "SetUpPage"),
-  page("/me", OWN_USAGE)(() => import("./me/me-page.tsx"), "MePage"),
-  page("/device", each(["user_code"]))(() => import("./device/device-page.tsx"), "DevicePage"),
-  page("/settings/providers", resources("provider"))(
-    () => import("./settings/providers-page.tsx"),
-    "ProvidersPage",
-  ),
-  page("/settings/routes", resources("route"))(() => import("./settings/routes-page.tsx"), "RoutesPage"),
-  page("/settings/keys", resources("key"))(() => import("./settings/keys-page.tsx"), "KeysPage"),
-  page("/settings/limits", resources("budget", "key", "person", "team"))(
+  page("/pull-requests/costs", () => import("./pull-requests/costs-page.tsx"), COSTS),
+  page("/pull-requests/explained", () => import("./pull-requests/explained-page.tsx"), EXPLAINED),
+  page("/pull-requests/$owner/$repo/$n", () => import("./pull-requests/pull-request-page.tsx")),
+  page("/requests", () => import("./requests/requests-page.tsx"), {
+    ...each(Object.keys(REQUEST_FILTERS)),
+    ...LIVE,
+  }),
+  page("/requests/$id", () => import("./requests/request-page.tsx")),
+  page("/sessions/$session", () => import("./sessions/session-page.tsx")),
+  page("/tool-calls", () => import("./tool-calls/tool-calls-page.tsx"), {
+    ...each(Object.keys(TOOL_CALL_FILTERS)),
+    ...LIVE,
+  }),
+  page("/set-up", () => import("./set-up/set-up-page.tsx")),
+  page("/me", () => import("./me/me-page.tsx"), OWN_USAGE),
+  page("/device", () => import("./device/device-page.tsx"), each(["user_code"])),
+  page("/settings/providers", () => import("./settings/providers-page.tsx"), resources("provider")),
+  page("/settings/routes", () => import("./settings/routes-page.tsx"), resources("route")),
+  page("/settings/keys", () => import("./settings/keys-page.tsx"), resources("key")),
+  page(
+    "/settings/limits",
     () => import("./settings/limits-page.tsx"),
-    "LimitsPage",
+    resources("budget", "key", "person", "team"),
   ),
-  page("/settings/guardrails", resources("guardrail"))(
-    () => import("./settings/guardrails-page.tsx"),
-    "GuardrailsPage",
-  ),
-  page("/settings/prices", {
+  page("/settings/guardrails", () => import("./settings/guardrails-page.tsx"), resources("guardrail")),
+  page("/settings/prices", () => import("./settings/prices-page.tsx"), {
     ...resources("price", "discount"),
     ...tables("in-force", "list", "months", "restate"),
     on: {},
-  })(() => import("./settings/prices-page.tsx"), "PricesPage"),
-  page("/settings/vendor-bills", { ...resources("vendor account", "seat", "commitment"), ...VENDOR_BILLS })(
-    () => import("./settings/vendor-bills-page.tsx"),
-    "VendorBillsPage",
-  ),
-  page("/settings/statements", STATEMENTS)(() => import("./settings/statements-page.tsx"), "StatementsPage"),
-  page("/settings/tool-servers", resources("tool server"))(
-    () => import("./settings/tool-servers-page.tsx"),
-    "ToolServersPage",
-  ),
-  page("/settings/alerts", resources("alert"))(() => import("./settings/alerts-page.tsx"), "AlertsPage"),
-  page("/settings/hook-policies", resources("hook policy"))(
+  }),
+  page("/settings/vendor-bills", () => import("./settings/vendor-bills-page.tsx"), {
+    ...resources("vendor account", "seat", "commitment"),
+    ...VENDOR_BILLS,
+  }),
+  page("/settings/statements", () => import("./settings/statements-page.tsx"), STATEMENTS),
+  page("/settings/tool-servers", () => import("./settings/tool-servers-page.tsx"), resources("tool server")),
+  page("/settings/alerts", () => import("./settings/alerts-page.tsx"), resources("alert")),
+  page(
+    "/settings/hook-policies",
     () => import("./settings/hook-policies-page.tsx"),
-    "HookPoliciesPage",
+    resources("hook policy"),
   ),
-  page("/settings/people", resources("person", "team", "token", "role mapping"))(
+  page(
+    "/settings/people",
     () => import("./settings/people-page.tsx"),
-    "PeoplePage",
+    resources("person", "team", "token", "role mapping"),
   ),
-  page("/settings/people/$id")(() => import("./settings/person-page.tsx"), "PersonPage"),
-  page("/settings/github", tables("repository"))(() => import("./settings/github-page.tsx"), "GithubPage"),
-  page("/settings")(() => import("./settings/settings-page.tsx"), "SettingsPage"),
+  page("/settings/people/$id", () => import("./settings/person-page.tsx")),
+  page("/settings/github", () => import("./settings/github-page.tsx"), tables("repository")),
+  page("/settings", () => import("./settings/settings-page.tsx")),
   createRoute({ getParentRoute: () => signedIn, path: "$", component: NotFound }),
-  page("/settings/audit", each(Object.keys(AUDIT_FILTERS)))(
-    () => import("./settings/audit-page.tsx"),
-    "AuditPage",
-  ),
+  page("/settings/audit", () => import("./settings/audit-page.tsx"), each(Object.keys(AUDIT_FILTERS))),
 ];
 
 export function newRouter(client: QueryClient) {
@@ -226,6 +208,5 @@ declare module "@tanstack/react-router" {
   }
   interface StaticDataRouteOption {
     parameters?: Parameters;
-    facts?: Partial<NavigationPage>;
   }
 }

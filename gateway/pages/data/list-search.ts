@@ -1,17 +1,17 @@
 import { oneText } from "./search.ts";
 
-export type ListSearch = Readonly<Record<string, string | undefined>>;
+export type ListSearch<Name extends string = string> = Readonly<Partial<Record<Name, string>>>;
 
 /** Reads the filters that a list has; what else the address names is not its own. */
 export const listSearch =
-  (names: readonly string[]) =>
-  (raw: Record<string, unknown>): ListSearch =>
-    Object.fromEntries(
-      names.flatMap((name) => {
-        const value = oneText(raw[name]);
-        return value === undefined ? [] : [[name, value]];
-      }),
-    );
+  <Name extends string>(names: readonly Name[]) =>
+  (raw: Record<string, unknown>): ListSearch<Name> => {
+    const found = names.flatMap((name) => {
+      const value = oneText(raw[name]);
+      return value === undefined ? [] : [[name, value]];
+    });
+    return Object.fromEntries(found);
+  };
 
 /** The filters of each list, and their words. */
 export const REQUEST_FILTERS = {

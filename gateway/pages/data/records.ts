@@ -1,6 +1,7 @@
 import { type InfiniteData, useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 import type { Page } from "#shared/admin/fields.ts";
+import type { RequestView } from "#shared/admin/records.ts";
 import { getJson, queryOf } from "./api.ts";
 
 type ListOptions = {
@@ -39,3 +40,7 @@ export function useList<Item>(options: ListOptions) {
 }
 
 const pagesIn = (data: InfiniteData<unknown> | undefined): number => data?.pages.length ?? 0;
+
+/** Whether any call was recorded: without one, there is nothing to see yet. */
+export const hasCalls = async (): Promise<boolean> =>
+  (await getJson<Page<RequestView>>("/admin/v1/requests?limit=1")).data.length > 0;

@@ -37,28 +37,9 @@ export const oneNameOf = <T extends string>(names: readonly T[], value: unknown)
 
 /** Dimensions by which reports can be narrowed in an address; times are narrowed by the range. */
 export const FILTER_NAMES = [
-  "team",
-  "cost_center",
-  "client",
-  "model",
-  "route",
-  "subject",
-  "key",
-  "channel",
-  "tag",
-  "session",
-  "server",
-  "tool",
-  "repository",
-  "day",
-  "week",
-  "month",
-  "explanation",
-  "author",
-  "pull_request",
-  "pr_kind",
-  "pr_lines",
-  "pr_files",
+  ...(["team", "cost_center", "client", "model", "route", "subject", "key", "channel", "tag"] as const),
+  ...(["session", "server", "tool", "repository", "day", "week", "month", "explanation"] as const),
+  ...(["author", "pull_request", "pr_kind", "pr_lines", "pr_files"] as const),
   ...(["provider", "surface", "error", "tier", "quarter", "hour_of_day"] as const),
 ] as const;
 export type FilterName = (typeof FILTER_NAMES)[number];

@@ -1,15 +1,17 @@
 import { Button, Group, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
 import type { DeviceSignIn } from "#shared/admin/device-sign-ins.ts";
 import { useAddress } from "../data/address.ts";
-import { sendJson } from "../data/api.ts";
+import { postJson } from "../data/api.ts";
+import { listSearch } from "../data/list-search.ts";
 import { useMe } from "../data/me.ts";
-import { oneText } from "../data/search.ts";
 import { useJson } from "../data/use-json.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { Empty, Fault, Waiting } from "../parts/states.tsx";
+import { TypedForm } from "../parts/typed-form.tsx";
 
-const readSearch = (raw: Record<string, unknown>) => ({ user_code: oneText(raw["user_code"]) });
+const readSearch = listSearch(["user_code"]);
 
 /** Signs a device in that shows a code: `tallygate login`, or an agent. */
 export function DevicePage() {
@@ -29,38 +31,25 @@ export function DevicePage() {
   );
 }
 
-type DecidedProps = { decision: DeviceAnswer };
-
-const Decided = ({ decision }: DecidedProps) =>
+const Decided = ({ decision }: { decision: DeviceAnswer }) =>
   decision === "approved" ? (
     <Empty title="The device is signed in">You can close this page. Its key is listed under My keys.</Empty>
   ) : (
     <Empty title="The device was refused">It received no key.</Empty>
   );
 
-function CodeForm({ choose }: { choose: (code: string) => void }) {
-  const [typed, setTyped] = useState("");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    choose(typed);
-  };
-  return (
-    <form className="panel" onSubmit={submit}>
-      <TextInput
-        label="Code"
-        description="The device shows it."
-        placeholder="XXXX-XXXX"
-        required
-        autoComplete="off"
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-        data-autofocus
-        mb="md"
-      />
-      <Button type="submit">Continue</Button>
-    </form>
-  );
-}
+const CodeForm = ({ choose }: { choose: (code: string) => void }) => (
+  <TypedForm className="panel" submit={({ code = "" }) => choose(code)}>
+    <TextInput
+      {...{ name: "code", label: "Code", description: "The device shows it.", placeholder: "XXXX-XXXX" }}
+      required
+      autoComplete="off"
+      data-autofocus
+      mb="md"
+    />
+    <Button type="submit">Continue</Button>
+  </TypedForm>
+);
 
 type AskedProps = { code: string; again: () => void; decided: (given: DeviceAnswer) => void };
 
@@ -100,16 +89,10 @@ type DeviceRequestProps = {
 /** Who asks, and the two answers. Only the buttons send one. */
 function DeviceRequest({ code, address, asked, decided }: DeviceRequestProps) {
   const { email } = useMe();
-  const [error, setError] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
-  const answer = (approve: boolean) => {
-    setBusy(true);
-    setError(null);
-    void sendJson(address, { method: "POST", body: { approve } })
-      .then(() => decided(approve ? "approved" : "denied"))
-      .catch(setError)
-      .finally(() => setBusy(false));
-  };
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (approve: boolean) => postJson(address, { approve }),
+    onSuccess: (_, approve) => decided(approve ? "approved" : "denied"),
+  });
   const program = asked.program === null ? "A program" : PROGRAMS[asked.program];
   return (
     <section className="panel" aria-label="Who asks">
@@ -121,12 +104,12 @@ function DeviceRequest({ code, address, asked, decided }: DeviceRequestProps) {
         The device must show this code: <code>{code}</code>
       </p>
       <p className="mute">Refuse it unless you have just started this sign-in yourself.</p>
-      {error !== null && <Fault error={error} />}
+      {error && <Fault error={error} />}
       <Group mt="md">
-        <Button variant="filled" loading={isBusy} onClick={() => answer(true)}>
+        <Button variant="filled" loading={isPending} onClick={() => mutate(true)}>
           Approve
         </Button>
-        <Button disabled={isBusy} onClick={() => answer(false)}>
+        <Button disabled={isPending} onClick={() => mutate(false)}>
           Refuse
         </Button>
       </Group>

@@ -18,7 +18,7 @@ import { ReportView } from "../parts/report-view.tsx";
 import { AnswerNote } from "../parts/scope-note.tsx";
 import { Answered } from "../parts/states.tsx";
 import { addressFaults } from "../shell/address-faults.ts";
-import { CannotAsk } from "../shell/cannot-ask.tsx";
+import { CannotAsk } from "../shell/no-page.tsx";
 import { Builder } from "./builder.tsx";
 import { SaveReport } from "./save-report.tsx";
 

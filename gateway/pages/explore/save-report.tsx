@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import type { SavedReportView } from "#shared/admin/reports.ts";
 import type { Spec } from "#shared/report.ts";
-import { sendJson } from "../data/api.ts";
+import { postJson } from "../data/api.ts";
 import { REPORTS_QUERY } from "../data/reports.ts";
 import { Fault } from "../parts/states.tsx";
 
@@ -38,11 +38,7 @@ function SaveForm({ spec }: { spec: Spec }) {
   const navigate = useNavigate();
   const id = idOf(title);
   const save = useMutation({
-    mutationFn: () =>
-      sendJson<SavedReportView>("/admin/v1/reports", {
-        method: "POST",
-        body: { id, title, description, spec },
-      }),
+    mutationFn: () => postJson<SavedReportView>("/admin/v1/reports", { id, title, description, spec }),
     onSuccess: async () => {
       await client.invalidateQueries(REPORTS_QUERY);
       await navigate({ to: "/reports/$id", params: { id } });

@@ -2,7 +2,7 @@ import { Button, Modal } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { KeyView } from "#shared/admin/keys.ts";
-import { sendJson } from "../data/api.ts";
+import { postJson, sendJson } from "../data/api.ts";
 import { cell, moment, text } from "../parts/columns.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Panel } from "../parts/page-head.tsx";
@@ -42,11 +42,10 @@ export function OwnKeys({ keys, made }: { keys: readonly KeyView[]; made: (secre
         </Button>
       }
     >
-      {keys.length === 0 ? (
-        <Empty title="No key yet">Make one, then connect an agent with it.</Empty>
-      ) : (
-        <DataTable label="My keys" columns={columns(setChosen)} rows={keys} rowKey={["id"]} />
-      )}
+      <DataTable
+        {...{ label: "My keys", columns: columns(setChosen), rows: keys, rowKey: ["id"] }}
+        none={<Empty title="No key yet">Make one, then connect an agent with it.</Empty>}
+      />
       <Modal opened={isNew} onClose={() => setNew(false)} title="Make a key">
         <NewKey renew={renew} made={made} />
       </Modal>
@@ -76,7 +75,7 @@ type NewKeyProps = { renew: () => Promise<void>; made: (secret: string | null) =
 function NewKey({ renew, made }: NewKeyProps) {
   const [secret, setSecret] = useState<string | null>(null);
   const make = async (body: Record<string, unknown>) => {
-    const answer = secretOf(await sendJson<Record<string, unknown>>(PATH, { method: "POST", body }));
+    const answer = secretOf(await postJson<Record<string, unknown>>(PATH, body));
     setSecret(answer);
     made(answer);
     await renew();

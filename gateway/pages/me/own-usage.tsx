@@ -45,13 +45,9 @@ export function OwnUsage({ overview, search, change }: OwnUsageProps) {
       ) : (
         <>
           <ChartPanel
-            title="Spend by day"
+            {...{ as: Bars, title: "Spend by day", data, label: () => "spend" }}
             sub={`${windowWords(days)}, in days of ${time_zone}.`}
-            data={data}
-            label={() => "spend"}
-          >
-            <Bars data={data} title="Spend by day" label={() => "spend"} />
-          </ChartPanel>
+          />
           <Panel
             title={`My calls by ${dimensionWord(by).toLowerCase()}`}
             aside={

@@ -24,20 +24,15 @@ export function SpendByDay({ days, stacked, search, change }: SpendByDayProps) {
   const compared = data.previous ? ` The dashed line is ${previousWords(days)}.` : "";
   return (
     <ChartPanel
+      as={Bars}
       title="Spend by day"
+      picture="Spend by day, stacked by model"
       sub={`Stacked by model, in days of ${days.time_zone}.${compared}${incomplete} Click a day or a model to see it alone.`}
       data={data}
       label={label}
-      chooseGroup={(day) => change({ day: [day] })}
+      choose={(day) => change({ day: [day] })}
       chooseSeries={(name) => name !== null && name !== "cost_usd" && change(narrowed(search, "model", name))}
-    >
-      <Bars
-        data={data}
-        title="Spend by day, stacked by model"
-        label={label}
-        choose={(day) => change({ day: [day] })}
-      />
-    </ChartPanel>
+    />
   );
 }
 
@@ -46,11 +41,7 @@ function dataOf(days: QueryAnswer, stacked: QueryAnswer | null): ChartData {
   const totals = singleSeries({ result: days, measure: "cost_usd", unit: "USD" });
   if (!stacked) return totals;
   const stacks = stackedSeries({ result: stacked, measure: "cost_usd", unit: "USD" });
-  const sameDays = {
-    ...stacks,
-    groups: totals.groups,
-    incomplete: totals.incomplete,
-    previous: totals.previous,
-  };
+  const { groups, incomplete, previous } = totals;
+  const sameDays = { ...stacks, groups, incomplete, previous };
   return withOthers(sameDays, totals.series[0]?.values ?? []);
 }

@@ -1,145 +1,118 @@
-import { Link } from "@tanstack/react-router";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { MeasureName } from "#shared/report.ts";
 import type { QueryAnswer } from "#shared/report-query.ts";
 import { type OverviewParts, spelledOut } from "../data/overview.ts";
 import { type FrameSearch, withoutFilters } from "../data/search.ts";
-import { Change, type Direction } from "../parts/change.tsx";
+import { Change } from "../parts/change.tsx";
 import { singleSeries } from "../parts/charts/data.ts";
 import { Sparkline } from "../parts/charts/sparkline.tsx";
 import { count, counted, percent } from "../parts/format.ts";
-import { Measured, Money } from "../parts/money.tsx";
+import { Measured } from "../parts/money.tsx";
 import { timesOf } from "../parts/records-link.tsx";
+import { directionOf } from "../parts/words.ts";
 
 type TilesProps = { parts: OverviewParts; search: FrameSearch };
 
+const MERGES = {
+  floorWords: "At least this: some merges have no known session, or some of their calls no known cost.",
+  unknown: "No pull request was merged, or none is joined to a session.",
+};
+
 /** The four figures that answer the page's question. */
 export function Tiles({ parts, search }: TilesProps) {
-  const { days, repositories, merge_days: mergeDays } = parts;
-  const spend = days?.total;
-  const merged = repositories?.total;
+  const { days, repositories: merges, merge_days: mergeDays } = parts;
   const asked = spelledOut(search);
-  const ofMerges = repositories ? asked : withoutFilters(asked);
+  const report = (id: string, frame = asked) =>
+    ({ to: "/reports/$id", params: { id }, search: frame }) as const;
   return (
     <div className="tiles">
       <Tile
-        name="Spend"
-        trend={trendOf(days, "cost_usd")}
-        change={changeOf(days, "cost_usd", "worse")}
-        foot={<UnpricedFoot result={days} />}
-        figure={
-          <Money
-            value={spend?.current?.cost_usd ?? null}
-            floor={spend?.floor ?? false}
-            ceiling={days?.ceiling ?? false}
-          />
-        }
-        to={
-          <Link to="/reports/$id" params={{ id: "spend-by-model" }} search={asked}>
-            Spend
-          </Link>
-        }
+        {...{ name: "Spend", measure: "cost_usd", of: days, days }}
+        to={report("spend-by-model")}
+        foot={unpricedIn(days)}
       />
       <Tile
-        name="Cost per merged pull request"
-        trend={trendOf(mergeDays, "cost_per_merged_pr")}
-        change={changeOf(repositories, "cost_per_merged_pr", "worse")}
-        figure={
-          <Money
-            value={merged?.current?.cost_per_merged_pr ?? null}
-            floor={merged?.floor ? MERGES_FLOOR : false}
-            unknown="No pull request was merged, or none is joined to a session."
-          />
-        }
-        to={
-          <Link to="/reports/$id" params={{ id: "cost-per-merged-pr" }} search={ofMerges}>
-            Cost per merged pull request
-          </Link>
-        }
+        {...{
+          name: "Cost per merged pull request",
+          measure: "cost_per_merged_pr",
+          of: merges,
+          days: mergeDays,
+        }}
+        to={report("cost-per-merged-pr", merges ? asked : withoutFilters(asked))}
+        {...MERGES}
       />
       <Tile
-        name="Merged pull requests"
-        trend={trendOf(mergeDays, "merged_prs")}
-        change={changeOf(repositories, "merged_prs", "better")}
-        foot={<JoinedFoot result={repositories} />}
-        figure={<Measured unit="count" value={merged?.current?.merged_prs ?? null} />}
-        to={
-          <Link to="/pull-requests" search={{ state: "merged", ...(repositories && timesOf(repositories)) }}>
-            Merged pull requests
-          </Link>
-        }
+        {...{ name: "Merged pull requests", measure: "merged_prs", of: merges, days: mergeDays }}
+        to={{ to: "/pull-requests", search: { state: "merged", ...(merges && timesOf(merges)) } }}
+        foot={joinedIn(merges)}
       />
       <Tile
-        name="Active people"
-        trend={trendOf(days, "users")}
-        change={changeOf(days, "users", "neutral")}
-        foot={<HoursFoot result={days} />}
-        figure={<Measured unit="count" value={spend?.current?.users ?? null} />}
-        to={
-          <Link to="/reports/$id" params={{ id: "spend-by-person" }} search={asked}>
-            Active people
-          </Link>
-        }
+        {...{ name: "Active people", measure: "users", of: days, days }}
+        to={report("spend-by-person")}
+        foot={hoursIn(days)}
       />
     </div>
   );
 }
 
-const MERGES_FLOOR =
-  "At least this: some merges have no known session, or some of their calls no known cost.";
-
+type Answer = QueryAnswer | undefined;
 type TileProps = {
   name: string;
-  figure: ReactNode;
-  trend: readonly (number | null)[];
-  change: ReactNode;
+  measure: MeasureName;
+  /** The answer whose total it shows, and the one with its days. */
+  of: Answer;
+  days: Answer;
+  /** What is behind it. */
+  to: LinkProps;
   foot?: ReactNode;
-  /** Its name as a link to what is behind it. */
-  to: ReactNode;
+  floorWords?: string;
+  unknown?: string;
 };
 
-const Tile = ({ name, figure, trend, change, foot, to }: TileProps) => (
-  <section className="tile" aria-label={name}>
-    <div className="tile-name">{to}</div>
-    <div className="tile-figure">
-      <strong>{figure}</strong>
-      <Sparkline values={trend} />
-    </div>
-    <div className="tile-foot">
-      {change}
-      {foot}
-    </div>
-  </section>
-);
-
-const trendOf = (result: QueryAnswer | undefined, measure: MeasureName): readonly (number | null)[] =>
-  (result && singleSeries({ result, measure, unit: "count" }).series[0]?.values) ?? [];
-
-function changeOf(result: QueryAnswer | undefined, measure: MeasureName, more: Direction): ReactNode {
-  if (!result?.previousWindow) return null;
-  const { current, previous } = result.total;
-  return <Change current={current?.[measure]} previous={previous?.[measure]} more={more} />;
-}
-
-function UnpricedFoot({ result }: { result: QueryAnswer | undefined }) {
-  const { unpriced_requests: unpriced, requests } = result?.total.current ?? {};
-  if (!unpriced || !requests) return null;
+function Tile({ name, measure, of, days, to, foot, floorWords, unknown }: TileProps) {
+  const { current, previous, floor = false } = of?.total ?? {};
+  const isMoney = measure !== "merged_prs" && measure !== "users";
   return (
-    <>
-      {" "}
-      · {count(unpriced)} of {counted(requests, "call")} unpriced
-    </>
+    <section className="tile" aria-label={name}>
+      <div className="tile-name">
+        <Link {...to}>{name}</Link>
+      </div>
+      <div className="tile-figure">
+        <strong>
+          <Measured
+            unit={isMoney ? "USD" : "count"}
+            value={current?.[measure]}
+            floor={floor && (floorWords ?? true)}
+            ceiling={of?.ceiling ?? false}
+            unknown={unknown}
+          />
+        </strong>
+        <Sparkline
+          values={(days && singleSeries({ result: days, measure, unit: "count" }).series[0]?.values) ?? []}
+        />
+      </div>
+      <div className="tile-foot">
+        {of?.previousWindow && (
+          <Change current={current?.[measure]} previous={previous?.[measure]} more={directionOf(measure)} />
+        )}
+        {foot && <> · {foot}</>}
+      </div>
+    </section>
   );
 }
 
-function JoinedFoot({ result }: { result: QueryAnswer | undefined }) {
-  const { joined_prs: joined, merged_prs: merged } = result?.total.current ?? {};
-  if (!merged) return null;
-  return <> · {percent((joined ?? 0) / merged)} joined</>;
+function unpricedIn(days: Answer): string | null {
+  const { unpriced_requests: unpriced, requests } = days?.total.current ?? {};
+  return unpriced && requests ? `${count(unpriced)} of ${counted(requests, "call")} unpriced` : null;
 }
 
-function HoursFoot({ result }: { result: QueryAnswer | undefined }) {
-  const { active_hours: hours, users } = result?.total.current ?? {};
-  if (!hours || !users) return null;
-  return <> · {counted(Math.round((hours / users) * 10) / 10, "active hour")} each</>;
+function joinedIn(merges: Answer): string | null {
+  const { joined_prs: joined, merged_prs: merged } = merges?.total.current ?? {};
+  return merged ? `${percent((joined ?? 0) / merged)} joined` : null;
+}
+
+function hoursIn(days: Answer): string | null {
+  const { active_hours: hours, users } = days?.total.current ?? {};
+  return hours && users ? `${counted(Math.round((hours / users) * 10) / 10, "active hour")} each` : null;
 }

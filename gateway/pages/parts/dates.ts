@@ -4,15 +4,11 @@ import { localMs } from "#shared/time-zone.ts";
 
 const DAY_MS = 86_400_000;
 
-const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
-const LONG_DAY = new Intl.DateTimeFormat(undefined, {
-  weekday: "short",
-  day: "numeric",
-  month: "short",
-  year: "numeric",
-  timeZone: "UTC",
-});
-const MONTH = new Intl.DateTimeFormat(undefined, { month: "short", year: "numeric", timeZone: "UTC" });
+const utc = (options: Intl.DateTimeFormatOptions) =>
+  new Intl.DateTimeFormat(undefined, { ...options, timeZone: "UTC" });
+const DAY = utc({ day: "numeric", month: "short" });
+const LONG_DAY = utc({ weekday: "short", day: "numeric", month: "short", year: "numeric" });
+const MONTH = utc({ month: "short", year: "numeric" });
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const TIME = { hour: "numeric", minute: "2-digit", second: "2-digit" } as const;
 const SHORT_MOMENT = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", ...TIME });

@@ -31,7 +31,7 @@ export type MoneyProps = {
   floor?: boolean | string;
   /** The most it can be. */
   ceiling?: boolean;
-  unknown?: string;
+  unknown?: string | undefined;
   /** Every digit is shown; with so many decimals, where amounts stand below each other. */
   whole?: boolean | number;
 };
@@ -54,16 +54,11 @@ export function Money(props: MoneyProps) {
   );
 }
 
-type MeasuredProps = Pick<MoneyProps, "ceiling" | "unknown"> & {
-  unit: Unit;
-  value: number | null | undefined;
-  floor?: boolean;
-};
+type MeasuredProps = Omit<MoneyProps, "whole"> & { unit: Unit; value: number | null | undefined };
 
 /** A measure of a report in its unit. */
-export function Measured({ unit, value, floor = false, ceiling = false, unknown }: MeasuredProps) {
-  if (unit === "USD")
-    return <Money value={value} floor={floor} ceiling={ceiling} {...(unknown && { unknown })} />;
+export function Measured({ unit, value, unknown, ...bounds }: MeasuredProps) {
+  if (unit === "USD") return <Money value={value} unknown={unknown} {...bounds} />;
   if (value === null || value === undefined)
     return <Unknown reason={unknown ?? "There is nothing to count."} />;
   const exact = exactInUnit(unit, value);

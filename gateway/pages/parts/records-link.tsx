@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { QueryAnswer } from "#shared/report-query.ts";
 import { instantOfDay } from "#shared/time-zone.ts";
-import type { FilterName, FrameSearch } from "../data/search.ts";
+import type { FrameSearch } from "../data/search.ts";
 import { isoDay } from "./dates.ts";
 import { isOpen } from "./window-words.ts";
 
@@ -21,17 +21,8 @@ export function RecordsLink({ search, answer }: { search: FrameSearch; answer: Q
   );
 }
 
-/** The list of records knows these by other names, and takes one value of each. */
-const RECORD_FILTERS: Readonly<Partial<Record<FilterName, string>>> = {
-  team: "team",
-  client: "client",
-  model: "model",
-  route: "route",
-  key: "key",
-  channel: "channel",
-  tag: "tag",
-  session: "session",
-};
+/** What the list of records can be narrowed by, to one value of each. */
+const FILTERS = ["team", "client", "model", "route", "key", "channel", "tag", "session"];
 
 const DAY_MS = 86_400_000;
 
@@ -68,9 +59,7 @@ function personFilters(subject: string): Record<string, string> | null {
 function recordFilter(name: string, value: string, zone: string): Record<string, string> | null {
   if (name === "subject") return personFilters(value);
   if (name === "day") return dayTimes(value, zone);
-  // The rest of a search are filters.
-  const known = RECORD_FILTERS[name as FilterName];
-  return known && value !== "(none)" ? { [known]: value } : null;
+  return FILTERS.includes(name) && value !== "(none)" ? { [name]: value } : null;
 }
 
 /**

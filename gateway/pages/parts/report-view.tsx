@@ -55,37 +55,23 @@ function Picture({ result, units, choose }: PictureProps) {
     return (
       <Panel title={title}>
         <RankedBars
-          result={result}
-          measure={measure}
-          unit={unit}
-          shownMax={20}
+          {...{ result, measure, unit, shownMax: 20 }}
           choose={(value) => choose(dimension, value)}
         />
       </Panel>
     );
   }
-  const data =
-    dimensions.length > 1
-      ? stackedSeries({ result, measure, unit })
-      : singleSeries({ result, measure, unit });
-  const pick = (group: string) => choose(dimension, group);
+  const data = (dimensions.length > 1 ? stackedSeries : singleSeries)({ result, measure, unit });
   const [, second] = dimensions;
   const label = (name: string | null) =>
     name === null ? "others" : name === measure ? measureWord(measure) : plainName(name);
   return (
     <ChartPanel
-      title={title}
-      data={data}
-      label={label}
-      chooseGroup={pick}
+      {...{ title, data, label }}
+      as={view === "line" || !isAdditive(measure) ? Lines : Bars}
+      choose={(group) => choose(dimension, group)}
       chooseSeries={second && ((name) => name !== null && choose(second, name))}
-    >
-      {view === "line" || !isAdditive(measure) ? (
-        <Lines data={data} title={title} label={label} choose={pick} />
-      ) : (
-        <Bars data={data} title={title} label={label} choose={pick} />
-      )}
-    </ChartPanel>
+    />
   );
 }
 

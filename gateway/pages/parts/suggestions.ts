@@ -4,21 +4,13 @@ import { mayAs, useMe } from "../data/me.ts";
 import { useCatalogue, useReport } from "../data/reports.ts";
 import { useJson } from "../data/use-json.ts";
 
-/** Filters of lists, and the dimension of reports that has their values. */
-const DIMENSION_OF: Readonly<Record<string, DimensionName>> = {
-  model: "model",
-  client: "client",
-  owner: "subject",
-  team: "team",
-  key: "key",
-  route: "route",
-  session: "session",
-  tag: "tag",
-  channel: "channel",
-  server: "server",
-  tool: "tool",
-  repository: "repository",
-};
+/** Filters of lists whose values reports have, under the same names; people are theirs by another one. */
+const DIMENSIONS = [
+  ...(["model", "client", "team", "key", "route", "session", "tag"] as const),
+  ...(["channel", "server", "tool", "repository"] as const),
+];
+const dimensionOf = (filter: string): DimensionName | undefined =>
+  filter === "owner" ? "subject" : DIMENSIONS.find((name) => name === filter);
 
 /** What a report calls a record without such a label, and a person who is no owner alone. */
 const NO_VALUE = /^(?:\(none\)|service account|.+ \(.+\))$/;
@@ -28,7 +20,7 @@ export function useSuggestions(source: SourceName, filter: string, isWanted: boo
   const { role } = useMe();
   const isReader = mayAs(role, "manager");
   const { data: catalogue } = useCatalogue(isWanted && isReader);
-  const dimension = DIMENSION_OF[filter];
+  const dimension = dimensionOf(filter);
   const isOwn = isWanted && !isReader && OWN_DIMENSIONS.some((name) => name === dimension);
   const { data: own } = useJson<Result>(
     ["own", "values", dimension],

@@ -22,9 +22,9 @@ export function CostTrend({ total, weeks }: { total: QueryAnswer; weeks: QueryAn
   };
   const label = (name: string | null) => (name === null ? "" : measureWord(name as MeasureName));
   return (
-    <ChartPanel title="Median cost of a merge by week" sub={verdict(total)} data={data} label={label}>
-      <Lines data={data} title="Median cost of a merge by week" label={label} />
-    </ChartPanel>
+    <ChartPanel
+      {...{ as: Lines, title: "Median cost of a merge by week", sub: verdict(total), data, label }}
+    />
   );
 }
 

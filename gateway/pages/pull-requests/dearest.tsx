@@ -32,13 +32,7 @@ export function Dearest({ search, window: { from, to } }: { search: FrameSearch;
   const left = COSTS_FILTERS.filter(
     (name) => (search[name]?.length ?? 0) > (["repository", "author", "team"].includes(name) ? 1 : 0),
   );
-  const query = queryOf({
-    ...(from !== null && { from }),
-    ...(to !== null && { to }),
-    ...(repository && { repository }),
-    ...(author && { author }),
-    ...(team && { team }),
-  });
+  const query = queryOf({ from: from ?? undefined, to: to ?? undefined, repository, author, team });
   const dearest = useJson<{ data: DearMergeView[] }>(
     ["pull-requests", "dearest", query],
     `/admin/v1/pull-requests/dearest${query}`,

@@ -6,6 +6,7 @@ import type { PullRequestPage as Details, PullRequestView } from "#shared/admin/
 import { getJson, postJson, queryOf } from "../data/api.ts";
 import { mayAs, useMe } from "../data/me.ts";
 import { Act } from "../parts/act.tsx";
+import { CostParts, PartFigures } from "../parts/cost-parts.tsx";
 import { longTimeGroup } from "../parts/dates.ts";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { githubUrl } from "../parts/link-words.tsx";
@@ -15,10 +16,8 @@ import { dayTimes } from "../parts/records-link.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
 import { withCode } from "../parts/with-code.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
-import { NotFound } from "../shell/not-found.tsx";
-import { type Part, PartFigures } from "./part-figures.tsx";
+import { NotFound } from "../shell/no-page.tsx";
 import { PullRequestFacts } from "./pull-request-facts.tsx";
-import { Stretches } from "./stretches.tsx";
 import { Timeline } from "./timeline.tsx";
 
 const LIST = "/admin/v1/pull-requests";
@@ -148,15 +147,20 @@ function SessionCosts({ details }: { details: Details }) {
   const { sessions, models, days } = details;
   const { report_time_zone: zone } = useMe();
   const [only, ...others] = sessions;
-  const session = others.length === 0 ? only?.session : undefined;
+  // Only the calls of one session can be listed.
+  const session = others.length === 0 && only ? only.session : null;
   return (
     <>
       <div className="two">
-        <Sums title="Cost by model" parts={models} filter={(model) => ({ session, model })} />
-        <Sums
+        <CostParts
+          title="Cost by model"
+          parts={models}
+          filter={(model) => (session ? { session, model } : null)}
+        />
+        <CostParts
           title="Cost by day"
           parts={days}
-          filter={(day) => ({ session, ...dayTimes(day, zone) })}
+          filter={(day) => (session ? { session, ...dayTimes(day, zone) } : null)}
           word={(day) => longTimeGroup("day", day)}
         />
       </div>
@@ -193,28 +197,28 @@ function SessionCosts({ details }: { details: Details }) {
   );
 }
 
-type SumsProps = {
-  title: string;
-  parts: readonly Part[];
-  /** Of the requests behind a part; only those of one session can be listed. */
-  filter: (name: string) => Record<string, string | undefined>;
-  word?: (name: string) => string;
-};
-
-const Sums = ({ title, parts, filter, word = (name) => name }: SumsProps) => (
-  <Panel title={title}>
-    {parts.map(({ name, ...part }) => (
-      <div className="bar-row" key={name}>
-        {name !== null && filter(name)["session"] !== undefined ? (
-          <Link to="/requests" search={filter(name)}>
-            <Foreign text={word(name)} />
-          </Link>
-        ) : (
-          <Foreign text={name === null ? "no model" : word(name)} />
-        )}
-        <PartFigures part={part} />
-      </div>
-    ))}
-    {parts.length === 0 && <p className="mute">No recorded calls.</p>}
-  </Panel>
-);
+/** All calls of its sessions by the branch that they worked on, and for which pull request they count. */
+function Stretches({ details: { id, stretches } }: { details: Details }) {
+  if (stretches.length === 0) return null;
+  return (
+    <Panel title="Branches" sub="What its sessions worked on. Each call counts for one pull request at most.">
+      {stretches.map(({ repository, branch, pull_request: of, ...part }) => (
+        <div className="bar-row" key={`${repository} ${branch} ${of}`}>
+          <span>
+            {branch === null ? "no branch declared" : <Foreign text={branch} />}
+            <span className="small mute">
+              {repository !== null && " in "}
+              {repository !== null && <Foreign text={repository} />}
+              {of === null
+                ? ", for no pull request"
+                : of === id
+                  ? ", for this one"
+                  : `, for #${of.split("-")[1]}`}
+            </span>
+          </span>
+          <PartFigures part={part} />
+        </div>
+      ))}
+    </Panel>
+  );
+}

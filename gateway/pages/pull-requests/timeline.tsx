@@ -1,21 +1,24 @@
+import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { Page } from "#shared/admin/fields.ts";
 import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
 import type { RequestView } from "#shared/admin/records.ts";
 import type { ToolCallView } from "#shared/admin/tool-calls.ts";
+import { getJson, queryOf } from "../data/api.ts";
+import { OF_RECORDS } from "../data/follow-records.ts";
 import { Foreign, plainName } from "../parts/foreign.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Money } from "../parts/money.tsx";
 import { Panel } from "../parts/page-head.tsx";
-import { useSessionCalls, useSessionTools } from "./session-calls.ts";
 
 type Happening = { key: string; at: string; what: ReactNode; aside?: ReactNode };
 
 /** What happened, in order: its sessions' calls and tool calls, the opening, the merge, what decided the link. */
 export function Timeline({ details, session }: { details: PullRequestPage; session: string }) {
   const sessions = [...new Set([session, ...details.sessions.map((it) => it.session)])];
-  const calls = useSessionCalls(sessions);
-  const tools = useSessionTools(sessions);
+  const calls = useLatest<RequestView>("requests", sessions);
+  const tools = useLatest<ToolCallView>("tool-calls", sessions);
   const happenings = [...calls.map(ofCall), ...tools.map(ofTool), ...ofPullRequest(details)].toSorted(
     (a, b) => a.at.localeCompare(b.at),
   );
@@ -35,6 +38,22 @@ export function Timeline({ details, session }: { details: PullRequestPage; sessi
     </Panel>
   );
 }
+
+/** A longer timeline would not help readers. */
+const SESSIONS_MAX = 10;
+const CALLS_MAX = 500;
+
+/** The latest calls of sessions. */
+const useLatest = <T,>(path: "requests" | "tool-calls", sessions: readonly string[]): T[] =>
+  useQueries({
+    queries: sessions.slice(0, SESSIONS_MAX).map((session) => ({
+      queryKey: ["session", path, session],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        getJson<Page<T>>(`/admin/v1/${path}${queryOf({ session, limit: CALLS_MAX })}`, signal),
+      meta: OF_RECORDS,
+    })),
+    combine: (answers) => answers.flatMap(({ data }) => data?.data ?? []),
+  });
 
 const ofCall = ({ id, started_at: at, model, client, channel, ...cost }: RequestView): Happening => ({
   key: id,

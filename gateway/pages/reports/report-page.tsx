@@ -8,7 +8,7 @@ import { useAddress } from "../data/address.ts";
 import { sendJson } from "../data/api.ts";
 import { frame } from "../data/parameters.ts";
 import { REPORTS_QUERY, useCatalogue, useReport } from "../data/reports.ts";
-import { FILTER_NAMES, type FrameSearch, filtersFor, frameSearch, rangeOf } from "../data/search.ts";
+import { type FrameSearch, filtersFor, frameSearch, rangeOf } from "../data/search.ts";
 import { searchOfSpec, sourceIn } from "../data/spec-search.ts";
 import { CsvButton } from "../parts/csv-button.tsx";
 import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
@@ -21,7 +21,7 @@ import { AnswerNote } from "../parts/scope-note.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
 import { DeleteButton } from "../settings/delete-button.tsx";
 import { addressFaults } from "../shell/address-faults.ts";
-import { CannotAsk } from "../shell/cannot-ask.tsx";
+import { CannotAsk } from "../shell/no-page.tsx";
 
 /** One built-in or saved report. The address may override its range, comparison and filters. */
 export function ReportPage() {
@@ -69,19 +69,6 @@ function specFor({ spec }: SavedReportView, search: FrameSearch, catalogue: Repo
   };
 }
 
-/** What is shown in the address's terms: the report's own frame where the address has none. */
-const shownFrame = (spec: Spec): FrameSearch => ({
-  ...(typeof spec.range === "string"
-    ? { range: spec.range }
-    : { ...(spec.range.from && { from: spec.range.from }), ...(spec.range.to && { to: spec.range.to }) }),
-  ...Object.fromEntries(
-    FILTER_NAMES.flatMap((name) => {
-      const values = (spec.filters as Readonly<Record<string, string[] | undefined>>)[name];
-      return values ? [[name, values]] : [];
-    }),
-  ),
-});
-
 type KnownProps = { report: SavedReportView; catalogue: ReportCatalogue };
 
 function Known({ report, catalogue }: KnownProps) {
@@ -98,7 +85,8 @@ function Asked({ report, catalogue }: KnownProps) {
   const [search, change] = useAddress(frameSearch);
   const spec = specFor(report, search, catalogue);
   const result = useReport(spec);
-  const shown = shownFrame(spec);
+  // In the address's terms: the report's own frame where the address has none.
+  const shown = frameSearch(searchOfSpec(spec));
   const fallback: RangeName = "30d";
   return (
     <>

@@ -4,14 +4,14 @@ import { Link } from "@tanstack/react-router";
 import type { SavedReportView } from "#shared/admin/reports.ts";
 import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
+import { listSearch } from "../data/list-search.ts";
 import { REPORTS_QUERY } from "../data/reports.ts";
-import { oneText } from "../data/search.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { PageHead, Panel } from "../parts/page-head.tsx";
 import { Answered, Empty } from "../parts/states.tsx";
 import { SOURCE_WORDS } from "../parts/words.ts";
 
-const readSearch = (raw: Record<string, unknown>) => ({ q: oneText(raw["q"]) });
+const readSearch = listSearch(["q"]);
 
 /** Built-in and saved reports. */
 export function ReportsPage() {

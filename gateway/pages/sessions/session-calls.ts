@@ -41,7 +41,7 @@ function added({ usd, isFloor }: Amount, call: RequestView): Amount {
 }
 
 /** Calls of one kind together; the money is exact. */
-export type Sum = Amount & { name: string; calls: number; tokens: number };
+type Sum = Amount & { name: string; calls: number; tokens: number };
 
 export function sumsBy(calls: readonly RequestView[], nameOf: (call: RequestView) => string): Sum[] {
   const sums = new Map<string, Sum>();
@@ -53,10 +53,6 @@ export function sumsBy(calls: readonly RequestView[], nameOf: (call: RequestView
   }
   return [...sums.values()];
 }
-
-/** The costliest first. */
-export const dearestFirst = (sums: readonly Sum[]): Sum[] =>
-  sums.toSorted((a, b) => Number(b.usd) - Number(a.usd));
 
 /** Calls in the order in which they were made, each with what the session had cost by then. */
 export function cumulative(calls: readonly RequestView[]): (Amount & { call: RequestView })[] {

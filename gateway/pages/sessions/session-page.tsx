@@ -1,6 +1,7 @@
 import { Link, useParams } from "@tanstack/react-router";
 import type { RequestView } from "#shared/admin/records.ts";
 import { cell, figure } from "../parts/columns.tsx";
+import { CostParts } from "../parts/cost-parts.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { count, counted, inUnit } from "../parts/format.ts";
@@ -13,8 +14,7 @@ import { ListNote } from "../parts/scope-note.tsx";
 import { CopyId, shortId } from "../parts/short-id.tsx";
 import { Answered, EmptyPanel } from "../parts/states.tsx";
 import { usePullRequestsOf } from "./pull-requests-of.tsx";
-import { cumulative, dearestFirst, sumsBy, useCallsOf } from "./session-calls.ts";
-import { Sums } from "./sums.tsx";
+import { cumulative, sumsBy, useCallsOf } from "./session-calls.ts";
 
 /** One session: its pull requests, what its calls cost one after the other, by model and by sub-agent. */
 export function SessionPage() {
@@ -87,14 +87,14 @@ function Whole({ session, calls, isCut }: WholeProps) {
       </div>
       <PullRequests session={session} />
       <div className="two">
-        <Sums
+        <CostParts
           title="Cost by model"
-          sums={dearestFirst(sumsBy(calls, ({ model }) => model ?? "no model"))}
+          parts={partsBy(calls, ({ model }) => model ?? "no model")}
           filter={(model) => ({ session, model })}
         />
-        <Sums
+        <CostParts
           title="Cost by agent"
-          sums={dearestFirst(sumsBy(calls, agentOf))}
+          parts={partsBy(calls, agentOf)}
           filter={() => null}
           word={(agent) => (agent === MAIN ? "Main agent" : `Sub-agent ${agent}`)}
         />
@@ -108,6 +108,14 @@ function Whole({ session, calls, isCut }: WholeProps) {
     </>
   );
 }
+
+/** The costliest first. */
+const partsBy = (calls: readonly RequestView[], nameOf: (call: RequestView) => string) =>
+  sumsBy(calls, nameOf)
+    .toSorted((a, b) => Number(b.usd) - Number(a.usd))
+    .map(({ name, usd, isFloor, calls: requests }) => ({
+      ...{ name, cost_usd: usd, is_lower_bound: isFloor, requests },
+    }));
 
 const MAIN = "";
 const agentOf = ({ agent_id: agent }: RequestView): string => agent ?? MAIN;

@@ -6,7 +6,7 @@ import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import type { RouteView } from "#shared/admin/routes.ts";
 import type { Settings } from "#shared/settings.ts";
 import { getJson } from "../data/api.ts";
-import { hasCalls } from "../data/has-calls.ts";
+import { hasCalls } from "../data/records.ts";
 
 /** What is set up, asked together. */
 export type SetUp = {

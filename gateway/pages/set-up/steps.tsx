@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ProviderTestResult } from "#shared/admin/providers.ts";
-import { sendJson } from "../data/api.ts";
+import { postJson } from "../data/api.ts";
 import { useMe } from "../data/me.ts";
 import { PROVIDER, ROUTE } from "../settings/forms/call-forms.ts";
 import type { Field, Form } from "../settings/forms/field.ts";
@@ -25,7 +25,7 @@ const partOf = (form: Form, fields: Readonly<Record<string, Partial<Field>>>): F
 function useMake() {
   const client = useQueryClient();
   return async (path: string, body: Body): Promise<Body> => {
-    const answer = await sendJson<Body>(`/admin/v1/${path}`, { method: "POST", body });
+    const answer = await postJson<Body>(`/admin/v1/${path}`, body);
     await client.invalidateQueries({ queryKey: SET_UP.queryKey });
     return answer;
   };
@@ -84,7 +84,7 @@ function NewProvider({ vendor: { kind, title, key }, taken }: NewProviderProps) 
     const body = { ...entered, name: taken.includes(kind) ? `${kind}-${taken.length}` : kind, kind };
     setRefused(null);
     const path = "/admin/v1/providers/test";
-    const test = await sendJson<ProviderTestResult>(path, { method: "POST", body });
+    const test = await postJson<ProviderTestResult>(path, body);
     if (test.ok) await make("providers", body);
     else setRefused({ body, message: test.message });
   };

@@ -42,28 +42,16 @@ function changesOf({ before, after }: AuditView): Difference[] {
     .filter(({ name, from, to }) => from !== to && !["id", "created_at", "updated_at"].includes(name));
 }
 
-/** One side of a change. What did not exist before needs no arrow. */
-function Value({ text, after }: { text: string | null; after?: string | null }) {
-  if (after === undefined)
-    return text === null ? <span className="mute">none</span> : <Foreign text={text} whole />;
-  if (text === null) return null;
-  return (
-    <>
-      <Foreign text={text} whole /> →
-    </>
-  );
-}
-
 /** A long entry is opened by a click: most readers look for another one. */
 const SHOWN_MAX = 3;
 
-const Changes = ({ entry }: { entry: AuditView }) => {
+function Changes({ entry }: { entry: AuditView }) {
   const changes = changesOf(entry);
   if (changes.length === 0) return <span className="mute">–</span>;
-  const [shown, more] = [changes.slice(0, SHOWN_MAX), changes.slice(SHOWN_MAX)];
+  const more = changes.slice(SHOWN_MAX);
   return (
     <>
-      <Differences of={shown} />
+      <Differences of={changes.slice(0, SHOWN_MAX)} />
       {more.length > 0 && (
         <details>
           <summary className="link small">{counted(more.length, "more change")}</summary>
@@ -72,13 +60,16 @@ const Changes = ({ entry }: { entry: AuditView }) => {
       )}
     </>
   );
-};
+}
 
+/** From what to what; what did not exist before needs no arrow. */
 const Differences = ({ of }: { of: readonly Difference[] }) => (
   <ul className="changes">
     {of.map(({ name, from, to }) => (
       <li key={name}>
-        {inWords(name)}: <Value text={from} after={to} /> <Value text={to} />
+        {inWords(name)}: {from !== null && <Foreign text={from} whole />}
+        {from !== null && " → "}
+        {to === null ? <span className="mute">none</span> : <Foreign text={to} whole />}
       </li>
     ))}
   </ul>

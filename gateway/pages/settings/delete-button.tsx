@@ -1,9 +1,54 @@
-import { Button, Group, Modal, TextInput } from "@mantine/core";
+import { Button, Group, Modal, TextInput, type TextInputProps } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { announce } from "../parts/announce.tsx";
 import { plainName } from "../parts/foreign.tsx";
 import { Fault } from "../parts/states.tsx";
+
+type AskButtonProps = {
+  verb: string;
+  title: string;
+  effect: string;
+  color?: "red";
+  size?: "xs" | "sm";
+  field: TextInputProps;
+  isReady: (typed: string) => boolean;
+  act: (typed: string) => Promise<void>;
+};
+
+/** A button that asks for a text before it acts. */
+export function AskButton({ verb, title, effect, color, size = "xs", field, isReady, act }: AskButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState("");
+  const acting = useMutation({ mutationFn: () => act(typed), onSuccess: () => setOpen(false) });
+  return (
+    <>
+      <Button {...(color && { variant: "outline", color })} size={size} onClick={() => setOpen(true)}>
+        {verb}
+      </Button>
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title={title}>
+        <p>{effect}</p>
+        {acting.error && <Fault error={acting.error} />}
+        <TextInput
+          {...field}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          data-autofocus
+        />
+        <Group justify="flex-end" mt="md">
+          <Button onClick={() => setOpen(false)}>Cancel</Button>
+          <Button
+            {...{ variant: "filled", loading: acting.isPending, disabled: !isReady(typed) }}
+            {...(color && { color })}
+            onClick={() => acting.mutate()}
+          >
+            {verb}
+          </Button>
+        </Group>
+      </Modal>
+    </>
+  );
+}
 
 type DeleteButtonProps = {
   /** Typed to confirm. */
@@ -19,45 +64,14 @@ type DeleteButtonProps = {
 const done = (verb: string) => `${verb.toLowerCase()}${verb.endsWith("e") ? "d" : "ed"}`;
 
 /** Asks for the name before it deletes, because nothing here can be undone. */
-export function DeleteButton({ name, verb, effect, size = "sm", remove }: DeleteButtonProps) {
-  const [isOpen, setOpen] = useState(false);
-  const [typed, setTyped] = useState("");
-  const removal = useMutation({
-    mutationFn: remove,
-    onSuccess: () => {
-      setOpen(false);
+export const DeleteButton = ({ name, verb, effect, size = "sm", remove }: DeleteButtonProps) => (
+  <AskButton
+    {...{ verb, effect, size, color: "red", title: `${verb} ${plainName(name)}?` }}
+    field={{ label: `Type ${plainName(name)} to confirm`, autoComplete: "off", spellCheck: false }}
+    isReady={(typed) => typed === name}
+    act={async () => {
+      await remove();
       announce(`${plainName(name)} was ${done(verb)}.`);
-    },
-  });
-  return (
-    <>
-      <Button variant="outline" color="red" size={size} onClick={() => setOpen(true)}>
-        {verb}
-      </Button>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={`${verb} ${plainName(name)}?`}>
-        <p>{effect}</p>
-        {removal.error && <Fault error={removal.error} />}
-        <TextInput
-          label={`Type ${plainName(name)} to confirm`}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-          autoComplete="off"
-          spellCheck={false}
-          data-autofocus
-        />
-        <Group justify="flex-end" mt="md">
-          <Button onClick={() => setOpen(false)}>Cancel</Button>
-          <Button
-            variant="filled"
-            color="red"
-            disabled={typed !== name}
-            loading={removal.isPending}
-            onClick={() => removal.mutate()}
-          >
-            {verb}
-          </Button>
-        </Group>
-      </Modal>
-    </>
-  );
-}
+    }}
+  />
+);

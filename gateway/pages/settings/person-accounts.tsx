@@ -1,14 +1,13 @@
-import { Button, Group, Modal, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Group } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
 import type { LinkedAccount, PersonView } from "#shared/admin/people.ts";
 import { sendJson } from "../data/api.ts";
 import { useJson } from "../data/use-json.ts";
 import { cell, moment, text } from "../parts/columns.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { Panel } from "../parts/page-head.tsx";
-import { Answered, Empty, Fault } from "../parts/states.tsx";
-import { DeleteButton } from "./delete-button.tsx";
+import { Answered, Empty } from "../parts/states.tsx";
+import { AskButton, DeleteButton } from "./delete-button.tsx";
 
 /** The accounts elsewhere that sign the person in, with ways to unlink and move them. */
 export function PersonAccounts({ person: { id } }: { person: PersonView }) {
@@ -28,7 +27,14 @@ export function PersonAccounts({ person: { id } }: { person: PersonView }) {
     last: moment("Last sign-in", ({ updated_at: at }) => at),
     actions: cell("", (account) => (
       <Group gap="xs" wrap="nowrap">
-        <MoveButton move={(email) => change(account, { method: "PATCH", body: { email } })} />
+        <AskButton
+          verb="Move"
+          title="Move this account to another person"
+          effect="It then signs in that person. The sessions of this person end."
+          field={{ label: "E-mail of the other person", placeholder: "ada@example.com" }}
+          isReady={(email) => email !== ""}
+          act={(email) => change(account, { method: "PATCH", body: { email } })}
+        />
         <DeleteButton
           name={account.account_id}
           verb="Unlink"
@@ -42,52 +48,17 @@ export function PersonAccounts({ person: { id } }: { person: PersonView }) {
   return (
     <Panel title="Linked accounts" sub="Accounts at identity providers that sign this person in.">
       <Answered query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title="No linked account">
-              The next verified sign-in with this e-mail links one. One-time links work without.
-            </Empty>
-          ) : (
-            <DataTable label="Linked accounts" columns={columns} rows={data} rowKey={["id"]} />
-          )
-        }
+        {({ data }) => (
+          <DataTable
+            {...{ label: "Linked accounts", columns, rows: data, rowKey: ["id"] }}
+            none={
+              <Empty title="No linked account">
+                The next verified sign-in with this e-mail links one. One-time links work without.
+              </Empty>
+            }
+          />
+        )}
       </Answered>
     </Panel>
-  );
-}
-
-/** Asks for the person whom the account belongs to. */
-function MoveButton({ move }: { move: (email: string) => Promise<void> }) {
-  const [isOpen, setOpen] = useState(false);
-  const [email, setEmail] = useState("");
-  const moving = useMutation({ mutationFn: () => move(email), onSuccess: () => setOpen(false) });
-  return (
-    <>
-      <Button size="xs" onClick={() => setOpen(true)}>
-        Move
-      </Button>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Move this account to another person">
-        <p>It then signs in that person. The sessions of this person end.</p>
-        {moving.error && <Fault error={moving.error} />}
-        <TextInput
-          label="E-mail of the other person"
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-          placeholder="ada@example.com"
-          data-autofocus
-        />
-        <Group justify="flex-end" mt="md">
-          <Button onClick={() => setOpen(false)}>Cancel</Button>
-          <Button
-            variant="filled"
-            disabled={email === ""}
-            loading={moving.isPending}
-            onClick={() => moving.mutate()}
-          >
-            Move
-          </Button>
-        </Group>
-      </Modal>
-    </>
   );
 }

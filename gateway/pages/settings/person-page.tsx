@@ -99,19 +99,17 @@ function Limits({ email }: { email: string }) {
   return (
     <Panel title="Budgets" sub="The calls also count in the budgets of the team and of the teams above it.">
       <Answered query={query}>
-        {({ data }) => {
-          const own = data.filter(({ owner }) => owner?.toLowerCase() === email);
-          return own.length === 0 ? (
-            <Empty title="No budget">Set one with Change, on a key, or in the template for own keys.</Empty>
-          ) : (
-            <DataTable
-              label="Budgets"
-              columns={LIMIT_COLUMNS}
-              rows={own}
-              rowKey={["kind", "name", "budget_usd", "period"]}
-            />
-          );
-        }}
+        {({ data }) => (
+          <DataTable
+            label="Budgets"
+            columns={LIMIT_COLUMNS}
+            rows={data.filter(({ owner }) => owner?.toLowerCase() === email)}
+            rowKey={["kind", "name", "budget_usd", "period"]}
+            none={
+              <Empty title="No budget">Set one with Change, on a key, or in the template for own keys.</Empty>
+            }
+          />
+        )}
       </Answered>
     </Panel>
   );

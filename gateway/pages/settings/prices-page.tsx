@@ -4,7 +4,7 @@ import type { PriceView, UnpricedModels } from "#shared/admin/prices.ts";
 import type { PricesInForce } from "#shared/admin/prices-in-force.ts";
 import { useAddress } from "../data/address.ts";
 import { queryOf } from "../data/api.ts";
-import { oneText } from "../data/search.ts";
+import { listSearch } from "../data/list-search.ts";
 import { useJson } from "../data/use-json.ts";
 import { cell, number, text } from "../parts/columns.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
@@ -113,32 +113,33 @@ function PricesOfDay() {
         maw={280}
       />
       <Answered query={query}>
-        {({ list, data }) =>
-          data.length === 0 ? (
-            <Empty title="No model in use">
-              Models appear here with a route, a call or a price of your own.
-            </Empty>
-          ) : (
-            <>
-              <DataTable
-                label="Prices in force"
-                columns={IN_FORCE_COLUMNS}
-                rows={data}
-                rowKey={["provider", "model"]}
-                sortName="in-force.sort"
-              />
-              <p className="mute small">
-                The built-in list is {list.name} {list.version} of {list.published}. {list.warning}
-              </p>
-            </>
-          )
-        }
+        {({ list, data }) => (
+          <>
+            <DataTable
+              {...{
+                label: "Prices in force",
+                columns: IN_FORCE_COLUMNS,
+                rows: data,
+                sortName: "in-force.sort",
+              }}
+              rowKey={["provider", "model"]}
+              none={
+                <Empty title="No model in use">
+                  Models appear here with a route, a call or a price of your own.
+                </Empty>
+              }
+            />
+            <p className="mute small">
+              The built-in list is {list.name} {list.version} of {list.published}. {list.warning}
+            </p>
+          </>
+        )}
       </Answered>
     </Panel>
   );
 }
 
-const readSearch = (raw: Record<string, unknown>) => ({ on: oneText(raw["on"]) });
+const readSearch = listSearch(["on"]);
 
 /** Own prices: all of them as of now, or those in force at the end of a day. */
 function OwnPrices() {

@@ -2,8 +2,8 @@ import { Button, Group, Modal } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useAddress } from "../data/address.ts";
+import { listSearch } from "../data/list-search.ts";
 import { useList } from "../data/records.ts";
-import { oneText } from "../data/search.ts";
 import { announce } from "../parts/announce.tsx";
 import type { Column, Columns } from "../parts/data-table.tsx";
 import { FindTable } from "../parts/find-table.tsx";
@@ -49,10 +49,7 @@ export type ResourceFacts<View> = {
 const nameIn = (view: object): string => ("name" in view ? String(view.name) : "");
 const idIn = (view: object): string => ("id" in view ? String(view.id) : nameIn(view));
 
-const readSearch = (raw: Record<string, unknown>) => ({
-  edit: oneText(raw["edit"]),
-  add: oneText(raw["add"]),
-});
+const readSearch = listSearch(["edit", "add"]);
 
 /** A list with a dialogue to add, change and delete. Which dialogue is open is in the address. */
 export function ResourcePanel<View extends object>({ facts }: { facts: ResourceFacts<View> }) {

@@ -8,8 +8,8 @@ import {
 } from "#shared/admin/reconciliation.ts";
 import { FETCHED_VENDORS, type VendorAccountView, type VendorBillRead } from "#shared/admin/vendor-bills.ts";
 import { useAddress } from "../data/address.ts";
-import { api, queryOf, sendJson } from "../data/api.ts";
-import { oneText } from "../data/search.ts";
+import { api, postJson, queryOf } from "../data/api.ts";
+import { listSearch } from "../data/list-search.ts";
 import { useJson } from "../data/use-json.ts";
 import { Waterfall } from "../parts/charts/waterfall.tsx";
 import { stepsBetween } from "../parts/charts/waterfall-steps.ts";
@@ -97,7 +97,7 @@ function ReadBill({ account }: { account: VendorAccountView }) {
   const client = useQueryClient();
   const read = useMutation({
     mutationFn: async (file: File | null): Promise<VendorBillRead> => {
-      if (!file) return sendJson(`${ACCOUNTS}/${account.name}/fetch`, { method: "POST" });
+      if (!file) return postJson(`${ACCOUNTS}/${account.name}/fetch`);
       const path = `/admin/v1/vendor-bills/import${queryOf({ account: account.name })}`;
       const answer = await api(path, { method: "POST", body: file, headers: { "content-type": "text/csv" } });
       return await answer.json();
@@ -155,7 +155,7 @@ const FACTS: ResourceFacts<VendorAccountView> = {
   actions: (account) => <ReadBill account={account} />,
 };
 
-const readSearch = (raw: Record<string, unknown>) => ({ month: oneText(raw["month"]) });
+const readSearch = listSearch(["month"]);
 
 /** The last day of a month such as `2026-11`. */
 const lastDay = (month: string): string =>

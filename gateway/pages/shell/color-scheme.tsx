@@ -1,26 +1,17 @@
 import { SegmentedControl, useMantineColorScheme } from "@mantine/core";
 
-const SCHEMES = [
-  { value: "light", label: "Light" },
-  { value: "dark", label: "Dark" },
-  { value: "auto", label: "System" },
-] as const;
+const SCHEMES = { light: "Light", dark: "Dark", auto: "System" } as const;
 
 /** Light, dark, or the system's choice. */
 export function ColorSchemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const choose = (value: string) => {
-    const scheme = SCHEMES.find((it) => it.value === value);
-    if (scheme) setColorScheme(scheme.value);
-  };
   return (
     <SegmentedControl
-      aria-label="Colours"
-      size="xs"
-      fullWidth
-      data={[...SCHEMES]}
+      {...{ "aria-label": "Colours", size: "xs", fullWidth: true }}
+      data={Object.entries(SCHEMES).map(([value, label]) => ({ value, label }))}
       value={colorScheme}
-      onChange={choose}
+      // The table's names are schemes.
+      onChange={(value) => setColorScheme(value as keyof typeof SCHEMES)}
     />
   );
 }

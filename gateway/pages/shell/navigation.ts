@@ -60,8 +60,14 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   },
 ];
 
-/** The page of the navigation that an address is of, or below. */
+/** Pages below those of the navigation that are not as these. */
+const BELOW: readonly NavigationPage[] = [
+  { name: "Cost of merges", path: "/pull-requests/costs", role: "manager" },
+  { name: "Explained spend", path: "/pull-requests/explained", role: "manager" },
+];
+
+/** The page that an address is of, or below. */
 export const pageAt = (pathname: string): NavigationPage | undefined =>
-  NAVIGATION.flatMap(({ pages }) => pages)
+  [...NAVIGATION.flatMap(({ pages }) => pages), ...BELOW]
     .filter(({ path }) => pathname === path || pathname.startsWith(`${path}/`))
     .toSorted((a, b) => b.path.length - a.path.length)[0];

@@ -7,10 +7,9 @@ import { Announcements } from "../parts/announce.tsx";
 import { Brand } from "../parts/brand.tsx";
 import { Account } from "./account.tsx";
 import { addressFaults } from "./address-faults.ts";
-import { CannotAsk } from "./cannot-ask.tsx";
 import { ColorSchemeSwitch } from "./color-scheme.tsx";
-import { Denied } from "./denied.tsx";
 import { NAVIGATION, type NavigationPage, pageAt } from "./navigation.ts";
+import { CannotAsk, Denied } from "./no-page.tsx";
 import { Unreachable } from "./unreachable.tsx";
 
 const KeyHelp = lazy(() => import("./key-help.tsx").then((it) => ({ default: it.KeyHelp })));
@@ -73,8 +72,8 @@ function Page() {
   const { role } = useMe();
   const { pathname } = useLocation();
   const raw: Record<string, unknown> = useSearch({ strict: false });
-  const { parameters, facts } = useMatches({ select: (matches) => matches.at(-1)?.staticData }) ?? {};
-  const page = { name: "Tallygate", role: "member" as const, ...pageAt(pathname), ...facts };
+  const { parameters } = useMatches({ select: (matches) => matches.at(-1)?.staticData }) ?? {};
+  const page = { name: "Tallygate", role: "member" as const, ...pageAt(pathname) };
   if (!mayAs(role, page.role)) return <Denied {...page} />;
   const faults = parameters ? addressFaults(raw, parameters) : [];
   return faults.length > 0 ? <CannotAsk title={page.name} faults={faults} /> : <Outlet />;

@@ -1,17 +1,18 @@
 import { Alert, Button, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { WaysIn } from "#shared/admin/ways-in.ts";
 import { ownPath } from "#shared/own-path.ts";
 import { SIGN_IN_CAUSES } from "#shared/sign-in-causes.ts";
 import { useAddress } from "../data/address.ts";
-import { getJson, sendJson } from "../data/api.ts";
+import { getJson, postJson } from "../data/api.ts";
 import { ME } from "../data/me.ts";
 import { oneText } from "../data/search.ts";
 import { Brand } from "../parts/brand.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Answered, Fault } from "../parts/states.tsx";
+import { TypedForm } from "../parts/typed-form.tsx";
 
 /** Where one came from, if it is an address of this console. */
 const readSearch = (raw: Record<string, unknown>) => {
@@ -31,7 +32,7 @@ export function SignInPage() {
   const signIn = async (body: LinkSignIn) => {
     try {
       setError(null);
-      await sendJson("/auth/sign-in/link", { method: "POST", body });
+      await postJson("/auth/sign-in/link", body);
       client.removeQueries(ME);
       // Replaced, so that the used link is not in the way back.
       await navigate({ to: next ?? "/", replace: true });
@@ -124,39 +125,26 @@ const isFirst = (token: string): boolean => token.startsWith("tgf_");
 
 /** The link is used by the button alone: a preview of the address must not sign in. */
 function LinkForm({ token, error, signIn }: LinkFormProps) {
-  const [email, setEmail] = useState("admin@localhost");
-  const [name, setName] = useState("");
   const [isBusy, setBusy] = useState(false);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = (typed: Readonly<Record<string, string>>) => {
     setBusy(true);
-    void signIn({ token, ...(isFirst(token) && { email, ...(name && { name }) }) }).finally(() =>
-      setBusy(false),
-    );
+    const named = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== ""));
+    void signIn({ token, ...named }).finally(() => setBusy(false));
   };
   return (
-    <form className="panel" onSubmit={submit}>
+    <TypedForm className="panel" submit={submit}>
       {isFirst(token) ? (
         <>
           <p className="mute">You become the first administrator of this gateway.</p>
           <TextInput
-            label="Your e-mail address"
+            {...{ name: "email", label: "Your e-mail address", defaultValue: "admin@localhost", mb: "md" }}
             description="It names you in the audit log, and your keys belong to it."
             type="text"
             inputMode="email"
             autoComplete="email"
             required
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-            mb="md"
           />
-          <TextInput
-            label="Your name"
-            autoComplete="name"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            mb="md"
-          />
+          <TextInput name="name" label="Your name" autoComplete="name" mb="md" />
         </>
       ) : (
         <p className="mute">This link signs in the person that it was made for, once.</p>
@@ -165,6 +153,6 @@ function LinkForm({ token, error, signIn }: LinkFormProps) {
       <Button variant="filled" type="submit" loading={isBusy} fullWidth>
         Sign in
       </Button>
-    </form>
+    </TypedForm>
   );
 }

@@ -1,21 +1,14 @@
-import { type ChartData, gapless, totalAt } from "./data.ts";
+import { type ChartData, type ChartProps, gapless, totalAt } from "./data.ts";
 import { type Drawing, Plot } from "./plot.tsx";
 import { ticksTo } from "./scale.ts";
 
-export type ChartProps = {
-  data: ChartData;
-  title: string;
-  height?: number;
-  label: (name: string | null) => string;
-  choose?: ((group: string) => void) | undefined;
-};
-
 /** Bars from zero; several series are stacked. The period before is a pale shadow behind them. */
-export function Bars({ data, title, height = 240, label, choose }: ChartProps) {
+export function Bars(chart: ChartProps) {
+  const { data } = chart;
   const totals = data.groups.map((_, i) => totalAt(data, i));
   const most = Math.max(0, ...totals, ...(data.previous ?? []).map((value) => value ?? 0));
   return (
-    <Plot data={data} ticks={ticksTo(most)} title={title} height={height} label={label} choose={choose}>
+    <Plot {...chart} ticks={ticksTo(most)}>
       {(drawing) => (
         <>
           <PreviousShadow data={data} drawing={drawing} />

@@ -5,21 +5,19 @@ import { longTimeGroup } from "../dates.ts";
 import { Foreign } from "../foreign.tsx";
 import { Measured } from "../money.tsx";
 import { Panel } from "../page-head.tsx";
-import type { ChartData } from "./data.ts";
+import type { ChartProps } from "./data.ts";
 
-type ChartPanelProps = {
-  title: string;
+type ChartPanelProps = ChartProps & {
   sub?: ReactNode;
-  data: ChartData;
-  label: (name: string | null) => string;
-  chooseGroup?: ((group: string) => void) | undefined;
+  /** How it is drawn, and what the picture shows where that is more than its title. */
+  as: (chart: ChartProps) => ReactNode;
+  picture?: string;
   chooseSeries?: ((name: string | null) => void) | undefined;
-  children: ReactNode;
 };
 
 /** A chart with its legend; `t` shows the same figures as a table. */
 export function ChartPanel(props: ChartPanelProps) {
-  const { title, sub, data, label, chooseSeries, children } = props;
+  const { as: Chart, title, picture = title, sub, data, label, choose, chooseSeries } = props;
   const [isTable, setTable] = useState(false);
   const turn = () => setTable((is) => !is);
   useHotkeys([["t", turn]]);
@@ -42,14 +40,14 @@ export function ChartPanel(props: ChartPanelProps) {
       ) : (
         <>
           {data.series.length > 1 && <Legend data={data} label={label} choose={chooseSeries} />}
-          {children}
+          <Chart {...{ data, title: picture, label, choose }} />
         </>
       )}
     </Panel>
   );
 }
 
-function FigureTable({ title, data, label, chooseGroup }: ChartPanelProps) {
+function FigureTable({ title, data, label, choose }: ChartPanelProps) {
   return (
     <div className="table-scroll plain" style={{ maxHeight: 360 }}>
       <table className="grid" aria-label={title}>
@@ -70,7 +68,7 @@ function FigureTable({ title, data, label, chooseGroup }: ChartPanelProps) {
               <td>
                 <GroupName
                   text={longTimeGroup(data.dimension, group)}
-                  choose={chooseGroup && (() => chooseGroup(group))}
+                  choose={choose && (() => choose(group))}
                 />
               </td>
               {data.series.map(({ name, values }) => (
@@ -100,11 +98,9 @@ export const GroupName = ({ text, choose }: { text: string; choose?: (() => void
     <Foreign text={text} />
   );
 
-type LegendProps = {
-  data: ChartData;
-  label: (name: string | null) => string;
+type LegendProps = Pick<ChartProps, "data" | "label"> & {
   /** Narrows the page to a series; null: shows the others one by one. */
-  choose?: ((name: string | null) => void) | undefined;
+  choose: ChartPanelProps["chooseSeries"];
 };
 
 const Legend = ({ data, label, choose }: LegendProps) => (

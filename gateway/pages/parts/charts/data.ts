@@ -21,6 +21,15 @@ export type ChartData = {
   incomplete: readonly boolean[];
 };
 
+/** What every chart takes: its data, its title for those who do not see it, and what a series is called. */
+export type ChartProps = {
+  data: ChartData;
+  title: string;
+  label: (name: string | null) => string;
+  /** Narrows the page to a group. */
+  choose?: ((group: string) => void) | undefined;
+};
+
 /** Distinguishable with colour blindness, in light and dark; the last one is for the others. */
 const SERIES_MAX = 7;
 const seriesColor = (i: number): string => `var(--s${(i % SERIES_MAX) + 1})`;

@@ -1,15 +1,15 @@
-import type { ChartProps } from "./bars.tsx";
-import type { ChartData } from "./data.ts";
+import type { ChartData, ChartProps } from "./data.ts";
 import { type Drawing, Plot } from "./plot.tsx";
 import { ticksBetween } from "./scale.ts";
 
 /** Thin lines; a place without a figure is a gap, not a zero. */
-export function Lines({ data, title, height = 240, label, choose }: ChartProps) {
+export function Lines(chart: ChartProps) {
+  const { data } = chart;
   const all = [...data.series.flatMap(({ values }) => values), ...(data.previous ?? [])];
   const known = all.filter((value): value is number => value !== null);
   const ticks = ticksBetween(Math.min(0, ...known), Math.max(0, ...known));
   return (
-    <Plot data={data} ticks={ticks} title={title} height={height} label={label} choose={choose}>
+    <Plot {...chart} ticks={ticks}>
       {(drawing) => (
         <>
           {data.previous && (

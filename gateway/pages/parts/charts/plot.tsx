@@ -3,33 +3,25 @@ import type { DimensionName, Unit } from "#shared/report.ts";
 import { longTimeGroup, timeGroup } from "../dates.ts";
 import { plainName } from "../foreign.tsx";
 import { inUnit, onAxis, UNKNOWN } from "../format.ts";
-import { type ChartData, totalAt } from "./data.ts";
+import { type ChartProps, totalAt } from "./data.ts";
 import { labelEvery } from "./scale.ts";
 import { useWidth } from "./use-width.ts";
 
 export type Drawing = { frame: Frame; y: (value: number) => number; step: number; hatch: string };
 
-type PlotProps = {
-  data: ChartData;
-  ticks: readonly number[];
-  /** What the picture shows, for those who do not see it. */
-  title: string;
-  height: number;
-  label: (name: string | null) => string;
-  choose?: ((group: string) => void) | undefined;
-  children: (drawing: Drawing) => ReactNode;
-};
+type PlotProps = ChartProps & { ticks: readonly number[]; children: (drawing: Drawing) => ReactNode };
 
 const LEFT = 52;
 const BOTTOM = 26;
 const TOP = 8;
+const HEIGHT = 240;
 
 /** Axes, cursor and tooltip around what a chart draws. */
-export function Plot({ data, ticks, title, height, label, choose, children }: PlotProps) {
+export function Plot({ data, ticks, title, label, choose, children }: PlotProps) {
   const { ref, width } = useWidth();
   const [at, setAt] = useState<number | null>(null);
   const hatch = useId();
-  const frame = { left: LEFT, top: TOP, width: Math.max(width - LEFT, 0), height: height - TOP - BOTTOM };
+  const frame = { left: LEFT, top: TOP, width: Math.max(width - LEFT, 0), height: HEIGHT - TOP - BOTTOM };
   const step = frame.width / Math.max(data.groups.length, 1);
   const [low = 0] = ticks;
   const high = ticks.at(-1) ?? 1;
@@ -44,11 +36,11 @@ export function Plot({ data, ticks, title, height, label, choose, children }: Pl
     if (group !== undefined) choose?.(group);
   };
   return (
-    <div className="chart" ref={ref} style={{ height }}>
+    <div className="chart" ref={ref} style={{ height: HEIGHT }}>
       {width > 0 && (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the table of the same figures has links for the keyboard.
         <svg
-          height={height}
+          height={HEIGHT}
           role="img"
           aria-label={title}
           onMouseMove={(event) => setAt(placeOf(event))}
@@ -126,13 +118,7 @@ function GroupAxis({ dimension, groups, frame }: GroupAxisProps) {
   );
 }
 
-type TipProps = {
-  data: ChartData;
-  at: number;
-  left: number;
-  width: number;
-  label: (name: string | null) => string;
-};
+type TipProps = Pick<ChartProps, "data" | "label"> & { at: number; left: number; width: number };
 
 /** All series of one place, the largest first. */
 function Tip({ data, at, left, width, label }: TipProps) {

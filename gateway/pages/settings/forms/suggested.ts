@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
 import type { ProviderTestResult } from "#shared/admin/providers.ts";
-import { sendJson } from "../../data/api.ts";
+import { postJson } from "../../data/api.ts";
 import { useJson } from "../../data/use-json.ts";
 import { useSuggestions } from "../../parts/suggestions.ts";
 
@@ -46,7 +46,7 @@ const modelsOf = (provider: string) => ({
   queryKey: ["models", provider],
   queryFn: async () => {
     const path = `/admin/v1/providers/${encodeURIComponent(provider)}/test`;
-    return (await sendJson<ProviderTestResult>(path, { method: "POST" })).models;
+    return (await postJson<ProviderTestResult>(path)).models;
   },
   staleTime: Number.POSITIVE_INFINITY,
   retry: false,
