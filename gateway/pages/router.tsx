@@ -36,8 +36,7 @@ import {
 import { hasCalls } from "./data/records.ts";
 import { CATALOGUE_QUERY } from "./data/reports.ts";
 import { frameSearch, parseSearch, stringifySearch } from "./data/search.ts";
-import { PageHead } from "./parts/page-head.tsx";
-import { Fault } from "./parts/states.tsx";
+import { Fault, PageHead } from "./parts/page.tsx";
 import { addressFaults } from "./shell/address-faults.ts";
 import { NotFound } from "./shell/no-page.tsx";
 import { Shell } from "./shell/shell.tsx";

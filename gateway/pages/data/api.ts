@@ -1,3 +1,4 @@
+import { type UseQueryOptions, useQuery } from "@tanstack/react-query";
 import { newStore } from "./store.ts";
 
 /** A refusal of the gateway, or no answer from it. */
@@ -93,3 +94,9 @@ export function queryOf(values: Readonly<Record<string, string | number | undefi
   const text = query.toString();
   return text === "" ? "" : `?${text}`;
 }
+
+type Options<T> = Omit<UseQueryOptions<T>, "queryKey" | "queryFn">;
+
+/** What an address of the API answers, kept under `queryKey`. */
+export const useJson = <T>(queryKey: readonly unknown[], path: string, options: Options<T> = {}) =>
+  useQuery<T>({ ...options, queryKey, queryFn: ({ signal }) => getJson<T>(path, signal) });

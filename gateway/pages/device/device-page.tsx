@@ -3,12 +3,10 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { DeviceSignIn } from "#shared/admin/device-sign-ins.ts";
 import { useAddress } from "../data/address.ts";
-import { postJson } from "../data/api.ts";
+import { postJson, useJson } from "../data/api.ts";
 import { listSearch } from "../data/list-search.ts";
 import { useMe } from "../data/me.ts";
-import { useJson } from "../data/use-json.ts";
-import { PageHead } from "../parts/page-head.tsx";
-import { Empty, Fault, Waiting } from "../parts/states.tsx";
+import { Empty, Fault, PageHead, Waiting } from "../parts/page.tsx";
 import { TypedForm } from "../parts/typed-form.tsx";
 
 const readSearch = listSearch(["user_code"]);

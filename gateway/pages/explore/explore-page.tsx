@@ -10,13 +10,11 @@ import { useCatalogue, useReport } from "../data/reports.ts";
 import { EXPLORE_RANGE, sourceIn, specOf, specSearch } from "../data/spec-search.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { CsvButton } from "../parts/csv-button.tsx";
-import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
-import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
-import { PageHead } from "../parts/page-head.tsx";
+import { narrowed } from "../parts/filter-chips.tsx";
+import { Answered, PageHead } from "../parts/page.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
+import { ReportFrame } from "../parts/report-frame.tsx";
 import { ReportView } from "../parts/report-view.tsx";
-import { AnswerNote } from "../parts/scope-note.tsx";
-import { Answered } from "../parts/states.tsx";
 import { addressFaults } from "../shell/address-faults.ts";
 import { CannotAsk } from "../shell/no-page.tsx";
 import { Builder } from "./builder.tsx";
@@ -52,22 +50,22 @@ function Question({ catalogue }: { catalogue: ReportCatalogue }) {
   const result = useReport(spec);
   const choose = (dimension: DimensionName, value: string) => change(narrowed(search, dimension, value));
   return (
-    <>
-      <PageHead title="Explore">
-        <RangePicker search={search} fallback={EXPLORE_RANGE} change={change} />
-        <ComparePicker result={result.data} compare={spec.compare} change={change} />
-        {spec.source === "requests" && <RecordsLink search={search} answer={result.data} />}
-        <CsvButton spec={spec} />
-        <Share spec={spec} />
-        <SaveReport spec={spec} />
-      </PageHead>
-      <AnswerNote answer={result.data} />
-      <Builder spec={spec} catalogue={catalogue} search={search} change={change} />
-      <FilterChips search={search} change={change} />
-      <Answered query={result} height={480}>
-        {(answer) => <ReportView result={shownAs(answer, spec)} catalogue={catalogue} choose={choose} />}
-      </Answered>
-    </>
+    <ReportFrame
+      {...{ title: "Explore", search, change, fallback: EXPLORE_RANGE, query: result, height: 480 }}
+      answer={result.data}
+      compare={spec.compare}
+      controls={
+        <>
+          {spec.source === "requests" && <RecordsLink search={search} answer={result.data} />}
+          <CsvButton spec={spec} />
+          <Share spec={spec} />
+          <SaveReport spec={spec} />
+        </>
+      }
+      above={<Builder spec={spec} catalogue={catalogue} search={search} change={change} />}
+    >
+      {(answer) => <ReportView result={shownAs(answer, spec)} catalogue={catalogue} choose={choose} />}
+    </ReportFrame>
   );
 }
 

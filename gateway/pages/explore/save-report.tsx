@@ -6,7 +6,7 @@ import type { SavedReportView } from "#shared/admin/reports.ts";
 import type { Spec } from "#shared/report.ts";
 import { postJson } from "../data/api.ts";
 import { REPORTS_QUERY } from "../data/reports.ts";
-import { Fault } from "../parts/states.tsx";
+import { Fault } from "../parts/page.tsx";
 
 /** An id as addresses have it: lower case, `-` between words. */
 const idOf = (title: string): string =>

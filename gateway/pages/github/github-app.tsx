@@ -6,9 +6,8 @@ import { getJson, postJson } from "../data/api.ts";
 import { Act } from "../parts/act.tsx";
 import { localMoment } from "../parts/dates.ts";
 import { counted } from "../parts/format.ts";
-import { Moment } from "../parts/moment.tsx";
-import { Facts, Panel } from "../parts/page-head.tsx";
-import { Answered } from "../parts/states.tsx";
+import { Answered, Facts, Panel } from "../parts/page.tsx";
+import { Moment } from "../parts/values.tsx";
 
 /** While the page is open, the App queries GitHub again every few seconds. */
 const GITHUB_APP = {

@@ -1,8 +1,8 @@
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { LinkTag, linkRemedy } from "../parts/link-words.tsx";
-import { Money } from "../parts/money.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Panel } from "../parts/page.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
+import { Money } from "../parts/values.tsx";
 
 type OwnPullRequestsProps = { items: readonly PullRequestView[]; isPart: boolean };
 

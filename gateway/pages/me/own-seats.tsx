@@ -1,8 +1,8 @@
 import type { SeatUse } from "#shared/admin/seats.ts";
-import { useJson } from "../data/use-json.ts";
+import { useJson } from "../data/api.ts";
 import { counted } from "../parts/format.ts";
-import { Money } from "../parts/money.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Panel } from "../parts/page.tsx";
+import { Money } from "../parts/values.tsx";
 
 /** Own subscriptions of this month, and what their use would cost. Nothing is shown without one. */
 export function OwnSeats() {

@@ -4,7 +4,7 @@ import { sendJson } from "../data/api.ts";
 import { Act } from "../parts/act.tsx";
 import { cell, moment, text } from "../parts/columns.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Panel } from "../parts/page.tsx";
 
 const columns = (end: (id: string) => Promise<void>): Columns<OwnSession> => ({
   browser: text("Browser", ({ user_agent: agent }) => agent, "unknown"),

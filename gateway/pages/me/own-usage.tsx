@@ -11,10 +11,9 @@ import { cell, figure } from "../parts/columns.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { count } from "../parts/format.ts";
 import { RangePicker } from "../parts/frame-controls.tsx";
-import { Money } from "../parts/money.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Empty, Panel } from "../parts/page.tsx";
 import { ReportTable } from "../parts/report-table.tsx";
-import { Empty } from "../parts/states.tsx";
+import { Money } from "../parts/values.tsx";
 import { windowWords } from "../parts/window-words.ts";
 import { SessionLink } from "../sessions/session-link.tsx";
 

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { OverviewParts } from "../data/overview.ts";
-import { Foreign } from "../parts/foreign.tsx";
 import { count, counted } from "../parts/format.ts";
+import { Foreign } from "../parts/values.tsx";
 
 /** What the figures above leave out, and the remedy. */
 export function MissingNote({ parts }: { parts: OverviewParts }) {

@@ -1,12 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import type { Budgets } from "#shared/admin/budgets.ts";
 import type { Anomalies, ForecastView } from "#shared/admin/forecast.ts";
-import { useJson } from "../data/use-json.ts";
+import { useJson } from "../data/api.ts";
 import { BudgetRows } from "../parts/budget-rows.tsx";
 import { utcDay } from "../parts/dates.ts";
-import { Foreign } from "../parts/foreign.tsx";
-import { Money } from "../parts/money.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Panel } from "../parts/page.tsx";
+import { Foreign, Money } from "../parts/values.tsx";
 
 const REFRESH = { refetchInterval: 60_000 };
 const SHOWN_MAX = 6;

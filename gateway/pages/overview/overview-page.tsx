@@ -10,12 +10,9 @@ import {
 } from "../data/overview.ts";
 import { FILTER_NAMES, type FrameSearch, frameSearch } from "../data/search.ts";
 import { CostCauses } from "../parts/charts/cost-causes.tsx";
-import { FilterChips } from "../parts/filter-chips.tsx";
-import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
-import { PageHead } from "../parts/page-head.tsx";
+import { EmptyPanel } from "../parts/page.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
-import { AnswerNote } from "../parts/scope-note.tsx";
-import { Answered, EmptyPanel } from "../parts/states.tsx";
+import { ReportFrame } from "../parts/report-frame.tsx";
 import { MissingNote } from "./missing-note.tsx";
 import { AnomalyList, BudgetsAtRisk, MonthAhead } from "./month-ahead.tsx";
 import { SpendByDay } from "./spend-by-day.tsx";
@@ -27,26 +24,26 @@ import { TopLists } from "./top-lists.tsx";
 export function OverviewPage() {
   const [search, change] = useAddress(frameSearch);
   const query = useQuery({ ...overviewQuery(search), placeholderData: keepPreviousData });
-  const { parts: { days } = {}, notOfMerges: left = [] } = query.data ?? {};
+  const days = query.data?.parts.days;
   return (
-    <>
-      <PageHead title="Overview">
-        <RecordsLink search={search} answer={days} />
-        <RangePicker search={search} fallback={OVERVIEW_RANGE} change={change} />
-        <ComparePicker result={days} compare={compareOf(search)} change={change} />
-      </PageHead>
-      <AnswerNote answer={days} />
-      <FilterChips search={search} change={change} />
-      {left.length > 0 && (
-        <p className="mute small">
-          Pull requests cannot be narrowed by{" "}
-          {left.map((name) => dimensionWord(name).toLowerCase()).join(", ")}, so their figures are not shown.
-        </p>
+    <ReportFrame
+      {...{ title: "Overview", search, change, query, answer: days, fallback: OVERVIEW_RANGE, height: 720 }}
+      compare={compareOf(search)}
+      controls={<RecordsLink search={search} answer={days} />}
+    >
+      {({ parts, notOfMerges: left }) => (
+        <>
+          {left.length > 0 && (
+            <p className="mute small">
+              Pull requests cannot be narrowed by{" "}
+              {left.map((name) => dimensionWord(name).toLowerCase()).join(", ")}, so their figures are not
+              shown.
+            </p>
+          )}
+          <Parts parts={parts} search={search} change={change} />
+        </>
       )}
-      <Answered query={query} height={720}>
-        {({ parts }) => <Parts parts={parts} search={search} change={change} />}
-      </Answered>
-    </>
+    </ReportFrame>
   );
 }
 

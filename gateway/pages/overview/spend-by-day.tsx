@@ -4,7 +4,7 @@ import { Bars } from "../parts/charts/bars.tsx";
 import { ChartPanel } from "../parts/charts/chart.tsx";
 import { type ChartData, singleSeries, stackedSeries, withOthers } from "../parts/charts/data.ts";
 import { narrowed } from "../parts/filter-chips.tsx";
-import { plainName } from "../parts/foreign.tsx";
+import { plainName } from "../parts/values.tsx";
 import { previousWords } from "../parts/window-words.ts";
 
 type SpendByDayProps = {

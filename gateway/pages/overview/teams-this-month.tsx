@@ -9,9 +9,8 @@ import { BudgetBar } from "../parts/budget-bar.tsx";
 import { shareOf } from "../parts/budget-rows.tsx";
 import { cell, figure, money, number } from "../parts/columns.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
-import { Foreign } from "../parts/foreign.tsx";
-import { Money } from "../parts/money.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Panel } from "../parts/page.tsx";
+import { Foreign, Money } from "../parts/values.tsx";
 
 const REFRESH = { refetchInterval: 60_000 };
 const SHOWN_MAX = 6;

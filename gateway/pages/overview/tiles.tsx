@@ -8,8 +8,8 @@ import { Change } from "../parts/change.tsx";
 import { singleSeries } from "../parts/charts/data.ts";
 import { Sparkline } from "../parts/charts/sparkline.tsx";
 import { count, counted, percent } from "../parts/format.ts";
-import { Measured } from "../parts/money.tsx";
 import { timesOf } from "../parts/records-link.tsx";
+import { Measured } from "../parts/values.tsx";
 import { directionOf } from "../parts/words.ts";
 
 type TilesProps = { parts: OverviewParts; search: FrameSearch };

@@ -6,8 +6,8 @@ import type { FrameSearch } from "../data/search.ts";
 import { RankedBars } from "../parts/charts/ranked-bars.tsx";
 import { narrowed } from "../parts/filter-chips.tsx";
 import { count } from "../parts/format.ts";
-import { Money } from "../parts/money.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Panel } from "../parts/page.tsx";
+import { Money } from "../parts/values.tsx";
 
 const SHOWN_MAX = 8;
 

@@ -1,7 +1,7 @@
 import { Button, type ButtonProps } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { Fault } from "./states.tsx";
+import { Fault } from "./page.tsx";
 
 type ActProps<Answer> = ButtonProps & {
   act: () => Promise<Answer>;

@@ -1,9 +1,8 @@
 import type { BudgetView } from "#shared/admin/budgets.ts";
 import { BudgetBar } from "./budget-bar.tsx";
 import { utcDay } from "./dates.ts";
-import { Foreign } from "./foreign.tsx";
 import { percent } from "./format.ts";
-import { Money } from "./money.tsx";
+import { Foreign, Money } from "./values.tsx";
 
 /** The part that is used: for bars, the order and rounded shares only; amounts are shown as they are. */
 export const shareOf = ({ budget_usd: usd, used_usd: used }: BudgetView): number =>

@@ -1,9 +1,7 @@
 import type { ReactNode } from "react";
 import type { Column } from "./data-table.tsx";
-import { Foreign } from "./foreign.tsx";
 import { count, type Figure } from "./format.ts";
-import { Moment } from "./moment.tsx";
-import { Money, type MoneyProps } from "./money.tsx";
+import { Foreign, Moment, Money, type MoneyProps } from "./values.tsx";
 
 // The kinds of columns: a table is a record of them by the ids that its address sorts by. What cannot be sorted has no `sort`.
 

@@ -1,9 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
-import { Foreign } from "./foreign.tsx";
 import { counted } from "./format.ts";
-import { Money } from "./money.tsx";
-import { Panel } from "./page-head.tsx";
+import { Panel } from "./page.tsx";
+import { Foreign, Money } from "./values.tsx";
 
 /** What some calls cost together; `name`: what they share. */
 export type CostPart = PullRequestPage["models"][number];

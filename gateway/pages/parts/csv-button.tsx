@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { Spec } from "#shared/report.ts";
 import { saveCsv } from "../data/reports.ts";
-import { Fault } from "./states.tsx";
+import { Fault } from "./page.tsx";
 
 /** The report as a file for spreadsheets. */
 export function CsvButton({ spec }: { spec: Spec }) {

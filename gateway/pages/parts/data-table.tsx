@@ -15,7 +15,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type MouseEvent, type ReactNode, useRef, useState } from "react";
 import { asItIs, useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
-import { plainName } from "./foreign.tsx";
+import { plainName } from "./values.tsx";
 
 const FEATURES = tableFeatures({
   rowSortingFeature,
@@ -47,7 +47,7 @@ type DataTableProps<Row extends RowData> = {
   /** Shown instead where there are no rows. */
   none?: ReactNode;
   /** The parameter of the address that names the sorting, such as `-cost`. Absent: it is not in the address. */
-  sortName?: string;
+  sortName?: string | undefined;
   rowHeight?: number;
 };
 

@@ -11,7 +11,7 @@ type FieldFilterProps = {
   /** Values of filters that are known already. */
   values?: Readonly<Record<string, readonly string[]>>;
   /** Opens the page of an id that is typed. */
-  open?: (id: string) => void;
+  open?: ((id: string) => void) | undefined;
 };
 
 const SUGGESTED_MAX = 20;

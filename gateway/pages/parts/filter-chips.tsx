@@ -1,15 +1,11 @@
 import { dimensionWord } from "#shared/report-words.ts";
 import { FILTER_NAMES, type FilterName, type FrameSearch } from "../data/search.ts";
 import { longTimeGroup } from "./dates.ts";
+import type { Frame } from "./frame-controls.tsx";
 import { Chips } from "./value-chips.tsx";
 
-type FilterChipsProps = {
-  search: FrameSearch;
-  change: (change: Partial<Record<FilterName, string[] | undefined>>) => void;
-};
-
 /** What the page is narrowed to. */
-export function FilterChips({ search, change }: FilterChipsProps) {
+export function FilterChips({ search, change }: Frame) {
   const chips = FILTER_NAMES.flatMap((name) =>
     (search[name] ?? []).map((value) => ({
       name,

@@ -9,8 +9,11 @@ import { previousWords, windowWords } from "./window-words.ts";
 
 const CustomRange = lazy(() => import("./custom-range.tsx").then((it) => ({ default: it.CustomRange })));
 
-type Change = (change: Partial<{ [K in keyof FrameSearch]: FrameSearch[K] | undefined }>) => void;
-type ControlProps = { search: FrameSearch; fallback: RangeName; change: Change };
+/** What an address narrows figures to, and what changes it. */
+export type Frame = {
+  search: FrameSearch;
+  change: (change: Partial<{ [K in keyof FrameSearch]: FrameSearch[K] | undefined }>) => void;
+};
 
 const RANGE_WORDS = {
   mtd: "This month",
@@ -49,7 +52,7 @@ export function daysUntilNow(
 }
 
 /** Chooses the range. */
-export function RangePicker({ search, fallback, change }: ControlProps) {
+export function RangePicker({ search, fallback, change }: Frame & { fallback: RangeName }) {
   const [isCustom, setCustom] = useState(false);
   const { report_time_zone: zone } = useMe();
   const choose = (range: RangeName) => change({ range, from: undefined, to: undefined });
@@ -94,7 +97,7 @@ export function RangePicker({ search, fallback, change }: ControlProps) {
   );
 }
 
-type ComparePickerProps = Pick<ControlProps, "change"> & {
+type ComparePickerProps = Pick<Frame, "change"> & {
   compare: Compare;
   /** What is shown: its previous window is the one to name. */
   result: Result | null | undefined;

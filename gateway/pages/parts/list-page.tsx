@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import { asItIs, useAddress } from "../data/address.ts";
 import { count } from "./format.ts";
-import { EmptyPanel, Fault, Waiting } from "./states.tsx";
+import { EmptyPanel, Fault, Waiting } from "./page.tsx";
 
 type ListProps<Item> = {
   list: {

@@ -5,9 +5,8 @@ import { Change } from "./change.tsx";
 import { GroupName } from "./charts/chart.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
 import { longTimeGroup } from "./dates.ts";
-import { plainName } from "./foreign.tsx";
-import { Measured } from "./money.tsx";
 import { shortId } from "./short-id.tsx";
+import { Measured, plainName } from "./values.tsx";
 import { directionOf } from "./words.ts";
 
 /** `ceiling`: the total is an upper bound, as far as it is known. */

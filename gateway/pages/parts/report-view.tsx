@@ -9,11 +9,10 @@ import { isAdditive, singleSeries, stackedSeries } from "./charts/data.ts";
 import { Lines } from "./charts/lines.tsx";
 import { RankedBars } from "./charts/ranked-bars.tsx";
 import { isTimeDimension, utcDay } from "./dates.ts";
-import { plainName } from "./foreign.tsx";
 import { counted } from "./format.ts";
-import { Panel } from "./page-head.tsx";
+import { EmptyPanel, Panel } from "./page.tsx";
 import { ReportTable } from "./report-table.tsx";
-import { EmptyPanel } from "./states.tsx";
+import { plainName } from "./values.tsx";
 
 type ReportViewProps = {
   result: QueryAnswer;

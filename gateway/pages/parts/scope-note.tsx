@@ -1,6 +1,6 @@
 import type { QueryAnswer } from "#shared/report-query.ts";
 import { useMe } from "../data/me.ts";
-import { Foreign } from "./foreign.tsx";
+import { Foreign } from "./values.tsx";
 
 const Limited = ({ team }: { team: string }) => (
   <p className="note" role="note">

@@ -1,6 +1,6 @@
 import { Tooltip, UnstyledButton } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
-import { plainName } from "./foreign.tsx";
+import { plainName } from "./values.tsx";
 
 const WHOLE_MAX = 20;
 const HEAD = 8;

@@ -1,8 +1,8 @@
 import { OWN_DIMENSIONS } from "#shared/admin/me.ts";
 import type { DimensionName, Result, SourceName } from "#shared/report.ts";
+import { useJson } from "../data/api.ts";
 import { mayAs, useMe } from "../data/me.ts";
 import { useCatalogue, useReport } from "../data/reports.ts";
-import { useJson } from "../data/use-json.ts";
 
 /** Filters of lists whose values reports have, under the same names; people are theirs by another one. */
 const DIMENSIONS = [

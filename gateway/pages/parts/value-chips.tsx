@@ -1,5 +1,5 @@
 import { shortMoment } from "./dates.ts";
-import { Foreign } from "./foreign.tsx";
+import { Foreign } from "./values.tsx";
 
 const MOMENT = /^\d{4}-\d\d-\d\dT/;
 

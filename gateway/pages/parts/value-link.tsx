@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
-import { Foreign } from "./foreign.tsx";
-import { Unknown } from "./money.tsx";
+import { Foreign, Unknown } from "./values.tsx";
 
 /** Narrows a list to a value of one of its filters. */
 export type Narrow = (name: string, value: string) => void;

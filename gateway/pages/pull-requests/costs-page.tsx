@@ -8,13 +8,11 @@ import { COSTS_BY, COSTS_FILTERS } from "../data/parameters.ts";
 import { useReports } from "../data/reports.ts";
 import { type FrameSearch, filtersFor, frameSearch, oneNameOf, rangeOf } from "../data/search.ts";
 import { CsvButton } from "../parts/csv-button.tsx";
-import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
-import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
-import { Money, Unknown } from "../parts/money.tsx";
-import { Fact, PageHead, Panel } from "../parts/page-head.tsx";
+import { narrowed } from "../parts/filter-chips.tsx";
+import { EmptyPanel, Fact, Panel } from "../parts/page.tsx";
+import { ReportFrame } from "../parts/report-frame.tsx";
 import { ReportTable } from "../parts/report-table.tsx";
-import { AnswerNote } from "../parts/scope-note.tsx";
-import { Answered, EmptyPanel } from "../parts/states.tsx";
+import { Money, Unknown } from "../parts/values.tsx";
 import { CostTrend } from "./cost-trend.tsx";
 import { Dearest } from "./dearest.tsx";
 
@@ -69,29 +67,22 @@ export function CostsPage() {
   const [search, change] = useAddress(costsSearch);
   const specs = specsOf(search);
   const results = useReports(specs);
-  const total = results.data?.total;
   return (
-    <>
-      <PageHead
-        title="Cost of merges"
-        sub={
-          <>
-            <Link to="/pull-requests">Pull requests</Link> ·{" "}
-            <Link to="/pull-requests/explained">Explained spend</Link> · Merges of known cost, without
-            releases and backports.
-          </>
-        }
-      >
-        <RangePicker search={search} fallback={RANGE} change={change} />
-        <ComparePicker result={total} compare={search.compare ?? "previous_period"} change={change} />
-        <CsvButton spec={specs.groups} />
-      </PageHead>
-      <AnswerNote answer={total} />
-      <FilterChips search={search} change={change} />
-      <Answered query={results} height={720}>
-        {(parts) => <Parts parts={parts} search={search} change={change} />}
-      </Answered>
-    </>
+    <ReportFrame
+      {...{ title: "Cost of merges", search, change, fallback: RANGE, query: results, height: 720 }}
+      sub={
+        <>
+          <Link to="/pull-requests">Pull requests</Link> ·{" "}
+          <Link to="/pull-requests/explained">Explained spend</Link> · Merges of known cost, without releases
+          and backports.
+        </>
+      }
+      answer={results.data?.total}
+      compare={search.compare ?? "previous_period"}
+      controls={<CsvButton spec={specs.groups} />}
+    >
+      {(parts) => <Parts parts={parts} search={search} change={change} />}
+    </ReportFrame>
   );
 }
 

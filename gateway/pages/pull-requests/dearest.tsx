@@ -1,19 +1,16 @@
 import type { DearMergeView } from "#shared/admin/pull-requests.ts";
 import type { Window } from "#shared/report.ts";
 import { dimensionWord } from "#shared/report-words.ts";
-import { queryOf } from "../data/api.ts";
+import { queryOf, useJson } from "../data/api.ts";
 import { OF_RECORDS } from "../data/follow-records.ts";
 import { COSTS_FILTERS } from "../data/parameters.ts";
 import type { FrameSearch } from "../data/search.ts";
-import { useJson } from "../data/use-json.ts";
 import { cell, figure } from "../parts/columns.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
-import { Foreign } from "../parts/foreign.tsx";
 import { count, percent } from "../parts/format.ts";
-import { Money } from "../parts/money.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Answered, Panel } from "../parts/page.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
-import { Answered } from "../parts/states.tsx";
+import { Foreign, Money } from "../parts/values.tsx";
 
 /** From this many times the usual on, a factor is named. */
 const NOTABLE = 1.5;

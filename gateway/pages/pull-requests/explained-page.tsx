@@ -8,14 +8,12 @@ import { useReports } from "../data/reports.ts";
 import { type FrameSearch, filtersFor, frameSearch, oneNameOf, rangeOf } from "../data/search.ts";
 import { RankedBars } from "../parts/charts/ranked-bars.tsx";
 import { CsvButton } from "../parts/csv-button.tsx";
-import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
+import { narrowed } from "../parts/filter-chips.tsx";
 import { counted } from "../parts/format.ts";
-import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
-import { Money } from "../parts/money.tsx";
-import { PageHead, Panel } from "../parts/page-head.tsx";
+import { EmptyPanel, Panel } from "../parts/page.tsx";
+import { ReportFrame } from "../parts/report-frame.tsx";
 import { ReportTable } from "../parts/report-table.tsx";
-import { AnswerNote } from "../parts/scope-note.tsx";
-import { Answered, EmptyPanel } from "../parts/states.tsx";
+import { Money } from "../parts/values.tsx";
 
 const RANGE = "mtd";
 const MEASURES: MeasureName[] = ["cost_usd", "cost_share", "requests", "sessions"];
@@ -38,33 +36,26 @@ export function ExplainedPage() {
   const chosen = oneNameOf(EXPLANATIONS, search.explanation);
   const parts = specOf(search, ["explanation"]);
   const query = useReports({ parts, ...(chosen && { sessions: sessionsOf(search, chosen) }) });
-  const answer = query.data?.parts;
   return (
-    <>
-      <PageHead
-        title="Explained spend"
-        sub={
-          <>
-            <Link to="/pull-requests">Pull requests</Link> · What was spent, by the pull request that explains
-            it. The parts add up to all spend.
-          </>
-        }
-      >
-        <RangePicker search={search} fallback={RANGE} change={change} />
-        <ComparePicker result={answer} compare={search.compare ?? "none"} change={change} />
-        <CsvButton spec={parts} />
-      </PageHead>
-      <AnswerNote answer={answer} />
-      <FilterChips search={search} change={change} />
-      <Answered query={query} height={420}>
-        {({ parts: all, sessions }) => (
-          <>
-            {all && <Parts answer={all} choose={(name) => change({ explanation: [name] })} />}
-            {chosen && sessions && <Sessions {...{ search, explanation: chosen, sessions, change }} />}
-          </>
-        )}
-      </Answered>
-    </>
+    <ReportFrame
+      {...{ title: "Explained spend", search, change, fallback: RANGE, query, height: 420 }}
+      sub={
+        <>
+          <Link to="/pull-requests">Pull requests</Link> · What was spent, by the pull request that explains
+          it. The parts add up to all spend.
+        </>
+      }
+      answer={query.data?.parts}
+      compare={search.compare ?? "none"}
+      controls={<CsvButton spec={parts} />}
+    >
+      {({ parts: all, sessions }) => (
+        <>
+          {all && <Parts answer={all} choose={(name) => change({ explanation: [name] })} />}
+          {chosen && sessions && <Sessions {...{ search, explanation: chosen, sessions, change }} />}
+        </>
+      )}
+    </ReportFrame>
   );
 }
 

@@ -8,7 +8,7 @@ import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { isoDay } from "../parts/dates.ts";
 import { count, counted } from "../parts/format.ts";
 import { LinkTag, linkRemedy } from "../parts/link-words.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Panel } from "../parts/page.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
 
 const DAYS = 30;

@@ -5,10 +5,9 @@ import { cell, figure } from "../parts/columns.tsx";
 import type { Columns } from "../parts/data-table.tsx";
 import { counted } from "../parts/format.ts";
 import { LinkTag, linkRemedy } from "../parts/link-words.tsx";
-import { Moment } from "../parts/moment.tsx";
-import { Money } from "../parts/money.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
 import { type Narrow, ValueLink, valueLinks } from "../parts/value-link.tsx";
+import { Moment, Money } from "../parts/values.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
 
 type Rows = readonly PullRequestView[];

@@ -1,12 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
-import { Foreign } from "../parts/foreign.tsx";
 import { count, counted } from "../parts/format.ts";
 import { LinkTag } from "../parts/link-words.tsx";
-import { Moment } from "../parts/moment.tsx";
-import { Money } from "../parts/money.tsx";
-import { Fact, Facts } from "../parts/page-head.tsx";
+import { Fact, Facts } from "../parts/page.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
+import { Foreign, Moment, Money } from "../parts/values.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
 
 /** What is known of it at a glance. */

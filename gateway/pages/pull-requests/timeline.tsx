@@ -7,10 +7,8 @@ import type { RequestView } from "#shared/admin/records.ts";
 import type { ToolCallView } from "#shared/admin/tool-calls.ts";
 import { getJson, queryOf } from "../data/api.ts";
 import { OF_RECORDS } from "../data/follow-records.ts";
-import { Foreign, plainName } from "../parts/foreign.tsx";
-import { Moment } from "../parts/moment.tsx";
-import { Money } from "../parts/money.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Panel } from "../parts/page.tsx";
+import { Foreign, Moment, Money, plainName } from "../parts/values.tsx";
 
 type Happening = { key: string; at: string; what: ReactNode; aside?: ReactNode };
 

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { SavedReportView } from "#shared/admin/reports.ts";
-import type { RangeName, Spec } from "#shared/report.ts";
+import type { Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { useAddress } from "../data/address.ts";
 import { sendJson } from "../data/api.ts";
@@ -11,14 +11,12 @@ import { REPORTS_QUERY, useCatalogue, useReport } from "../data/reports.ts";
 import { type FrameSearch, filtersFor, frameSearch, rangeOf } from "../data/search.ts";
 import { searchOfSpec, sourceIn } from "../data/spec-search.ts";
 import { CsvButton } from "../parts/csv-button.tsx";
-import { FilterChips, narrowed } from "../parts/filter-chips.tsx";
-import { plainName } from "../parts/foreign.tsx";
-import { ComparePicker, RangePicker } from "../parts/frame-controls.tsx";
-import { PageHead } from "../parts/page-head.tsx";
+import { narrowed } from "../parts/filter-chips.tsx";
+import { Answered, Empty, PageHead } from "../parts/page.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
+import { ReportFrame } from "../parts/report-frame.tsx";
 import { ReportView } from "../parts/report-view.tsx";
-import { AnswerNote } from "../parts/scope-note.tsx";
-import { Answered, Empty } from "../parts/states.tsx";
+import { plainName } from "../parts/values.tsx";
 import { DeleteButton } from "../settings/delete-button.tsx";
 import { addressFaults } from "../shell/address-faults.ts";
 import { CannotAsk } from "../shell/no-page.tsx";
@@ -87,44 +85,48 @@ function Asked({ report, catalogue }: KnownProps) {
   const result = useReport(spec);
   // In the address's terms: the report's own frame where the address has none.
   const shown = frameSearch(searchOfSpec(spec));
-  const fallback: RangeName = "30d";
   return (
-    <>
-      <PageHead
-        title={plainName(report.title)}
-        sub={
-          <>
-            <Link to="/reports">All reports</Link> · {plainName(report.description)}
-          </>
-        }
-      >
-        <RangePicker search={shown} fallback={fallback} change={change} />
-        <ComparePicker result={result.data} compare={spec.compare} change={change} />
-        {spec.source === "requests" && <RecordsLink search={shown} answer={result.data} />}
-        <Button
-          size="xs"
-          renderRoot={(props) => <Link to="/explore" search={searchOfSpec(spec)} {...props} />}
-        >
-          Explore from here
-        </Button>
-        <CsvButton spec={spec} />
-        <Button size="xs" onClick={() => window.print()}>
-          Print
-        </Button>
-        {!report.built_in && <DeleteReport id={report.id} />}
-      </PageHead>
-      <AnswerNote answer={result.data} />
-      <FilterChips search={shown} change={change} />
-      <Answered query={result} height={480}>
-        {(answer) => (
-          <ReportView
-            result={answer}
-            catalogue={catalogue}
-            choose={(dimension, value) => change(narrowed(search, dimension, value))}
-          />
-        )}
-      </Answered>
-    </>
+    <ReportFrame
+      {...{
+        title: plainName(report.title),
+        search: shown,
+        change,
+        fallback: "30d",
+        query: result,
+        height: 480,
+      }}
+      sub={
+        <>
+          <Link to="/reports">All reports</Link> · {plainName(report.description)}
+        </>
+      }
+      answer={result.data}
+      compare={spec.compare}
+      controls={
+        <>
+          {spec.source === "requests" && <RecordsLink search={shown} answer={result.data} />}
+          <Button
+            size="xs"
+            renderRoot={(props) => <Link to="/explore" search={searchOfSpec(spec)} {...props} />}
+          >
+            Explore from here
+          </Button>
+          <CsvButton spec={spec} />
+          <Button size="xs" onClick={() => window.print()}>
+            Print
+          </Button>
+          {!report.built_in && <DeleteReport id={report.id} />}
+        </>
+      }
+    >
+      {(answer) => (
+        <ReportView
+          result={answer}
+          catalogue={catalogue}
+          choose={(dimension, value) => change(narrowed(search, dimension, value))}
+        />
+      )}
+    </ReportFrame>
   );
 }
 

@@ -6,9 +6,8 @@ import { dimensionWord } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
 import { listSearch } from "../data/list-search.ts";
 import { REPORTS_QUERY } from "../data/reports.ts";
-import { Foreign } from "../parts/foreign.tsx";
-import { PageHead, Panel } from "../parts/page-head.tsx";
-import { Answered, Empty } from "../parts/states.tsx";
+import { Answered, Empty, PageHead, Panel } from "../parts/page.tsx";
+import { Foreign } from "../parts/values.tsx";
 import { SOURCE_WORDS } from "../parts/words.ts";
 
 const readSearch = listSearch(["q"]);

@@ -1,7 +1,6 @@
 import type { RequestPage } from "#shared/admin/records.ts";
 import { count, perMillionUsd, plainUsd } from "../parts/format.ts";
-import { Moment } from "../parts/moment.tsx";
-import { Money } from "../parts/money.tsx";
+import { Moment, Money } from "../parts/values.tsx";
 
 type CostLinesProps = { cost: RequestPage["cost"]; total: string | null; floor: boolean };
 

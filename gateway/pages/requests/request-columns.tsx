@@ -3,9 +3,8 @@ import type { RequestView } from "#shared/admin/records.ts";
 import { cell, figure } from "../parts/columns.tsx";
 import type { Column, Columns } from "../parts/data-table.tsx";
 import { count, duration } from "../parts/format.ts";
-import { Moment } from "../parts/moment.tsx";
-import { Money } from "../parts/money.tsx";
 import { type Narrow, valueLinks } from "../parts/value-link.tsx";
+import { Moment, Money } from "../parts/values.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
 import { RequestState } from "./request-state.tsx";
 

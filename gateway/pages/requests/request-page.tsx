@@ -1,14 +1,11 @@
 import { Link, useParams } from "@tanstack/react-router";
 import type { RequestPage as RecordPage } from "#shared/admin/records.ts";
+import { useJson } from "../data/api.ts";
 import { OF_RECORDS } from "../data/follow-records.ts";
-import { useJson } from "../data/use-json.ts";
-import { Foreign } from "../parts/foreign.tsx";
 import { count, duration } from "../parts/format.ts";
-import { Moment } from "../parts/moment.tsx";
-import { Money } from "../parts/money.tsx";
-import { Fact, Facts, PageHead, Panel } from "../parts/page-head.tsx";
+import { Answered, Fact, Facts, PageHead, Panel } from "../parts/page.tsx";
 import { CopyId, shortId } from "../parts/short-id.tsx";
-import { Answered } from "../parts/states.tsx";
+import { Foreign, Moment, Money } from "../parts/values.tsx";
 import { PullRequestsOf } from "../sessions/pull-requests-of.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
 import { CostLines } from "./cost-lines.tsx";

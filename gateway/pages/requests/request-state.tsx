@@ -1,5 +1,5 @@
 import type { RequestView } from "#shared/admin/records.ts";
-import { plainName } from "../parts/foreign.tsx";
+import { plainName } from "../parts/values.tsx";
 
 type RequestStateProps = { row: RequestView; choose?: (name: string, value: string) => void };
 

@@ -3,7 +3,7 @@ import type { RequestView } from "#shared/admin/records.ts";
 import { ROUTE_SURFACES } from "#shared/admin/routes.ts";
 import { REQUEST_FILTERS } from "../data/list-search.ts";
 import { LiveList, liveList } from "../parts/live-list.tsx";
-import { EmptyPanel } from "../parts/states.tsx";
+import { EmptyPanel } from "../parts/page.tsx";
 import { requestColumns } from "./request-columns.tsx";
 
 const VALUES = {
@@ -18,7 +18,7 @@ const LIST = liveList<RequestView>({
   path: "/admin/v1/requests",
   words: REQUEST_FILTERS,
   source: "requests",
-  values: VALUES,
+  values: () => VALUES,
   columns: requestColumns,
   none: <EmptyPanel title="No calls yet">Make a call: it appears here as soon as it has ended.</EmptyPanel>,
 });

@@ -1,7 +1,6 @@
 import type { Page } from "#shared/admin/fields.ts";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
-import { queryOf } from "../data/api.ts";
-import { useJson } from "../data/use-json.ts";
+import { queryOf, useJson } from "../data/api.ts";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
 
 const SHOWN_MAX = 50;

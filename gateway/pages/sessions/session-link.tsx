@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { Unknown } from "../parts/money.tsx";
 import { CopyId, ShortId } from "../parts/short-id.tsx";
+import { Unknown } from "../parts/values.tsx";
 
 type SessionLinkProps = { session: string | null; none?: string };
 

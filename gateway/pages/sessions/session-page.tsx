@@ -3,16 +3,13 @@ import type { RequestView } from "#shared/admin/records.ts";
 import { cell, figure } from "../parts/columns.tsx";
 import { CostParts } from "../parts/cost-parts.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
-import { Foreign } from "../parts/foreign.tsx";
 import { count, counted, inUnit } from "../parts/format.ts";
 import { LinkTag } from "../parts/link-words.tsx";
-import { Moment } from "../parts/moment.tsx";
-import { Money } from "../parts/money.tsx";
-import { Fact, PageHead, Panel } from "../parts/page-head.tsx";
+import { Answered, EmptyPanel, Fact, PageHead, Panel } from "../parts/page.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
 import { CopyId, shortId } from "../parts/short-id.tsx";
-import { Answered, EmptyPanel } from "../parts/states.tsx";
+import { Foreign, Moment, Money } from "../parts/values.tsx";
 import { usePullRequestsOf } from "./pull-requests-of.tsx";
 import { cumulative, sumsBy, useCallsOf } from "./session-calls.ts";
 

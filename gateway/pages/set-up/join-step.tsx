@@ -4,8 +4,8 @@ import { plural } from "#shared/plural.ts";
 import { sendJson } from "../data/api.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { counted } from "../parts/format.ts";
-import { Moment } from "../parts/moment.tsx";
-import { Fault } from "../parts/states.tsx";
+import { Fault } from "../parts/page.tsx";
+import { Moment } from "../parts/values.tsx";
 import { SET_UP, type SetUp } from "./set-up-state.ts";
 
 /** The switch without which no merge is stored, and the merges that wait for it. */

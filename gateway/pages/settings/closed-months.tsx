@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { PeriodView } from "#shared/admin/periods.ts";
-import { useJson } from "../data/use-json.ts";
+import { useJson } from "../data/api.ts";
 import { cell, moment, money, number, text } from "../parts/columns.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Panel } from "../parts/page.tsx";
 
 /** Months that were closed, and what came late. The page Statements closes and reopens them. */
 export function ClosedMonths() {

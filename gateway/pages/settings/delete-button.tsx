@@ -2,8 +2,8 @@ import { Button, Group, Modal, TextInput, type TextInputProps } from "@mantine/c
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { announce } from "../parts/announce.tsx";
-import { plainName } from "../parts/foreign.tsx";
-import { Fault } from "../parts/states.tsx";
+import { Fault } from "../parts/page.tsx";
+import { plainName } from "../parts/values.tsx";
 
 type AskButtonProps = {
   verb: string;

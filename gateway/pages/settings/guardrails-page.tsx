@@ -1,6 +1,6 @@
 import type { GuardrailTryResult, GuardrailView } from "#shared/admin/guardrails.ts";
 import { figure, onOff, text } from "../parts/columns.tsx";
-import { Foreign } from "../parts/foreign.tsx";
+import { Foreign } from "../parts/values.tsx";
 import { GUARDRAIL } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 import { TryPanel } from "./try-panel.tsx";

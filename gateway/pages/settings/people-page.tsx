@@ -1,7 +1,7 @@
 import type { RoleMappingView } from "#shared/admin/role-mappings.ts";
 import type { TokenView } from "#shared/admin/tokens.ts";
 import { moment, text } from "../parts/columns.tsx";
-import { PageHead } from "../parts/page-head.tsx";
+import { PageHead } from "../parts/page.tsx";
 import { ROLE_MAPPING, TOKEN } from "./forms/people-forms.ts";
 import { PEOPLE } from "./person-facts.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";

@@ -1,12 +1,10 @@
 import { Group } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import type { LinkedAccount, PersonView } from "#shared/admin/people.ts";
-import { sendJson } from "../data/api.ts";
-import { useJson } from "../data/use-json.ts";
+import { sendJson, useJson } from "../data/api.ts";
 import { cell, moment, text } from "../parts/columns.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
-import { Panel } from "../parts/page-head.tsx";
-import { Answered, Empty } from "../parts/states.tsx";
+import { Answered, Empty, Panel } from "../parts/page.tsx";
 import { AskButton, DeleteButton } from "./delete-button.tsx";
 
 /** The accounts elsewhere that sign the person in, with ways to unlink and move them. */

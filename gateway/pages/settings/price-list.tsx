@@ -1,14 +1,13 @@
 import { Group } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import type { PriceChanges, PriceChangeView } from "#shared/admin/price-changes.ts";
-import { postJson } from "../data/api.ts";
-import { useJson } from "../data/use-json.ts";
+import { postJson, useJson } from "../data/api.ts";
 import { Act } from "../parts/act.tsx";
 import { cell, moment, text } from "../parts/columns.tsx";
 import { type Column, type Columns, DataTable } from "../parts/data-table.tsx";
 import { counted, plainUsd } from "../parts/format.ts";
-import { Moment } from "../parts/moment.tsx";
-import { Panel } from "../parts/page-head.tsx";
+import { Panel } from "../parts/page.tsx";
+import { Moment } from "../parts/values.tsx";
 
 const PATH = "/admin/v1/prices";
 

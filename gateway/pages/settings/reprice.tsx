@@ -4,14 +4,12 @@ import { type ReactNode, useState } from "react";
 import type { Page } from "#shared/admin/fields.ts";
 import type { DifferenceView, RepriceJobView, RepriceView, RestateJobView } from "#shared/admin/prices.ts";
 import { plural } from "#shared/plural.ts";
-import { postJson } from "../data/api.ts";
-import { useJson } from "../data/use-json.ts";
+import { postJson, useJson } from "../data/api.ts";
 import { money, number, text } from "../parts/columns.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { count, counted, decimalsOf } from "../parts/format.ts";
-import { Money } from "../parts/money.tsx";
-import { Panel } from "../parts/page-head.tsx";
-import { Fault } from "../parts/states.tsx";
+import { Fault, Panel } from "../parts/page.tsx";
+import { Money } from "../parts/values.tsx";
 
 const POLL_MS = 1000;
 

@@ -3,7 +3,7 @@ import type { ClassifiedText } from "#shared/admin/classifier.ts";
 import type { RouteView } from "#shared/admin/routes.ts";
 import { onOff, text } from "../parts/columns.tsx";
 import { percent } from "../parts/format.ts";
-import { Facts } from "../parts/page-head.tsx";
+import { Facts } from "../parts/page.tsx";
 import { ROUTE } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 import { TryPanel } from "./try-panel.tsx";

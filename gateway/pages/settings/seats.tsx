@@ -1,10 +1,10 @@
 import type { CommitmentUse, CommitmentView, SeatUse, SeatView, UsedSeat } from "#shared/admin/seats.ts";
-import { useJson } from "../data/use-json.ts";
+import { useJson } from "../data/api.ts";
 import { cell, moment, money, number, text } from "../parts/columns.tsx";
 import { type Columns, DataTable } from "../parts/data-table.tsx";
 import { isoDay } from "../parts/dates.ts";
 import { inUnit } from "../parts/format.ts";
-import { Panel } from "../parts/page-head.tsx";
+import { Panel } from "../parts/page.tsx";
 import { COMMITMENT, SEAT } from "./forms/bill-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 

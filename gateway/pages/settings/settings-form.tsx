@@ -2,8 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { Settings } from "#shared/settings.ts";
 import { getJson, sendJson } from "../data/api.ts";
 import { announce } from "../parts/announce.tsx";
-import { Panel } from "../parts/page-head.tsx";
-import { Answered } from "../parts/states.tsx";
+import { Answered, Panel } from "../parts/page.tsx";
 import type { Form } from "./forms/field.ts";
 import { ResourceForm } from "./forms/resource-form.tsx";
 

@@ -1,4 +1,4 @@
-import { PageHead } from "../parts/page-head.tsx";
+import { PageHead } from "../parts/page.tsx";
 import { AGENT_SETTINGS, CALL_SETTINGS, DIGEST_SETTINGS, SIGN_IN_SETTINGS } from "./forms/people-forms.ts";
 import { SettingsForm } from "./settings-form.tsx";
 

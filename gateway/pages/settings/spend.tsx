@@ -1,11 +1,9 @@
 import type { ReactNode } from "react";
 import type { Spend, SpendBy } from "#shared/admin/spend.ts";
-import { queryOf } from "../data/api.ts";
-import { useJson } from "../data/use-json.ts";
+import { queryOf, useJson } from "../data/api.ts";
 import { cell, figure } from "../parts/columns.tsx";
 import type { Columns } from "../parts/data-table.tsx";
-import { Moment } from "../parts/moment.tsx";
-import { Money } from "../parts/money.tsx";
+import { Moment, Money } from "../parts/values.tsx";
 
 /** What a list's rows cost this month: by what, and the name of a row there. */
 export type SpendFacts<View> = { by: SpendBy; nameOf: (view: View) => string };

@@ -2,8 +2,7 @@ import { Button, Textarea } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { postJson } from "../data/api.ts";
-import { Panel } from "../parts/page-head.tsx";
-import { Fault } from "../parts/states.tsx";
+import { Fault, Panel } from "../parts/page.tsx";
 import { TypedForm } from "../parts/typed-form.tsx";
 
 type TryPanelProps<Answer> = {

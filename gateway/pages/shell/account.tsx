@@ -2,7 +2,7 @@ import { Button, Menu } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { api } from "../data/api.ts";
 import { useMe } from "../data/me.ts";
-import { plainName } from "../parts/foreign.tsx";
+import { plainName } from "../parts/values.tsx";
 
 /** Who is signed in, and the way out. */
 export function Account({ showKeys }: { showKeys: () => void }) {

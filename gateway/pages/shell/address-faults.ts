@@ -1,5 +1,5 @@
 import type { Parameter, Parameters } from "../data/parameters.ts";
-import { plainName } from "../parts/foreign.tsx";
+import { plainName } from "../parts/values.tsx";
 
 /** What an address asks for that its page does not have. Values that only the gateway can judge are left to it. */
 export const addressFaults = (raw: Readonly<Record<string, unknown>>, known: Parameters): string[] => [

@@ -2,8 +2,8 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useMe } from "../data/me.ts";
 import { CopyButton } from "../parts/copy.tsx";
-import { plainName } from "../parts/foreign.tsx";
-import { PageHead } from "../parts/page-head.tsx";
+import { PageHead } from "../parts/page.tsx";
+import { plainName } from "../parts/values.tsx";
 import type { NavigationPage } from "./navigation.ts";
 
 type InsteadProps = { title: string; what: string; role?: "alert"; children: ReactNode };

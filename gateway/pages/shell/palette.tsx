@@ -10,11 +10,10 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { FoundNames } from "#shared/admin/search.ts";
-import { queryOf } from "../data/api.ts";
+import { queryOf, useJson } from "../data/api.ts";
 import { mayAs, type RoleName, useMe } from "../data/me.ts";
-import { useJson } from "../data/use-json.ts";
 import { announce } from "../parts/announce.tsx";
-import { plainName } from "../parts/foreign.tsx";
+import { plainName } from "../parts/values.tsx";
 import { useSignOut } from "./account.tsx";
 import { NAVIGATION } from "./navigation.ts";
 

@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { reachable } from "../data/api.ts";
 import { useStore } from "../data/store.ts";
-import { UNREACHABLE, useIsSaid } from "../parts/states.tsx";
+import { UNREACHABLE, useIsSaid } from "../parts/page.tsx";
 
 const AGAIN_MS = 5_000;
 

@@ -10,8 +10,7 @@ import { getJson, postJson } from "../data/api.ts";
 import { ME } from "../data/me.ts";
 import { oneText } from "../data/search.ts";
 import { Brand } from "../parts/brand.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { Answered, Fault } from "../parts/states.tsx";
+import { Answered, Fault, PageHead } from "../parts/page.tsx";
 import { TypedForm } from "../parts/typed-form.tsx";
 
 /** Where one came from, if it is an address of this console. */

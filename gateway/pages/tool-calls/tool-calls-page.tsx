@@ -3,10 +3,9 @@ import { TOOL_CALL_FILTERS } from "../data/list-search.ts";
 import { cell, figure } from "../parts/columns.tsx";
 import type { Columns } from "../parts/data-table.tsx";
 import { LiveList, liveList } from "../parts/live-list.tsx";
-import { Moment } from "../parts/moment.tsx";
-import { Money } from "../parts/money.tsx";
-import { EmptyPanel } from "../parts/states.tsx";
+import { EmptyPanel } from "../parts/page.tsx";
 import { type Narrow, ValueLink, valueLinks } from "../parts/value-link.tsx";
+import { Moment, Money } from "../parts/values.tsx";
 import { clientColumn, LATENCY, NO_KEY, NO_OWNER } from "../requests/request-columns.tsx";
 
 const TONES: Readonly<Record<string, string>> = { ok: "good", failed: "bad", denied: "warn" };

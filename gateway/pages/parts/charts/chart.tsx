@@ -2,9 +2,8 @@ import { Button } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
 import { longTimeGroup } from "../dates.ts";
-import { Foreign } from "../foreign.tsx";
-import { Measured } from "../money.tsx";
-import { Panel } from "../page-head.tsx";
+import { Panel } from "../page.tsx";
+import { Foreign, Measured } from "../values.tsx";
 import type { ChartProps } from "./data.ts";
 
 type ChartPanelProps = ChartProps & {

@@ -1,5 +1,5 @@
 import type { Result } from "#shared/report.ts";
-import { Panel } from "../page-head.tsx";
+import { Panel } from "../page.tsx";
 import { previousWords, windowWords } from "../window-words.ts";
 import { inWords } from "./causes.ts";
 import { RateMixVolume } from "./rate-mix-volume.tsx";

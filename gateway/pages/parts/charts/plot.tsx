@@ -1,8 +1,8 @@
 import { type MouseEvent, type ReactNode, useId, useState } from "react";
 import type { DimensionName, Unit } from "#shared/report.ts";
 import { longTimeGroup, timeGroup } from "../dates.ts";
-import { plainName } from "../foreign.tsx";
 import { inUnit, onAxis, UNKNOWN } from "../format.ts";
+import { plainName } from "../values.tsx";
 import { type ChartProps, totalAt } from "./data.ts";
 import { labelEvery } from "./scale.ts";
 import { useWidth } from "./use-width.ts";

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { DimensionName, MeasureName, Result, Row, Unit } from "#shared/report.ts";
 import { Change } from "../change.tsx";
 import { longTimeGroup } from "../dates.ts";
-import { Measured } from "../money.tsx";
+import { Measured } from "../values.tsx";
 import { directionOf } from "../words.ts";
 import { GroupName } from "./chart.tsx";
 

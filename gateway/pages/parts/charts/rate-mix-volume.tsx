@@ -6,7 +6,7 @@ import { useReport } from "../../data/reports.ts";
 import { cell, figure, text } from "../columns.tsx";
 import { type Column, type Columns, DataTable } from "../data-table.tsx";
 import { exactUsd, signed, usd } from "../format.ts";
-import { Answered } from "../states.tsx";
+import { Answered } from "../page.tsx";
 
 /** Rate, mix and volume of a change in cost. They read single calls, so they are asked for on a click. */
 export function RateMixVolume({ result }: { result: Result }) {

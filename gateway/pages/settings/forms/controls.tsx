@@ -11,7 +11,7 @@ import {
 } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { Fault } from "#shared/schema.ts";
-import { withCode } from "../../parts/with-code.tsx";
+import { withCode } from "../../parts/values.tsx";
 import { type Draft, type Drafts, isOptionalChoice, listIn } from "./draft.ts";
 import { faultAt } from "./faults.ts";
 import type { Field } from "./field.ts";

@@ -1,7 +1,7 @@
 import { Alert, Button, Group } from "@mantine/core";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { type Fault as FormFault, faultsOf } from "#shared/schema.ts";
-import { Fault } from "../../parts/states.tsx";
+import { Fault } from "../../parts/page.tsx";
 import { bodyOf, draftsOf } from "./draft.ts";
 import { Fields } from "./entry.tsx";
 import { faultsIn, type WordedFault, wordedFaults } from "./faults.ts";

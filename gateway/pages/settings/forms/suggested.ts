@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
 import type { ProviderTestResult } from "#shared/admin/providers.ts";
-import { postJson } from "../../data/api.ts";
-import { useJson } from "../../data/use-json.ts";
+import { postJson, useJson } from "../../data/api.ts";
 import { useSuggestions } from "../../parts/suggestions.ts";
 
 /** Lists whose names a form suggests, and the member that has the name. */

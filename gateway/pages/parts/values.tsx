@@ -1,6 +1,29 @@
 import { Tooltip } from "@mantine/core";
+import type { ReactNode } from "react";
 import type { Unit } from "#shared/report.ts";
+import { localDay, localMoment, shortMoment } from "./dates.ts";
 import { exactInUnit, exactUsd, type Figure, inUnit, plainUsd, UNKNOWN, usd } from "./format.ts";
+
+/** Marks that turn the direction of text, and control characters: a name must not rearrange what is around it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const TRICKS = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const SHOWN_MAX = 200;
+
+/** A name from elsewhere as inert text: no marks that turn it, at most 200 characters. */
+export function plainName(text: string): string {
+  const plain = text.replace(TRICKS, "\ufffd");
+  return plain.length > SHOWN_MAX ? `${plain.slice(0, SHOWN_MAX)}…` : plain;
+}
+
+/** A name that a client, a provider or GitHub chose, cut to one line. */
+export function Foreign({ text, whole = false }: { text: string; whole?: boolean }) {
+  const name = plainName(text);
+  return (
+    <bdi className={whole ? "foreign" : "cut"} title={whole ? undefined : name}>
+      {name}
+    </bdi>
+  );
+}
 
 type Reason = { children: string; reason: string };
 
@@ -68,3 +91,22 @@ export function Measured({ unit, value, unknown, ...bounds }: MeasuredProps) {
     </span>
   );
 }
+
+type MomentProps = { at: string | null; form?: "long" | "short" | "day"; unknown?: string };
+
+const FORMS = { long: localMoment, short: shortMoment, day: localDay } as const;
+
+/** A time in the reader's zone, with UTC on hover. */
+export function Moment({ at, form = "short", unknown = "It has not happened." }: MomentProps) {
+  if (at === null) return <Unknown reason={unknown} />;
+  const utc = `${new Date(at).toISOString().replace("T", " ").replace("Z", "")} UTC`;
+  return (
+    <time dateTime={at} title={utc} data-exact={at} className="moment">
+      {FORMS[form](at)}
+    </time>
+  );
+}
+
+/** The gateway's own text, with what is in backticks as code. */
+export const withCode = (text: string): ReactNode =>
+  text.split("`").map((part, at) => (at % 2 === 1 ? <code key={part}>{part}</code> : part));

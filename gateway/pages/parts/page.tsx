@@ -1,9 +1,70 @@
 import { Alert, Button, Skeleton } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useId, useLayoutEffect } from "react";
+import { Fragment, type ReactNode, useEffect, useId, useLayoutEffect } from "react";
 import { ApiError } from "../data/api.ts";
 import { newStore, useStore } from "../data/store.ts";
 import { CopyButton } from "./copy.tsx";
+
+type PageHeadProps = { title: string; sub?: ReactNode; children?: ReactNode };
+
+/** A page's title and controls. */
+export function PageHead({ title, sub, children }: PageHeadProps) {
+  useEffect(() => {
+    document.title = `${title} · Tallygate`;
+  }, [title]);
+  return (
+    <>
+      <header className="page-head">
+        <h1>{title}</h1>
+        {children}
+      </header>
+      {sub && <p className="page-sub">{sub}</p>}
+    </>
+  );
+}
+
+type PanelProps = { title: string; sub?: ReactNode; aside?: ReactNode; children: ReactNode };
+
+/** A titled part of a page. */
+export const Panel = ({ title, sub, aside, children }: PanelProps) => (
+  <section className="panel" aria-label={title}>
+    <div className="panel-head">
+      <h2>{title}</h2>
+      {aside}
+      {sub && <p>{sub}</p>}
+    </div>
+    {children}
+  </section>
+);
+
+/** One of the facts above a record. */
+export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <section className="tile" aria-label={name}>
+    <div className="tile-name">{name}</div>
+    <div className="tile-figure">{children}</div>
+  </section>
+);
+
+type FactsProps = {
+  /** Values by their names, which may repeat in a list. */
+  of: Readonly<Record<string, ReactNode>> | readonly (readonly [name: string, value: ReactNode])[];
+  className?: string;
+};
+
+/** Facts by their names; those without a value are left out. */
+export const Facts = ({ of, className = "" }: FactsProps) => (
+  <dl className={`facts ${className}`}>
+    {(Array.isArray(of) ? of : Object.entries(of)).map(([name, value], at) =>
+      value === null || value === undefined || value === false ? null : (
+        // biome-ignore lint/suspicious/noArrayIndexKey: names may repeat, and the order is fixed.
+        <Fragment key={at}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ),
+    )}
+  </dl>
+);
 
 type FaultProps = { error: unknown; retry?: () => void };
 
@@ -92,12 +153,15 @@ export const Waiting = ({ height = 240, label = "Loading" }: { height?: number; 
   </div>
 );
 
-type AnsweredProps<T> = {
-  /** `isPlaceholderData`: the data answers the question before, and the new one is on its way. */
-  query: { data: T | undefined; error: unknown; isPlaceholderData?: boolean; refetch(): unknown };
-  height?: number;
-  children: (data: T) => ReactNode;
+/** `isPlaceholderData`: the data answers the question before, and the new one is on its way. */
+export type Asked<T> = {
+  data: T | undefined;
+  error: unknown;
+  isPlaceholderData?: boolean;
+  refetch(): unknown;
 };
+
+type AnsweredProps<T> = { query: Asked<T>; height?: number | undefined; children: (data: T) => ReactNode };
 
 /**
  * A query's data, or why it is missing. Data stays visible while newer is asked for; what answers another question is marked
