@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, type QueryClient, useQuery } from "@tanstack/react-query";
 import type { Page } from "#shared/admin/fields.ts";
 import type { SavedReportView } from "#shared/admin/reports.ts";
 import type { Spec } from "#shared/report.ts";
@@ -20,18 +20,19 @@ export const REPORTS_QUERY = {
   queryFn: () => getJson<Page<SavedReportView>>("/admin/v1/reports?limit=500"),
 } as const;
 
+type Context = { client: QueryClient; signal: AbortSignal };
+
+/** Asks once the version is known that later answers are compared with. */
+async function ask<T>({ client, signal }: Context, body: unknown): Promise<T> {
+  await versionKnown(client);
+  return await sendJson<T>("/v1/reports/query", { method: "POST", body, signal });
+}
+
 /** One report; what was shown stays until the next answer. `moves`: with what moved its cost. */
 export const useReport = (spec: Spec | null, moves = false) =>
   useQuery({
     queryKey: ["report", spec, moves],
-    queryFn: async ({ client, signal }) => {
-      await versionKnown(client);
-      return await sendJson<QueryAnswer>("/v1/reports/query", {
-        method: "POST",
-        body: { spec, ...(moves && { rate_mix_volume: true }) },
-        signal,
-      });
-    },
+    queryFn: (context) => ask<QueryAnswer>(context, { spec, ...(moves && { rate_mix_volume: true }) }),
     meta: OF_RECORDS,
     enabled: spec !== null,
     placeholderData: keepPreviousData,
@@ -41,11 +42,8 @@ export const useReport = (spec: Spec | null, moves = false) =>
 export const useReports = <Id extends string>(specs: Readonly<Partial<Record<Id, Spec>>>) =>
   useQuery({
     queryKey: ["reports", specs],
-    queryFn: async ({ client, signal }) => {
-      await versionKnown(client);
-      const body = { specs: Object.values(specs) };
-      const of = { method: "POST", body, signal } as const;
-      const { results, ...facts } = await sendJson<QueryAnswers>("/v1/reports/query", of);
+    queryFn: async (context) => {
+      const { results, ...facts } = await ask<QueryAnswers>(context, { specs: Object.values(specs) });
       return Object.keys(specs).flatMap((id, i) => (results[i] ? [[id, { ...results[i], ...facts }]] : []));
     },
     meta: OF_RECORDS,

@@ -54,20 +54,24 @@ export type FrameSearch = {
   compare?: Compare;
 } & Partial<Record<FilterName, string[]>>;
 
-export function frameSearch(raw: Record<string, unknown>): FrameSearch {
-  const range = oneNameOf(RANGE_NAMES, raw["range"]);
-  const from = oneText(raw["from"]);
-  const to = oneText(raw["to"]);
-  const compare = oneNameOf(["none", "previous_period"] as const, raw["compare"]);
-  const filters = FILTER_NAMES.map((name) => [name, texts(raw[name])] as const);
-  return {
-    ...(range && { range }),
-    ...(from && { from }),
-    ...(to && { to }),
-    ...(compare && { compare }),
-    ...Object.fromEntries(filters.filter(([, values]) => values.length > 0)),
-  };
-}
+/** Its members that have a value. */
+export const defined = <T extends object>(members: { [K in keyof T]: T[K] | undefined }): T =>
+  // What is left has every member that must be there.
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+
+export const someTexts = (value: unknown): string[] | undefined => {
+  const found = texts(value);
+  return found.length > 0 ? found : undefined;
+};
+
+export const frameSearch = (raw: Record<string, unknown>): FrameSearch =>
+  defined<FrameSearch>({
+    range: oneNameOf(RANGE_NAMES, raw["range"]),
+    from: oneText(raw["from"]),
+    to: oneText(raw["to"]),
+    compare: oneNameOf(["none", "previous_period"] as const, raw["compare"]),
+    ...Object.fromEntries(FILTER_NAMES.map((name) => [name, someTexts(raw[name])])),
+  });
 
 export const withoutFilters = ({ range, from, to, compare }: FrameSearch): FrameSearch =>
   frameSearch({ range, from, to, compare });

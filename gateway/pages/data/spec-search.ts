@@ -1,12 +1,14 @@
 import type { DimensionName, MeasureName, SourceName, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import {
+  defined,
   FILTER_NAMES,
   type FrameSearch,
   filtersFor,
   frameSearch,
   oneNameOf,
   rangeOf,
+  someTexts,
   texts,
 } from "./search.ts";
 
@@ -27,20 +29,15 @@ export type ChangeSpec = (change: SpecChange) => void;
 
 export const EXPLORE_RANGE = "30d";
 
-export function specSearch(raw: Record<string, unknown>): SpecSearch {
-  const source = oneNameOf(SOURCES, raw["source"]);
-  const by = texts(raw["by"]);
-  const measure = texts(raw["measure"]);
-  const view = oneNameOf(VIEWS, raw["view"]);
-  return {
+export const specSearch = (raw: Record<string, unknown>): SpecSearch =>
+  defined<SpecSearch>({
     ...frameSearch(raw),
-    ...(source && { source }),
+    source: oneNameOf(SOURCES, raw["source"]),
     // `none` says "by nothing"; no text at all is the default.
-    ...(raw["by"] !== undefined && { by }),
-    ...(measure.length > 0 && { measure }),
-    ...(view && { view }),
-  };
-}
+    by: raw["by"] === undefined ? undefined : texts(raw["by"]),
+    measure: someTexts(raw["measure"]),
+    view: oneNameOf(VIEWS, raw["view"]),
+  });
 
 export const sourceIn = (catalogue: ReportCatalogue, name: SourceName) =>
   catalogue.sources.find((source) => source.name === name);

@@ -1,11 +1,11 @@
-import { Autocomplete, Button, MultiSelect, Popover, SegmentedControl, Select } from "@mantine/core";
+import { Autocomplete, Button, Input, MultiSelect, Popover, SegmentedControl, Select } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { useReport } from "../data/reports.ts";
 import { type ChangeSpec, inSource, type SpecSearch, sourceIn, viewsOf } from "../data/spec-search.ts";
-import { narrowed } from "../parts/filter-chips.tsx";
+import { narrowed } from "../parts/chips.tsx";
 import { SOURCE_WORDS } from "../parts/words.ts";
 
 type BuilderProps = { spec: Spec; catalogue: ReportCatalogue; search: SpecSearch; change: ChangeSpec };
@@ -43,9 +43,9 @@ export function Builder({ spec, catalogue, search, change }: BuilderProps) {
       ))}
       <Measures spec={spec} legal={source?.measures ?? []} catalogue={catalogue} change={change} />
       <div>
-        <div className="field-label" id="view-label">
+        <Input.Label id="view-label" labelElement="div" size="xs">
           View
-        </div>
+        </Input.Label>
         <SegmentedControl
           size="xs"
           aria-labelledby="view-label"

@@ -1,4 +1,4 @@
-import { Button, Menu, Modal } from "@mantine/core";
+import { Button, Code, Menu, Modal } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
 import { useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
@@ -8,9 +8,9 @@ import { useAddress } from "../data/address.ts";
 import { explore } from "../data/parameters.ts";
 import { useCatalogue, useReport } from "../data/reports.ts";
 import { EXPLORE_RANGE, sourceIn, specOf, specSearch } from "../data/spec-search.ts";
+import { narrowed } from "../parts/chips.tsx";
 import { CopyButton } from "../parts/copy.tsx";
 import { CsvButton } from "../parts/csv-button.tsx";
-import { narrowed } from "../parts/filter-chips.tsx";
 import { Answered, PageHead } from "../parts/page.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
 import { ReportFrame } from "../parts/report-frame.tsx";
@@ -105,7 +105,9 @@ function Share({ spec }: { spec: Spec }) {
           With a client key whose scope is <code>reports</code>, or an admin token, in{" "}
           <code>TALLYGATE_KEY</code>.
         </p>
-        <pre className="code">{curlOf(spec)}</pre>
+        <Code block mb="sm" className="foreign">
+          {curlOf(spec)}
+        </Code>
         <CopyButton text={curlOf(spec)} />
       </Modal>
     </>

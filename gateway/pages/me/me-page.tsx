@@ -13,9 +13,7 @@ import { Answered, Facts, PageHead, Panel } from "../parts/page.tsx";
 import { Money, plainName } from "../parts/values.tsx";
 import { ConnectAgent } from "./connect-agent.tsx";
 import { OwnKeys } from "./own-keys.tsx";
-import { OwnPullRequests } from "./own-pull-requests.tsx";
-import { OwnSeats } from "./own-seats.tsx";
-import { OwnSignIns } from "./own-sign-ins.tsx";
+import { OwnPullRequests, OwnSeats, OwnSignIns } from "./own-lists.tsx";
 import { type OwnSearch, OwnUsage } from "./own-usage.tsx";
 
 const readSearch = (raw: Record<string, unknown>): OwnSearch => {

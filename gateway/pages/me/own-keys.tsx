@@ -3,14 +3,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { KeyView } from "#shared/admin/keys.ts";
 import { postJson, sendJson } from "../data/api.ts";
-import { cell, moment, text } from "../parts/columns.tsx";
-import { type Columns, DataTable } from "../parts/data-table.tsx";
+import { type Columns, cell, moment, text } from "../parts/columns.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { Empty, Panel } from "../parts/page.tsx";
 import { DeleteButton } from "../settings/delete-button.tsx";
 import { OWN_KEY } from "../settings/forms/people-forms.ts";
 import { ResourceForm } from "../settings/forms/resource-form.tsx";
-import { KeyActions } from "../settings/key-actions.tsx";
-import { SecretOnce, secretOf } from "../settings/secret-once.tsx";
+import { KeyActions, SecretOnce, secretOf } from "../settings/secret-once.tsx";
 
 const PATH = "/v1/me/keys";
 

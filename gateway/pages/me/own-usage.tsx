@@ -7,13 +7,11 @@ import { type FrameSearch, oneNameOf } from "../data/search.ts";
 import { Bars } from "../parts/charts/bars.tsx";
 import { ChartPanel } from "../parts/charts/chart.tsx";
 import { singleSeries } from "../parts/charts/data.ts";
-import { cell, figure } from "../parts/columns.tsx";
-import { type Columns, DataTable } from "../parts/data-table.tsx";
-import { count } from "../parts/format.ts";
+import { type Columns, cell, money, number } from "../parts/columns.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { RangePicker } from "../parts/frame-controls.tsx";
 import { Empty, Panel } from "../parts/page.tsx";
 import { ReportTable } from "../parts/report-table.tsx";
-import { Money } from "../parts/values.tsx";
 import { windowWords } from "../parts/window-words.ts";
 import { SessionLink } from "../sessions/session-link.tsx";
 
@@ -76,7 +74,7 @@ const Groups = ({ result }: { result: Result }) =>
       label="My sessions"
       columns={SESSION_COLUMNS}
       rows={result.rows.toSorted((a, b) => costOf(b) - costOf(a))}
-      rowKey={({ groups: [session = ""] }) => session}
+      rowKey={["groups"]}
     />
   ) : (
     <ReportTable result={result} title="My calls" units={UNITS} />
@@ -86,14 +84,10 @@ const SESSION_COLUMNS: Columns<Row> = {
   session: cell("Session", ({ groups: [session = null] }) => (
     <SessionLink session={session === "(none)" ? null : session} />
   )),
-  cost: figure(
+  cost: money(
     "Cost",
-    ({ current, floor }) => <Money value={current?.cost_usd} floor={floor} />,
-    ({ current }) => current?.cost_usd ?? null,
+    ({ current }) => current?.cost_usd,
+    ({ floor }) => ({ floor }),
   ),
-  calls: figure(
-    "Calls",
-    ({ current }) => count(current?.requests ?? 0),
-    ({ current }) => current?.requests ?? null,
-  ),
+  calls: number("Calls", ({ current }) => current?.requests ?? 0),
 };

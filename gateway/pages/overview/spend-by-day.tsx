@@ -3,7 +3,7 @@ import type { FrameSearch } from "../data/search.ts";
 import { Bars } from "../parts/charts/bars.tsx";
 import { ChartPanel } from "../parts/charts/chart.tsx";
 import { type ChartData, singleSeries, stackedSeries, withOthers } from "../parts/charts/data.ts";
-import { narrowed } from "../parts/filter-chips.tsx";
+import { narrowed } from "../parts/chips.tsx";
 import { plainName } from "../parts/values.tsx";
 import { previousWords } from "../parts/window-words.ts";
 

@@ -1,5 +1,4 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { Budgets, BudgetView } from "#shared/admin/budgets.ts";
 import type { ForecastView } from "#shared/admin/forecast.ts";
 import type { Row } from "#shared/report.ts";
@@ -7,10 +6,10 @@ import { getJson, queryOf } from "../data/api.ts";
 import type { OverviewParts } from "../data/overview.ts";
 import { BudgetBar } from "../parts/budget-bar.tsx";
 import { shareOf } from "../parts/budget-rows.tsx";
-import { cell, figure, money, number } from "../parts/columns.tsx";
-import { type Columns, DataTable } from "../parts/data-table.tsx";
+import { type Columns, cell, figure, money, number, opens } from "../parts/columns.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { Panel } from "../parts/page.tsx";
-import { Foreign, Money } from "../parts/values.tsx";
+import { Money } from "../parts/values.tsx";
 
 const REFRESH = { refetchInterval: 60_000 };
 const SHOWN_MAX = 6;
@@ -71,14 +70,10 @@ const endOf = ({ forecast }: TeamMonth): number | null => forecast && Number(for
 const NONE = <span className="mute">–</span>;
 
 const columnsOf = (rows: readonly TeamMonth[]): Columns<TeamMonth> => ({
-  team: cell(
+  team: opens(
     "Team",
-    ({ team }) => (
-      <Link to="/overview" search={{ team: [team] }} className="row-link">
-        <Foreign text={team} />
-      </Link>
-    ),
     ({ team }) => team,
+    ({ team }) => ({ to: "/overview", search: { team: [team] } }),
   ),
   merged: number("Merged", mergesOf),
   cost: figure(

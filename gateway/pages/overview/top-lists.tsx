@@ -4,7 +4,7 @@ import type { Row } from "#shared/report.ts";
 import { type OverviewParts, spelledOut } from "../data/overview.ts";
 import type { FrameSearch } from "../data/search.ts";
 import { RankedBars } from "../parts/charts/ranked-bars.tsx";
-import { narrowed } from "../parts/filter-chips.tsx";
+import { narrowed } from "../parts/chips.tsx";
 import { count } from "../parts/format.ts";
 import { Panel } from "../parts/page.tsx";
 import { Money } from "../parts/values.tsx";

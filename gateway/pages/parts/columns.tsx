@@ -1,8 +1,20 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Column } from "./data-table.tsx";
 import { count, type Figure } from "./format.ts";
 import { Foreign, Moment, Money, type MoneyProps } from "./values.tsx";
 
+/** A column: how a row's value is sorted, and how it is shown. */
+export type Column<Row> = {
+  head: ReactNode;
+  isNumber?: boolean;
+  /** Absent: not sortable. Null sorts last. */
+  sort?: ((row: Row) => string | number | null) | undefined;
+  cell: (row: Row) => ReactNode;
+  foot?: ReactNode;
+};
+
+/** Columns by their ids, which addresses name when they sort. */
+export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
 // The kinds of columns: a table is a record of them by the ids that its address sorts by. What cannot be sorted has no `sort`.
 
 type Of<Row, T> = (row: Row) => T;
@@ -23,6 +35,18 @@ const Mute = ({ children }: { children: ReactNode }) => <span className="mute">{
 /** A text; an empty one says why it is empty. */
 export const text = <Row,>(head: string, of: Of<Row, string | null>, none: ReactNode = "–"): Column<Row> =>
   cell(head, (row) => (of(row) ? <Foreign text={of(row) ?? ""} /> : <Mute>{none}</Mute>), of);
+
+/** A text that opens what its row is of. */
+export const opens = <Row,>(head: string, of: Of<Row, string>, to: Of<Row, LinkProps>): Column<Row> =>
+  cell(
+    head,
+    (row) => (
+      <Link {...to(row)} className="row-link">
+        <Foreign text={of(row)} />
+      </Link>
+    ),
+    of,
+  );
 
 type Shown<Row> = { show?: Of<Row, string | null>; none?: ReactNode };
 

@@ -15,6 +15,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type MouseEvent, type ReactNode, useRef, useState } from "react";
 import { asItIs, useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
+import type { Column, Columns } from "./columns.tsx";
 import { plainName } from "./values.tsx";
 
 const FEATURES = tableFeatures({
@@ -24,18 +25,6 @@ const FEATURES = tableFeatures({
 });
 type Features = typeof FEATURES;
 
-/** A column: how a row's value is sorted, and how it is shown. */
-export type Column<Row> = {
-  head: ReactNode;
-  isNumber?: boolean;
-  /** Absent: not sortable. Null sorts last. */
-  sort?: ((row: Row) => string | number | null) | undefined;
-  cell: (row: Row) => ReactNode;
-  foot?: ReactNode;
-};
-
-/** Columns by their ids, which addresses name when they sort. */
-export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
 type Named<Row> = Column<Row> & { id: string };
 
 type DataTableProps<Row extends RowData> = {
@@ -109,7 +98,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
         <thead>
           <tr>
             {columns.map((column) => (
-              <Head key={column.id} column={column} sorting={sortingOf(table, column.id)} />
+              <Head key={column.id} column={column} sorting={table.getColumn(column.id)} />
             ))}
           </tr>
         </thead>
@@ -172,21 +161,12 @@ const definitionOf = <Row extends RowData>({ id, sort }: Named<Row>): ColumnDef<
   sortDescFirst: true,
 });
 
-type Sorting = { direction: "asc" | "desc" | false; toggle: () => void };
-
-const sortingOf = (
-  table: {
-    getColumn(id: string): { getIsSorted(): "asc" | "desc" | false; toggleSorting(): void } | undefined;
-  },
-  id: string,
-): Sorting => {
-  const column = table.getColumn(id);
-  return { direction: column?.getIsSorted() ?? false, toggle: () => column?.toggleSorting() };
-};
+type Sorting = { getIsSorted(): "asc" | "desc" | false; toggleSorting(): void };
 
 const ARIA = { asc: "ascending", desc: "descending" } as const;
 
-function Head<Row>({ column, sorting: { direction, toggle } }: { column: Column<Row>; sorting: Sorting }) {
+function Head<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
+  const direction = sorting?.getIsSorted() ?? false;
   const sort = direction === false ? "none" : ARIA[direction];
   return (
     <th
@@ -195,7 +175,7 @@ function Head<Row>({ column, sorting: { direction, toggle } }: { column: Column<
       aria-sort={column.sort ? sort : undefined}
     >
       {column.sort ? (
-        <button type="button" onClick={toggle}>
+        <button type="button" onClick={() => sorting?.toggleSorting()}>
           {column.head}
           <span aria-hidden="true">{direction === "asc" ? " ↑" : direction === "desc" ? " ↓" : ""}</span>
         </button>

@@ -1,7 +1,8 @@
 import { TextInput } from "@mantine/core";
 import { asItIs, useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
-import { type Columns, DataTable } from "./data-table.tsx";
+import type { Columns } from "./columns.tsx";
+import { DataTable } from "./data-table.tsx";
 import { count } from "./format.ts";
 
 /** Fewer rows need no search. */
@@ -30,8 +31,7 @@ export function FindTable<Row extends object>({ label, noun, columns, rows, rowK
     <>
       {(rows.length >= SEARCHED_FROM || text !== "") && (
         <TextInput
-          className="find"
-          size="xs"
+          {...{ size: "xs", maw: 320, mb: 12 }}
           type="search"
           data-search
           aria-label={`Find a ${noun}`}

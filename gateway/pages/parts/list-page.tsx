@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import type { ReactNode } from "react";
 import { asItIs, useAddress } from "../data/address.ts";
 import { count } from "./format.ts";
@@ -39,14 +39,14 @@ export function ListPage<Item>({ list, none, children }: ListProps<Item>) {
     <>
       {children(list.items)}
       {list.hasNextPage && (
-        <div className="more no-print">
+        <Group className="no-print" justify="center" mb="md">
           {isSorted && (
             <span className="mute small">Only the {count(list.items.length)} shown are sorted.</span>
           )}
           <Button size="xs" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
             Show more
           </Button>
-        </div>
+        </Group>
       )}
     </>
   );

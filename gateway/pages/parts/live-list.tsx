@@ -4,12 +4,13 @@ import type { SourceName } from "#shared/report.ts";
 import { useAddress } from "../data/address.ts";
 import { listSearch } from "../data/list-search.ts";
 import { LIVE_MS, useList } from "../data/records.ts";
-import { type Columns, DataTable } from "./data-table.tsx";
+import { ValueChips } from "./chips.tsx";
+import type { Columns } from "./columns.tsx";
+import { DataTable } from "./data-table.tsx";
 import { FieldFilter } from "./field-filter.tsx";
 import { ListPage, NoMatch } from "./list-page.tsx";
 import { PageHead } from "./page.tsx";
 import { ListNote } from "./scope-note.tsx";
-import { ValueChips } from "./value-chips.tsx";
 import type { Narrow } from "./value-link.tsx";
 
 type Live<Item> = {

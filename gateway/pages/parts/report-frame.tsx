@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { RangeName, Result } from "#shared/report.ts";
 import type { QueryAnswer } from "#shared/report-query.ts";
 import type { FrameSearch } from "../data/search.ts";
-import { FilterChips } from "./filter-chips.tsx";
+import { FilterChips } from "./chips.tsx";
 import { ComparePicker, type Frame, RangePicker } from "./frame-controls.tsx";
 import { Answered, type Asked, PageHead } from "./page.tsx";
 import { AnswerNote } from "./scope-note.tsx";

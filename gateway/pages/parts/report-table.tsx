@@ -3,7 +3,8 @@ import type { DimensionName, MeasureName, Result, Row, Unit } from "#shared/repo
 import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { Change } from "./change.tsx";
 import { GroupName } from "./charts/chart.tsx";
-import { type Column, DataTable } from "./data-table.tsx";
+import type { Column } from "./columns.tsx";
+import { DataTable } from "./data-table.tsx";
 import { longTimeGroup } from "./dates.ts";
 import { shortId } from "./short-id.tsx";
 import { Measured, plainName } from "./values.tsx";

@@ -1,8 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
-import { cell, figure } from "../parts/columns.tsx";
-import type { Columns } from "../parts/data-table.tsx";
+import { type Columns, cell, figure } from "../parts/columns.tsx";
 import { counted } from "../parts/format.ts";
 import { LinkTag, linkRemedy } from "../parts/link-words.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";

@@ -1,12 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import type { RequestView } from "#shared/admin/records.ts";
-import { cell, figure } from "../parts/columns.tsx";
-import type { Column, Columns } from "../parts/data-table.tsx";
+import { type Column, type Columns, cell, figure } from "../parts/columns.tsx";
 import { count, duration } from "../parts/format.ts";
 import { type Narrow, valueLinks } from "../parts/value-link.tsx";
-import { Moment, Money } from "../parts/values.tsx";
+import { Moment, Money, plainName } from "../parts/values.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
-import { RequestState } from "./request-state.tsx";
 
 const tokens = ({ input_tokens: input, output_tokens: output }: RequestView) =>
   input === null && output === null ? "–" : `${count(input ?? 0)} in, ${count(output ?? 0)} out`;
@@ -71,3 +69,19 @@ export const clientColumn = (narrow: Narrow): Column<Called> =>
 export const LATENCY: Column<{ latency_ms: number | null }> = figure("Latency", ({ latency_ms: ms }) =>
   ms === null ? "–" : duration(ms),
 );
+
+type RequestStateProps = { row: RequestView; choose?: (name: string, value: string) => void };
+
+/** How the call ended, in a word, with its status. */
+export function RequestState({ row: { state, status, error_type: error }, choose }: RequestStateProps) {
+  const isFine = state === "ok";
+  const text = `${plainName((error ?? state).replaceAll("_", " "))}${status === null || isFine ? "" : ` · ${status}`}`;
+  const tag = <span className={`tag ${isFine ? "good" : "bad"}`}>{isFine ? "ok" : text}</span>;
+  if (!choose) return tag;
+  const pick = () => (error === null ? choose("state", state) : choose("error_type", error));
+  return (
+    <button type="button" className="value-link" onClick={pick}>
+      {tag}
+    </button>
+  );
+}

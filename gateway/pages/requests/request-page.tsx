@@ -6,10 +6,9 @@ import { count, duration } from "../parts/format.ts";
 import { Answered, Fact, Facts, PageHead, Panel } from "../parts/page.tsx";
 import { CopyId, shortId } from "../parts/short-id.tsx";
 import { Foreign, Moment, Money } from "../parts/values.tsx";
-import { PullRequestsOf } from "../sessions/pull-requests-of.tsx";
-import { SessionLink } from "../sessions/session-link.tsx";
+import { PullRequestsOf, SessionLink } from "../sessions/session-link.tsx";
 import { CostLines } from "./cost-lines.tsx";
-import { RequestState } from "./request-state.tsx";
+import { RequestState } from "./request-columns.tsx";
 
 /** One record: its labels, its time, its tokens, and why it costs what it costs. */
 export function RequestPage() {

@@ -1,8 +1,8 @@
 import { Link, useParams } from "@tanstack/react-router";
 import type { RequestView } from "#shared/admin/records.ts";
-import { cell, figure } from "../parts/columns.tsx";
+import { type Columns, cell, figure } from "../parts/columns.tsx";
 import { CostParts } from "../parts/cost-parts.tsx";
-import { type Columns, DataTable } from "../parts/data-table.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { count, counted, inUnit } from "../parts/format.ts";
 import { LinkTag } from "../parts/link-words.tsx";
 import { Answered, EmptyPanel, Fact, PageHead, Panel } from "../parts/page.tsx";
@@ -10,8 +10,8 @@ import { PullRequestName } from "../parts/pull-request-name.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
 import { CopyId, shortId } from "../parts/short-id.tsx";
 import { Foreign, Moment, Money } from "../parts/values.tsx";
-import { usePullRequestsOf } from "./pull-requests-of.tsx";
 import { cumulative, sumsBy, useCallsOf } from "./session-calls.ts";
+import { usePullRequestsOf } from "./session-link.tsx";
 
 /** One session: its pull requests, what its calls cost one after the other, by model and by sub-agent. */
 export function SessionPage() {

@@ -5,9 +5,8 @@ import { FaultsOfApp, isInstalled, NextOfApp } from "../github/github-app.tsx";
 import { ConnectAgent } from "../me/connect-agent.tsx";
 import { Answered, PageHead } from "../parts/page.tsx";
 import { SecretOnce } from "../settings/secret-once.tsx";
-import { JoinStep, StampStep } from "./join-step.tsx";
 import { SET_UP, type SetUp } from "./set-up-state.ts";
-import { KeyStep, ProviderStep, RouteStep } from "./steps.tsx";
+import { JoinStep, KeyStep, ProviderStep, RouteStep, StampStep } from "./steps.tsx";
 
 /** The way from an empty installation to the cost of a merged pull request; every step is done here and checks itself. */
 export function SetUpPage() {

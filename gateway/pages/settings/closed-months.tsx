@@ -1,8 +1,7 @@
-import { Link } from "@tanstack/react-router";
 import type { PeriodView } from "#shared/admin/periods.ts";
 import { useJson } from "../data/api.ts";
-import { cell, moment, money, number, text } from "../parts/columns.tsx";
-import { type Columns, DataTable } from "../parts/data-table.tsx";
+import { type Columns, moment, money, number, opens, text } from "../parts/columns.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { Panel } from "../parts/page.tsx";
 
 /** Months that were closed, and what came late. The page Statements closes and reopens them. */
@@ -28,14 +27,10 @@ export function ClosedMonths() {
 }
 
 const COLUMNS: Columns<PeriodView> = {
-  month: cell(
+  month: opens(
     "Month",
-    ({ month }) => (
-      <Link to="/settings/statements" search={{ month }} className="link">
-        {month}
-      </Link>
-    ),
     ({ month }) => month,
+    ({ month }) => ({ to: "/settings/statements", search: { month } }),
   ),
   state: text("State", ({ state }) => state),
   records: number("Calls at closing", (it) => it.records),

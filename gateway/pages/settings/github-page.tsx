@@ -1,16 +1,13 @@
-import { Link } from "@tanstack/react-router";
 import type { RepositoryView } from "#shared/admin/repositories.ts";
 import type { Spec } from "#shared/report.ts";
 import type { QueryAnswer } from "#shared/report-query.ts";
 import { useList } from "../data/records.ts";
 import { useReport } from "../data/reports.ts";
 import { GithubAppPanel } from "../github/github-app.tsx";
-import { cell, moment, money, number, text } from "../parts/columns.tsx";
-import type { Columns } from "../parts/data-table.tsx";
+import { type Columns, moment, money, number, opens, text } from "../parts/columns.tsx";
 import { FindTable } from "../parts/find-table.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { Empty, PageHead, Panel } from "../parts/page.tsx";
-import { Foreign } from "../parts/values.tsx";
 import { APP_SETTINGS, FEEDBACK_SETTINGS } from "./forms/people-forms.ts";
 import { SETTINGS_LIST } from "./resources.ts";
 import { SettingsForm } from "./settings-form.tsx";
@@ -30,14 +27,10 @@ function columnsFor(merges: QueryAnswer | undefined): Columns<RepositoryView> {
   const rows = new Map(merges?.rows.map((row) => [row.groups[0], row]));
   const costOf = ({ name }: RepositoryView) => rows.get(name)?.current?.cost_usd ?? null;
   return {
-    name: cell(
+    name: opens(
       "Repository",
-      ({ name }) => (
-        <Link to="/pull-requests" search={{ repository: name }} className="row-link">
-          <Foreign text={name} />
-        </Link>
-      ),
       ({ name }) => name,
+      ({ name: repository }) => ({ to: "/pull-requests", search: { repository } }),
     ),
     month: money("Merged this month", costOf, ({ name }) => ({
       floor: rows.get(name)?.floor ?? false,

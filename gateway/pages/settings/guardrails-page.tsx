@@ -1,5 +1,5 @@
 import type { GuardrailTryResult, GuardrailView } from "#shared/admin/guardrails.ts";
-import { figure, onOff, text } from "../parts/columns.tsx";
+import { number, onOff, text } from "../parts/columns.tsx";
 import { Foreign } from "../parts/values.tsx";
 import { GUARDRAIL } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
@@ -17,11 +17,7 @@ const FACTS: ResourceFacts<GuardrailView> = {
   noun: "guardrail",
   columns: {
     name: text("Name", ({ name }) => name),
-    position: figure(
-      "Order",
-      ({ position }) => position,
-      ({ position }) => position,
-    ),
+    position: number("Order", ({ position }) => position),
     mode: text("Mode", ({ mode }) => mode),
     match: text("Matches", conditions, "routes that list it"),
     action: text("Action", ({ action }) => action.replaceAll("_", " ")),

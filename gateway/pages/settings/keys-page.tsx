@@ -1,4 +1,4 @@
-import { KEYS } from "./key-facts.tsx";
+import { KEYS } from "./callers.tsx";
 import { ResourcePage } from "./resource-panel.tsx";
 
 /** Client keys: who may call, and what. */

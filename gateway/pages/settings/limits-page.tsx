@@ -3,16 +3,14 @@ import type { KeyView } from "#shared/admin/keys.ts";
 import type { PersonView } from "#shared/admin/people.ts";
 import type { TeamView } from "#shared/admin/teams.ts";
 import { BudgetBar } from "../parts/budget-bar.tsx";
-import { cell, figure, number, text } from "../parts/columns.tsx";
+import { cell, money, number, text } from "../parts/columns.tsx";
 import { utcDay } from "../parts/dates.ts";
 import { percent, plainUsd } from "../parts/format.ts";
 import { PageHead } from "../parts/page.tsx";
 import { Money } from "../parts/values.tsx";
+import { KEYS, PEOPLE, TEAMS } from "./callers.tsx";
 import { BUDGET, KEY_LIMITS } from "./forms/people-forms.ts";
-import { KEYS } from "./key-facts.tsx";
-import { PEOPLE } from "./person-facts.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
-import { TEAMS } from "./team-facts.tsx";
 
 type Budgeted = { budget_usd?: string | number | null; budget_period?: string | null };
 
@@ -88,6 +86,8 @@ const PLACES = { team: "the team", person: "the person", own_keys: "own keys tog
 const countedOf = ({ kind, on }: BudgetView): string =>
   kind !== "budget" ? PLACES[kind] : on.id === null ? "the organisation" : `the ${on.kind} ${on.id}`;
 
+const NO_FORECAST = "Too few calls are known to forecast it.";
+
 const ALL_BUDGETS: ResourceFacts<BudgetView> = {
   path: "/admin/v1/budgets",
   title: "Budgets",
@@ -109,11 +109,10 @@ const ALL_BUDGETS: ResourceFacts<BudgetView> = {
       ),
       shareUsed,
     ),
-    forecast: figure(
+    forecast: money(
       "Forecast",
-      ({ forecast }) =>
-        forecast ? <Money value={forecast.expected_usd} /> : <span className="mute">–</span>,
-      ({ forecast }) => Number(forecast?.expected_usd ?? Number.NaN) || null,
+      ({ forecast }) => forecast?.expected_usd,
+      () => ({ unknown: NO_FORECAST }),
     ),
     to: text("Renews", ({ to }) => utcDay(Date.parse(to))),
     mode: text("Mode", ({ mode }) => mode),

@@ -2,11 +2,10 @@ import type { RoleMappingView } from "#shared/admin/role-mappings.ts";
 import type { TokenView } from "#shared/admin/tokens.ts";
 import { moment, text } from "../parts/columns.tsx";
 import { PageHead } from "../parts/page.tsx";
+import { PEOPLE, TEAMS } from "./callers.tsx";
 import { ROLE_MAPPING, TOKEN } from "./forms/people-forms.ts";
-import { PEOPLE } from "./person-facts.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 import { SecretOnce, secretOf } from "./secret-once.tsx";
-import { TEAMS } from "./team-facts.tsx";
 
 const TOKENS: ResourceFacts<TokenView> = {
   path: "/admin/v1/tokens",

@@ -2,8 +2,8 @@ import { Group } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import type { LinkedAccount, PersonView } from "#shared/admin/people.ts";
 import { sendJson, useJson } from "../data/api.ts";
-import { cell, moment, text } from "../parts/columns.tsx";
-import { type Columns, DataTable } from "../parts/data-table.tsx";
+import { type Columns, cell, moment, text } from "../parts/columns.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { Answered, Empty, Panel } from "../parts/page.tsx";
 import { AskButton, DeleteButton } from "./delete-button.tsx";
 

@@ -5,12 +5,12 @@ import type { KeyView } from "#shared/admin/keys.ts";
 import type { PersonView } from "#shared/admin/people.ts";
 import { useJson } from "../data/api.ts";
 import { useList } from "../data/records.ts";
-import { cell, figure, moment, text } from "../parts/columns.tsx";
-import { type Columns, DataTable } from "../parts/data-table.tsx";
+import { type Columns, moment, money, opens, text } from "../parts/columns.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { Answered, Empty, Facts, PageHead, Panel } from "../parts/page.tsx";
-import { Foreign, Money, plainName } from "../parts/values.tsx";
-import { scopeText } from "./key-facts.tsx";
+import { Foreign, plainName } from "../parts/values.tsx";
+import { scopeText } from "./callers.tsx";
 import { PersonAccounts } from "./person-accounts.tsx";
 import { SETTINGS_LIST } from "./resources.ts";
 
@@ -86,8 +86,8 @@ const WHOSE: Readonly<Record<BudgetView["kind"], string>> = {
 
 const LIMIT_COLUMNS: Columns<BudgetView> = {
   of: text("Counts", ({ kind, name }) => WHOSE[kind] || name),
-  used: figure("Used", ({ used_usd: used }) => <Money value={used} />),
-  budget: figure("Budget", ({ budget_usd: usd }) => <Money value={usd} />),
+  used: money("Used", ({ used_usd: used }) => used),
+  budget: money("Budget", ({ budget_usd: usd }) => usd),
   period: text("Per", ({ period }) => period),
 };
 
@@ -114,14 +114,10 @@ function Limits({ email }: { email: string }) {
 }
 
 const KEY_COLUMNS: Columns<KeyView> = {
-  name: cell(
+  name: opens(
     "Name",
-    ({ id, name }) => (
-      <Link className="row-link" to="/settings/keys" search={{ edit: `key:${id}` }}>
-        <Foreign text={name} />
-      </Link>
-    ),
     ({ name }) => name,
+    ({ id }) => ({ to: "/settings/keys", search: { edit: `key:${id}` } }),
   ),
   scopes: text("May use", scopeText, "everything"),
   status: text("Status", ({ status }) => status),

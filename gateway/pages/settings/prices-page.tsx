@@ -1,18 +1,19 @@
 import { TextInput } from "@mantine/core";
 import { keepPreviousData } from "@tanstack/react-query";
+import type { DiscountView } from "#shared/admin/discounts.ts";
 import type { PriceView, UnpricedModels } from "#shared/admin/prices.ts";
 import type { PricesInForce } from "#shared/admin/prices-in-force.ts";
 import { useAddress } from "../data/address.ts";
 import { queryOf, useJson } from "../data/api.ts";
 import { listSearch } from "../data/list-search.ts";
-import { cell, number, text } from "../parts/columns.tsx";
-import { type Columns, DataTable } from "../parts/data-table.tsx";
+import { type Columns, cell, number, text } from "../parts/columns.tsx";
+import { DataTable } from "../parts/data-table.tsx";
+import { isoDay } from "../parts/dates.ts";
 import { plainUsd } from "../parts/format.ts";
 import { Answered, Empty, PageHead, Panel } from "../parts/page.tsx";
 import { Foreign } from "../parts/values.tsx";
 import { ClosedMonths } from "./closed-months.tsx";
-import { Discounts } from "./discounts.tsx";
-import { PRICE } from "./forms/call-forms.ts";
+import { DISCOUNT, PRICE } from "./forms/call-forms.ts";
 import { PriceList } from "./price-list.tsx";
 import { Reprice } from "./reprice.tsx";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
@@ -157,13 +158,32 @@ export const PricesPage = () => (
     <Unpriced />
     <PricesOfDay />
     <OwnPrices />
-    <Discounts />
+    <ResourcePanel facts={DISCOUNTS} />
     <PriceList />
     <Reprice kind="reprice" />
     <Reprice kind="restate" />
     <ClosedMonths />
   </>
 );
+
+const DISCOUNTS: ResourceFacts<DiscountView> = {
+  path: "/admin/v1/discounts",
+  title: "Discounts",
+  noun: "discount",
+  sub: "What your contracts take off the list price, on calls from their date on. A price of your own has no discount.",
+  nameOf: ({ provider, percent }) => `${percent} % at ${provider}`,
+  columns: {
+    provider: text("Provider", ({ provider }) => provider),
+    percent: number("Percent", ({ percent }) => Number(percent), { show: ({ percent }) => `${percent} %` }),
+    models: text("Models", ({ models }) => models?.join(", ") ?? null, "all"),
+    tiers: text("Tiers", ({ tiers }) => tiers?.join(", ") ?? null, "all"),
+    from: text("From", ({ effective_from: from }) => isoDay(Date.parse(from))),
+    to: text("Until", ({ effective_to: to }) => to && isoDay(Date.parse(to)), "no end"),
+  },
+  form: DISCOUNT,
+  empty: "Calls cost the list price, or your own prices.",
+  removal: { verb: "Delete", effect: "New calls get the list's price. Existing records keep theirs." },
+};
 
 type Unpriced = UnpricedModels["data"][number];
 

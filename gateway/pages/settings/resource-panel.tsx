@@ -5,7 +5,7 @@ import { useAddress } from "../data/address.ts";
 import { listSearch } from "../data/list-search.ts";
 import { useList } from "../data/records.ts";
 import { announce } from "../parts/announce.tsx";
-import type { Column, Columns } from "../parts/data-table.tsx";
+import type { Column, Columns } from "../parts/columns.tsx";
 import { FindTable } from "../parts/find-table.tsx";
 import { ListPage } from "../parts/list-page.tsx";
 import { Empty, PageHead, Panel } from "../parts/page.tsx";

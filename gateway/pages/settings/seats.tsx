@@ -1,7 +1,7 @@
 import type { CommitmentUse, CommitmentView, SeatUse, SeatView, UsedSeat } from "#shared/admin/seats.ts";
 import { useJson } from "../data/api.ts";
-import { cell, moment, money, number, text } from "../parts/columns.tsx";
-import { type Columns, DataTable } from "../parts/data-table.tsx";
+import { type Columns, cell, moment, money, number, text } from "../parts/columns.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { isoDay } from "../parts/dates.ts";
 import { inUnit } from "../parts/format.ts";
 import { Panel } from "../parts/page.tsx";

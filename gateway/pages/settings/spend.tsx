@@ -1,8 +1,7 @@
 import type { ReactNode } from "react";
 import type { Spend, SpendBy } from "#shared/admin/spend.ts";
 import { queryOf, useJson } from "../data/api.ts";
-import { cell, figure } from "../parts/columns.tsx";
-import type { Columns } from "../parts/data-table.tsx";
+import { type Columns, cell, figure } from "../parts/columns.tsx";
 import { Moment, Money } from "../parts/values.tsx";
 
 /** What a list's rows cost this month: by what, and the name of a row there. */

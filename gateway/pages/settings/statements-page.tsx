@@ -1,6 +1,5 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import { keepPreviousData, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { PeriodView } from "#shared/admin/periods.ts";
 import type { MonthStatement } from "#shared/admin/statements.ts";
 import { dimensionWord } from "#shared/report-words.ts";
@@ -9,8 +8,8 @@ import { postJson, queryOf, useJson } from "../data/api.ts";
 import { STATEMENT_BY } from "../data/parameters.ts";
 import { oneNameOf, oneText } from "../data/search.ts";
 import { Act } from "../parts/act.tsx";
-import { cell, money, number } from "../parts/columns.tsx";
-import { type Column, type Columns, DataTable } from "../parts/data-table.tsx";
+import { type Column, type Columns, money, number, opens } from "../parts/columns.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { longTimeGroup } from "../parts/dates.ts";
 import { count, decimalsOf } from "../parts/format.ts";
 import { Answered, PageHead, Panel } from "../parts/page.tsx";
@@ -39,13 +38,13 @@ const columnsOf = ({ by, total, lines }: MonthStatement): Columns<Line> => {
     const facts = ({ floor }: Figures) => ({ floor: id === "cost_usd" && floor, whole });
     return { ...money(head, (line) => line[id], facts), foot: <Money value={total[id]} {...facts(total)} /> };
   };
-  const linked = ({ name, records }: Line) => (
-    <Link to="/requests" search={Object.fromEntries(new URLSearchParams(records))} className="row-link">
-      {name}
-    </Link>
+  const linked = opens<Line>(
+    dimensionWord(by),
+    ({ name }) => name,
+    ({ records }) => ({ to: "/requests", search: Object.fromEntries(new URLSearchParams(records)) }),
   );
   return {
-    name: { ...cell(dimensionWord(by), linked, ({ name }) => name), foot: "Total" },
+    name: { ...linked, foot: "Total" },
     cost_usd: amounts("Cost", "cost_usd"),
     list_cost_usd: amounts("List cost", "list_cost_usd"),
     savings_usd: amounts("Saved", "savings_usd"),

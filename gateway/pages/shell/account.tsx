@@ -1,4 +1,4 @@
-import { Button, Menu } from "@mantine/core";
+import { Button, Menu, SegmentedControl, useMantineColorScheme } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { api } from "../data/api.ts";
 import { useMe } from "../data/me.ts";
@@ -46,4 +46,20 @@ export function useSignOut(): () => void {
         location.assign("/sign-in");
       });
   };
+}
+
+const SCHEMES = { light: "Light", dark: "Dark", auto: "System" } as const;
+
+/** Light, dark, or the system's choice. */
+export function ColorSchemeSwitch() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <SegmentedControl
+      {...{ "aria-label": "Colours", size: "xs", fullWidth: true }}
+      data={Object.entries(SCHEMES).map(([value, label]) => ({ value, label }))}
+      value={colorScheme}
+      // The table's names are schemes.
+      onChange={(value) => setColorScheme(value as keyof typeof SCHEMES)}
+    />
+  );
 }

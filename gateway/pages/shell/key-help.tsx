@@ -1,4 +1,5 @@
 import { Kbd, Modal } from "@mantine/core";
+import { Fragment } from "react";
 
 const KEYS = [
   ["⌘ K", "or Ctrl K: find pages, people, keys, teams, pull requests and actions"],
@@ -12,14 +13,14 @@ const KEYS = [
 
 export const KeyHelp = ({ close }: { close: () => void }) => (
   <Modal opened onClose={close} title="Keyboard">
-    <dl className="keys">
+    <dl className="facts">
       {KEYS.map(([key, meaning]) => (
-        <div key={key} style={{ display: "contents" }}>
+        <Fragment key={key}>
           <dt>
             <Kbd>{key}</Kbd>
           </dt>
           <dd>{meaning}</dd>
-        </div>
+        </Fragment>
       ))}
     </dl>
   </Modal>

@@ -1,7 +1,6 @@
 import type { ToolCallView } from "#shared/admin/tool-calls.ts";
 import { TOOL_CALL_FILTERS } from "../data/list-search.ts";
-import { cell, figure } from "../parts/columns.tsx";
-import type { Columns } from "../parts/data-table.tsx";
+import { type Columns, cell, figure } from "../parts/columns.tsx";
 import { LiveList, liveList } from "../parts/live-list.tsx";
 import { EmptyPanel } from "../parts/page.tsx";
 import { type Narrow, ValueLink, valueLinks } from "../parts/value-link.tsx";

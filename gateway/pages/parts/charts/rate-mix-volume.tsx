@@ -3,8 +3,8 @@ import { useState } from "react";
 import { MOVE_NAMES, MOVE_WORDS, MOVES, type Movement } from "#shared/movement.ts";
 import type { Result } from "#shared/report.ts";
 import { useReport } from "../../data/reports.ts";
-import { cell, figure, text } from "../columns.tsx";
-import { type Column, type Columns, DataTable } from "../data-table.tsx";
+import { type Column, type Columns, cell, figure, text } from "../columns.tsx";
+import { DataTable } from "../data-table.tsx";
 import { exactUsd, signed, usd } from "../format.ts";
 import { Answered } from "../page.tsx";
 
