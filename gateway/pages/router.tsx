@@ -123,7 +123,6 @@ const overview = createRoute({
   },
 });
 
-/** Every page of a signed-in person. */
 const pages = [
   overview,
   page("/reports", () => import("./reports/reports-page.tsx"), each(["q"])),

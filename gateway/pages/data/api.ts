@@ -31,11 +31,7 @@ export async function api(path: string, init: RequestInit = {}): Promise<Respons
     // What was no longer wanted is no failure.
     if (init.signal?.aborted) throw error;
     reachable.set(false);
-    throw new ApiError("The gateway did not answer.", {
-      status: 0,
-      type: "unreachable",
-      requestId: null,
-    });
+    throw new ApiError("The gateway did not answer.", { status: 0, type: "unreachable", requestId: null });
   });
   reachable.set(true);
   if (answer.ok) return answer;

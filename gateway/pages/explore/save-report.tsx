@@ -1,12 +1,13 @@
 import { Button, Modal, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { SavedReportView } from "#shared/admin/reports.ts";
 import type { Spec } from "#shared/report.ts";
 import { postJson } from "../data/api.ts";
 import { REPORTS_QUERY } from "../data/reports.ts";
 import { Fault } from "../parts/page.tsx";
+import { TypedForm } from "../parts/typed-form.tsx";
 
 /** An id as addresses have it: lower case, `-` between words. */
 const idOf = (title: string): string =>
@@ -33,46 +34,30 @@ export function SaveReport({ spec }: { spec: Spec }) {
 
 function SaveForm({ spec }: { spec: Spec }) {
   const [title, setTitle] = useState("");
-  const [description, setDescription] = useState("");
   const client = useQueryClient();
   const navigate = useNavigate();
   const id = idOf(title);
   const save = useMutation({
-    mutationFn: () => postJson<SavedReportView>("/admin/v1/reports", { id, title, description, spec }),
+    mutationFn: (description: string) =>
+      postJson<SavedReportView>("/admin/v1/reports", { id, title, description, spec }),
     onSuccess: async () => {
       await client.invalidateQueries(REPORTS_QUERY);
       await navigate({ to: "/reports/$id", params: { id } });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   return (
-    <form onSubmit={submit}>
+    <TypedForm submit={({ description = "" }) => save.mutate(description)}>
       <TextInput
-        label="Title"
-        required
-        maxLength={200}
+        {...{ label: "Title", required: true, maxLength: 200, mb: "md", value: title }}
         data-autofocus
-        value={title}
         onChange={(event) => setTitle(event.currentTarget.value)}
         description={id === "" ? "Its address is made from it." : `Its address: /reports/${id}`}
-        mb="md"
       />
-      <Textarea
-        label="Description"
-        maxLength={2000}
-        autosize
-        minRows={2}
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
-        mb="md"
-      />
+      <Textarea name="description" label="Description" maxLength={2000} autosize minRows={2} mb="md" />
       {save.error && <Fault error={save.error} />}
       <Button variant="filled" type="submit" disabled={id === ""} loading={save.isPending}>
         Save the report
       </Button>
-    </form>
+    </TypedForm>
   );
 }

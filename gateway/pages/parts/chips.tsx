@@ -10,7 +10,7 @@ type Chip = { name: string; word: string; value: string; shown?: string; title?:
 type ChipsProps = { chips: readonly Chip[]; remove: (name: string, value: string) => void };
 
 /** What a page is narrowed to; each part can be taken away. */
-export function Chips({ chips, remove }: ChipsProps) {
+function Chips({ chips, remove }: ChipsProps) {
   if (chips.length === 0) return null;
   return (
     <ul className="chips" aria-label="Filters">

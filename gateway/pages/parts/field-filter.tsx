@@ -1,7 +1,8 @@
 import { Autocomplete, Button, NativeSelect, type OptionsFilter } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { SourceName } from "#shared/report.ts";
 import { useSuggestions } from "./suggestions.ts";
+import { TypedForm } from "./typed-form.tsx";
 
 type FieldFilterProps = {
   words: Readonly<Record<string, string>>;
@@ -35,8 +36,7 @@ export function FieldFilter({ words, choose, source, values = {}, open }: FieldF
   const [isUsed, setUsed] = useState(false);
   const used = useSuggestions(source, name, isUsed && values[name] === undefined);
   const suggestions = [...(values[name] ?? used)];
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const text = value.trim();
     if (text === "") return;
     if (open && ID.test(text)) open(text.toLowerCase());
@@ -44,7 +44,7 @@ export function FieldFilter({ words, choose, source, values = {}, open }: FieldF
     setValue("");
   };
   return (
-    <form className="field-filter no-print" onSubmit={submit}>
+    <TypedForm className="field-filter no-print" submit={submit}>
       <NativeSelect
         size="xs"
         aria-label="Field to filter by"
@@ -67,6 +67,6 @@ export function FieldFilter({ words, choose, source, values = {}, open }: FieldF
       <Button size="xs" type="submit">
         Filter
       </Button>
-    </form>
+    </TypedForm>
   );
 }

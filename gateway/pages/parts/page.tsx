@@ -37,12 +37,16 @@ export const Panel = ({ title, sub, aside, children }: PanelProps) => (
   </section>
 );
 
-/** One of the facts above a record. */
-export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <section className="tile" aria-label={name}>
-    <div className="tile-name">{name}</div>
-    <div className="tile-figure">{children}</div>
-  </section>
+/** The facts above a record, by their names. */
+export const Tiles = ({ of }: { of: Readonly<Record<string, ReactNode>> }) => (
+  <div className="tiles">
+    {Object.entries(of).map(([name, value]) => (
+      <section className="tile" aria-label={name} key={name}>
+        <div className="tile-name">{name}</div>
+        <div className="tile-figure">{value}</div>
+      </section>
+    ))}
+  </div>
 );
 
 type FactsProps = {

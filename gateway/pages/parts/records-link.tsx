@@ -8,14 +8,12 @@ import { isOpen } from "./window-words.ts";
 
 /** To the records behind an answer's figures, once there is one. */
 export function RecordsLink({ search, answer }: { search: FrameSearch; answer: QueryAnswer | undefined }) {
-  const look = { size: "xs", className: "no-print" } as const;
   const records = answer && recordSearch(search, answer);
-  return records ? (
-    <Button {...look} renderRoot={(props) => <Link to="/requests" search={records} {...props} />}>
-      Records
-    </Button>
-  ) : (
-    <Button {...look} disabled>
+  return (
+    <Button
+      {...{ size: "xs", className: "no-print", disabled: !records }}
+      {...(records && { renderRoot: (props) => <Link to="/requests" search={records} {...props} /> })}
+    >
       Records
     </Button>
   );

@@ -9,7 +9,7 @@ import { useReports } from "../data/reports.ts";
 import { type FrameSearch, filtersFor, frameSearch, oneNameOf, rangeOf } from "../data/search.ts";
 import { narrowed } from "../parts/chips.tsx";
 import { CsvButton } from "../parts/csv-button.tsx";
-import { EmptyPanel, Fact, Panel } from "../parts/page.tsx";
+import { EmptyPanel, Panel, Tiles } from "../parts/page.tsx";
 import { ReportFrame } from "../parts/report-frame.tsx";
 import { ReportTable } from "../parts/report-table.tsx";
 import { Money, Unknown } from "../parts/values.tsx";
@@ -152,14 +152,14 @@ function Lost({ total, closed, narrowed: isUnfit }: LostProps) {
     </strong>
   );
   return (
-    <div className="tiles">
-      <Fact name="Median">{money(total, "median_cost_per_pr")}</Fact>
-      <Fact name="90 % cost at most">{money(total, "p90_cost_per_pr")}</Fact>
-      <Fact name="Closed without a merge">
-        {isUnfit ? <Unknown reason={UNFIT_REASON} /> : money(closed, "cost_usd")}
-      </Fact>
-      <Fact name="Merged, then reverted">{money(total, "reverted_cost_usd")}</Fact>
-      <Fact name="After the first review">{money(total, "review_fix_cost_usd")}</Fact>
-    </div>
+    <Tiles
+      of={{
+        Median: money(total, "median_cost_per_pr"),
+        "90 % cost at most": money(total, "p90_cost_per_pr"),
+        "Closed without a merge": isUnfit ? <Unknown reason={UNFIT_REASON} /> : money(closed, "cost_usd"),
+        "Merged, then reverted": money(total, "reverted_cost_usd"),
+        "After the first review": money(total, "review_fix_cost_usd"),
+      }}
+    />
   );
 }

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { PullRequestPage } from "#shared/admin/pull-requests.ts";
 import { count, counted } from "../parts/format.ts";
 import { LinkTag } from "../parts/link-words.tsx";
-import { Fact, Facts } from "../parts/page.tsx";
+import { Facts, Tiles } from "../parts/page.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
 import { Foreign, Moment, Money } from "../parts/values.tsx";
 import { SessionLink } from "../sessions/session-link.tsx";
@@ -12,42 +12,46 @@ export function PullRequestFacts({ details }: { details: PullRequestPage }) {
   const { session } = details;
   return (
     <>
-      <div className="tiles">
-        <Fact name={details.whole ? "Cost" : "Cost of your part"}>
-          <strong>
-            <Money
-              value={details.session_cost_usd}
-              floor={details.session_cost_is_lower_bound}
-              unknown={details.reason}
+      <Tiles
+        of={{
+          [details.whole ? "Cost" : "Cost of your part"]: (
+            <>
+              <strong>
+                <Money
+                  value={details.session_cost_usd}
+                  floor={details.session_cost_is_lower_bound}
+                  unknown={details.reason}
+                />
+              </strong>
+              <SubscriptionLane lane={details.session_subscription} />
+            </>
+          ),
+          [details.whole ? "Calls" : "Your calls"]: (
+            <strong>
+              {session === null ? (
+                "–"
+              ) : (
+                <Link to="/requests" search={{ session }}>
+                  {count(details.session_requests)}
+                </Link>
+              )}
+            </strong>
+          ),
+          State: (
+            <span>
+              {details.state} <LinkTag link={details.link} />
+              {details.reverted && <span className="tag bad">reverted</span>}
+            </span>
+          ),
+          [details.merged_at === null ? "Opened" : "Merged"]: (
+            <Moment
+              at={details.merged_at ?? details.opened_at}
+              form="long"
+              unknown="GitHub has not said when."
             />
-          </strong>
-          <SubscriptionLane lane={details.session_subscription} />
-        </Fact>
-        <Fact name={details.whole ? "Calls" : "Your calls"}>
-          <strong>
-            {session === null ? (
-              "–"
-            ) : (
-              <Link to="/requests" search={{ session }}>
-                {count(details.session_requests)}
-              </Link>
-            )}
-          </strong>
-        </Fact>
-        <Fact name="State">
-          <span>
-            {details.state} <LinkTag link={details.link} />
-            {details.reverted && <span className="tag bad">reverted</span>}
-          </span>
-        </Fact>
-        <Fact name={details.merged_at === null ? "Opened" : "Merged"}>
-          <Moment
-            at={details.merged_at ?? details.opened_at}
-            form="long"
-            unknown="GitHub has not said when."
-          />
-        </Fact>
-      </div>
+          ),
+        }}
+      />
       <Facts className="panel" of={factsOf(details)} />
     </>
   );

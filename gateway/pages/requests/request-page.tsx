@@ -3,7 +3,7 @@ import type { RequestPage as RecordPage } from "#shared/admin/records.ts";
 import { useJson } from "../data/api.ts";
 import { OF_RECORDS } from "../data/follow-records.ts";
 import { count, duration } from "../parts/format.ts";
-import { Answered, Fact, Facts, PageHead, Panel } from "../parts/page.tsx";
+import { Answered, Facts, PageHead, Panel, Tiles } from "../parts/page.tsx";
 import { CopyId, shortId } from "../parts/short-id.tsx";
 import { Foreign, Moment, Money } from "../parts/values.tsx";
 import { PullRequestsOf, SessionLink } from "../sessions/session-link.tsx";
@@ -36,25 +36,28 @@ export function RequestPage() {
 function Whole({ row }: { row: RecordPage }) {
   return (
     <>
-      <div className="tiles">
-        <Fact name="Cost">
-          <strong>
-            <Money value={row.cost_usd} floor={row.partial} ceiling={row.ceiling} unknown={row.cost.reason} />
-          </strong>
-        </Fact>
-        <Fact name="State">
-          <RequestState row={row} />
-        </Fact>
-        <Fact name="Started">
-          <Moment at={row.started_at} form="long" />
-        </Fact>
-        <Fact name="Session, pull request">
-          <span>
-            <SessionLink session={row.session} />
-            {row.session !== null && <PullRequestsOf session={row.session} />}
-          </span>
-        </Fact>
-      </div>
+      <Tiles
+        of={{
+          Cost: (
+            <strong>
+              <Money
+                value={row.cost_usd}
+                floor={row.partial}
+                ceiling={row.ceiling}
+                unknown={row.cost.reason}
+              />
+            </strong>
+          ),
+          State: <RequestState row={row} />,
+          Started: <Moment at={row.started_at} form="long" />,
+          "Session, pull request": (
+            <span>
+              <SessionLink session={row.session} />
+              {row.session !== null && <PullRequestsOf session={row.session} />}
+            </span>
+          ),
+        }}
+      />
       <Panel title="Why it cost this" sub={row.cost.reason}>
         <CostLines cost={row.cost} total={row.cost_usd} floor={row.partial} />
       </Panel>

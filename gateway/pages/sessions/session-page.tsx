@@ -5,7 +5,7 @@ import { CostParts } from "../parts/cost-parts.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { count, counted, inUnit } from "../parts/format.ts";
 import { LinkTag } from "../parts/link-words.tsx";
-import { Answered, EmptyPanel, Fact, PageHead, Panel } from "../parts/page.tsx";
+import { Answered, EmptyPanel, PageHead, Panel, Tiles } from "../parts/page.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
 import { ListNote } from "../parts/scope-note.tsx";
 import { CopyId, shortId } from "../parts/short-id.tsx";
@@ -61,27 +61,27 @@ function Whole({ session, calls, isCut }: WholeProps) {
   );
   return (
     <>
-      <div className="tiles">
-        <Fact name="Cost">
-          <strong>
-            <Money value={last?.usd ?? null} floor={isCut || (last?.isFloor ?? false)} />
-          </strong>
-        </Fact>
-        <Fact name="Calls">
-          <strong>{isCut ? `${count(calls.length)}+` : count(calls.length)}</strong>
-        </Fact>
-        <Fact name="Tokens">
-          <span>
-            {tokens("input_tokens")} in, {tokens("cache_read_tokens")} of them from cache,{" "}
-            {tokens("output_tokens")} out
-          </span>
-        </Fact>
-        <Fact name="From, to">
-          <span>
-            <Moment at={first?.call.started_at ?? null} /> – <Moment at={last?.call.started_at ?? null} />
-          </span>
-        </Fact>
-      </div>
+      <Tiles
+        of={{
+          Cost: (
+            <strong>
+              <Money value={last?.usd ?? null} floor={isCut || (last?.isFloor ?? false)} />
+            </strong>
+          ),
+          Calls: <strong>{isCut ? `${count(calls.length)}+` : count(calls.length)}</strong>,
+          Tokens: (
+            <span>
+              {tokens("input_tokens")} in, {tokens("cache_read_tokens")} of them from cache,{" "}
+              {tokens("output_tokens")} out
+            </span>
+          ),
+          "From, to": (
+            <span>
+              <Moment at={first?.call.started_at ?? null} /> – <Moment at={last?.call.started_at ?? null} />
+            </span>
+          ),
+        }}
+      />
       <PullRequests session={session} />
       <div className="two">
         <CostParts
@@ -117,7 +117,6 @@ const partsBy = (calls: readonly RequestView[], nameOf: (call: RequestView) => s
 const MAIN = "";
 const agentOf = ({ agent_id: agent }: RequestView): string => agent ?? MAIN;
 
-/** The pull requests whose bodies name it. */
 function PullRequests({ session }: { session: string }) {
   const { data } = usePullRequestsOf(session);
   return (

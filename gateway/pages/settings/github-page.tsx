@@ -12,7 +12,6 @@ import { APP_SETTINGS, FEEDBACK_SETTINGS } from "./forms/people-forms.ts";
 import { SETTINGS_LIST } from "./resources.ts";
 import { SettingsForm } from "./settings-form.tsx";
 
-/** The merges of this month, by repository. */
 const MERGES: Spec = {
   source: "outcomes",
   dimensions: ["repository"],

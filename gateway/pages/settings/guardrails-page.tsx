@@ -37,7 +37,6 @@ export const GuardrailsPage = () => (
   </>
 );
 
-/** Which patterns and detectors match a text. */
 const GuardrailTry = () => (
   <TryPanel<GuardrailTryResult>
     path="/admin/v1/guardrails/try"

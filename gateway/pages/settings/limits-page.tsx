@@ -27,7 +27,6 @@ const budgetColumn = <View,>(of: (view: View) => Budgeted | null | undefined) =>
     ...{ show: (view) => budget(of(view) ?? {}), none },
   });
 
-/** Those with a limit first. */
 const limitedFirst =
   <Limited,>(isLimited: (view: Limited) => boolean) =>
   <View extends Limited>(views: readonly View[]): View[] => [

@@ -109,7 +109,6 @@ const COLUMNS: Columns<PriceChangeView> = {
 const textOf = (price: unknown): string | undefined =>
   typeof price === "number" ? plainUsd(price) : JSON.stringify(price);
 
-/** The members that differ. */
 function differing(
   before: unknown,
   after: unknown,

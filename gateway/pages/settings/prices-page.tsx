@@ -92,7 +92,6 @@ const IN_FORCE_COLUMNS: Columns<InForce> = {
   ),
 };
 
-/** The prices that calls of a day get, by the list or the administrator's own. */
 function PricesOfDay() {
   const [{ on }, change] = useAddress(readSearch);
   const query = useJson<PricesInForce>(

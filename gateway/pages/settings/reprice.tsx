@@ -9,6 +9,7 @@ import { type Columns, money, number, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { count, counted, decimalsOf } from "../parts/format.ts";
 import { Fault, Panel } from "../parts/page.tsx";
+import { TypedForm } from "../parts/typed-form.tsx";
 import { Money } from "../parts/values.tsx";
 
 const POLL_MS = 1000;
@@ -68,12 +69,7 @@ export function Reprice({ kind }: { kind: Kind }) {
   const error = dry.error ?? start.error;
   return (
     <Panel title={title} sub={sub}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          dry.mutate();
-        }}
-      >
+      <TypedForm submit={() => dry.mutate()}>
         <Group align="end">
           {MEMBERS[kind].map((name) => (
             <TextInput
@@ -87,7 +83,7 @@ export function Reprice({ kind }: { kind: Kind }) {
             Show what would change
           </Button>
         </Group>
-      </form>
+      </TypedForm>
       {error && <Fault error={error} />}
       {answer && (
         <Outcome kind={kind} key={isJob(answer) ? answer.id : "at once"} answer={answer}>

@@ -100,7 +100,6 @@ function Resources<View extends object>({ facts }: { facts: ResourceFacts<View> 
   );
 }
 
-/** The rows, each of which opens its dialog. */
 function Rows<View extends object>({ facts, rows }: { facts: ResourceFacts<View>; rows: readonly View[] }) {
   const { title, noun, idOf = idIn } = facts;
   const { used, ...month } = useSpendColumns(facts.spend);

@@ -27,10 +27,7 @@ const FACTS: ResourceFacts<RouteView> = {
   spend: { by: "route", nameOf: ({ name }) => name },
   form: ROUTE,
   empty: "A route is a name for a kind of task, and the model that does it.",
-  removal: {
-    verb: "Delete",
-    effect: "Calls that name it then get 404. Records keep its name.",
-  },
+  removal: { verb: "Delete", effect: "Calls that name it then get 404. Records keep its name." },
 };
 
 /** Named kinds of task, and where `auto` sends a text. */
@@ -41,7 +38,6 @@ export const RoutesPage = () => (
   </>
 );
 
-/** Which route `auto` chooses for a text, and the words that decided. */
 const Playground = () => (
   <TryPanel<ClassifiedText>
     path="/admin/v1/classifier/try"

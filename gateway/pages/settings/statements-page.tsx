@@ -119,7 +119,6 @@ const stateOf = ({ version, closed_at }: MonthStatement): string =>
     ? "The month is open: these are its records as they are now."
     : `As it was when the month was closed on ${closed_at.slice(0, 16).replace("T", " ")} UTC (version ${version}).`;
 
-/** Closes the month of the latest statement, or opens it again. */
 function Closing({ it: { version, month } }: { it: MonthStatement }) {
   const client = useQueryClient();
   const change = (verb: "close" | "reopen") =>

@@ -90,7 +90,6 @@ function Account({ it }: { it: ReconciledAccount }) {
 
 const FETCHED = new Set<string>(FETCHED_VENDORS);
 
-/** Fetches an account's bill, or reads it from a file. */
 function ReadBill({ account }: { account: VendorAccountView }) {
   const client = useQueryClient();
   const read = useMutation({

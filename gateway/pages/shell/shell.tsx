@@ -99,7 +99,6 @@ const focusSearch = (open: () => void) => () => {
   else open();
 };
 
-/** Links to all pages that the person's role has. */
 function MainNavigation() {
   const { role } = useMe();
   const groups = NAVIGATION.map(({ title, pages }) => ({

@@ -60,12 +60,8 @@ export function SignInPage() {
   );
 }
 
-const WAYS_IN = {
-  queryKey: ["ways-in"],
-  queryFn: () => getJson<WaysIn>("/auth/ways-in"),
-} as const;
+const WAYS_IN = { queryKey: ["ways-in"], queryFn: () => getJson<WaysIn>("/auth/ways-in") } as const;
 
-/** The buttons of the ways that are set up, each with the name that people know. */
 const buttonsOf = ({ github, oidc, saml }: WaysIn): { way: string; name: string }[] => [
   ...(github ? [{ way: "github", name: "GitHub" }] : []),
   ...(oidc ? [{ way: "oidc", name: oidc.name }] : []),
