@@ -156,9 +156,15 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
       await storeUnpriced(tx, 1, new Date().toISOString());
       await tx`update requests set key_id = ${used?.id ?? ""}, cost_usd = 1.25, unpriced = false`;
     });
+    // Figures that come after the click are sorted, too.
+    const clicked = Promise.withResolvers<void>();
+    await page.route("**/admin/v1/spend*", (route) => clicked.promise.then(() => route.continue()), {
+      times: 1,
+    });
     await open("/settings/keys", "Keys");
     const rows = page.getByRole("region", { name: "Keys" }).locator("tbody tr[data-row]");
     await page.getByRole("button", { name: "This month" }).click();
+    clicked.resolve();
     await rows.first().getByText("$1.25").waitFor();
     await rows.first().getByText("key-7", { exact: true }).waitFor();
     expect(new URL(page.url()).searchParams.get("key.sort")).toBe("-month");

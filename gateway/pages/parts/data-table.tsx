@@ -1,16 +1,4 @@
 import { useHotkeys } from "@mantine/hooks";
-import {
-  type ColumnDef,
-  createSortedRowModel,
-  functionalUpdate,
-  type RowData,
-  rowSortingFeature,
-  type SortingState,
-  sortFns,
-  tableFeatures,
-  type Updater,
-  useTable,
-} from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type MouseEvent, type ReactNode, useRef, useState } from "react";
 import { asItIs, useAddress } from "../data/address.ts";
@@ -18,16 +6,9 @@ import { oneText } from "../data/search.ts";
 import type { Column, Columns } from "./columns.tsx";
 import { plainName } from "./values.tsx";
 
-const FEATURES = tableFeatures({
-  rowSortingFeature,
-  sortedRowModel: createSortedRowModel(),
-  sortFns,
-});
-type Features = typeof FEATURES;
-
 type Named<Row> = Column<Row> & { id: string };
 
-type DataTableProps<Row extends RowData> = {
+type DataTableProps<Row> = {
   label: string;
   columns: Columns<Row>;
   rows: readonly Row[];
@@ -46,21 +27,15 @@ const VIRTUAL_FROM = 100;
  * A table that sorts by its heads, moves with `j` and `k`, and draws only the rows in view. A row with a link of the class
  * `row-link` is that link: a click anywhere beside its controls follows it, and so does Enter.
  */
-export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
+export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, rows, rowKey, none, sortName, rowHeight = 35 } = props;
   const columns = Object.entries(props.columns).map(([id, column]) => ({ id, ...column }));
   const scroll = useRef<HTMLDivElement>(null);
-  const sorting = useSorting(sortName);
-  const [unknown] = sorting.state.sorting.filter(({ id }) => !columns.some((it) => it.id === id && it.sort));
-  const table = useTable({
-    features: FEATURES,
-    columns: columns.map(definitionOf),
-    data: rows,
-    getRowId: (row) =>
-      typeof rowKey === "function" ? rowKey(row) : JSON.stringify(rowKey.map((it) => row[it])),
-    ...sorting,
-  });
-  const sorted = table.getRowModel().rows;
+  const [sorting, toggle] = useSorting(sortName);
+  const by = columns.find(({ id, sort }) => id === sorting?.id && sort)?.sort;
+  const sorted = sorting && by ? sortedRows(rows, by, sorting.isDescending) : rows;
+  const keyOf = (row: Row) =>
+    typeof rowKey === "function" ? rowKey(row) : JSON.stringify(rowKey.map((it) => row[it]));
   const virtual = useVirtualizer({
     count: sorted.length,
     getScrollElement: () => scroll.current,
@@ -83,11 +58,11 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
   const before = items?.[0]?.start ?? 0;
   const after = items ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
   if (rows.length === 0 && none !== undefined) return none;
-  if (unknown) {
+  if (sorting && !by) {
     const names = columns.filter(({ sort }) => sort).map(({ id }) => id);
     return (
       <p className="note" role="alert">
-        {sortName}={plainName(unknown.id)}: expected one of {names.join(", ")}, with - for the greatest first.
+        {sortName}={plainName(sorting.id)}: expected one of {names.join(", ")}, with - for the greatest first.
       </p>
     );
   }
@@ -98,7 +73,12 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
         <thead>
           <tr>
             {columns.map((column) => (
-              <Head key={column.id} column={column} sorting={table.getColumn(column.id)} />
+              <Head
+                key={column.id}
+                column={column}
+                sorting={sorting?.id === column.id ? sorting : undefined}
+                toggle={() => toggle(column.id)}
+              />
             ))}
           </tr>
         </thead>
@@ -108,10 +88,10 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
             const row = sorted[i];
             return row === undefined ? null : (
               // The row's link serves the keyboard.
-              <tr key={row.id} data-active={i === active} data-row={i} onClick={followRow}>
+              <tr key={keyOf(row)} data-active={i === active} data-row={i} onClick={followRow}>
                 {columns.map(({ id, isNumber, cell }) => (
                   <td key={id} className={isNumber ? "number" : undefined}>
-                    {cell(row.original)}
+                    {cell(row)}
                   </td>
                 ))}
               </tr>
@@ -136,48 +116,58 @@ function followRow(event: MouseEvent<HTMLTableRowElement>): void {
   row.querySelector(".row-link")?.dispatchEvent(new window.MouseEvent("click", keys));
 }
 
-/** The sorting, kept in the address if it has a name there: `cost`, or `-cost` for the greatest first. */
-function useSorting(name: string | undefined) {
+type Sorting = { id: string; isDescending: boolean };
+
+/** The sorting, kept in the address if it has a name there: `cost`, or `-cost` for the greatest first; a third click ends it. */
+function useSorting(name: string | undefined): [Sorting | undefined, (id: string) => void] {
   const [local, setLocal] = useState<string>();
   const [address, change] = useAddress(asItIs);
   const text = name === undefined ? local : oneText(address[name]);
-  const sorting = text === undefined ? [] : [{ id: text.replace(/^-/, ""), desc: text.startsWith("-") }];
-  return {
-    state: { sorting },
-    onSortingChange: (update: Updater<SortingState>) => {
-      const [next] = functionalUpdate(update, sorting);
-      const sorted = next && `${next.desc ? "-" : ""}${next.id}`;
-      if (name === undefined) setLocal(sorted);
-      else change({ [name]: sorted }, { replace: true });
-    },
+  const toggle = (id: string) => {
+    const next = text === `-${id}` ? id : text === id ? undefined : `-${id}`;
+    if (name === undefined) setLocal(next);
+    else change({ [name]: next }, { replace: true });
   };
+  return [
+    text === undefined ? text : { id: text.replace(/^-/, ""), isDescending: text.startsWith("-") },
+    toggle,
+  ];
 }
 
-const definitionOf = <Row extends RowData>({ id, sort }: Named<Row>): ColumnDef<Features, Row> => ({
-  id,
-  accessorFn: (row: Row) => sort?.(row) ?? undefined,
-  enableSorting: sort !== undefined,
-  sortUndefined: "last",
-  sortDescFirst: true,
-});
+const TEXTS = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+const compare = (a: string | number, b: string | number): number =>
+  typeof a === "number" && typeof b === "number" ? a - b : TEXTS.compare(String(a), String(b));
 
-type Sorting = { getIsSorted(): "asc" | "desc" | false; toggleSorting(): void };
+/** Values are read anew each time, since some come after the rows. What has none is last. */
+function sortedRows<Row>(
+  rows: readonly Row[],
+  sort: NonNullable<Column<Row>["sort"]>,
+  isDescending: boolean,
+): Row[] {
+  const valued = rows.map((row) => [sort(row), row] as const);
+  const sorted = valued.toSorted(([a], [b]) => {
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    return isDescending ? compare(b, a) : compare(a, b);
+  });
+  return sorted.map(([, row]) => row);
+}
 
-const ARIA = { asc: "ascending", desc: "descending" } as const;
+const ARROWS = { ascending: " ↑", descending: " ↓" };
 
-function Head<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
-  const direction = sorting?.getIsSorted() ?? false;
-  const sort = direction === false ? "none" : ARIA[direction];
+type HeadProps<Row> = { column: Column<Row>; sorting: Sorting | undefined; toggle: () => void };
+
+function Head<Row>({ column, sorting, toggle }: HeadProps<Row>) {
+  const direction = sorting && (sorting.isDescending ? "descending" : "ascending");
   return (
     <th
       scope="col"
       className={column.isNumber ? "number" : undefined}
-      aria-sort={column.sort ? sort : undefined}
+      aria-sort={column.sort ? (direction ?? "none") : undefined}
     >
       {column.sort ? (
-        <button type="button" onClick={() => sorting?.toggleSorting()}>
+        <button type="button" onClick={toggle}>
           {column.head}
-          <span aria-hidden="true">{direction === "asc" ? " ↑" : direction === "desc" ? " ↓" : ""}</span>
+          <span aria-hidden="true">{direction && ARROWS[direction]}</span>
         </button>
       ) : (
         column.head
