@@ -1,3 +1,4 @@
+import { namesIn } from "#shared/names-in.ts";
 import type { HeaderView } from "../call.ts";
 import type { WireName } from "../surface-facts.ts";
 
@@ -30,31 +31,17 @@ class CachedHeaders implements HeaderView {
 }
 
 /** Request headers forwarded to providers unchanged; a name that ends in `-` is a prefix. */
-const TO_PROVIDER = allowList(["accept", "anthropic-", "idempotency-key", "openai-beta", "user-agent"]);
+const TO_PROVIDER = allowList("accept anthropic- idempotency-key openai-beta user-agent");
 
 /**
  * Answer headers forwarded to clients. Without `content-length`: the server frames what it actually sends, which may be
  * one usage chunk less.
  */
-const TO_CLIENT = allowList([
-  "anthropic-fast-",
-  "anthropic-priority-",
-  "anthropic-ratelimit-",
-  "cache-control",
-  "content-disposition",
-  "content-encoding",
-  "content-language",
-  "content-type",
-  "openai-processing-ms",
-  "ratelimit-",
-  "request-id",
-  "retry-after",
-  "retry-after-ms",
-  "x-accel-buffering",
-  "x-ratelimit-",
-  "x-request-id",
-  "x-should-retry",
-]);
+const TO_CLIENT = allowList(`
+  anthropic-fast- anthropic-priority- anthropic-ratelimit- cache-control content-disposition content-encoding
+  content-language content-type openai-processing-ms ratelimit- request-id retry-after retry-after-ms
+  x-accel-buffering x-ratelimit- x-request-id x-should-retry
+`);
 
 /** Sent on the messages wire if the client names no version; a client's version is never changed. */
 const ANTHROPIC_VERSION = "2023-06-01";
@@ -83,7 +70,8 @@ export const clientHeaders = (from: HeaderView): HeaderTable => filtered(from, T
 
 type AllowList = (name: string) => boolean;
 
-function allowList(rules: readonly string[]): AllowList {
+function allowList(names: string): AllowList {
+  const rules = namesIn(names);
   const exact = new Set(rules.filter((rule) => !rule.endsWith("-")));
   const beginnings = rules.filter((rule) => rule.endsWith("-"));
   return (name) => exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));

@@ -20,6 +20,8 @@ export type ReplyStep =
   | { kind: "end" }
   | { kind: "error"; error: ProviderError };
 
+export type StopStep = Extract<ReplyStep, { kind: "stop" }>;
+
 /** Of a page on the web. `place`: in the text; null: all of it. `quote`: the page's own words. */
 export type Citation = {
   url: string;
@@ -68,7 +70,7 @@ export type Reply = {
   id: string;
   model: string;
   blocks: Block[];
-  stop: Extract<ReplyStep, { kind: "stop" }> | null;
+  stop: StopStep | null;
   error: ProviderError | null;
 };
 

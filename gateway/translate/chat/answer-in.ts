@@ -1,7 +1,7 @@
 import { parsedJson } from "#shared/json.ts";
 import { readProviderError } from "../error-shapes.ts";
 import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
-import type { OpenBlock, ReplyStep, StopReason } from "../reply.ts";
+import type { OpenBlock, ReplyStep, StopReason, StopStep } from "../reply.ts";
 import { type BlockSerializer, blockSerializer } from "./block-serializer.ts";
 import { detailsCollector, textOfDetails } from "./reasoning-details.ts";
 
@@ -30,7 +30,7 @@ type Seen = {
   latest: Map<number, Called>;
   images: number;
   refused: string;
-  finish: Extract<ReplyStep, { kind: "stop" }> | null;
+  finish: StopStep | null;
   failed: boolean;
 };
 
@@ -178,10 +178,7 @@ const REASONS: Readonly<Record<string, StopReason>> = {
 };
 
 /** Which stop sequence it was, only some providers report (vLLM: `stop_reason` beside the reason). */
-function stopOf(
-  { refused, calls }: Seen,
-  { reason, matched, stop }: Finish,
-): Extract<ReplyStep, { kind: "stop" }> {
+function stopOf({ refused, calls }: Seen, { reason, matched, stop }: Finish): StopStep {
   const sequence = typeof matched === "string" && stop.includes(matched) ? matched : null;
   const known = Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined;
   return {

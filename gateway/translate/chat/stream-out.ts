@@ -1,7 +1,7 @@
 import { chatCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
 import type { AnswerOptions } from "../prompt.ts";
-import { addStep, type Block, emptyReply, type Reply, type ReplyStep } from "../reply.ts";
+import { addStep, type Block, emptyReply, type Reply, type ReplyStep, type StopStep } from "../reply.ts";
 import type { Seal } from "../thoughts.ts";
 import { customInput } from "../tool-arguments.ts";
 import { dataEvent, type StepWriter, type WriterContext } from "../writing.ts";
@@ -114,11 +114,7 @@ function memberOf(block: Block | undefined): string {
   return block?.kind === "thinking" ? "reasoning_content" : "content";
 }
 
-function stopChunks(
-  { blocks }: Reply,
-  { reason, explanation }: Extract<ReplyStep, { kind: "stop" }>,
-  chunk: Chunk,
-): string {
+function stopChunks({ blocks }: Reply, { reason, explanation }: StopStep, chunk: Chunk): string {
   const said = blocks.some(({ kind }) => kind === "refusal");
   return (explanation && !said ? chunk({ refusal: explanation }) : "") + chunk({}, FINISH[reason]);
 }

@@ -1,6 +1,6 @@
 import { readProviderError } from "../error-shapes.ts";
 import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
-import type { OpenBlock, ProviderError, ReplyStep, StopReason } from "../reply.ts";
+import type { OpenBlock, ProviderError, ReplyStep, StopReason, StopStep } from "../reply.ts";
 import { sourcesIn } from "../web-search.ts";
 
 /** The steps of a complete answer; empty for anything else. */
@@ -9,14 +9,13 @@ export function geminiSteps(answer: Json): ReplyStep[] {
   return [...reader.event(answer), ...reader.rest()];
 }
 
-type Stop = Extract<ReplyStep, { kind: "stop" }>;
 type Seen = {
   id: string | null;
   open: "text" | "thinking" | null;
   /** The open block's. */
   text: string;
   calls: number;
-  stop: Stop | null;
+  stop: StopStep | null;
   /** What its search found, and what its texts say of that; the last one counts. */
   grounding: Json | null;
 };
@@ -155,7 +154,7 @@ function endSteps(seen: Seen, candidate: Json | null, blocked: string | null): R
 }
 
 /** Google says STOP after calls, too, and does not say which sequence stopped it. */
-function stopOf({ calls }: Seen, said: string, message: string | null): Stop {
+function stopOf({ calls }: Seen, said: string, message: string | null): StopStep {
   const known = Object.hasOwn(REASONS, said) ? REASONS[said] : undefined;
   const reason = known ?? (calls > 0 ? "tool_use" : "end_turn");
   return { kind: "stop", reason, sequence: null, explanation: reason === "refusal" ? message : null };

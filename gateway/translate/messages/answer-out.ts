@@ -2,7 +2,7 @@ import { NO_USAGE } from "#shared/usage.ts";
 import { messagesCounts } from "../counts.ts";
 import { streamError } from "../error-shapes.ts";
 import type { AnswerOptions } from "../prompt.ts";
-import type { Block, Citation, OpenBlock, Reply, ReplyStep, SearchBlock } from "../reply.ts";
+import type { Block, Citation, OpenBlock, Reply, ReplyStep, SearchBlock, StopStep } from "../reply.ts";
 import { addStep, emptyReply } from "../reply.ts";
 import { UNREADABLE } from "../thoughts.ts";
 import { argumentsObject } from "../tool-arguments.ts";
@@ -33,9 +33,7 @@ const envelope = ({ id, model }: Reply) => ({
 /** Members of usage that only the vendor itself knows. */
 const VENDOR_ONLY = { cache_creation: null, inference_geo: null, service_tier: null, speed: null };
 
-type Stop = Extract<ReplyStep, { kind: "stop" }>;
-
-const stopMembers = (stop: Stop | null) => ({
+const stopMembers = (stop: StopStep | null) => ({
   stop_reason: stop?.reason ?? null,
   stop_sequence: stop?.sequence ?? null,
   stop_details:
@@ -141,7 +139,7 @@ const cited = (citation: Citation, block: Block): object[] =>
 export function messageWriter({ options, usage, seal }: WriterContext): StepWriter {
   const reply = emptyReply();
   let index = -1;
-  let stop: Stop | null = null;
+  let stop: StopStep | null = null;
 
   const delta = (members: object) => event("content_block_delta", { index, delta: members });
 

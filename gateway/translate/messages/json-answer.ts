@@ -1,6 +1,6 @@
 import { lose } from "../place.ts";
 import { type OutputFormat, type Prompt, unnamedTool } from "../prompt.ts";
-import type { ReplyStep } from "../reply.ts";
+import type { ReplyStep, StopStep } from "../reply.ts";
 import { claudeFacts } from "./claude-models.ts";
 import { grammarOf } from "./grammar.ts";
 
@@ -79,5 +79,5 @@ function opened(step: Extract<ReplyStep, { kind: "open" }>, tool: string, seen: 
 }
 
 /** A call of that tool alone ends the answer. */
-const stopped = (step: Extract<ReplyStep, { kind: "stop" }>, { answered, called }: Seen): ReplyStep =>
+const stopped = (step: StopStep, { answered, called }: Seen): ReplyStep =>
   step.reason === "tool_use" && answered && !called ? { ...step, reason: "end_turn" } : step;
