@@ -242,7 +242,8 @@ async function coverageIn(databases: Databases, ask: Ask, rollupsFrom: number): 
   if (ask.withoutCoverage || lateLabels(ask.spec).length === 0) return null;
   const isKnown = ask.reach !== null && ask.spec.source !== "outcomes";
   const known = isKnown ? ask : await knownIn(databases, { ...ask, periods: ALL_TIME }, rollupsFrom);
-  const everything: Ask = { ...ask, ...known, published: null };
+  const published = ask.spec.source === "outcomes" ? ask.published : null;
+  const everything: Ask = { ...ask, ...known, published };
   const records = recordsOf(databases, everything);
   const since = sinceOf(ask.spec, await records(firstsQuery(everything)));
   if (!since) return null;

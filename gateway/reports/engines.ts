@@ -67,8 +67,8 @@ export type Engine = {
   priced(price: string, pattern: string): string;
   /** The rows (`kind`, `units`, `usd`) of the prices of a table of calls, and what their cost has beyond these as `other`. */
   pricedRows(calls: string): string;
-  /** The table of calls in which those of a session are found fast. */
-  callsBySession: string;
+  /** Whether a call or a cell is of a session in the table `sessions`. */
+  isOfSessions(sessions: string): string;
   /** What to group by beside `current`, where one pass over facts makes groups and total; null: each takes its own. */
   groupsAndTotal(groups: readonly string[]): { by: string; isTotal: string } | null;
   /** Rows of either window (`current`) side by side: columns with the prefixes `c_` and `p_`. */
@@ -131,7 +131,7 @@ export const POSTGRES: Engine = {
     select * from lines union all
     select 'other', 1, left_over from (select c.cost_usd - coalesce(sum(usd), 0) as left_over from lines) l where left_over <> 0
   ) x where c.cost_usd is not null`,
-  callsBySession: "requests",
+  isOfSessions: (sessions) => `session in (select session from ${sessions})`,
   groupsAndTotal: () => null,
   sides: (table, names, groups) => {
     const side = (prefix: string, which: string) => `(select * from ${table} where ${which}current)
@@ -211,7 +211,7 @@ export const CLICKHOUSE: Engine = {
     select *, arrayMap(x -> (x[1], toInt64(x[2]), toInt64(x[2]) * toDecimal256(x[3], 30)),
       extractAllGroupsVertical(ifNull(price, ''), '${PRICE_LINES}')) as lines
     from ${calls} where cost_usd is not null) q) p) c`,
-  callsBySession: "session_requests",
+  isOfSessions: (sessions) => `run in (select sipHash64(session) from ${sessions})`,
   groupsAndTotal: (groups) => ({
     by: `grouping sets ((current, ${groups.join(", ")}), (current))`,
     isTotal: `grouping(${groups[0]}) = 1`,

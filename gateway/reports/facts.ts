@@ -3,7 +3,7 @@ import { bucketFacts } from "./buckets/facts.ts";
 import { type Context, distinctNames, groupColumns, type Section } from "./context.ts";
 import { dimensionOf, filterSql, tagRows } from "./dimensions.ts";
 import { asksForExplanation, EXPLANATION_ROWS } from "./explained.ts";
-import { relationOf } from "./relations.ts";
+import { KEY_NAMES, relationOf } from "./relations.ts";
 import { cellFacts } from "./rollup/cells.ts";
 import { withinSql } from "./rollup/spans.ts";
 import { asksForLane, filtersOf } from "./spec.ts";
@@ -37,9 +37,6 @@ const MEMBERS = {
   merge_session: ["r.purse", "r.session_cost_usd"],
   fixes: ["r.purse", "r.fix_cost_usd"],
 } as const;
-
-/** Joins the key of a record `r`. */
-export const KEY_NAMES = "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id";
 
 /** The facts of both windows. */
 export function factsSql(context: Context, section: Section): string {

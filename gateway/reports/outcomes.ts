@@ -2,6 +2,7 @@ import { contextTables, nameSql } from "#drizzle/contexts.ts";
 import { isOfTask, sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
 import { callsAsOf } from "./as-of.ts";
 import type { AnswerRow } from "./assemble.ts";
+import { cellsOf, coverIn } from "./buckets/published.ts";
 import { type Ask, SPLIT, type Tasks } from "./context.ts";
 import type { Engine } from "./engines.ts";
 import { listedRows, type Parameters, parameters, type Query } from "./parameters.ts";
@@ -140,18 +141,26 @@ where p.covered is not null group by p.pull_request, p.pull_requests, p.is_rest,
   return { text, params: params.values };
 }
 
+const EVER = { fromMs: null, toMs: Number.POSITIVE_INFINITY };
+
 /** Cells and single records of the sessions `named`, whenever these ran. */
 function sessionRows(ask: Ask, params: Parameters, org: string): string {
-  const { reach, engine } = ask;
+  const { reach, engine, published } = ask;
   const versions = callsAsOf(ask, params);
   const columns = "session, owner, user_label, key_id, teams, cost_center, channel, cost_usd";
   const single = (
     within: string,
   ) => `select ${columns}, 1 as records, (unpriced or partial or cost_usd is null)::int as uncertain
-      from ${versions ? `${versions} it` : engine.callsBySession}
-      where org_id = ${org} and (${within}) and session in (select session from named)`;
+      from ${versions ? `${versions} it` : "requests"}
+      where org_id = ${org} and (${within}) and ${engine.isOfSessions("named")}`;
+  const cover = published && coverIn(EVER, published);
+  if (cover)
+    return `
+      select ${columns}, records, uncertain from cells
+      where ${cellsOf([cover], params)} and org_id = ${org} and ${engine.isOfSessions("named")}
+      union all ${single(spansSql("started_at", cover.raw, params))}`;
   if (!reach) return single("true");
-  const { days, hours, raw } = coverOf({ fromMs: null, toMs: Number.POSITIVE_INFINITY }, reach, null);
+  const { days, hours, raw } = coverOf(EVER, reach, null);
   const cells = (table: string, within: string) =>
     `select ${columns}, records, uncertain from ${table}
       where org_id = ${org} and (${within}) and session = any(array(select session from named))`;
@@ -187,11 +196,12 @@ const firstReviews = (org: string, by = `${nameSql("q")} as pull_request`): stri
 function fixTables({ engine, reach }: Ask, params: Parameters, org: string): string {
   const once = engine.table(true);
   const columns = "session, owner, key_id, channel, cost_usd";
+  const sessions = "(select n.session as session from named n join reviewed w on w.task = n.task) s";
   const calls = (table: string, at: string, within: string) =>
     `select ${columns}, ${at} as at from ${table} where org_id = ${org} and ${within}
-        and session in (select n.session from named n join reviewed w on w.task = n.task)`;
+        and ${engine.isOfSessions(sessions)}`;
   const rawFrom = reach?.rawFromMs == null ? null : params.instant(reach.rawFromMs);
-  const single = calls(engine.callsBySession, "started_at", rawFrom ? `started_at >= ${rawFrom}` : "true");
+  const single = calls("requests", "started_at", rawFrom ? `started_at >= ${rawFrom}` : "true");
   const sums = rawFrom ? `\n        union all ${calls("rollup_hours", "hour", `hour < ${rawFrom}`)}` : "";
   return `,
     reviewed as ${once}(${firstReviews(org, "q.session as task")}

@@ -230,5 +230,5 @@ const sumSql = ({ facts }: Context, name: AggregateName): string => aggregateOf(
 /** An aggregate over single records where the database counts distinctly by itself. */
 const atOnceSql = (context: Context, name: AggregateName): string =>
   context.buckets !== null
-    ? bucketFigure(name)
+    ? bucketFigure(context.buckets, name)
     : (distinctOf(context, name)?.atOnce ?? aggregateOf(name).atOnce ?? aggregateOf(name).records);

@@ -3,9 +3,9 @@ import { hasWholeHours } from "#shared/time-zone.ts";
 import { refuse } from "../errors.ts";
 import { isInCells } from "./aggregates.ts";
 import type { AnswerRow } from "./assemble.ts";
-import { isSummed, LEVELS } from "./buckets/columns.ts";
+import { LEVELS } from "./buckets/columns.ts";
 import { bucketKindOf, needsHours } from "./buckets/figures.ts";
-import { bucketsOf, coverIn, publishedQuery } from "./buckets/published.ts";
+import { bucketsOf, coverIn, publishedQuery, type WantedSums } from "./buckets/published.ts";
 import { type Ask, isZoned, NO_TASKS } from "./context.ts";
 import { hasCells, UTC } from "./dimensions.ts";
 import { type Engine, POSTGRES } from "./engines.ts";
@@ -32,7 +32,8 @@ export type AskDatabase = {
 /** What is asked of: the database of records, and Postgres, which knows everything else. */
 export type Databases = { engine: Engine; records: AskDatabase; postgres: AskDatabase };
 
-const EVER: Period = { fromMs: null, toMs: Date.UTC(9999, 0) };
+/** ClickHouse's seconds end in 2106. */
+const EVER: Period = { fromMs: null, toMs: Date.UTC(2100, 0) };
 /** Of all records. */
 export const ALL_TIME: Periods = { current: EVER, previous: null };
 
@@ -67,8 +68,9 @@ from rollup_state s where raw_from is not null and org_id = `;
  */
 async function inClickHouse(
   { postgres, records }: Databases,
-  { orgId, spec, periods, timeZone, single }: Asked,
+  asked: Asked,
 ): Promise<Pick<Ask, "published"> | null> {
+  const { orgId, spec, periods } = asked;
   const params = parameters();
   const [row] = await postgres({ text: DROPPED + params.add(orgId, "text"), params: params.values });
   const droppedMs = row ? Number(row["dropped"]) : null;
@@ -77,24 +79,28 @@ async function inClickHouse(
   const isDropped =
     droppedMs !== null &&
     (spec.source === "outcomes" || (spec.source === "requests" && reachesTo(droppedMs)));
-  const names = aggregatesOf(spec.measures);
-  const summed =
-    isSummed(spec.source) &&
-    periods !== ALL_TIME &&
-    single === undefined &&
-    bucketKindOf(spec, names) !== null &&
-    cutsAtHours(timeZone, periods)
-      ? LEVELS[spec.source]
-      : null;
+  const wanted = sumsFor(asked, isDropped);
   const isTooEarly = spec.source === "requests" && row?.["sums"] && reachesTo(Number(row["sums"]));
-  const hoursAlone = needsHours(spec, timeZone);
-  const buckets =
-    summed === null || isTooEarly
-      ? null
-      : bucketsOf(await records(publishedQuery({ orgId, periods }, summed, hoursAlone)));
-  if (buckets === null) return isDropped ? null : { published: null };
+  const buckets = wanted === null || isTooEarly ? null : bucketsOf(await records(publishedQuery(wanted)));
+  if (wanted === null || buckets === null) return isDropped ? null : { published: null };
+  const { hoursAlone } = wanted;
   const published = { buckets, droppedMs: spec.source === "requests" ? droppedMs : null, hoursAlone };
   return all.every((period) => coverIn(period, published) !== null) ? { published } : null;
+}
+
+/** The sums that answer; null: none do. Sessions of outcomes ran at any time. */
+function sumsFor({ orgId, spec, periods, timeZone, single }: Asked, isDropped: boolean): WantedSums | null {
+  if (periods === ALL_TIME || single !== undefined || !cutsAtHours(timeZone, periods)) return null;
+  const isOfSessions = spec.source === "outcomes" && !isDropped;
+  const kind = isOfSessions ? "cells" : bucketKindOf(spec, aggregatesOf(spec.measures));
+  if (kind === null) return null;
+  return {
+    orgId,
+    periods: isOfSessions ? ALL_TIME : periods,
+    levels: LEVELS[spec.source === "tool_calls" ? "tool_calls" : "requests"],
+    hoursAlone: !isOfSessions && needsHours(spec, timeZone),
+    cells: kind === "cells",
+  };
 }
 
 /** How far rollups reach; null where single records are read. Sessions of outcomes ran at any time. */

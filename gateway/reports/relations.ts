@@ -84,6 +84,9 @@ export const RECORDS: Record<Summed, string> = {
     ${CLICKHOUSE.exact("''")} as token_cost_usd from ${toolCalls(ALL)})`,
 };
 
+/** Joins the key of a record `r`. */
+export const KEY_NAMES = "\n  left join keys k on k.org_id = r.org_id and k.id = r.key_id";
+
 /** The records of a source; `within` says of which instants `r.started_at` rows are wanted. */
 export function relationOf(ask: Ask, params: Parameters, within: string): string {
   const { engine, spec } = ask;

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type postgres from "postgres";
-import { daySql, hoursSql, LEVELS, type Summed } from "#gateway/reports/buckets/columns.ts";
+import { cellsSql, daySql, hoursSql, LEVELS, type Summed } from "#gateway/reports/buckets/columns.ts";
 import { RECORDS } from "#gateway/reports/relations.ts";
 import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
 import { identityOf } from "#gateway/stores/clickhouse/identity.ts";
@@ -105,10 +105,12 @@ async function sumUpSource(
   await publish("all", [0], "1");
   if (at.length === 0) return;
   const [hourly, daily, next] = [await nextVersion(sql), await nextVersion(sql), await nextVersion(sql)];
-  await run(hoursSql(source, `(select * from ${RECORDS[source]} r where r.org_id = '${orgId}')`, hourly));
+  const records = `(select * from ${RECORDS[source]} r where r.org_id = '${orgId}')`;
+  await run(hoursSql(source, records, hourly));
   await run(
     daySql(source, `org_id = '${orgId}' and level = '${LEVELS[source].hour}' and gen = ${hourly}`, daily),
   );
+  if (source === "requests") await run(cellsSql(records, daily));
   await publish("hour", at, hourly);
   await publish("day", new Set(at.map((ms) => Math.floor(ms / DAY_MS) * DAY_MS)), daily);
   // Some are void, as those of which a call has just changed.

@@ -1,4 +1,4 @@
-import { ofOne, SUM_NAMES, SUMS, type SumName } from "#drizzle/hour-sums.ts";
+import { KEY_COLUMNS, ofOne, SUM_NAMES, SUMS, type SumName } from "#drizzle/hour-sums.ts";
 import type { DimensionName } from "#shared/report.ts";
 import { dimensionOf, isFilteredByText } from "../dimensions.ts";
 import { CLICKHOUSE } from "../engines.ts";
@@ -12,7 +12,8 @@ const isBy = (name: string): name is By => BY.some((kind) => kind === name);
 /** Calls of tools are summed up by all of these together. */
 const OF_TOOLS = ["server", "tool", "client"] as const;
 const isOfTools = (name: string): boolean => OF_TOOLS.some((one) => one === name);
-export type BucketKind = By | "total" | "tools";
+/** Cells are in a table of their own: sums of a day's calls that agree in all dimensions. */
+export type BucketKind = By | "total" | "tools" | "cells";
 
 /**
  * Records that are summed up, with the names of their hours and days, and of the one row which says that every hour with
@@ -102,14 +103,25 @@ const ONE: Readonly<Record<Added | List | "active_hours" | "status" | keyof type
 export type BucketColumn = keyof typeof ONE;
 export const BUCKET_COLUMNS = Object.keys(ONE) as BucketColumn[];
 
-/** A column over a single record `r`, and over a row `r` of sums, with the same type. */
-export function bucketColumn(name: BucketColumn): { record: string; sum: string } {
+/** A column over a single record `r`, and over a row `r` of sums and a cell `r`, with the same type. */
+export function bucketColumn(name: BucketColumn): { record: string; sum: string; cell: string } {
   const type = typeOf(name);
   const record = `cast(${ONE[name]} as ${type}) as ${name}`;
-  if (isStored(name)) return { record, sum: `r.${name} as ${name}` };
+  const cell = OF_CELL[name] ?? `r.${name} as ${name}`;
+  if (isStored(name)) return { record, sum: `r.${name} as ${name}`, cell };
   const sum = name === "status" ? part(OF_TOOLS.length) : `cast(null as ${type})`;
-  return { record, sum: `${sum} as ${name}` };
+  return { record, sum: `${sum} as ${name}`, cell: `cast(null as ${type}) as ${name}` };
 }
+/** What a cell does not store, because its keys say it. */
+const OF_CELL: Partial<Record<BucketColumn, string>> = {
+  people: `${ONE.people} as people`,
+  payers: `${listOf("r.person", "r.unpriced < r.records")} as payers`,
+  sessions: `${ONE.sessions} as sessions`,
+  session_cost_usd: "case when r.run is not null then r.cost_usd end as session_cost_usd",
+  active_hours: "toInt64(0) as active_hours",
+  // Each latency is in the list.
+  calls: "[] as calls",
+};
 
 function typeOf(name: BucketColumn): string {
   if (name === "run" || name === "hour") return MOMENT[name];
@@ -152,6 +164,9 @@ export const SUMS_COLUMNS: readonly string[] = [
 const ACTIVE = `length(sessions) - if(billed, 0,
     length(arrayIntersect(sessions, anyIf(sessions, billed) over (partition by kind, at, value))))`;
 
+const SUMMED_UP = ADDED.map((name) => `sum(${ONE[name]}) as ${name}`).join(", ");
+const TOOK = "groupArrayIf(toUInt32(ifNull(r.latency_ms, 0)), r.latency_ms is not null)";
+
 type Stored = { source: Summed; level: "hour" | "day"; gen: string; active: string };
 const stored = ({ source, level, gen, active }: Stored): string =>
   `insert into sums select org_id, kind, '${LEVELS[source][level]}', ${level === "day" ? "day" : "at"}, value, billed, ${gen}, ${STORED.map((name) => (name === "active_hours" ? active : name)).join(", ")}`;
@@ -161,9 +176,9 @@ export const hoursSql = (source: Summed, records: string, gen: string): string =
 ${stored({ source, level: "hour", gen, active: source === "requests" ? ACTIVE : "0" })}
 from ${withLatencies(`
   select org_id, k.1 as kind, k.2 as value, toStartOfHour(r.started_at, 'UTC') as at, r.metered as billed,
-    ${ADDED.map((name) => `sum(${ONE[name]}) as ${name}`).join(", ")},
+    ${SUMMED_UP},
     groupUniqArray(r.person) as people, groupUniqArrayIf(r.person, not r.unpriced) as payers, groupUniqArray(r.run) as sessions,
-    groupArrayIf(toUInt32(ifNull(r.latency_ms, 0)), r.latency_ms is not null) as took, arrayWithConstant(length(took), toUInt32(1)) as times
+    ${TOOK} as took, arrayWithConstant(length(took), toUInt32(1)) as times
   from (select r.*, ${KIND_VALUES[source]} as kinds from ${records} r) r array join r.kinds as k
   group by org_id, kind, value, at, billed`)}`;
 
@@ -175,3 +190,15 @@ from ${withLatencies(`
     ${(["people", "payers", "sessions"] as const).map((name) => `groupUniqArrayArray(${name}) as ${name}`).join(", ")},
     groupArrayArray(ms) as took, groupArrayArray(calls) as times
   from sums where ${hours} group by org_id, kind, value, day, billed`)}`;
+
+const OF_CELLS = STORED.filter((name) => OF_CELL[name] === undefined);
+/** The columns of cells behind their keys with their types, in the order in which the statement below gives them. */
+export const CELL_SUMS: readonly string[] = OF_CELLS.map((name) => `${name} ${typeOf(name)}`);
+
+/** Makes the cells of a day of its `records`. A report reads them while the day's sums have this generation. */
+export const cellsSql = (records: string, gen: string): string => `
+insert into cells select org_id, day, ${gen}, ${[...KEY_COLUMNS, ...OF_CELLS].join(", ")}
+from (
+  select org_id, toStartOfDay(r.started_at, 'UTC') as day, ${KEY_COLUMNS.map((name) => `r.${name} as ${name}`).join(", ")}, ${SUMMED_UP},
+    arraySort(${TOOK}) as ms
+  from ${records} r group by org_id, day, ${KEY_COLUMNS.join(", ")})`;

@@ -1,6 +1,6 @@
 import type { AnswerRow } from "../assemble.ts";
 import { CLICKHOUSE } from "../engines.ts";
-import { parameters, type Query } from "../parameters.ts";
+import { type Parameters, parameters, type Query } from "../parameters.ts";
 import { DAY_MS, HOUR_MS, mergedSpans, type Span } from "../rollup/cover.ts";
 import { withinSql } from "../rollup/spans.ts";
 import type { Period, Periods } from "../window.ts";
@@ -18,12 +18,20 @@ export type Published = { buckets: readonly Bucket[]; droppedMs: number | null; 
  */
 export type BucketCover = { days: readonly Bucket[]; hours: readonly Bucket[]; raw: readonly Span[] };
 
+export type WantedSums = {
+  orgId: string;
+  periods: Periods;
+  levels: (typeof LEVELS)[Summed];
+  hoursAlone: boolean;
+  /** Of days alone, and of those that have cells. */
+  cells: boolean;
+};
+
 /** Asks for the buckets of the windows. Hours of a day that has sums are wanted only if the window cuts that day. */
-export function publishedQuery(
-  { orgId, periods: { current, previous } }: { orgId: string; periods: Periods },
-  { hour, day, all }: (typeof LEVELS)[Summed],
-  hoursAlone: boolean,
-): Query {
+export function publishedQuery(wanted: WantedSums): Query {
+  const { orgId, hoursAlone, cells } = wanted;
+  const { current, previous } = wanted.periods;
+  const { hour, day, all } = wanted.levels;
   const params = parameters(CLICKHOUSE);
   const periods = [current, ...(previous ? [previous] : [])].map(hourly);
   const within = periods.map((period) => withinSql("at", period, params)).join(" or ");
@@ -32,11 +40,15 @@ export function publishedQuery(
     .map((ms) => `toDateTime(${params.instant(Math.floor(ms / DAY_MS) * DAY_MS)}, 'UTC')`)
     .join(", ");
   const org = params.add(orgId, "text");
+  // Cells have no hours, and an earlier release made days without them.
+  const ready = cells
+    ? `ready and level = '${day}' and (at, gen) in (select at, gen from cells where org_id = ${org})`
+    : "ready";
   const hours = hoursAlone
     ? ""
     : `toStartOfDay(at, 'UTC') in (${days})
-    or toStartOfDay(at, 'UTC') not in (select at from summed where org_id = ${org} and level = '${day}' and ready)`;
-  const text = `select level = '${all}' as known, level = '${day}' as whole, toUnixTimestamp(at) as second, gen, ready from summed
+    or toStartOfDay(at, 'UTC') not in (select at from summed where org_id = ${org} and level = '${day}' and ${ready})`;
+  const text = `select level = '${all}' as known, level = '${day}' as whole, toUnixTimestamp(at) as second, gen, ${ready} as ready from summed
 where org_id = ${org} and (level = '${all}' or (${within}) and (level = '${day}' or level = '${hour}' and (${hours || "true"})))`;
   return { text, params: params.values };
 }
@@ -89,4 +101,40 @@ export function coverIn(period: Period, { buckets, droppedMs, hoursAlone }: Publ
     toMs: Math.min(atMs + HOUR_MS, toMs),
   }));
   return { days, hours: others.filter(isWhole), raw: mergedSpans(raw) };
+}
+
+/** Which rows of sums are those of the covers. */
+export function rowsOf(
+  covers: readonly BucketCover[],
+  params: Parameters,
+  levels: Readonly<Record<"day" | "hour", string>>,
+): string {
+  const rows = (["day", "hour"] as const).flatMap((level) => {
+    const buckets = covers.flatMap((cover) => (level === "day" ? cover.days : cover.hours));
+    return buckets.length === 0 ? [] : [`level = '${levels[level]}' and ${generationsOf(buckets, params)}`];
+  });
+  return rows.join("\n    or ") || "false";
+}
+
+/** Which cells are those of the covers. */
+export const cellsOf = (covers: readonly BucketCover[], params: Parameters): string =>
+  generationsOf(
+    covers.flatMap(({ days }) => days),
+    params,
+  );
+
+// ClickHouse makes a set of a subquery alone: an array takes 20 times as long.
+function generationsOf(buckets: BucketCover["days"], params: Parameters): string {
+  if (buckets.length === 0) return "false";
+  const ms = buckets.map(({ atMs }) => atMs);
+  const seconds = params.add(
+    ms.map((at) => String(at / 1000)),
+    "text[]",
+  );
+  const gens = params.add(
+    buckets.map(({ gen }) => gen),
+    "text[]",
+  );
+  return `at >= ${params.instant(Math.min(...ms))} and at <= ${params.instant(Math.max(...ms))}
+      and (toUnixTimestamp(at), gen) in (select toUInt32(it.1), toUInt64(it.2) from (select arrayJoin(arrayZip(${seconds}, ${gens})) as it))`;
 }

@@ -3,6 +3,7 @@ import type postgres from "postgres";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { LEVELS, type Summed } from "../../reports/buckets/columns.ts";
 import { nextVersion } from "./marks.ts";
+import { instantIn } from "./rows.ts";
 import { publishSums, SUMMED_SOURCES, voidHours } from "./sum-up.ts";
 
 type Stores = { sql: postgres.Sql; client: ClickHouseClient };
@@ -24,23 +25,39 @@ function staleHours(source: Summed): string {
   ) group by at having not max(open) and (max(written) > max(gen) or sum(n) <> 0)`;
 }
 
+/** Days since then that an earlier release summed up, without cells. */
+const daysWithoutCells = (since: Date): string =>
+  `select distinct toUnixTimestamp(at) as second from sums
+    where org_id = '${DEFAULT_ORG}' and level = '${LEVELS.requests.day}' and at >= ${instantIn(since)}
+      and (at, gen) in (select at, gen from summed final where level = '${LEVELS.requests.day}' and ready)
+      and (at, gen) not in (select at, gen from cells)`;
+
+const seconds = async (client: ClickHouseClient, query: string): Promise<number[]> =>
+  (await (await client.query({ query, format: "JSONEachRow" })).json<{ second: number }>()).map(
+    ({ second }) => second,
+  );
+
 /**
  * Has every hour summed up again whose sums lack what ClickHouse has: an earlier release, whose gateways may run beside this
  * one, writes rows without voiding sums that it does not know. From then on, reports read sums.
  */
 export async function checkPublishedSums({ sql, client }: Stores): Promise<void> {
   for (const source of SUMMED_SOURCES) {
-    const answer = await client.query({ query: staleHours(source), format: "JSONEachRow" });
-    const hours = (await answer.json<{ second: number }>()).map(({ second }) => second * 1000);
+    const hours = (await seconds(client, staleHours(source))).map((second) => second * 1000);
     await sql.begin(async (tx) => {
       // At 0, another process has started over and marks all rows.
-      const [begun] = await tx`
-        select 1 from clickhouse_state where org_id = ${DEFAULT_ORG} and version > 0 for update`;
+      const [begun] = await tx<{ dropped: Date | null }[]>`
+        select (select raw_from from rollup_state where org_id = ${DEFAULT_ORG}) as dropped
+        from clickhouse_state where org_id = ${DEFAULT_ORG} and version > 0 for update`;
       if (!begun) return;
       const version = await nextVersion(tx);
       await voidHours(client, { source, hours, version });
+      const { all, day } = LEVELS[source];
+      const since = source === "requests" ? (begun.dropped ?? new Date(0)) : null;
+      const days = since ? await seconds(client, daysWithoutCells(since)) : [];
       await publishSums(client, DEFAULT_ORG, [
-        { level: LEVELS[source].all, atMs: 0, gen: version, ready: true },
+        ...days.map((second) => ({ level: day, atMs: second * 1000, gen: version, ready: false })),
+        { level: all, atMs: 0, gen: version, ready: true },
       ]);
     });
   }

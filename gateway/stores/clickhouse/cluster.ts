@@ -8,8 +8,6 @@ export type Place = { url: string; cluster: string | null };
 const SHARDED: Readonly<Record<string, string>> = {
   requests: "cityHash64(ifNull(session, toString(key_id)))",
   agent_points: "cityHash64(ifNull(session, toString(key_id)))",
-  // Written on the shard of their requests.
-  session_requests: "cityHash64(session)",
   // A call's session may become known later.
   tool_calls: "cityHash64(origin, external_id)",
 };

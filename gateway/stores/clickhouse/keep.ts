@@ -13,7 +13,6 @@ import { isKnown, isMissing, prepare } from "./identity.ts";
 import { copyMarked, nextVersion } from "./marks.ts";
 import { compareAll } from "./move.ts";
 import { DATED_TABLES, instantIn, TIMES } from "./rows.ts";
-import { SESSION_REQUESTS } from "./schema.ts";
 import { sumUp, sweepSums } from "./sum-up.ts";
 
 /** Between rounds: marks gather meanwhile, so that ClickHouse gets few large insertions. */
@@ -115,7 +114,7 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
 /** Tables whose rows age, with their time; those of a month (UTC) are one partition, if the table has any. */
 const AGEING = [
   ...DATED_TABLES.map((name) => ({ name, time: TIMES[name], byMonth: name !== "tool_calls" })),
-  { name: SESSION_REQUESTS, time: "started_at", byMonth: true },
+  { name: "cells", time: "at", byMonth: true },
 ] as const;
 
 const { hour, day } = LEVELS.tool_calls;

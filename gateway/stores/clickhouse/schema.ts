@@ -1,10 +1,11 @@
 import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
+import { KEY_COLUMNS } from "#drizzle/hour-sums.ts";
 import { agentPoints } from "#drizzle/schema/agent.ts";
 import { pullRequests, repositories, reviews } from "#drizzle/schema/github.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { toolCalls } from "#drizzle/schema/tools.ts";
-import { SUMS_COLUMNS } from "../../reports/buckets/columns.ts";
+import { CELL_SUMS, SUMS_COLUMNS } from "../../reports/buckets/columns.ts";
 import { engineOf, onCluster, spreadTable, storedIn } from "./cluster.ts";
 
 /**
@@ -135,13 +136,30 @@ const identity = (cluster: string | null): string =>
 ) engine = ${engineOf("identity", cluster)}
 order by org_id`;
 
-/** Sums of calls by hour and day, and which of their generations counts (sum-up.ts). They outlive the calls. */
+/** The engine that keeps every row. */
+const anyVersion = (name: string, cluster: string | null): string =>
+  engineOf(name, cluster).replace("Replacing", "").replace(", version)", ")").replace("(version)", "");
+
+const cellKeys = (): string[] =>
+  KEY_COLUMNS.flatMap((name) => copiedColumns("requests").filter((column) => column.name === name)).map(
+    (column) => `${column.name} ${typeOf(column)}`,
+  );
+
+/** Sums of calls by hour and day, and which of their generations counts (sum-up.ts). They outlive the calls, but cells do not. */
 const sumsTables = (cluster: string | null): string[] => [
   `create table if not exists sums${onCluster(cluster)} (
   ${SUMS_COLUMNS.join(",\n  ")}
-) engine = ${engineOf("sums", cluster).replace("Replacing", "").replace(", version)", ")").replace("(version)", "")}
+) engine = ${anyVersion("sums", cluster)}
 partition by toYYYYMM(at)
 order by (org_id, kind, level, at, value, billed, gen)`,
+  `create table if not exists cells${onCluster(cluster)} (
+  org_id LowCardinality(String),
+  at DateTime('UTC'),
+  gen UInt64,
+  ${[...cellKeys(), ...CELL_SUMS, ...HASHES].join(",\n  ")}
+) engine = ${anyVersion("cells", cluster)}
+partition by toYYYYMM(at)
+order by (org_id, at, gen, ifNull(session, ''), key_id)`,
   `create table if not exists summed${onCluster(cluster)} (
   org_id LowCardinality(String),
   level LowCardinality(String),
@@ -152,45 +170,15 @@ order by (org_id, kind, level, at, value, billed, gen)`,
 order by (org_id, level, at)`,
 ];
 
-export const SESSION_REQUESTS = "session_requests";
-/** Calls by their session, for outcomes: those of a session lie together. Each version of a call comes here, too. */
-const sessionRequests = (cluster: string | null): string[] => [
-  `create table if not exists ${storedIn("session_requests", cluster)}${onCluster(cluster)} (
-  org_id LowCardinality(String),
-  session String,
-  started_at DateTime64(3, 'UTC'),
-  id UUID,
-  owner LowCardinality(Nullable(String)),
-  user_label LowCardinality(Nullable(String)),
-  key_id UUID,
-  teams Array(LowCardinality(String)),
-  cost_center LowCardinality(Nullable(String)),
-  channel LowCardinality(String),
-  cost_usd Nullable(${EXACT}),
-  unpriced Bool,
-  partial Bool,
-  version UInt64
-) engine = ${engineOf("session_requests", cluster)}
-partition by toYYYYMM(started_at)
-order by (org_id, session, started_at, id)`,
-  ...spreadTable("session_requests", cluster),
-  `create materialized view if not exists session_requests_of_requests${onCluster(cluster)} to ${storedIn("session_requests", cluster)} as
-select r.org_id as org_id, assumeNotNull(r.session) as session, r.started_at as started_at, r.id as id,
-  r.owner as owner, r.user_label as user_label, r.key_id as key_id, r.teams as teams, r.cost_center as cost_center,
-  r.channel as channel, r.cost_usd as cost_usd, r.unpriced as unpriced, r.partial as partial, r.version as version
-from ${storedIn("requests", cluster)} r where r.session is not null`,
-];
-
 /**
  * The statements that make all tables in an empty database, one by one; to tables that exist they add what is missing. With a
  * cluster's name, each server of it makes them.
  */
 export const createTables = (cluster: string | null = null): string[] => [
   ...COPIED_TABLES.flatMap((name) => createTable(name, cluster)),
-  ...sessionRequests(cluster),
   ...sumsTables(cluster),
   identity(cluster),
 ];
 
-/** What must be there: whoever drops one of these drops what others rely on. */
-export const ALL_TABLES = [...COPIED_TABLES, SESSION_REQUESTS, "sums", "summed"];
+/** What must be there: whoever drops one of these drops what others rely on. Cells are made again. */
+export const ALL_TABLES = [...COPIED_TABLES, "sums", "summed"];

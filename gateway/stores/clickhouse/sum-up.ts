@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type postgres from "postgres";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { daySql, hoursSql, LEVELS, type Summed } from "../../reports/buckets/columns.ts";
+import { cellsSql, daySql, hoursSql, LEVELS, type Summed } from "../../reports/buckets/columns.ts";
 import { CLICKHOUSE } from "../../reports/engines.ts";
 import { RECORDS } from "../../reports/relations.ts";
 import { DAY_MS, HOUR_MS } from "../../reports/rollup/cover.ts";
@@ -83,17 +83,13 @@ async function sumUpDay(client: ClickHouseClient, source: Summed, due: Due): Pro
   const within = `at >= toDateTime(${seconds(dayMs)}, 'UTC') and at < toDateTime(${seconds(dayMs + DAY_MS)}, 'UTC')`;
   const hours = await ask(`select toUnixTimestamp(at) as second ${open} and level = '${hour}' and ${within}`);
   const run = (query: string) => client.command({ query: `${query} settings ${SUM_SETTINGS}` });
+  const span = `r.started_at >= ${instantIn(new Date(dayMs))} and r.started_at < ${instantIn(new Date(dayMs + DAY_MS))}`;
+  const records = (chosen: string) =>
+    `(select * from ${RECORDS[source]} r where r.org_id = '${orgId}' and ${span} and ${chosen})`;
   if (hours.length > 0) {
     const gen = await due.next();
-    const span = `r.started_at >= ${instantIn(new Date(dayMs))} and r.started_at < ${instantIn(new Date(dayMs + DAY_MS))}`;
     const chosen = `toUnixTimestamp(toStartOfHour(r.started_at, 'UTC')) in (${hours.map(({ second }) => second)})`;
-    await run(
-      hoursSql(
-        source,
-        `(select * from ${RECORDS[source]} r where r.org_id = '${orgId}' and ${span} and ${chosen})`,
-        gen,
-      ),
-    );
+    await run(hoursSql(source, records(chosen), gen));
     await publishSums(
       client,
       orgId,
@@ -112,6 +108,7 @@ async function sumUpDay(client: ClickHouseClient, source: Summed, due: Due): Pro
       gen,
     ),
   );
+  if (source === "requests") await run(cellsSql(records("true"), gen));
   await publishSums(client, orgId, [{ level: day, atMs: dayMs, gen, ready: true }]);
   return true;
 }
@@ -123,13 +120,19 @@ export const SUM_SETTINGS = Object.entries({ ...CLICKHOUSE.settings, aggregate_f
 
 /** Deletes generations that no report reads any more: ten minutes after another one was published. */
 export async function sweepSums(client: ClickHouseClient, now: Date): Promise<void> {
-  const old = `gen < ${(now.getTime() - 10 * 60_000) * 1000}
-    and (org_id, level, at, gen) not in (select org_id, level, at, gen from summed final where ready)`;
-  const answer = await client.query({
-    query: `select 1 from sums where ${old} limit 1`,
-    format: "JSONEachRow",
-  });
-  if ((await answer.json()).length > 0) await client.command({ query: `delete from sums where ${old}` });
+  for (const [table, level] of [
+    ["sums", "level"],
+    ["cells", `'${LEVELS.requests.day}'`],
+  ]) {
+    const old = `gen < ${(now.getTime() - 10 * 60_000) * 1000}
+    and (org_id, ${level}, at, gen) not in (select org_id, level, at, gen from summed final where ready)`;
+    const answer = await client.query({
+      query: `select 1 from ${table} where ${old} limit 1`,
+      format: "JSONEachRow",
+    });
+    if ((await answer.json()).length > 0)
+      await client.command({ query: `delete from ${table} where ${old}` });
+  }
 }
 
 /** Sums up a bounded part of what is due while no one else writes; true: there is more. */

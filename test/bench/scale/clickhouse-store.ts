@@ -41,9 +41,9 @@ export async function measureClickHouse({
   const sumCpu = ((cpuSeconds() - unsummed) * 1e6) / records;
   const [size] = await (
     await client.query({
-      query: `select sumIf(bytes_on_disk, table <> 'sums') / sumIf(rows, table = 'requests') as bytes,
-        sumIf(bytes_on_disk, table = 'sums') / sumIf(rows, table = 'requests') as sums from system.parts
-        where active and database = currentDatabase() and table in ('requests', 'session_requests', 'sums')`,
+      query: `select sumIf(bytes_on_disk, table = 'requests') / sumIf(rows, table = 'requests') as bytes,
+        sumIf(bytes_on_disk, table <> 'requests') / sumIf(rows, table = 'requests') as sums from system.parts
+        where active and database = currentDatabase() and table in ('requests', 'cells', 'sums')`,
       format: "JSONEachRow",
     })
   ).json<{ bytes: number; sums: number }>();
