@@ -17,7 +17,7 @@ import { MissingNote } from "./missing-note.tsx";
 import { AnomalyList, BudgetsAtRisk, MonthAhead } from "./month-ahead.tsx";
 import { SpendByDay } from "./spend-by-day.tsx";
 import { TeamsThisMonth } from "./teams-this-month.tsx";
-import { Tiles } from "./tiles.tsx";
+import { OverviewTiles } from "./tiles.tsx";
 import { TopLists } from "./top-lists.tsx";
 
 /** What was spent, on what, why it moved, what a merged pull request costs, and what is missing from these figures. */
@@ -55,7 +55,7 @@ function Parts({ parts, search, change }: PartsProps) {
   const isNarrowed = FILTER_NAMES.some((name) => search[name] !== undefined);
   return (
     <>
-      <Tiles parts={parts} search={search} />
+      <OverviewTiles parts={parts} search={search} />
       <MissingNote parts={parts} />
       {!isNarrowed && spelledOut(search).range === OVERVIEW_RANGE && <TeamsThisMonth parts={parts} />}
       {days && <SpendByDay days={days} stacked={stacked} search={search} change={change} />}

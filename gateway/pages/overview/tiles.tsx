@@ -20,7 +20,7 @@ const MERGES = {
 };
 
 /** The four figures that answer the page's question. */
-export function Tiles({ parts, search }: TilesProps) {
+export function OverviewTiles({ parts, search }: TilesProps) {
   const { days, repositories: merges, merge_days: mergeDays } = parts;
   const asked = spelledOut(search);
   const report = (id: string, frame = asked) =>
