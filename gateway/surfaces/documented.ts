@@ -35,7 +35,7 @@ export function documented(summary: string, it: Documented): Docs {
   };
 }
 
-export const answersOf = (answers: Answers) =>
+const answersOf = (answers: Answers) =>
   Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => {
       const [description, schema] = typeof answer === "string" ? [answer] : answer;

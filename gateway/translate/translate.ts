@@ -176,23 +176,20 @@ export function translate(
 }
 
 /** The tool by which a JSON answer is asked for; null where the format has a member for it. */
-export const jsonTool = (
-  prompt: Prompt,
-  { pair: { to }, model }: Pick<TranslationInput, "pair" | "model">,
-) =>
+const jsonTool = (prompt: Prompt, { pair: { to }, model }: Pick<TranslationInput, "pair" | "model">) =>
   to === "messages" || (to === "gemini" && prompt.tools.length > 0 && lacksJsonWithTools(model))
     ? askByTool(prompt, model)
     : null;
 
 /** @throws GatewayError invalid_request */
-export function requestIn(bytes: Uint8Array): Json {
+function requestIn(bytes: Uint8Array): Json {
   const request = objectInBytes(bytes);
   if (!request) refuse("The body must be one JSON object.");
   return request;
 }
 
 /** @throws GatewayError invalid_request */
-export function readRequest(
+function readRequest(
   request: Json,
   { from, to, compacts: whole = false, searches = false }: Pair,
   losses: Losses,
@@ -214,7 +211,7 @@ export function readRequest(
 }
 
 /** @throws GatewayError invalid_request */
-export const writtenRequest = (
+const writtenRequest = (
   prompt: Prompt,
   { pair, model, dialect }: Pick<TranslationInput, "pair" | "model" | "dialect">,
 ): Json => {
@@ -223,7 +220,7 @@ export const writtenRequest = (
 };
 
 /** What a translation leaves out; cache marks are not part of it where the provider takes them. */
-export const lossesOf = (it: Pick<TranslationInput, "pair" | "dialect" | "onInexpressible">): Losses =>
+const lossesOf = (it: Pick<TranslationInput, "pair" | "dialect" | "onInexpressible">): Losses =>
   new Losses(it.onInexpressible, { cacheMarks: it.pair.to === "messages" || it.dialect.cacheMarks === true });
 
 /** The facts that decide whether a call can be translated. */

@@ -40,7 +40,7 @@ const ID_PREFIXES = {
 } as const satisfies Partial<Record<WireName, string>>;
 
 export type TextWire = keyof typeof ID_PREFIXES;
-export const isTextWire = (wire: WireName): wire is TextWire => Object.hasOwn(ID_PREFIXES, wire);
+const isTextWire = (wire: WireName): wire is TextWire => Object.hasOwn(ID_PREFIXES, wire);
 
 /** The answer as its wire writes it (decision: The gateway's own answers are written like translated ones). */
 export function ownAnswer(wire: TextWire, answer: OwnAnswer): Response {

@@ -16,7 +16,7 @@ export const BODY_BYTES_PER_SECOND = 16 * 1024;
 const STOPPING_MS = 5000;
 
 /** Called when the gateway stops. @returns the remaining time. */
-export function losePatience(patience: Patience): number {
+function losePatience(patience: Patience): number {
   patience.readerMs = Math.min(patience.readerMs, STOPPING_MS);
   patience.bodyMs = Math.min(patience.bodyMs, STOPPING_MS);
   return STOPPING_MS;

@@ -94,7 +94,7 @@ function patientRead(reader: Reader, ms: number) {
 }
 
 /** A message's JSON: that of a chunk, of an exception as Anthropic's error, of any other event as it is. */
-export function jsonIn({ headers, payload }: BinaryMessage): string {
+function jsonIn({ headers, payload }: BinaryMessage): string {
   const text = decoder.decode(payload);
   if (headers.get(":message-type") !== "event") return errorOf(headers.get(":exception-type") ?? "", text);
   const bytes = objectOf(JSON.parse(text))?.["bytes"];
