@@ -67,7 +67,11 @@ export function outcomeOfResult(result: Readonly<Record<string, unknown>>): Outc
 }
 
 /** Exact USD of a call; null if no price is set. */
-export function costOf(server: ToolServer, tool: string, { worked }: Pick<Outcome, "worked">): string | null {
+export function toolCallCost(
+  server: ToolServer,
+  tool: string,
+  { worked }: Pick<Outcome, "worked">,
+): string | null {
   if (!worked) return "0";
   return (Object.hasOwn(server.prices, tool) ? server.prices[tool] : null) ?? server.pricePerCall;
 }

@@ -16,7 +16,7 @@ import type { Grant } from "../stores/limits/grants.ts";
 import type { Limiter } from "../stores/limits/limiter.ts";
 import { type ObservedCall, toolObservation } from "../stores/tools/tool-calls.ts";
 
-import { costOf, denied, NO_ANSWER, type Outcome } from "./outcome.ts";
+import { denied, NO_ANSWER, type Outcome, toolCallCost } from "./outcome.ts";
 
 export type ToolCallDeps = {
   clock: Clock;
@@ -49,7 +49,7 @@ const UNKNOWN: Pico = 1n;
 
 /** A tool call needs a free concurrency slot and its price of the budget. */
 function demandOf({ server, tool }: ToolCall): LimitDemand {
-  const price = costOf(server, tool, { worked: true });
+  const price = toolCallCost(server, tool, { worked: true });
   const usd = price === null ? UNKNOWN : picoRoundedUp(parseDecimal(price));
   return { tokens: 0, usd, minimumUsd: usd };
 }
@@ -139,7 +139,7 @@ function observed(
     server: server.name,
     tool: parseLabel(tool, TOOL_NAME_MAX),
     latencyMs: null,
-    costUsd: costOf(server, tool, outcome),
+    costUsd: toolCallCost(server, tool, outcome),
     errorCode: outcome.errorCode,
     errorCause: outcome.errorCause,
     guardrail,

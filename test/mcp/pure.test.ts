@@ -5,7 +5,7 @@ import { pageAt } from "#gateway/mcp/catalog.ts";
 import { RpcError, readMessage, rpcErrorResponse } from "#gateway/mcp/json-rpc.ts";
 import { JOINED } from "#gateway/mcp/naming.ts";
 import { requireOwnOrigin } from "#gateway/mcp/origin.ts";
-import { costOf, NO_ANSWER, outcomeOf } from "#gateway/mcp/outcome.ts";
+import { NO_ANSWER, outcomeOf, toolCallCost } from "#gateway/mcp/outcome.ts";
 import { mayCall, mayUseServer } from "#gateway/mcp/permission.ts";
 import { labelsOf } from "#gateway/mcp/tool-call-record.ts";
 
@@ -80,9 +80,12 @@ describe("outcomes", () => {
 
   test("a tool's price wins over its server's; without either it is unknown, and what was not done is free", () => {
     const priced = { ...server, pricePerCall: "0.5", prices: { read: "0.1" } };
-    expect([costOf(priced, "read", NO_ANSWER), costOf(priced, "write", NO_ANSWER)]).toEqual(["0.1", "0.5"]);
-    expect(costOf(server, "toString", NO_ANSWER)).toBeNull();
-    expect(costOf(priced, "read", { worked: false })).toBe("0");
+    expect([toolCallCost(priced, "read", NO_ANSWER), toolCallCost(priced, "write", NO_ANSWER)]).toEqual([
+      "0.1",
+      "0.5",
+    ]);
+    expect(toolCallCost(server, "toString", NO_ANSWER)).toBeNull();
+    expect(toolCallCost(priced, "read", { worked: false })).toBe("0");
   });
 });
 
