@@ -190,7 +190,8 @@ function settling(page: Page): () => Promise<void> {
   page.on("requestfinished", () => underWay--);
   page.on("requestfailed", () => underWay--);
   // A page that is left meanwhile cannot answer.
-  const isAtRest = () => page.evaluate<boolean>("isAtRest()").catch(() => false);
+  const asked = () => page.evaluate<boolean>("isAtRest()").catch(() => false);
+  const isAtRest = () => Promise.race([asked(), Bun.sleep(20_000).then(() => false)]);
   return async () => {
     await page.getByRole("heading", { level: 1 }).waitFor();
     await until(async () => underWay === 0 && (await isAtRest()) && underWay === 0);
