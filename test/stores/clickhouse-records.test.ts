@@ -51,6 +51,28 @@ async function stores() {
   return { databaseUrl, sql, client, clickhouse, log, copying, copied: () => untilCopied(sql) };
 }
 
+/** A record that is written in a transaction which has not ended. */
+async function openWrite(url: string) {
+  const sql = connect(url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const [written, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const recorder = await testRecorder({ databaseUrl: url });
+  await recorder.settle(settledRow(openRow()));
+  await recorder.close(10_000);
+  const transaction = sql.begin(async (tx) => {
+    await tx`update requests set latency_ms = latency_ms + 1`;
+    written.resolve();
+    await ended.promise;
+  });
+  await written.promise;
+  return {
+    async end() {
+      ended.resolve();
+      await transaction;
+      await sql.end();
+    },
+  };
+}
+
 const untilCopied = (sql: postgres.Sql) =>
   until(
     async () =>
@@ -146,6 +168,18 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     expect(await differences({ sql, client }, "requests", { from: new Date(0), to: new Date() })).toEqual([
       expect.stringMatching(/^model a: Postgres has 3 rows, cost_usd 21, .*; ClickHouse has 0 rows$/),
     ]);
+  });
+
+  test("copying waits for whoever writes, and not for other databases of the server", async () => {
+    const { databaseUrl, sql, client, log, clickhouse } = await stores();
+    const place = { sql, client, clock: systemClock, log, place: clickhouse };
+    const elsewhere = await openWrite((await testDatabase()).url);
+    const here = await openWrite(databaseUrl);
+    const moved = moveRecords(place, { again: false, onProgress: () => {} });
+    await until(async () => (await sql`select 1 from clickhouse_state`).length > 0);
+    await here.end();
+    expect(await moved).toBe(1);
+    await elsewhere.end();
   });
 
   test("whatever ClickHouse lost, a report has all records, and a move brings them there again", async () => {

@@ -40,16 +40,21 @@ export async function endMarking(sql: postgres.Sql): Promise<void> {
   await sql`delete from clickhouse_moves where org_id = ${DEFAULT_ORG}`;
 }
 
-/** Waits for the transactions that began before: they may not have seen that rows are to be marked. @throws Error after 10 s */
+/** Transactions that write here, and with `of` those of them that write still. What other databases do does not matter. */
+const WRITERS = `select distinct virtualtransaction as id from pg_locks
+  where database = (select oid from pg_database where datname = current_database()) and mode = 'RowExclusiveLock'
+    and ($1::text[] is null or virtualtransaction = any($1))`;
+
+/** Waits for the transactions that write now: they may not have seen that rows are to be marked. @throws Error after 10 s */
 async function untilWritersEnd(sql: postgres.Sql): Promise<void> {
-  const [now] = await sql<{ next: string }[]>`select pg_snapshot_xmax(pg_current_snapshot())::text as next`;
-  for (let waitedMs = 0; waitedMs < WRITERS_MAX_MS; waitedMs += LOOK_EVERY_MS) {
-    const [ended] = await sql`
-      select 1 where pg_snapshot_xmin(pg_current_snapshot()) >= ${now?.next ?? "0"}::text::xid8`;
-    if (ended) return;
+  const writers = async (of: string[] | null) =>
+    (await sql.unsafe<{ id: string }[]>(WRITERS, [of])).map(({ id }) => id);
+  let left = await writers(null);
+  for (let waitedMs = 0; left.length > 0; waitedMs += LOOK_EVERY_MS) {
+    if (waitedMs >= WRITERS_MAX_MS) throw new Error("a transaction in Postgres does not end");
     await Bun.sleep(LOOK_EVERY_MS);
+    left = await writers(left);
   }
-  throw new Error("a transaction in Postgres does not end");
 }
 
 async function isLarge(tx: postgres.TransactionSql, name: string): Promise<boolean> {
