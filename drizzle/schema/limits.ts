@@ -69,7 +69,7 @@ export const limitAway = orgTable("limit_away", {
 
 /**
  * Counts a key's reservations: each names the count that it was based on, so that no two are based on the same one. Until
- * `alone_until`, only `holder` may make any.
+ * `alone_until`, only `holder` may make any: a process in one period of budgets.
  */
 export const limitTurns = orgTable("limit_turns", {
   keyId: uuid("key_id").notNull(),

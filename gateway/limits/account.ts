@@ -1,5 +1,6 @@
 import type { Limits } from "#drizzle/schema/budgets.ts";
 import type { Clock } from "#shared/clock.ts";
+import { newId } from "#shared/ids.ts";
 import type { Admission, AdmittedCall, AskingCall, Booking, FoundState, Used } from "./admission.ts";
 import { decideAway } from "./away.ts";
 import { begin, type Count, end, rateOf } from "./count.ts";
@@ -33,6 +34,8 @@ export class Account {
   limits: Limits = {};
   /** Calls that wait for the database's figures. */
   waiting = 0;
+  /** Another period's account of this process, too, may not book where this one is alone. */
+  readonly #id = newId();
   readonly #clock: Clock;
   /** The database's last figures, plus calls admitted and ended here since. Running calls are this process's. */
   readonly #known: Count;
@@ -96,12 +99,12 @@ export class Account {
   #booking(
     admitted: AdmittedCall[],
     state: LimitState,
-  ): Pick<Booking, "admitted" | "lease" | "aloneUntilMs"> {
+  ): Pick<Booking, "admitted" | "lease" | "by" | "aloneUntilMs"> {
     const limits = admitted.at(-1)?.limits;
     const lease = limits ? this.unbooked.leaseAfter(limits, state) : null;
     const nowMs = this.#clock.monotonicMs();
     const isAlone = this.#ownSinceMs !== null && nowMs - this.#ownSinceMs >= ALONE_AFTER_MS;
-    return { admitted, lease, aloneUntilMs: isAlone ? nowMs + ALONE_MS : null };
+    return { admitted, lease, by: this.#id, aloneUntilMs: isAlone ? nowMs + ALONE_MS : null };
   }
 
   /** The database's figures with what it does not count. */

@@ -46,7 +46,9 @@ export type Booking = {
   found: FoundState;
   /** The calls are admitted already: they are written whatever others have booked. */
   isTold: boolean;
-  /** If it asks that no other process may book for a moment, until when this one relies on that. */
+  /** Who decides: an account of a process in one period. */
+  by: string;
+  /** If it asks that no other one may book for a moment, until when this one relies on that. */
   aloneUntilMs: number | null;
 };
 

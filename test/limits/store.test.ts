@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { Registry } from "prom-client";
 import type { BoundedQuery } from "#drizzle/deadline-pool.ts";
@@ -6,6 +6,7 @@ import type { KeyLimits } from "#drizzle/schema/keys.ts";
 import { GatewayError } from "#gateway/errors.ts";
 import { parsePico } from "#gateway/limits/money.ts";
 import { openAccounts } from "#gateway/stores/limits/accounts.ts";
+import { write } from "#gateway/stores/limits/booking.ts";
 import { openContact } from "#gateway/stores/limits/contact.ts";
 import type { Grant } from "#gateway/stores/limits/grants.ts";
 import { heartbeat, sweep } from "#gateway/stores/limits/holders.ts";
@@ -109,9 +110,10 @@ async function openedAccounts() {
   const contact = openContact({ clock, log: keptLog(), awayAfterMs: 60_000 });
   await contact.keep({ beat: async () => 1e9, afterwards: async () => undefined }).begun;
   const holder = newId();
-  const asked = { statements: 0 };
+  const asked = { statements: 0, before: async () => {} };
   const query: BoundedQuery = async (work) => {
     asked.statements += 1;
+    await asked.before();
     return work(sql);
   };
   const rounds = new Rounds({ query, holder, contact, replicas: () => 1 });
@@ -296,6 +298,8 @@ test("a busy process that alone books admits at once; another one's calls wait u
     await call(one);
     return call(one);
   });
+  // However slow the machine is.
+  await sql`update limit_turns set alone_until = now() + interval '5 seconds' where key_id = ${key.id}`;
   await Promise.all(Array.from({ length: 600 }, (_, n) => call(n % 3 === 0 ? one : other)));
   expect(admitted).toBe(400);
   const [counted] =
@@ -303,6 +307,65 @@ test("a busy process that alone books admits at once; another one's calls wait u
   expect(counted?.["requests"]).toBe(400);
   // Both have booked, so neither is alone.
   expect(await call(one)).toBe(false);
+});
+
+test("a process that alone books in one period is not alone where it books in another period, too", async () => {
+  const { accounts, clock, asked } = await openedAccounts();
+  const key = { ...keyWith({}), of: "key" as const };
+  let admitted = 0;
+  const call = async (budget_period: "day" | "month") => {
+    const limits = { requests_per_minute: 100, budget_period };
+    const account = accounts.of({ ...key, spendId: key.id, limits }, new Date());
+    const demand = { tokens: 1, usd: 0n, minimumUsd: 0n };
+    const asking = account.admit({ callId: newId(), startedAt: new Date().toISOString(), limits, demand });
+    const admission = await asking;
+    if (admission !== null && !("refusal" in admission)) admitted += 1;
+    return !(asking instanceof Promise);
+  };
+  for (let seconds = 0; seconds < 3; seconds += 1) {
+    await call("month");
+    clock.advance(1001);
+  }
+  await until(async () => {
+    await call("month");
+    return call("month");
+  });
+  const all: Promise<boolean>[] = [];
+  asked.before = async () => {
+    if (all.length > 0) return;
+    // However slow the machine is.
+    await sql`update limit_turns set alone_until = now() + interval '5 seconds' where key_id = ${key.id}`;
+    all.push(...Array.from({ length: 10 }, () => call("month")));
+  };
+  await Promise.all(Array.from({ length: 150 }, () => call("day")));
+  await Promise.all(all);
+  expect(admitted).toBe(100);
+});
+
+describe("a process that asks where another one books alone", () => {
+  const another = newId();
+  const asks = async (turn: number, aloneSeconds: number) => {
+    const id = newId();
+    await sql`insert into limit_turns (key_id, turn, holder, alone_until)
+      values (${id}, 7, ${another}, now() + make_interval(secs => ${aloneSeconds}))`;
+    const { accounts } = await openedAccounts();
+    const limits = { requests_per_minute: 100 };
+    const { figures } = accounts.of({ ...keyWith(limits), of: "key", id, spendId: id, limits }, new Date());
+    const demand = { tokens: 1, usd: 0n, minimumUsd: 0n };
+    const call = { callId: newId(), startedAt: new Date().toISOString(), limits, demand };
+    const found = { nowMs: Date.now(), slots: [], spent: 0n, held: 0n, calls: 0, turn };
+    const place = { accountId: id, period: figures.period, holder: newId() };
+    const turns = await write(sql, [{ place, booking: figures.plan([call], found) }], []);
+    return turns.get(id);
+  };
+
+  test("is seen by that one, however often it books meanwhile", async () => {
+    expect([await asks(7, 5), await asks(4, 5)]).toEqual([null, null]);
+  });
+
+  test("does not wait for a moment that a clock which was set back has not reached", async () => {
+    expect(await asks(7, 3600)).toBe(8);
+  });
 });
 
 test("two processes that decide at once never let through more than there is", async () => {

@@ -89,12 +89,14 @@ export type PlacedBooking = { place: AccountPlace; booking: Booking };
 
 /** How long a process may book alone: longer than it believes (limits/account.ts), by what a statement may take. */
 const ALONE_SECONDS = 1;
+/** How much of that can be left, for a statement that began before the other's: it waits for a lock. More: a clock was set back. */
+const LEFT_SECONDS = 6;
 
 /**
  * Stores bookings, each unless another process has written since its turn was read or may book alone, and what ended calls
  * have cost. Resolves with the turns of the accounts whose bookings are stored, and null for those that another process may
  * book alone; one of the competitors for an account always succeeds. The process that may book alone sees from the turn that
- * another one tried to, and is no longer alone. One statement instead of a transaction: if its connection is lost,
+ * another one tried to, whatever turn that had read, and is no longer alone. One statement instead of a transaction: if its connection is lost,
  * postgres.js ends the process at the rollback. Rows that processes share are locked in one order.
  */
 export async function write(
@@ -104,12 +106,13 @@ export async function write(
 ): Promise<Map<string, number | null>> {
   const json = (rows: readonly object[]) => sql`json_to_recordset(${JSON.stringify(rows)}::text::json)`;
   const turns = bookings.map(({ place: { accountId, period, holder }, booking }) => {
-    const { lease, found, isTold: told } = booking;
+    const { lease, found, by, isTold: told } = booking;
     const alone = booking.aloneUntilMs !== null;
     const usd = lease && { usd: formatPico(lease.usd), calls: lease.calls };
-    return { accountId, holder, turn: found.turn ?? 0, told, alone, period: period.from, ...usd };
+    return { accountId, holder, by, turn: found.turn ?? 0, told, alone, period: period.from, ...usd };
   });
-  const isTaken = sql`(known.alone_until > now() and known.holder <> excluded.holder)`;
+  const left = sql`now() + make_interval(secs => ${LEFT_SECONDS}::float8)`;
+  const isTaken = sql`(known.alone_until > now() and known.alone_until < ${left} and known.holder <> excluded.holder)`;
   const ends = new Map(settlements.map((it) => [it.callId, it.usd]));
   const holds = bookings.flatMap((it) => holdsOf(it, ends));
   const told = Map.groupBy(holds, ({ callId }) => callId);
@@ -119,21 +122,21 @@ export async function write(
   const ids = (calls: readonly CallSettlement[]) => sql`${calls.map(({ callId }) => callId)}::text[]::uuid[]`;
   const rows = await sql<{ accountId: string; turn: number | null }[]>`
     with asked as (
-      select * from ${json(turns)} as r("accountId" uuid, holder uuid, turn bigint, told boolean, alone boolean,
+      select * from ${json(turns)} as r("accountId" uuid, holder uuid, by uuid, turn bigint, told boolean, alone boolean,
         period date, usd numeric, calls int)
     ), turned as (
       insert into limit_turns as known (org_id, key_id, turn, holder, alone_until)
-      select ${DEFAULT_ORG}, "accountId", turn + 1, holder,
+      select ${DEFAULT_ORG}, "accountId", turn + 1, by,
         case when alone then clock_timestamp() + make_interval(secs => ${ALONE_SECONDS}::float8) end
       from asked order by "accountId"
       on conflict (org_id, key_id) do update set turn = known.turn + 1,
         holder = case when ${isTaken} then known.holder else excluded.holder end,
         alone_until = case when ${isTaken} then known.alone_until
           when known.turn = excluded.turn - 1 then excluded.alone_until end
-      where known.turn = excluded.turn - 1 or (select told from asked where "accountId" = known.key_id)
+      where known.turn = excluded.turn - 1 or ${isTaken} or (select told from asked where "accountId" = known.key_id)
       returning key_id, turn, holder
     ), mine as (
-      select key_id from turned join asked on key_id = "accountId" where told or turned.holder = asked.holder
+      select key_id from turned join asked on key_id = "accountId" where told or turned.holder = asked.by
     ), held as (
       insert into limit_holds (org_id, call_id, key_id, holder, started_at, usd, ended)
       select ${DEFAULT_ORG}, "callId", key_id, holder, "startedAt", usd, ended
