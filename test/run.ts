@@ -1,7 +1,7 @@
 /**
  * Runs the test suites and ends with one line, `N passed, N failed`. See `HELP` for what it takes.
  */
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RUNTIME } from "#gateway/cli/start/environment.ts";
@@ -169,7 +169,9 @@ const times = await readTimings();
 const secondsOf = (file: string) => (times.files[file] ?? 0) / 1000;
 if (faults) writeFaultResults(printed, new Date().toISOString().slice(0, 10), secondsOf);
 for (const { test, why } of failuresIn(printed)) console.log(`\nFailed: ${test}\n${why}`);
-console.log(costOf(readUsed(usedPath), { secondsOf, shared, files, budgeted: !all && !has("--quick") }));
+const used = readUsed(usedPath);
+rmSync(usedPath, { force: true });
+console.log(costOf(used, { secondsOf, shared, files, budgeted: !all && !has("--quick") }));
 
 const count = (word: string) =>
   Number(new RegExp(`^\\s*(\\d+) ${word}s?$`, "m").exec(printed.slice(-4000))?.[1] ?? 0);
