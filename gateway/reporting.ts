@@ -194,11 +194,7 @@ async function rowsIn(databases: Databases, asks: readonly Ask[]): Promise<Map<A
  * A decomposition is of priced calls alone. Sums do not know who made these: that differs from who made calls only where all
  * calls of somebody are of unknown cost, and only then are people counted again.
  */
-async function payersIn(
-  databases: Databases,
-  ask: Ask,
-  rowsOf: ReadonlyMap<Ask, readonly AnswerRow[]>,
-): Promise<AnswerRow | null> {
+async function payersIn(databases: Databases, ask: Ask, rowsOf: ReadonlyMap<Ask, readonly AnswerRow[]>) {
   const { spec, periods } = ask;
   const records = recordsOf(databases, ask);
   const isDecomposed = periods.previous !== null && spec.measures.includes("cost_decomposition");

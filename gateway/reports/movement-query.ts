@@ -2,7 +2,6 @@ import type { AnswerRow } from "./assemble.ts";
 import type { Ask } from "./context.ts";
 import { filterSql, NONE } from "./dimensions.ts";
 import { asksForExplanation, EXPLANATION_ROWS, explanationTables } from "./explained.ts";
-
 import { parameters, type Query } from "./parameters.ts";
 import { KEY_NAMES, relationOf } from "./relations.ts";
 import { withinSql } from "./rollup/spans.ts";

@@ -2,7 +2,7 @@ import { contextTables, nameSql } from "#drizzle/contexts.ts";
 import { isOfTask, sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
 import { callsAsOf } from "./as-of.ts";
 import type { AnswerRow } from "./assemble.ts";
-import { cellsOf, coverIn } from "./buckets/published.ts";
+import { coverIn, isCellIn } from "./buckets/published.ts";
 import { type Ask, SPLIT, type Tasks } from "./context.ts";
 import type { Engine } from "./engines.ts";
 import { listedRows, type Parameters, parameters, type Query } from "./parameters.ts";
@@ -157,7 +157,7 @@ function sessionRows(ask: Ask, params: Parameters, org: string): string {
   if (cover)
     return `
       select ${columns}, records, uncertain from cells
-      where ${cellsOf([cover], params)} and org_id = ${org} and ${engine.isOfSessions("named")}
+      where ${isCellIn([cover], params)} and org_id = ${org} and ${engine.isOfSessions("named")}
       union all ${single(spansSql("started_at", cover.raw, params))}`;
   if (!reach) return single("true");
   const { days, hours, raw } = coverOf(EVER, reach, null);

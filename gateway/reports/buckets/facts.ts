@@ -7,7 +7,7 @@ import { spansSql, withinSql } from "../rollup/spans.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
 import { BUCKET_COLUMNS, bucketColumn, isSummed, LEVELS, textOfKind } from "./columns.ts";
 import { bucketFigure } from "./figures.ts";
-import { cellsOf, coverIn, rowsOf } from "./published.ts";
+import { coverIn, isCellIn, isSumIn } from "./published.ts";
 
 /** The facts of both windows: rows of sums, and single records of hours that have none or are cut. */
 export function bucketFacts(context: Context, section: Section): string {
@@ -53,11 +53,11 @@ export function bucketFacts(context: Context, section: Section): string {
     ${asksForLane(spec) ? "true" : billed} as billed, ${columns.map((column) => column[of]).join(", ")}`;
   const added = isCells
     ? `${facts("cell", "r.channel <> 'subscription'", ofRecord)}
-  from (select *, person, run, true as attributed, at as started_at from cells where ${cellsOf(covers, params)}) r${names}
+  from (select *, person, run, true as attributed, at as started_at from cells where ${isCellIn(covers, params)}) r${names}
   where ${[org, ...filters].join(" and ")}`
     : `${facts("sum", "r.billed", (name) => (isOrdered(name) ? ofRecord(name) : ofKind(name)))}
   from (select *, at as started_at from sums where org_id = ${params.add(ask.orgId, "text")} and kind = '${kind}'
-    and (${isSummed(spec.source) ? rowsOf(covers, params, LEVELS[spec.source]) : "false"})) r${names.replace("r.key_id", "toUUIDOrNull(r.value)")}
+    and (${isSummed(spec.source) ? isSumIn(covers, params, LEVELS[spec.source]) : "false"})) r${names.replace("r.key_id", "toUUIDOrNull(r.value)")}
   where ${[org, ...chosen()].join(" and ")}`;
   return `${added}
   union all ${facts("record", "r.metered", ofRecord)}

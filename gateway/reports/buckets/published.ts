@@ -104,7 +104,7 @@ export function coverIn(period: Period, { buckets, droppedMs, hoursAlone }: Publ
 }
 
 /** Which rows of sums are those of the covers. */
-export function rowsOf(
+export function isSumIn(
   covers: readonly BucketCover[],
   params: Parameters,
   levels: Readonly<Record<"day" | "hour", string>>,
@@ -117,7 +117,7 @@ export function rowsOf(
 }
 
 /** Which cells are those of the covers. */
-export const cellsOf = (covers: readonly BucketCover[], params: Parameters): string =>
+export const isCellIn = (covers: readonly BucketCover[], params: Parameters): string =>
   generationsOf(
     covers.flatMap(({ days }) => days),
     params,
