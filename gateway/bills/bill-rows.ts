@@ -1,6 +1,6 @@
 import { asc, gte, lte, type SQL, sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
-import { ours } from "#drizzle/ours.ts";
+import { given, ours } from "#drizzle/ours.ts";
 import { vendorAccounts, vendorBillDays, vendorBillLines } from "#drizzle/schema/vendor-bills.ts";
 import { readDecimal } from "#shared/admin/fields.ts";
 import type { VendorAccountPatch, VendorAccountPut } from "#shared/admin/vendor-bills.ts";
@@ -137,7 +137,7 @@ const isListed = (
   more?: SQL,
 ): SQL | undefined => {
   const isSince = from === undefined ? undefined : gte(table.day, from);
-  return ours(table, { account }, isSince, to === undefined ? undefined : lte(table.day, to), more);
+  return ours(table, given({ account }), isSince, to === undefined ? undefined : lte(table.day, to), more);
 };
 
 /** By account, day and place in the bill. */

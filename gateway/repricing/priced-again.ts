@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, gt, gte, isNotNull, lt, not, or, type SQL, sql } from "drizzle-orm";
 import type { Runner } from "#drizzle/database.ts";
-import { ours } from "#drizzle/ours.ts";
+import { given, ours } from "#drizzle/ours.ts";
 import { batches } from "#drizzle/schema/batches.ts";
 import type { ChangeReason } from "#drizzle/schema/history.ts";
 import { requests } from "#drizzle/schema/records.ts";
@@ -33,7 +33,7 @@ function isSelected(
 ): SQL | undefined {
   return ours(
     requests,
-    { provider: provider ?? undefined, pending: null },
+    { ...given({ provider }), pending: null },
     gte(requests.startedAt, from),
     lt(requests.startedAt, to),
     isNotNull(requests.provider),

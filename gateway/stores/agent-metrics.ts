@@ -2,7 +2,7 @@ import { desc, eq, lt } from "drizzle-orm";
 import type postgres from "postgres";
 import { deadlinePool } from "#drizzle/deadline-pool.ts";
 import { jsonRows } from "#drizzle/json-rows.ts";
-import { joinedOn, ours } from "#drizzle/ours.ts";
+import { given, joinedOn, ours } from "#drizzle/ours.ts";
 import { type AgentPointRow, agentPoints, droppedNames } from "#drizzle/schema/agent.ts";
 import { keys } from "#drizzle/schema/keys.ts";
 import { newId } from "#shared/ids.ts";
@@ -120,7 +120,7 @@ export const listDroppedNames = (
     .where(
       ours(
         droppedNames,
-        { kind: kind === null ? undefined : (kind as "attribute" | "metric") },
+        given({ kind: kind as "attribute" | "metric" | null }),
         key === null ? undefined : "id" in key ? eq(droppedNames.keyId, key.id) : eq(keys.name, key.name),
         after === null ? undefined : lt(droppedNames.id, after),
       ),

@@ -1,6 +1,6 @@
 import { desc, gte, lt } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
-import { ours } from "#drizzle/ours.ts";
+import { given, ours } from "#drizzle/ours.ts";
 import { type AuditAction, type AuditedState, auditEntries } from "#drizzle/schema/audit.ts";
 import { newId } from "#shared/ids.ts";
 import { keyedRows } from "./rows.ts";
@@ -74,8 +74,8 @@ export function listAudit(
   { actor, action, subject, from, to }: AuditFilter,
   slice: Slice,
 ): Promise<AuditRow[]> {
-  const values = { actor: actor ?? undefined, action: action ?? undefined, subject: subject ?? undefined };
   const isAfter = from === null ? undefined : gte(auditEntries.at, from);
   const isBefore = to === null ? undefined : lt(auditEntries.at, to);
-  return entries.list(reader, slice, ours(auditEntries, values, isAfter, isBefore));
+  const isWanted = ours(auditEntries, given({ actor, action, subject }), isAfter, isBefore);
+  return entries.list(reader, slice, isWanted);
 }

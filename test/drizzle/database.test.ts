@@ -3,6 +3,7 @@ import { arrayOverlaps, inArray } from "drizzle-orm";
 import fc from "fast-check";
 import { connect, type Database, openDatabase, readAddress, within } from "#drizzle/database.ts";
 import { migrate } from "#drizzle/migrate.ts";
+import { ours } from "#drizzle/ours.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { settings } from "#drizzle/schema/routes.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
@@ -51,6 +52,12 @@ test("settings of the server's own do not change what is read", async () => {
     await fresh.close();
     await set("reset all");
   }
+});
+
+test("a condition whose value is missing fails, instead of letting every row in", async () => {
+  // A cast, or a caller without types, can bring this about.
+  const isMissing = { updatedAt: undefined } as unknown as { updatedAt: string };
+  expect(await codeOf(database.db.delete(settings).where(ours(settings, isMissing)))).not.toBe("none");
 });
 
 describe("addresses", () => {

@@ -1,6 +1,6 @@
 import { count } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
-import { first, ours } from "#drizzle/ours.ts";
+import { first, given, ours } from "#drizzle/ours.ts";
 import { people } from "#drizzle/schema/identity.ts";
 import { type Role, storedEmail } from "#shared/admin/people.ts";
 import { newId } from "#shared/ids.ts";
@@ -11,8 +11,7 @@ import type { Slice } from "../slice.ts";
 
 export type PersonRow = typeof people.$inferSelect;
 
-const isNamed = (email: string | null) =>
-  ours(people, { email: email === null ? undefined : storedEmail(email) });
+const isNamed = (email: string | null) => ours(people, given({ email: email && storedEmail(email) }));
 
 /** Newest first; `email` null: everyone. */
 export const listPeople = (

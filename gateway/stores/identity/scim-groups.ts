@@ -1,6 +1,6 @@
 import { count, eq, sql } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
-import { joinedOn, ours } from "#drizzle/ours.ts";
+import { given, joinedOn, ours } from "#drizzle/ours.ts";
 import { people, scimGroupMembers, scimGroups, signInAccounts } from "#drizzle/schema/identity.ts";
 import { isId } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
@@ -18,7 +18,7 @@ export async function pageOfScimGroups(
   it: { name: string | null; externalId: string | null; offset: number; limit: number },
 ): Promise<{ rows: ScimGroupRow[]; total: number }> {
   const isNamed = it.name === null ? undefined : eq(sql`lower(${scimGroups.name})`, sql`lower(${it.name})`);
-  const isWanted = ours(scimGroups, { externalId: it.externalId ?? undefined }, isNamed);
+  const isWanted = ours(scimGroups, given({ externalId: it.externalId }), isNamed);
   const [counted] = await reader.select({ total: count() }).from(scimGroups).where(isWanted);
   const rows = await reader
     .select()
