@@ -1,4 +1,5 @@
 import { counted } from "#shared/plural.ts";
+import { words } from "#shared/words.ts";
 
 /**
  * How long rows of a table stay: `days`, by the database's clock, after `since`. `retention`: until the month of single
@@ -17,7 +18,7 @@ const after = (days: Age["days"], since: string, only?: Condition): Age => ({
 });
 const kept = (reason: string): Reason => ({ kept: reason });
 const all = (reason: Reason, tables: string): Record<string, Reason> =>
-  Object.fromEntries(tables.split(" ").map((table) => [table, reason]));
+  Object.fromEntries(words(tables).map((table) => [table, reason]));
 
 const SET = kept("Administrators, people or directories make and delete it");
 const SUMS = kept("Sums, which reports about any time read");

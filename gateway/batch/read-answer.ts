@@ -1,6 +1,6 @@
 import type { BatchFacts, BatchKind } from "#drizzle/schema/batches.ts";
 import { parseLabel } from "#shared/labels.ts";
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import { GatewayError } from "../errors.ts";
 import { objectOf, type ProviderObject, parseObject } from "../providers/provider-json.ts";
 import type { BatchUpdate, NewFile } from "../stores/batches.ts";
@@ -42,11 +42,11 @@ export const fileFacts = (object: ProviderObject, fallback: { filename: string |
 
 /** The counts and times of a batch that are stored; never anything that a person could have written. */
 const FACTS = {
-  lines: namesIn(`
+  lines: words(`
     created_at in_progress_at expires_at finalizing_at completed_at failed_at expired_at cancelling_at
     cancelled_at request_counts
   `),
-  messages: namesIn("created_at ended_at expires_at archived_at cancel_initiated_at request_counts"),
+  messages: words("created_at ended_at expires_at archived_at cancel_initiated_at request_counts"),
 } as const satisfies Record<BatchKind, readonly string[]>;
 
 const STATUS_MEMBER = { lines: "status", messages: "processing_status" } as const satisfies Record<

@@ -1,4 +1,4 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 
 /** Country code and total length of an IBAN (ISO 13616 registry). */
 const REGISTRY = `
@@ -8,9 +8,7 @@ const REGISTRY = `
   NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25
   SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30
 `;
-const LENGTHS = new Map(
-  namesIn(REGISTRY).map((entry) => [entry.slice(0, 2), Number(entry.slice(2))] as const),
-);
+const LENGTHS = new Map(words(REGISTRY).map((entry) => [entry.slice(0, 2), Number(entry.slice(2))] as const));
 
 const BEGINNING = /(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}/g;
 /** Twice the longest IBAN, because a separator may follow each character. */

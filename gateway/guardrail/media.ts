@@ -1,8 +1,8 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 
 /** Parts of messages that carry media (OpenAI's, Anthropic's and Google's names), by their `type`. */
 const MEDIA_PARTS = new Set(
-  namesIn(`
+  words(`
   audio computer_screenshot document file image image_generation_call image_url input_audio input_file
   input_image video video_url
 `),
@@ -13,7 +13,7 @@ const WRAPPERS = new Set(["audio", "file", "image_url", "input_audio", "source",
 /** Google's parts have no `type`: these members hold the media and its type. */
 const INLINE = new Set(["inlineData", "inline_data"]);
 /** Members that may be the media itself. */
-const CONTENTS = new Set(namesIn(`b64_json data file_data image image_url images mask result url`));
+const CONTENTS = new Set<string>(words("b64_json data file_data image image_url images mask result url"));
 
 const MEDIA_TYPE =
   /^(?:image\/(?:png|jpe?g|gif|webp|heic|heif|avif|bmp|tiff)|audio\/[\w.+-]+|video\/[\w.+-]+|application\/(?:pdf|msword|epub\+zip|vnd\.ms-[\w.-]+|vnd\.openxmlformats-officedocument\.[\w.-]+))$/i;

@@ -1,4 +1,4 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import { isMediaHolder, mediaText } from "./media.ts";
 
 /** Top-level members that are not text: labels (spec, Common request inputs) or names that select the model. */
@@ -128,8 +128,8 @@ const TYPES = `
 `;
 
 const KINDS: Readonly<Record<string, ReadonlySet<string>>> = {
-  role: new Set(namesIn(ROLES)),
-  type: new Set(namesIn(TYPES)),
+  role: new Set(words(ROLES)),
+  type: new Set(words(TYPES)),
 };
 
 /** Whether a member only says what kind of object it is in. */

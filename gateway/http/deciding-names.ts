@@ -1,4 +1,4 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 
 /**
  * The names that decide in one kind of object: what runs, what it costs, what a key, a rule or a label applies to. None
@@ -17,7 +17,7 @@ export type DecidingNames = {
   ofType?: { member: string; applies(type: unknown): boolean; vocabulary: DecidingNames };
 };
 
-const setOf = (names: string): ReadonlySet<string> => new Set(namesIn(names));
+const setOf = (names: string): ReadonlySet<string> => new Set(words(names));
 
 const MODEL: DecidingNames = { names: setOf("model") };
 
@@ -50,7 +50,7 @@ export const CALL: DecidingNames = {
 /** Names that Google's servers accept in two spellings. */
 const proto = (names: string, within: Readonly<Record<string, DecidingNames>> = {}): DecidingNames => ({
   names: setOf(names),
-  proto: new Map(namesIn(names).map((name) => [name.toLowerCase(), name])),
+  proto: new Map(words(names).map((name) => [name.toLowerCase(), name])),
   within: new Map(Object.entries(within)),
 });
 

@@ -1,4 +1,4 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import type { HeaderView } from "../call.ts";
 import type { WireName } from "../surface-facts.ts";
 
@@ -71,7 +71,7 @@ export const clientHeaders = (from: HeaderView): HeaderTable => filtered(from, T
 type AllowList = (name: string) => boolean;
 
 function allowList(names: string): AllowList {
-  const rules = namesIn(names);
+  const rules = words(names);
   const exact = new Set(rules.filter((rule) => !rule.endsWith("-")));
   const beginnings = rules.filter((rule) => rule.endsWith("-"));
   return (name) => exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));

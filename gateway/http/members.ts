@@ -1,4 +1,4 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import type { JsonBody, Member } from "../call.ts";
 import { skipWithin, type Visit } from "./json-grammar.ts";
 import { nameAt, valueAt } from "./json-value.ts";
@@ -6,7 +6,7 @@ import { TwoReadings } from "./one-reading.ts";
 
 /** Members whose value has names of the user's own: JSON schemas, tools' arguments and results, labels. */
 const OWN_NAMES = new Set(
-  namesIn(`
+  words(`
   action args arguments input input_schema json_schema metadata output_schema parameters response schema
 `),
 );

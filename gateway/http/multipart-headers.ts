@@ -1,4 +1,4 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import { GatewayError } from "../errors.ts";
 import { isUtf8Type } from "./content-type.ts";
 
@@ -13,7 +13,9 @@ export type PartHead = {
 };
 
 /** The fields of vendors' forms that take media. A file in any other field may be text for a model. */
-const MEDIA_FIELDS = new Set(namesIn(`audio file image image[] input_reference mask reference_image video`));
+const MEDIA_FIELDS = new Set<string>(
+  words("audio file image image[] input_reference mask reference_image video"),
+);
 
 const refused = (sentence: string) => new GatewayError("invalid_request", `The multipart body: ${sentence}`);
 

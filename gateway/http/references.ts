@@ -1,4 +1,4 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import type { JsonBody, Member } from "../call.ts";
 import { GatewayError } from "../errors.ts";
 import { skipObject, skipWhitespace, skipWithin, type Visit } from "./json-grammar.ts";
@@ -35,8 +35,8 @@ const MAY_NAME = new RegExp(`"(?:${NAMES})"(?!:\\s?\\{)|\\\\u0[01]`, "i");
 
 /** By its name, which list an id belongs to. */
 const LISTS: ReadonlyMap<string, "kept" | "files"> = new Map([
-  ...namesIn("file_id file_ids fileuri file_uri").map((name) => [name, "files"] as const),
-  ...namesIn(`
+  ...words("file_id file_ids fileuri file_uri").map((name) => [name, "files"] as const),
+  ...words(`
     vector_store_id vector_store_ids conversation conversation_id cachedcontent cached_content container
     container_id
   `).map((name) => [name, "kept"] as const),

@@ -1,4 +1,4 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import type { Reading, StreamReader } from "../reading.ts";
 import { includesBytes, indexOfBytes, needle, type Search, searcher, seekAny } from "./byte-search.ts";
 import { chatUsage, usageIn } from "./chat-usage.ts";
@@ -148,7 +148,7 @@ function isNullAt(bytes: Uint8Array, at: number): boolean {
 const SEARCHES = [usageAt, searcher(DONE), searcher(ERROR)];
 
 /** Members of a delta that are content, in OpenAI's and other vendors' naming. A role alone is not content. */
-const CONTENT_MEMBERS = namesIn(`
+const CONTENT_MEMBERS = words(`
   content refusal reasoning_content reasoning reasoning_details tool_calls function_call audio images
 `);
 
@@ -165,7 +165,7 @@ const isFilled = (value: unknown): boolean =>
 const isFinished = (choice: unknown): boolean => typeof objectOf(choice)?.["finish_reason"] === "string";
 
 /** Members that make a chunk worth passing on although it has no choices: Azure's filter results, moderation, sources. */
-const INFORMATIVE = namesIn(
+const INFORMATIVE = words(
   "prompt_filter_results prompt_annotations moderation citations search_results error",
 );
 

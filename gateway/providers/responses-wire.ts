@@ -1,4 +1,4 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import { PREVIEW_SEARCH } from "../reading.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 import { errorNameOf, listOf, nameOf, objectOf, type ProviderObject, parseObject } from "./provider-json.ts";
@@ -90,7 +90,7 @@ const keptIn = (output: unknown, stored: boolean): string[] =>
  * or a server of its own runs.
  */
 const NOT_BILLED_BESIDES = new Set<unknown>(
-  namesIn(`
+  words(`
   message reasoning compaction function_call function_call_output custom_tool_call custom_tool_call_output
   computer_call computer_call_output local_shell_call local_shell_call_output shell_call_output
   apply_patch_call apply_patch_call_output mcp_call mcp_list_tools mcp_approval_request

@@ -1,11 +1,11 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import { objectOf, type ProviderObject } from "./provider-json.ts";
 
 /** The members of a usage object that are read, or known not to be billed besides; `true` covers what is inside. */
 export type UsageMembers = { readonly [member: string]: true | UsageMembers };
 
 const known = (names: string): UsageMembers =>
-  Object.fromEntries(namesIn(names).map((name) => [name, true as const]));
+  Object.fromEntries(words(names).map((name) => [name, true as const]));
 
 /** A vendor's own figure of the cost (reported-cost.ts), and its tools, which `ranHostedTools` judges. */
 const COSTS = known(`

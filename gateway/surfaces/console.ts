@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Elysia } from "elysia";
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import { GatewayError, orNotFound } from "../errors.ts";
 
 export type ConsoleDeps = {
@@ -10,7 +10,7 @@ export type ConsoleDeps = {
 };
 
 /** First parts of the pages' addresses. What follows is read by the page itself. */
-const PAGES = namesIn(`
+const PAGES = words(`
   /sign-in /overview /reports /explore /pull-requests /requests /sessions /tool-calls /me /device /set-up /settings
 `);
 

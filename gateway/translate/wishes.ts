@@ -1,4 +1,4 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import { type Json, objectMember } from "./exact-json.ts";
 import type { Losses } from "./place.ts";
 
@@ -23,7 +23,7 @@ const WISHES: Readonly<Record<string, RegExp>> = {
   prompt_cache_options: /prompt.?cache.?options/i,
   prompt_cache_retention: /prompt.?cache.?retention/i,
 };
-const LIMITS = namesIn("max_tokens max_completion_tokens max_output_tokens generationConfig.maxOutputTokens");
+const LIMITS = words("max_tokens max_completion_tokens max_output_tokens generationConfig.maxOutputTokens");
 
 /** The model does not take the member at all, or not this value of it. */
 const NOT_TAKEN =

@@ -1,4 +1,4 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import { isJson, type Json, textIn } from "../exact-json.ts";
 import { type BodyPlace, malformed } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
@@ -7,7 +7,7 @@ import { flatName } from "./tools-in.ts";
 
 /** Tools that the vendor runs itself. Their items hold call and result; the model's use of them follows as text. */
 const VENDOR_RAN = new Set(
-  namesIn(`
+  words(`
   code_interpreter_call file_search_call image_generation_call mcp_approval_request mcp_approval_response
   mcp_call mcp_list_tools tool_search_call tool_search_output web_search_call
 `),

@@ -1,8 +1,8 @@
-import { namesIn } from "#shared/names-in.ts";
+import { words } from "#shared/words.ts";
 import type { ProviderObject } from "../../providers/provider-json.ts";
 import { echoModel, jsonAnswer } from "./text.ts";
 
-const CATEGORIES = namesIn(`
+const CATEGORIES = words(`
   harassment harassment/threatening hate hate/threatening illicit illicit/violent
   self-harm self-harm/instructions self-harm/intent sexual sexual/minors violence violence/graphic
 `);
