@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
 import type postgres from "postgres";
 import { Registry } from "prom-client";
 import type { BoundedQuery } from "#drizzle/deadline-pool.ts";
@@ -366,6 +367,20 @@ describe("a process that asks where another one books alone", () => {
   test("does not wait for a moment that a clock which was set back has not reached", async () => {
     expect(await asks(7, 3600)).toBe(8);
   });
+});
+
+test("ends that no one waits for are written before a process ends", async () => {
+  const own = await begunLimiter();
+  const key = keyWith({ budget_usd: "1" });
+  const grant = await reserve(key, "0.5", new Date(), own);
+  if (grant instanceof GatewayError) throw grant;
+  const other = reserve(keyWith({ budget_usd: "1" }), "0.5", new Date(), own);
+  // That call's round has begun, and the end comes after it.
+  await setImmediate();
+  void grant.release();
+  await own.close();
+  await other;
+  expect(await sql`select 1 from limit_holds where key_id = ${key.id}`).toHaveLength(0);
 });
 
 test("two processes that decide at once never let through more than there is", async () => {

@@ -101,6 +101,8 @@ export function openLimiter(options: LimiterOptions): Limiter {
     begun: heartbeats.begun,
     async close() {
       heartbeats.stop();
+      // Of calls with room, no one waits for the end; one without a record would hold its part for good.
+      await settlements.retry();
       await query((sql) => sql`delete from limit_holders where holder = ${holder}`).catch(() => undefined);
       await close(1);
     },
