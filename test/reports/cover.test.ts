@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { coverIn } from "#gateway/reports/buckets/published.ts";
 import { type Cover, coverOf, type Span } from "#gateway/reports/rollup/cover.ts";
 
 const ms = (text: string) => Date.parse(text);
@@ -92,4 +93,26 @@ test("every instant of a period is read in exactly one place, and no other insta
       },
     ),
   );
+});
+
+test("records between sums in ClickHouse are one span, however many of their hours have none", () => {
+  const at = (level: "hour" | "day", hours: number, ready: boolean) => {
+    const atMs = ms("2026-03-01T00:00:00Z") + hours * 3_600_000;
+    return { level, atMs, gen: "1", ready };
+  };
+  const nights = Array.from({ length: 1000 }, (_, n) => at("hour", 48 + 3 * n, false));
+  const buckets = [at("hour", 5, false), at("day", 24, true), ...nights];
+  const of = (toMs: number) =>
+    coverIn({ fromMs: null, toMs }, { buckets, droppedMs: null, hoursAlone: false });
+  expect(of(ms("2026-03-04T10:00:00Z"))?.raw.map(text)).toEqual([
+    "03-01T05:00 03-02T00:00",
+    "03-03T00:00 03-04T10:00",
+  ]);
+  expect(of(Number.POSITIVE_INFINITY)?.raw.map(text)).toEqual(["03-01T05:00 03-02T00:00", "03-03T00:00 …"]);
+  const hours = [at("hour", 1, false), at("hour", 3, true), at("hour", 7, false)];
+  const cover = coverIn(
+    { fromMs: null, toMs: ms("2026-03-01T07:20:00Z") },
+    { buckets: hours, droppedMs: null, hoursAlone: true },
+  );
+  expect(cover?.raw.map(text)).toEqual(["03-01T01:00 03-01T03:00", "03-01T07:00 03-01T07:20"]);
 });

@@ -9,6 +9,7 @@ import { reportRunner } from "#gateway/reporting.ts";
 import { endMarking } from "#gateway/stores/clickhouse/begin.ts";
 import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
 import { differences } from "#gateway/stores/clickhouse/compare.ts";
+import { isKnown } from "#gateway/stores/clickhouse/identity.ts";
 import { expireCopies, keepCopies } from "#gateway/stores/clickhouse/keep.ts";
 import { moveRecords } from "#gateway/stores/clickhouse/move.ts";
 import {
@@ -356,7 +357,12 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     await client.command({ query: "truncate table cells" });
     await alike();
     await stop();
+    // Whoever drops the table has it made again.
+    expect(await isKnown(sql, client)).toBe(true);
+    await client.command({ query: "drop table cells sync" });
+    expect(await isKnown(sql, client)).toBe(false);
     ({ stop } = copying(later));
+    await until(() => isKnown(sql, client));
     await untilSummed(4);
     await alike();
     expect(await ask(twoWords)).toEqual(asked ?? {});

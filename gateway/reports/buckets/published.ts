@@ -96,11 +96,17 @@ export function coverIn(period: Period, { buckets, droppedMs, hoursAlone }: Publ
   const isWhole = ({ atMs, ready }: Bucket) => ready && atMs >= fromMs && atMs + HOUR_MS <= toMs;
   const cut = others.filter((bucket) => !isWhole(bucket));
   if (cut.some(({ atMs }) => atMs < dropped)) return null;
-  const raw = cut.map(({ atMs }) => ({
-    fromMs: Math.max(atMs, fromMs),
-    toMs: Math.min(atMs + HOUR_MS, toMs),
-  }));
-  return { days, hours: others.filter(isWhole), raw: mergedSpans(raw) };
+  const hours = others.filter(isWhole);
+  // Hours without a bucket have no records: single ones are read up to the next sums, or a year has thousands of spans.
+  const summed = [...days, ...hours].map(({ atMs }) => atMs).sort((a, b) => a - b);
+  let next = 0;
+  const raw = cut
+    .sort((a, b) => a.atMs - b.atMs)
+    .map(({ atMs }) => {
+      while ((summed[next] ?? toMs) < atMs) next += 1;
+      return { fromMs: Math.max(atMs, fromMs), toMs: Math.min(summed[next] ?? toMs, toMs) };
+    });
+  return { days, hours, raw: mergedSpans(raw) };
 }
 
 /** Which rows of sums are those of the covers. */

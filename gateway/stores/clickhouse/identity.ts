@@ -99,9 +99,11 @@ async function makeTables(client: ClickHouseClient, { url, cluster }: Place): Pr
   }
 }
 
-/** Whether ClickHouse has the database that Postgres knows. */
+/** Whether ClickHouse has the database that Postgres knows, and cells in it, which do not make it another one. */
 export async function isKnown(sql: postgres.Sql, client: ClickHouseClient): Promise<boolean> {
   const [state] = await sql<{ id: string | null }[]>`
     select database_id::text as id from clickhouse_state where org_id = ${DEFAULT_ORG}`;
-  return state?.id != null && state.id === (await identityOf(client));
+  if (state?.id == null || state.id !== (await identityOf(client))) return false;
+  const query = "select 1 from system.tables where database = currentDatabase() and name = 'cells'";
+  return (await (await client.query({ query, format: "JSONEachRow" })).json()).length > 0;
 }
