@@ -1,6 +1,6 @@
 import { count } from "drizzle-orm";
 import type { Transaction } from "#drizzle/database.ts";
-import { first, given, ours } from "#drizzle/ours.ts";
+import { first, ours } from "#drizzle/ours.ts";
 import { people } from "#drizzle/schema/identity.ts";
 import { type Role, storedEmail } from "#shared/admin/people.ts";
 import { newId } from "#shared/ids.ts";
@@ -11,20 +11,21 @@ import type { Slice } from "../slice.ts";
 
 export type PersonRow = typeof people.$inferSelect;
 
-const isNamed = (email: string | null) => ours(people, given({ email: email && storedEmail(email) }));
+const isNamed = (email: string) => ours(people, { email: storedEmail(email) });
 
 /** Newest first; `email` null: everyone. */
 export const listPeople = (
   reader: Reader,
   { email, ...slice }: Slice & { email: string | null },
-): Promise<PersonRow[]> => keyedRows(people, "id", true).list(reader, slice, isNamed(email));
+): Promise<PersonRow[]> =>
+  keyedRows(people, "id", true).list(reader, slice, email === null ? undefined : isNamed(email));
 
 /** Oldest first, with the number of all that there are; `email` null: everyone. */
 export async function pageOfPeople(
   reader: Reader,
   { email, offset, limit }: { email: string | null; offset: number; limit: number },
 ): Promise<{ rows: PersonRow[]; total: number }> {
-  const isWanted = isNamed(email);
+  const isWanted = email === null ? ours(people) : isNamed(email);
   const [counted] = await reader.select({ total: count() }).from(people).where(isWanted);
   const rows = await reader
     .select()
