@@ -4,7 +4,7 @@ import { ClaudeSettings } from "./admin/claude-settings.ts";
 import { RepositoryField, ROUTE_NAME } from "./admin/fields.ts";
 import { KeyTemplate } from "./admin/keys.ts";
 import { Group } from "./admin/role-mappings.ts";
-import { closed, fits, matching, nullable, oneOf } from "./schema.ts";
+import { closed, fits, matching, nullable, OnOff, oneOf } from "./schema.ts";
 
 export const WEEKDAYS = [
   "sunday",
@@ -22,13 +22,11 @@ const RepositoryNames = matching(
   "a repository as owner/name, or owner/* for all of an owner's",
 );
 
-const onOff = (fallback: boolean, description: string) => Type.Boolean({ default: fallback, description });
-
 /** Settings of the whole organisation (`/admin/v1/settings`), set by administrators; both processes read them. */
 export const Settings = closed({
-  pull_request_stamping: onOff(false, "Store GitHub deliveries and join merged pull requests to sessions."),
-  metrics_receiver: onOff(true, "Accept exports at /otel/v1/metrics."),
-  hooks: onOff(true, "Accept events at /hooks/v1/events."),
+  pull_request_stamping: OnOff(false, "Store GitHub deliveries and join merged pull requests to sessions."),
+  metrics_receiver: OnOff(true, "Accept exports at /otel/v1/metrics."),
+  hooks: OnOff(true, "Accept events at /hooks/v1/events."),
   default_route: matching(ROUTE_NAME.source, "the name of a route", {
     default: "echo",
     description: "Route that answers `auto` if no other is confident enough.",
@@ -57,7 +55,7 @@ export const Settings = closed({
         "Origins of web pages that may call the gateway with a client key, such as https://app.example.com; `*`: any. Pages never send cookies there.",
     },
   ),
-  prices_auto: onOff(
+  prices_auto: OnOff(
     false,
     "Price the unpriced records of this month as soon as the fetched price list has a price for their model.",
   ),
@@ -73,11 +71,11 @@ export const Settings = closed({
     maximum: 3650,
     description: "Days of pull requests to read when the App first sees a repository; 3650 means all.",
   }),
-  pull_request_check: onOff(
+  pull_request_check: OnOff(
     false,
     "Show on each pull request whether it is stamped, as a check run. Needs `checks: write`.",
   ),
-  pull_request_comment: onOff(
+  pull_request_comment: OnOff(
     false,
     "Comment on merged pull requests with their cost. Needs `pull_requests: write`.",
   ),
@@ -92,7 +90,7 @@ export const Settings = closed({
     maxItems: 1000,
     description: "Repositories (`owner/name` or `owner/*`) in which the App shows nothing.",
   }),
-  not_stamped_bots: onOff(
+  not_stamped_bots: OnOff(
     true,
     "Whether bots' pull requests without a session are shown and counted as not stamped.",
   ),
