@@ -3,7 +3,7 @@ import type { Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import type { Admission, AdmittedCall, AskingCall, Booking, FoundState, Used } from "./admission.ts";
 import { decideAway } from "./away.ts";
-import { begin, type Count, end, rateOf } from "./count.ts";
+import { begin, type Count, end, nothing, rateOf } from "./count.ts";
 import { decideLimits, isRoomy, type LimitState } from "./decide.ts";
 import type { Pico } from "./money.ts";
 import { Unbooked } from "./unbooked.ts";
@@ -26,6 +26,8 @@ const REMEMBERED_MS = 1000;
 const ALONE_AFTER_MS = 1000;
 /** How long after a booking; the database keeps others out for longer (`ALONE_SECONDS`). */
 const ALONE_MS = 100;
+/** At most this part of each limit waits to be told; as much is being told. */
+const EARLY_PART = 40;
 
 /** One process's figures of an account in one budget period, and what they decide: with the database's figures, or alone. */
 export class Account {
@@ -48,6 +50,8 @@ export class Account {
   /** Since when this process is busy and saw no other one book, and until when none may. */
   #ownSinceMs: number | null = null;
   #aloneUntilMs = Number.NEGATIVE_INFINITY;
+  /** Admitted before the database is told: other processes lack it if this one stands still. */
+  #early = nothing();
   /** Use admitted here for a key with `when_away: "refuse"`, booked or not. */
   #ownSlots: readonly RateSlot[] = [];
   /** The database's clock less this process's monotonic one. */
@@ -126,12 +130,17 @@ export class Account {
     const decision = found && decideLimits({ ...call, period: this.period, state: found });
     if (!decision || "refusal" in decision || !isRoomy(call.limits, decision.state)) return null;
     const { reservation, state } = decision;
-    const slot = rateSlotAt(state.nowMs);
-    return this.#admit({ ...call, reservation, slot, booked: true, spent: state.spent });
+    const it = { ...call, reservation, slot: rateSlotAt(state.nowMs), booked: true, spent: state.spent };
+    const early = { ...this.#early };
+    begin(early, it);
+    if (!isRoomy(call.limits, early, EARLY_PART)) return null;
+    this.#early = early;
+    return this.#admit(it);
   }
 
   /** What the database is told of calls that were admitted before it. */
   told(admitted: AdmittedCall[]): Booking {
+    this.#early = nothing();
     const nowMs = this.#clock.monotonicMs() + this.#offsetMs;
     const state = { ...(this.#recent?.state ?? this.#known), nowMs };
     const booking = this.#booking(admitted, this.#counted(state));
@@ -211,6 +220,7 @@ export class Account {
     this.#recent = null;
     this.#ownSinceMs = null;
     this.#aloneUntilMs = Number.NEGATIVE_INFINITY;
+    this.#early = nothing();
   }
 
   end(call: AdmittedCall, used: Used): void {

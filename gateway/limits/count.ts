@@ -5,6 +5,8 @@ import { corrected, type RateSlot, withReservation } from "./window.ts";
 /** Active slots, the cost of ended calls, the most that running ones may cost, and their number. */
 export type Count = { slots: readonly RateSlot[]; spent: Pico; held: Pico; calls: number };
 
+export const nothing = (): Count => ({ slots: [], spent: 0n, held: 0n, calls: 0 });
+
 export const rateOf = ({ slot, reservation: { tokens } }: AdmittedCall): RateSlot => ({
   slot,
   requests: 1,

@@ -99,12 +99,16 @@ function reservable({ limits, state, demand }: LimitInput): Pico | null {
   return demand.minimumUsd < demand.usd && demand.minimumUsd <= left ? left : null;
 }
 
-/** Whether at most half of each limit is used. */
-export const isRoomy = (limits: Limits, { spent, held, calls, slots }: LimitState): boolean =>
-  calls * 2 <= (limits.concurrency ?? Number.POSITIVE_INFINITY) &&
-  total(slots, "requests") * 2 <= (limits.requests_per_minute ?? Number.POSITIVE_INFINITY) &&
-  total(slots, "tokens") * 2 <= (limits.tokens_per_minute ?? Number.POSITIVE_INFINITY) &&
-  (limits.budget_usd === undefined || (spent + held) * 2n <= parsePico(limits.budget_usd));
+/** Whether at most a half, or another `part`, of each limit is used. */
+export const isRoomy = (
+  limits: Limits,
+  { spent, held, calls, slots }: Omit<LimitState, "nowMs">,
+  part = 2,
+): boolean =>
+  calls * part <= (limits.concurrency ?? Number.POSITIVE_INFINITY) &&
+  total(slots, "requests") * part <= (limits.requests_per_minute ?? Number.POSITIVE_INFINITY) &&
+  total(slots, "tokens") * part <= (limits.tokens_per_minute ?? Number.POSITIVE_INFINITY) &&
+  (limits.budget_usd === undefined || (spent + held) * BigInt(part) <= parsePico(limits.budget_usd));
 
 function total(slots: readonly RateSlot[], unit: "requests" | "tokens"): number {
   let sum = 0;

@@ -8,7 +8,7 @@ import {
   type Used,
 } from "./admission.ts";
 import { leaseUsd } from "./away.ts";
-import { begin, type Count, costOf, end } from "./count.ts";
+import { begin, costOf, end, nothing } from "./count.ts";
 import type { LimitState } from "./decide.ts";
 import type { Pico } from "./money.ts";
 import { minuteOfSlot, withReservation } from "./window.ts";
@@ -16,7 +16,7 @@ import { minuteOfSlot, withReservation } from "./window.ts";
 /** What a process admitted for an account that the database does not count, and the slice of the budget that it drew on. */
 export class Unbooked {
   /** `spent`: until the records are stored. */
-  readonly count: Count = { slots: [], spent: 0n, held: 0n, calls: 0 };
+  readonly count = nothing();
   /** The rest of the budget slice. */
   slice = 0n;
   #isLeased = false;

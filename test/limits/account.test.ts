@@ -98,26 +98,37 @@ describe("a process that alone books", () => {
       account.booked(account.plan([asking(limits)], { ...found({ nowMs: time.ms }), turn }));
       time.ms += 600;
     };
-    for (let turn = 0; turn < 5; turn += 1) book(turn);
+    for (let turn = 0; turn < 38; turn += 1) book(turn);
     time.ms -= 600;
     return { account, time, away };
   }
 
   test("admits by itself up to half of each limit, for a moment after a booking, and not while a call waits", () => {
-    const limits = { concurrency: 14, budget_usd: "1" };
+    const limits = { concurrency: 80, budget_usd: "1" };
     const { account, time } = alone(limits);
     const now = (it: KeyLimits = limits) => account.admitNow(asking(it, { usd: parsePico("0.01") }));
     account.waiting = 1;
     expect(now()).toBeNull();
     account.waiting = 0;
-    // Five run.
+    // Thirty-eight run.
     expect([now(), now(), now()].map(isAdmitted)).toEqual([true, true, false]);
-    expect([account.mayWait(limits), account.mayWait({ ...limits, concurrency: 13 })]).toEqual([true, false]);
-    const more = { ...limits, concurrency: 100 };
+    expect([account.mayWait(limits), account.mayWait({ ...limits, concurrency: 79 })]).toEqual([true, false]);
+    const more = { concurrency: 1000, budget_usd: "10" };
     time.ms += 99;
     expect([isAdmitted(now(more)), now({ ...more, when_away: "refuse" })]).toEqual([true, null]);
     time.ms += 1;
     expect(now(more)).toBeNull();
+  });
+
+  test("has at most a fortieth of each limit that the database is not told of, and as much that it is being told", () => {
+    const limits = { requests_per_minute: 120, budget_usd: "2" };
+    const { account } = alone(limits);
+    const now = (usd = "0.01") => account.admitNow(asking(limits, { usd: parsePico(usd) }));
+    const calls = [now(), now(), now()].map(admitted);
+    expect([now(), now("0.03")]).toEqual([null, null]);
+    account.told(calls);
+    expect(isAdmitted(now("0.05"))).toBe(true);
+    expect(now("0.01")).toBeNull();
   });
 
   test("and is overtaken asks again", () => {
@@ -128,7 +139,7 @@ describe("a process that alone books", () => {
   });
 
   test("counts what the database was not told of as it does while that is away, ended or not", () => {
-    const limits = { tokens_per_minute: 1000, budget_usd: "1" };
+    const limits = { tokens_per_minute: 8000, budget_usd: "8" };
     const { account } = alone(limits);
     const ask = { usd: parsePico("0.1"), tokens: 100 };
     const calls = [1, 2].map(() => admitted(account.admitNow(asking(limits, ask))));
