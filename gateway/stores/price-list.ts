@@ -9,20 +9,21 @@ import { keyedRows } from "./rows.ts";
 
 export type ListChangeRow = typeof priceListChanges.$inferSelect;
 
-/** What applies beside the built-in list, and when the public list was fetched last. */
-export async function loadListed(reader: Reader): Promise<Pick<Directory, "listed" | "listFetchedAt">> {
+/** What applies beside the built-in list. */
+export async function loadListed(reader: Reader): Promise<Directory["listed"]> {
   const apply = ours(priceListChanges, { state: ["new", "approved"] });
   const rows = await reader.select().from(priceListChanges).where(apply);
-  const fetch = await lastFetch(reader);
-  const listed = rows.map(({ provider, entry, effectiveFrom }) => ({
+  return rows.map(({ provider, entry, effectiveFrom }) => ({
     ...{ provider, entry },
     fromMs: effectiveFrom === null ? null : Date.parse(effectiveFrom),
   }));
-  return { listed, listFetchedAt: fetch?.fetchedAt ?? null };
 }
 
 const lastFetch = (reader: Reader) =>
   first(reader.select().from(priceListFetches).where(ours(priceListFetches)));
+
+/** When the public list was fetched last; null: never. */
+export const lastFetchedAt = async (reader: Reader) => (await lastFetch(reader))?.fetchedAt ?? null;
 
 /**
  * Notes what a fetched list has: new models apply at once, other prices wait for approval, unless the same ones were

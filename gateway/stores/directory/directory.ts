@@ -7,7 +7,7 @@ import type { ClientKey, Directory, Secret } from "../../directory.ts";
 import { GatewayError } from "../../errors.ts";
 import { asker } from "../asker.ts";
 import { createSealer } from "../seal.ts";
-import { loadKeys, NO_DIRECTORY, openedDirectory, readDirectory, readVersion } from "./load-directory.ts";
+import { directoryReader, loadKeys, NO_DIRECTORY, openedDirectory, readVersion } from "./load-directory.ts";
 import { secretLookup } from "./secret-lookup.ts";
 import type { SnapshotFault, SnapshotFile } from "./snapshot.ts";
 
@@ -69,6 +69,7 @@ export type DirectoryOptions = {
 export function openDirectory(options: DirectoryOptions): DirectoryStore {
   const { database, clock, log, snapshot } = options;
   const sources = { sealer: createSealer(options.masterKey), providerKeys: options.providerKeys, log };
+  const readDirectory = directoryReader(database);
   const listeners: ((directory: Directory) => void)[] = [];
   const first = firstDirectory(snapshot.found, sources, clock);
   let { directory, source } = first;
@@ -80,7 +81,7 @@ export function openDirectory(options: DirectoryOptions): DirectoryStore {
     return found;
   });
   const loads = oneAtATime(async () => {
-    const rows = await readDirectory(database);
+    const rows = await readDirectory();
     watch.seen();
     lookup.forget();
     if (source === "database" && rows.version === directory.version) return;
@@ -93,8 +94,7 @@ export function openDirectory(options: DirectoryOptions): DirectoryStore {
     try {
       if ((await within(LOOK_DEADLINE_MS, readVersion(database))) !== directory.version) await loads.next();
       watch.seen();
-      if (clock.monotonicMs() - snapshot.writtenAtMs() > SNAPSHOT_MS)
-        snapshot.keep(await readDirectory(database));
+      if (clock.monotonicMs() - snapshot.writtenAtMs() > SNAPSHOT_MS) snapshot.keep(await readDirectory());
     } catch (error) {
       watch.missed(error);
     }

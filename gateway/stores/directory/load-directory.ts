@@ -1,35 +1,30 @@
-import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
-import type { Database } from "#drizzle/database.ts";
-import { joinedOn, ours } from "#drizzle/ours.ts";
-import type { SharedBudget } from "#drizzle/schema/budgets.ts";
+import { and, desc, eq, getTableName, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import type { Database, Transaction } from "#drizzle/database.ts";
+import { joinedOn, type OrgTable, ours } from "#drizzle/ours.ts";
+import { budgets } from "#drizzle/schema/budgets.ts";
+import { guardrails } from "#drizzle/schema/guardrails.ts";
 import { people } from "#drizzle/schema/identity.ts";
 import { keySecrets, keys } from "#drizzle/schema/keys.ts";
-import { prices } from "#drizzle/schema/prices.ts";
-import { directoryVersions, providers, routes } from "#drizzle/schema/routes.ts";
-import { picked } from "#shared/keys-of.ts";
+import { priceListChanges, priceListFetches } from "#drizzle/schema/price-list.ts";
+import { discounts, prices } from "#drizzle/schema/prices.ts";
+import { directoryVersions, providers, routes, settings } from "#drizzle/schema/routes.ts";
+import { teams } from "#drizzle/schema/teams.ts";
+import { hookPolicies, mcpServers } from "#drizzle/schema/tools.ts";
+import { keysOf, picked } from "#shared/keys-of.ts";
 import type { Log } from "#shared/log.ts";
-import { DEFAULT_SETTINGS, type Settings } from "#shared/settings.ts";
-import type {
-  ClientKey,
-  Directory,
-  Discount,
-  HookPolicy,
-  ListedChange,
-  PriceOverride,
-  Provider,
-  Route,
-} from "../../directory.ts";
+import { DEFAULT_SETTINGS } from "#shared/settings.ts";
+import type { ClientKey, Directory, PriceOverride, Provider, Route } from "../../directory.ts";
 import { personAccounts } from "../../limits/account-ids.ts";
 import type { Reader } from "../change.ts";
 import { loadDiscounts } from "../discounts.ts";
-import type { GuardrailRow } from "../guardrails.ts";
 import { countsKey, isOfCalls, loadSharedBudgets } from "../named-budgets.ts";
-import { loadListed } from "../price-list.ts";
+import { lastFetchedAt, loadListed } from "../price-list.ts";
 import { readSettings } from "../settings.ts";
 import { withStoreErrors } from "../store-errors.ts";
 import { allTeams } from "../teams.ts";
 import { loadHookPolicies } from "../tools/hook-policies.ts";
-import { type McpServerRow, selectToolServers, toolServersOf } from "../tools/mcp-servers.ts";
+import { selectToolServers, toolServersOf } from "../tools/mcp-servers.ts";
+import { type Marks, readMarks } from "./changed-rows.ts";
 import { guardrailsOf, selectGuardrails } from "./load-guardrails.ts";
 import { type CredentialSources, type ProviderRow, providerOf } from "./provider-rows.ts";
 import { budgetOf, teamLookup } from "./team-lookup.ts";
@@ -46,24 +41,6 @@ export async function versionIn(reader: Reader): Promise<number> {
     .where(ours(directoryVersions));
   return row?.version ?? 0;
 }
-
-/** All that administrators set, as the database has it. JSON keeps it whole, and credentials stay sealed. */
-export type DirectoryRows = {
-  version: number;
-  /** By lower-case hex SHA-256 of the secret. */
-  keys: [sha256Hex: string, key: ClientKey][];
-  providers: ProviderRow[];
-  routes: Route[];
-  prices: PriceOverride[];
-  discounts: Discount[];
-  listed: readonly ListedChange[];
-  listFetchedAt: string | null;
-  guardrails: GuardrailRow[];
-  hookPolicies: HookPolicy[];
-  callBudgets: SharedBudget[];
-  toolServers: McpServerRow[];
-  settings: Settings;
-};
 
 /** Before there is a directory. */
 export const NO_DIRECTORY: Directory = {
@@ -82,27 +59,67 @@ export const NO_DIRECTORY: Directory = {
   settings: DEFAULT_SETTINGS,
 };
 
-/** From one snapshot of the database. */
-export const readDirectory = (database: Database): Promise<DirectoryRows> =>
-  withStoreErrors(() =>
-    database.db.transaction(
-      async (tx) => ({
-        version: await versionIn(tx),
-        keys: [...(await loadKeys(tx))],
-        providers: await tx.select().from(providers).where(ours(providers)),
-        routes: await loadRoutes(tx),
-        prices: await loadPrices(tx),
-        discounts: await loadDiscounts(tx),
-        ...(await loadListed(tx)),
-        guardrails: await selectGuardrails(tx),
-        hookPolicies: await loadHookPolicies(tx),
-        callBudgets: (await loadSharedBudgets(tx)).filter(isOfCalls),
-        toolServers: await selectToolServers(tx),
-        settings: await readSettings(tx),
-      }),
-      { isolationLevel: "repeatable read", accessMode: "read only" },
-    ),
-  );
+/** The parts beside keys: the table that each comes from, and how it is read. */
+const PARTS = {
+  providers: { of: providers, load: (tx: Reader) => tx.select().from(providers).where(ours(providers)) },
+  routes: { of: routes, load: loadRoutes },
+  prices: { of: prices, load: loadPrices },
+  discounts: { of: discounts, load: loadDiscounts },
+  listed: { of: priceListChanges, load: loadListed },
+  listFetchedAt: { of: priceListFetches, load: lastFetchedAt },
+  guardrails: { of: guardrails, load: selectGuardrails },
+  hookPolicies: { of: hookPolicies, load: loadHookPolicies },
+  callBudgets: { of: budgets, load: async (tx: Reader) => (await loadSharedBudgets(tx)).filter(isOfCalls) },
+  toolServers: { of: mcpServers, load: selectToolServers },
+  settings: { of: settings, load: readSettings },
+};
+type Parts = { [Part in keyof typeof PARTS]: Awaited<ReturnType<(typeof PARTS)[Part]["load"]>> };
+const TABLES = [...new Set([keySecrets, people, teams, ...Object.values(PARTS).map(({ of }) => of)])];
+
+/**
+ * All that administrators set, as the database has it, and keys by lower-case hex SHA-256 of the secret. JSON keeps it
+ * whole, and credentials stay sealed.
+ */
+export type DirectoryRows = Parts & { version: number; keys: [sha256Hex: string, key: ClientKey][] };
+
+/**
+ * Reads the directory, each time from one snapshot of the database. A part whose table has no changed row stays the same
+ * object and is not read again; of the keys, only changed ones are.
+ */
+export function directoryReader({ db }: Database): () => Promise<DirectoryRows> {
+  let last: { rows: DirectoryRows; marks: Marks } | null = null;
+  const read = async (tx: Transaction): Promise<DirectoryRows> => {
+    const found = last;
+    const marks = await readMarks(tx, TABLES, found?.marks ?? null);
+    const before = found?.marks.server === marks.server ? found : null;
+    const isSame = (table: OrgTable) => {
+      const [counts, known] = [marks, before?.marks].map((it) => it?.tables[getTableName(table)]);
+      return counts?.[1] === 0 && counts[0] === known?.[0];
+    };
+    const parts = keysOf(PARTS).map(async (part) => {
+      const { of, load } = PARTS[part];
+      return [part, before && isSame(of) ? before.rows[part] : await load(tx)];
+    });
+    const known = before && [people, teams, budgets].every(isSame) ? before.rows.keys : null;
+    // Each part is what its loader gives.
+    const rest = Object.fromEntries(await Promise.all(parts)) as Parts;
+    const keys = (known && (await withChanged(tx, known, marks))) ?? [...(await loadKeys(tx))];
+    last = { rows: { ...rest, keys, version: marks.version }, marks };
+    return last.rows;
+  };
+  const how = { isolationLevel: "repeatable read", accessMode: "read only" } as const;
+  return () => withStoreErrors(() => db.transaction(read, how));
+}
+
+/** The known keys with those that have changed; null if others are gone, or if it is quicker to read all. */
+async function withChanged(tx: Reader, known: DirectoryRows["keys"], { keyIds, tables }: Marks) {
+  if (keyIds.length > 1000) return null;
+  const changed = new Set(keyIds);
+  const kept = known.filter(([, { id }]) => !changed.has(id));
+  const all = changed.size === 0 ? known : [...kept, ...(await loadKeys(tx, inArray(keys.id, keyIds)))];
+  // A revoked key has no secret.
+  return all.length === tables[getTableName(keySecrets)]?.[0] ? all : null;
+}
 
 /** The directory in memory: credentials opened, patterns compiled. */
 export const openedDirectory = (
