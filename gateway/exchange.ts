@@ -1,7 +1,7 @@
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
-import type { Call, Choice, Target } from "./call.ts";
+import type { Call, CallLabels, Choice, Target } from "./call.ts";
 import type { Directory } from "./directory.ts";
 import { type FailureCause, GatewayError } from "./errors.ts";
 import {
@@ -74,7 +74,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
 
   // Route
   const prices = deps.prices();
-  const { call, choice } = await routed(deps, received, { prices, ...labels });
+  const { call, choice } = await routed(deps, received, { prices, labels });
 
   // Guardrails: texts are read in memory only; nothing but the rule's name is recorded.
   const verdict = await evaluate(deps, call, { labels, choice });
@@ -133,7 +133,7 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
       reason = cause;
       deps.deployments.finished(attempt.target);
       if (cause !== null) noteFailure(deps, call, { choice, attempt, cause });
-      await keepAnswer(deps.keptAnswers, call, attempt);
+      if (attempt.translation) await keepAnswer(deps.keptAnswers, call, attempt);
       await settle(answeredFacts(call, attempt, { ending, cause, reading, ttftMs, prices }));
     },
   });
@@ -153,19 +153,19 @@ export async function requireOwnReferences(
   }
 }
 
-type RoutingFacts = { prices: PriceBook; session: string | null; tags: readonly string[] };
+type RoutingFacts = { prices: PriceBook; labels: Pick<CallLabels, "session" | "tags"> };
 
 /** The call with the items that it refers to, and where to send it. */
 async function routed(
   deps: ExchangeDeps,
   received: Call,
-  { prices, session, tags }: RoutingFacts,
+  { prices, labels: { session, tags } }: RoutingFacts,
 ): Promise<{ call: Call; choice: Choice }> {
   const chosen = chooseRoute(deps.directory.current(), received, routingLookups(prices, deps));
   requireScope(received.key, chosen, () => additionalModels(received.body));
   const resolved = await resolveReferences(deps.keptAnswers, received, chosen);
   const references = withIds(referencesIn(resolved.body), received.vendor?.ids);
-  await requireOwnReferences(deps, resolved.key.id, references);
+  if (!isNone(references)) await requireOwnReferences(deps, resolved.key.id, references);
   const referring = references.kept.length > 0 ? { ...resolved, refersTo: references.kept } : resolved;
   const call = withCallBudgets(referring, deps.directory.current(), { routes: [chosen.routeName], tags });
   const lane = withLane(call, withExpressibleTargets(call, chosen), vendorHosts);

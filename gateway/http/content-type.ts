@@ -6,7 +6,7 @@ const UTF8 = /^"?(?:utf-?8)?"?$/i;
 
 /** Whether a media type has no charset but UTF-8. */
 export const isUtf8Type = (type: string | null): boolean =>
-  [...(type ?? "").matchAll(CHARSETS)].every(([, charset = ""]) => UTF8.test(charset));
+  !type?.includes(";") || [...type.matchAll(CHARSETS)].every(([, charset = ""]) => UTF8.test(charset));
 
 /**
  * Bodies are read as UTF-8, so the provider must not get another charset.

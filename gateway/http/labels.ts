@@ -14,9 +14,9 @@ const AGENT_ID_MAX = 128;
 export function readLabels(headers: HeaderView, body: JsonBody | null): CallLabels {
   const userId = readUserId(body && memberValue(body, "metadata"));
   return {
+    ...sessionsOf(headers, userId.session),
     client:
       headerLabel(headers, "x-client", LABEL_MAX.client) ?? clientName(headers.get("user-agent"), headers),
-    ...sessionsOf(headers, userId.session),
     tags: tagsOf(headers.get("x-tags")),
     userLabel: userOf(body && memberValue(body, "user")) ?? userId.person,
     agentId: headerLabel(headers, "x-claude-code-agent-id", AGENT_ID_MAX),

@@ -45,6 +45,9 @@ const LISTS: ReadonlyMap<string, "kept" | "files"> = new Map([
 /** Most ids that a call may refer to: each is looked up while it waits. */
 const REFERENCES_MAX = 10_000;
 
+/** Top-level members without which only a name in the text can refer to anything. */
+const REFERRING = ["previous_response_id", "container", "conversation", "input"];
+
 /**
  * What a JSON call refers to: `previous_response_id`; containers and files at any depth, in any spelling; items of a
  * response's input.
@@ -52,14 +55,13 @@ const REFERENCES_MAX = 10_000;
  */
 export function referencesIn(body: JsonBody): References {
   const named = mayContain(body.bytes, MAY_NAME) ? namedIn(body.bytes) : NONE;
+  if (named === NONE && !REFERRING.some((name) => body.members.has(name))) return NONE;
   const container = objectIn(body, "container");
   const objects = [container, objectIn(body, "conversation")].map((object) => textOf(object["id"]));
   const kept = [textOf(memberValue(body, "previous_response_id")), ...objects].filter((id) => id !== null);
   const items = itemsReferredTo(body);
   const all = { kept: [...kept, ...named.kept], items, files: [...named.files, ...skillsIn(container)] };
-  if (countOf(all) > REFERENCES_MAX) {
-    throw tooMany();
-  }
+  if (countOf(all) > REFERENCES_MAX) throw tooMany();
   return all;
 }
 

@@ -26,7 +26,7 @@ export function withRequestCounts(
   { surface, body }: { surface: SurfaceName; body: JsonBody },
 ): Reading {
   const { counts: counted } = surfaceFacts(surface);
-  if (!counted) return reading;
+  if (!counted || (counted === "search" && !body.members.has("web_search_options"))) return reading;
   const { counts = {}, ...rest }: Added = COUNTS[counted](body);
   const final = counts.characters !== undefined && counts.characters !== null;
   return {

@@ -73,15 +73,16 @@ async function inTime(
   request: Request,
   declared: number,
 ): Promise<Uint8Array> {
-  const late = Promise.withResolvers<never>();
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const watched = {
     deadlineMs: clock.monotonicMs() + bodyWaitMs(patience, declared),
     client: true,
-    expire: () => late.reject(bodyTooSlow()),
+    expire: () => reject(bodyTooSlow()),
   };
   watchdog.watch(watched);
   try {
-    return await Promise.race([request.bytes(), late.promise]);
+    request.bytes().then(resolve, reject);
+    return await promise;
   } catch (cause) {
     throw cause instanceof GatewayError ? cause : bodyBroken(cause);
   } finally {

@@ -31,7 +31,8 @@ type Named = Pick<AnswerToPrice, "provider" | "model" | "responseModel">;
 
 /** Whether a model other than the requested one answered. Azure deployments have any name, unless the list knows it. */
 export function isAnotherModel(book: PriceBook, { provider, model, responseModel }: Named): boolean {
-  if (model === null || responseModel === null || isSameModel(model, responseModel)) return false;
+  if (model === null || responseModel === null || model === responseModel) return false;
+  if (isSameModel(model, responseModel)) return false;
   return provider.kind !== "azure" || book.knows(provider.kind, model);
 }
 
@@ -74,7 +75,7 @@ function priceEntryOf(book: PriceBook, answered: AnswerToPrice): PriceEntry | nu
   const { name: tier, withinUs } = tierOf(serviceTier);
   const priceOf = (names: ModelNames) => book.priceOf({ ...provider, tier, withinUs }, names, at.getTime());
   const asked = model === null ? [] : [model];
-  if (responseModel === null) return priceOf({ own: asked, list: asked });
+  if (responseModel === null || responseModel === model) return priceOf({ own: asked, list: asked });
   const isGuess = book.isOtherDate(provider.kind, responseModel);
   if (!isAnotherModel(book, answered)) {
     const names = [responseModel, ...asked];

@@ -80,12 +80,12 @@ export function priceBook(
   const listed = (kind: ProviderKind, model: string, atMs: number): ListedModel | null => {
     const always = `${kind} ${model}`;
     // Time-dependent prices change only at full minutes.
-    const minute = `${always} ${Math.floor(atMs / MINUTE_MS)}`;
-    const known = cache.get(always) ?? cache.get(minute);
+    const minute = () => `${always} ${Math.floor(atMs / MINUTE_MS)}`;
+    const known = cache.get(always) ?? cache.get(minute());
     if (known !== undefined) return known.listed;
     const found = ownModel(kind, model) ?? listedUnder(catalog[kind], model, atMs);
     if (cache.size >= LISTED_KEPT_MAX) cache.clear();
-    cache.set(found && !found.timeless ? minute : always, { listed: found });
+    cache.set(found && !found.timeless ? minute() : always, { listed: found });
     return found;
   };
 
@@ -107,7 +107,7 @@ export function priceBook(
         const found = listed(kind, name, atMs)?.price ?? null;
         return found && atPlace(found, seller, bareName(catalog[kind], name));
       }),
-      own: entered({ ...seller, tier: STANDARD }, names.own, atMs),
+      own: byModel.size === 0 ? null : entered({ ...seller, tier: STANDARD }, names.own, atMs),
     };
     if (tier === STANDARD) return standard.own ? ownEntry(standard.own, standard.list) : standard.list;
     const { tiers } = catalog[kind];

@@ -90,7 +90,7 @@ const chatReading = ({ answer, usage, final, failure, searches }: Seen, facts: P
   readingOf({
     usage: usage && { ...chatUsage(usage, facts), webSearches: searches.size || null },
     model: nameOf(answer["model"]),
-    tier: nameOf(answer["service_tier"]) ?? trafficIn(usage),
+    tier: nameOf(answer["service_tier"]) ?? (usage?.["extra_properties"] ? trafficIn(usage) : null),
     final,
     failure,
     cost: reportedCostOf(usage, facts),

@@ -83,7 +83,7 @@ export async function serve(
     const asForm = surfaceFacts(call.surface).form && isMultipart(call.caller.headers);
     return await exchange(
       deps,
-      await (asForm ? admitForm : admit)(deps, { id, hold, places, closed, ...call }),
+      await (asForm ? admitForm : admit)(deps, { ...call, id, hold, places, closed }),
     );
   } catch (error) {
     hold.release();

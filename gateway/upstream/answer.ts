@@ -58,10 +58,11 @@ const TRANSLATED_BYTES_MAX = 64 * 1024 * 1024;
  */
 export function relayAnswer(deps: AnswerDeps, story: AnswerStory): Response | Promise<Response | null> {
   const { attempt, wire, own } = story;
-  const { body, ok } = attempt.answer;
   // Sound is sent as it comes, unless its cost is to be told before.
   const isStream = isEventAnswer(attempt) || (wire.opaque && !own.cost) || isFrames(story);
-  if (!ok || !body || !isStream) return plain(deps, story);
+  // Asking for `body` makes a stream, through which an answer is then read whole as well.
+  const body = isStream && attempt.answer.ok ? attempt.answer.body : null;
+  if (!body) return plain(deps, story);
   const reader = body.getReader();
   return relayed(deps, story, { read: () => reader.read(), ...meteringOf(story) });
 }

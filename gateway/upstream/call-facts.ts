@@ -65,7 +65,7 @@ export function answeredFacts(
   const { answer, headers, attempts, translation, maybeBilled } = attempt;
   const target = { ...attempt.target, model: attempt.target.model ?? call.upload?.trailingModel() ?? null };
   const reading = withoutReferred(answer.ok ? withRequestCounts(metered, call) : metered, call);
-  const answered = { ...target, ...reading, at: call.admittedAt };
+  const answered = { ...reading, provider: target.provider, model: target.model, at: call.admittedAt };
   const charged = answer.ok && !surfaceFacts(call.surface).free;
   const priced = charged ? priceAnswer(prices, answered) : FREE;
   return {

@@ -149,16 +149,7 @@ async function sendTo(deps: UpstreamDeps, it: Try): Promise<Attempt> {
       await answer.body?.cancel();
       return failedAttempt(it, { cause: new ProviderFailure(fault), sent, late: false });
     }
-    return {
-      kind: "answer",
-      answer,
-      headers,
-      target,
-      attempts,
-      usageRequested,
-      translation,
-      abort,
-    };
+    return { kind: "answer", answer, headers, target, attempts, usageRequested, translation, abort };
   } catch (cause) {
     return failedAttempt(it, { cause, sent, late: deadline.signal.aborted });
   } finally {
