@@ -1,4 +1,4 @@
-import type { Database } from "#drizzle/database.ts";
+import type { Db } from "#drizzle/database.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import type { ExchangeDeps } from "../exchange.ts";
@@ -19,7 +19,7 @@ export type BatchDeps = Pick<
   | "limiter"
   | "refersToForeign"
 > & {
-  database: Pick<Database, "db">;
+  database: Db;
   providerApi: ProviderApi;
   bytesMax: { json: number; multipart: number };
   /** URL at which clients reach the gateway, without a trailing slash; null: taken from the request. */

@@ -13,10 +13,9 @@ import {
 import { boundedText, closed, oneOf } from "#shared/schema.ts";
 import { isWithinLength } from "#shared/text-length.ts";
 import { isTimeZone, TIME_ZONE_FAULT } from "#shared/time-zone.ts";
-import { GatewayError } from "../errors.ts";
 import { CATALOGUE, type CatalogueEntry } from "./catalogue.ts";
 import { dateFault } from "./dates.ts";
-import { checkSpec } from "./spec.ts";
+import { checkSpec, wrong } from "./spec.ts";
 
 /** Range and comparison of a call, which the subscription's and the agents' results take too. */
 export type Frame = { range: Range; compare: Compare };
@@ -61,12 +60,12 @@ export function querySpecs({ spec, specs, time_zone: zone, rate_mix_volume: move
   specs: Spec[];
   isOne: boolean;
 } {
-  if (zone !== undefined && !isTimeZone(zone)) refuse("body.time_zone", TIME_ZONE_FAULT);
-  if (spec !== undefined && specs !== undefined) refuse("body", "has either spec or specs");
+  if (zone !== undefined && !isTimeZone(zone)) wrong("body.time_zone", TIME_ZONE_FAULT);
+  if (spec !== undefined && specs !== undefined) wrong("body", "has either spec or specs");
   const isOne = specs === undefined;
   const checked = specs?.map((one, i) => checkSpec(one, `specs[${i}]`)) ?? [checkSpec(spec)];
   if (moves && checked.some(({ source, compare }) => source !== "requests" || compare === "none"))
-    refuse("body.rate_mix_volume", "needs the source requests and compare previous_period");
+    wrong("body.rate_mix_volume", "needs the source requests and compare previous_period");
   return { specs: checked, isOne };
 }
 
@@ -92,17 +91,13 @@ export type NamedReport = Omit<CatalogueEntry, "spec"> & {
 /** The instant of a query's `as_of`; absent: the latest costs. @throws GatewayError unless it is one that has been. */
 export function readAsOf(text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined) return undefined;
-  const atMs = readInstant(text) ?? refuse("body.as_of", "must be an RFC 3339 date-time or a date");
-  return atMs <= nowMs ? atMs : refuse("body.as_of", "is in the future");
+  const atMs = readInstant(text) ?? wrong("body.as_of", "must be an RFC 3339 date-time or a date");
+  return atMs <= nowMs ? atMs : wrong("body.as_of", "is in the future");
 }
 
 const IDS_MAX = 50;
 const MEMBERS = ["range", "from", "to", "compare", "id", "format"];
 const FILTER = /^filter\[([a-z_]*)\]$/;
-
-const refuse = (member: string, reason: string): never => {
-  throw new GatewayError("invalid_request", `${member}: ${reason}`);
-};
 
 /**
  * Reads the query string of `GET /v1/reports`: `range` or `from` and `to`, `compare`, `id=a,b`, `filter[dimension]=a,b`,
@@ -112,13 +107,13 @@ const refuse = (member: string, reason: string): never => {
 export function readQuery(query: URLSearchParams): ReportsQuery {
   for (const name of query.keys()) {
     if (!MEMBERS.includes(name) && !FILTER.test(name)) {
-      refuse("query", `known parameters are ${MEMBERS.join(", ")} and filter[dimension]`);
+      wrong("query", `known parameters are ${MEMBERS.join(", ")} and filter[dimension]`);
     }
     if (name !== "id" && MEMBERS.includes(name) && query.getAll(name).length > 1)
-      refuse(name, "is given twice");
+      wrong(name, "is given twice");
   }
   const ids = [...new Set(query.getAll("id").flatMap((value) => value.split(",")))];
-  if (ids.length > IDS_MAX) refuse("id", `is given for more than ${IDS_MAX} reports`);
+  if (ids.length > IDS_MAX) wrong("id", `is given for more than ${IDS_MAX} reports`);
   return {
     range: readRange(query),
     compare: readCompare(query.get("compare")),
@@ -134,15 +129,15 @@ export function readQuery(query: URLSearchParams): ReportsQuery {
  */
 export function readFormatAlone(query: URLSearchParams): Format {
   for (const name of query.keys()) {
-    if (name !== "format") refuse("query", "only format is known; everything else belongs in the body");
-    if (query.getAll(name).length > 1) refuse(name, "is given twice");
+    if (name !== "format") wrong("query", "only format is known; everything else belongs in the body");
+    if (query.getAll(name).length > 1) wrong(name, "is given twice");
   }
   return readFormat(query);
 }
 
 function readFormat(query: URLSearchParams): Format {
   const name = query.get("format") ?? "json";
-  return FORMATS.find((format) => format === name) ?? refuse("format", `must be ${FORMATS.join(" or ")}`);
+  return FORMATS.find((format) => format === name) ?? wrong("format", `must be ${FORMATS.join(" or ")}`);
 }
 
 export const frameOf = ({ range, compare }: Pick<ReportsQuery, "range" | "compare">): Frame => ({
@@ -161,7 +156,7 @@ export function itemsOf(query: ReportsQuery, saved: readonly NamedReport[]): Ite
   const known = [...CATALOGUE, ...saved];
   if (!query.ids.every((id) => known.some((report) => report.id === id))) {
     const ids = CATALOGUE.map(({ id }) => id).join(", ");
-    refuse("id", `must be the id of a saved report, or one of ${ids}`);
+    wrong("id", `must be the id of a saved report, or one of ${ids}`);
   }
   const chosen = query.ids.length === 0 ? CATALOGUE : known.filter(({ id }) => query.ids.includes(id));
   return chosen.map(({ id, title, description, spec }: NamedReport) => ({
@@ -182,18 +177,18 @@ function readRange(query: URLSearchParams): Range | null {
   const from = query.get("from");
   const to = query.get("to");
   if (from !== null || to !== null) {
-    if (name !== null) refuse("range", "cannot be combined with from or to");
+    if (name !== null) wrong("range", "cannot be combined with from or to");
     return { from, to };
   }
   if (name === null) return null;
   const known = RANGES.find((range) => range === name);
-  return known ?? refuse("range", `must be one of ${RANGES.join(", ")}`);
+  return known ?? wrong("range", `must be one of ${RANGES.join(", ")}`);
 }
 
 function readCompare(name: string | null): Compare | null {
   if (name === null) return null;
   const known = COMPARES.find((compare) => compare === name);
-  return known ?? refuse("compare", `must be one of ${COMPARES.join(", ")}`);
+  return known ?? wrong("compare", `must be one of ${COMPARES.join(", ")}`);
 }
 
 /** Values of one dimension are separated by commas, or stand in repeated parameters. */
@@ -203,7 +198,7 @@ function readFilters(query: URLSearchParams): Filters {
     const written = FILTER.exec(name)?.[1];
     if (written === undefined) continue;
     const dimension = PAYLOAD_DIMENSIONS.find((known) => known === written);
-    if (!dimension) return refuse("filter", `must name one of ${PAYLOAD_DIMENSIONS.join(", ")}`);
+    if (!dimension) return wrong("filter", `must name one of ${PAYLOAD_DIMENSIONS.join(", ")}`);
     const values = [...(filters[dimension] ?? []), ...value.split(",")];
     checkValues(dimension, values);
     filters[dimension] = values;
@@ -213,13 +208,13 @@ function readFilters(query: URLSearchParams): Filters {
 
 function checkValues(dimension: DimensionName, values: readonly string[]): void {
   const member = `filter[${dimension}]`;
-  if (values.length > 50) refuse(member, "has more than 50 values");
+  if (values.length > 50) wrong(member, "has more than 50 values");
   if (values.some((value) => value.length < 1 || !isWithinLength(value, 200))) {
-    refuse(member, "each value must have 1 to 200 characters");
+    wrong(member, "each value must have 1 to 200 characters");
   }
   for (const value of values) {
     const fault = dateFault(dimension, value);
-    if (fault) refuse(member, fault);
+    if (fault) wrong(member, fault);
   }
 }
 

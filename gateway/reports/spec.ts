@@ -2,16 +2,15 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { type DimensionName, type Filters, Spec } from "#shared/report.ts";
 import { PayloadSpec } from "#shared/report-payload.ts";
 import { faultsOf, fits } from "#shared/schema.ts";
-import { GatewayError } from "../errors.ts";
+import { refuse } from "../errors.ts";
 import { dateFault } from "./dates.ts";
 import { sourceOf } from "./sources.ts";
 
 /** Longest member path that a refusal repeats; unknown members carry names of any length. */
 const PATH_MAX = 100;
 
-const refuse = (member: string, reason: string): never => {
-  throw new GatewayError("invalid_request", `${member}: ${reason}`);
-};
+/** @throws GatewayError invalid_request that names a member or parameter. */
+export const wrong = (member: string, reason: string): never => refuse(`${member}: ${reason}`);
 
 /**
  * `value` as a `schema`, else a refusal that names the first faulty member below `name` and the reason.
@@ -21,7 +20,7 @@ export function checkBody<T extends TSchema>(schema: T, value: unknown, name: st
   if (fits(schema, value)) return value;
   const [fault = { path: "", message: "Not valid" }] = faultsOf(schema, value);
   const member = memberOf(name, fault.path);
-  return refuse(member.length > PATH_MAX ? name : member, lowerFirst(fault.message));
+  return wrong(member.length > PATH_MAX ? name : member, lowerFirst(fault.message));
 }
 
 /** `/filters/client/0` below `spec` as `spec.filters.client[0]`. */
@@ -45,26 +44,26 @@ export function checkSpec(
   const source = sourceOf(value.source);
   value.measures.forEach((measure, i) => {
     if (!source.measures.includes(measure)) {
-      refuse(`${name}.measures[${i}]`, `source ${value.source} has no measure ${measure}`);
+      wrong(`${name}.measures[${i}]`, `source ${value.source} has no measure ${measure}`);
     }
   });
   value.dimensions.forEach((dimension, i) => {
     if (!source.dimensions.includes(dimension)) {
-      refuse(`${name}.dimensions[${i}]`, `source ${value.source} has no dimension ${dimension}`);
+      wrong(`${name}.dimensions[${i}]`, `source ${value.source} has no dimension ${dimension}`);
     }
   });
   const filters = filtersOf(value.filters);
   for (const [dimension, values] of filters) {
     const member = `${name}.filters.${dimension}`;
     if (!source.dimensions.includes(dimension)) {
-      refuse(member, `source ${value.source} has no dimension ${dimension}`);
+      wrong(member, `source ${value.source} has no dimension ${dimension}`);
     }
     // Postgres's text cannot hold it, so no label ever does.
     const nul = values.findIndex((text) => text.includes("\0"));
-    if (nul >= 0) refuse(`${member}[${nul}]`, "must not contain a NUL character");
+    if (nul >= 0) wrong(`${member}[${nul}]`, "must not contain a NUL character");
     for (const [i, text] of values.entries()) {
       const fault = dateFault(dimension, text);
-      if (fault) refuse(`${member}[${i}]`, fault);
+      if (fault) wrong(`${member}[${i}]`, fault);
     }
   }
   return { ...value, filters: Object.fromEntries(filters.filter(([, values]) => values.length > 0)) };

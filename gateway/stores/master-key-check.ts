@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/postgres-js";
-import { connected, type Transaction } from "#drizzle/database.ts";
+import { connected, type Runner, type Transaction } from "#drizzle/database.ts";
 import { masterKeyChecks } from "#drizzle/schema/master-key.ts";
 import type { Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -27,7 +27,7 @@ export const SEALED = {
 const EVERY_KEY_ID = sql`select distinct split_part(sealed, '.', 2) as id
   from (${sql.join(Object.values(SEALED), sql` union all `)}) every_sealed`;
 
-const everyKeyId = async (tx: Pick<Transaction, "execute">): Promise<string[]> =>
+const everyKeyId = async (tx: Runner): Promise<string[]> =>
   (await tx.execute<{ id: string }>(EVERY_KEY_ID)).map((row) => row.id);
 
 const CHECK_TEXT = "this master key opens what the installation has sealed";

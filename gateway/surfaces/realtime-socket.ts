@@ -1,5 +1,5 @@
 import type { CallSocket, Choice, JsonBody, SocketSending, Target } from "../call.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { routingLookups } from "../exchange.ts";
 import { CALL, REALTIME_MESSAGE } from "../http/deciding-names.ts";
 import { memberValue, scanJson, stringMember } from "../http/scan.ts";
@@ -39,9 +39,9 @@ export function realtimeSocket(deps: ClientSocketDeps) {
 }
 
 function aroundGateway(): never {
-  const sentence =
-    "Client secrets and calls (WebRTC, SIP) would bypass the gateway. Connect by WebSocket to `/v1/realtime?model=` with a client key.";
-  throw new GatewayError("invalid_request", sentence);
+  refuse(
+    "Client secrets and calls (WebRTC, SIP) would bypass the gateway. Connect by WebSocket to `/v1/realtime?model=` with a client key.",
+  );
 }
 
 /** Messages that run or wait: those with sound are many, and wait only for those before them. */
@@ -69,7 +69,7 @@ async function connect(
 ): Promise<MessageHandler> {
   const query = new URL(request.url).searchParams;
   const model = query.get("model") ?? query.get("deployment");
-  if (model === null) throw new GatewayError("invalid_request", "The address needs `?model=`.");
+  if (model === null) refuse("The address needs `?model=`.");
   const asked = { surface: "realtime", ...caller, body: NOTHING, model, routeMember: null } as const;
   const choice = chooseRoute(deps.directory.current(), asked, routingLookups(deps.prices(), deps));
   const settings: Settings = { transcriber: null, outputMax: null };

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { Database } from "#drizzle/database.ts";
+import type { Db } from "#drizzle/database.ts";
 import { closed, Flag, Text } from "#shared/schema.ts";
 import { SessionLinkBody, SessionLinksView, UnlinkBody } from "#shared/session-links.ts";
 import { GatewayError } from "../errors.ts";
@@ -10,7 +10,7 @@ import { declareLink, listLinks, removeLink } from "../stores/session-links.ts";
 import type { RequestBodyDeps } from "../upstream/request-body.ts";
 import { documented, jsonOf, NO_CLIENT_KEY, NO_DATABASE } from "./documented.ts";
 
-export type SessionLinksDeps = RequestBodyDeps & { callers: CallerCheck; database: Pick<Database, "db"> };
+export type SessionLinksDeps = RequestBodyDeps & { callers: CallerCheck; database: Db };
 
 const Answer = closed({
   session: Type.String(),

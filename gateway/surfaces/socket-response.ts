@@ -1,7 +1,7 @@
 import { newId } from "#shared/ids.ts";
 import { errorFields } from "#shared/log.ts";
 import type { CallSocket, JsonBody } from "../call.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, refuse } from "../errors.ts";
 import { isEventType } from "../http/content-type.ts";
 import { CALL } from "../http/deciding-names.ts";
 import { memberValue, scanJson, stringMember } from "../http/scan.ts";
@@ -31,12 +31,9 @@ export type ResponseAsked = { body: JsonBody; lane: string | null; generates: bo
 /** @throws GatewayError invalid_request */
 export function askedIn(message: string | Uint8Array): ResponseAsked {
   const sent = scanJson(typeof message === "string" ? new TextEncoder().encode(message) : message, CALL);
-  if (memberValue(sent, "type") !== "response.create") {
-    throw new GatewayError("invalid_request", "`type` must be `response.create`.");
-  }
-  if ((memberValue(sent, "stream") ?? true) !== true) {
-    throw new GatewayError("invalid_request", "`stream` must be absent: a WebSocket always streams.");
-  }
+  if (memberValue(sent, "type") !== "response.create") refuse("`type` must be `response.create`.");
+  if ((memberValue(sent, "stream") ?? true) !== true)
+    refuse("`stream` must be absent: a WebSocket always streams.");
   const edits = { remove: ["type", "stream_id", "generate"], add: { stream: true }, keepRoute: true };
   return {
     body: scanJson(splice(sent, edits), CALL),
