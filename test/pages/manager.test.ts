@@ -505,6 +505,17 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await expectFit(reader, "both");
   });
 
+  test("a report that is sorted by a measure and then asked without it is shown unsorted", async () => {
+    const asked = "/explore?by=model&measure=cost_usd&range=30d&view=table";
+    const page = await open(`${asked}&measure=requests`);
+    const heads = page.locator("main thead");
+    await heads.getByRole("button", { name: "Requests" }).click();
+    await heads.locator("[aria-sort=descending]").waitFor();
+    await open(asked);
+    await until(async () => (await heads.getByRole("button").allTextContents()).join() === "Model,Cost");
+    expect(await page.locator("main tbody tr[data-row]").count()).toBeGreaterThan(1);
+  });
+
   test("hostile names are inert text in a report and in its CSV", async () => {
     const page = await open("/explore?by=model&by=tag&measure=requests&range=7d&view=table");
     expect(await page.locator("main img").count()).toBe(0);

@@ -268,11 +268,16 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
   });
 
   test("limits that exist come before keys without, and guardrails in the order that they apply in", async () => {
-    await gateway.admin("POST", "/keys", { name: "limited", limits: { requests_per_minute: 60 } });
+    await gateway.admin("POST", "/keys", {
+      name: "limited",
+      limits: { requests_per_minute: 60, budget_usd: "0" },
+    });
     await gateway.admin("POST", "/keys", { name: "newer" });
     await open("/settings/limits", "Limits and budgets");
     const first = page.getByRole("region", { name: "Limits of keys" }).locator("tbody tr").first();
     await first.getByText("limited", { exact: true }).waitFor();
+    // Nothing may be spent: that is a limit.
+    await first.getByText("$0.00 a month", { exact: true }).waitFor();
     await gateway.admin("PUT", "/guardrails/a-later", {
       position: 20,
       enabled: false,

@@ -223,6 +223,9 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
       const sums = { ...old, kind: "total", billed: true, records: 1, cost_usd: "99" };
       await client.insert({ table: "sums", values: [sums], format: "JSONEachRow" });
       expect(await spend()).toBe(124);
+      await client.command({ query: "rename table requests to lost" });
+      expect(await spend()).toBe(25);
+      await client.command({ query: "rename table lost to requests" });
       await client.command({ query });
       expect(await spend()).toBe(25);
       const { stop } = copying();

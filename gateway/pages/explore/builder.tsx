@@ -43,7 +43,7 @@ export function Builder({ spec, catalogue, search, change }: BuilderProps) {
       ))}
       <Measures spec={spec} legal={source?.measures ?? []} catalogue={catalogue} change={change} />
       <div>
-        <Input.Label id="view-label" labelElement="div" size="xs">
+        <Input.Label id="view-label" labelElement="div" size="xs" display="block">
           View
         </Input.Label>
         <SegmentedControl

@@ -33,12 +33,8 @@ export function OverviewTiles({ parts, search }: TilesProps) {
         foot={unpricedIn(days)}
       />
       <Tile
-        {...{
-          name: "Cost per merged pull request",
-          measure: "cost_per_merged_pr",
-          of: merges,
-          days: mergeDays,
-        }}
+        {...{ name: "Cost per merged pull request", measure: "cost_per_merged_pr" }}
+        {...{ of: merges, days: mergeDays }}
         to={report("cost-per-merged-pr", merges ? asked : withoutFilters(asked))}
         {...MERGES}
       />

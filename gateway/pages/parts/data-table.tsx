@@ -1,6 +1,6 @@
 import { useHotkeys } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type MouseEvent, type ReactNode, useRef, useState } from "react";
+import { type MouseEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import { asItIs, useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
 import type { Column, Columns } from "./columns.tsx";
@@ -33,7 +33,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const scroll = useRef<HTMLDivElement>(null);
   const [sorting, toggle] = useSorting(sortName);
   const by = columns.find(({ id, sort }) => id === sorting?.id && sort)?.sort;
-  const sorted = sorting && by ? sortedRows(rows, by, sorting.isDescending) : rows;
+  const isDescending = sorting?.isDescending ?? false;
+  const sorted = useMemo(() => (by ? sortedRows(rows, by, isDescending) : rows), [rows, by, isDescending]);
   const keyOf = (row: Row) =>
     typeof rowKey === "function" ? rowKey(row) : JSON.stringify(rowKey.map((it) => row[it]));
   const virtual = useVirtualizer({
@@ -58,7 +59,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const before = items?.[0]?.start ?? 0;
   const after = items ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
   if (rows.length === 0 && none !== undefined) return none;
-  if (sorting && !by) {
+  if (sorting && !by && sortName) {
     const names = columns.filter(({ sort }) => sort).map(({ id }) => id);
     return (
       <p className="note" role="alert">

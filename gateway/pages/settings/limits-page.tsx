@@ -14,18 +14,17 @@ import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 
 type Budgeted = { budget_usd?: string | number | null; budget_period?: string | null };
 
-const budget = ({ budget_usd: usd, budget_period: period }: Budgeted): string | null =>
-  usd == null ? null : `${plainUsd(usd)} a ${period ?? "month"}`;
-
 const none = "no limit";
 
 const rate = (head: string, of: (limits: NonNullable<KeyView["limits"]>) => number | undefined) =>
   number<KeyView>(head, ({ limits }) => of(limits ?? {}) ?? null, { none });
 
 const budgetColumn = <View,>(of: (view: View) => Budgeted | null | undefined) =>
-  number<View>("Budget", (view) => Number(of(view)?.budget_usd ?? Number.NaN) || null, {
-    ...{ show: (view) => budget(of(view) ?? {}), none },
+  number<View>("Budget", (view) => amountOf(of(view)?.budget_usd), {
+    show: (view) => `${plainUsd(of(view)?.budget_usd ?? 0)} a ${of(view)?.budget_period ?? "month"}`,
+    none,
   });
+const amountOf = (usd: Budgeted["budget_usd"]): number | null => (usd == null ? null : Number(usd));
 
 const limitedFirst =
   <Limited,>(isLimited: (view: Limited) => boolean) =>

@@ -74,7 +74,7 @@ export function Reprice({ kind }: { kind: Kind }) {
           {MEMBERS[kind].map((name) => (
             <TextInput
               key={name}
-              {...FIELDS[name]}
+              {...{ ...FIELDS[name], w: 150 }}
               value={asked[name] ?? ""}
               onChange={(event) => change(name, event.currentTarget.value)}
             />

@@ -1,6 +1,6 @@
 import type { CommitmentUse, CommitmentView, SeatUse, SeatView, UsedSeat } from "#shared/admin/seats.ts";
 import { useJson } from "../data/api.ts";
-import { type Columns, cell, moment, money, number, text } from "../parts/columns.tsx";
+import { type Columns, cell, moment, money, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { isoDay } from "../parts/dates.ts";
 import { inUnit } from "../parts/format.ts";
@@ -68,6 +68,7 @@ function UsedSeats({ month }: { month: string }) {
   );
 }
 
+const noWorth = () => ({ unknown: "It has no worth that is used up." });
 type Commitment = CommitmentView & Partial<Pick<CommitmentUse["data"][number], "covered_usd" | "left_usd">>;
 
 const COMMITMENTS: ResourceFacts<Commitment> = {
@@ -82,9 +83,7 @@ const COMMITMENTS: ResourceFacts<Commitment> = {
     covers: text("Covers", ({ provider, models }) => `${provider} ${models?.join(", ") ?? ""}`),
     time: text("Time", ({ effective_from: from, effective_to: to }) => `${day(from)} to ${day(to)}`),
     covered: money("Covered", ({ covered_usd = "0" }) => covered_usd),
-    left: number("Left", ({ left_usd: usd }) => Number(usd ?? 0), {
-      show: ({ left_usd: usd = null }) => usd && inUnit("USD", usd),
-    }),
+    left: money("Left", ({ left_usd }) => left_usd, noWorth),
   },
   form: COMMITMENT,
   empty: "Add commitments, provisioned throughput and prepaid credits to see what is left of them.",
