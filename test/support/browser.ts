@@ -154,9 +154,9 @@ export async function visit(browser: Browser, options: VisitOptions): Promise<Vi
 }
 
 /**
- * `isAtRest()` in a page: whether no answer is on its way, no page of the console is being loaded, and the browser has had
- * nothing to do twice, between which timers went off. It counts by the page's own tasks, so a busy machine changes nothing;
- * and it keeps the browser's own clock, which a test may replace.
+ * `unrest()` in a page: what it still does; null if no answer is on its way, no page of the console is being loaded, and the
+ * browser has had nothing to do twice, between which timers went off. It counts by the page's own tasks, so a busy machine
+ * changes nothing; and it keeps the browser's own clock, which a test may replace.
  */
 const WATCHED = `{
   let waiting = 0;
@@ -173,14 +173,16 @@ const WATCHED = `{
   };
   count(window, "fetch");
   for (const name of ["arrayBuffer", "blob", "json", "text"]) count(Response.prototype, name);
-  window.isAtRest = async () => {
+  window.unrest = async () => {
     // A page that opens asks for the records' version after 50 ms.
     for (const pause of [60, 5]) {
       await new Promise((done) => later(done, pause));
-      await new Promise((done) => idle(done, { timeout: 10_000 }));
-      if (waiting > 0 || window.__TSR_ROUTER__?.state.status === "pending") return false;
+      // A page that draws all the time on a busy machine has no idle moment.
+      await new Promise((done) => idle(done, { timeout: 1000 }));
+      if (waiting > 0) return waiting + " answers are on their way";
+      if (window.__TSR_ROUTER__?.state.status === "pending") return "a page is being loaded";
     }
-    return true;
+    return null;
   };
 }`;
 
@@ -190,11 +192,17 @@ function settling(page: Page): () => Promise<void> {
   page.on("requestfinished", () => underWay--);
   page.on("requestfailed", () => underWay--);
   // A page that is left meanwhile cannot answer.
-  const asked = () => page.evaluate<boolean>("isAtRest()").catch(() => false);
-  const isAtRest = () => Promise.race([asked(), Bun.sleep(20_000).then(() => false)]);
+  const asked = () => page.evaluate<string | null>("unrest()").catch(String);
+  const silent = () => Bun.sleep(60_000).then(() => "the page does not answer");
   return async () => {
     await page.getByRole("heading", { level: 1 }).waitFor();
-    await until(async () => underWay === 0 && (await isAtRest()) && underWay === 0);
+    let unrest: string | null = null;
+    await until(async () => {
+      unrest = underWay > 0 ? `${underWay} requests` : await Promise.race([asked(), silent()]);
+      return unrest === null && underWay === 0;
+    }).catch((error) => {
+      throw new Error(`the page is not at rest: ${unrest}`, { cause: error });
+    });
   };
 }
 
