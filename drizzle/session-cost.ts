@@ -120,7 +120,11 @@ export async function pullRequestCosts(
       ({ name, requests, uncertain, cost_usd, is_split: isSplit, last_at: at, is_open: isOpen, ...lane }) => [
         name,
         {
-          ...{ requests, ...priced({ uncertain, cost_usd }), isSplit, isOpen, subscription: laneOf(lane) },
+          requests,
+          ...priced({ uncertain, cost_usd }),
+          isSplit,
+          isOpen,
+          subscription: laneOf(lane),
           lastAt: at === null ? null : new Date(at).toISOString(),
         },
       ],

@@ -39,7 +39,9 @@ export async function openGithubAccess(deps: Deps): Promise<GithubAccess> {
   const { database, clock, log, credentials } = deps;
   const { signal, writeMs } = deps;
   const clients = createClients(() => credentials.current().identity, {
-    ...{ clock, signal, ...(writeMs === undefined ? {} : { writeMs }) },
+    clock,
+    signal,
+    ...(writeMs === undefined ? {} : { writeMs }),
     closed: (installationId, untilMs) => {
       deps.asked();
       log.warn({ installationId, until: new Date(untilMs).toISOString() }, "GitHub asked to wait");

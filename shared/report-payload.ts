@@ -15,7 +15,9 @@ export const PayloadSpec = Type.Unsafe<Spec>(
 const PayloadFigures = nullable(figuresOf(PAYLOAD_MEASURES));
 const PayloadRow = closed({
   ...Row.properties,
-  ...{ current: PayloadFigures, previous: PayloadFigures, delta: PayloadFigures },
+  current: PayloadFigures,
+  previous: PayloadFigures,
+  delta: PayloadFigures,
 });
 const PayloadResult = Type.Unsafe<Result>(
   closed({ ...Result.properties, spec: PayloadSpec, rows: Type.Array(PayloadRow), total: PayloadRow }),

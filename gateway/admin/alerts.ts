@@ -78,9 +78,14 @@ async function tested(deps: AdminAlertDeps, row: AlertRow): Promise<AlertTest> {
 const newAlert = (name: string, now: Date): AlertRow => ({
   orgId: DEFAULT_ORG,
   name,
-  ...{ on: [], to: { kind: "webhook", url: "" }, sealed: "", enabled: true },
-  ...{ lastSentAt: null, failure: null },
-  ...{ createdAt: now.toISOString(), updatedAt: now.toISOString() },
+  on: [],
+  to: { kind: "webhook", url: "" },
+  sealed: "",
+  enabled: true,
+  lastSentAt: null,
+  failure: null,
+  createdAt: now.toISOString(),
+  updatedAt: now.toISOString(),
 });
 
 const changed = (

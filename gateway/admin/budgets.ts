@@ -91,9 +91,18 @@ export const adminBudgets = (deps: AdminDeps) =>
 const newBudget = (name: string, now: Date): BudgetRow => ({
   orgId: DEFAULT_ORG,
   name,
-  ...{ kind: "organisation", scopeId: null, account: "", amountUsd: "0", pastSummedAt: null },
-  ...{ period: "month", mode: "hard", thresholds: THRESHOLDS, unpriced: "refuse", whenAway: "local" },
-  ...{ createdAt: now.toISOString(), updatedAt: now.toISOString() },
+  kind: "organisation",
+  scopeId: null,
+  account: "",
+  amountUsd: "0",
+  pastSummedAt: null,
+  period: "month",
+  mode: "hard",
+  thresholds: THRESHOLDS,
+  unpriced: "refuse",
+  whenAway: "local",
+  createdAt: now.toISOString(),
+  updatedAt: now.toISOString(),
 });
 
 const changed = (

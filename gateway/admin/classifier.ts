@@ -37,8 +37,15 @@ export const adminClassifier = (deps: AdminDeps) =>
 
 /** A key that may use every route. */
 const EVERY_ROUTE: ClientKey = {
-  ...{ id: "", name: "", owner: null, scopes: {}, limits: null, expiresAtMs: null },
-  ...{ teams: null, sharedBudgets: [], costCenter: null },
+  id: "",
+  name: "",
+  owner: null,
+  scopes: {},
+  limits: null,
+  expiresAtMs: null,
+  teams: null,
+  sharedBudgets: [],
+  costCenter: null,
 };
 
 function viewOf({ current, training }: AdminDeps["classifier"]): ClassifierView {

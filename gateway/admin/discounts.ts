@@ -21,5 +21,10 @@ export const adminDiscounts = (deps: AdminDeps) =>
   });
 
 const NEW: DiscountFields = {
-  ...{ provider: "", percent: "", effectiveFrom: "", effectiveTo: null, models: null, tiers: null },
+  provider: "",
+  percent: "",
+  effectiveFrom: "",
+  effectiveTo: null,
+  models: null,
+  tiers: null,
 };

@@ -99,7 +99,11 @@ function rowOf({ sealer }: AdminDeps, { body, current, now }: Edit): ExportDesti
   if (secret === undefined) refuse("/secret_access_key: A new bucket needs it.");
   const first = body.from ?? `${now.toISOString().slice(0, 7)}-01`;
   return {
-    ...{ orgId: DEFAULT_ORG, endpoint, bucket, secret, accessKeyId: body.access_key_id },
+    orgId: DEFAULT_ORG,
+    endpoint,
+    bucket,
+    secret,
+    accessKeyId: body.access_key_id,
     allowPrivateNetwork: body.allow_private_network ?? false,
     region: body.region ?? "us-east-1",
     prefix: body.prefix ?? "",
@@ -107,7 +111,10 @@ function rowOf({ sealer }: AdminDeps, { body, current, now }: Edit): ExportDesti
     enabled: body.enabled ?? true,
     doneUntil: body.from || !stays ? `${first}T00:00:00.000Z` : stays.doneUntil,
     // Whatever failed is tried again with what is new.
-    ...{ leasedUntil: current?.leasedUntil ?? null, attempts: 0, nextAttemptAt: null, failure: null },
+    leasedUntil: current?.leasedUntil ?? null,
+    attempts: 0,
+    nextAttemptAt: null,
+    failure: null,
     updatedAt: now.toISOString(),
   };
 }

@@ -85,7 +85,11 @@ async function create(deps: AdminDeps, origin: Origin, request: Request): Promis
   } = await readJson(deps, request, PersonBody);
   const none = { budgetUsd: null, budgetPeriod: null, unpriced: null };
   const facts = {
-    ...{ email, name, role, team, githubLogin: github_login ?? null },
+    email,
+    name,
+    role,
+    team,
+    githubLogin: github_login ?? null,
     ...changedBudget(none, budget),
   };
   const row = await saveChange(deps, origin, (tx, audit) =>

@@ -46,12 +46,22 @@ const IN_FORCE = docs({
 });
 
 const NO_AMOUNTS = {
-  ...{ input: null, output: null, cachedInput: null, cacheWrite5m: null, cacheWrite1h: null },
-  ...{ perImage: null, perCharacter: null, perCall: null },
+  input: null,
+  output: null,
+  cachedInput: null,
+  cacheWrite5m: null,
+  cacheWrite1h: null,
+  perImage: null,
+  perCharacter: null,
+  perCall: null,
 };
 const AMOUNTS = keysOf(NO_AMOUNTS);
 const NEW: PriceFields = {
-  ...{ provider: null, model: "", effectiveFrom: "", tier: STANDARD, multiplier: null },
+  provider: null,
+  model: "",
+  effectiveFrom: "",
+  tier: STANDARD,
+  multiplier: null,
   ...NO_AMOUNTS,
 };
 

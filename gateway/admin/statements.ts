@@ -55,10 +55,16 @@ async function readStatement(deps: AdminDeps, { month = "", by: name, version }:
   }
   const { lines, total } = shown?.content ?? (await readDatabase(deps, (db) => chargesOf(db, month, by)));
   return {
-    ...{ month, by, version: shown?.version ?? null, closed_at: shown?.closedAt ?? null, total },
+    month,
+    by,
+    version: shown?.version ?? null,
+    closed_at: shown?.closedAt ?? null,
+    total,
     lines: lines.map((line) => ({ ...line, records: recordsOf(month, by, line) })),
     versions: kept.map(({ version: number, closedAt, actor }) => ({
-      ...{ version: number, closed_at: closedAt, actor },
+      version: number,
+      closed_at: closedAt,
+      actor,
     })),
   };
 }

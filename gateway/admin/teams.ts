@@ -33,9 +33,15 @@ export const adminTeams = (deps: AdminDeps) =>
 const newTeam = (name: string, now: Date): TeamRow => ({
   orgId: DEFAULT_ORG,
   name,
-  ...{ parent: null, costCenter: null, budgetUsd: null, budgetPeriod: null, unpriced: null },
-  ...{ keyTemplate: null, claudeSettings: null },
-  ...{ createdAt: now.toISOString(), updatedAt: now.toISOString() },
+  parent: null,
+  costCenter: null,
+  budgetUsd: null,
+  budgetPeriod: null,
+  unpriced: null,
+  keyTemplate: null,
+  claudeSettings: null,
+  createdAt: now.toISOString(),
+  updatedAt: now.toISOString(),
 });
 
 /** The row with the members of a body. @throws GatewayError invalid_request for words of a budget without one. */

@@ -37,7 +37,12 @@ export const SEATS = idRows(seats);
 export const COMMITMENTS = idRows(commitments);
 
 const NEW_SEAT: SeatFields = {
-  ...{ person: "", vendor: "other", plan: "", monthlyUsd: "0", effectiveFrom: "", effectiveTo: null },
+  person: "",
+  vendor: "other",
+  plan: "",
+  monthlyUsd: "0",
+  effectiveFrom: "",
+  effectiveTo: null,
 };
 
 /** The seat with what the body gives. @throws GatewayError if it would end before it begins */
@@ -47,8 +52,14 @@ export function editedSeat(current: SeatFields | null, body: SeatPatch): SeatFie
 }
 
 const NEW_COMMITMENT: CommitmentFields = {
-  ...{ name: "", kind: "commitment", provider: "", models: null },
-  ...{ amountUsd: "0", worthUsd: null, effectiveFrom: "", effectiveTo: "" },
+  name: "",
+  kind: "commitment",
+  provider: "",
+  models: null,
+  amountUsd: "0",
+  worthUsd: null,
+  effectiveFrom: "",
+  effectiveTo: "",
 };
 
 /** The commitment with what the body gives. @throws GatewayError if it would end before it begins */

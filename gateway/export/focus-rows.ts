@@ -83,7 +83,9 @@ const ask = async <Row extends object>({ long }: Long, { text, params }: Query) 
 /** The factors of all rows of a span. */
 export const focusSpread = (database: Long, current: Span): Promise<Spread> =>
   spreadFor((query) => ask(database, query), {
-    ...{ orgId: DEFAULT_ORG, spec: SPREAD, periods: { current, previous: null } },
+    orgId: DEFAULT_ORG,
+    spec: SPREAD,
+    periods: { current, previous: null },
   });
 
 /** FOCUS rows of a span, a day (UTC) at a time: no more than one day is held. `known`: the factors, if they are known. */

@@ -11,7 +11,11 @@ import type { Moment, Period, Periods } from "./window.ts";
 const NONE: BudgetOf = () => null;
 /** What budgets may be on, by the dimension that shows it. */
 const KINDS: Partial<Record<DimensionName, string>> = {
-  ...{ team: "team", subject: "person", key: "key", route: "route", tag: "tag" },
+  team: "team",
+  subject: "person",
+  key: "key",
+  route: "route",
+  tag: "tag",
 };
 
 type Postgres = (query: Query) => Promise<readonly AnswerRow[]>;

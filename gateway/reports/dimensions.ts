@@ -32,7 +32,11 @@ const column = (name: KeyColumn): Dimension => ({ records: label(name), columns:
 /** The groups of time; cells have their `day` in a column. */
 const timesIn = (engine: Engine, zone: string, day: string) => {
   const time = (records: string, cells: string): Dimension => ({
-    ...{ records, cells, label: cells, time: true, ordered: true },
+    records,
+    cells,
+    label: cells,
+    time: true,
+    ordered: true,
   });
   return {
     day: time(engine.day("r.started_at", zone), `${day}::text`),

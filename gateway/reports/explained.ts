@@ -42,8 +42,11 @@ export type KnownPlaces = Record<(typeof COLUMNS)[number], readonly string[]>;
 export const knownPlacesOf = (rows: readonly AnswerRow[]): KnownPlaces => {
   const list = (name: string) => rows.map((row) => row[name] ?? "");
   return {
-    ...{ session: list("session"), declarer: list("declarer"), agent: list("agent") },
-    ...{ since: list("since"), places: list("places") },
+    session: list("session"),
+    declarer: list("declarer"),
+    agent: list("agent"),
+    since: list("since"),
+    places: list("places"),
   };
 };
 

@@ -60,12 +60,18 @@ export function movementOf(answer: readonly AnswerRow[]): { rows: MovementRow[];
   const isCurrent = (row: AnswerRow) => row["current"] === "true";
   return {
     rows: rows.map((row) => ({
-      ...{ current: isCurrent(row), model: text(row, "model"), kind: text(row, "kind") },
-      ...{ tier: text(row, "tier"), units: text(row, "units"), usd: text(row, "usd") },
+      current: isCurrent(row),
+      model: text(row, "model"),
+      kind: text(row, "kind"),
+      tier: text(row, "tier"),
+      units: text(row, "units"),
+      usd: text(row, "usd"),
     })),
     totals: totals.map((row) => ({
-      ...{ current: isCurrent(row), requests: Number(row["units"]) },
-      ...{ people: Number(row["people"]), uncertain: Number(row["uncertain"]) },
+      current: isCurrent(row),
+      requests: Number(row["units"]),
+      people: Number(row["people"]),
+      uncertain: Number(row["uncertain"]),
     })),
   };
 }

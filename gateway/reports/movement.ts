@@ -43,7 +43,9 @@ export function movement(rows: readonly MovementRow[], totals: readonly Movement
       Object.entries(parts).map(([name, usd]) => [name, formatDecimal(usd)]),
     ) as Movement["parts"],
     rows: moved.map(({ cell: { model, kind, tier, previous, current }, delta, parts: own }) => ({
-      ...{ model, kind, tier },
+      model,
+      kind,
+      tier,
       previous_units: formatDecimal(previous.units),
       current_units: formatDecimal(current.units),
       previous_usd: formatDecimal(previous.usd),

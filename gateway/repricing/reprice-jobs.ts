@@ -106,8 +106,11 @@ async function applied(
 
 async function addDifferences(tx: Transaction, job: string, changes: readonly Change[]): Promise<void> {
   const rows = changes.map(({ record: { startedAt, team, model }, price: { oldCostUsd, costUsd } }) => ({
-    ...{ month: startedAt.slice(0, 7), team, model },
-    ...{ before: oldCostUsd ?? "0", after: costUsd ?? "0" },
+    month: startedAt.slice(0, 7),
+    team,
+    model,
+    before: oldCostUsd ?? "0",
+    after: costUsd ?? "0",
   }));
   await tx.execute(sql`
     insert into ${repriceDifferences} as it (job_id, month, team, model, records, old_cost_usd, new_cost_usd)

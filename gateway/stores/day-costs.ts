@@ -102,11 +102,24 @@ export async function whyUnusual(
     await one`select 1 from rollup_state where org_id = ${DEFAULT_ORG} and raw_from > ${since}::timestamptz`;
   if (dropped) return null;
   const { text, params } = movementQuery({
-    ...{ engine: POSTGRES, orgId: DEFAULT_ORG, timeZone: UTC, byOwner: false, tasks: NO_TASKS, places: null },
-    ...{ reverted: [], reach: null, published: null, periods: { current, previous } },
+    engine: POSTGRES,
+    orgId: DEFAULT_ORG,
+    timeZone: UTC,
+    byOwner: false,
+    tasks: NO_TASKS,
+    places: null,
+    reverted: [],
+    reach: null,
+    published: null,
+    periods: { current, previous },
     spec: {
-      ...{ source: "requests", dimensions: [], measures: ["cost_usd"], filters: { [kind]: [name] } },
-      ...{ range: { from: since, to: day }, compare: "previous_period", view: "table" },
+      source: "requests",
+      dimensions: [],
+      measures: ["cost_usd"],
+      filters: { [kind]: [name] },
+      range: { from: since, to: day },
+      compare: "previous_period",
+      view: "table",
     },
   });
   const answer = await one.unsafe<Record<string, string | null>[]>(

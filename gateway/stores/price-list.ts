@@ -14,7 +14,8 @@ export async function loadListed(reader: Reader): Promise<Directory["listed"]> {
   const apply = ours(priceListChanges, { state: ["new", "approved"] });
   const rows = await reader.select().from(priceListChanges).where(apply);
   return rows.map(({ provider, entry, effectiveFrom }) => ({
-    ...{ provider, entry },
+    provider,
+    entry,
     fromMs: effectiveFrom === null ? null : Date.parse(effectiveFrom),
   }));
 }
@@ -50,7 +51,12 @@ export async function noteDiff(
   if (fresh.length > 0) {
     await tx.insert(priceListChanges).values(
       fresh.map(({ provider, entry, before }) => ({
-        ...{ id: newId(), provider, model: entry.id, entry, before, seenAt },
+        id: newId(),
+        provider,
+        model: entry.id,
+        entry,
+        before,
+        seenAt,
         state: before === null ? ("new" as const) : ("waiting" as const),
       })),
     );

@@ -53,11 +53,18 @@ export const declareLink = (
       await tx
         .insert(sessionLinks)
         .values({
-          ...{ orgId: DEFAULT_ORG, session, ofSession: root, declarer, task: task ?? null },
-          ...{ repository: repository?.toLowerCase() ?? null, branch: branch ?? null },
+          orgId: DEFAULT_ORG,
+          session,
+          ofSession: root,
+          declarer,
+          task: task ?? null,
+          repository: repository?.toLowerCase() ?? null,
+          branch: branch ?? null,
           clone: clone ?? null,
           counts: !isTask && (await linkOf(tx, session, declarer)) === null,
-          ...{ keyId: key.id, client, declaredAt: at.toISOString() },
+          keyId: key.id,
+          client,
+          declaredAt: at.toISOString(),
         })
         .onConflictDoUpdate({
           target: [sessionLinks.orgId, sessionLinks.session, sessionLinks.declarer, sessionLinks.ofSession],

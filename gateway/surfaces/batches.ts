@@ -67,7 +67,9 @@ function ofOthers(deps: BatchSurfaceDeps, { request, caller }: Asked): Promise<R
 }
 
 const question = ({ request: { headers, signal }, caller, params }: Asked) => ({
-  ...{ headers, signal, keyId: caller.key.id },
+  headers,
+  signal,
+  keyId: caller.key.id,
   id: params?.["id"] ?? "",
 });
 

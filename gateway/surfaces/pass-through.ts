@@ -41,7 +41,12 @@ async function passed(deps: SurfaceDeps, { request, caller, params: { name = "" 
   const wire = surface ? surfaceFacts(surface).wire : model ? "bedrock" : own;
   const ids = [...requireVendorPath(path), ...searchParams.values()];
   const vendor = {
-    ...{ method: request.method, provider, path, wire, ids, empty: request.body === null },
+    method: request.method,
+    provider,
+    path,
+    wire,
+    ids,
+    empty: request.body === null,
     ...(model && { streams: stream !== undefined }),
   } as const;
   const named = model ? { named: { model: decodeURIComponent(model) } } : {};

@@ -187,7 +187,9 @@ function respond(it: Connected, { sent, text }: Message): Promise<void> {
   const body = scanJson(splice(sent, { add: { max_output_tokens: limit } }), CALL);
   const eventId = stringMember(sent, "event_id");
   void told(it, {
-    ...{ surface: "realtime", body, eventId },
+    surface: "realtime",
+    body,
+    eventId,
     async send({ signal }) {
       const answer = it.session?.ask(text, eventId, signal);
       asked.resolve();

@@ -96,7 +96,9 @@ async function checksDue({ database }: JobDeps, { settings, waiting }: DueIn, no
     limit ${BATCH}`);
   return rows.map((row) => ({
     ...placeOf(row),
-    ...{ session: row.session, isMerged: row.is_merged, sharedBy: row.shared_by },
+    session: row.session,
+    isMerged: row.is_merged,
+    sharedBy: row.shared_by,
     sessionIds: row.session_ids,
     diagnostics: row.evidence.findLast((it) => it.rule.startsWith("body_"))?.diagnostics ?? [],
     known: row.known,
@@ -136,7 +138,10 @@ async function showCheck(deps: JobDeps, work: CheckWork): Promise<Partial<Feedba
   const { data } = await pulls.get({ ...repository, pull_number: due.number });
   const headSha = data.head.sha;
   const shown = (remoteId: number) => ({
-    ...{ remoteId, headSha, seenAt: due.bodyAt, shown: seen },
+    remoteId,
+    headSha,
+    seenAt: due.bodyAt,
+    shown: seen,
     shownAt: isShown ? before.shownAt : work.now.toISOString(),
   });
   const known = before.headSha === headSha ? before.remoteId : null;

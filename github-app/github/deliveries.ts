@@ -13,7 +13,10 @@ export async function listFailedDeliveries(github: Github, sinceMs: number): Pro
       if (!isEventName(it.event)) continue;
       const at = Date.parse(it.delivered_at);
       const known = events.get(it.guid) ?? {
-        ...{ deliveryId: it.guid, id: it.id, attempts: 0, at },
+        deliveryId: it.guid,
+        id: it.id,
+        attempts: 0,
+        at,
         succeeded: false,
       };
       known.attempts++;

@@ -97,7 +97,12 @@ function addUninstalled(batch: FactBatch, { id, accountLogin, accountId }: Known
   batch.installations.push({
     action: "listed",
     installation: { id },
-    ...{ sightings: [], accountLogin, accountId, permissions: null, state: "removed", at },
+    sightings: [],
+    accountLogin,
+    accountId,
+    permissions: null,
+    state: "removed",
+    at,
   });
   batch.coverage.push({ installationId: id, repositoryId: 0, kind: "uninstalled", at });
 }

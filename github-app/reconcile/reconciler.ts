@@ -107,7 +107,13 @@ async function refresh(run: Run, clients: Clients, settings: Settings): Promise<
   const backfillDays = days >= ALL_DAYS ? null : days;
   try {
     const { waitMs, ...found } = await readInstallations({
-      ...{ database, clock, log, clients, lists, settings, backfillDays },
+      database,
+      clock,
+      log,
+      clients,
+      lists,
+      settings,
+      backfillDays,
     });
     if (found.created > 0) log.info(found, "repositories will be read for the first time");
     return waitMs;

@@ -69,8 +69,14 @@ function started(pass: Pass, now: Date): Pass {
     pass.watermark === null ? pass.stopAt : new Date(Date.parse(pass.watermark) - OVERLAP_MS).toISOString();
   return {
     ...pass,
-    ...{ phase: "pulls", page: 1, stopAt, reachAt: null, pulls: 0, reviews: 0 },
-    ...{ startedAt: now.toISOString(), finishedAt: null },
+    phase: "pulls",
+    page: 1,
+    stopAt,
+    reachAt: null,
+    pulls: 0,
+    reviews: 0,
+    startedAt: now.toISOString(),
+    finishedAt: null,
   };
 }
 

@@ -105,7 +105,10 @@ async function readReport(deps: Deps, asks: boolean): Promise<GithubAppReport> {
     },
     secret_pending: registered?.secretPending ?? false,
     former_secret_until: registered?.formerSecretUntil ?? null,
-    ...{ missing: [], installations: [], failed_deliveries: null, fault: null },
+    missing: [],
+    installations: [],
+    failed_deliveries: null,
+    fault: null,
     ...(asks && (await askGithub(deps))),
   };
 }

@@ -94,7 +94,10 @@ function join(a: PullRequestState, b: PullRequestState): PullRequestState {
 }
 
 const sizeIn = ({ additions, deletions, changedFiles, sizeAt }: PullRequestState) => ({
-  ...{ additions, deletions, changedFiles, sizeAt },
+  additions,
+  deletions,
+  changedFiles,
+  sizeAt,
 });
 const sizeKey = ({ sizeAt, additions, deletions, changedFiles }: PullRequestState) => [
   ...[sizeAt ?? "", additions ?? 0, deletions ?? 0, changedFiles ?? 0],

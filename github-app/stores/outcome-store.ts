@@ -69,7 +69,10 @@ const OWNER_LOGIN = sql`regexp_replace(lower(r.owner), '^(\\d+\\+)?([^@]*)@users
 async function readKnown(tx: Transaction, pullRequests: readonly PullRequestState[]) {
   if (pullRequests.length === 0) return new Map();
   const asked = pullRequests.map((it) => ({
-    ...{ repository_id: it.repositoryId, number: it.number, session: it.session, login: it.authorLogin },
+    repository_id: it.repositoryId,
+    number: it.number,
+    session: it.session,
+    login: it.authorLogin,
   }));
   type Row = { repository_id: string; number: number; at: string | null; owners: boolean; public: boolean };
   const rows = await tx.execute<Row>(sql`

@@ -75,14 +75,29 @@ type Waiting = {
 const factsOf = (row: Waiting): PullRequestFacts => {
   const at = new Date(row.at).toISOString();
   return {
-    ...{ action: "closed", installation: null, sightings: [] },
-    ...{ repositoryId: Number(row.repository_id), number: row.number, open: false, openedAt: null },
-    ...{ merged: { at, sha: null }, editedAfterMerge: false, authorLogin: row.author_login },
-    ...{ authorIsBot: false, authorAssociation: null, fromFork: null, revertsByBranch: null },
+    action: "closed",
+    installation: null,
+    sightings: [],
+    repositoryId: Number(row.repository_id),
+    number: row.number,
+    open: false,
+    openedAt: null,
+    merged: { at, sha: null },
+    editedAfterMerge: false,
+    authorLogin: row.author_login,
+    authorIsBot: false,
+    authorAssociation: null,
+    fromFork: null,
+    revertsByBranch: null,
     // Any report of the pull request itself wins against it.
     body: {
-      ...{ at, edited: false, sessionIds: [row.session], diagnostics: [] },
-      ...{ sha256: "", revertsByBody: [], revertsBySha: [] },
+      at,
+      edited: false,
+      sessionIds: [row.session],
+      diagnostics: [],
+      sha256: "",
+      revertsByBody: [],
+      revertsBySha: [],
     },
   };
 };

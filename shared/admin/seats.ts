@@ -38,14 +38,23 @@ const id = Type.String({ format: "uuid" });
 const until = nullable(text);
 
 export const SeatView = closed({
-  ...{ id, person: text, vendor: text, plan: text, monthly_usd: money },
-  ...{ effective_from: text, effective_to: until, created_at: text },
+  id,
+  person: text,
+  vendor: text,
+  plan: text,
+  monthly_usd: money,
+  effective_from: text,
+  effective_to: until,
+  created_at: text,
 });
 export type SeatView = Static<typeof SeatView>;
 
 /** A seat in a month, beside the use of its agents. */
 export const UsedSeat = closed({
-  ...{ person: text, vendor: text, plan: text, monthly_usd: money },
+  person: text,
+  vendor: text,
+  plan: text,
+  monthly_usd: money,
   cost_usd: Text("Of the month, by the days in which it is paid."),
   calls: IntegerOrNull("Calls on the subscription lane, or operations that agents report. Null: not known."),
   value_usd: TextOrNull("What they would cost at the list's prices."),
@@ -103,8 +112,16 @@ export const CommitmentPatch = Type.Partial(closed({ ...commitment, ...commitmen
 export type CommitmentPatch = Static<typeof CommitmentPatch>;
 
 const shown = {
-  ...{ id, name: text, kind: text, provider: text, models: nullable(Type.Array(text)), amount_usd: money },
-  ...{ worth_usd: nullable(money), effective_from: text, effective_to: text, created_at: text },
+  id,
+  name: text,
+  kind: text,
+  provider: text,
+  models: nullable(Type.Array(text)),
+  amount_usd: money,
+  worth_usd: nullable(money),
+  effective_from: text,
+  effective_to: text,
+  created_at: text,
 };
 export const CommitmentView = closed(shown);
 export type CommitmentView = Static<typeof CommitmentView>;

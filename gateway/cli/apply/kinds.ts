@@ -68,8 +68,13 @@ const listed = (path: string, form: TSchema, nameOf: ResourceKind["nameOf"]) =>
   ({ path, shape: "listed", form, create: "post", secrets: [], ...byId(nameOf) }) satisfies ResourceKind;
 const single = (path: string, form: TSchema, secrets: readonly string[] = []) =>
   ({
-    ...{ path, shape: "single", form, create: "put", secrets },
-    ...{ nameOf: () => "", addressOf: () => "" },
+    path,
+    shape: "single",
+    form,
+    create: "put",
+    secrets,
+    nameOf: () => "",
+    addressOf: () => "",
   }) as const satisfies ResourceKind;
 
 /** In the order in which they are applied: a resource comes before those that refer to it. */

@@ -66,7 +66,9 @@ export const addUninstall = (program: Command) =>
     .option("--dry-run", "print what would change, and change nothing")
     .action(async (agents: AgentName[], { dryRun }: Pick<Options, "dryRun">) => {
       process.exitCode = await install(agents, {
-        ...{ remove: true, gateway: true, profile: true },
+        remove: true,
+        gateway: true,
+        profile: true,
         ...(dryRun && { dryRun }),
       });
     });

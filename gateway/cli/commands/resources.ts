@@ -22,7 +22,10 @@ type Given = { url?: string; json?: true; dryRun?: true };
 
 const ROOT = "/admin/v1";
 const change = (id: string, about: string, takes = {}): Ask => ({
-  ...{ about, takes, method: "POST", path: `/prices/changes/{id}/${id}` },
+  about,
+  takes,
+  method: "POST",
+  path: `/prices/changes/{id}/${id}`,
 });
 
 /** Groups of commands: the resources of a settings file, and what else the API says of them. */

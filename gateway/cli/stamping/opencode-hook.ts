@@ -52,8 +52,11 @@ export const stamping = async (opencode: Opencode): Promise<Hooks> => {
       started.delete(callID);
       if (!MAY_ACT.test(tool)) return;
       const call = JSON.stringify({
-        ...{ session_id: await rootOf(opencode, sessionID), cwd: directory, tool_name: tool },
-        ...{ tool_input: args, tool_response: output },
+        session_id: await rootOf(opencode, sessionID),
+        cwd: directory,
+        tool_name: tool,
+        tool_input: args,
+        tool_response: output,
         ...(start !== undefined && { duration_ms: Date.now() - start }),
       });
       // opencode embeds Bun, and its own executable runs scripts with this variable.

@@ -32,13 +32,18 @@ const merges = ({ current }: Row) =>
 
 const LISTS: readonly List[] = [
   {
-    ...{ title: "Teams", part: "teams", filter: "team" },
+    title: "Teams",
+    part: "teams",
+    filter: "team",
     all: (search) => ({ to: "/explore", search: { ...spelledOut(search), by: "team" } }),
   },
   { title: "People", part: "people", filter: "subject", all: report("spend-by-person") },
   { title: "Models", part: "models", filter: "model", all: report("spend-by-model") },
   {
-    ...{ title: "Repositories", part: "repositories", filter: "repository", small: merges },
+    title: "Repositories",
+    part: "repositories",
+    filter: "repository",
+    small: merges,
     all: report("cost-per-merged-pr"),
   },
 ];

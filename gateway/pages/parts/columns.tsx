@@ -22,12 +22,17 @@ type Sort<Row> = Of<Row, string | number | null>;
 
 /** Any cell. */
 export const cell = <Row,>(head: ReactNode, show: Of<Row, ReactNode>, sort?: Sort<Row>): Column<Row> => ({
-  ...{ head, cell: show, sort },
+  head,
+  cell: show,
+  sort,
 });
 
 /** Any cell among figures, which stand to the right. */
 export const figure = <Row,>(head: ReactNode, show: Of<Row, ReactNode>, sort?: Sort<Row>): Column<Row> => ({
-  ...{ head, cell: show, sort, isNumber: true },
+  head,
+  cell: show,
+  sort,
+  isNumber: true,
 });
 
 const Mute = ({ children }: { children: ReactNode }) => <span className="mute">{children}</span>;

@@ -53,7 +53,11 @@ function specsOf(search: CostsSearch): Record<Part, Spec> {
     groups: ofMerges([search.by ?? "repository"], MEASURES),
     kinds: ofMerges(["pr_kind"], ["cost_usd", "merged_prs", "cost_per_merged_pr", "median_cost_per_pr"]),
     closed: {
-      ...{ ...common, source: "requests", dimensions: [], measures: ["cost_usd"], compare },
+      ...common,
+      source: "requests",
+      dimensions: [],
+      measures: ["cost_usd"],
+      compare,
       filters: {
         ...filtersFor(search, ["team", "cost_center", "subject"]),
         explanation: ["closed_unmerged"],

@@ -111,7 +111,10 @@ const partsBy = (calls: readonly RequestView[], nameOf: (call: RequestView) => s
   sumsBy(calls, nameOf)
     .toSorted((a, b) => Number(b.usd) - Number(a.usd))
     .map(({ name, usd, isFloor, calls: requests }) => ({
-      ...{ name, cost_usd: usd, is_lower_bound: isFloor, requests },
+      name,
+      cost_usd: usd,
+      is_lower_bound: isFloor,
+      requests,
     }));
 
 const MAIN = "";

@@ -46,7 +46,9 @@ export async function readStates(
   places: readonly BudgetPlace[],
 ): Promise<Map<string, FoundState>> {
   const asked = places.map(({ accountId, spendId, period, holder }) => ({
-    ...{ accountId, spendId, holder },
+    accountId,
+    spendId,
+    holder,
     ...period,
   }));
   const pico = (filter = sql``) => sql`coalesce(ceil(sum(usd) ${filter} * 1e12), 0)::text`;
@@ -76,7 +78,9 @@ export async function readStates(
     rows.map(({ accountId, turn, nowMs, spent, ended, held, leased, calls, slots }) => [
       accountId,
       {
-        ...{ turn, nowMs, calls },
+        turn,
+        nowMs,
+        calls,
         spent: BigInt(spent) + BigInt(ended),
         held: BigInt(held) + BigInt(leased),
         slots: slots.map(([slot, requests, tokens]) => ({ slot, requests, tokens })),

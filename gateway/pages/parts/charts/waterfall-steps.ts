@@ -19,8 +19,11 @@ export function stepsBetween(
   causes: readonly { label: string; usd: number }[],
 ): WaterfallStep[] {
   const total = ([label, to]: Ends["now"]): WaterfallStep => ({
-    ...{ label, from: 0, to },
-    ...{ kind: "total", text: wholeUsd(to) },
+    label,
+    from: 0,
+    to,
+    kind: "total",
+    text: wholeUsd(to),
   });
   let at = before[1];
   const bars = causes
