@@ -180,3 +180,6 @@ BEGIN
 END $$;
 --> statement-breakpoint
 ALTER TABLE "rollup_state" ADD COLUMN "sums_to" timestamptz(3);
+--> statement-breakpoint
+ALTER TABLE "limit_turns" ADD COLUMN "holder" uuid;--> statement-breakpoint
+ALTER TABLE "limit_turns" ADD COLUMN "alone_until" timestamptz(3);
