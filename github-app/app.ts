@@ -60,12 +60,8 @@ export async function startGithubApp({ config, clock, log, timing = {}, ...pace 
 
   const noted = createAnswerNotes(database, clock);
   const server = createServer({
-    ...shared,
-    config,
-    credentials,
-    registry: metrics.registry,
-    secrets: credentials.webhookSecrets,
-    readsMetrics: metricsReader(database, clock),
+    ...{ ...shared, config, credentials, registry: metrics.registry },
+    ...{ secrets: credentials.webhookSecrets, readsMetrics: metricsReader(database, clock) },
     store: createStore(database),
     stored: (event) => {
       worker.wake();
