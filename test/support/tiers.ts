@@ -112,7 +112,7 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
   "pages/clickhouse.test.ts": {
     why: "starts ClickHouse, and draws each page of reports from it and from Postgres",
     guardedBy:
-      "reports/both-engines, reports/golden (every figure of both), pages/manager (that it is drawn)",
+      "reports/both-engines, reports/reference (any report of both), pages/manager (that it is drawn)",
   },
 };
 
