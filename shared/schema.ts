@@ -94,12 +94,12 @@ export const Numeral = (description: string) => Type.Number({ description });
 export const NumeralOrNull = (description: string) => nullable(Numeral(description));
 export const Flag = (description: string) => Type.Boolean({ description });
 export const FlagOrNull = (description: string) => nullable(Flag(description));
-/** Of a body: null takes it away. */
+/** In a body; null removes it. */
 export const Removable = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema));
-/** Of settings and bodies: what it is until it is set. */
+/** In settings and bodies; its value until it is set. */
 export const OnOff = (fallback: boolean, description: string) =>
   Type.Boolean({ default: fallback, description });
-/** Of a body: absent, it has this value. */
+/** In a body; if absent, it has this value. */
 export const Switch = (fallback: boolean, description: string) => Type.Optional(OnOff(fallback, description));
 
 /** A fault of a value against its schema; `path` is a JSON pointer such as `/scopes/routes/0`. */

@@ -113,7 +113,7 @@ export const listedFile = (row: FileRow) => ({
   status: row.status,
 });
 
-/** What of an answer and its price is stored in a record. */
+/** The part of an answer and its price that a record stores. */
 export const costColumns = (reading: Reading, priced: Priced) => ({
   usageSource: reading.usageSource,
   ...reading.usage,

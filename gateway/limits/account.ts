@@ -34,7 +34,7 @@ export class Account {
   readonly period: BudgetPeriod;
   /** Of the last call. */
   limits: Limits = {};
-  /** Calls that wait for the database's figures. */
+  /** Calls waiting for the database's figures. */
   waiting = 0;
   /** Another period's account of this process, too, may not book where this one is alone. */
   readonly #id = newId();

@@ -29,7 +29,7 @@ export const THEME = createTheme({
   focusRing: "auto",
   respectReducedMotion: true,
   components: {
-    // What is not the one thing to do is quiet; that says `filled`.
+    // Buttons are quiet; a page's main action is `filled`.
     Button: { defaultProps: { variant: "default" } },
     Modal: {
       defaultProps: { closeButtonProps: { "aria-label": "Close" } },

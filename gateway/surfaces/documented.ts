@@ -15,7 +15,7 @@ type Documented = {
   answers: Answers;
 };
 
-/** What several addresses say of a status. */
+/** The text that several addresses have for a status. */
 export const NO_CLIENT_KEY = { 401: "No valid client key." } as const;
 export const NO_DATABASE = { 503: "The database is unavailable at the moment." } as const;
 

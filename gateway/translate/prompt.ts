@@ -179,7 +179,7 @@ export type AnswerOptions = {
   compacts?: Compacts;
 };
 
-/** The options of a format that asks for nothing else than `own`. */
+/** The options of a format that needs only `own`. */
 export const answerOptions = (prompt: Prompt, own: Partial<AnswerOptions> = {}): AnswerOptions => ({
   streamed: prompt.streamed,
   usageChunk: true,

@@ -10,7 +10,7 @@ type ActProps<Answer> = ButtonProps & {
   said?: (answer: Answer) => ReactNode;
 };
 
-/** A button that does something at the gateway, and says below itself what came of it. */
+/** A button that calls the gateway and shows the result below itself. */
 export function Act<Answer>({ act, children, said, ...look }: ActProps<Answer>) {
   const { mutate, isPending, error, data } = useMutation({ mutationFn: act });
   return (

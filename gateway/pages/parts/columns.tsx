@@ -78,7 +78,7 @@ export const money = <Row,>(
 export const moment = <Row,>(head: string, of: Of<Row, string | null>, none = ""): Column<Row> =>
   cell(head, (row) => <Moment at={of(row)} unknown={none} />, of);
 
-/** Whether something is in force, in a word and not by colour alone. */
+/** Whether something is in force, as a word, not by colour alone. */
 export const onOff = <Row,>(of: Of<Row, boolean>): Column<Row> => {
   const word = (row: Row) => (of(row) ? "on" : "off");
   return cell("State", (row) => <span className={of(row) ? "tag good" : "tag"}>{word(row)}</span>, word);

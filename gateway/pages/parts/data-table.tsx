@@ -139,7 +139,7 @@ const TEXTS = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" 
 const compare = (a: string | number, b: string | number): number =>
   typeof a === "number" && typeof b === "number" ? a - b : TEXTS.compare(String(a), String(b));
 
-/** Values are read anew each time, since some come after the rows. What has none is last. */
+/** Values are read at each sort, because some arrive after the rows. Rows without a value come last. */
 function sortedRows<Row>(
   rows: readonly Row[],
   sort: NonNullable<Column<Row>["sort"]>,

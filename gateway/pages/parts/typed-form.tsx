@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
 type TypedFormProps = {
-  /** Gets what is typed, by the fields' names. */
+  /** Receives the entered values by field name. */
   submit: (typed: Readonly<Record<string, string>>) => void;
   className?: string;
   children: ReactNode;

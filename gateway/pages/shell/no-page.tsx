@@ -28,7 +28,7 @@ export const NotFound = () => (
   </Instead>
 );
 
-/** An address that asks for what there is not. */
+/** Shown for an address that does not exist. */
 export const CannotAsk = ({ title, faults }: { title: string; faults: readonly string[] }) => (
   <Instead title={title} what="This address cannot be asked" role="alert">
     {faults.map((fault) => (

@@ -97,7 +97,7 @@ export function coverIn(period: Period, { buckets, droppedMs, hoursAlone }: Publ
   const cut = others.filter((bucket) => !isWhole(bucket));
   if (cut.some(({ atMs }) => atMs < dropped)) return null;
   const hours = others.filter(isWhole);
-  // Hours without a bucket have no records: single ones are read up to the next sums, or a year has thousands of spans.
+  // Hours without a bucket have no records, so adjacent gaps are one span; a year would otherwise have thousands.
   const summed = [...days, ...hours].map(({ atMs }) => atMs).sort((a, b) => a - b);
   let next = 0;
   const raw = cut
@@ -129,7 +129,7 @@ export const isCellIn = (covers: readonly BucketCover[], params: Parameters): st
     params,
   );
 
-// ClickHouse makes a set of a subquery alone: an array takes 20 times as long.
+// ClickHouse builds a set only from a subquery; an array takes 20 times as long.
 function generationsOf(buckets: BucketCover["days"], params: Parameters): string {
   if (buckets.length === 0) return "false";
   const ms = buckets.map(({ atMs }) => atMs);

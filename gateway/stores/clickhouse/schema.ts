@@ -180,5 +180,5 @@ export const createTables = (cluster: string | null = null): string[] => [
   identity(cluster),
 ];
 
-/** What must be there: whoever drops one of these drops what others rely on. Cells are made again. */
+/** Tables that must exist, because others rely on them. Cells can be made again. */
 export const ALL_TABLES = [...COPIED_TABLES, "sums", "summed"];

@@ -16,7 +16,7 @@ export type Marks = {
   keyIds: string[];
 };
 
-/** Marks now. Rows count as changed if the oldest transaction of the snapshot before, or a younger one, wrote them; null: no row does. */
+/** The marks of this snapshot. Rows count as changed if the oldest transaction of the snapshot before, or a younger one, wrote them; null: no row does. */
 export async function readMarks(tx: Runner, of: readonly OrgTable[], before: Marks | null): Promise<Marks> {
   const isNew = before ? sql`age(xmin) <= age(${before.oldestXid}::text::xid)` : sql`false`;
   const counted = (table: OrgTable) => sql`${getTableName(table)}::text,

@@ -93,7 +93,7 @@ export type PlacedBooking = { place: AccountPlace; booking: Booking };
 
 /** How long a process may book alone: longer than it believes (limits/account.ts), by what a statement may take. */
 const ALONE_SECONDS = 1;
-/** How much of that can be left, for a statement that began before the other's: it waits for a lock. More: a clock was set back. */
+/** The most of that which is left after a statement waited for a lock. If more is left, a clock was set back. */
 const LEFT_SECONDS = 6;
 
 /**

@@ -101,7 +101,7 @@ export function openLimiter(options: LimiterOptions): Limiter {
     begun: heartbeats.begun,
     async close() {
       heartbeats.stop();
-      // Of calls with room, no one waits for the end; one without a record would hold its part for good.
+      // No one waits for the end of a call with room, so a call without a record would keep its reservation for ever.
       await settlements.retry();
       await query((sql) => sql`delete from limit_holders where holder = ${holder}`).catch(() => undefined);
       await close(1);

@@ -3,7 +3,7 @@ import { usd as inUsd } from "../format.ts";
 
 export type Cause = { label: string; sentence: string; usd: number };
 
-/** A label and a sentence where it grew, and where it fell. */
+/** A label and a sentence for a rise, and for a fall. */
 type Words = readonly [more: string, itGrew: string, less: string, itFell: string];
 
 const UNEXPLAINED = ["Not explained", "not explained by people, calls and tokens"] as const;
