@@ -18,6 +18,8 @@ type PriceSource = {
   priceIds: readonly string[];
   modelPrefix?: string;
   modelNames?: RegExp;
+  /** The models of the list that it serves; absent: all. */
+  serves?: RegExp;
   prices?: Readonly<Record<string, OwnPrice>>;
   /** USD per character, by model, where the answer does not report the tokens that it is billed by. */
   characterEstimates?: Readonly<Record<string, string>>;
@@ -42,7 +44,7 @@ export type ModelNames = { own: readonly string[]; list: readonly string[] };
 export type PriceBook = {
   /** The price in effect at `atMs` (milliseconds since 1970): an administrator's, else the list's, else null. */
   priceOf(seller: Seller, model: string | ModelNames, atMs: number): PriceEntry | null;
-  /** Whether the built-in list has the model for that provider kind. */
+  /** Whether the built-in list has the model for that provider kind, which serves it. */
   knows(kind: ProviderKind, model: string): boolean;
   /** Whether the list has the model with other dates only: it may have another price than they. */
   isOtherDate(kind: ProviderKind, model: string): boolean;
@@ -126,7 +128,7 @@ export function priceBook(
 
   return {
     priceOf,
-    knows: (kind, model) => listed(kind, model, 0) !== null,
+    knows: (kind, model) => catalog[kind].serves?.test(model) !== false && listed(kind, model, 0) !== null,
     isOtherDate: (kind, model) =>
       listed(kind, model, 0) === null &&
       catalog[kind].priceIds.some((id) => hasOtherDates(id, model, namesOf)),

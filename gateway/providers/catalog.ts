@@ -11,7 +11,7 @@ import {
   vendor,
   without,
 } from "./provider-facts.ts";
-import { PERPLEXITY_REQUEST_FEES, PUBLISHED } from "./published-prices.ts";
+import { GEMINI_NAMES, PERPLEXITY_REQUEST_FEES, PUBLISHED } from "./published-prices.ts";
 
 /** One row per provider kind. A new kind with a known wire needs a row but no function. */
 export const PROVIDERS = {
@@ -23,7 +23,7 @@ export const PROVIDERS = {
     outputLimitMember: "max_completion_tokens",
     vendorHosts: ["api.openai.com"],
     modelNames:
-      /^(?:(?:gpt|chatgpt|codex|computer-use|omni-moderation|text-embedding|dall-e|tts|whisper|sora)-|o\d)/,
+      /^(?:(?:gpt(?!-oss)|chatgpt|codex|computer-use|omni-moderation|text-embedding|dall-e|tts|whisper|sora)-|o\d)/,
     ...OPENAI_MODELS,
     responsesSocket: true,
     inventorOf: ["chat", ...OPENAI_WIRES],
@@ -60,14 +60,14 @@ export const PROVIDERS = {
     ...PUBLISHED.bedrock,
   },
   // `https://bedrock-mantle.{region}.api.aws`, Anthropic's models in Anthropic's own form; the same credential.
-  "bedrock-mantle": { ...ANTHROPIC_LIKE, rootPath: "/anthropic", auth: "aws", ...PUBLISHED.bedrock },
+  "bedrock-mantle": { ...ANTHROPIC_LIKE, rootPath: "/anthropic", auth: "aws", ...PUBLISHED.bedrockMantle },
   // Bedrock's host or Mantle's `…/v1`, and the same credential: other vendors' models in OpenAI's format.
   "bedrock-openai": {
     ...OPENAI_LIKE,
     otherWires: ["responses"],
     rootPath: "/openai/v1",
     auth: "aws",
-    ...PUBLISHED.bedrock,
+    ...PUBLISHED.bedrockOpenai,
   },
   // `https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}`, Anthropic's models; the
   // credential is a service account's key file on one line, or an access token.
@@ -91,7 +91,7 @@ export const PROVIDERS = {
     otherWires: ["embeddings", "images", "gemini", "gemini-embeddings"],
     lacks: IMAGE_UPLOADS,
     inventorOf: ["gemini", "gemini-embeddings"],
-    modelNames: /^(?:models\/)?(?:gemini|gemma|imagen|veo)-/,
+    modelNames: GEMINI_NAMES,
     reasoningOutsideCompletion: true,
     ...PUBLISHED.gemini,
     thoughts: { vendor: "google" },

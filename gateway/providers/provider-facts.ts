@@ -12,6 +12,8 @@ export type ProviderFacts = {
   lacks?: readonly SurfaceName[];
   /** Names of models that only this vendor makes, those of tomorrow included. */
   modelNames?: RegExp;
+  /** The models of its price list that it serves, where the list has others too. */
+  serves?: RegExp;
   /** The wires that its vendor invented: of several providers, a call without a model means this one. */
   inventorOf?: readonly WireName[];
   /** API root without a trailing slash, as the vendor's SDK expects it; null if an administrator must set one. */

@@ -152,6 +152,12 @@ export const PERPLEXITY_REQUEST_FEES = {
 } as const;
 
 const GEMINI_PRICES = { priceIds: ["google"], tiers: GEMINI_TIERS } as const;
+const BEDROCK_PRICES = { priceIds: ["aws"], places: KNOWN_PLACES.bedrock } as const;
+// The lists of clouds have models that only another of their addresses serves.
+const CLAUDE = { serves: /claude-/ } as const;
+const NO_CLAUDE = { serves: /^(?!.*claude-)/ } as const;
+/** Google's own models. */
+export const GEMINI_NAMES = /^(?:models\/)?(?:gemini|gemma|imagen|veo)-/;
 
 /** What each vendor's row of the catalogue says of prices, besides those of the built-in list. */
 export const PUBLISHED = {
@@ -171,17 +177,20 @@ export const PUBLISHED = {
     places: KNOWN_PLACES.azure,
   },
   anthropic: { priceIds: ["anthropic"], tiers: ANTHROPIC_TIERS },
-  bedrock: { priceIds: ["aws"], places: KNOWN_PLACES.bedrock },
+  bedrock: BEDROCK_PRICES,
+  bedrockMantle: { ...BEDROCK_PRICES, ...CLAUDE },
+  bedrockOpenai: { ...BEDROCK_PRICES, ...NO_CLAUDE },
   cohere: { priceIds: ["cohere"], prices: COHERE_RERANK },
-  gemini: GEMINI_PRICES,
+  gemini: { ...GEMINI_PRICES, serves: GEMINI_NAMES },
   groq: { priceIds: ["groq"], tiers: GROQ_TIERS },
   vertex: {
+    ...CLAUDE,
     priceIds: ["google"],
     places: KNOWN_PLACES.vertex,
     // platform.claude.com, pricing, long context, 2026-11-27.
     flatSince: { models: /^claude-opus-4-6/, day: "2026-03-13" },
   },
-  vertexOpenai: { ...GEMINI_PRICES, places: KNOWN_PLACES.vertexOpenai },
+  vertexOpenai: { ...GEMINI_PRICES, ...NO_CLAUDE, places: KNOWN_PLACES.vertexOpenai },
   // USD 0.005 per call of its own search tool (platform.kimi.ai/docs/pricing/tools, 2026-11-27).
   moonshot: { priceIds: ["moonshotai"], searchTool: "$web_search", searchPrice: "0.005" },
 } as const;

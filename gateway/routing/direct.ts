@@ -19,8 +19,8 @@ export type Destination = { route: Route | null; targets: Targets };
 
 /**
  * Targets for a concrete model. Providers in order of preference: one that a route of the surface pairs with the model,
- * one whose `models` list matches, one whose kind has it in the price list, its vendor's own. The client is promised
- * that very model, so only fallbacks to the same model are kept.
+ * one whose `models` list matches, one whose kind has it in the price list, its vendor's own; of several that match, its
+ * vendor's own comes first. The client is promised that very model, so only fallbacks to the same model are kept.
  * @throws GatewayError model_not_found
  */
 export function directDestination(request: DirectRequest): Destination {
@@ -89,10 +89,20 @@ function rank({ call, model, knowledge }: DirectRequest, { route, targets }: Pai
   );
 }
 
-const isNative = (
-  { call, model, knowledge }: Pick<DirectRequest, "call" | "model" | "knowledge">,
-  { provider }: Pick<Target, "provider">,
-) => knowledge.supports(provider, call.surface, model);
+type Asked = Pick<DirectRequest, "call" | "model" | "knowledge">;
+
+const isNative = ({ call, model, knowledge }: Asked, { provider }: Pick<Target, "provider">) =>
+  knowledge.supports(provider, call.surface, model);
+
+/** Those that can take the call, with native support first. */
+function ableOf({ call, model, knowledge }: Asked, candidates: readonly Provider[]) {
+  const native = candidates.filter((provider) => isNative({ call, model, knowledge }, { provider }));
+  const translated = candidates.filter(
+    (provider) =>
+      !native.includes(provider) && knowledge.translatableWire(provider, call.surface, model) !== null,
+  );
+  return { native, able: [...native, ...translated] };
+}
 
 /**
  * A model that no one is known to serve goes to its vendor: to the provider at the vendor's own host whose kind names
@@ -100,16 +110,11 @@ const isNative = (
  * Unknown models go to their vendor). Null if there is none.
  */
 export function unknownDestination(request: DirectRequest): Destination | null {
-  const { directory, call, model, knowledge } = request;
-  const able = providersByName(directory).filter(
-    (provider) =>
-      provider.kind !== "echo" &&
-      (isNative({ call, model, knowledge }, { provider }) ||
-        knowledge.translatableWire(provider, call.surface, model) !== null),
-  );
-  const native = able.filter((provider) => isNative({ call, model, knowledge }, { provider }));
+  const { directory, model, knowledge } = request;
+  const vendors = providersByName(directory).filter(({ kind }) => kind !== "echo");
+  const { native, able } = ableOf(request, vendors);
   const [sole, another] = knowledge.hasVendor(model) ? [] : native;
-  const named = [...native, ...able].find(
+  const named = able.find(
     (provider) => knowledge.isVendors(provider) && knowledge.namesModel(provider, model),
   );
   const provider = named ?? (another ? undefined : sole);
@@ -136,13 +141,15 @@ function servingProvider(request: DirectRequest): Provider | null {
   return provider;
 }
 
-/** The provider whose list or prices have the model: those with native support first, then by name. */
-function bestProvider({ directory, call, model, knowledge }: DirectRequest): Provider | null {
+/** The provider whose list or prices have the model: its vendor's own first, then native support, then by name. */
+function bestProvider(request: DirectRequest): Provider | null {
+  const { directory, model, knowledge } = request;
   const enabled = providersByName(directory);
-  const best = (candidates: Provider[]) =>
-    candidates.find((provider) => isNative({ call, model, knowledge }, { provider })) ??
-    candidates[0] ??
-    null;
+  const best = (candidates: Provider[]) => {
+    const { native, able } = ableOf(request, candidates);
+    const own = able.find((provider) => knowledge.namesModel(provider, model));
+    return own ?? native[0] ?? candidates[0] ?? null;
+  };
   return (
     best(enabled.filter(({ models }) => models?.some((glob) => matchesGlob(glob, model)))) ??
     best(enabled.filter((provider) => knowledge.knowsModel(provider, model)))

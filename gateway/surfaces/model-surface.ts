@@ -135,12 +135,11 @@ async function admit(deps: AdmitDeps, arrival: Arrival): Promise<Call> {
   const received = arrival.vendor?.empty ? NOTHING : await readBody(deps, request, limits);
   const read = arrival.read?.(received);
   const body = scanJson(read?.bytes ?? received, methods ? GEMINI_CALL : CALL);
-  const streamed =
-    named?.streamed ??
-    arrival.vendor?.streams ??
-    (streamMember
-      ? memberValue(body, streamMember.name) === streamMember.value
-      : booleanMember(body, "stream"));
+  const asked = () => {
+    const stream = booleanMember(body, "stream");
+    return streamMember ? memberValue(body, streamMember.name) === streamMember.value : stream;
+  };
+  const streamed = named?.streamed ?? arrival.vendor?.streams ?? asked();
   return arrived(read ? { ...arrival, surface: read.surface } : arrival, { body, streamed }, deps);
 }
 

@@ -44,6 +44,19 @@ describe("speech", () => {
     expect(record.ttft_ms).toBeNumber();
   });
 
+  test("a `stream` that is no boolean is 400 here as on every surface, and reaches no one", async () => {
+    const before = world.upstream.seen.length;
+    const body = { model: "gpt-voice", input: "abcd", voice: "alloy" };
+    for (const more of [{ stream: "yes" }, { stream: 1, stream_format: "sse" }]) {
+      const answer = await world.post("/v1/audio/speech", { ...body, ...more });
+      expect([answer.status, await answer.text()]).toEqual([
+        400,
+        expect.stringContaining("`stream` must be true or false."),
+      ]);
+    }
+    expect(world.upstream.seen.length).toBe(before);
+  });
+
   test("sound that breaks off breaks off for the client too, and is recorded at its price", async () => {
     const session = newId();
     const body = { model: "gpt-voice", input: "abcd", voice: "alloy", way: "broken" };
