@@ -15,6 +15,7 @@ import {
   type RecordRow,
   type RequestQuery,
 } from "../stores/requests.ts";
+import { SURFACE_NAMES } from "../surface-facts.ts";
 import { explainCost, isCeiling } from "./cost-explanation.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute, equalQuery, LIST_QUERY, OWN_OR_TEAM } from "./documented.ts";
@@ -112,6 +113,7 @@ export function readRecordQuery(request: Pick<Request, "url">): Omit<RequestQuer
   requireKnown(given, {
     channel: CHANNELS,
     state: STATES,
+    ...(!given.surface?.endsWith("*") && { surface: SURFACE_NAMES }),
     cost_basis: COST_BASES,
     unpriced: yesOrNo,
     partial: yesOrNo,

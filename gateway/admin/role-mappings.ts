@@ -1,5 +1,11 @@
 import { pageOf } from "#shared/admin/fields.ts";
-import { Group, RoleMappingBody, RoleMappingPut, RoleMappingView } from "#shared/admin/role-mappings.ts";
+import {
+  Group,
+  RoleMappingBody,
+  RoleMappingPatch,
+  RoleMappingPut,
+  RoleMappingView,
+} from "#shared/admin/role-mappings.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { fits } from "#shared/schema.ts";
 import { viewAs } from "#shared/view-as.ts";
@@ -35,7 +41,13 @@ export const adminRoleMappings = (deps: AdminDeps) =>
       "",
       async ({ request, origin }) => {
         const { group, role, team = null } = await readJson(deps, request, RoleMappingBody);
-        const { row } = await save(deps, origin, { group, role, team, replaces: false });
+        const { row } = await save(deps, origin, {
+          group,
+          given(current) {
+            if (current) throw new GatewayError("conflict", "The group already has a role.");
+            return { role, team };
+          },
+        });
         return created(viewOf(row));
       },
       docs({
@@ -50,18 +62,21 @@ export const adminRoleMappings = (deps: AdminDeps) =>
     })
     .put(
       "/:group",
-      async ({ request, params, origin }) => {
-        const { group = params.group, role, team = null } = await readJson(deps, request, RoleMappingPut);
-        if (group !== params.group || !fits(Group, group))
-          refuse("/group: Expected the group in the address, or no group.");
-        const { row, isNew } = await save(deps, origin, { group, role, team, replaces: true });
-        return isNew ? created(viewOf(row)) : viewOf(row);
-      },
+      ({ request, params, origin }) => put(deps, request, { group: params.group, origin }),
       docs({
         summary: "Create or replace a role mapping",
         body: RoleMappingPut,
         answers: { 200: RoleMappingView, 201: RoleMappingView },
       }),
+    )
+    .patch(
+      "/:group",
+      async ({ request, params: { group }, origin }) => {
+        const patch = await readJson(deps, request, RoleMappingPatch);
+        const given = (current: RoleMappingRow | null) => ({ ...orNotFound(current), ...patch });
+        return viewOf((await save(deps, origin, { group, given })).row);
+      },
+      docs({ summary: "Change a role mapping", body: RoleMappingPatch, answers: { 200: RoleMappingView } }),
     )
     .delete("/:group", ({ params, origin }) => remove(deps, origin, params.group), {
       ...docs({ summary: "Delete a role mapping", answers: { 204: null } }),
@@ -72,15 +87,32 @@ async function read(deps: AdminDeps, group: string): Promise<RoleMappingView> {
   return viewOf(row);
 }
 
-type Wanted = Pick<RoleMappingRow, "group" | "role" | "team"> & { replaces: boolean };
+async function put(
+  deps: AdminDeps,
+  request: Request,
+  at: { group: string; origin: Origin },
+): Promise<Response | RoleMappingView> {
+  const { group = at.group, role, team = null } = await readJson(deps, request, RoleMappingPut);
+  if (group !== at.group || !fits(Group, group))
+    refuse("/group: Expected the group in the address, or no group.");
+  const { row, isNew } = await save(deps, at.origin, { group, given: () => ({ role, team }) });
+  return isNew ? created(viewOf(row)) : viewOf(row);
+}
 
-const save = (deps: AdminDeps, origin: Origin, { replaces, ...wanted }: Wanted) =>
+/** What the group gives from now on, by what it gave. */
+type Wanted = {
+  group: string;
+  given(current: RoleMappingRow | null): Pick<RoleMappingRow, "role" | "team">;
+};
+
+const save = (deps: AdminDeps, origin: Origin, { group, given }: Wanted) =>
   saveChange(deps, origin, async (tx, audit) => {
     const now = deps.clock.now().toISOString();
-    const current = await roleMappingRows.find(tx, wanted.group);
-    if (current && !replaces) throw new GatewayError("conflict", "The group already has a role.");
-    await requireTeam(tx, wanted.team);
-    const row = { orgId: DEFAULT_ORG, ...wanted, createdAt: current?.createdAt ?? now, updatedAt: now };
+    const current = await roleMappingRows.find(tx, group);
+    const { role, team } = given(current);
+    await requireTeam(tx, team);
+    const createdAt = current?.createdAt ?? now;
+    const row = { orgId: DEFAULT_ORG, group, role, team, createdAt, updatedAt: now };
     await roleMappingRows.write(tx, row);
     await audit({
       action: "role_mapping.set",

@@ -59,10 +59,10 @@ export type AlertPatch = Static<typeof AlertPatch>;
 export const AlertView = closed({
   name: Name,
   on: Type.Array(oneOf(ALERT_KINDS)),
-  to: Type.Object(To.properties, {
-    additionalProperties: false,
+  to: {
+    ...closed({ ...To.properties, secret: Type.Optional(Type.String()) }),
     description: "`url` and `secret` are `…` and their ends.",
-  }),
+  },
   enabled: Type.Boolean(),
   last_sent_at: nullable(Type.String()),
   failure: TextOrNull("The class of the last failure since something was last sent."),

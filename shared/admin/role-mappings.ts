@@ -11,6 +11,8 @@ const members = { role: RoleField, team: Type.Optional(TeamField) };
 export const RoleMappingBody = closed({ group: Group, ...members });
 /** `PUT /admin/v1/role-mappings/{group}`: a `group` must be the address's. */
 export const RoleMappingPut = closed({ group: Type.Optional(Group), ...members });
+/** `PATCH /admin/v1/role-mappings/{group}`: absent members are kept. */
+export const RoleMappingPatch = Type.Partial(closed(members));
 
 export const RoleMappingView = closed({
   group: Type.String(),

@@ -103,6 +103,7 @@ const CHANGES: [method: string, path: string, body: unknown, action: string][] =
   ["DELETE", "/tokens/{id}", undefined, "token.revoked"],
   ["POST", "/role-mappings", { group: "platform", role: "manager" }, "role_mapping.set"],
   ["PUT", "/role-mappings/platform", { role: "member" }, "role_mapping.set"],
+  ["PATCH", "/role-mappings/platform", { role: "manager" }, "role_mapping.set"],
   ["DELETE", "/role-mappings/platform", undefined, "role_mapping.deleted"],
   ["POST", "/sign-in-links", { email: "bob@example.com" }, "sign_in_link.created"],
   ["PATCH", "/settings", { hooks: false }, "settings.changed"],

@@ -29,7 +29,7 @@ routes:
     provider: openai
     model: m
     modle: z
-  half: { surface: chat, provider: openai }
+  half: { examples: x }
 kyes: {}
 prices: {}
 settings: { hooks: "yes" }
@@ -38,7 +38,7 @@ settings: { hooks: "yes" }
       "f.yaml:5 providers.openai.credential: A secret does not belong in a file. Refer to an environment variable instead, and write nothing else.",
       "f.yaml:8 routes.coding.surface: Expected one of chat, embeddings, image_generation, tts, rerank.",
       "f.yaml:11 routes.coding.modle: Unexpected property.",
-      "f.yaml:12 routes.half.model: Expected required property.",
+      "f.yaml:12 routes.half.examples: Expected array.",
       "f.yaml:13 kyes: Unknown kind. Known kinds are providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, budgets, alerts, prices, discounts, seats, commitments, vendor-accounts, export-destination, reports, settings.",
       "f.yaml:14 prices: Expected a list.",
       "f.yaml:15 settings.hooks: Expected boolean.",
@@ -141,12 +141,12 @@ describe("people and role mappings", () => {
     ]);
   });
 
-  test("a role mapping is replaced with what it has and what is declared", () => {
+  test("a role mapping changes in what is declared alone", () => {
     const has = { group: "leads", role: "member", team: "web", created_at: "x", updated_at: "x" };
     expect(plan("role-mappings: { leads: { role: manager } }", has).call).toEqual({
-      method: "PUT",
+      method: "PATCH",
       path: "/admin/v1/role-mappings/leads",
-      body: { role: "manager", team: "web" },
+      body: { role: "manager" },
     });
     expect(plan("role-mappings: { leads: { role: member, team: web } }", has).call).toBeNull();
     expect(plan("role-mappings: { leads: { role: member } }", null).call).toEqual({

@@ -127,6 +127,47 @@ test("a file is planned, applied, and then as declared; every kind", async () =>
   });
 });
 
+test("single members of what exists change alone, and only a new one needs its required members", async () => {
+  const file = join(ada.home, "single.yaml");
+  const put = (path: string, body: object) => gateway.admin("PUT", path, body);
+  const url = "http://127.0.0.1:9/hook";
+  const to = { kind: "webhook", url, secret: `whsec_${"MDEy".repeat(8)}`, allow_private_network: true };
+  await put("/budgets/cb", { on: { kind: "organisation" }, amount_usd: "50", thresholds: [70] });
+  await put("/routes/single", { surface: "chat", provider: "echo", model: "echo" });
+  await put("/providers/loc", { kind: "openai", credential: "sk-0123456789abcdef" });
+  await put("/alerts/fin", { on: ["threshold"], to });
+  expect(await tallygate(["alerts"])).toMatchObject({ code: 0, out: expect.stringContaining("fin") });
+  expect(await tallygate(["budgets", "set", "cb", "amount_usd=60"])).toMatchObject({ code: 0, error: "" });
+  const changes = `routes: { single: { description: X } }
+providers: { loc: { enabled: false } }
+alerts: { fin: { enabled: false } }
+`;
+  await Bun.write(
+    file,
+    `${changes}budgets: { cb: { amount_usd: 70 }, fresh: { period: week } }\nprices: [{ model: m, input: 1 }]`,
+  );
+  const refused = await tallygate(["apply", file]);
+  expect(refused).toMatchObject({ code: 1, out: "" });
+  expect(refused.error).toContain(
+    "single.yaml:4 budgets.fresh: It does not exist yet, and a new one also needs on, amount_usd.",
+  );
+  expect(refused.error).toContain(
+    "single.yaml:5 prices.0: It does not exist yet, and a new one also needs effective_from.",
+  );
+  await Bun.write(file, changes);
+  expect(await tallygate(["apply", file])).toMatchObject({
+    ...{ code: 0, error: "", out: expect.stringContaining("Done: 0 created, 3 changed") },
+  });
+  for (const [path, has] of [
+    ["/budgets/cb", { amount_usd: "60", thresholds: [70] }],
+    ["/routes/single", { model: "echo", description: "X" }],
+    ["/providers/loc", { kind: "openai", credential_source: "stored", enabled: false }],
+    ["/alerts/fin", { on: ["threshold"], to: { kind: "webhook", url: "…hook" }, enabled: false }],
+  ] as const) {
+    expect(await gateway.admin<object>("GET", path)).toMatchObject(has);
+  }
+});
+
 test("what the gateway refuses is told with its line, and with what was not applied", async () => {
   const file = join(ada.home, "refused.yaml");
   await Bun.write(

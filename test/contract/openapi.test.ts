@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import Ajv2020 from "ajv/dist/2020.js";
 import { readAllPages } from "#test/support/pages.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
@@ -8,7 +9,7 @@ type Operation = {
   operationId?: string;
   security?: Record<string, string[]>[];
   requestBody?: { content: Record<string, { example?: object }> };
-  responses?: Record<string, unknown>;
+  responses?: Record<string, { content?: Record<string, { schema: object }> }>;
   parameters?: { name: string; in: string; required?: boolean }[];
 };
 type Document = {
@@ -35,6 +36,10 @@ beforeAll(async () => {
     })),
   );
 });
+
+const SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3";
+const PRIVATE = { allow_private_network: true };
+const alertTo = (to: object) => ({ on: ["threshold"], to: { ...to, ...PRIVATE } });
 
 /** What answers whoever asks. */
 const OPEN = [
@@ -130,6 +135,49 @@ describe("the OpenAPI document", () => {
     const schemes = Object.keys(document.components?.["securitySchemes"] ?? {});
     const named = operations.flatMap(({ operation }) => (operation.security ?? []).flatMap(Object.keys));
     expect(named.filter((scheme) => !schemes.includes(scheme))).toEqual([]);
+  });
+
+  test.each([
+    ["/providers/{name}", { kind: "openai", credential: SECRET, headers: { "x-secret": SECRET } }],
+    ["/providers/{name}", { kind: "openai", credentials: [SECRET, `${SECRET}2`] }],
+    ["/mcp-servers/{name}", { url: "http://127.0.0.1:9/mcp", credential: SECRET, ...PRIVATE }],
+    ["/vendor-accounts/{name}", { vendor: "anthropic", credential: SECRET }],
+    ["/alerts/{name}", alertTo({ kind: "webhook", url: "http://127.0.0.1:9/hook", secret: SECRET })],
+    ["/alerts/{name}", alertTo({ kind: "slack", url: "http://127.0.0.1:9/a" })],
+    [
+      "/alerts/{name}",
+      alertTo({
+        kind: "email",
+        url: `smtp://u:${SECRET}@127.0.0.1:9`,
+        addresses: ["a@b.example"],
+        from: "c@b.example",
+      }),
+    ],
+    [
+      "/export/destination",
+      {
+        ...{ endpoint: "http://127.0.0.1:9", bucket: "costs", access_key_id: "AKIA" },
+        ...{ secret_access_key: SECRET, ...PRIVATE },
+      },
+    ],
+    ["/digest/webhook", { url: "http://127.0.0.1:9/digest", ...PRIVATE }],
+  ])("%s: the schemas fit the answers after a secret was stored", async (path, body) => {
+    const operation = document.paths[`/admin/v1${path}`];
+    const list = path.replace("/{name}", "");
+    const asked = [
+      [operation?.["put"], ["PUT", path.replace("{name}", "hidden"), body]],
+      [operation?.["get"], ["GET", path.replace("{name}", "hidden")]],
+      [document.paths[`/admin/v1${list}`]?.["get"], ["GET", list]],
+    ] as const;
+    for (const [described, [method, address, sent]] of asked) {
+      if (!described) continue;
+      const answer = await gateway.admin<object>(method, address, sent);
+      if (list !== "/digest/webhook") expect(JSON.stringify(answer)).not.toContain(SECRET);
+      const { content } = described.responses?.["200"] ?? described.responses?.["201"] ?? {};
+      const ajv = new Ajv2020({ strict: false, validateFormats: false });
+      ajv.validate(content?.["application/json"]?.schema ?? false, answer);
+      expect([method, address, ajv.errors]).toEqual([method, address, null]);
+    }
   });
 
   test("has every address that the pages tell, and they tell every address", async () => {

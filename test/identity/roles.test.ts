@@ -133,6 +133,7 @@ const LEAST: Record<string, Role> = {
   "POST /admin/v1/role-mappings": "administrator",
   "GET /admin/v1/role-mappings/{group}": "administrator",
   "PUT /admin/v1/role-mappings/{group}": "administrator",
+  "PATCH /admin/v1/role-mappings/{group}": "administrator",
   "DELETE /admin/v1/role-mappings/{group}": "administrator",
   "POST /admin/v1/sign-in-links": "administrator",
   "GET /admin/v1/digest": "administrator",

@@ -148,6 +148,13 @@ describe("a directory's groups", () => {
     expect(await rights(fay)).toEqual(PLAIN);
     await gateway.admin("PUT", "/role-mappings/night shift", { role: "manager", team: "ads" });
     expect(await rights(fay)).toEqual(["manager", "ads"]);
+    const path = "/role-mappings/night shift";
+    expect(await gateway.admin<object>("PATCH", path, { role: "member" })).toMatchObject({
+      ...{ group: "night shift", role: "member", team: "ads" },
+    });
+    await expect(gateway.admin("PATCH", "/role-mappings/day shift", { role: "member" })).rejects.toThrow(
+      "404",
+    );
     await gateway.admin("DELETE", "/role-mappings/night shift");
     expect(await rights(fay)).toEqual(PLAIN);
   });

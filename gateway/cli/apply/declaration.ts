@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import {
   type Document,
   isAlias,
@@ -20,7 +21,7 @@ import {
 } from "./kinds.ts";
 
 /** One fault in a file, with its position and reason. */
-type FileFault = { line: number | null; where: string; why: string };
+export type FileFault = { line: number | null; where: string; why: string };
 
 /** The file cannot be applied; the message lists every fault, one per line, in file order. */
 export class DeclarationFault extends Error {
@@ -55,7 +56,8 @@ const REFERENCE = /\$(\$\{|\{([A-Za-z_][A-Za-z0-9_]*)\})/g;
 const WHOLE_REFERENCE = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 
 /**
- * Parses a YAML file into its resources in the order in which they are applied, each validated as by the admin API.
+ * Parses a YAML file into its resources in the order in which they are applied, each validated as by the admin API's
+ * `PATCH`: only a new one needs the required members.
  * `${NAME}` in a text is replaced by that variable, and `$${` is a literal `${`; a secret must consist of one such
  * reference.
  * @throws DeclarationFault listing every fault with its line.
@@ -126,7 +128,7 @@ function readOne(reading: Reading, name: ResourceKindName, path: Path): Declared
     return [];
   }
   const before = reading.faults.length;
-  for (const { path: pointer, message } of faultsOf(kind.form, value)) {
+  for (const { path: pointer, message } of faultsOf(Type.Partial(kind.form), value)) {
     const place = placeOf(reading, path, pointer);
     // An unresolved reference makes the value invalid, too.
     if (!reading.faults.some(({ where }) => where === place.where))

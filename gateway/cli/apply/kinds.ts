@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type TObject, Type } from "@sinclair/typebox";
 import { AlertBody } from "#shared/admin/alerts.ts";
 import { BudgetBody } from "#shared/admin/budgets.ts";
 import { DiscountBody } from "#shared/admin/discounts.ts";
@@ -31,7 +31,7 @@ export type ResourceKind = {
   path: string;
   /** `named`: members by name; `listed`: a list whose items identify themselves; `single`: exactly one. */
   shape: "named" | "listed" | "single";
-  form: TSchema;
+  form: TObject;
   /** Identifies an existing resource, and an item of a listed kind. */
   nameOf(it: Members): string;
   /** Last segment of its path. */
@@ -58,15 +58,15 @@ const byName = {
 };
 const byId = (nameOf: ResourceKind["nameOf"]) => ({ nameOf, addressOf: (it: Members) => String(it["id"]) });
 
-const named = (path: string, form: TSchema, secrets: readonly string[] = []) =>
+const named = (path: string, form: TObject, secrets: readonly string[] = []) =>
   ({ path, shape: "named", form, create: "put", secrets, ...byName }) as const satisfies ResourceKind;
 
 const byItsName = (path: string, body: NamedBody, secrets: readonly string[] = []) =>
   named(path, putOf(body), secrets);
 
-const listed = (path: string, form: TSchema, nameOf: ResourceKind["nameOf"]) =>
+const listed = (path: string, form: TObject, nameOf: ResourceKind["nameOf"]) =>
   ({ path, shape: "listed", form, create: "post", secrets: [], ...byId(nameOf) }) satisfies ResourceKind;
-const single = (path: string, form: TSchema, secrets: readonly string[] = []) =>
+const single = (path: string, form: TObject, secrets: readonly string[] = []) =>
   ({
     path,
     shape: "single",
@@ -99,7 +99,6 @@ export const RESOURCE_KINDS = {
   },
   "role-mappings": {
     ...named("/role-mappings", RoleMappingPut),
-    change: "put",
     identifiedBy: "group",
     nameOf: (it) => String(it["group"]),
     addressOf: (it) => String(it["group"]),

@@ -72,13 +72,14 @@ const named = (kind: ResourceKind, name: string, body: Members): Members => ({
 
 /** What an existing resource has of the members that can be sent. */
 function ownMembers(kind: ResourceKind, present: Members): Members {
-  const known = TypeGuard.IsObject(kind.form) ? Object.keys(kind.form.properties) : [];
-  const sendable = known.filter((member) => member !== identifierOf(kind) && member in present);
+  const sendable = Object.keys(kind.form.properties).filter(
+    (member) => member !== identifierOf(kind) && member in present,
+  );
   return Object.fromEntries(sendable.map((member) => [member, present[member]]));
 }
 
 function differing(kind: ResourceKind, body: Members, present: Members): Change[] {
-  const forms = TypeGuard.IsObject(kind.form) ? kind.form.properties : {};
+  const forms = kind.form.properties;
   return Object.entries(body)
     .filter(
       ([member]) =>

@@ -7,7 +7,7 @@ import { isRecord } from "#shared/json.ts";
 import { plural } from "#shared/plural.ts";
 import { fits, open } from "#shared/schema.ts";
 import { writeSecretFile } from "#shared/secret-file.ts";
-import { DeclarationFault, type Declared, readDeclaration } from "../apply/declaration.ts";
+import { DeclarationFault, type Declared, type FileFault, readDeclaration } from "../apply/declaration.ts";
 import { type Members, RESOURCE_KINDS, type ResourceKind, type ResourceKindName } from "../apply/kinds.ts";
 import { type PlanStep, planStep } from "../apply/plan.ts";
 import { planSummary, stepText, titleOf } from "../apply/plan-text.ts";
@@ -79,21 +79,30 @@ export async function applyText(text: string, named: string, options: Options): 
   print(`Done: ${planSummary(steps, true)}.`);
 }
 
-/** @throws DeclarationFault for a name that cannot be reused. */
+/** @throws DeclarationFault for a name that cannot be reused, or a new resource without its required members. */
 async function planOf(api: Api, declared: readonly Declared[], file: string): Promise<PlanStep[]> {
   const present = new Map<ResourceKindName, Map<string, Members>>();
   const steps: PlanStep[] = [];
+  const faults: FileFault[] = [];
   for (const one of declared) {
     const things = present.get(one.kind) ?? (await thingsOf(api, RESOURCE_KINDS[one.kind]));
     present.set(one.kind, things);
     const thing = things.get(one.name) ?? null;
-    if (thing?.["status"] === "revoked") {
-      const why = "This key was revoked, which is permanent. Choose another name.";
-      throw new DeclarationFault(file, [{ ...one.placeOf(""), why }]);
-    }
+    const why = thing?.["status"] === "revoked" ? REVOKED : thing ? null : missingFrom(one);
+    if (why !== null) faults.push({ ...one.placeOf(""), why });
     steps.push(planStep(one, thing));
   }
+  if (faults.length > 0) throw new DeclarationFault(file, faults);
   return steps;
+}
+
+const REVOKED = "This key was revoked, which is permanent. Choose another name.";
+
+/** Null: it has every member that a new one needs. */
+function missingFrom({ kind, body }: Declared): string | null {
+  const { required = [] }: ResourceKind["form"] = RESOURCE_KINDS[kind].form;
+  const missing = required.filter((member) => !(member in body)).join(", ");
+  return missing === "" ? null : `It does not exist yet, and a new one also needs ${missing}.`;
 }
 
 async function thingsOf(api: Api, kind: ResourceKind): Promise<Map<string, Members>> {
