@@ -8,7 +8,8 @@ import {
 
 /** A chat answer of 7 and 5 tokens by the model that was asked. */
 export function answerDone({ body }: SeenRequest, reply: Reply, headers?: Record<string, string>): void {
-  const { model } = JSON.parse(body);
+  // A gateway that stops may leave before it has sent the body.
+  const { model } = body === "" ? {} : JSON.parse(body);
   const message = { role: "assistant", content: "done" };
   const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
   reply.json(

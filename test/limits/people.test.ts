@@ -25,8 +25,11 @@ async function person(name: string, facts: object = {}): Promise<Person> {
   return { id, browser: await signIn(gateway, email) };
 }
 
-const ownKey = async ({ browser }: Person, name: string): Promise<Made> =>
-  (await browser.send("POST", "/v1/me/keys", { name })).json();
+async function ownKey({ browser }: Person, name: string): Promise<Made> {
+  const answer = await browser.send("POST", "/v1/me/keys", { name });
+  expect([name, answer.status]).toEqual([name, 201]);
+  return answer.json();
+}
 
 const cent = (secret: string, model = "gpt-cent") => callOnce(gateway.url, secret, { model, maxTokens: 1 });
 const statuses = async (calls: Promise<{ status: number }>[]) =>
