@@ -38,6 +38,6 @@ export const joinedOn = (column: PgColumn, to: PgColumn): SQL | undefined =>
 // Every table that is joined has `org_id`.
 const orgOf = ({ table }: PgColumn): PgColumn => (table as OrgTable).orgId;
 
-/** The first row; null: there is none. */
+/** The first row; null without rows. */
 export const first = async <Row>(rows: PromiseLike<readonly Row[]>): Promise<Row | null> =>
   (await rows)[0] ?? null;

@@ -22,7 +22,7 @@ const SLICE_GOOD_MS = 60 * 60_000;
 /** How long figures count without being read again while no other process books. */
 const REMEMBERED_MS = 1000;
 
-/** A busy process that alone has booked for this long may admit calls before it tells the database. */
+/** A busy process that alone has booked for this long may admit calls before it informs the database. */
 const ALONE_AFTER_MS = 1000;
 /** How long after a booking; the database keeps others out for longer (`ALONE_SECONDS`). */
 const ALONE_MS = 100;
@@ -122,7 +122,7 @@ export class Account {
   }
 
   /**
-   * Admits a call that the database is told of later: no other process may book until then. Null: it has to be asked, as
+   * Admits a call that the database learns of later: no other process may book until then. Null: it has to be asked, as
    * always if the key must not exceed its limits while the database is away.
    */
   admitNow(call: AskingCall): AdmittedCall | null {
@@ -138,7 +138,7 @@ export class Account {
     return this.#admit(it);
   }
 
-  /** What the database is told of calls that were admitted before it. */
+  /** What is sent to the database about calls that were admitted before it knew. */
   told(admitted: AdmittedCall[]): Booking {
     this.#early = nothing();
     const nowMs = this.#clock.monotonicMs() + this.#offsetMs;
@@ -148,7 +148,7 @@ export class Account {
     return { admissions: admitted, ...booking, found, isTold: true };
   }
 
-  /** The database may not have been told of these calls: they count as if it were away. */
+  /** The database may not know of these calls: they count as if it were away. */
   untold(calls: readonly AdmittedCall[]): void {
     this.overtaken();
     for (const call of calls) {

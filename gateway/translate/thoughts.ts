@@ -84,7 +84,7 @@ export const UNKNOWN_SIGNATURE = "skip_thought_signature_validator";
 
 /**
  * Another vendor's reasoning as Gemini's clients carry it: in the `thoughtSignature` of the text or call that followed it, which
- * they send back unread. Base64, because Google's clients decode it. Null if there is none to carry.
+ * they send back unread. Base64, because Google's clients decode it. Null without a thought to carry.
  */
 export function signatureOf(blocks: readonly Block[], seal: Seal): string | null {
   const sealed = blocks.flatMap((block) => seal(block) ?? []);

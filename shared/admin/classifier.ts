@@ -5,7 +5,7 @@ import { Prose } from "./fields.ts";
 /** `GET /admin/v1/classifier`: this process's classifier for `auto`, and the result of training it on the routes. */
 export const ClassifierView = closed({
   state: oneOf(["none", "training", "ready"]),
-  version: TextOrNull("Version of the current classifier, as in records; null if there is none."),
+  version: TextOrNull("Version of the current classifier, as in records; null without a classifier."),
   trained_at: nullable(Type.String()),
   routes: Type.Array(closed({ name: Type.String(), examples: Type.Integer(), keywords: Type.Integer() }), {
     description: "The routes it chooses from. A route without examples may use its template's.",

@@ -89,7 +89,7 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
     },
   );
 
-  testOnce("a hook stays silent for tools that touch no pull request, and where there is none", async () => {
+  testOnce("a hook stays silent for tools that touch no pull request, and without one", async () => {
     await ada.git("checkout", "--quiet", "-B", `${way}/none`, "main");
     for (const command of ["ls", "gh pr create --fill"]) {
       const input = JSON.stringify({

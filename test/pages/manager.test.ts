@@ -61,7 +61,7 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     return reader.page;
   };
 
-  /** Loads it anew, for what no other page may have told it already. */
+  /** Loads the page again, so that no other page's answers are known to it. */
   const load = async (path: string): Promise<Visit["page"]> => {
     await reader.page.goto(path);
     await reader.settled();

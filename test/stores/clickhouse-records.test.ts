@@ -171,7 +171,7 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     ]);
   });
 
-  test("copying waits for whoever writes, and not for other databases of the server", async () => {
+  test("copying waits for writers of its database, and not for other databases of the server", async () => {
     const { databaseUrl, sql, client, log, clickhouse } = await stores();
     const place = { sql, client, clock: systemClock, log, place: clickhouse };
     const elsewhere = await openWrite((await testDatabase()).url);
@@ -360,7 +360,7 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
     await client.command({ query: "truncate table cells" });
     await alike();
     await stop();
-    // Whoever drops the table has it made again.
+    // A dropped table is made again.
     expect(await isKnown(sql, client)).toBe(true);
     await client.command({ query: "drop table cells sync" });
     expect(await isKnown(sql, client)).toBe(false);

@@ -68,7 +68,7 @@ export function AnomalyList() {
   );
 }
 
-/** Budgets that are nearly used up, or will be at this pace. Nothing if there are none. */
+/** Budgets that are nearly used up, or will be at this pace. Draws nothing without such budgets. */
 export function BudgetsAtRisk() {
   const { data } = useJson<Budgets>(["budgets", "at-risk"], "/admin/v1/budgets?at_risk=true", REFRESH);
   if (!data || data.data.length === 0) return null;

@@ -19,7 +19,7 @@ export const PartFigures = ({ part }: { part: Omit<CostPart, "name"> }) => (
 type CostPartsProps = {
   title: string;
   parts: readonly CostPart[];
-  /** Filters of the list of records that find the calls of one; null: there are none. */
+  /** Filters of the list of records that find the calls of one; null: no filters find them. */
   filter: (name: string) => Record<string, string> | null;
   word?: (name: string) => string;
 };

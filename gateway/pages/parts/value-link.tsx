@@ -21,7 +21,7 @@ export const ValueLink = ({ text, choose, none = "It has none.", children }: Val
     </button>
   );
 
-/** Values of a list's filters as such links; `none`: why there is none. */
+/** A list's filter values as such links; `none`: the reason for an empty list. */
 export const valueLinks = (narrow: Narrow) => (name: string, text: string | null, none?: string) => (
   <ValueLink text={text} choose={(value) => narrow(name, value)} none={none} />
 );

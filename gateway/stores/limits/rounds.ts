@@ -13,7 +13,7 @@ export type RoundAccount = {
   figures: Account;
 };
 
-/** Postgres is told of a call by then; its record, which takes that away, is stored afterwards. */
+/** By then Postgres knows of a call; its record, which removes that row, is stored afterwards. */
 export type Order = { told: Promise<void> };
 
 export type RoundsDeps = {
@@ -29,7 +29,7 @@ type WaitingCall = { call: AskingCall; answer(it: Admission): void };
 type Asking = ReadonlyMap<RoundAccount, readonly WaitingCall[]>;
 type Planned = { account: RoundAccount; calls: readonly WaitingCall[]; booking: Booking };
 
-/** By account, what the next round tells the database of calls that are admitted already, and the promise of it. */
+/** By account, the admitted calls that the next round sends to the database, and the promise of it. */
 type Telling = { calls: Map<string, Told>; done: PromiseWithResolvers<void> };
 type Told = { account: RoundAccount; admitted: AdmittedCall[] };
 
