@@ -94,6 +94,8 @@ export type CallSocket = {
   choice?: Choice;
   /** Whether the target's provider takes it over a WebSocket, too. */
   serves(target: Target): boolean;
+  /** The provider began it by itself and bills it, so one that is refused is ended by this, and recorded with its usage. */
+  refused?(refusal: GatewayError): void;
   /** Null: the provider takes no WebSocket. */
   send(sending: SocketSending): Promise<Response | null>;
   /** Null: the connection does not know the response. */

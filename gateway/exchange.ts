@@ -1,4 +1,3 @@
-import type { RequestRow } from "#drizzle/schema/records.ts";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import type { Call, CallLabels, Choice, Target } from "./call.ts";
@@ -30,20 +29,25 @@ import { requireScope } from "./routing/scope.ts";
 import { withLane } from "./routing/subscription-lane.ts";
 import type { BodyCapture } from "./stores/bodies.ts";
 import type { KeptAnswers } from "./stores/kept-answers.ts";
-import type { Grant } from "./stores/limits/grants.ts";
 import type { Limiter } from "./stores/limits/limiter.ts";
 import { surfaceFacts } from "./surface-facts.ts";
 import { type AnswerDeps, relayAnswer } from "./upstream/answer.ts";
 import { noted, ownHeaders, withTold } from "./upstream/answer-headers.ts";
 import { attemptError, noteFailure } from "./upstream/attempt.ts";
 import { bodyTexts } from "./upstream/body-texts.ts";
-import { answeredFacts, deniedFacts, failedFacts } from "./upstream/call-facts.ts";
+import { answeredFacts, deniedFacts, endedFacts, failedFacts } from "./upstream/call-facts.ts";
 import { captureAnswer } from "./upstream/capture.ts";
 import type { Deployments } from "./upstream/deployments.ts";
 import { forward, type UpstreamDeps } from "./upstream/forward.ts";
-import { denialOf } from "./upstream/own-answer.ts";
 import { keepAnswer, resolveReferences } from "./upstream/references.ts";
-import { callUsageOf, countedRow, reserved, withPricedTargets } from "./upstream/reservation.ts";
+import {
+  admission,
+  countedRow,
+  opened,
+  settled,
+  unrecorded,
+  withPricedTargets,
+} from "./upstream/reservation.ts";
 import { wireLookups, withExpressibleTargets } from "./upstream/translation.ts";
 
 export type ExchangeDeps = UpstreamDeps &
@@ -84,29 +88,27 @@ export async function exchange(deps: ExchangeDeps, received: Call): Promise<Resp
   const entry = openEntry(call, choice, { labels, guardrail: verdict.rule });
   const closed = (facts: Facts) => {
     call.memory?.release();
-    return noted(call, closeEntry(withRule(entry, late.rule), facts, sinceAdmission(deps, call)));
+    const ruled = late.rule === null ? entry : { ...entry, guardrail: late.rule };
+    return noted(call, closeEntry(ruled, facts, sinceAdmission(deps, call)));
   };
-  if (verdict.kind !== "pass") {
-    const answer = verdict.kind === "soft_deny" ? denialOf(call, choice, verdict.message) : null;
-    deps.guardrailTriggered(verdict.rule, answer ? "soft_deny" : "block");
-    await recorder.settle(closed(deniedFacts("guardrail_blocked", answer)));
-    if (answer) return withTold(answer, call);
-    throw new GatewayError("guardrail_blocked", verdict.message ?? undefined);
-  }
 
   // Limits: the most that the call may cost is reserved until its record is stored.
-  const grant = await reserved(deps.limiter, call, { choice, prices, recorded: recorder === deps.recorder });
-  if (grant instanceof GatewayError) {
-    await recorder.settle(closed(deniedFacts(grant.type)));
-    throw grant;
+  const recorded = recorder === deps.recorder;
+  const { grant, refusal, soft } = await admission(deps, call, { choice, prices, verdict, recorded });
+  if (refusal && !call.socket?.refused) {
+    await recorder.settle(closed(deniedFacts(refusal.type, soft)));
+    if (soft) return withTold(soft, call);
+    throw refusal;
   }
 
   // Record: from here on the call settles exactly once. The intent is on disk before the call is sent.
-  const settle = (facts: Facts) => settled(recorder, countedRow(closed(facts), call, grant), grant);
+  const settle = (facts: Facts) =>
+    settled(recorder, countedRow(closed(endedFacts(facts, refusal)), call, grant), grant);
   await opened(recorder, entry, grant);
 
   // Upstream
   const attempt = await forward(deps, choice, call);
+  if (refusal) call.socket?.refused?.(refusal);
   if (attempt.kind === "failed") {
     await settle(failedFacts(call, attempt));
     throw attemptError(attempt, choice);
@@ -222,29 +224,8 @@ function judgeLateFields(
   return late;
 }
 
-const withRule = (entry: RequestRow, rule: string | null): RequestRow =>
-  rule === null ? entry : { ...entry, guardrail: rule };
-
-/** For calls that produce nothing billable: they have a span, and no record. */
-const unrecorded = (telemetry: ExchangeDeps["telemetry"]): ExchangeDeps["recorder"] => ({
-  open: async () => undefined,
-  settle: async (row) => telemetry.ended(row),
-});
-
 /** Milliseconds since the request was complete; for an unfinished upload, since its headers arrived. */
 const sinceAdmission = (deps: { clock: Clock }, { upload, admittedMonotonicMs }: Call) =>
   deps.clock.monotonicMs() - (upload?.completedMs() ?? admittedMonotonicMs);
 
 const vendorHosts = ({ provider }: Target) => vendorHostsOf(provider.kind);
-
-/** Writes the intent to disk; on failure the reservation is released. */
-const opened = (recorder: ExchangeDeps["recorder"], entry: RequestRow, grant: Grant): Promise<void> =>
-  recorder.open(grant.boundUsd ? { ...entry, boundUsd: grant.boundUsd } : entry).catch(async (error) => {
-    await grant.release();
-    throw error;
-  });
-
-function settled(recorder: ExchangeDeps["recorder"], row: RequestRow, grant: Grant): Promise<void> {
-  const ended = grant.settle(callUsageOf(row));
-  return ended === null ? recorder.settle(row) : ended.then(() => recorder.settle(row));
-}

@@ -10,6 +10,7 @@ import { requireOneReading, TwoReadings } from "./one-reading.ts";
 const FIELD_BYTES_MAX = 1024 * 1024;
 const TEXT_BYTES_MAX = 2 * FIELD_BYTES_MAX;
 const FIELDS_MAX = 1000;
+const BOOLEANS = new Set(["true", "false"]);
 /** Longest accepted `model` after the file. */
 const MODEL_MAX = 200;
 
@@ -54,6 +55,7 @@ export function formFields(scoped: boolean): FormFields {
   function finish(): void {
     if (!current) return;
     const text = utf8Of(Buffer.concat(current.bytes));
+    if (current.name === "stream" && !BOOLEANS.has(text)) refuse("`stream` must be true or false.");
     (headSeen ? lateFields : fields).push([current.name, text]);
     if (headSeen && current.name === "model") trailingModel = parseLabel(text, MODEL_MAX);
     current = null;

@@ -114,10 +114,14 @@ type Making = {
   /** The id of the message that asks for it. */
   eventId?: string | null;
   send(sending: SocketSending): Response | Promise<Response>;
+  refused?(refusal: GatewayError): void;
 };
 
 /** One call at the provider that took the handshake, as the directory has it now. The client has its events already. */
-async function made(it: Connected, { surface, body = NOTHING, model = null, send }: Making): Promise<void> {
+async function made(
+  it: Connected,
+  { surface, body = NOTHING, model = null, send, refused }: Making,
+): Promise<void> {
   const { target, choice } = it;
   const provider = target && it.deps.directory.current().providers.get(target.provider.name);
   if (target && !provider) throw new GatewayError("provider_unconfigured");
@@ -126,6 +130,7 @@ async function made(it: Connected, { surface, body = NOTHING, model = null, send
   const socket: CallSocket = {
     choice: pinned ? { ...choice, targets: [pinned] } : choice,
     serves: () => true,
+    ...(refused && { refused }),
     conversation: () => null,
     async send(sending) {
       if (target) sending.onSent();
@@ -156,7 +161,11 @@ function sessionOf(it: Connected, socket: Bun.WebSocket): RealtimeSession {
   let waiting = 0;
   /** A response that the provider begins by itself. It would continue after a refusal, so the connection is closed. */
   const own = async (making: Pick<Making, "send" | "model">, stop?: () => void) => {
-    if (await told(it, { surface: "realtime", ...making })) return;
+    const refused = (error: GatewayError) => {
+      stop?.();
+      void sendRefusal({ ...it, refused: null }, error).then(() => it.close(POLICY));
+    };
+    if (await told(it, { surface: "realtime", refused, ...making })) return;
     stop?.();
     it.close(POLICY);
   };

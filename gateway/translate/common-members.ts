@@ -30,7 +30,7 @@ export const commonReaders = (prompt: Prompt): MemberReaders => ({
   prompt_cache_retention: extraInto(prompt, "prompt_cache_retention"),
 });
 
-/** Reads a member that only OpenAI has. The `usual` values mean the default and are dropped, as is an empty object. */
+/** Reads a member that not all formats have, by its name in the chat format. The `usual` values mean the default and are dropped, as is an empty object. */
 export const extraInto =
   (prompt: Prompt, name: string, usual: readonly string[] = []): MemberReader =>
   (value, at) => {

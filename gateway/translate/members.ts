@@ -31,9 +31,22 @@ export function readMembers(
 export const readObject = (value: unknown, at: BodyPlace, readers: MemberReaders): void =>
   readMembers({ object: objectAt(value, at), at }, readers);
 
-/** Wishes about the vendor's capacity, its cache and the answer's length, which only OpenAI knows. */
-export function leaveOutExtras(extras: ReadonlyMap<string, { at: BodyPlace }>): void {
-  for (const { at } of extras.values()) at.drop();
+/** The others are wishes: an answer without them is as good. */
+const CHANGES_ANSWER = /_penalty$/;
+
+/** Members that not all formats have, by the names of the format that is written. What it lacks is left out, or lost. */
+export function extrasAs(
+  extras: ReadonlyMap<string, { value: unknown; at: BodyPlace }>,
+  nameOf: (name: string) => string | undefined,
+): Record<string, unknown> {
+  const written: Record<string, unknown> = {};
+  for (const [name, { value, at }] of extras) {
+    const own = nameOf(name);
+    if (own !== undefined) written[own] = value;
+    else if (CHANGES_ANSWER.test(name)) lose(at);
+    else at.drop();
+  }
+  return written;
 }
 
 // What the tables do with a member that they do not read.

@@ -110,7 +110,7 @@ export const schemaOutput = (schema: Json, at: BodyPlace, strict: boolean | null
 
 /**
  * A client's request, independent of formats: each format is read into it and written from it, so that each
- * pair of formats takes one reader and one writer. `extras` are members that only the chat and the responses format have,
+ * pair of formats takes one reader and one writer. `extras` are members that not all formats have,
  * by the name they have in the chat format.
  */
 export type Prompt = {

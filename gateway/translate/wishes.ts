@@ -12,6 +12,8 @@ const WISHES: Readonly<Record<string, RegExp>> = {
   "generationConfig.thinkingConfig": /thinking/i,
   temperature: /temperature/i,
   top_p: /top.?p\b/i,
+  top_k: /top.?k\b/i,
+  seed: /\bseed\b/i,
   "generationConfig.temperature": /temperature/i,
   "generationConfig.topP": /top.?p\b/i,
   parallel_tool_calls: /parallel.?tool.?calls/i,

@@ -1,6 +1,6 @@
 import type { RequestState } from "#drizzle/schema/records.ts";
 import type { Call } from "../call.ts";
-import { ERRORS, type ErrorType, type FailureCause } from "../errors.ts";
+import { ERRORS, type ErrorType, type FailureCause, type GatewayError } from "../errors.ts";
 import { withRequestCounts } from "../http/request-counts.ts";
 import type { Facts } from "../metering/entry.ts";
 import { isAnotherModel, priceAnswer } from "../pricing/price-answer.ts";
@@ -24,6 +24,12 @@ export const deniedFacts = (type: ErrorType, answer: Response | null = null): Fa
   ttftMs: null,
   droppedMembers: null,
 });
+
+/** Of a refusal, the gateway denied what the provider had begun, and bills. */
+export const endedFacts = (facts: Facts, refusal: GatewayError | null): Facts =>
+  refusal
+    ? { ...facts, state: "denied", status: ERRORS[refusal.type].status, errorType: refusal.type }
+    : facts;
 
 /** No provider answered. */
 export function failedFacts(

@@ -2,6 +2,7 @@ import type { RequestRow } from "#drizzle/schema/records.ts";
 import { type Exact, plus, ZERO } from "#shared/decimal.ts";
 import type { Call, Choice, Target } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
+import type { GuardrailVerdict } from "../guardrail/evaluate.ts";
 import { memberValue } from "../http/scan.ts";
 import type { LimitDemand } from "../limits/decide.ts";
 import { refusesUnpriced } from "../limits/key-budgets.ts";
@@ -13,9 +14,11 @@ import { isPricedFor } from "../pricing/priced-for.ts";
 import type { PriceEntry } from "../pricing/rate.ts";
 import { askedTier, isPricedApart, STANDARD } from "../pricing/tier.ts";
 import type { CallUsage, Grant } from "../stores/limits/grants.ts";
-import type { Limiter } from "../stores/limits/limiter.ts";
+import { type Limiter, UNLIMITED } from "../stores/limits/limiter.ts";
 import { surfaceFacts } from "../surface-facts.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import { fallbacksBound } from "./fallbacks-bound.ts";
+import { denialOf } from "./own-answer.ts";
 
 /** Reserved for a call of unknown price: the smallest amount, so that it needs a budget with something left. */
 const UNKNOWN: Pico = 1n;
@@ -45,7 +48,7 @@ const isBilled = ({ surface }: Call, { channel }: Choice): boolean =>
 type Demand = { choice: Choice; prices: PriceBook; recorded: boolean };
 
 /** A place at the providers, and what the key's limits leave for the most that a call can use; else the refusal. */
-export function reserved(
+function reserved(
   limiter: Pick<Limiter, "reserve">,
   call: Call,
   { choice, prices, recorded }: Demand,
@@ -62,6 +65,31 @@ export function reserved(
     call.places?.refusedAt(choice.targets) ??
     limiter.reserve(limited, () => limitDemandOf(call, choice, prices))
   );
+}
+
+type Admission = { grant: Grant; refusal: GatewayError | null; soft: Response | null };
+type Admits = {
+  limiter: Pick<Limiter, "reserve">;
+  guardrailTriggered(rule: string, outcome: "block" | "soft_deny"): void;
+};
+type Admitting = Demand & { verdict: GuardrailVerdict };
+
+/** What the key's limits leave for a call, or the refusal: theirs, or a guardrail's, which may be softened to an answer. */
+export async function admission(
+  deps: Admits,
+  call: Call,
+  { verdict, ...demand }: Admitting,
+): Promise<Admission> {
+  if (verdict.kind === "pass") {
+    const grant = await reserved(deps.limiter, call, demand);
+    const isRefused = grant instanceof GatewayError;
+    return { grant: isRefused ? UNLIMITED : grant, refusal: isRefused ? grant : null, soft: null };
+  }
+  const isSoft = verdict.kind === "soft_deny" && !call.socket?.refused;
+  const soft = isSoft ? denialOf(call, demand.choice, verdict.message) : null;
+  deps.guardrailTriggered(verdict.rule, soft ? "soft_deny" : "block");
+  const refusal = new GatewayError("guardrail_blocked", verdict.message ?? undefined);
+  return { grant: UNLIMITED, refusal, soft };
 }
 
 /** Maximum usage of a call, whichever target answers (decision: Unknown costs under a budget). */
@@ -164,7 +192,7 @@ export function countedRow(row: RequestRow, { upload }: Call, { boundUsd, unknow
 }
 
 /** A call's usage, from its record. A failed call used no tokens. */
-export function callUsageOf(row: RequestRow): CallUsage {
+function callUsageOf(row: RequestRow): CallUsage {
   const { state, status, costUsd, boundUsd, inputTokens, outputTokens } = row;
   const known = inputTokens != null || outputTokens != null;
   // An error inside an answer with a good status may come after content.
@@ -173,4 +201,24 @@ export function callUsageOf(row: RequestRow): CallUsage {
     costUsd: costUsd ?? boundUsd ?? null,
     tokens: known || failed ? (inputTokens ?? 0) + (outputTokens ?? 0) : null,
   };
+}
+
+type Records = Record<"open" | "settle", (row: RequestRow) => Promise<void>>;
+
+/** For calls that produce nothing billable: they have a span, and no record. */
+export const unrecorded = (telemetry: Pick<Telemetry, "ended">): Records => ({
+  open: async () => undefined,
+  settle: async (row) => telemetry.ended(row),
+});
+
+/** Writes the intent to disk; on failure the reservation is released. */
+export const opened = (recorder: Pick<Records, "open">, entry: RequestRow, grant: Grant): Promise<void> =>
+  recorder.open(grant.boundUsd ? { ...entry, boundUsd: grant.boundUsd } : entry).catch(async (error) => {
+    await grant.release();
+    throw error;
+  });
+
+export function settled(recorder: Pick<Records, "settle">, row: RequestRow, grant: Grant): Promise<void> {
+  const ended = grant.settle(callUsageOf(row));
+  return ended === null ? recorder.settle(row) : ended.then(() => recorder.settle(row));
 }

@@ -154,6 +154,37 @@ describe("an upload", () => {
     });
   });
 
+  test("with the stream asked for behind the file is metered by its last event, too", async () => {
+    const session = newId();
+    const body = form([["model", "gpt-4o-transcribe"], FILE, ["stream", "true"]]);
+    const answer = await send(TRANSCRIPTIONS, body, { session });
+    expect(await answer.text()).toBe(EVENTS);
+    expect(await gateway.records(session)).toMatchObject([{ state: "ok", cost_usd: "0.0002325" }]);
+  });
+
+  test.each(["True", "1", "yes", "", "null", " true"])(
+    "whose stream is %j is refused as in JSON, wherever it is, and never ends at the provider",
+    async (stream) => {
+      const wholes = () => upstream.seen.filter(({ whole }) => whole).length;
+      const before = wholes();
+      for (const fields of [
+        [["model", "gpt-4o-transcribe"], ["stream", stream], FILE],
+        [
+          ["model", "gpt-4o-transcribe"],
+          ["file", new Uint8Array(900_000), "a.mp3"],
+          ["stream", stream],
+        ],
+      ] satisfies Parameters<typeof form>[0][]) {
+        const answer = await send(TRANSCRIPTIONS, form(fields));
+        expect([answer.status, await answer.json()]).toMatchObject([
+          400,
+          { error: { type: "invalid_request_error", message: "`stream` must be true or false." } },
+        ]);
+      }
+      expect(wholes()).toBe(before);
+    },
+  );
+
   test("that its provider refuses before it is whole gets that refusal", async () => {
     const session = newId();
     const body = form([

@@ -101,6 +101,19 @@ describe("a request", () => {
     });
   });
 
+  test("has the wishes of other formats under Google's names", () => {
+    const messages = [{ role: "user", content: "Hi" }];
+    expect(sent({ messages, top_k: 40 })).toMatchObject({
+      generationConfig: { maxOutputTokens: 100, topK: 40 },
+    });
+    const wishes = { seed: 7, top_k: 3, presence_penalty: 0.5, frequency_penalty: 0 };
+    const translated = translation({ from: "chat", to: "gemini" }, { messages, ...wishes }, { model });
+    expect(jsonOf(translated.body)).toMatchObject({
+      generationConfig: { seed: 7, topK: 3, presencePenalty: 0.5 },
+    });
+    expect([...translated.dropped.keys()]).toEqual(["frequency_penalty"]);
+  });
+
   test("asks for thoughts where its client shows them, and for JSON by a schema", () => {
     const format = { type: "json_schema", schema: { type: "object" } };
     const thinking = { type: "enabled", budget_tokens: 2000 };

@@ -480,7 +480,30 @@ describe("is refused", () => {
     it.send(spoken);
     await until(() => it.closed() === 1008);
     expect(vendor.messages.map(({ type }) => type)).toEqual(["input_audio_buffer.append", "response.cancel"]);
-    expect(await gateway.records(it.session, 2)).toMatchObject(Array(2).fill({ state: "denied" }));
+    const refused = { state: "denied", error_type: "budget_exhausted", status: 402 };
+    const [mine, vendors] = (await gateway.records(it.session, 2)).toSorted(
+      (a, b) => Number(a.cost_usd) - Number(b.cost_usd),
+    );
+    expect(mine).toMatchObject({ ...refused, cost_usd: "0" });
+    // The vendor bills what it had begun.
+    expect(vendors).toMatchObject({ ...refused, input_tokens: 1000, output_tokens: 300 });
+    expect(Number(vendors?.cost_usd)).toBeCloseTo(COST, 9);
+  });
+
+  test("what the vendor begins and transcribes over a budget is recorded once with its bill, though it takes long", async () => {
+    vendor.delayMs = 60_000;
+    const { secret } = await key({ limits: { budget_usd: "0.000001" } });
+    const it = await connect({ secret });
+    const input = { transcription: { model: "gpt-4o-transcribe" } };
+    it.send({ type: "session.update", session: { type: "realtime", audio: { input } } });
+    await it.first("session.updated");
+    it.send(spoken);
+    await until(() => it.closed() === 1008);
+    const records = await gateway.records(it.session, 2);
+    expect(records.map(({ model, state, cost_usd }) => [model, state, Number(cost_usd)]).toSorted()).toEqual([
+      ["gpt-4o-transcribe", "denied", (100 * 6 + 10 * 10) / 1e6],
+      [MODEL, "denied", expect.closeTo(COST, 9)],
+    ]);
   });
 
   test("a key that was revoked meanwhile", async () => {

@@ -57,7 +57,7 @@ const POOL = {
   deadlineMs: 5000,
 };
 
-const UNLIMITED: Grant = { settle: () => null, release: async () => undefined };
+export const UNLIMITED: Grant = { settle: () => null, release: async () => undefined };
 
 /** Enforces keys' limits together with the other gateways on the database, and alone while it is away. */
 export function openLimiter(options: LimiterOptions): Limiter {

@@ -28,8 +28,6 @@ export function readChatRequest({ object: body, at }: LocatedBody): PromptRead {
 
 /** Members without a counterpart: `dropped` always, `neutral` with the values that mean the default. */
 const LEFT_OUT: MemberReaders = {
-  // A wish for the same answer again, which no vendor promises.
-  seed: dropped,
   store: dropped,
   // Text that the answer may repeat: it makes the answer faster, not different.
   prediction: dropped,
@@ -38,12 +36,15 @@ const LEFT_OUT: MemberReaders = {
   top_logprobs: neutral(0),
   logit_bias: neutral({}),
   modalities: neutral(["text"]),
-  frequency_penalty: neutral(0),
-  presence_penalty: neutral(0),
 };
 
 const readersFor = (prompt: Prompt, stream: { usageChunk: boolean }): MemberReaders => ({
   verbosity: extraInto(prompt, "verbosity"),
+  seed: extraInto(prompt, "seed"),
+  // Not OpenAI's, but of vendors that copy the format.
+  top_k: extraInto(prompt, "top_k"),
+  frequency_penalty: extraInto(prompt, "frequency_penalty", ["0"]),
+  presence_penalty: extraInto(prompt, "presence_penalty", ["0"]),
   messages: into(prompt, "turns", chatTurns),
   tools: (value, at) => void prompt.tools.push(...chatTools(value, at)),
   web_search_options: (value, at) =>

@@ -1,4 +1,5 @@
 import type { Json } from "../exact-json.ts";
+import { extrasAs } from "../members.ts";
 import { inexpressible } from "../place.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOf } from "../reasoning.ts";
@@ -44,11 +45,12 @@ export function writeChatRequest(prompt: Prompt, model: string, dialect: ChatDia
   };
 }
 
-/** Members of OpenAI's, of which other vendors of the format need know none but the tier. */
+/** Of OpenAI's members, those that other vendors of the format know, too. */
+const COMMON = /^(?:service_tier|seed|\w+_penalty)$/;
+
 function extrasOf({ extras }: Prompt, { outputLimitMember }: ChatDialect): object {
   const isOpenAi = outputLimitMember === "max_completion_tokens";
-  const kept = [...extras].filter(([name, { at }]) => isOpenAi || name === "service_tier" || at.drop());
-  return Object.fromEntries(kept.map(([name, { value }]) => [name, value]));
+  return extrasAs(extras, (name) => (COMMON.test(name) || (isOpenAi && name !== "top_k") ? name : undefined));
 }
 
 function limits(prompt: Prompt, { outputLimitMember }: ChatDialect): object {

@@ -1,4 +1,4 @@
-import { stopInto } from "../common-members.ts";
+import { extraInto, stopInto } from "../common-members.ts";
 import { dropped, into, type MemberReader, neutral } from "../members.ts";
 import { type BodyPlace, lose } from "../place.ts";
 import type { Effort, OutputFormat, Prompt } from "../prompt.ts";
@@ -23,13 +23,11 @@ export const readGenerationConfig =
       topP: into(prompt, "topP", located(numberAt)),
       maxOutputTokens: into(prompt, "maxTokens", located(numberAt)),
       stopSequences: stopInto(prompt),
-      // Gemini CLI sends it with every call; other vendors' models choose among all tokens.
-      topK: dropped,
-      // A wish for the same answer again, which no vendor promises.
-      seed: dropped,
+      topK: extraInto(prompt, "top_k"),
+      seed: extraInto(prompt, "seed"),
       candidateCount: neutral(1),
-      presencePenalty: neutral(0),
-      frequencyPenalty: neutral(0),
+      presencePenalty: extraInto(prompt, "presence_penalty", ["0"]),
+      frequencyPenalty: extraInto(prompt, "frequency_penalty", ["0"]),
       responseLogprobs: neutral(false),
       logprobs: neutral(0),
       responseModalities: neutral(["TEXT"]),

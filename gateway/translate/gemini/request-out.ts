@@ -1,5 +1,5 @@
 import { type Json, objectIn } from "../exact-json.ts";
-import { leaveOutExtras } from "../members.ts";
+import { extrasAs } from "../members.ts";
 import { inexpressible, lose } from "../place.ts";
 import type { Part, PartOf, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { UNKNOWN_SIGNATURE } from "../thoughts.ts";
@@ -11,7 +11,6 @@ import { GEMINI_3, thinkingConfig } from "./thinking-out.ts";
 /** The prompt as a generateContent request; its model and whether it is streamed are in the address. */
 export function writeGeminiRequest(prompt: Prompt, model: string): Json {
   const system = prompt.turns.filter(({ role }) => role === "system").flatMap(systemParts);
-  leaveOutExtras(prompt.extras);
   const generationConfig = configOf(prompt, model);
   return {
     ...(system.length > 0 ? { systemInstruction: { parts: system } } : {}),
@@ -30,6 +29,13 @@ export const lacksJsonWithTools = (model: string): boolean => /(?:^|\/)gemini-[1
 /** Stop sequences that a request may have. */
 const STOPS_MAX = 5;
 
+const OWN_NAMES = new Map([
+  ["top_k", "topK"],
+  ["seed", "seed"],
+  ["presence_penalty", "presencePenalty"],
+  ["frequency_penalty", "frequencyPenalty"],
+]);
+
 function configOf(prompt: Prompt, model: string): object {
   const { maxTokens, temperature, topP, stop, stopAt, output } = prompt;
   if (stop.length > STOPS_MAX && stopAt) lose(stopAt, `${STOPS_MAX} stop sequences at most`);
@@ -38,6 +44,7 @@ function configOf(prompt: Prompt, model: string): object {
     ...(maxTokens ? { maxOutputTokens: maxTokens.value } : {}),
     ...(temperature ? { temperature: temperature.value } : {}),
     ...(topP ? { topP: topP.value } : {}),
+    ...extrasAs(prompt.extras, (name) => OWN_NAMES.get(name)),
     ...(stop.length > 0 ? { stopSequences: stop.slice(0, STOPS_MAX) } : {}),
     ...(output ? { responseMimeType: "application/json" } : {}),
     ...(output?.kind === "schema" ? { responseJsonSchema: output.schema } : {}),

@@ -1,4 +1,4 @@
-import { cacheInto, effortInto, stopInto } from "../common-members.ts";
+import { cacheInto, effortInto, extraInto, stopInto } from "../common-members.ts";
 import { isJson, type Json } from "../exact-json.ts";
 import type { MemberReader, MemberReaders } from "../members.ts";
 import { dropped, ignored, into, neutral, readObject } from "../members.ts";
@@ -61,6 +61,7 @@ const readersFor = (prompt: Prompt): MemberReaders => ({
   max_tokens: into(prompt, "maxTokens", located(numberAt)),
   temperature: into(prompt, "temperature", located(numberAt)),
   top_p: into(prompt, "topP", located(numberAt)),
+  top_k: extraInto(prompt, "top_k"),
   stop_sequences: stopInto(prompt),
   stream: into(prompt, "streamed", flagAt),
   metadata: (value, at) =>

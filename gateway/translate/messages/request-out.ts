@@ -1,5 +1,5 @@
 import type { Json } from "../exact-json.ts";
-import { leaveOutExtras } from "../members.ts";
+import { extrasAs } from "../members.ts";
 import { inexpressible } from "../place.ts";
 import type { Effort, Prompt, PromptTurn, Tool } from "../prompt.ts";
 import { messagesSearch } from "../web-search.ts";
@@ -9,7 +9,6 @@ import { grammarOf } from "./grammar.ts";
 
 /** The prompt as a messages request. @throws GatewayError invalid_request for content without a place there. */
 export function writeMessagesRequest(prompt: Prompt, model: string): Json {
-  leaveOutExtras(prompt.extras);
   const system = prompt.turns.filter(({ role }) => role === "system");
   const maxTokens = prompt.maxTokens?.value ?? claudeFacts(model).outputTokensMax;
   const reasoning = reasoningOf(prompt, model, maxTokens);
@@ -22,6 +21,8 @@ export function writeMessagesRequest(prompt: Prompt, model: string): Json {
       model,
     ),
     ...temperatures(prompt, reasoning),
+    // A model that thinks takes none.
+    ...extrasAs(prompt.extras, (name) => (name === "top_k" && !reasoning.thinking ? name : undefined)),
     ...stopSequences(prompt),
     ...(reasoning.thinking ? { thinking: reasoning.thinking } : {}),
     ...outputConfig(prompt, reasoning),

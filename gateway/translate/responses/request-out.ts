@@ -1,4 +1,5 @@
 import type { Json } from "../exact-json.ts";
+import { extrasAs } from "../members.ts";
 import { inexpressible, lose } from "../place.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOrNone } from "../reasoning.ts";
@@ -79,11 +80,13 @@ function formatOf(output: OutputFormat): object {
   };
 }
 
-/** What only OpenAI knows; verbosity is the text's. */
-const vendorMembers = ({ extras }: Prompt): object =>
-  Object.fromEntries(
-    [...extras].flatMap(([name, { value }]) => (name === "verbosity" ? [] : [[name, value]])),
-  );
+/** Verbosity is the text's. */
+function vendorMembers({ extras }: Prompt): object {
+  const { verbosity: _, ...rest } = extrasAs(extras, (name) => (ONLY_CHAT.test(name) ? undefined : name));
+  return rest;
+}
+
+const ONLY_CHAT = /^(?:seed|top_k|\w+_penalty)$/;
 
 function toolMembers(prompt: Prompt): object {
   const { tools, search, toolChoice: choice, parallelTools } = prompt;
