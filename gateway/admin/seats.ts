@@ -22,6 +22,7 @@ import {
   editedSeat,
   importSeats,
   SEATS,
+  type SeatFields,
   type SeatRow,
   seatUse,
 } from "../bills/seats.ts";
@@ -87,17 +88,19 @@ export const adminSeats = (deps: AdminDeps) =>
 
 /** @throws GatewayError invalid_request that names the row and the column */
 function seatsIn(text: string) {
-  let row = 1;
+  const seats: SeatFields[] = [];
   try {
-    return [...csvRows(text)].map((fields) => {
-      row += 1;
+    for (const fields of csvRows(text)) {
       const body = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""));
-      if (fits(SeatBody, body)) return editedSeat(null, body);
-      const [fault] = faultsOf(SeatBody, body);
-      return refuse(`Row ${row}${fault ? `, ${fault.path.slice(1)}: ${fault.message}` : ""}.`);
-    });
+      if (fits(SeatBody, body)) seats.push(editedSeat(null, body));
+      else {
+        const [fault] = faultsOf(SeatBody, body);
+        refuse(`Row ${seats.length + 2}${fault ? `, ${fault.path.slice(1)}: ${fault.message}` : ""}.`);
+      }
+    }
+    return seats;
   } catch (cause) {
-    if (cause instanceof RangeError) refuse(`Row ${row}: ${cause.message}.`);
+    if (cause instanceof RangeError) refuse(`Row ${seats.length + 2}: ${cause.message}.`);
     throw cause;
   }
 }

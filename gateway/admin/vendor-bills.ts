@@ -12,9 +12,10 @@ import {
   storeBill,
 } from "../bills/bill-rows.ts";
 import { FILE_FORMATS, type VendorName } from "../bills/billers.ts";
-import { type CsvRow, csvRows } from "../bills/csv.ts";
+import { type CsvRow, csvRows, separatorOf } from "../bills/csv.ts";
 import { MAPPINGS, type Mapping, SERVICES } from "../bills/mappings.ts";
-import { readBill } from "../bills/read-bill.ts";
+import { DECIMAL_MARKS } from "../bills/plain-number.ts";
+import { CURRENCY, readBill } from "../bills/read-bill.ts";
 import { reconciliationOf } from "../bills/reconciliation.ts";
 import { summaryOf } from "../bills/summary.ts";
 import { refuse } from "../errors.ts";
@@ -26,7 +27,7 @@ import { adminRoute, LIST_QUERY } from "./documented.ts";
 import { pageFrom, readListQuery, readParameters, requireKnown } from "./list.ts";
 
 const docs = adminRoute("vendor bills");
-const FILE_BYTES_MAX = 32 * 1024 * 1024;
+const FILE_BYTES_MAX = 64 * 1024 * 1024;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** `/admin/v1/reconciliation`: vendors' bills beside what was metered. */
@@ -88,13 +89,15 @@ export const adminVendorBills = (deps: AdminDeps) =>
       ({ request, origin }) => importBill(deps, request, origin),
       docs({
         summary: "Import a bill from a file",
-        description: `The body is the file: CSV, or a JSON list of objects. A day that the file has replaces that day's lines of the account. At most ${FILE_BYTES_MAX / 1024 / 1024} MiB.`,
+        description: `The body is the file: CSV (separated by commas, semicolons or tabs), a JSON list of objects, or one object a line. A day that the file has replaces that day's lines of the account. At most ${FILE_BYTES_MAX / 1024 / 1024} MiB.`,
         query: {
           account: "The vendor account.",
           format: `What the columns are named like: ${keysOf(MAPPINGS).join(", ")}. Default: the vendor's own.`,
           mapping: `Columns as a JSON object, before those of the format: ${MAPPED.join(", ")}.`,
           currency: "Of lines that name none. Default: USD.",
           rate: "USD for one unit of the file's currency, before the account's.",
+          decimal:
+            "The decimal mark, `.` or `,`. Default: `.` in JSON and where commas separate the fields, else by the form of each number.",
         },
         file: ["text/csv", "application/json"],
         answers: { 200: VendorBillRead },
@@ -117,15 +120,15 @@ function cursorOf(after: string): BillLineRow {
   return { account, day, line: Number(line) } as BillLineRow;
 }
 
-const PARAMETERS = ["account", "format", "mapping", "currency", "rate"] as const;
+const PARAMETERS = ["account", "format", "mapping", "currency", "rate", "decimal"] as const;
 
 async function importBill(deps: AdminDeps, request: Request, origin: Origin) {
   const given = readParameters(request, PARAMETERS);
-  requireKnown(given, { format: keysOf(MAPPINGS) });
+  requireKnown(given, { format: keysOf(MAPPINGS), decimal: DECIMAL_MARKS });
   const { currency = "USD", rate: rateText } = given;
   const rate = rateText === undefined ? null : readDecimal(rateText);
   if (rateText !== undefined && rate === null) refuse("rate: Expected a decimal number.");
-  if (!/^[A-Z]{3}$/.test(currency)) refuse("currency: Expected three capitals, such as EUR.");
+  if (!CURRENCY.test(currency)) refuse("currency: Expected three capitals, such as EUR.");
   const account = await readDatabase(deps, (db) => requireAccount(db, given.account ?? ""));
   // The schema allowed only these.
   const format = (given.format ??
@@ -135,10 +138,17 @@ async function importBill(deps: AdminDeps, request: Request, origin: Origin) {
   const text = new TextDecoder().decode(await readBody(deps, request, { bytesMax: FILE_BYTES_MAX }));
   const { timeZone, models } = account;
   const services = Object.hasOwn(SERVICES, account.vendor) ? SERVICES[format] : undefined;
-  const { lines, leftOut } = await readBill(rowsIn(text), { services, mapping, timeZone, models, currency });
+  const points = IS_JSON.test(text) || separatorOf(text) === ",";
+  const decimal = DECIMAL_MARKS.find((mark) => mark === given.decimal) ?? (points ? "." : null);
+  const bill = { services, mapping, timeZone, models, currency, decimal };
+  const { lines, leftOut } = await readBill(rowsIn(text), bill);
   if (lines.length === 0) refuse("The file has no line of a bill.");
   const days = [...new Set(lines.map(({ day }) => day))].sort();
-  const rates = rate === null ? {} : Object.fromEntries(lines.map((line) => [line.currency, rate] as const));
+  const foreign = [...new Set(lines.map((line) => line.currency))].filter((code) => code !== "USD");
+  if (rate !== null && foreign.length > 1) {
+    refuse(`rate: The file has ${foreign.join(" and ")}. Set \`rates\` of the account instead.`);
+  }
+  const rates = rate === null ? {} : Object.fromEntries(foreign.map((code) => [code, rate]));
   const read = { ...summaryOf(account.name, days, lines), ...(leftOut > 0 && { left_out: leftOut }) };
   await audited(deps.database, origin, async (tx, audit) => {
     await storeBill(tx, { account, days, lines, source: "file", rates, now: deps.clock.now() });
@@ -159,11 +169,15 @@ function ownMapping(text: string | undefined): Mapping {
   return Object.fromEntries(Object.entries(given).map(([name, column]) => [name, [String(column)]]));
 }
 
+const IS_JSON = /^\s*[[{]/;
+
 /** @throws GatewayError invalid_request */
 function* rowsIn(text: string): Generator<CsvRow> {
-  if (!/^\s*[[{]/.test(text)) return yield* csvRows(text);
+  if (!IS_JSON.test(text)) return yield* csvRows(text);
   const value: unknown = parsedJson(text);
-  const list = isRecord(value) ? value["data"] : value;
+  const list = isRecord(value)
+    ? (value["data"] ?? [value])
+    : (value ?? text.trim().split("\n").map(parsedJson));
   if (!Array.isArray(list) || !list.every(isRecord)) refuse("Expected CSV, or a JSON list of objects.");
   for (const row of list) yield Object.fromEntries(flat(row, ""));
 }

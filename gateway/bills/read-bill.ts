@@ -1,11 +1,13 @@
 import { BILL_CATEGORIES, type BillCategory, type vendorBillLines } from "#drizzle/schema/vendor-bills.ts";
 import { readInstant } from "#shared/admin/fields.ts";
+import { MAPPED } from "#shared/admin/vendor-bills.ts";
 import { formatDecimal, parseDecimal, plus, product, ZERO } from "#shared/decimal.ts";
 import { isRecord, parsedJson } from "#shared/json.ts";
 import { dayIn } from "#shared/time-zone.ts";
 import { refuse } from "../errors.ts";
 import type { CsvRow } from "./csv.ts";
 import { kindIn, type Mapping, type Services, tierIn, unitSize } from "./mappings.ts";
+import { type DecimalMark, plainNumber } from "./plain-number.ts";
 
 /** A line before it has its place in the bill. */
 export type BillLine = Omit<typeof vendorBillLines.$inferSelect, "orgId" | "account" | "line" | "rate">;
@@ -19,6 +21,8 @@ export type BillOf = {
   models: Readonly<Record<string, string>>;
   /** Where the file names none. */
   currency: string;
+  /** What separates decimals; null: what the form of each number says. */
+  decimal: DecimalMark | null;
 };
 
 /** Rows that are read before other work of the process gets its turn. */
@@ -32,21 +36,21 @@ export async function readBill(
   rows: Iterable<CsvRow>,
   bill: BillOf,
 ): Promise<{ lines: BillLine[]; leftOut: number }> {
-  const lines: BillLine[] = [];
+  const lines = new Map<string, BillLine>();
   let leftOut = 0;
-  let row = 1;
+  let row = 2;
   try {
     for (const fields of rows) {
-      row += 1;
-      if (isOfModels(fields, bill)) lines.push(...linesOf(fields, bill));
+      if (isOfModels(fields, bill)) for (const line of linesOf(fields, bill)) addUp(lines, line);
       else leftOut += 1;
       if (row % ROWS_AT_ONCE === 0) await Bun.sleep(0);
+      row += 1;
     }
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     refuse(`Row ${row}: ${cause.message}.`);
   }
-  return { lines: addedUp(lines), leftOut };
+  return { lines: [...lines.values()], leftOut };
 }
 
 const EVERY: Services = { columns: [], words: /./ };
@@ -57,43 +61,56 @@ function isOfModels(fields: CsvRow, { services = EVERY }: BillOf): boolean {
   return told.length === 0 || words.test(told.join(" "));
 }
 
-type Part = keyof Mapping;
+type Part = (typeof MAPPED)[number];
+const NUMBERS: readonly Part[] = ["amount", "quantity", "credits"];
 
-function linesOf(fields: CsvRow, { mapping, timeZone, models, currency }: BillOf): BillLine[] {
-  const of = (part: Part): string => {
-    for (const column of mapping[part] ?? []) {
-      const value = sumOf(column, fields);
-      if (value !== "") return value;
-    }
-    return "";
-  };
-  const amount = of("amount");
-  if (amount === "" && of("day") === "") return [];
-  const category = categoryOf(of("category"));
-  const [start, end] = [startOf(of("day"), timeZone), of("end")];
-  const item = of("item") || of("model") || "total";
-  const words = of("kind") || item;
-  const tier = of("tier").toLowerCase() || tierIn(`${words} ${item}`);
+/** What a row has of each part; null: it is empty. */
+function partsOf(fields: CsvRow, { mapping, currency, decimal }: BillOf): Record<Part, string> | null {
+  if (Object.values(fields).every((value) => value.trim() === "")) return null;
+  const parts = MAPPED.map((part): [Part, string] => {
+    const read = (text: string) => (NUMBERS.includes(part) ? plainNumber(text.trim(), decimal) : text.trim());
+    const texts = mapping[part]?.map((column) => textIn(column, fields, read));
+    return [part, texts?.find((text) => text !== "") ?? ""];
+  });
+  // Each part is in the list.
+  const found = Object.fromEntries(parts) as Record<Part, string>;
+  for (const part of ["amount", "day"] as const) {
+    if (found[part] === "") throw new RangeError(`there is no ${part} (${mapping[part]?.join(" or ")})`);
+  }
+  const code = (found.currency || currency).toUpperCase();
+  if (!CURRENCY.test(code)) throw new RangeError(`its currency ${code} is no code such as EUR`);
+  return { ...found, currency: code };
+}
+
+function linesOf(fields: CsvRow, bill: BillOf): BillLine[] {
+  const row = partsOf(fields, bill);
+  if (row === null) return [];
+  const { amount, currency, end } = row;
+  const start = startOf(row.day, bill.timeZone);
+  const quantity = quantityOf(row);
+  const category = categoryOf(row, quantity);
+  const item = row.item || row.model || "total";
+  const words = row.kind || item;
+  const tier = row.tier.toLowerCase() || tierIn(`${words} ${item}`);
   const kind = kindIn(words);
-  const credits = creditsIn(of("credits"));
-  if (category === "usage" && end !== "" && startOf(end, timeZone).ms - start.ms > LONGEST_DAY_MS) {
+  const credits = creditsIn(row.credits);
+  if (category === "usage" && end !== "" && startOf(end, bill.timeZone).ms - start.ms > LONGEST_DAY_MS) {
     throw new RangeError("it covers more than one day; export the bill by day");
   }
   const line = {
-    day: start.day,
-    category,
-    item,
-    model: modelOf([of("model"), item], models) ?? (of("model").toLowerCase() || null),
-    kind,
-    tier: tier ?? (mapping.kind && kind ? "standard" : null),
-    key: of("key") || null,
-    quantity: quantityOf(of("quantity"), of("unit")),
-    amount: decimalIn(amount),
-    currency: (of("currency") || currency).toUpperCase(),
+    ...{ day: start.day, category, item, kind, quantity, amount, currency },
+    model: modelOf([row.model, item], bill.models) ?? (row.model.toLowerCase() || null),
+    tier: tier ?? (bill.mapping.kind && kind ? "standard" : null),
+    key: row.key || null,
   };
   const credit = { ...line, category: "credit", quantity: null, amount: credits } as const;
   return credits === "0" ? [line] : [line, credit];
 }
+
+const quantityOf = ({ quantity, unit }: Record<Part, string>): string | null =>
+  quantity === "" ? null : formatDecimal(product(parseDecimal(quantity), parseDecimal(unitSize(unit))));
+
+export const CURRENCY = /^[A-Z]{3}$/;
 
 /** The sum of a row's credits, which its amount is without. */
 function creditsIn(text: string): string {
@@ -101,7 +118,7 @@ function creditsIn(text: string): string {
   const amounts = Array.isArray(list)
     ? list.flatMap((it) => (isRecord(it) ? String(it["amount"] ?? "0") : []))
     : [text || "0"];
-  return formatDecimal(amounts.map((amount) => parseDecimal(decimalIn(amount))).reduce(plus, ZERO));
+  return formatDecimal(amounts.map(parseDecimal).reduce(plus, ZERO));
 }
 
 const LONGEST_DAY_MS = 25 * 3_600_000;
@@ -111,26 +128,12 @@ const modelOf = (names: readonly string[], models: BillOf["models"]): string | n
     names.some((given) => given.toLowerCase() === name.toLowerCase()),
   )?.[1] ?? null;
 
-function sumOf(column: string, fields: CsvRow): string {
-  if (Object.hasOwn(fields, column)) return fields[column]?.trim() ?? "";
+function textIn(column: string, fields: CsvRow, read: (text: string) => string): string {
+  if (Object.hasOwn(fields, column)) return read(fields[column] ?? "");
   const parts = column.split("+").filter((name) => Object.hasOwn(fields, name));
   if (parts.length < 2) return "";
-  return formatDecimal(parts.map((name) => parseDecimal(fields[name] || "0")).reduce(plus, ZERO));
+  return formatDecimal(parts.map((name) => parseDecimal(read(fields[name] ?? "") || "0")).reduce(plus, ZERO));
 }
-
-/** Amounts as people and programs write them: `1,234.50`, `$0.02`, `1.2E-05`. */
-function decimalIn(text: string): string {
-  try {
-    return formatDecimal(parseDecimal(text.replace(/^(-?)[$€£]/, "$1").replace(/,(?=\d{3}\b)/g, "")));
-  } catch {
-    throw new RangeError(`${text === "" ? "there is no amount" : "its amount is no number"}`);
-  }
-}
-
-const quantityOf = (quantity: string, unit: string): string | null =>
-  quantity === ""
-    ? null
-    : formatDecimal(product(parseDecimal(decimalIn(quantity)), parseDecimal(unitSize(unit))));
 
 /** `2026-11-27`, `2026-11-27 14:00:00 UTC`, `2026-11-27T14:00Z`, `11/27/2026`. A date is the day itself, in any zone. */
 function startOf(text: string, timeZone: string): { day: string; ms: number } {
@@ -150,22 +153,22 @@ const CATEGORIES: readonly (readonly [RegExp, BillCategory])[] = [
   [/credit|refund|adjust|discount|rounding/i, "credit"],
 ];
 
-const categoryOf = (text: string): BillCategory =>
-  CATEGORIES.find(([words]) => words.test(text))?.[1] ?? BILL_CATEGORIES[3];
+/** What is given back without its use is a credit. */
+function categoryOf({ category, amount }: Record<Part, string>, quantity: string | null): BillCategory {
+  const named = CATEGORIES.find(([words]) => words.test(category))?.[1] ?? BILL_CATEGORIES[3];
+  const isGivenBack = amount.startsWith("-") && !quantity?.startsWith("-");
+  return named === "usage" && isGivenBack ? "credit" : named;
+}
 
-/** Lines that differ in nothing but their figures, as one. An unknown figure makes the sum unknown. */
-function addedUp(lines: readonly BillLine[]): BillLine[] {
+/** Lines that differ in nothing but their figures are one; what is given back stays apart. An unknown figure makes the sum unknown. */
+function addUp(lines: Map<string, BillLine>, line: BillLine): void {
   const sum = (a: string | null, b: string | null): string | null =>
     a === null || b === null ? null : formatDecimal(plus(parseDecimal(a), parseDecimal(b)));
-  const sums = new Map<string, BillLine>();
-  for (const line of lines) {
-    const { quantity, amount, ...what } = line;
-    const key = JSON.stringify(Object.values(what));
-    const known = sums.get(key);
-    if (known) {
-      known.quantity = sum(known.quantity, quantity);
-      known.amount = sum(known.amount, amount);
-    } else sums.set(key, { ...line });
-  }
-  return [...sums.values()];
+  const { quantity, amount, ...what } = line;
+  const key = JSON.stringify([...Object.values(what), amount?.startsWith("-")]);
+  const known = lines.get(key);
+  if (known) {
+    known.quantity = sum(known.quantity, quantity);
+    known.amount = sum(known.amount, amount);
+  } else lines.set(key, line);
 }

@@ -141,6 +141,78 @@ describe("a file", () => {
     });
   });
 
+  const own = encodeURIComponent(
+    JSON.stringify({ day: "Day", amount: "Cost", currency: "Currency", quantity: "Count", kind: "Kind" }),
+  );
+  const read = async (file: string, more = "") => {
+    const answer = await bill(`account=acme&mapping=${own}${more}`, file);
+    return answer.status === 200 ? answer.body.billed : `400 ${answer.body.error.message}`;
+  };
+
+  test("has its numbers as they are written, or is refused: no mark is guessed", async () => {
+    expect(await read('Day,Cost\n2026-10-02,"1,234,567.5"')).toEqual({ USD: "1234567.5" });
+    for (const wrong of ["0,125", "12,50", "1,23,456", "1.234,56", "1,2345"]) {
+      expect(await read(`Day,Cost\n2026-10-02,"${wrong}"`)).toBe("400 Row 2: its amount is no number.");
+    }
+    expect(await read('Day,Cost\n2026-10-02,"0,125"', "&decimal=,")).toEqual({ USD: "0.125" });
+    for (const by of [";", "\t"]) {
+      const file = (amounts: string[]) =>
+        `Day;Cost;Model\r\n${amounts.map((it) => `2026-10-02;${it};"a,b"`).join("\r\n")}`.replaceAll(";", by);
+      expect(await read(file(["0,125", "1.234,50", "1.000.000", "0.5", "-3"]))).toEqual({
+        USD: "1001232.125",
+      });
+      expect(await read(file(["1.234"]))).toBe(
+        "400 Row 2: 1.234 can be read in two ways; say whether its decimal mark is . or ,.",
+      );
+      expect(await read(file(["1.234"]), "&decimal=.")).toEqual({ USD: "1.234" });
+      expect(await read(file(["1.234"]), "&decimal=,")).toEqual({ USD: "1234" });
+    }
+  });
+
+  test("loses no row and no field without a word", async () => {
+    expect(await read("Day,Cost,Model\n2026-10-02,m,1,234.50")).toBe(
+      "400 Row 2: it has 4 fields, and the first row 3.",
+    );
+    expect(await read("Day,Cost,Model\n2026-10-02,2,m\n2026-10-02,1")).toBe(
+      "400 Row 3: it has 2 fields, and the first row 3.",
+    );
+    expect(await read("Day,Price\n2026-10-02,1")).toBe("400 Row 2: there is no amount (Cost).");
+    expect(await read("Date,Cost\n2026-10-02,1")).toBe("400 Row 2: there is no day (Day).");
+    expect(await read("Day,Cost,Currency\n2026-10-02,1,€")).toBe(
+      "400 Row 2: its currency € is no code such as EUR.",
+    );
+    const rows = [
+      { Day: "2026-10-02", Cost: 1.5 },
+      { Day: "2026-10-02", Cost: "2" },
+    ].map((row) => JSON.stringify(row));
+    expect(await read(rows.join("\n"))).toEqual({ USD: "3.5" });
+    expect(await read(`[${rows.join(",")},{"Model":"m"}]`)).toBe("400 Row 4: there is no amount (Cost).");
+    const long = `\uFEFFDay,Cost,Model\r\n2026-10-02,1,"${'a ""long""\r\nname '.repeat(100_000)}"\r\n\r\n2026-10-02,2,\r\n`;
+    expect(await read(long)).toEqual({ USD: "3" });
+  });
+
+  test("has one rate for its one foreign currency", async () => {
+    const file = "Day,Cost,Currency\n2026-10-02,1,EUR\n2026-10-02,1,USD\n";
+    expect(await read(`${file}2026-10-02,1,GBP\n`, "&rate=1.1")).toBe(
+      "400 rate: The file has EUR and GBP. Set `rates` of the account instead.",
+    );
+    expect(await read(file, "&rate=1.1")).toEqual({ EUR: "1", USD: "1" });
+    expect((await lines("acme&from=2026-10-02&to=2026-10-02")).map(({ rate }) => rate)).toEqual(["1.1", "1"]);
+  });
+
+  test("keeps what is given back apart from use", async () => {
+    await read(
+      "Day,Cost,Count,Kind\n2026-10-02,5,1000,input\n2026-10-02,-2,-400,input\n2026-10-02,-1,,input\n",
+    );
+    expect(
+      (await lines("acme&from=2026-10-02&to=2026-10-02")).map((it) => [it.category, it.amount, it.quantity]),
+    ).toEqual([
+      ["usage", "5", "1000"],
+      ["usage", "-2", "-400"],
+      ["credit", "-1", null],
+    ]);
+  });
+
   test("that cannot be read is refused by row, and nothing is kept", async () => {
     const before = await lines("acme");
     const refused = async (query: string, file: string) => fault(bill(query, file));
@@ -155,7 +227,7 @@ describe("a file", () => {
     ).toBe("400 Row 2: it covers more than one day; export the bill by day.");
     expect(await refused("account=acme", "a,b\n")).toBe("400 The file has no line of a bill.");
     expect(await refused("account=acme", 'a\n"x')).toBe(
-      "400 Row 1: a quoted field does not end as it should.",
+      "400 Row 2: a quoted field does not end as it should.",
     );
     expect(await refused("account=none", FOCUS)).toBe("400 account: No vendor account is named none.");
     expect(await refused("account=acme&format=xls", FOCUS)).toStartWith(

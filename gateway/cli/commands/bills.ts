@@ -5,7 +5,9 @@ import { adminApi, expectShape } from "../client/api.ts";
 import { printAs, readNamed, URL_OPTION } from "./common.ts";
 import { addAsk } from "./resources.ts";
 
-type Import = Partial<Record<"account" | "format" | "mapping" | "currency" | "rate" | "url", string>> & {
+type Import = Partial<
+  Record<"account" | "format" | "mapping" | "currency" | "rate" | "decimal" | "url", string>
+> & {
   json?: true;
 };
 
@@ -37,6 +39,7 @@ export function addBills(program: Command): void {
     .option("--mapping <json>", 'names of columns, such as \'{"day":"Date","amount":"Cost"}\'')
     .option("--currency <code>", "of lines that name none (default: USD)")
     .option("--rate <usd>", "USD for one unit of the file's currency")
+    .option("--decimal <mark>", "the decimal mark of its numbers, . or ,")
     .option("--json", "print the result as JSON")
     .option(...URL_OPTION)
     .addHelpText("after", "\nA day that the file has replaces that day of the account's bill.")
