@@ -24,16 +24,16 @@ export function isShareable(ask: Ask): boolean {
  * are those of `planReport`, with the report's place as `part`.
  */
 export function planTogether(asks: readonly [Ask, ...Ask[]]): Query {
-  const [first] = asks;
   const dimensions = [...new Set(asks.flatMap(({ spec }) => spec.dimensions))];
   const measures = [...new Set(asks.flatMap(({ spec }) => spec.measures))];
-  const { periods } = asks.find(({ periods: { previous } }) => previous !== null) ?? first;
+  // What is known beforehand is known of both windows to one that compares, and of reverts to one that counts them.
+  const widest = asks.find(({ periods: { previous } }) => previous !== null) ?? asks[0];
   const shared = contextOf({
-    ...first,
-    periods,
+    ...widest,
+    reverted: asks.find(({ reverted }) => reverted.length > 0)?.reverted ?? [],
     readsFacts: true,
     isShared: true,
-    spec: { ...first.spec, dimensions, measures },
+    spec: { ...widest.spec, dimensions, measures },
   });
   const facts = factsSql(shared, { total: false, dimensions, facts: "all_facts" });
   const contexts = asks.map((ask) => contextOf({ ...ask, readsFacts: true }, shared.params));

@@ -42,20 +42,18 @@ beforeAll(async () => {
   quick = engines.quickRunner();
 });
 
-const ask = (over: Partial<Spec>) =>
-  (asked++ === 0 ? runner : quick).run(
-    checkSpec({
-      source: "requests",
-      dimensions: [],
-      measures: ["requests"],
-      filters: {},
-      range: "7d",
-      compare: "previous_period",
-      view: "table",
-      ...over,
-    }),
-    NOW,
-  );
+const specOf = (over: Partial<Spec>): Spec =>
+  checkSpec({
+    source: "requests",
+    dimensions: [],
+    measures: ["requests"],
+    filters: {},
+    range: "7d",
+    compare: "previous_period",
+    view: "table",
+    ...over,
+  });
+const ask = (over: Partial<Spec>) => (asked++ === 0 ? runner : quick).run(specOf(over), NOW);
 
 /** Rows as `label → current values in the order of the measures`. */
 async function table(over: Partial<Spec>): Promise<Record<string, (number | null)[] | null>> {
@@ -337,6 +335,20 @@ describe("source outcomes", () => {
     const known = await cost("reverted_prs");
     expect(known).toBeGreaterThan(0);
     expect(await cost()).toBe(known ?? null);
+  });
+
+  test("reports that are asked together have the reverts, and the sessions of both windows, that each has alone", async () => {
+    const specs = [
+      specOf({ source: "outcomes", measures: ["merged_prs", "cost_usd"], compare: "none" }),
+      specOf({ source: "outcomes", measures: ["reverted_prs", "reverted_cost_usd"] }),
+      specOf({ source: "outcomes", measures: ["cost_usd", "joined_prs"], dimensions: ["repository"] }),
+    ];
+    const alone = await Promise.all(specs.map((spec) => quick.run(spec, NOW)));
+    const together = await quick.runAll(
+      specs.map((spec) => ({ spec })),
+      NOW,
+    );
+    expect<unknown>(together.map(({ empty: _, ceiling: __, ...result }) => result)).toEqual(alone);
   });
 
   const measures = SOURCE.outcomes.measures.filter((name) => PAYLOAD_MEASURES.includes(name));
