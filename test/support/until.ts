@@ -6,21 +6,27 @@ const PAUSE_MS = [10, 100] as const;
 
 /**
  * Resolves with the first result of `look` that is not false, null or undefined. It looks again after a tenth of the time
- * that it has waited, within `PAUSE_MS`. What waits for a download has a longer patience.
+ * that it has waited, within `PAUSE_MS`. A look that throws has seen nothing yet: what is waited for may be why. The last
+ * such error is the cause of the one that says that time is up. What waits for a download has a longer patience.
  */
 export async function until<Result>(
   look: () => Result | Promise<Result>,
   patienceMs = PATIENCE_MS,
 ): Promise<Exclude<Result, false | null | undefined>> {
   const start = performance.now();
+  let cause: unknown;
   for (;;) {
-    const result = await look();
+    const result = await Promise.try(look).catch((error) => {
+      cause = error;
+      return null;
+    });
     if (result !== false && result !== null && result !== undefined) {
       // The three values that the type leaves out have just been excluded.
       return result as Exclude<Result, false | null | undefined>;
     }
     const waitedMs = performance.now() - start;
-    if (waitedMs > patienceMs) throw new Error(`never came true within ${patienceMs / 1000} s: ${look}`);
+    if (waitedMs > patienceMs)
+      throw new Error(`never came true within ${patienceMs / 1000} s: ${look}`, { cause });
     await Bun.sleep(Math.min(Math.max(waitedMs / 10, PAUSE_MS[0]), PAUSE_MS[1]));
   }
 }
