@@ -128,7 +128,7 @@ export function priceBook(
 
   return {
     priceOf,
-    knows: (kind, model) => catalog[kind].serves?.test(model) !== false && listed(kind, model, 0) !== null,
+    knows: (kind, model) => listed(kind, model, 0) !== null,
     isOtherDate: (kind, model) =>
       listed(kind, model, 0) === null &&
       catalog[kind].priceIds.some((id) => hasOtherDates(id, model, namesOf)),
@@ -166,7 +166,8 @@ const outranks = (a: PriceOverride, b: PriceOverride): boolean =>
 const listedBy =
   (listedModel: ReturnType<typeof listedIn>) =>
   (source: PriceSource, model: string, atMs: number): ListedModel | null => {
-    const { priceIds, flatSince } = source;
+    const { priceIds, flatSince, serves } = source;
+    if (serves?.test(model) === false) return null;
     const bare = bareName(source, model);
     const found = listedModel(priceIds, bare, atMs);
     if (!found?.price) return found;

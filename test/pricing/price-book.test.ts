@@ -207,6 +207,27 @@ test("the built-in provider has a price, so that the first report shows money", 
   ]);
 });
 
+test("a cloud's list prices a model only at the address that serves it", () => {
+  const CLAUDE = "claude-sonnet-4-5@20250929";
+  const prices = ([kind, model]: [ProviderKind, string]) => list.priceOf({ kind, name: kind }, model, NOON);
+  const served: [ProviderKind, string][] = [
+    ["vertex", CLAUDE],
+    ["vertex-openai", "google/gemini-2.5-flash"],
+    ["gemini", "models/gemini-2.5-flash"],
+    ["gemini", "gemini-embedding-001"],
+    ["bedrock-mantle", "anthropic.claude-opus-4-6-v1"],
+  ];
+  expect(served.map(prices)).not.toContain(null);
+  const elsewhere: [ProviderKind, string][] = [
+    ["gemini", CLAUDE],
+    ["gemini", "claude-sonnet-4-5"],
+    ["vertex-openai", CLAUDE],
+    ["vertex", "gemini-2.5-flash"],
+    ["bedrock-openai", "anthropic.claude-opus-4-6-v1"],
+  ];
+  expect(elsewhere.map(prices)).toEqual(elsewhere.map(() => null));
+});
+
 test("limits tell the context where the list knows it", () => {
   expect(list.limits("openai", "gpt-4o")).toEqual({ contextTokens: 128_000 });
   expect(list.limits("openai", "no-such-model")).toEqual({ contextTokens: null });
