@@ -2,7 +2,7 @@ import { textsOf } from "../guardrail/text.ts";
 import { allMembers } from "../http/members.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { supportsSurface } from "../providers/endpoint.ts";
-import { SURFACES, surfaceFacts, type WireName } from "../surface-facts.ts";
+import { SURFACES, type SurfaceName, surfaceFacts, type WireName } from "../surface-facts.ts";
 import type { Send } from "./send.ts";
 
 /** A token of English text has about 4 bytes, of code and other scripts fewer: an estimate should rather be high. */
@@ -20,10 +20,12 @@ export const estimatingSender =
     const { surface, target, body } = sending;
     const isEstimated =
       surfaceFacts(surface).estimated === true && !supportsSurface(target.provider, surface);
-    return isEstimated
-      ? Promise.resolve(Response.json(ANSWERS[SURFACES[surface].wire]?.(estimatedCount(body))))
-      : send(sending);
+    return isEstimated ? Promise.resolve(estimatedAnswer(surface, body)) : send(sending);
   };
+
+/** The answer to a token count that the provider does not give. */
+export const estimatedAnswer = (surface: SurfaceName, body: Uint8Array): Response =>
+  Response.json(ANSWERS[SURFACES[surface].wire]?.(estimatedCount(body)));
 
 const encoder = new TextEncoder();
 

@@ -4,11 +4,12 @@ import type { Call, Choice, Target } from "../call.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
 import { decodedCopy } from "../metering/compressed.ts";
 import { lacksWire, targetWires } from "../providers/endpoint.ts";
-import type { WireName } from "../surface-facts.ts";
+import { surfaceFacts, type WireName } from "../surface-facts.ts";
 import { readProviderError } from "../translate/error-shapes.ts";
 import { errorInBytes, objectInBytes } from "../translate/exact-json.ts";
 import { refusedWish } from "../translate/wishes.ts";
 import { type AnsweredAttempt, type Attempt, encodingOf } from "./attempt.ts";
+import { estimatedAnswer } from "./estimated-count.ts";
 import { mendedThoughts, withoutForeignThoughts } from "./foreign-thoughts.ts";
 import type { LearnedWires } from "./learned-wires.ts";
 import { streamOf } from "./request-body.ts";
@@ -27,6 +28,7 @@ export type Try = {
 
 type Deps = { clock: Clock; watchdog: Watchdog; log: Log; learnedWires: LearnedWires };
 type Refused = { refused: AnsweredAttempt; send(it: Try): Promise<Attempt> };
+type Whole = Refused & { whole: Uint8Array<ArrayBuffer> };
 
 /** Whether a provider refused a call whose client still waits. */
 export const isRefused = (attempt: Attempt, { signal }: Call): attempt is AnsweredAttempt =>
@@ -35,7 +37,7 @@ export const isRefused = (attempt: Attempt, { signal }: Call): attempt is Answer
 /**
  * A refused call, sent once more where that helps: on the provider's other wire, if the refusal says that the model lacks this one,
  * or, translated, without a member that the model does not take, both of which are remembered once that helped; or without thoughts of other vendors,
- * or with a mark for those that a client lost. Any other refusal is the same.
+ * or with a mark for those that a client lost. A token count that the provider's address lacks is estimated. Any other refusal is the same.
  * No byte has reached the client yet.
  */
 export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused): Promise<Attempt> {
@@ -46,8 +48,10 @@ export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused)
   }
   const mended = mendedThoughts(refused, it.call);
   const wire = otherWire(refused, it.call, deps.learnedWires);
-  const sent = REFUSALS.has(refused.answer.status) ? refused.translation : null;
-  if (mended.length === 0 && !wire && !sent) return refused;
+  const sent = refused.translation && REFUSALS.has(refused.answer.status);
+  const { surface, body } = it.call;
+  const counts = surfaceFacts(surface).estimated === true && ABSENT.has(refused.answer.status);
+  if (mended.length === 0 && !wire && !sent && !counts) return refused;
   const { whole, longer } = await readUpTo(deps, refused, { bytesMax: SHORT_BYTES_MAX });
   if (!whole) return unread(refused, longer);
   const text = textOfRefusal(refused, whole);
@@ -56,6 +60,16 @@ export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused)
   if (wire && teaches(refused, text)) {
     return await onOtherWire(deps, { ...it, target: { ...it.target, wire } }, { refused, send, whole });
   }
+  if (counts && !isOfModel(text, it.target.model)) {
+    const answer = estimatedAnswer(surface, body.bytes);
+    return { ...refused, answer, headers: answer.headers };
+  }
+  return await withoutWish(deps, it, { refused, send, whole });
+}
+
+/** A translated call without the member that its refusal names. */
+async function withoutWish(deps: Deps, it: Try, { refused, send, whole }: Whole): Promise<Attempt> {
+  const sent = REFUSALS.has(refused.answer.status) ? refused.translation : null;
   const { message } = readProviderError(errorInBytes(whole));
   const wish = sent && refusedWish(objectInBytes(sent.body) ?? {}, message);
   if (!wish) return unread(refused, whole);
@@ -82,11 +96,7 @@ function learn(
   );
 }
 
-async function onOtherWire(
-  deps: Deps,
-  it: Try,
-  { refused, send, whole }: Refused & { whole: Uint8Array<ArrayBuffer> },
-): Promise<Attempt> {
+async function onOtherWire(deps: Deps, it: Try, { refused, send, whole }: Whole): Promise<Attempt> {
   const second = await send(it);
   if (second.kind === "failed" && ownRefusal(second.cause)) return unread(refused, whole);
   if (second.kind === "answer" && isRefusal(second.answer)) {
@@ -106,6 +116,8 @@ export const ownRefusal = (cause: unknown): GatewayError | null =>
 
 /** Statuses of a refusal that may say that the provider lacks the wire for the model. */
 const TEACHING = new Set([400, 404, 405, 501]);
+/** Those of an address that is not there. */
+const ABSENT = new Set([404, 405, 501]);
 
 /** Refusals of the chat wire name the other one, or say that the model does not use this wire. */
 const NOT_BY_CHAT =
@@ -115,6 +127,9 @@ const NOT_BY_RESPONSES = /chat\/completions|\/responses\b|responses (?:api|endpo
 /** What is missing is a model or an object of the vendor's, and not the address. */
 const MISSING_OBJECT =
   /model_not_found|\bmodels?\b[^.]{0,80}(?:not (?:exist|found)|unknown)|not found[^.]{0,20}\bmodel|with id/i;
+
+const isOfModel = (text: string, model: string | null): boolean =>
+  MISSING_OBJECT.test(text) || (model !== null && text.includes(model));
 
 const OTHERS: Readonly<Partial<Record<WireName, "chat" | "responses">>> = {
   chat: "responses",

@@ -20,6 +20,7 @@ beforeAll(async () => {
     ["plain", "openai-compatible", "/plain", "local-*"],
     ["moonshot", "moonshot", "/plain", "kimi-*"],
     ["azure", "azure", "/v1", "deployed-*"],
+    ["countless", "azure", "/plain", "countless-*"],
   ]) {
     await gateway.admin("PUT", `/providers/${name}`, {
       kind,
@@ -242,5 +243,26 @@ describe("a responses client", () => {
       .catch((error) => error);
     expect(fault).toMatchObject({ status: 404, code: "model_not_found" });
     expect(vendor.paths).toEqual(["/plain/responses"]);
+  });
+});
+
+describe("a token count", () => {
+  const count = (model: string) => openai().responses.inputTokens.count({ model, input: "Weather?" });
+
+  test("at a provider whose address has none is estimated, as elsewhere", async () => {
+    expect(await count("deployed-1")).toEqual({ object: "response.input_tokens", input_tokens: 11 });
+    const estimate = await count("kimi-k2");
+    expect(estimate.input_tokens).toBeGreaterThan(0);
+    expect(await count("countless-1")).toEqual(estimate);
+    expect(vendor.paths).toEqual(["/v1/responses/input_tokens", "/plain/responses/input_tokens"]);
+    const anthropic = new Anthropic({ apiKey: gateway.secret, baseURL: gateway.url, maxRetries: 0 });
+    const messages = [{ role: "user" as const, content: "Weather?" }];
+    const { input_tokens } = await anthropic.messages.countTokens({ model: "claude-opus-4-6", messages });
+    expect(input_tokens).toBeGreaterThan(0);
+  });
+
+  test("of an unknown model is refused", async () => {
+    const fault = await count("countless-missing").catch((error) => error);
+    expect(fault).toMatchObject({ status: 404, code: "model_not_found" });
   });
 });
