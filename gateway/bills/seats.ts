@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Db, Transaction } from "#drizzle/database.ts";
+import type { Database, Db, Transaction } from "#drizzle/database.ts";
 import { ours } from "#drizzle/ours.ts";
 import { commitments, seats } from "#drizzle/schema/vendor-bills.ts";
 import { storedEmail } from "#shared/admin/people.ts";
@@ -17,7 +17,6 @@ import {
   difference,
   type Exact,
   formatDecimal,
-  isOver,
   parseDecimal,
   plus,
   times,
@@ -25,6 +24,7 @@ import {
 } from "#shared/decimal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { viewAs } from "#shared/view-as.ts";
+import { commitmentsQuery, coveredBy } from "../reports/commitments.ts";
 import { editedFields, idRows } from "../stores/rows.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 
@@ -149,17 +149,15 @@ const byVendor = (list: readonly UsedSeat[]): SeatUse["vendors"] =>
     };
   });
 
-/** Commitments, the latest first, with the use that they covered until now. */
-export const commitmentUse = ({ db }: Db, now: Date): Promise<CommitmentUse["data"]> =>
+/** Commitments, the latest first, with the use that they covered until now. Each dollar of use is covered once. */
+export const commitmentUse = ({ db, sql: one }: Database, now: Date): Promise<CommitmentUse["data"]> =>
   withStoreErrors(async () => {
-    const rows = await db.execute<{ id: string; usd: string }>(sql`
-      select c.id, coalesce(sum(r.cost_usd), 0)::text as usd
-      from commitments c left join requests r on r.org_id = c.org_id and r.provider = c.provider
-        and r.channel <> 'subscription' and r.started_at >= c.effective_from and r.started_at < c.effective_to
-        and (c.models is null or coalesce(r.response_model, r.model) like any (
-          select replace(replace(replace(m, '\\', '\\\\'), '_', '\\_'), '*', '%') from unnest(c.models) m))
-      where c.org_id = ${DEFAULT_ORG} group by c.id`);
-    const covered = new Map(rows.map(({ id, usd }) => [id, parseDecimal(usd)]));
+    const { text, params } = commitmentsQuery(DEFAULT_ORG, { fromMs: 0, toMs: now.getTime() });
+    const rows = await one.unsafe<Record<string, string | null>[]>(
+      text,
+      params.map((param) => (typeof param === "string" ? param : [...param])),
+    );
+    const { covered } = coveredBy(rows);
     const list = await COMMITMENTS.list(db, { after: null, limit: 1000 });
     return list.map((row) => ({
       ...viewAs(CommitmentView, row),
@@ -172,11 +170,10 @@ function useOf(row: CommitmentRow, covered: Exact, now: Date) {
   const [beganMs, endsMs] = [Date.parse(row.effectiveFrom), Date.parse(row.effectiveTo)];
   const elapsed = Math.min(1, Math.max(0, (now.getTime() - beganMs) / (endsMs - beganMs)));
   const worth = worthUsd === null ? null : parseDecimal(worthUsd);
-  const used = worth && isOver(covered, worth) ? worth : covered;
   const of = worthUsd === null ? Number(row.amountUsd) * elapsed : Number(worthUsd);
   return {
-    covered_usd: formatDecimal(used),
-    left_usd: worth && formatDecimal(difference(worth, used)),
-    share: of === 0 ? null : Number(formatDecimal(used)) / of,
+    covered_usd: formatDecimal(covered),
+    left_usd: worth && formatDecimal(difference(worth, covered)),
+    share: of === 0 ? null : Number(formatDecimal(covered)) / of,
   };
 }

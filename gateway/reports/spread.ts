@@ -1,6 +1,7 @@
 import { VENDOR_KINDS } from "#shared/admin/vendor-bills.ts";
 import type { MeasureName, Spec } from "#shared/report.ts";
 import type { AnswerRow } from "./assemble.ts";
+import { commitmentsQuery, coveredBy } from "./commitments.ts";
 import type { Engine } from "./engines.ts";
 import { listedRows, type Parameters, parameters, type Query } from "./parameters.ts";
 import type { Periods } from "./window.ts";
@@ -28,11 +29,14 @@ export async function spreadFor(
   postgres: (query: Query) => Promise<readonly AnswerRow[]>,
   { orgId, spec, periods }: { orgId: string; spec: Measured; periods: Periods },
 ): Promise<Spread> {
-  const of = async (name: Spreading, query: (orgId: string, periods: Periods) => Query) =>
-    spec.measures.includes(name) ? await postgres(query(orgId, periods)) : [];
+  const of = async (name: Spreading, query: Query) =>
+    spec.measures.includes(name) ? await postgres(query) : [];
+  const { toMs } = periods.current;
   return {
-    billed: await of("billed_cost_usd", billedQuery),
-    paid: await of("effective_cost_usd", paidQuery),
+    billed: await of("billed_cost_usd", billedQuery(orgId, periods)),
+    paid: coveredBy(
+      await of("effective_cost_usd", commitmentsQuery(orgId, { fromMs: startOf(periods), toMs })),
+    ).factors,
   };
 }
 
@@ -73,38 +77,6 @@ function billedQuery(orgId: string, periods: Periods): Query {
     round(b.usd::numeric(76,36) / m.usd, 24)::text as factor
   from b join m using (account, day) join a on a.name = b.account, unnest(a.providers) provider where m.usd > 0
   order by provider, day, a.name`;
-  return { text, params: params.values };
-}
-
-/** What covered calls cost by what was paid for them, for each dollar of their cost. A commitment of these periods is read as a whole. */
-function paidQuery(orgId: string, periods: Periods): Query {
-  const params = parameters();
-  const org = params.add(orgId, "text");
-  const from = `date_trunc('day', ${params.instant(startOf(periods))} at time zone 'UTC') at time zone 'UTC'`;
-  const to = params.instant(periods.current.toMs);
-  const text = `with c as (
-    select *, coalesce(worth_usd, case kind when 'credit' then amount_usd end) as worth,
-      least(1, extract(epoch from now() - effective_from) / extract(epoch from effective_to - effective_from)) as elapsed
-    from commitments where org_id = ${org} and effective_from < now() and effective_from < ${to} and effective_to > ${from}
-  ), u as (
-    select c.id, q.provider, coalesce(q.response_model, q.model) as model, (q.started_at at time zone 'UTC')::date as day,
-      sum(q.cost_usd) as usd
-    from c join requests q on q.org_id = c.org_id and q.provider = c.provider and q.channel <> 'subscription'
-      and q.started_at >= c.effective_from and q.started_at < c.effective_to
-      and (c.models is null or coalesce(q.response_model, q.model) like any (
-        select replace(replace(replace(m, '\\', '\\\\'), '_', '\\_'), '*', '%') from unnest(c.models) m))
-    group by 1, 2, 3, 4
-  ), d as (
-    select id, day, sum(usd) as usd, sum(sum(usd)) over (partition by id order by day) - sum(usd) as before,
-      sum(sum(usd)) over (partition by id) as total
-    from u group by id, day
-  )
-  select distinct on (u.provider, u.model, u.day) u.provider, u.model, u.day::text as day, round(case
-      when c.worth is null then c.amount_usd * c.elapsed::numeric(40,30) / nullif(d.total, 0)
-      else 1 + (c.amount_usd::numeric(76,36) / nullif(c.worth, 0) - 1)
-        * greatest(0, least(1, (c.worth - d.before)::numeric(76,36) / nullif(d.usd, 0))) end, 24)::text as factor
-  from u join d using (id, day) join c using (id)
-  order by u.provider, u.model, u.day, c.id`;
   return { text, params: params.values };
 }
 

@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
+import { focusSpread } from "#gateway/export/focus-rows.ts";
 import { newId } from "#shared/ids.ts";
+import { seed } from "#test/reports/world.ts";
 import { TALLYGATE } from "#test/support/checkout.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { ADMIN_KEY, fault, type World, world } from "../admin/world.ts";
@@ -98,6 +100,63 @@ test("commitments and credits show what they covered and what is left", async ()
     "400 /effective_to: Expected a time after effective_from.",
   );
   expect((await it.call("DELETE", `/commitments/${made.body.id}`)).status).toBe(204);
+});
+
+test("of several credits the one that ends first is used first, and each dollar counts once", async () => {
+  const sql = connect(it.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const call = { provider: "echo", at: "2026-09-01T10:00:00Z" };
+  await seed(sql, "default", {
+    requests: [
+      { ...call, model: "credited", cost: "6" },
+      { ...call, model: "credited", at: "2026-09-02T10:00:00Z", cost: "5" },
+      { ...call, model: "credited-too", at: "2026-09-02T11:00:00Z", cost: "3" },
+      // Half of the day is before the throughput is paid for; the other half has it twice.
+      { ...call, model: "provisioned", at: "2026-09-03T11:00:00Z", cost: "7" },
+      { ...call, model: "provisioned", at: "2026-09-03T13:00:00Z", cost: "4" },
+    ],
+  });
+  await sql.end({ timeout: 1 });
+  const days = { effective_from: "2026-09-01", effective_to: "2026-09-20" };
+  const noon = { ...days, effective_from: "2026-09-03T12:00:00Z" };
+  const later = { ...days, effective_to: "2026-10-01" };
+  const made = [
+    { ...later, name: "later", kind: "credit", models: ["credited*"], amount_usd: "10" },
+    { ...days, name: "sooner", kind: "credit", models: ["credited*"], amount_usd: "5", worth_usd: "10" },
+    { ...days, name: "other use", kind: "credit", models: ["provisioned"], amount_usd: "1" },
+    ...["1.5", "0.25"].map((amount_usd) => ({
+      ...{
+        ...noon,
+        name: `throughput ${amount_usd}`,
+        kind: "commitment",
+        models: ["provisioned"],
+        amount_usd,
+      },
+    })),
+  ];
+  for (const body of made)
+    expect((await it.call("POST", "/commitments", { provider: "echo", ...body })).status).toBe(201);
+  const { data } = (await it.call("GET", "/commitments/use")).body;
+  const left = (name: string) => {
+    const { covered_usd, left_usd } = data.find((row: { name: string }) => row.name === name);
+    return [covered_usd, left_usd];
+  };
+  expect(made.map(({ name }) => left(name))).toEqual([
+    ["4", "6"],
+    ["10", "0"],
+    ["1", "0"],
+    ["4", null],
+    ["4", null],
+  ]);
+  const spread = await focusSpread(it.database, {
+    fromMs: Date.parse("2026-09-02"),
+    toMs: Date.parse("2026-09-04"),
+  });
+  const of = (name: string) => Number(spread.paid.find(({ model }) => model === name)?.["factor"]);
+  const last = spread.paid.filter(({ day }) => day === "2026-09-02");
+  // Of 8 dollars of that day, 4 are covered at half their price, and 4 at theirs.
+  expect(last.map(({ factor }) => Number(factor))).toEqual([0.75, 0.75]);
+  // 1.75 is paid for 4 of the 11 dollars; a credit covers one of the others at its price.
+  expect(of("provisioned") * 11).toBeCloseTo(7 + 1.75, 12);
 });
 
 test("the command line lists, sets, imports and removes what money depends on, as a settings file does", async () => {
