@@ -21,6 +21,7 @@ import type { CallerCheck, KeyLookup } from "./plugins/client-key.ts";
 import { openRefusals } from "./plugins/refusals.ts";
 import { type PriceBook, priceBook } from "./pricing/price-book.ts";
 import { PROVIDERS } from "./providers/catalog.ts";
+import { writtenSoon } from "./recorder/flushed-by.ts";
 import { startRecorder } from "./recorder/recorder.ts";
 import { withMetrics } from "./recorder/recorder-metrics.ts";
 import { openAgentMetrics } from "./stores/agent-metrics.ts";
@@ -104,9 +105,8 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     ...reporting,
     reportTimeZone: () => directory.current().settings.report_time_zone,
     savedReports: (ids, scope) => withStoreErrors(() => findSavedReports(database.db, ids, scope)),
-    agentMetrics,
-    reconciling: new Map(),
-    ...openOwnership(database, log),
+    ...{ agentMetrics, reconciling: new Map() },
+    ...openOwnership(database, log, () => writtenSoon(recorder)),
     inFlight: openInFlight(config.inFlightMax, metrics),
     bodyBudget: meteredBodyBudget(config.bodiesBytesMax, metrics),
     ...access,

@@ -80,14 +80,16 @@ const findKeptResponse = ({ db }: Db, id: string): Promise<KeptResponse | null> 
     return first(db.select(columns).from(requests).where(isIt).limit(1));
   });
 
-/** The keys that made the objects that providers keep. */
-export const openOwnership = (database: Db, log: Log) => ({
-  findKeptResponse: (id: string) => findKeptResponse(database, id),
+/** The keys that made the objects that providers keep. `written` resolves when earlier answers of this process are stored. */
+export const openOwnership = (database: Db, log: Log, written: () => Promise<void>) => ({
+  findKeptResponse: (id: string) => written().then(() => findKeptResponse(database, id)),
   /** As with cached keys, calls continue while the database is away, with unchecked references. Rejects otherwise. */
-  refersToForeign: (keyId: string, references: References): Promise<boolean> =>
-    refersToForeign(database, keyId, references).catch((error) => {
+  async refersToForeign(keyId: string, references: References): Promise<boolean> {
+    if (references.kept.length + references.items.length > 0) await written();
+    return refersToForeign(database, keyId, references).catch((error) => {
       if (!(error instanceof GatewayError) || error.type !== "store_unavailable") throw error;
       log.warn(errorFields(error), "references of a call were not checked");
       return false;
-    }),
+    });
+  },
 });

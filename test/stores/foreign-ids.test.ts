@@ -29,7 +29,7 @@ test.each([1, 300])("looking %p items up reads an index, not all records", async
   const before = await scans();
 
   const database = openDatabase(url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
-  const ask = openOwnership(database, createLog("test", "fatal"));
+  const ask = openOwnership(database, createLog("test", "fatal"), async () => {});
   expect(await ask.refersToForeign(OWN, { kept: ["resp_1"], items: ids, files: [] })).toBe(false);
   const other = "00000000-0000-4000-8000-000000000001";
   expect(await ask.refersToForeign(other, { kept: ["resp_none"], items: ids.slice(-1), files: [] })).toBe(
@@ -49,7 +49,7 @@ test.each([1, 300])("looking %p items up reads an index, not all records", async
 test("while Postgres is away, calls go on unchecked", async () => {
   const nowhere = "postgres://nobody@127.0.0.1:1/none";
   const database = openDatabase(nowhere, { name: "test", max: 1, statementTimeoutMs: 1000 });
-  const ask = openOwnership(database, createLog("test", "fatal"));
+  const ask = openOwnership(database, createLog("test", "fatal"), async () => {});
   for (const references of [
     { kept: ["resp_1"], items: [], files: [] },
     { kept: [], items: ["msg_1"], files: ["file_1"] },

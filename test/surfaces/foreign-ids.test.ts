@@ -127,6 +127,20 @@ test("another key's response is 404 and does not reach the vendor; its own key a
   expect((await clientOf(other).responses.create(unknown)).id).toBe("resp_first");
 });
 
+test("a response belongs to its key as soon as it is answered", async () => {
+  for (const id of ["soon1", "soon2", "soon3"]) {
+    await send("/v1/responses", gateway.secret, { model: "chat", input: `run ${id}` }, "soon");
+    const refer = { model: "chat", input: "and then?", previous_response_id: `resp_${id}` };
+    expect((await send("/v1/responses", other, refer)).status).toBe(404);
+    await send("/v1/responses", gateway.secret, { model: "chat", input: `run read_${id}` }, "soon");
+    const sent = seen.length;
+    const read = await clientOf(other)
+      .responses.retrieve(`resp_read_${id}`)
+      .catch((error) => error);
+    expect([read.status, seen.length]).toEqual([404, sent]);
+  }
+});
+
 test("another key's file is 404, at any depth and in any spelling", async () => {
   const own = clientOf(gateway.secret);
   const line =
