@@ -53,7 +53,8 @@ export const PROVIDERS = {
   // or `AKID:SECRET` or `AKID:SECRET:TOKEN`.
   bedrock: {
     ...ANTHROPIC_LIKE,
-    otherWires: ["bedrock"],
+    // Embeddings of Titan models (titan-embeddings.ts).
+    otherWires: ["bedrock", "embeddings"],
     lacks: ["messages.count_tokens"],
     auth: "aws",
     hostedBy: "bedrock",

@@ -359,6 +359,13 @@ describe("Bedrock's SDK with an API key", () => {
               usage: { inputTokens: 30, outputTokens: 4, cacheReadInputTokens: 6 },
             },
           });
+        if (path.includes("titan-embed")) {
+          const { inputText, dimensions = 2, ...more } = JSON.parse(body);
+          if (Object.keys(more).length > 0 || dimensions > 4)
+            return reply.json({ message: "Malformed input." }, 400);
+          const embedding = [0.25, -0.5, 0.5, 0.125].slice(0, dimensions);
+          return reply.json({ embedding, inputTextTokenCount: inputText.length }, 200);
+        }
         return reply.json({ generation: `to ${body}` }, 200, path.includes("titan") ? {} : COUNTED);
       });
       await gateway.admin("PUT", "/providers/aws", {
@@ -449,6 +456,48 @@ describe("Bedrock's SDK with an API key", () => {
       const prompt = "Hello";
       expect(await asked({ prompt, max_gen_len: 100 }, newId(), secret)).toBe(200);
       expect(await asked({ prompt, max_gen_len: 1_000_000 }, newId(), secret)).toBe(402);
+    });
+
+    test("OpenAI's client gets embeddings of Titan, one text a call, at the list's price", async () => {
+      const session = newId();
+      const model = "amazon.titan-embed-text-v1";
+      await gateway.admin("PUT", "/routes/titan", { surface: "embeddings", provider: "aws", model });
+      const openai = new OpenAI({
+        ...{ apiKey: gateway.secret, baseURL: `${gateway.url}/v1`, maxRetries: 0 },
+        defaultHeaders: { "x-session-id": session },
+      });
+      const base64 = await openai.embeddings.create({ model: "titan", input: "Hello" });
+      expect(base64).toMatchObject({
+        object: "list",
+        data: [{ object: "embedding", index: 0, embedding: [0.25, -0.5] }],
+        model,
+        usage: { prompt_tokens: 5, total_tokens: 5 },
+      });
+      const floats = await openai.embeddings.create({
+        ...{ model, input: ["Hello"], dimensions: 3, encoding_format: "float", user: "ada" },
+      });
+      expect(floats.data[0]?.embedding).toEqual([0.25, -0.5, 0.5]);
+      expect(aws.seen.slice(-2).map(({ path, body }) => [path, body])).toEqual([
+        [`/model/${model}/invoke`, '{"inputText":"Hello"}'],
+        [`/model/${model}/invoke`, '{"inputText":"Hello","dimensions":3}'],
+      ]);
+      const record = { surface: "embeddings", model, input_tokens: 5, cost_usd: "0.0000005" };
+      expect(await gateway.records(session, 2)).toMatchObject([record, record]);
+      const sent = aws.seen.length;
+      for (const [asked, sentence] of [
+        [{ model, input: ["Hello", "you"] }, "one text"],
+        [{ model, input: [1, 2] }, "one text"],
+        [{ model, input: "Hello", encoding_format: "binary" }, "encoding_format"],
+        [{ model: LLAMA, input: "Hello" }, "titan-embed-text"],
+      ] as const) {
+        const fault = await openai.embeddings.create(asked as never).catch((error) => error);
+        expect([fault.status, fault.message]).toEqual([400, expect.stringContaining(sentence)]);
+      }
+      expect(aws.seen).toHaveLength(sent);
+      const fault = await openai.embeddings
+        .create({ model, input: "Hello", dimensions: 5 })
+        .catch((error) => error);
+      expect([fault.status, fault.message]).toEqual([400, "400 Malformed input."]);
     });
 
     test("a model out of scope is refused", async () => {

@@ -11,6 +11,7 @@ import type { OutboundFetch } from "../outbound-fetch.ts";
 import type { Send, Sending } from "../send.ts";
 import { bedrockAnswer } from "./bedrock-answer.ts";
 import { type GoogleHeaders, googleSigner } from "./sign-google.ts";
+import { titanAnswer, titanRequest } from "./titan-embeddings.ts";
 
 export type HostedDeps = { clock: Clock; reach: OutboundFetch };
 
@@ -29,7 +30,9 @@ export function hostedSender(send: Send, deps: HostedDeps): Send {
       placed.headers[name] = value;
     }
     const answer = await send(placed);
-    return hostedBy === "bedrock" && !isOwn ? bedrockAnswer(answer, sending.target.provider.idleMs) : answer;
+    if (hostedBy !== "bedrock" || isOwn) return answer;
+    const read = bedrockAnswer(answer, sending.target.provider.idleMs);
+    return sending.surface === "embeddings" ? await titanAnswer(read, sending) : read;
   };
   return estimatingSender((sending) => {
     const facts: ProviderFacts = PROVIDERS[sending.target.provider.kind];
@@ -91,7 +94,7 @@ async function awsHeaders(
 }
 
 /** A messages call as rewritten for a host. */
-type Placed = Pick<Sending, "url" | "headers" | "body">;
+type Placed = Pick<Sending, "url" | "headers" | "body" | "decode">;
 
 /**
  * Hosts of Anthropic's models that expect the model in the path and the version in the body (Anthropic, "Claude on
@@ -101,12 +104,15 @@ const HOSTS = {
   bedrock(sending: Sending): Placed {
     const body = scanJson(sending.body);
     const model = encodeURIComponent(modelOf(sending));
+    const url = `${rootOf(sending)}/model/${model}/invoke`;
+    if (sending.surface === "embeddings")
+      return { url, headers: sending.headers, body: titanRequest(sending, modelOf(sending)), decode: true };
     if (sending.surface !== "messages") throw new GatewayError("not_found");
     const { "anthropic-beta": betas, ...headers } = withoutVersion(sending);
     const beta = betas?.split(",").map((name) => name.trim());
     const streamed = memberValue(body, "stream") === true;
     return {
-      url: `${rootOf(sending)}/model/${model}/invoke${streamed ? "-with-response-stream" : ""}`,
+      url: url + (streamed ? "-with-response-stream" : ""),
       headers,
       body: splice(body, {
         remove: ["model", "stream"],
