@@ -1,8 +1,10 @@
-/** Loaded before every test file, see bunfig.toml: sets the time limit, and closes what was registered with `atEnd`. */
+/** Loaded before every test file, see bunfig.toml: sets the time limit and the seed, and closes what was registered with `atEnd`. */
 import { afterAll, afterEach, beforeEach, setDefaultTimeout } from "bun:test";
 import { join } from "node:path";
+import fc from "fast-check";
 import { beginTest, endFile, endTest } from "./at-end.ts";
 import { noteUsed } from "./processor-time.ts";
+import { ALL } from "./tiers.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 // Only what hangs takes as long, on any machine: `until` gives up earlier and says what is missing.
@@ -20,6 +22,9 @@ Bun.plugin({
     }));
   },
 });
+
+// A red run is a fault of the change: it tries the same cases each time. With --all, others are tried, and a failure names its seed.
+if (!process.env[ALL]) fc.configureGlobal({ seed: 1 });
 
 beforeEach(beginTest);
 // The default is for the hooks of test files alone.
