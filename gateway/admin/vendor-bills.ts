@@ -16,7 +16,7 @@ import { type CsvRow, csvRows, separatorOf } from "../bills/csv.ts";
 import { MAPPINGS, type Mapping, SERVICES } from "../bills/mappings.ts";
 import { DECIMAL_MARKS } from "../bills/plain-number.ts";
 import { CURRENCY, readBill } from "../bills/read-bill.ts";
-import { reconciliationOf } from "../bills/reconciliation.ts";
+import { daysIn, reconciliationOf } from "../bills/reconciliation.ts";
 import { summaryOf } from "../bills/summary.ts";
 import { refuse } from "../errors.ts";
 import { readBody } from "../plugins/body.ts";
@@ -40,8 +40,7 @@ export const adminReconciliation = (deps: AdminDeps) =>
       readDays(from, to);
       const today = deps.clock.now().toISOString().slice(0, 10);
       const window = { from: from ?? `${(to ?? today).slice(0, 8)}01`, to: to ?? today };
-      const days = (Date.parse(window.to) - Date.parse(window.from)) / DAY_MS + 1;
-      if (days < 1 || days > DAYS_MAX) refuse(`to: Expected a day from \`from\`, at most ${DAYS_MAX} days.`);
+      requireFew(window);
       await awaitSettled(deps);
       return reconciliationOf(deps, { ...given, ...window });
     },
@@ -62,6 +61,12 @@ export const adminReconciliation = (deps: AdminDeps) =>
 
 const DAY_MS = 86_400_000;
 const DAYS_MAX = 400;
+
+/** @throws GatewayError invalid_request */
+function requireFew({ from, to }: { from: string; to: string }): void {
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  if (days < 1 || days > DAYS_MAX) refuse(`to: Expected a day from \`from\`, at most ${DAYS_MAX} days.`);
+}
 
 /** `/admin/v1/vendor-bills`: lines of vendors' bills, and files of them. */
 export const adminVendorBills = (deps: AdminDeps) =>
@@ -89,11 +94,13 @@ export const adminVendorBills = (deps: AdminDeps) =>
       ({ request, origin }) => importBill(deps, request, origin),
       docs({
         summary: "Import a bill from a file",
-        description: `The body is the file: CSV (separated by commas, semicolons or tabs), a JSON list of objects, or one object a line. A day that the file has replaces that day's lines of the account. At most ${FILE_BYTES_MAX / 1024 / 1024} MiB.`,
+        description: `The body is the file: CSV (separated by commas, semicolons or tabs), a JSON list of objects, or one object a line. A day that the file covers replaces that day's lines of the account. At most ${FILE_BYTES_MAX / 1024 / 1024} MiB.`,
         query: {
           account: "The vendor account.",
           format: `What the columns are named like: ${keysOf(MAPPINGS).join(", ")}. Default: the vendor's own.`,
           mapping: `Columns as a JSON object, before those of the format: ${MAPPED.join(", ")}.`,
+          from: "First day that the file covers: days without a line have no bill left. Default: only days with lines.",
+          to: "Last day that it covers.",
           currency: "Of lines that name none. Default: USD.",
           rate: "USD for one unit of the file's currency, before the account's.",
           decimal:
@@ -120,7 +127,7 @@ function cursorOf(after: string): BillLineRow {
   return { account, day, line: Number(line) } as BillLineRow;
 }
 
-const PARAMETERS = ["account", "format", "mapping", "currency", "rate", "decimal"] as const;
+const PARAMETERS = ["account", "from", "to", "format", "mapping", "currency", "rate", "decimal"] as const;
 
 async function importBill(deps: AdminDeps, request: Request, origin: Origin) {
   const given = readParameters(request, PARAMETERS);
@@ -143,7 +150,7 @@ async function importBill(deps: AdminDeps, request: Request, origin: Origin) {
   const bill = { services, mapping, timeZone, models, currency, decimal };
   const { lines, leftOut } = await readBill(rowsIn(text), bill);
   if (lines.length === 0) refuse("The file has no line of a bill.");
-  const days = [...new Set(lines.map(({ day }) => day))].sort();
+  const days = daysOf(lines, readDays(given.from, given.to));
   const foreign = [...new Set(lines.map((line) => line.currency))].filter((code) => code !== "USD");
   if (rate !== null && foreign.length > 1) {
     refuse(`rate: The file has ${foreign.join(" and ")}. Set \`rates\` of the account instead.`);
@@ -155,6 +162,19 @@ async function importBill(deps: AdminDeps, request: Request, origin: Origin) {
     await audit({ action: "vendor_bill.read", subject: account.name, after: read });
   });
   return read;
+}
+
+/** The days that a file covers: those of its lines, or all from a first to a last one. @throws GatewayError invalid_request */
+function daysOf(lines: readonly { day: string }[], { from, to }: BillFilter): string[] {
+  const days = [...new Set(lines.map(({ day }) => day))].sort();
+  if (from === undefined && to === undefined) return days;
+  const window = { from: from ?? days[0] ?? "", to: to ?? days.at(-1) ?? "" };
+  requireFew(window);
+  const covered = daysIn(window);
+  const other = days.find((day) => !covered.includes(day));
+  if (other !== undefined)
+    refuse(`from: The file has a line of ${other}, which is not among the days given.`);
+  return covered;
 }
 
 /** @throws GatewayError invalid_request */

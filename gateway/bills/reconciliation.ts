@@ -150,7 +150,7 @@ const itemView = ({ model, kind, ...it }: Difference) => ({
 
 const DAY_MS = 86_400_000;
 
-const daysIn = ({ from, to }: BillWindow): string[] => {
+export const daysIn = ({ from, to }: BillWindow): string[] => {
   const fromMs = Date.parse(from);
   return Array.from({ length: (Date.parse(to) - fromMs) / DAY_MS + 1 }, (_, index) =>
     new Date(fromMs + index * DAY_MS).toISOString().slice(0, 10),

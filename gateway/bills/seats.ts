@@ -85,7 +85,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * Seats of a month, such as `2026-11`, beside the use of their agents: calls on the subscription lane, and what agents report
- * about themselves; an agent that does both counts once, by the higher figure. `person`: theirs alone.
+ * about themselves; an agent that does both counts once, by the higher figure. Use of a day counts on one seat of its person and vendor: that
+ * which began last. `person`: theirs alone.
  */
 export const seatUse = ({ db }: Db, month: string, person: string | null = null): Promise<SeatUse> =>
   withStoreErrors(async () => {
@@ -99,26 +100,33 @@ export const seatUse = ({ db }: Db, month: string, person: string | null = null)
       with agents as (
         select * from jsonb_to_recordset(${JSON.stringify(agents)}::text::jsonb) as a(vendor text, name text)
       ), uses as (
-        select lower(r.owner) as person, a.vendor, count(*) as calls, sum(r.cost_usd) as usd, max(r.started_at) as last_at
+        select 'lane' as source, lower(r.owner) as person, a.vendor, date_trunc('day', r.started_at, 'UTC') as day,
+          count(*) as calls, sum(r.cost_usd) as usd, max(r.started_at) as last_at
         from requests r join agents a on r.client like a.name
         where r.org_id = ${DEFAULT_ORG} and r.channel = 'subscription' and r.owner is not null
           and r.started_at >= ${from}::timestamptz and r.started_at < ${to}::timestamptz
-        group by 1, 2
+        group by 2, 3, 4
         union all
-        select lower(p.owner), a.vendor, sum(p.operations), sum(p.cost_usd), max(p.ended_at)
+        select 'agent', lower(p.owner), a.vendor, date_trunc('day', p.ended_at, 'UTC'), sum(p.operations), sum(p.cost_usd), max(p.ended_at)
         from agent_points p join agents a on p.client like a.name
         where p.org_id = ${DEFAULT_ORG} and p.owner is not null
           and p.ended_at >= ${from}::timestamptz and p.ended_at < ${to}::timestamptz
+        group by 2, 3, 4
+      ), own as (
+        select * from seats where org_id = ${DEFAULT_ORG} and effective_from < ${to}::timestamptz
+          and coalesce(effective_to, 'infinity') > ${from}::timestamptz and (${person}::text is null or person = ${person})
+      ), used as (
+        select it.id, u.source, sum(u.calls) as calls, sum(u.usd) as usd, max(u.last_at) as last_at
+        from uses u cross join lateral (
+          select o.id from own o where o.person = u.person and o.vendor = u.vendor and o.effective_from < u.day + interval '1 day'
+            and coalesce(o.effective_to, 'infinity') > u.day order by o.effective_from desc, o.plan, o.id limit 1) it
         group by 1, 2
       )
       select s.person, s.vendor, s.plan, s.monthly_usd::text as monthly_usd, s.effective_from as began, s.effective_to as ended,
         case when s.vendor in (select vendor from agents) then
           coalesce(max(greatest(u.calls, (u.last_at is not null)::int)), 0)::integer end as calls,
         max(u.usd)::text as value_usd, max(u.last_at) as last_used_at
-      from seats s left join uses u on u.person = s.person and u.vendor = s.vendor
-      where s.org_id = ${DEFAULT_ORG} and s.effective_from < ${to}::timestamptz
-        and coalesce(s.effective_to, 'infinity') > ${from}::timestamptz
-        and (${person}::text is null or s.person = ${person})
+      from own s left join used u using (id)
       group by s.id, s.person, s.vendor, s.plan, s.monthly_usd, s.effective_from, s.effective_to
       order by s.person, s.vendor, s.plan`);
     const list = rows.map(({ began, ended, last_used_at: at, ...row }): UsedSeat => {

@@ -88,6 +88,24 @@ describe("a file", () => {
     ]);
   });
 
+  test("covers the days that it is said to: a day without a line has nothing billed then", async () => {
+    const focus = (day: string) => [
+      { ChargePeriodStart: day, BilledCost: 1, BillingCurrency: "USD", x_Model: "m" },
+    ];
+    for (const day of ["2026-11-21", "2026-11-22"]) await bill("account=acme", JSON.stringify(focus(day)));
+    const revised = (days: string) => bill(`account=acme&${days}`, JSON.stringify(focus("2026-11-21")));
+    expect(await fault(revised("from=2026-11-22&to=2026-11-23"))).toBe(
+      "400 from: The file has a line of 2026-11-21, which is not among the days given.",
+    );
+    expect((await revised("from=2026-11-21&to=2026-11-24")).body).toMatchObject({
+      ...{ from: "2026-11-21", to: "2026-11-24", days: 4, lines: 1 },
+    });
+    expect(await lines("acme&from=2026-11-20")).toHaveLength(1);
+    const window = "account=acme&from=2026-11-21&to=2026-11-25";
+    const [account] = (await it.call("GET", `/reconciliation?${window}`)).body.accounts;
+    expect(account).toMatchObject({ days: 4, days_without_bill: ["2026-11-25"], billed_usd: "1" });
+  });
+
   test.each([
     [
       "acme-aws",

@@ -64,6 +64,30 @@ test("seats are imported, twice the same, and shown with who uses their seat", a
   expect(log.body.data[0].after).toEqual({ added: 0, changed: 4 });
 });
 
+test("who changes the plan, or has two, uses one seat at a time, and no use counts twice", async () => {
+  await upload(`person,vendor,plan,monthly_usd,effective_from,effective_to
+eve@example.com,claude,Pro,20,2026-08-01,2026-08-16
+eve@example.com,claude,Max,100,2026-08-16,
+eve@example.com,claude,Team,30,2026-08-10,2026-08-12
+`);
+  for (const [day, usd] of [
+    ["09", "1"],
+    ["11", "2"],
+    ["12", "4"],
+    ["16", "8"],
+    ["20", "16"],
+  ])
+    await storeCall("eve@example.com", "claude-code", usd ?? null, `2026-08-${day}T00:00:00Z`);
+  const { seats, vendors } = (await it.call("GET", "/seats/use?month=2026-08&person=eve@example.com")).body;
+  type Seat = Record<"plan" | "value_usd" | "last_used_at", string> & { calls: number };
+  expect(seats.map(({ plan, calls, value_usd }: Seat) => [plan, calls, value_usd])).toEqual([
+    ["Max", 2, "24"],
+    ["Pro", 2, "5"],
+    ["Team", 1, "2"],
+  ]);
+  expect(vendors).toMatchObject([{ seats: 3, used: 3, value_usd: "31", unused_usd: "0" }]);
+});
+
 test("a file that is wrong is refused by row, and nothing of it is kept", async () => {
   const before = (await it.call("GET", "/seats")).body;
   expect(await fault(upload(CSV.replace("Team,25", "Team,much")))).toStartWith(

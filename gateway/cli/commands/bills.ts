@@ -6,7 +6,7 @@ import { printAs, readNamed, URL_OPTION } from "./common.ts";
 import { addAsk } from "./resources.ts";
 
 type Import = Partial<
-  Record<"account" | "format" | "mapping" | "currency" | "rate" | "decimal" | "url", string>
+  Record<"account" | "format" | "mapping" | "currency" | "rate" | "decimal" | "from" | "to" | "url", string>
 > & {
   json?: true;
 };
@@ -39,6 +39,8 @@ export function addBills(program: Command): void {
     .option("--mapping <json>", 'names of columns, such as \'{"day":"Date","amount":"Cost"}\'')
     .option("--currency <code>", "of lines that name none (default: USD)")
     .option("--rate <usd>", "USD for one unit of the file's currency")
+    .option("--from <day>", "first day that the file covers, lines or none (default: only days with lines)")
+    .option("--to <day>", "last day that it covers")
     .option("--decimal <mark>", "the decimal mark of its numbers, . or ,")
     .option("--json", "print the result as JSON")
     .option(...URL_OPTION)
