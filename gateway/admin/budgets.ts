@@ -23,7 +23,7 @@ import { patchedRow } from "../stores/rows.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { estimateOf } from "./forecast.ts";
-import { readListQuery } from "./list.ts";
+import { PAGE_OF_ALL_QUERY, pageOfAll, readParameters } from "./list.ts";
 import { namedResource } from "./named-resource.ts";
 
 const docs = adminRoute("budgets");
@@ -63,7 +63,8 @@ export const adminBudgets = (deps: AdminDeps) =>
   }).get(
     "",
     async ({ request, viewer }): Promise<Budgets> => {
-      const onlyRisky = readOnlyRisky(request);
+      const { at_risk: only = "false", ...page } = readParameters(request, ["limit", "after", "at_risk"]);
+      if (only !== "true" && only !== "false") refuse("at_risk: Expected true or false.");
       const scope = recordScope(viewer);
       const team = scope && "team" in scope ? scope.team : null;
       await awaitSettled(deps);
@@ -75,15 +76,18 @@ export const adminBudgets = (deps: AdminDeps) =>
           now,
         ),
       );
-      const data = budgets.filter(({ at_risk: isRisky }) => isRisky || !onlyRisky);
-      return { data, has_more: false, next: null };
+      const shown = budgets.filter(({ at_risk: isRisky }) => isRisky || only === "false");
+      return pageOfAll(shown, page, ({ kind, name }) => `${kind}/${name}`);
     },
     docs({
       summary: "List all budgets with what is used of them, the fullest first",
       description:
-        "Those of teams, people and keys are among them; `kind` says where a budget is kept. All are on one page. A manager of a team gets those of the team, of the teams below it, and of their people and keys.",
+        "Those of teams, people and keys are among them; `kind` says where a budget is kept. A manager of a team gets those of the team, of the teams below it, and of their people and keys.",
       role: "manager",
-      query: { at_risk: "`true`: only those that are nearly used up, or will be at this pace." },
+      query: {
+        ...PAGE_OF_ALL_QUERY,
+        at_risk: "`true`: only those that are nearly used up, or will be at this pace.",
+      },
       answers: { 200: Budgets },
     }),
   );
@@ -135,12 +139,6 @@ const termsOf = ({ on, budgetUsd, period, mode, thresholds, unpriced, whenAway }
   unpriced,
   when_away: whenAway,
 });
-
-function readOnlyRisky(request: Request): boolean {
-  const { at_risk: text = "false" } = readListQuery(request, ["at_risk"]).given;
-  if (text === "true" || text === "false") return text === "true";
-  refuse("at_risk: Expected true or false.");
-}
 
 const byShareUsed = (a: BudgetInForce, b: BudgetInForce): number => {
   const difference =

@@ -13,7 +13,7 @@ import { type DayCost, type Forecast, forecastOf } from "../reports/forecast.ts"
 import type { Reader } from "../stores/change.ts";
 import { allDayCosts, costAnomalies, dayCosts, whyUnusual } from "../stores/day-costs.ts";
 import { budgetRows, keyNamed } from "../stores/named-budgets.ts";
-import { teamsWithin } from "../stores/teams.ts";
+import { teamRows, teamsWithin } from "../stores/teams.ts";
 import { type AdminDeps, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { readParameters } from "./list.ts";
@@ -133,7 +133,7 @@ function ownScope(asked: Asked, viewer: Viewer): Asked {
 
 async function accountOf(db: Reader, { kind, id, period }: Asked) {
   if (kind === "organisation" || id === null) return { account: null, period };
-  if (kind === "team") return { account: teamAccount(id), period };
+  if (kind === "team") return { account: teamAccount(orNotFound(await teamRows.find(db, id)).name), period };
   if (kind === "person") return { account: personAccounts(id).id, period };
   if (kind === "budget") {
     const budget = await budgetRows.find(db, id);

@@ -110,6 +110,27 @@ export function pageFrom<Row, View>(
   return { data: shown.map(view), has_more: hasMore, next: hasMore && last ? cursor(last) : null };
 }
 
+/**
+ * The page of a list that is at hand, which is all of it without `limit`.
+ * @throws GatewayError invalid_request for an `after` that is not on the list.
+ */
+export function pageOfAll<View>(
+  all: readonly View[],
+  { limit, after }: { limit?: string; after?: string },
+  cursor: (one: View) => string,
+): Page<View> {
+  const start = after === undefined ? 0 : all.findIndex((one) => cursor(one) === after) + 1;
+  if (after !== undefined && start === 0) refuseCursor();
+  const count = limit === undefined ? all.length : readLimit(limit);
+  return pageFrom(all.slice(start), count, { view: (one) => one, cursor });
+}
+
+/** The parameters of `pageOfAll`. */
+export const PAGE_OF_ALL_QUERY = {
+  limit: "Items per page, 1 to 500. Default: all.",
+  after: "The `next` of the previous page.",
+} as const;
+
 /** The page of a list by id that a query without filters asks for. */
 export async function pageById<Row extends { id: string }, View>(
   deps: AdminDeps,
@@ -141,6 +162,7 @@ export function idParameter(text: string): string {
 
 /** @throws GatewayError invalid_request for a value that no page gave as `next`. */
 export function idCursor(after: string): string {
-  if (isId(after)) return after;
-  refuse("after: Expected the `next` of the previous page.");
+  return isId(after) ? after : refuseCursor();
 }
+
+const refuseCursor = (): never => refuse("after: Expected the `next` of the previous page.");

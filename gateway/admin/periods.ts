@@ -16,19 +16,26 @@ import {
 import { keepStatements } from "../stores/statements.ts";
 import { type AdminDeps, adminPart, awaitSettled, readDatabase } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
+import { PAGE_OF_ALL_QUERY, pageOfAll, readParameters } from "./list.ts";
 
 const docs = adminRoute("prices");
 
 /** `/admin/v1/periods`: months whose costs are closed. */
 export const adminPeriods = (deps: AdminDeps) =>
   adminPart(deps, "periods")
-    .get("", async () => ({ data: (await readDatabase(deps, listPeriods)).map(viewOf) }), {
-      ...docs({
+    .get(
+      "",
+      async ({ request }) => {
+        const page = readParameters(request, ["limit", "after"]);
+        return pageOfAll((await readDatabase(deps, listPeriods)).map(viewOf), page, ({ month }) => month);
+      },
+      docs({
         summary: "List months that were closed, the latest first",
         description: "With what their records cost when they were closed, and what came late.",
+        query: PAGE_OF_ALL_QUERY,
         answers: { 200: PeriodList },
       }),
-    })
+    )
     .post(
       "/close",
       async ({ request, origin }) => close(deps, origin, await readJson(deps, request, Body)),

@@ -69,10 +69,11 @@ async function read(deps: AdminDeps, id: string): Promise<TokenView> {
 async function create(deps: AdminDeps, { origin, viewer, request }: Asked): Promise<Response> {
   const body = await readJson(deps, request, TokenBody);
   const now = deps.clock.now();
+  const facts = factsOf(body, now);
   const made = await audited(deps.database, origin, async (tx, audit) => {
     if (await findTokenNamed(tx, body.name)) throw new GatewayError("conflict");
     await requireTeam(tx, body.team ?? null);
-    const { row, secret } = await insertToken(tx, { ...factsOf(body, now), maker: viewer.maker }, now);
+    const { row, secret } = await insertToken(tx, { ...facts, maker: viewer.maker }, now);
     await audit({ action: "token.created", subject: row.name, after: viewOf(row) });
     return { ...viewOf(row), secret };
   });
@@ -83,6 +84,10 @@ async function create(deps: AdminDeps, { origin, viewer, request }: Asked): Prom
 function factsOf({ name, team = null, ...body }: TokenBody, now: Date) {
   const { role = null, scopes = null }: Partial<Pick<TokenRow, "role" | "scopes">> = body;
   if ((role === null) === (scopes === null)) refuse("/role: Expected either a role or scopes.");
+  if (team !== null && role !== null && role !== "manager")
+    refuse(
+      "/team: Expected only with the role manager or with scopes: the other roles have no team's limits.",
+    );
   const repository = body.repository?.toLowerCase() ?? null;
   if (repository !== null && scopes?.join() !== "pull_requests")
     refuse("/repository: Expected only with the scope pull_requests alone.");

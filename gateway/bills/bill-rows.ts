@@ -30,7 +30,8 @@ export const VENDOR_ACCOUNTS = {
 /** @throws GatewayError invalid_request */
 export async function requireAccount(reader: Reader, name: string): Promise<VendorAccountRow> {
   const row = await rows.find(reader, name);
-  if (!row) refuse(`account: No vendor account is named ${name}.`);
+  if (!row)
+    refuse(name ? `account: No vendor account is named ${name}.` : "account: Expected a vendor account.");
   return row;
 }
 

@@ -9,7 +9,7 @@ import type { RoutedCall, RoutingLookups } from "./lookups.ts";
 import { type Candidate, routeTargets, servingRoute, type Targets } from "./targets.ts";
 
 /** The `model` that lets the gateway choose the route. */
-const AUTO = "auto";
+export const AUTO = "auto";
 
 /** Recorded as the route of a concrete model that no route covers. */
 const DIRECT = "(direct)";
@@ -148,7 +148,7 @@ type UnroutedRequest = {
  */
 function unroutedDestination(request: UnroutedRequest): Destination {
   const { model } = request;
-  if (model === "auto") throw notRouted();
+  if (model === AUTO) throw notRouted();
   const named = model === null ? null : { ...request, model };
   const known = named && knownDestination(named);
   if (known) return known;

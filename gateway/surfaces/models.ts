@@ -3,6 +3,7 @@ import { GatewayError, refuse } from "../errors.ts";
 import { routingLookups } from "../exchange.ts";
 import { type CallerCheck, keyed } from "../plugins/client-key.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
+import { AUTO } from "../routing/choose.ts";
 import { usableRoutes } from "../routing/scope.ts";
 import { servedModel } from "../routing/served-model.ts";
 import { SURFACE_NAMES, surfaceFacts } from "../surface-facts.ts";
@@ -98,7 +99,10 @@ type Model = Pick<Route, "name" | "provider" | "createdAtMs" | "bodyCapture"> & 
 /** @throws GatewayError model_not_found, also for what is outside the key's scope. */
 function modelOf(deps: ModelsDeps, key: ClientKey, name: string): Model {
   const directory = deps.directory.current();
-  const route = usableRoutes(directory, key).find((it) => it.name === name);
+  const usable = usableRoutes(directory, key);
+  if (name === AUTO && usable.length > 0)
+    return { name, provider: "tallygate", createdAtMs: 0, bodyCapture: usable.some((it) => it.bodyCapture) };
+  const route = usable.find((it) => it.name === name);
   if (route) return route;
   const served = servedModel({ directory, key, model: name, knowledge: routingLookups(deps.prices()) });
   if (!served) throw new GatewayError("model_not_found");

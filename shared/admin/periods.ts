@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { checked, closed, Integer, nullable, oneOf, Text } from "../schema.ts";
+import { pageOf } from "./fields.ts";
 
 const MONTH = /^20\d\d-(0[1-9]|1[0-2])$/;
 
@@ -26,4 +27,4 @@ export const PeriodView = closed({
   late_cost_usd: { ...Money, description: "What they added to the cost. Exact decimal, USD." },
 });
 export type PeriodView = Static<typeof PeriodView>;
-export const PeriodList = closed({ data: Type.Array(PeriodView) });
+export const PeriodList = pageOf(PeriodView);

@@ -25,7 +25,7 @@ export const TokenBody = closed({
   team: Type.Optional({
     ...TeamField,
     description:
-      "Limits the token to this team and those below it. Without one, people's e-mails are masked.",
+      "Limits a manager's token, or one with scopes, to this team and those below it. Without one, people's e-mails are masked.",
   }),
   repository: Removable(
     RepositoryField("Limits the scope `pull_requests` to this repository (`owner/name`)."),

@@ -37,6 +37,24 @@ describe("budgets", () => {
     expect(data).toHaveLength(3);
   });
 
+  test("are on one page unless `limit` is given; the pages are the whole list", async () => {
+    const page = async (query: string) => {
+      const { data, ...rest } = (await it.call("GET", `/budgets${query}`)).body;
+      return [data.map(({ name }: { name: string }) => name), rest];
+    };
+    expect(await page("")).toEqual([["ci", "web", "search"], { has_more: false, next: null }]);
+    expect(await page("?limit=2")).toEqual([["ci", "web"], { has_more: true, next: "team/web" }]);
+    expect(await page("?limit=2&after=team/web")).toEqual([["search"], { has_more: false, next: null }]);
+    expect(await fault(it.call("GET", "/budgets?after=nothing"))).toStartWith(
+      "400 after: Expected the `next`",
+    );
+    expect((await it.call("GET", "/periods?limit=1")).body).toEqual({
+      data: [],
+      has_more: false,
+      next: null,
+    });
+  });
+
   test("are narrowed to those at risk, and another word for it is refused", async () => {
     const { data } = (await it.call("GET", "/budgets?at_risk=true")).body;
     const names = data.map(({ name }: { name: string }) => name);

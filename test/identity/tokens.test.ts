@@ -84,6 +84,12 @@ describe("a token with scopes", () => {
     }
   });
 
+  test("has a team only where the team limits it", async () => {
+    for (const role of ["administrator", "member"]) {
+      await expect(make("wrong", { role, team: "search" })).rejects.toThrow("/team: Expected only with");
+    }
+  });
+
   test("reads the metrics of the GitHub App on the same database, and no other scope does", async () => {
     const { databaseUrl: DATABASE_URL } = gateway;
     const app = await startFastGithubApp({
@@ -217,6 +223,12 @@ describe("a token", () => {
     await testSql(gateway.databaseUrl)`update admin_tokens set maker = null where name = 'old'`;
     expect((await ask(secret, "/admin/v1/settings")).status).toBe(200);
   });
+});
+
+test("the forecast of a team is for a team that exists", async () => {
+  await gateway.admin("PUT", "/teams/forecasted", {});
+  expect(await gateway.admin("GET", "/forecast?team=forecasted")).toMatchObject({ spent_usd: "0.00" });
+  await expect(gateway.admin("GET", "/forecast?team=nobody")).rejects.toThrow("404");
 });
 
 describe("a key with service: true", () => {

@@ -143,6 +143,10 @@ describe("GET /v1/models/{id}", () => {
     expect(await anthropic.json()).toMatchObject({ type: "model", id: "tts", display_name: "tts" });
   });
 
+  test("is `auto` for a key that may use a route", async () => {
+    expect(await (await get("auto")).json()).toMatchObject({ id: "auto", object: "model" });
+  });
+
   test("a route outside the key's scope is not told from one that does not exist", async () => {
     const { secret } = await world.gateway.admin<{ secret: string }>("POST", "/keys", {
       name: "narrow",
