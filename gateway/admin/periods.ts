@@ -42,7 +42,7 @@ export const adminPeriods = (deps: AdminDeps) =>
       docs({
         summary: "Close a month",
         description:
-          "Its statements are kept as they are then. Repricing and restatement leave its records as they are. Calls that are stored late are recorded and counted in the period. 422 if the month has not begun or is closed.",
+          "Its statements are kept as they are then, unless some of its records are dropped already. Repricing and restatement leave its records as they are. Calls that are stored late are recorded and counted in the period. 422 if the month has not begun or is closed.",
         body: Body,
         answers: { 200: PeriodView },
       }),

@@ -1,4 +1,9 @@
-import { MonthStatement, STATEMENT_BY, type StatementLine } from "#shared/admin/statements.ts";
+import {
+  StatementLine as Line,
+  MonthStatement,
+  STATEMENT_BY,
+  type StatementLine,
+} from "#shared/admin/statements.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { GatewayError, refuse } from "../errors.ts";
 import { requireKept } from "../export/focus-rows.ts";
@@ -81,7 +86,8 @@ function recordsOf(month: string, by: keyof typeof FILTERS, { name }: StatementL
 }
 
 function csvOf({ month, by, lines, total, version }: MonthStatement): Response {
-  const names = keysOf(total).filter((name) => name !== "name");
+  // What a closed month keeps has no order of its own.
+  const names = keysOf(Line.properties).filter((name) => name !== "name");
   const cells = (line: StatementLine) => names.map((name) => String(line[name] ?? ""));
   const text = [
     [by, ...names],

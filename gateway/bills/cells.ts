@@ -1,4 +1,4 @@
-import { type Exact, parseDecimal, plus, product, ZERO } from "#shared/decimal.ts";
+import { difference, type Exact, isOver, parseDecimal, plus, product, ZERO } from "#shared/decimal.ts";
 import { isSameModel } from "../pricing/price-answer.ts";
 import { TOKEN_UNITS } from "../pricing/rate.ts";
 import type { BillLineRow } from "./bill-rows.ts";
@@ -14,6 +14,8 @@ export type BillCell = {
   billed: Sum;
   /** Used, but not in this bill. */
   unbilled: Exact;
+  /** Counts that the bill takes back by negative lines. */
+  givenBack: Exact;
   /** Billed in another currency: with a rate, or (`unconverted`) without one. */
   foreign: boolean;
   unconverted: boolean;
@@ -62,6 +64,7 @@ const emptyCell = (place: Place): BillCell => ({
   ...place,
   billed: { quantity: ZERO, usd: ZERO },
   unbilled: ZERO,
+  givenBack: ZERO,
   foreign: false,
   unconverted: false,
   metered: new Map(),
@@ -76,6 +79,7 @@ function addLine(cell: BillCell, { quantity, amount, rate, currency }: BillLineR
     cell.unbilled = plus(cell.unbilled, count ?? ZERO);
     return;
   }
+  if (count && isOver(ZERO, count)) cell.givenBack = difference(cell.givenBack, count);
   cell.foreign ||= currency !== "USD";
   cell.unconverted ||= rate === null;
   const usd = rate === null ? ZERO : product(parseDecimal(amount), parseDecimal(rate));

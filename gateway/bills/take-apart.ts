@@ -36,7 +36,11 @@ function share(usd: Exact, part: Exact, whole: Exact): Exact {
   return { num: sign * num, den };
 }
 
-const lesser = (a: Exact, b: Exact): Exact => (isOver(a, b) ? b : a);
+/** What two counts have in common; one may be below 0, where more is given back than billed. */
+const lesser = (a: Exact, b: Exact): Exact => {
+  const least = isOver(a, b) ? b : a;
+  return isOver(ZERO, least) ? ZERO : least;
+};
 const sumOf = (values: readonly Exact[]): Exact => values.reduce(plus, ZERO);
 const negative = ({ num, den }: Exact): Exact => ({ num: -num, den });
 
@@ -104,13 +108,23 @@ function cellsApart(cells: readonly BillCell[], partial: boolean): Difference {
   matchTiers(rests, add);
   let into = sumOf(cells.map(({ edges }) => edges.into));
   let outOf = sumOf(cells.map(({ edges }) => edges.outOf));
+  let back = sumOf(
+    cells.map(({ givenBack, billed }) => lesser(givenBack, plus(billed.quantity ?? ZERO, givenBack))),
+  );
   for (const { over, under } of rests) {
     const early = taken(over, into);
     const late = taken(under, outOf);
     into = difference(into, early.quantity ?? ZERO);
     outOf = difference(outOf, late.quantity ?? ZERO);
     add("clock", difference(early.usd, late.usd));
-    add(partial && over.usd.num > 0n ? "seen_in_part" : "unexplained", over.usd);
+    const credited = taken(under, back);
+    back = difference(back, credited.quantity ?? ZERO);
+    add("taxes_and_credits", negative(credited.usd));
+    const isCredit = over.usd.num < 0n;
+    add(
+      isCredit ? "taxes_and_credits" : partial && !isZero(over.usd) ? "seen_in_part" : "unexplained",
+      over.usd,
+    );
     add("unexplained", negative(under.usd));
   }
   const billed = sumOf(cells.map((cell) => cell.billed.usd));

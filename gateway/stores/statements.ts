@@ -1,7 +1,8 @@
-import { asc, sql } from "drizzle-orm";
+import { asc, gt, sql } from "drizzle-orm";
 import type { Runner, Transaction } from "#drizzle/database.ts";
-import { ours } from "#drizzle/ours.ts";
+import { first, ours } from "#drizzle/ours.ts";
 import { statements } from "#drizzle/schema/history.ts";
+import { rollupState } from "#drizzle/schema/rollups.ts";
 import { STATEMENT_BY, type StatementBy, type StatementContent } from "#shared/admin/statements.ts";
 import { formatDecimal, parseDecimal } from "#shared/decimal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
@@ -46,8 +47,10 @@ export async function chargesOf(reader: Runner, month: string, by: StatementBy):
   return { lines, total };
 }
 
-/** Keeps the statements of a month that is closed, as its next version. */
+/** Keeps the statements of a month that is closed, as its next version; none once some of its records are no longer kept. */
 export async function keepStatements(tx: Transaction, month: string, { actor, at }: Origin): Promise<void> {
+  const isDropped = ours(rollupState, {}, gt(rollupState.rawFrom, monthSpan(month).from));
+  if (await first(tx.select().from(rollupState).where(isDropped))) return;
   const kept = await keptStatements(tx, month, STATEMENT_BY[0]);
   const version = (kept.at(-1)?.version ?? 0) + 1;
   for (const by of STATEMENT_BY) {

@@ -11,11 +11,11 @@ export const StatementLine = closed({
   people: Type.Integer(),
   input_tokens: Type.String(),
   output_tokens: Type.String(),
+  unpriced_requests: Integer("Calls whose cost is unknown."),
+  floor: Flag("The cost is a lower bound."),
   cost_usd: { ...Money, description: "Known cost, without the subscription lane. Exact decimal, USD." },
   list_cost_usd: nullable({ ...Money, description: "At list prices; null: unknown. Exact decimal, USD." }),
   savings_usd: nullable({ ...Money, description: "List cost − cost, where both are known." }),
-  unpriced_requests: Integer("Calls whose cost is unknown."),
-  floor: Flag("The cost is a lower bound."),
 });
 export type StatementLine = Static<typeof StatementLine>;
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "#drizzle/database.ts";
 import { type RequestFacts, seed } from "#test/reports/world.ts";
-import { type World, world } from "./world.ts";
+import { ADMIN_KEY, fault, type World, world } from "./world.ts";
 
 let it: World;
 const at = "2026-10-05T10:00:00Z";
@@ -27,6 +27,11 @@ beforeAll(async () => {
 });
 
 const statement = async (query: string) => (await it.call("GET", `/statements?month=2026-10&${query}`)).body;
+const csvOf = async (query: string) => {
+  const address = `http://gateway.test/admin/v1/statements?month=2026-10&${query}&format=csv`;
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  return (await it.app.handle(new Request(address, { headers }))).text();
+};
 const ZERO = { input_tokens: "0", output_tokens: "0", unpriced_requests: 0, floor: false };
 
 describe("a month's statement", () => {
@@ -59,12 +64,7 @@ describe("a month's statement", () => {
   });
 
   test("is a file of CSV, too", async () => {
-    const answer = await it.app.handle(
-      new Request("http://gateway.test/admin/v1/statements?month=2026-10&by=cost_center&format=csv", {
-        headers: { authorization: "Bearer tga_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG" },
-      }),
-    );
-    const [head = "", ...rest] = (await answer.text()).trimEnd().split("\r\n");
+    const [head = "", ...rest] = (await csvOf("by=cost_center")).trimEnd().split("\r\n");
     expect(head).toStartWith("cost_center,requests,people,input_tokens,");
     expect(rest.map((line) => line.split(",")[0])).toEqual(["(none)", "cc1", "cc2", "total"]);
   });
@@ -81,16 +81,30 @@ describe("a month's statement", () => {
 
   test("of a closed month stays what it was, each closing a version", async () => {
     const before = await statement("by=team");
+    const csv = await csvOf("by=team");
     await it.call("POST", "/periods/close", { month: "2026-10" });
     await put([late]);
     const { version, closed_at, versions, ...closed } = await statement("by=team");
     expect([version, versions.length, typeof closed_at]).toEqual([1, 1, "string"]);
     expect([closed.lines, closed.total]).toEqual([before.lines, before.total]);
+    expect(await csvOf("by=team")).toBe(csv);
     await it.call("POST", "/periods/reopen", { month: "2026-10" });
     expect((await statement("by=team")).total.cost_usd).toBe("1.1");
     await it.call("POST", "/periods/close", { month: "2026-10" });
     expect(await statement("by=team")).toMatchObject({ version: 2, total: { cost_usd: "1.1" } });
     expect(await statement("by=team&version=1")).toMatchObject({ version: 1, total: before.total });
     expect((await statement("by=cost_center&version=2")).total.cost_usd).toBe("1.1");
+  });
+
+  test("is not kept once records of the month are dropped: it would leave them out", async () => {
+    const sql = connect(it.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+    await sql`insert into rollup_state (org_id, rolled_to, raw_from) values ('default', '2026-07-02', '2026-07-02')
+      on conflict (org_id) do update set raw_from = '2026-07-02'`;
+    await sql.end();
+    const close = async (month: string) => (await it.call("POST", "/periods/close", { month })).status;
+    expect([await close("2026-07"), await close("2026-08")]).toEqual([200, 200]);
+    const read = (month: string) => it.call("GET", `/statements?month=${month}`);
+    expect(await fault(read("2026-07"))).toStartWith("400 month: single records are kept since 2026-07-02");
+    expect((await read("2026-08")).body.version).toBe(1);
   });
 });
