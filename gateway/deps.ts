@@ -21,7 +21,6 @@ import type { CallerCheck, KeyLookup } from "./plugins/client-key.ts";
 import { openRefusals } from "./plugins/refusals.ts";
 import { type PriceBook, priceBook } from "./pricing/price-book.ts";
 import { PROVIDERS } from "./providers/catalog.ts";
-import { writtenSoon } from "./recorder/flushed-by.ts";
 import { startRecorder } from "./recorder/recorder.ts";
 import { withMetrics } from "./recorder/recorder-metrics.ts";
 import { openAgentMetrics } from "./stores/agent-metrics.ts";
@@ -106,7 +105,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     reportTimeZone: () => directory.current().settings.report_time_zone,
     savedReports: (ids, scope) => withStoreErrors(() => findSavedReports(database.db, ids, scope)),
     ...{ agentMetrics, reconciling: new Map() },
-    ...openOwnership(database, log, () => writtenSoon(recorder)),
+    ...openOwnership(database, log, async () => void (recorder.stats().cause ?? (await shared.settled()))),
     inFlight: openInFlight(config.inFlightMax, metrics),
     bodyBudget: meteredBodyBudget(config.bodiesBytesMax, metrics),
     ...access,

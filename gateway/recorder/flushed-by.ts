@@ -32,14 +32,3 @@ export function flushedBy({ sources, commits, writer, clock }: FlushParts): Flus
     if (hadUnwritten) await drained();
   };
 }
-
-/** How long a question that earlier records answer waits for them. */
-const WRITTEN_MAX_MS = 5000;
-
-/** Waits until everything settled so far is in Postgres, unless Postgres is away. */
-export async function writtenSoon(recorder: {
-  stats(): { cause: string | null };
-  flushed: Flushed;
-}): Promise<void> {
-  if (recorder.stats().cause === null) await recorder.flushed(WRITTEN_MAX_MS).catch(() => undefined);
-}

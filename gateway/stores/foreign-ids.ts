@@ -80,7 +80,7 @@ const findKeptResponse = ({ db }: Db, id: string): Promise<KeptResponse | null> 
     return first(db.select(columns).from(requests).where(isIt).limit(1));
   });
 
-/** The keys that made the objects that providers keep. `written` resolves when earlier answers of this process are stored. */
+/** The keys that made the objects that providers keep. `written` resolves when earlier answers of this gateway are stored. */
 export const openOwnership = (database: Db, log: Log, written: () => Promise<void>) => ({
   findKeptResponse: (id: string) => written().then(() => findKeptResponse(database, id)),
   /** As with cached keys, calls continue while the database is away, with unchecked references. Rejects otherwise. */

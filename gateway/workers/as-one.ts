@@ -4,8 +4,8 @@ import type { DirectoryStore } from "../stores/directory/directory.ts";
 import { ALONE, openFellows } from "./fellows.ts";
 import { scrapeOfAll } from "./merged-metrics.ts";
 
-/** How long a report waits for the records of calls that have just ended. */
-const SETTLED_MAX_MS = 1000;
+/** How long those who need the records of calls that have just ended wait for them at most; reports wait less. */
+const SETTLED_MAX_MS = 5000;
 
 type Own = { directory: DirectoryStore; recorder: Recorder; metrics: Registry };
 
