@@ -1,7 +1,7 @@
 import type { Json } from "./exact-json.ts";
 import { ignored, into, type MemberReader, type MemberReaders } from "./members.ts";
 import type { BodyPlace } from "./place.ts";
-import { EFFORTS, type Prompt } from "./prompt.ts";
+import { EFFORTS, type Part, type Prompt } from "./prompt.ts";
 import { flagAt, listAt, located, numberAt, objectAt, oneOfAt, textAt } from "./values.ts";
 
 /** Reads how much to reason, in a word. */
@@ -63,3 +63,9 @@ export const cacheInto =
     marked.cache = objectAt(value, at);
     if (!at.losses.cacheMarks) at.drop();
   };
+
+/** A cache mark on what consists of parts means one on the last of them. */
+export function marked({ parts, cache }: { parts: Part[]; cache: Json | null }): Part[] {
+  const last = parts.at(-1);
+  return cache && last && "cache" in last ? [...parts.slice(0, -1), { ...last, cache }] : parts;
+}

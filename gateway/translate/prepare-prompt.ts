@@ -10,7 +10,7 @@ const MARKS_MAX = 4;
 export function preparePrompt(prompt: Prompt, to: string, thoughts: ThoughtsFacts): void {
   keepOwnThoughts(prompt, thoughts);
   prompt.turns = prompt.turns.filter((turn) => turn.role !== "assistant" || !isBlank(turn) || turn.at.drop());
-  if (WANTS_QUESTION.includes(to)) askSomething(prompt, to);
+  if (WANTS_QUESTION.includes(to)) askSomething(prompt);
   if (to === "messages") nameCalledTools(prompt);
   keepLastMarks(prompt);
   tellCallsApart(prompt);
@@ -27,29 +27,50 @@ function nameCalledTools(prompt: Prompt): void {
   prompt.toolChoice = { value: { kind: "none" }, at: at.at };
 }
 
-/** Some servers restart the ids of calls in each answer; Anthropic refuses a repeated id. A result is of the latest call. */
+/**
+ * Some servers restart the ids of calls in each answer, repeat them in one or leave them empty; Anthropic refuses that. A result is of the
+ * first call of the latest answer that has none yet.
+ */
 function tellCallsApart({ turns }: Prompt): void {
-  const latest = new Map<string, { id: string; count: number }>();
-  for (const part of turns.flatMap(({ parts }) => parts)) {
-    if (part.kind === "result") part.callId = latest.get(part.callId)?.id ?? part.callId;
-    if (part.kind !== "call") continue;
-    const count = (latest.get(part.id)?.count ?? 0) + 1;
-    const id = count === 1 ? part.id : `${part.id}_${count}`;
-    latest.set(part.id, { id, count });
-    part.id = id;
+  const ids = ownIds();
+  let step = 0;
+  for (const { role, parts } of turns) {
+    if (role !== "assistant") step += 1;
+    for (const part of parts) {
+      if (part.kind === "call") part.id = ids.ofCall(part.id, step);
+      else if (part.kind === "result") part.callId = ids.ofResult(part.callId);
+    }
   }
+}
+
+function ownIds() {
+  const known = new Map<string, { count: number; step: number; open: string[]; id: string }>();
+  return {
+    ofCall(given: string, step: number): string {
+      const before = known.get(given);
+      const count = (before?.count ?? 0) + 1;
+      const id = (given || "call") + (count === 1 ? "" : `_${count}`);
+      const open = before?.step === step ? before.open : [];
+      known.set(given, { count, step, open: [...open, id], id });
+      return id;
+    },
+    ofResult(given: string): string {
+      const call = known.get(given);
+      return call?.open.shift() ?? call?.id ?? given;
+    },
+  };
 }
 
 /** An answer without content, which says nothing, and which several vendors refuse. */
 const isBlank = ({ parts }: PromptTurn): boolean =>
   parts.every((part) => part.kind === "text" && part.text.trim() === "");
 
-/** Instructions alone are the question, and Anthropic's user speaks first. */
-function askSomething({ turns }: Prompt, to: string): void {
-  const first = turns.find(({ role }) => role !== "system");
+/** Instructions alone are the question, and the user speaks first. */
+function askSomething({ turns }: Prompt): void {
+  const first = turns.find((turn) => turn.role !== "system" && !isBlank(turn));
   const last = turns.at(-1);
   if (!first && last) turns[turns.length - 1] = { ...last, role: "user" };
-  if (to === "messages" && first?.role === "assistant") {
+  if (first?.role === "assistant") {
     turns.unshift({ role: "user", parts: [plainText(".", first.at)], at: first.at });
   }
 }

@@ -2,7 +2,7 @@ import { objectIn, textIn } from "./exact-json.ts";
 
 /** Arguments as the object that most formats want. Text of a model that is no JSON object stays readable in one. */
 export function argumentsObject(text: string): object {
-  if (text.trim() === "") return {};
+  if (/^\s*(?:null\s*)?$/.test(text)) return {};
   return objectIn(text) ?? { arguments: text };
 }
 

@@ -155,6 +155,8 @@ export function refusalByGemini({ contents, ...rest }: Request, { signed, seen }
       return "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.";
     const [first, ...others] = called;
     if (!first) continue;
+    if (contents[index - 1]?.role !== "user")
+      return "Please ensure that function call turn comes immediately after a user turn or after a function response turn.";
     const { thoughtSignature: signature } = first;
     if (signature === undefined) return "Function call is missing a thought_signature in functionCall parts.";
     if (signature !== UNKNOWN && signature !== signed.get(first.functionCall?.id ?? ""))

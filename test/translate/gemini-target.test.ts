@@ -101,6 +101,27 @@ describe("a request", () => {
     });
   });
 
+  test("has the names of documents, also of those that consist of blocks", () => {
+    const source = { type: "base64", media_type: "application/pdf", data: "JVBERi0=" };
+    const blocks = { type: "content", content: [{ type: "text", text: "Dry." }] };
+    const content = [
+      { type: "document", title: "report.pdf", source },
+      { type: "document", title: "Weather", source: blocks },
+    ];
+    expect(sent({ messages: [{ role: "user", content }] })).toMatchObject({
+      contents: [
+        {
+          parts: [
+            { text: "report.pdf" },
+            { inlineData: { mimeType: "application/pdf", data: "JVBERi0=" } },
+            { text: "Weather" },
+            { text: "Dry." },
+          ],
+        },
+      ],
+    });
+  });
+
   test("has the wishes of other formats under Google's names", () => {
     const messages = [{ role: "user", content: "Hi" }];
     expect(sent({ messages, top_k: 40 })).toMatchObject({

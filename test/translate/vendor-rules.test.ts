@@ -29,6 +29,12 @@ const calls = (...ids: string[]) => ({
   role: "assistant",
   content: ids.map((id) => ({ type: "tool_use", id, name: "f", input: {} })),
 });
+const chatCalls = (...ids: string[]) => ({
+  role: "assistant",
+  content: null,
+  tool_calls: ids.map((id) => ({ id, type: "function", function: { name: "f", arguments: "null" } })),
+});
+const toolMessage = (tool_call_id: string, content: string) => ({ role: "tool", tool_call_id, content });
 const tool = (input_schema: object, more: object = {}) => ({
   ...ask,
   tools: [{ name: "f", input_schema, ...more }],
@@ -111,6 +117,69 @@ const CASES: Case[] = [
     { messages: [{ role: "assistant", content: "How can I help?" }, user] },
     ["messages", "gemini"],
     {},
+  ],
+  [
+    "an assistant that speaks first, after an empty question",
+    "chat",
+    { messages: [{ role: "user", content: " " }, chatCalls("a"), toolMessage("a", "rain"), user] },
+    ["messages", "gemini"],
+    {},
+  ],
+  [
+    "calls that begin a shortened conversation",
+    "chat",
+    { messages: [chatCalls("a"), toolMessage("a", "rain"), user] },
+    ["messages", "gemini", "responses"],
+    {},
+  ],
+  [
+    "parallel calls of one id, with their results in order",
+    "chat",
+    { messages: [user, chatCalls("a", "a"), toolMessage("a", "one"), toolMessage("a", "two")] },
+    ["messages"],
+    {
+      messages: [
+        {},
+        { content: [{ id: "a" }, { id: "a_2" }] },
+        {
+          content: [
+            { tool_use_id: "a", content: [{ text: "one" }] },
+            { tool_use_id: "a_2", content: [{ text: "two" }] },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    "calls without ids, as Google's compatible address has them",
+    "chat",
+    { messages: [user, chatCalls("", ""), toolMessage("", "one"), toolMessage("", "two")] },
+    ["messages", "gemini"],
+    {},
+  ],
+  [
+    "an id that comes again, after a call that no one answered",
+    "chat",
+    {
+      messages: [
+        user,
+        chatCalls("a", "b"),
+        toolMessage("a", "1"),
+        toolMessage("b", "2"),
+        user,
+        chatCalls("a"),
+        toolMessage("a", "3"),
+      ],
+    },
+    ["messages", "gemini"],
+    {},
+  ],
+  [
+    "arguments that are null",
+    "chat",
+    { messages: [user, chatCalls("a"), toolMessage("a", "rain")] },
+    ["messages"],
+    { messages: [{}, { content: [{ input: expect.not.objectContaining({ arguments: "null" }) }] }, {}] },
   ],
   [
     "more than four cache marks",

@@ -1,4 +1,11 @@
-import { COMMON_LEFT_OUT, commonReaders, effortInto, extraInto, stopInto } from "../common-members.ts";
+import {
+  COMMON_LEFT_OUT,
+  commonReaders,
+  effortInto,
+  extraInto,
+  marked,
+  stopInto,
+} from "../common-members.ts";
 import type { Json } from "../exact-json.ts";
 import type { MemberReaders } from "../members.ts";
 import { dropped, ignored, into, neutral, readMembers, readObject, refused } from "../members.ts";
@@ -100,12 +107,6 @@ function plainParts(message: Json, at: BodyPlace): Part[] {
   return marked(content);
 }
 
-/** A cache mark on the message means one on its last part. */
-function marked({ parts, cache }: Content): Part[] {
-  const last = parts.at(-1);
-  return cache && last && "cache" in last ? [...parts.slice(0, -1), { ...last, cache }] : parts;
-}
-
 function assistantParts(message: Json, at: BodyPlace): Part[] {
   const content: Content = { parts: [], cache: null };
   const other: Record<"refusal" | "calls", Part[]> = { refusal: [], calls: [] };
@@ -184,6 +185,6 @@ function toolResult(message: Json, at: BodyPlace): Part {
     content: into(result, "parts", chatContent),
     ...cacheReaders(result),
   });
-  if (result.callId === "") throw malformed(at.member("tool_call_id"), "a string");
+  if (message["tool_call_id"] == null) throw malformed(at.member("tool_call_id"), "a string");
   return result;
 }

@@ -158,15 +158,15 @@ function userPart(part: Part): object[] {
   if (part.kind === "text") return part.text === "" ? [] : [{ text: part.text }];
   if (part.kind !== "image" && part.kind !== "document") throw inexpressible(part.at);
   const { source } = part;
+  // The format has names of files on Vertex only.
+  const title = part.kind === "document" && part.title ? [{ text: part.title }] : [];
   switch (source.kind) {
     case "text":
-      return [
-        { text: part.kind === "document" && part.title ? `${part.title}\n\n${source.text}` : source.text },
-      ];
+      return [{ text: [...title.map(({ text }) => text), source.text].join("\n\n") }];
     case "data":
-      return [{ inlineData: { mimeType: source.mediaType, data: source.data } }];
+      return [...title, { inlineData: { mimeType: source.mediaType, data: source.data } }];
     case "url":
-      return [{ fileData: { mimeType: typeOfUrl(source.url, part.kind), fileUri: source.url } }];
+      return [...title, { fileData: { mimeType: typeOfUrl(source.url, part.kind), fileUri: source.url } }];
   }
 }
 

@@ -1,4 +1,4 @@
-import { cacheInto } from "../common-members.ts";
+import { cacheInto, marked } from "../common-members.ts";
 import { isJson, type Json } from "../exact-json.ts";
 import { dropped, ignored, into, type MemberReaders, neutral, readObject } from "../members.ts";
 import { type BodyPlace, inexpressible, malformed } from "../place.ts";
@@ -118,8 +118,11 @@ function documentParts(block: Json, at: BodyPlace): Part[] {
         : [{ kind: "document", source: sourceAt(source, place), title: null, cache: null, at }];
     }),
   });
-  const { title, context, parts, cache } = document;
-  return [...context, ...parts.map((part) => (part.kind === "document" ? { ...part, title, cache } : part))];
+  const { title, context, parts } = document;
+  const isWhole = parts.some(({ kind }) => kind === "document");
+  const heading = title === null || isWhole ? [] : [plainText(title, at)];
+  const titled = parts.map((part) => (part.kind === "document" ? { ...part, title } : part));
+  return [...context, ...heading, ...marked({ ...document, parts: titled })];
 }
 
 /** A source that the client found, as text: other formats cannot cite it. */
@@ -137,7 +140,7 @@ function searchResult(block: Json, at: BodyPlace): Part[] {
     content: into(found, "parts", messagesContent),
     citations: dropped,
   });
-  return [plainText(`${found.title} (${found.source})`, at), ...found.parts];
+  return [plainText(`${found.title} (${found.source})`, at), ...marked(found)];
 }
 
 function toolUse(block: Json, at: BodyPlace): Part {
