@@ -22,9 +22,16 @@ function isVendors(provider: Pick<Provider, "kind" | "baseUrl" | "credential">):
   return URL.parse(provider.baseUrl)?.host === URL.parse(baseUrl)?.host;
 }
 
+/** Whether a provider can answer calls: with its own credential, without one, or with the callers' subscriptions. */
+const isReady = (provider: Provider): boolean =>
+  provider.credential !== null ||
+  facts(provider).auth === "none" ||
+  provider.subscriptionPassthrough ||
+  provider.subscriptionModels.length > 0;
+
 /** Whether the provider's vendor invented the surface's format. */
 const invented = (provider: Pick<Provider, "kind">, surface: SurfaceName): boolean =>
   facts(provider).inventorOf?.includes(SURFACES[surface].wire) === true;
 
 /** The facts about vendors that routing asks for. */
-export const VENDORS = { namesModel, hasVendor, isVendors, invented };
+export const VENDORS = { namesModel, hasVendor, isVendors, isReady, invented };

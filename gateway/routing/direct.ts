@@ -141,7 +141,10 @@ function servingProvider(request: DirectRequest): Provider | null {
   return provider;
 }
 
-/** The provider whose list or prices have the model: its vendor's own first, then native support, then by name. */
+/**
+ * The provider whose list or prices have the model: one that can answer first, then one whose list has it, then its
+ * vendor's own, then native support, then by name.
+ */
 function bestProvider(request: DirectRequest): Provider | null {
   const { directory, model, knowledge } = request;
   const enabled = providersByName(directory);
@@ -150,8 +153,8 @@ function bestProvider(request: DirectRequest): Provider | null {
     const own = able.find((provider) => knowledge.namesModel(provider, model));
     return own ?? native[0] ?? candidates[0] ?? null;
   };
-  return (
-    best(enabled.filter(({ models }) => models?.some((glob) => matchesGlob(glob, model)))) ??
-    best(enabled.filter((provider) => knowledge.knowsModel(provider, model)))
-  );
+  const listing = enabled.filter(({ models }) => models?.some((glob) => matchesGlob(glob, model)));
+  const pricing = enabled.filter((provider) => knowledge.knowsModel(provider, model));
+  const ready = [listing, pricing].map((all) => all.filter(knowledge.isReady));
+  return [...ready, listing, pricing].map(best).find((provider) => provider !== null) ?? null;
 }

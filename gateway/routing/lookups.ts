@@ -19,6 +19,8 @@ export type RoutingLookups = {
   hasVendor(model: string): boolean;
   /** Whether the provider can be called at its vendor's own host. */
   isVendors(provider: Provider): boolean;
+  /** Whether the provider has what it needs to answer calls, such as its credential. */
+  isReady(provider: Provider): boolean;
   /** Whether the provider's vendor invented the surface's format. */
   invented(provider: Provider, surface: SurfaceName): boolean;
   /** The provider's wire for the model that a call of the surface can be translated into; null if no wire fits. */

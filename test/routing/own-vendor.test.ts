@@ -60,6 +60,21 @@ test.each<[string, string, ProviderKind[]]>([
   expect(listed?.provider.name ?? "model_not_found").toBe(expected);
 });
 
+test("a provider that still lacks its credential is passed over while another serves the model", () => {
+  const facts = { kind: "openai", models: ["gpt-4o", "m"] } as const;
+  const lacking = provider("a", facts);
+  const ready = provider("b", { ...facts, credential: new Secret("k") });
+  const chosenOf = (it: Parameters<typeof provider>[1], model = "gpt-4o") =>
+    chooseRoute(directory({ providers: [{ ...lacking, ...it }, ready] }), call({ model }), known).targets[0]
+      .provider.name;
+  expect([chosenOf({}), chosenOf({}, "m"), chosenOf({ models: null })]).toEqual(["b", "b", "b"]);
+  expect([chosenOf({ kind: "vllm" }, "m"), chosenOf({ subscriptionPassthrough: true })]).toEqual(["a", "a"]);
+  expect(
+    servedModel({ directory: directory({ providers: [lacking] }), key: key(), model: "m", knowledge: known })
+      ?.provider.name,
+  ).toBe("a");
+});
+
 test("the vendor is passed over where it cannot take the surface at all", () => {
   const kinds: ProviderKind[] = ["cohere", "openrouter"];
   expect(chosen("command-r", kinds, "chat.completions")).toBe("cohere");

@@ -102,6 +102,7 @@ export const knowledge = (
   namesModel: ({ name }, model) => model.startsWith(`${name}-of-tomorrow`),
   hasVendor: (model) => model.includes("-of-tomorrow"),
   isVendors: ({ headers }) => headers["x-vendor"] !== undefined,
+  isReady: () => true,
   invented: ({ headers }) => headers["x-inventor"] !== undefined,
   translatableWire: ({ name }) =>
     name.startsWith("only") ? null : name.startsWith("m") ? "messages" : "chat",
