@@ -94,7 +94,7 @@ export const MEASURE_MEANING = {
   ],
   billed_cost_usd: [
     "USD",
-    "What the vendor's bill of the day says, taxes and credits included, spread over the day's calls by their cost. Null without a bill.",
+    "What the vendor's bill says, spread over calls by their cost: use by the day; taxes, credits and fees by the month. Null without a bill.",
   ],
   effective_cost_usd: ["USD", "Cost, where a commitment or a credit covers it by what was paid for that."],
   budget_usd: [

@@ -41,6 +41,8 @@ export const adminReconciliation = (deps: AdminDeps) =>
       const today = deps.clock.now().toISOString().slice(0, 10);
       const window = { from: from ?? `${(to ?? today).slice(0, 8)}01`, to: to ?? today };
       requireFew(window);
+      const { account } = given;
+      if (account !== undefined) await readDatabase(deps, (db) => requireAccount(db, account));
       await awaitSettled(deps);
       return reconciliationOf(deps, { ...given, ...window });
     },

@@ -15,6 +15,8 @@ import type { Periods } from "./window.ts";
  */
 export type Spread = { billed: readonly AnswerRow[]; paid: readonly AnswerRow[] };
 
+const DAY_MS = 86_400_000;
+
 const QUERIES = { billed_cost_usd: "billed", effective_cost_usd: "paid" } as const;
 type Spreading = keyof typeof QUERIES;
 const isSpreading = (name: MeasureName): name is Spreading => Object.hasOwn(QUERIES, name);
@@ -46,36 +48,50 @@ function startOf({ current, previous }: Periods): number {
   return starts.length === 0 ? 0 : Math.min(...starts);
 }
 
-/** What calls of a day are billed, taxes and credits included, for each dollar metered; null while an amount has no rate. */
+/**
+ * What calls of a day are billed for each dollar metered: use by the day, and taxes, credits and fees by the month, over the calls of its
+ * billed days; null while an amount has no rate.
+ */
 function billedQuery(orgId: string, periods: Periods): Query {
   const params = parameters();
   const org = params.add(orgId, "text");
   const kinds = Object.entries(VENDOR_KINDS).map(
     ([vendor, names]) => `when '${vendor}' then array[${names.map((name) => `'${name}'`)}]::text[]`,
   );
-  const from = params.instant(startOf(periods));
-  const to = params.instant(periods.current.toMs);
+  const [fromMs, toMs] = [startOf(periods), periods.current.toMs];
+  const [from, to] = [params.instant(fromMs), params.instant(toMs)];
+  const monthAt = (ms: number, more: number) =>
+    params.instant(Date.UTC(new Date(ms).getUTCFullYear(), new Date(ms).getUTCMonth() + more));
+  const [first, after] = [monthAt(fromMs - DAY_MS, 0), monthAt(toMs + DAY_MS, 1)];
   const text = `with a as (
     select v.name, v.time_zone, v.keys, coalesce(v.providers, array(select p.name from providers p
       where p.org_id = v.org_id and p.kind = any(case v.vendor ${kinds.join(" ")} end))) as providers
     from vendor_accounts v where v.org_id = ${org}
   ), b as (
-    select d.account, d.day, coalesce(sum(l.amount * l.rate), 0) as usd
+    select d.account, d.day, date_trunc('month', d.day::timestamp) as month, ${["=", "<>"]
+      .map(
+        (is) => `
+      case when bool_and(l.rate is not null) filter (where l.category ${is} 'usage') is not false
+        then coalesce(sum(l.amount * l.rate) filter (where l.category ${is} 'usage'), 0)::numeric(76,36) end`,
+      )
+      .join(" as used,")} as besides
     from vendor_bill_days d join a on a.name = d.account
     left join vendor_bill_lines l on l.org_id = d.org_id and l.account = d.account and l.day = d.day and l.amount is not null
       and (l.category <> 'usage' or a.keys is null or l.key is null or l.key = any(a.keys))
-    where d.org_id = ${org} and d.day between ${from}::date - 1 and ${to}::date + 1
-    group by d.account, d.day having coalesce(bool_and(l.rate is not null) filter (where l.account is not null), true)
+    where d.org_id = ${org} and d.day >= ${first}::date and d.day < ${after}::date group by d.account, d.day
   ), m as (
     select a.name as account, (q.started_at at time zone a.time_zone)::date as day, sum(q.cost_usd) as usd
     from a join requests q on q.provider = any(a.providers)
-    where q.org_id = ${org} and q.channel <> 'subscription' and q.started_at >= ${from} - interval '3 days'
-      and q.started_at < ${to} + interval '3 days'
+    where q.org_id = ${org} and q.channel <> 'subscription' and q.started_at >= ${first} - interval '1 day'
+      and q.started_at < ${after} + interval '1 day'
     group by 1, 2
+  ), t as (
+    select account, month, case when bool_and(besides is not null) then sum(besides) / nullif(sum(m.usd), 0) end as factor
+    from b left join m using (account, day) group by 1, 2
   )
-  select distinct on (provider, day) provider, b.day::text as day, a.time_zone as zone,
-    round(b.usd::numeric(76,36) / m.usd, 24)::text as factor
-  from b join m using (account, day) join a on a.name = b.account, unnest(a.providers) provider where m.usd > 0
+  select distinct on (provider, day) provider, day::text, a.time_zone as zone, round(b.used / m.usd + t.factor, 24)::text as factor
+  from b join m using (account, day) join t using (account, month) join a on a.name = b.account, unnest(a.providers) provider
+  where m.usd > 0 and b.used + t.factor is not null and day between ${from}::date - 1 and ${to}::date + 1
   order by provider, day, a.name`;
   return { text, params: params.values };
 }

@@ -248,6 +248,9 @@ describe("a file", () => {
       "400 Row 2: a quoted field does not end as it should.",
     );
     expect(await refused("account=none", FOCUS)).toBe("400 account: No vendor account is named none.");
+    expect(await fault(it.call("GET", "/reconciliation?account=none"))).toBe(
+      "400 account: No vendor account is named none.",
+    );
     expect(await refused("account=acme&format=xls", FOCUS)).toStartWith(
       "400 format: Expected one of focus, aws",
     );
