@@ -15,7 +15,7 @@ import type { PriceEntry } from "../pricing/rate.ts";
 import { askedTier, isPricedApart, STANDARD } from "../pricing/tier.ts";
 import type { CallUsage, Grant } from "../stores/limits/grants.ts";
 import { type Limiter, UNLIMITED } from "../stores/limits/limiter.ts";
-import { surfaceFacts } from "../surface-facts.ts";
+import { SURFACES, surfaceFacts } from "../surface-facts.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { fallbacksBound } from "./fallbacks-bound.ts";
 import { denialOf } from "./own-answer.ts";
@@ -121,16 +121,20 @@ export function demandOf(
   const demand: LimitDemand = { tokens: 0, usd: 0n, minimumUsd: 0n };
   const option = tiers ? optionIn(member) : null;
   const fallbacks = costs && surface === "messages" ? member("fallbacks") : undefined;
-  for (const { provider, model } of targets) {
+  for (const { provider, model, wire } of targets) {
     const bound = usageBound(size, model === null ? null : prices.limits(provider.kind, model).contextTokens);
     demand.tokens = Math.max(demand.tokens, bound.inputTokens + bound.outputTokens);
     if (!costs) continue;
     const priceOf = (name: string | null, tier: string) =>
       name === null ? null : prices.priceOf({ ...provider, tier }, name, atMs);
-    addCost(demand, bound, { standard: priceOf(model, STANDARD), model, option, fallbacks, priceOf });
+    const asked = wire === SURFACES[surface].wire || OPENAI_S.has(wire) ? option : null;
+    addCost(demand, bound, { standard: priceOf(model, STANDARD), model, option: asked, fallbacks, priceOf });
   }
   return demand;
 }
+
+/** Translations leave tiers out of all others. */
+const OPENAI_S: ReadonlySet<string> = new Set(["chat", "responses"]);
 
 type Payable = {
   standard: PriceEntry | null;

@@ -103,6 +103,22 @@ const PARAMETERS = {
 } as const;
 const user = (content: string) => [{ role: "user" as const, content }];
 
+test("under a budget, a tier that the other vendor does not have is left out, as elsewhere", async () => {
+  const limits = { budget_usd: "5" };
+  const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: newId(), limits });
+  const client = new OpenAI({
+    apiKey: secret,
+    baseURL: `${gateway.url}/v1`,
+    maxRetries: 0,
+    defaultHeaders: headers,
+  });
+  const call = { max_tokens: 50, messages: user("greet"), service_tier: "scale" } as const;
+  const { choices } = await client.chat.completions.create({ ...call, model: "claude" });
+  expect(choices[0]?.message.content).toBe(GREETING);
+  const refused = await client.chat.completions.create({ ...call, model: "gpt-4o" }).catch((error) => error);
+  expect(refused.status).toBe(402);
+});
+
 describe("the openai client at a model of the messages format:", () => {
   const chat = (place: Place, content: string) => ({ model: MODELS.chat[place], messages: user(content) });
   /** Ids, times and the vendor's own extras differ; what was said may not. */
