@@ -27,8 +27,9 @@ import {
   seatUse,
 } from "../bills/seats.ts";
 import { refuse } from "../errors.ts";
+import { requireKept } from "../export/focus-rows.ts";
 import { readBody } from "../plugins/body.ts";
-import { type AdminDeps, awaitSettled, saveChange } from "./deps.ts";
+import { type AdminDeps, awaitSettled, readDatabase, saveChange } from "./deps.ts";
 import { adminRoute } from "./documented.ts";
 import { readParameters } from "./list.ts";
 import { adminTerms } from "./terms.ts";
@@ -56,6 +57,8 @@ export const adminSeats = (deps: AdminDeps) =>
         ]);
         if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) refuse("month: Expected a month, such as 2026-11.");
         await awaitSettled(deps);
+        const fromMs = Date.parse(`${month}-01`);
+        await readDatabase(deps, () => requireKept(deps.database, { fromMs, toMs: fromMs }, "month"));
         return seatUse(deps.database, month, person === undefined ? null : storedEmail(person));
       },
       docs({

@@ -19,6 +19,7 @@ import { CURRENCY, readBill } from "../bills/read-bill.ts";
 import { daysIn, reconciliationOf } from "../bills/reconciliation.ts";
 import { summaryOf } from "../bills/summary.ts";
 import { refuse } from "../errors.ts";
+import { requireKept } from "../export/focus-rows.ts";
 import { readBody } from "../plugins/body.ts";
 import type { Origin } from "../stores/audit.ts";
 import { audited } from "../stores/change.ts";
@@ -42,14 +43,17 @@ export const adminReconciliation = (deps: AdminDeps) =>
       const window = { from: from ?? `${(to ?? today).slice(0, 8)}01`, to: to ?? today };
       requireFew(window);
       const { account } = given;
-      if (account !== undefined) await readDatabase(deps, (db) => requireAccount(db, account));
+      await readDatabase(deps, async (db) => {
+        if (account !== undefined) await requireAccount(db, account);
+        await requireKept(deps.database, { fromMs: Date.parse(window.from), toMs: Date.parse(window.to) });
+      });
       await awaitSettled(deps);
       return reconciliationOf(deps, { ...given, ...window });
     },
     docs({
       summary: "Compare vendors' bills with what was metered",
       description:
-        "The difference is taken apart by its reasons, which add up to it exactly. Days without a bill are left out on both sides.",
+        "The difference is taken apart by its reasons, which add up to it exactly. Days without a bill are left out on both sides. 400 if single records of the first day are no longer kept.",
       scopes: ["reports"],
       query: {
         vendor: `One of ${VENDOR_NAMES.join(", ")}. Default: all.`,

@@ -106,5 +106,11 @@ describe("a month's statement", () => {
     const read = (month: string) => it.call("GET", `/statements?month=${month}`);
     expect(await fault(read("2026-07"))).toStartWith("400 month: single records are kept since 2026-07-02");
     expect((await read("2026-08")).body.version).toBe(1);
+    // A reconciliation and the use of seats would leave them out, too.
+    const kept = "single records are kept since 2026-07-02";
+    expect(await fault(it.call("GET", "/reconciliation?from=2026-07-01&to=2026-07-31"))).toContain(
+      `from: ${kept}`,
+    );
+    expect(await fault(it.call("GET", "/seats/use?month=2026-07"))).toContain(`month: ${kept}`);
   });
 });
