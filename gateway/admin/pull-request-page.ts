@@ -38,13 +38,17 @@ export const pullRequestView = (
   author_is_bot: whole && row.authorIsBot,
   opened_at: row.openedAt,
   merged_at: row.mergedAt,
-  link: row.link,
+  link: linkNow(row, cost),
   session: row.session,
   edited_after_merge: whole && row.editedAfterMerge,
   whole,
   ...costFacts(row, cost),
   settled: whole ? settlementOf(row, cost, now).settled : null,
 });
+
+/** As in reports, a named session joins with its first call, even before the GitHub App has stored it. */
+const linkNow = ({ link }: PullRequestRow, cost: PullRequestShare["cost"]): PullRequestRow["link"] =>
+  link === "unknown_session" && cost !== null && cost.requests > 0 ? "joined" : link;
 
 function costFacts({ mergedAt }: PullRequestRow, cost: PullRequestShare["cost"]) {
   const requests = cost?.requests ?? 0;
@@ -72,11 +76,12 @@ export async function pullRequestPage(
 ): Promise<PullRequestPage> {
   const shareOf = await readDatabase(deps, (db) => pullRequestShares(db, scope, [row]));
   const share = shareOf(row);
+  const link = linkNow(row, share.cost);
   const now = deps.clock.now();
   return {
     ...pullRequestView(row, share, now),
-    reason: MEANING[row.link],
-    remedy: share.whole ? remedyOf(row) : null,
+    reason: MEANING[link],
+    remedy: share.whole ? remedyOf({ ...row, link }) : null,
     settlement: share.whole ? settlementOf(row, share.cost, now) : null,
     ...(share.whole ? await detailsOf(deps, row) : NO_DETAILS),
   };
