@@ -134,7 +134,8 @@ async function textOf({ runner }: Pick<Open, "runner">, { id, order }: Omit<Run,
   }
   return await payloadOf(order.asked, {
     atOnce: AT_ONCE,
-    write: (spec) => written(async () => JSON.stringify(await runner.run(spec, now))),
+    write: (spec) =>
+      written(async () => JSON.stringify(await runner.run(spec, now, { scope: order.asked.scope?.team }))),
     failed: (error) => {
       if (wanted.has(id)) say({ kind: "missing", ...failureOf(error) });
     },

@@ -45,7 +45,7 @@ export type ReportRunner = {
 type WantedReport = Pick<Ask, "spec"> & HowAsked;
 
 /** `byOwner`: a filter by subject means the owners of keys alone. `timeZone`: the zone of days, weeks and months. */
-type Reading = Pick<Ask, "byOwner" | "timeZone" | "asOfMs" | "allRows">;
+type Reading = Pick<Ask, "byOwner" | "timeZone" | "asOfMs" | "allRows" | "scope">;
 
 /** `empty`: the report's windows have no records. `ceiling`: its cost is at most this, for it holds whole batches. */
 export type ResultWithEmpty = Result & { empty: boolean; ceiling: boolean; rate_mix_volume?: Movement };

@@ -56,6 +56,8 @@ export type Ask = {
   timeZone: string;
   /** Costs are those that were known then, of records from before; absent: the latest. Sums know no versions. */
   asOfMs?: number | undefined;
+  /** The team that the spec is limited to for its reader, who is told nothing of records outside it. */
+  scope?: string | null | undefined;
 };
 
 /** What is asked of a report beside its spec. */

@@ -92,11 +92,12 @@ const COUNTED: Readonly<Record<SourceName, readonly MeasureName[]>> = {
   outcomes: ["merged_prs", "reviews"],
 };
 
-/** A report of the records that are older, with the filters that are not by these labels. */
+/** A report of the records that are older, with the filters that are not by these labels, and within the reader's team. */
 export function olderRecords(ask: Ask, since: Since): Ask {
-  const { spec, periods } = ask;
+  const { spec, periods, scope } = ask;
   const late = lateLabels(spec);
-  const filters = Object.fromEntries(filtersOf(spec.filters).filter(([name]) => !late.includes(name)));
+  const isKept = (name: DimensionName) => !late.includes(name) || (name === "team" && Boolean(scope));
+  const filters = Object.fromEntries(filtersOf(spec.filters).filter(([name]) => isKept(name)));
   const before = ({ fromMs, toMs }: Period): Period => ({
     fromMs,
     toMs: Math.max(Math.min(toMs, since.ms ?? toMs), fromMs ?? Number.NEGATIVE_INFINITY),

@@ -7,18 +7,20 @@ import { type Databases, knownIn, recordsOf } from "./reach.ts";
 import { needsReverts, revertedOf, revertsQuery } from "./reverts.ts";
 import { periodsOf } from "./window.ts";
 
-type Reading = Pick<Ask, "orgId" | "byOwner" | "timeZone" | "asOfMs" | "allRows"> & { rollupsFrom: number };
+type Reading = Pick<Ask, "orgId" | "byOwner" | "timeZone" | "asOfMs" | "allRows" | "scope"> & {
+  rollupsFrom: number;
+};
 
 /** What a report asks of the records. */
 export async function askOf<One extends Pick<Ask, "spec" | "periods">>(
   databases: Databases,
-  { orgId, rollupsFrom, byOwner, timeZone, asOfMs, allRows }: Reading,
+  { orgId, rollupsFrom, byOwner, timeZone, asOfMs, allRows, scope }: Reading,
   one: One,
 ): Promise<Ask> {
   // Facts: single records where these are few, or columns of them are read; else sums of them as far as they reach.
   const known = await knownIn(databases, { orgId, timeZone, asOfMs, ...one }, rollupsFrom);
   const reverted = needsReverts(one.spec) ? revertedOf(await databases.postgres(revertsQuery(orgId))) : [];
-  return { orgId, byOwner, timeZone, asOfMs, allRows, reverted, ...one, ...known };
+  return { orgId, byOwner, timeZone, asOfMs, allRows, scope, reverted, ...one, ...known };
 }
 
 /** All rows leave as a file: no more of them are held than those of a page. */

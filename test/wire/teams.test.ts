@@ -172,6 +172,18 @@ test("coverage tells since when there are teams", async () => {
     expect(coverage).toMatchObject({ rowsBefore: 1, dimensionsSince: expect.stringMatching(/^20/) });
     expect(coverage?.dimensionsSince).not.toBe("2026-01-05T00:00:00.000Z");
   }
+
+  // Its manager is told nothing of calls from before that, which may be anyone's.
+  const token = { name: "division", role: "manager", team: "division" };
+  const { secret } = await gateway.admin<{ secret: string }>("POST", "/tokens", token);
+  const headers = { authorization: `Bearer ${secret}` };
+  const read = (path: string, init: RequestInit = {}) =>
+    fetch(`${gateway.url}/v1/reports${path}`, { ...init, headers }).then((answer) => answer.json());
+  const spec = { source: "requests", dimensions: ["session"], measures: ["requests"], filters: {} };
+  const how = { range: { from: null, to: null }, compare: "none", view: "table" };
+  const alone = await read("/query", { method: "POST", body: JSON.stringify({ spec: { ...spec, ...how } }) });
+  const { subscription } = await read("?from=2026-01-01");
+  expect([alone.coverage?.rowsBefore, subscription.coverage?.rowsBefore]).toEqual([0, 0]);
 });
 
 test("tool calls and agents' metrics are reported by team", async () => {
