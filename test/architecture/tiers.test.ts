@@ -12,8 +12,20 @@ test("each row of the slow suites names suites that exist", () => {
   expect(empty).toEqual([]);
 });
 
-test("what guards a slow suite's promise every time is a suite that runs every time", () => {
-  const wrong = Object.entries(SLOW).flatMap(([key, { guardedBy }]) => {
+/** Of the tests that run with `--all` alone: their file, and what guards their promise every time. */
+async function longTests(): Promise<[string, string][]> {
+  const of = async (suite: string): Promise<[string, string][]> =>
+    [...(await Bun.file(join(ROOT, suite)).text()).matchAll(/\blongTest\(\s*"([^"]*)"/g)].map(
+      ([, it = ""]) => [suite, it],
+    );
+  return (await Promise.all(suites.map(of))).flat();
+}
+
+test("what guards a slow test's promise every time is a suite that runs every time", async () => {
+  const slow = Object.entries(SLOW).map(([key, { guardedBy }]): [string, string] => [key, guardedBy]);
+  const long = await longTests();
+  expect(long.length).toBeGreaterThan(0);
+  const wrong = [...slow, ...long].flatMap(([key, guardedBy]) => {
     const guards = guardedBy.match(/[\w-]+\/[\w/-]+(?:\.test)?\b/g) ?? [];
     const found = guards.every((guard) =>
       suites.some((suite) => suite.startsWith(`test/${guard}`) && !isSlow(suite)),

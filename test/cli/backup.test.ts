@@ -9,6 +9,7 @@ import { dataParts, partName, partSum } from "#drizzle/transfer/parts.ts";
 import { restoreBackup } from "#drizzle/transfer/restore.ts";
 import { migrationsUntil } from "#test/support/earlier-migrations.ts";
 import { scratch } from "#test/support/embedded.ts";
+import { longTest } from "#test/support/fault-run.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
@@ -194,7 +195,7 @@ describe("a backup", () => {
 });
 
 describe("a move", () => {
-  test("that was interrupted continues, and ends with the same rows; the way back, too", async () => {
+  test("that was interrupted continues, and ends with the same rows", async () => {
     const { gateway, sql } = await used();
     await sql`insert into requests select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(),
       'started_at', '2025-02-03T04:05:06Z'))).* from requests r limit 1`;
@@ -221,25 +222,36 @@ describe("a move", () => {
       status: 1,
       fault: expect.stringContaining("has an installation already"),
     });
-
-    const dataDirectory = scratch().path;
-    expect(await command({ DATA_DIR: dataDirectory }, "move-database", "--from", to)).toMatchObject({
-      status: 0,
-    });
-    expect(
-      await command({ DATA_DIR: dataDirectory }, "backup", join(dataDirectory, "b"), "--no-check"),
-    ).toMatchObject({
-      status: 0,
-    });
   });
 
-  test("is refused while a gateway uses the database", async () => {
-    const { gateway } = await used();
-    const { url } = await testDatabase();
-    const refused = await command({ DATABASE_URL: gateway.databaseUrl }, "move-database", "--to", url);
-    expect(refused).toMatchObject({
-      status: 1,
-      fault: expect.stringContaining("in use by 1 gateway process"),
-    });
-  });
+  longTest("cli/backup (the same move between two servers), drizzle/embedded")(
+    "goes back to the built-in Postgres, too",
+    async () => {
+      const { gateway } = await used();
+      await gateway.stop();
+      const to = gateway.databaseUrl;
+      const dataDirectory = scratch().path;
+      expect(await command({ DATA_DIR: dataDirectory }, "move-database", "--from", to)).toMatchObject({
+        status: 0,
+      });
+      expect(
+        await command({ DATA_DIR: dataDirectory }, "backup", join(dataDirectory, "b"), "--no-check"),
+      ).toMatchObject({
+        status: 0,
+      });
+    },
+  );
+
+  longTest("cli/backup (a restore is refused while a gateway runs)")(
+    "is refused while a gateway uses the database",
+    async () => {
+      const { gateway } = await used();
+      const { url } = await testDatabase();
+      const refused = await command({ DATABASE_URL: gateway.databaseUrl }, "move-database", "--to", url);
+      expect(refused).toMatchObject({
+        status: 1,
+        fault: expect.stringContaining("in use by 1 gateway process"),
+      });
+    },
+  );
 });

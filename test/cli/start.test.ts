@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { reachable } from "#gateway/cli/client/settings.ts";
@@ -119,6 +119,15 @@ describe("keys of an installation", () => {
     const config = configIn("damaged");
     writeFileSync(join(config.dataDirectory, "master-key"), "half a k");
     expect(() => ensureSecrets(config)).toThrow("does not hold 32 bytes");
+  });
+
+  test("a master key that is missing beside a database is not made anew, and it says what to do", () => {
+    const config = configIn("lost");
+    const data = join(config.dataDirectory, "postgres/data");
+    mkdirSync(data, { recursive: true });
+    writeFileSync(join(data, "PG_VERSION"), "18\n");
+    expect(() => ensureSecrets(config)).toThrow("restore it from a backup, or set MASTER_KEY");
+    expect(existsSync(join(config.dataDirectory, "master-key"))).toBe(false);
   });
 });
 

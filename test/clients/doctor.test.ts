@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { Repository } from "#test/support/fake-github/world.ts";
+import { longTest } from "#test/support/fault-run.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 // `tallygate doctor` on a developer's machine: no admin key, no GitHub App, a gateway elsewhere.
@@ -44,12 +45,15 @@ test("nothing is wrong on a laptop with an agent, its hook, and a stamped pull r
   expect(out).toEndWith("\nNo problems found.\n");
 });
 
-test("without a key nothing is said to work that was not tried", async () => {
-  const { code, out } = await ada.tallygate(["doctor", "--local"], { TALLYGATE_URL: gateway.url });
-  expect(code, out).toBe(0);
-  expect(out).toContain("– No call was made.");
-  expect(out).toEndWith("\nNo problems found, but no call was made: whether calls work is not known.\n");
-});
+longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+  "without a key nothing is said to work that was not tried",
+  async () => {
+    const { code, out } = await ada.tallygate(["doctor", "--local"], { TALLYGATE_URL: gateway.url });
+    expect(code, out).toBe(0);
+    expect(out).toContain("– No call was made.");
+    expect(out).toEndWith("\nNo problems found, but no call was made: whether calls work is not known.\n");
+  },
+);
 
 test("address and key are those of the agents' own settings, if no variable names them", async () => {
   await write(".claude/settings.json", {
@@ -62,26 +66,32 @@ test("address and key are those of the agents' own settings, if no variable name
   expect(out).toMatch(/✓ Claude Code calls the gateway \(.*\.claude\/settings\.json\)/);
 });
 
-test("outside a checkout of a repository at GitHub, no access to GitHub is needed", async () => {
-  const alone = await developer(github, repository.fullName);
-  await alone.git("remote", "remove", "origin");
-  const { code, out } = await alone.tallygate(["doctor"], {
-    TALLYGATE_URL: gateway.url,
-    TALLYGATE_KEY: gateway.secret,
-  });
-  expect(code, out).toBe(0);
-  expect(out).toContain(`– This directory is not a checkout of a repository on ${github.host}.`);
-});
+longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+  "outside a checkout of a repository at GitHub, no access to GitHub is needed",
+  async () => {
+    const alone = await developer(github, repository.fullName);
+    await alone.git("remote", "remove", "origin");
+    const { code, out } = await alone.tallygate(["doctor"], {
+      TALLYGATE_URL: gateway.url,
+      TALLYGATE_KEY: gateway.secret,
+    });
+    expect(code, out).toBe(0);
+    expect(out).toContain(`– This directory is not a checkout of a repository on ${github.host}.`);
+  },
+);
 
-test("a key for a few routes is fine without a call", async () => {
-  const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", {
-    name: "narrow",
-    scopes: { routes: ["chat"] },
-  });
-  const { code, out } = await doctor({ TALLYGATE_KEY: secret });
-  expect(code, out).toBe(0);
-  expect(out).toContain("– The gateway accepts the key. No call was made.");
-});
+longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+  "a key for a few routes is fine without a call",
+  async () => {
+    const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", {
+      name: "narrow",
+      scopes: { routes: ["chat"] },
+    });
+    const { code, out } = await doctor({ TALLYGATE_KEY: secret });
+    expect(code, out).toBe(0);
+    expect(out).toContain("– The gateway accepts the key. No call was made.");
+  },
+);
 
 describe("it finds", () => {
   const expectWrong = async (
@@ -95,36 +105,42 @@ describe("it finds", () => {
     expect(code).toBe(1);
   };
 
-  test("an address where nothing answers, something else answers, or that has a path", async () => {
-    const other = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => new Response("?", { status: 404 }),
-    });
-    await expectWrong("✗ The gateway at http://127.0.0.1:9 does not answer.", "TALLYGATE_URL", {
-      TALLYGATE_URL: "http://127.0.0.1:9",
-    });
-    await expectWrong(/✗ The server at .* is not a Tallygate gateway/, "TALLYGATE_URL", {
-      TALLYGATE_URL: `http://127.0.0.1:${other.port}`,
-    });
-    await expectWrong("✗ The gateway's address has no path", `Set TALLYGATE_URL=${gateway.url}.`, {
-      TALLYGATE_URL: `${gateway.url}/v1`,
-    });
-    await other.stop(true);
-  });
+  longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+    "an address where nothing answers, something else answers, or that has a path",
+    async () => {
+      const other = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: () => new Response("?", { status: 404 }),
+      });
+      await expectWrong("✗ The gateway at http://127.0.0.1:9 does not answer.", "TALLYGATE_URL", {
+        TALLYGATE_URL: "http://127.0.0.1:9",
+      });
+      await expectWrong(/✗ The server at .* is not a Tallygate gateway/, "TALLYGATE_URL", {
+        TALLYGATE_URL: `http://127.0.0.1:${other.port}`,
+      });
+      await expectWrong("✗ The gateway's address has no path", `Set TALLYGATE_URL=${gateway.url}.`, {
+        TALLYGATE_URL: `${gateway.url}/v1`,
+      });
+      await other.stop(true);
+    },
+  );
 
-  test("a key that is unknown, revoked, cut off, or an administrator's", async () => {
-    const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: "gone" });
-    await gateway.admin("DELETE", `/keys/${key.id}`);
-    for (const [TALLYGATE_KEY, remedy] of [
-      [key.secret, "unknown, expired or revoked. Get a new one"],
-      [`tg_${"0".repeat(43)}`, "unknown, expired or revoked. Get a new one"],
-      [gateway.secret.slice(0, -1), "Was all of it copied?"],
-      [`tga_${"0".repeat(43)}`, "This is an admin key"],
-    ] as const) {
-      await expectWrong("✗ A call of echo got status 401.", remedy, { TALLYGATE_KEY });
-    }
-  });
+  longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+    "a key that is unknown, revoked, cut off, or an administrator's",
+    async () => {
+      const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: "gone" });
+      await gateway.admin("DELETE", `/keys/${key.id}`);
+      for (const [TALLYGATE_KEY, remedy] of [
+        [key.secret, "unknown, expired or revoked. Get a new one"],
+        [`tg_${"0".repeat(43)}`, "unknown, expired or revoked. Get a new one"],
+        [gateway.secret.slice(0, -1), "Was all of it copied?"],
+        [`tga_${"0".repeat(43)}`, "This is an admin key"],
+      ] as const) {
+        await expectWrong("✗ A call of echo got status 401.", remedy, { TALLYGATE_KEY });
+      }
+    },
+  );
 
   test("an agent that bypasses the gateway, and how to lead it there", async () => {
     await write(".claude/settings.json", {
@@ -156,142 +172,163 @@ describe("it finds", () => {
     }
   });
 
-  test("an agent that nothing leads to the gateway: not its settings, and not `tallygate run`", async () => {
-    await ada.tallygate(["install", "claude"]);
-    const { code, out } = await ada.tallygate(["doctor", "--url", gateway.url]);
-    expect(code).toBe(1);
-    expect(out).toContain("✗ Claude Code bypasses the gateway: it calls its vendor directly.");
-  });
+  longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+    "an agent that nothing leads to the gateway: not its settings, and not `tallygate run`",
+    async () => {
+      await ada.tallygate(["install", "claude"]);
+      const { code, out } = await ada.tallygate(["doctor", "--url", gateway.url]);
+      expect(code).toBe(1);
+      expect(out).toContain("✗ Claude Code bypasses the gateway: it calls its vendor directly.");
+    },
+  );
 
-  test("an agent that `install` set up, and whose key is gone, of another gateway, or revoked", async () => {
-    const login = (url: string, key: string) =>
-      write(".config/tallygate/login.json", { url, key, email: null });
-    const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: "laptop" });
-    await login(gateway.url, key.secret);
-    const found = async () => {
-      const { code, out } = await ada.tallygate(["doctor", "--local"]);
-      return [code, out] as const;
-    };
-    const installed = ["install", "claude", "codex", "opencode", "gemini", "copilot"];
-    expect((await ada.tallygate(installed, { SHELL: "/bin/bash" })).code).toBe(0);
-    const [fine, all] = await found();
-    expect(all).toMatch(/✓ Claude Code calls the gateway \(.*settings\.json\)/);
-    expect(all).toMatch(/✓ Codex calls the gateway \(.*config\.toml\)/);
-    expect(all).toMatch(/✓ opencode calls the gateway \(.*tallygate-gateway\.js\)/);
-    expect(all).toMatch(/✓ Gemini CLI calls the gateway \(.*\.bashrc\)/);
-    expect(all).toMatch(/✓ Copilot CLI calls the gateway \(.*\.bashrc\)/);
-    expect(fine, all).toBe(0);
+  longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+    "an agent that `install` set up, and whose key is gone, of another gateway, or revoked",
+    async () => {
+      const login = (url: string, key: string) =>
+        write(".config/tallygate/login.json", { url, key, email: null });
+      const key = await gateway.admin<{ id: string; secret: string }>("POST", "/keys", { name: "laptop" });
+      await login(gateway.url, key.secret);
+      const found = async () => {
+        const { code, out } = await ada.tallygate(["doctor", "--local"]);
+        return [code, out] as const;
+      };
+      const installed = ["install", "claude", "codex", "opencode", "gemini", "copilot"];
+      expect((await ada.tallygate(installed, { SHELL: "/bin/bash" })).code).toBe(0);
+      const [fine, all] = await found();
+      expect(all).toMatch(/✓ Claude Code calls the gateway \(.*settings\.json\)/);
+      expect(all).toMatch(/✓ Codex calls the gateway \(.*config\.toml\)/);
+      expect(all).toMatch(/✓ opencode calls the gateway \(.*tallygate-gateway\.js\)/);
+      expect(all).toMatch(/✓ Gemini CLI calls the gateway \(.*\.bashrc\)/);
+      expect(all).toMatch(/✓ Copilot CLI calls the gateway \(.*\.bashrc\)/);
+      expect(fine, all).toBe(0);
 
-    const profile = await Bun.file(join(ada.home, ".bashrc")).text();
-    await write(".bashrc", profile.replace("gateway/cli/tallygate.ts", "gone/tallygate.ts"));
-    expect((await found())[1]).toMatch(
-      /✗ Gemini CLI has no key: it runs .*gone\/tallygate\.ts, which does not exist\./,
-    );
-
-    await login("http://127.0.0.1:9", key.secret);
-    const moved = await ada.tallygate(["doctor", "--local"], { TALLYGATE_URL: gateway.url });
-    for (const name of ["Claude Code", "Codex"]) {
-      expect(moved.out).toContain(
-        `✗ ${name} has no key for ${gateway.url}: this computer is signed in at http://127.0.0.1:9.`,
+      const profile = await Bun.file(join(ada.home, ".bashrc")).text();
+      await write(".bashrc", profile.replace("gateway/cli/tallygate.ts", "gone/tallygate.ts"));
+      expect((await found())[1]).toMatch(
+        /✗ Gemini CLI has no key: it runs .*gone\/tallygate\.ts, which does not exist\./,
       );
+
+      await login("http://127.0.0.1:9", key.secret);
+      const moved = await ada.tallygate(["doctor", "--local"], { TALLYGATE_URL: gateway.url });
+      for (const name of ["Claude Code", "Codex"]) {
+        expect(moved.out).toContain(
+          `✗ ${name} has no key for ${gateway.url}: this computer is signed in at http://127.0.0.1:9.`,
+        );
+      }
+      expect(await ada.tallygate(["key", "--url", gateway.url])).toMatchObject({ code: 1, out: "" });
+
+      await ada.run(["rm", join(ada.home, ".config/tallygate/login.json")]);
+      const away = await ada.tallygate(["doctor", "--local"], { TALLYGATE_URL: gateway.url });
+      expect(away.out).toContain("this computer is not signed in.");
+      expect(away.out).toContain(`Run \`tallygate login --url ${gateway.url}\``);
+
+      await login(gateway.url, key.secret);
+      await gateway.admin("DELETE", `/keys/${key.id}`);
+      const [wrong, revoked] = await found();
+      expect(revoked).toContain("✗ A call of echo got status 401.");
+      expect(revoked).toContain("Get a new one with `tallygate login`");
+      expect(wrong).toBe(1);
+    },
+  );
+
+  longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+    "settings that give every call one session",
+    async () => {
+      await write(
+        ".codex/config.toml",
+        [
+          `model_provider = "own"\n[model_providers.own]\nname = "own"\nbase_url = "${gateway.url}/v1"`,
+          `wire_api = "responses"\nhttp_headers = { "x-session-id" = "gs_fixed" }\n`,
+        ].join("\n"),
+      );
+      await expectWrong(
+        /✗ Codex: .*config\.toml sends the session gs_fixed with every call/,
+        "Remove x-session-id from it",
+      );
+      await expectWrong(
+        "✗ Copilot CLI: COPILOT_PROVIDER_HEADERS sends the session gs_shell with every call",
+        "Remove x-session-id from it",
+        { COPILOT_PROVIDER_HEADERS: "x-session-id: gs_shell", COPILOT_HOME: ada.home },
+      );
+    },
+  );
+
+  longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+    "a hook that cannot run: its checkout is gone, or hooks are switched off",
+    async () => {
+      await ada.tallygate(["install", "claude"]);
+      const path = join(ada.home, ".claude/settings.json");
+      const installed = await Bun.file(path).text();
+      await Bun.write(path, installed.replaceAll("gateway/cli/stamp-hook.ts", "gone/stamp-hook.ts"));
+      await expectWrong(
+        /✗ Claude Code's hook runs .*gone\/stamp-hook\.ts, which does not exist/,
+        "tallygate install claude",
+      );
+      await Bun.write(path, JSON.stringify({ ...JSON.parse(installed), disableAllHooks: true }));
+      await expectWrong("✗ Claude Code does not run hooks", "Remove disableAllHooks");
+    },
+  );
+
+  longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+    "a pull request without a stamp",
+    async () => {
+      await ada.git("checkout", "--quiet", "-b", "bare");
+      await github.story.openPullRequest({ repository, headRef: "bare", body: "A thing." });
+      await expectWrong(/✗ .* is not stamped\./, "Stamp it: `tallygate pr stamp`.");
+    },
+  );
+});
+
+longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+  "for a shell whose profile is unknown, or with --no-profile, `install` shows the functions that start agents",
+  async () => {
+    await write(".config/tallygate/login.json", { url: gateway.url, key: gateway.secret, email: null });
+    const unknown = await ada.tallygate(["install", "gemini", "copilot"], { SHELL: "/bin/sh" });
+    const { code, out } = await ada.tallygate(["install", "gemini", "copilot", "--no-profile"], {
+      SHELL: "/bin/bash",
+    });
+    expect(code).toBe(0);
+    expect(out).not.toContain(gateway.secret);
+    expect(await Bun.file(join(ada.home, ".bashrc")).exists()).toBe(false);
+    const functions = (text: string) => text.split("\n").filter((line) => line.startsWith("  function "));
+    expect(functions(unknown.out)).toEqual(functions(out));
+    for (const name of ["gemini", "copilot"]) ada.addProgram(name, ["env"]);
+    await ada.git("checkout", "--quiet", "-b", "task");
+    const session = (await ada.tallygate(["session"])).out.trim();
+    const set = await ada.run(["bash", "-c", [...functions(out), "gemini", "copilot"].join("\n")]);
+    for (const expected of [
+      `GOOGLE_GEMINI_BASE_URL=${gateway.url}`,
+      `GEMINI_API_KEY=${gateway.secret}`,
+      `GEMINI_CLI_CUSTOM_HEADERS=x-session-id:${session}`,
+      `COPILOT_PROVIDER_BASE_URL=${gateway.url}/v1`,
+      `COPILOT_PROVIDER_API_KEY=${gateway.secret}`,
+      `COPILOT_PROVIDER_HEADERS=x-session-id: ${session}`,
+    ]) {
+      expect(set.out.split("\n")).toContain(expected);
     }
-    expect(await ada.tallygate(["key", "--url", gateway.url])).toMatchObject({ code: 1, out: "" });
+  },
+);
 
-    await ada.run(["rm", join(ada.home, ".config/tallygate/login.json")]);
-    const away = await ada.tallygate(["doctor", "--local"], { TALLYGATE_URL: gateway.url });
-    expect(away.out).toContain("this computer is not signed in.");
-    expect(away.out).toContain(`Run \`tallygate login --url ${gateway.url}\``);
-
-    await login(gateway.url, key.secret);
-    await gateway.admin("DELETE", `/keys/${key.id}`);
-    const [wrong, revoked] = await found();
-    expect(revoked).toContain("✗ A call of echo got status 401.");
-    expect(revoked).toContain("Get a new one with `tallygate login`");
-    expect(wrong).toBe(1);
-  });
-
-  test("settings that give every call one session", async () => {
-    await write(
-      ".codex/config.toml",
-      [
-        `model_provider = "own"\n[model_providers.own]\nname = "own"\nbase_url = "${gateway.url}/v1"`,
-        `wire_api = "responses"\nhttp_headers = { "x-session-id" = "gs_fixed" }\n`,
-      ].join("\n"),
-    );
-    await expectWrong(
-      /✗ Codex: .*config\.toml sends the session gs_fixed with every call/,
-      "Remove x-session-id from it",
-    );
-    await expectWrong(
-      "✗ Copilot CLI: COPILOT_PROVIDER_HEADERS sends the session gs_shell with every call",
-      "Remove x-session-id from it",
-      { COPILOT_PROVIDER_HEADERS: "x-session-id: gs_shell", COPILOT_HOME: ada.home },
-    );
-  });
-
-  test("a hook that cannot run: its checkout is gone, or hooks are switched off", async () => {
-    await ada.tallygate(["install", "claude"]);
-    const path = join(ada.home, ".claude/settings.json");
-    const installed = await Bun.file(path).text();
-    await Bun.write(path, installed.replaceAll("gateway/cli/stamp-hook.ts", "gone/stamp-hook.ts"));
-    await expectWrong(
-      /✗ Claude Code's hook runs .*gone\/stamp-hook\.ts, which does not exist/,
-      "tallygate install claude",
-    );
-    await Bun.write(path, JSON.stringify({ ...JSON.parse(installed), disableAllHooks: true }));
-    await expectWrong("✗ Claude Code does not run hooks", "Remove disableAllHooks");
-  });
-
-  test("a pull request without a stamp", async () => {
-    await ada.git("checkout", "--quiet", "-b", "bare");
-    await github.story.openPullRequest({ repository, headRef: "bare", body: "A thing." });
-    await expectWrong(/✗ .* is not stamped\./, "Stamp it: `tallygate pr stamp`.");
-  });
-});
-
-test("for a shell whose profile is unknown, or with --no-profile, `install` shows the functions that start agents", async () => {
-  await write(".config/tallygate/login.json", { url: gateway.url, key: gateway.secret, email: null });
-  const unknown = await ada.tallygate(["install", "gemini", "copilot"], { SHELL: "/bin/sh" });
-  const { code, out } = await ada.tallygate(["install", "gemini", "copilot", "--no-profile"], {
-    SHELL: "/bin/bash",
-  });
-  expect(code).toBe(0);
-  expect(out).not.toContain(gateway.secret);
-  expect(await Bun.file(join(ada.home, ".bashrc")).exists()).toBe(false);
-  const functions = (text: string) => text.split("\n").filter((line) => line.startsWith("  function "));
-  expect(functions(unknown.out)).toEqual(functions(out));
-  for (const name of ["gemini", "copilot"]) ada.addProgram(name, ["env"]);
-  await ada.git("checkout", "--quiet", "-b", "task");
-  const session = (await ada.tallygate(["session"])).out.trim();
-  const set = await ada.run(["bash", "-c", [...functions(out), "gemini", "copilot"].join("\n")]);
-  for (const expected of [
-    `GOOGLE_GEMINI_BASE_URL=${gateway.url}`,
-    `GEMINI_API_KEY=${gateway.secret}`,
-    `GEMINI_CLI_CUSTOM_HEADERS=x-session-id:${session}`,
-    `COPILOT_PROVIDER_BASE_URL=${gateway.url}/v1`,
-    `COPILOT_PROVIDER_API_KEY=${gateway.secret}`,
-    `COPILOT_PROVIDER_HEADERS=x-session-id: ${session}`,
-  ]) {
-    expect(set.out.split("\n")).toContain(expected);
-  }
-});
-
-test("agents whose settings or variables name another gateway or sign-in get no function", async () => {
-  await write(".config/tallygate/login.json", { url: gateway.url, key: gateway.secret, email: null });
-  const own = { security: { auth: { selectedType: "oauth-personal" } } };
-  await write(".gemini/settings.json", own);
-  await write(".qwen/settings.json", { security: { auth: { selectedType: "qwen-oauth" } } });
-  const { code, error } = await ada.tallygate(["install", "gemini", "copilot", "qwen"], {
-    SHELL: "/bin/bash",
-    COPILOT_PROVIDER_BASE_URL: "https://other.example/v1",
-  });
-  expect(code).toBe(1);
-  expect(error).toContain('it already signs in with "oauth-personal"');
-  expect(error).toContain('it already signs in with "qwen-oauth"');
-  expect(error).toContain("COPILOT_PROVIDER_BASE_URL names another gateway");
-  expect(await Bun.file(join(ada.home, ".bashrc")).exists()).toBe(false);
-  expect(await Bun.file(join(ada.home, ".gemini/settings.json")).json()).toMatchObject(own);
-});
+longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+  "agents whose settings or variables name another gateway or sign-in get no function",
+  async () => {
+    await write(".config/tallygate/login.json", { url: gateway.url, key: gateway.secret, email: null });
+    const own = { security: { auth: { selectedType: "oauth-personal" } } };
+    await write(".gemini/settings.json", own);
+    await write(".qwen/settings.json", { security: { auth: { selectedType: "qwen-oauth" } } });
+    const { code, error } = await ada.tallygate(["install", "gemini", "copilot", "qwen"], {
+      SHELL: "/bin/bash",
+      COPILOT_PROVIDER_BASE_URL: "https://other.example/v1",
+    });
+    expect(code).toBe(1);
+    expect(error).toContain('it already signs in with "oauth-personal"');
+    expect(error).toContain('it already signs in with "qwen-oauth"');
+    expect(error).toContain("COPILOT_PROVIDER_BASE_URL names another gateway");
+    expect(await Bun.file(join(ada.home, ".bashrc")).exists()).toBe(false);
+    expect(await Bun.file(join(ada.home, ".gemini/settings.json")).json()).toMatchObject(own);
+  },
+);
 
 describe("Codex's hook", () => {
   /** Says what Codex's app server says, and keeps what it is told to. */
@@ -318,12 +355,15 @@ describe("Codex's hook", () => {
     expect(await Bun.file(join(ada.home, ".codex/config.toml")).exists()).toBe(false);
   });
 
-  test("is not said to be trusted where there is no Codex, or one that is too old to say", async () => {
-    expect(await ada.tallygate(["install", "codex", "--trust"])).toMatchObject({
-      code: 1,
-      error: expect.stringContaining("its hook is not approved: Codex is not on the PATH"),
-    });
-    ada.addProgram("codex", ["false"]);
-    expect((await doctor()).out).toContain("Whether it is approved could not be checked: start `codex`.");
-  });
+  longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
+    "is not said to be trusted where there is no Codex, or one that is too old to say",
+    async () => {
+      expect(await ada.tallygate(["install", "codex", "--trust"])).toMatchObject({
+        code: 1,
+        error: expect.stringContaining("its hook is not approved: Codex is not on the PATH"),
+      });
+      ada.addProgram("codex", ["false"]);
+      expect((await doctor()).out).toContain("Whether it is approved could not be checked: start `codex`.");
+    },
+  );
 });

@@ -224,8 +224,11 @@ async function turns(models: readonly VendorModel[], ask: (it: Turn) => Promise<
   return said;
 }
 
+/** Two SDKs speak the responses that a third one speaks, too: they take every other model in turn. */
 const CELLS = (Object.keys(CLIENTS) as (keyof typeof CLIENTS)[]).flatMap((client) =>
-  MODELS.map((model) => [client, model] as const),
+  MODELS.filter(
+    (_, at) => process.env[ALL] || !["ai", "agents"].includes(client) || (at % 2 === 0) === (client === "ai"),
+  ).map((model) => [client, model] as const),
 );
 
 test.each(CELLS)(
@@ -265,7 +268,7 @@ test.each(["gemini-3-pro-preview", "kimi-k2-thinking", "deepseek-v4"] as const)(
   },
 );
 
-/** Each model before, between and after models of two other vendors; with `--all`, in the other order, too. */
+/** Each model before, between and after models of two other vendors; with `--all`, by every client, and in the other order, too. */
 const SWITCHES = MODELS.flatMap((model, index) => {
   const at = (step: number) => MODELS[(index + step) % MODELS.length] ?? model;
   const forth = [model, at(1), at(3)] as const;
@@ -273,8 +276,10 @@ const SWITCHES = MODELS.flatMap((model, index) => {
 });
 
 test.each(
-  (Object.keys(CLIENTS) as (keyof typeof CLIENTS)[]).flatMap((client) =>
-    SWITCHES.map((models) => [client, models.join(", "), models] as const),
+  (Object.keys(CLIENTS) as (keyof typeof CLIENTS)[]).flatMap((client, turn) =>
+    SWITCHES.filter((_, at) => process.env[ALL] || at % 3 === turn % 3).map(
+      (models) => [client, models.join(", "), models] as const,
+    ),
   ),
 )("%s over %s in one conversation", async (client, _, models) => {
   world.forget();

@@ -5,6 +5,7 @@ import { VERSION } from "#shared/version.ts";
 import { type Developer, developer, TALLYGATE } from "#test/support/checkout.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { Repository } from "#test/support/fake-github/world.ts";
+import { casesOf } from "#test/support/fault-run.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { startGithubApp } from "#test/support/github-app-process.ts";
 import { until } from "#test/support/until.ts";
@@ -295,7 +296,7 @@ test("what cannot be understood has status 2, and help has 0", async () => {
     ["keys", "create"],
     ["pr", "stamp", "--number", "x"],
     ["run"],
-    ...BAD_OPTIONS,
+    ...casesOf(BAD_OPTIONS, 3),
   ]) {
     expect(await tallygate(words)).toMatchObject({ code: 2, out: "" });
   }

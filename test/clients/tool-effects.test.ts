@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest, Repository } from "#test/support/fake-github/world.ts";
+import { casesOf, longTest } from "#test/support/fault-run.ts";
 
 // An agent's hook judges a tool by what it did to branches and pull requests, not by the words of its command.
 
@@ -48,29 +49,34 @@ const worktreeOf = async (branch: string): Promise<string> => {
 };
 const CREATE = "gh pr create --title t --body It.";
 
-test.each([
+const ELSEWHERE = [
   [
-    "worktree",
+    "detached",
     (wt: string) =>
-      `cd ${wt} && git commit -q --allow-empty -m w && git push -q origin worktree && ${CREATE}`,
+      `cd ${wt} && git checkout -q --detach && git commit -q --allow-empty -m w && git push -q origin HEAD:refs/heads/detached && ${CREATE} --head detached >&2`,
   ],
   [
     "script",
     (wt: string) =>
       `cd ${wt} && git commit -q --allow-empty -m w && git push -q origin script && ${CREATE} >&2`,
   ],
-  ["headed", (wt: string) => `git -C ${wt} commit -q --allow-empty -m w && ${CREATE} --head headed`],
   [
-    "detached",
+    "worktree",
     (wt: string) =>
-      `cd ${wt} && git checkout -q --detach && git commit -q --allow-empty -m w && git push -q origin HEAD:refs/heads/detached && ${CREATE} --head detached >&2`,
+      `cd ${wt} && git commit -q --allow-empty -m w && git push -q origin worktree && ${CREATE}`,
   ],
-])("a pull request made in another worktree is stamped: %s", async (branch, command) => {
-  const path = await worktreeOf(branch);
-  expect(await tool(command(path))).toMatchObject({ code: 0, out: "" });
-  expect(openOf(branch)?.body).toBe(`It.\n\nGateway-Session: ${SESSION}`);
-  expect(await pinOf(branch)).toBe(SESSION);
-});
+  ["headed", (wt: string) => `git -C ${wt} commit -q --allow-empty -m w && ${CREATE} --head headed`],
+] as const;
+
+test.each(casesOf(ELSEWHERE, 2))(
+  "a pull request made in another worktree is stamped: %s",
+  async (branch, command) => {
+    const path = await worktreeOf(branch);
+    expect(await tool(command(path))).toMatchObject({ code: 0, out: "" });
+    expect(openOf(branch)?.body).toBe(`It.\n\nGateway-Session: ${SESSION}`);
+    expect(await pinOf(branch)).toBe(SESSION);
+  },
+);
 
 test("another branch's pull request gets its own session, not the checked-out branch's", async () => {
   await ada.git("checkout", "--quiet", "-b", "pinned", "main");
@@ -124,10 +130,13 @@ test("work that the tool did not do is not the session's: others' commits, a fet
   expect([await pinOf("theirs"), await pinOf("fetched")]).toEqual(["", ""]);
 });
 
-test("a directory that is gone, or no repository, is nothing", async () => {
-  for (const cwd of [join(ada.home, "gone"), ada.home])
-    expect(await hook("", { cwd })).toEqual({ code: 0, out: "", error: "" });
-});
+longTest("clients/stamping (a hook stays silent)")(
+  "a directory that is gone, or no repository, is nothing",
+  async () => {
+    for (const cwd of [join(ada.home, "gone"), ada.home])
+      expect(await hook("", { cwd })).toEqual({ code: 0, out: "", error: "" });
+  },
+);
 
 describe("a branch whose pull request is over", () => {
   const pinned = async (branch: string) => {
@@ -154,13 +163,16 @@ describe("a branch whose pull request is over", () => {
     expect(request.body).toBe(`It.\n\nGateway-Session: ${first}`);
   });
 
-  test("closed: an agent's next commit on it belongs to the agent's own session", async () => {
-    const { first, request } = await pinned("given-up");
-    await github.story.close(request, { at: hourAgo() });
-    await tool("git commit -q --allow-empty -m two");
-    expect(await pinOf("given-up")).toBe(SESSION);
-    expect(first).not.toBe(SESSION);
-  });
+  longTest("clients/tool-effects (merged)")(
+    "closed: an agent's next commit on it belongs to the agent's own session",
+    async () => {
+      const { first, request } = await pinned("given-up");
+      await github.story.close(request, { at: hourAgo() });
+      await tool("git commit -q --allow-empty -m two");
+      expect(await pinOf("given-up")).toBe(SESSION);
+      expect(first).not.toBe(SESSION);
+    },
+  );
 
   test("merged by the tool itself: what it committed before still belongs to the task", async () => {
     const { first, request } = await pinned("merging");

@@ -7,6 +7,7 @@ import { atEnd } from "#test/support/at-end.ts";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest, Repository } from "#test/support/fake-github/world.ts";
+import { casesOf, longTest } from "#test/support/fault-run.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { keptLog } from "#test/support/github-app.ts";
 import { freePort } from "#test/support/ports.ts";
@@ -167,13 +168,15 @@ test("an unknown cost is neither zero nor above a budget, and says what to do", 
   expect(summary).toEndWith("The budget of $0.00 is not checked.");
 });
 
-test.each([
+const UNTOLD = [
   ["no key, as a fork's workflow", { key: "" }, "The input `key` is empty. Workflows of pull requests"],
   ["a key that the gateway does not know", { key: "tga_unknown" }, "The gateway does not know this key"],
   ["a client key", {}, "The gateway does not know this key"],
   ["a gateway that is away", { key: ADMIN_KEY, url: "http://127.0.0.1:9" }, "Nothing answers at"],
   ["an input that is no amount", { key: ADMIN_KEY, "max-usd": "five" }, "error: option '--max-usd"],
-])("with %s, it warns, and fails where it is required", async (_, inputs, said) => {
+] as const;
+
+test.each(casesOf(UNTOLD))("with %s, it warns, and fails where it is required", async (_, inputs, said) => {
   const [pull = null] = github.world.pullRequests.values();
   const all = { key: gateway.secret, ...inputs };
   const warned = await step(pull, all);
@@ -182,42 +185,53 @@ test.each([
   expect(failed).toMatchObject({ code: 1, out: expect.stringContaining(`::error::${said}`), summary: "" });
 });
 
-test("the steps that follow are metered in the session that the pull request names", async () => {
-  const [pull = null] = github.world.pullRequests.values();
-  const set = await step(pull, { mode: "session", key: gateway.secret });
-  expect(set).toMatchObject({ code: 0, outputs: { session: "gs_of-the-merge" } });
-  expect(set.variables).toMatchObject({
-    GATEWAY_SESSION_ID: "gs_of-the-merge",
-    TALLYGATE_URL: gateway.url,
-    ANTHROPIC_BASE_URL: gateway.url,
-    GOOGLE_GEMINI_BASE_URL: gateway.url,
-    COPILOT_PROVIDER_BASE_URL: `${gateway.url}/v1`,
-  });
-  // The runner takes this line as a command, and hides the key in all that follows.
-  expect((set.out + set.error).replace(`::add-mask::${gateway.secret}\n`, "")).not.toContain(gateway.secret);
+longTest("clients/stamping (a run), cli/agents (the variables of a shell)")(
+  "the steps that follow are metered in the session that the pull request names",
+  async () => {
+    const [pull = null] = github.world.pullRequests.values();
+    const set = await step(pull, { mode: "session", key: gateway.secret });
+    expect(set).toMatchObject({ code: 0, outputs: { session: "gs_of-the-merge" } });
+    expect(set.variables).toMatchObject({
+      GATEWAY_SESSION_ID: "gs_of-the-merge",
+      TALLYGATE_URL: gateway.url,
+      ANTHROPIC_BASE_URL: gateway.url,
+      GOOGLE_GEMINI_BASE_URL: gateway.url,
+      COPILOT_PROVIDER_BASE_URL: `${gateway.url}/v1`,
+    });
+    // The runner takes this line as a command, and hides the key in all that follows.
+    expect((set.out + set.error).replace(`::add-mask::${gateway.secret}\n`, "")).not.toContain(
+      gateway.secret,
+    );
 
-  const { ANTHROPIC_AUTH_TOKEN = "", ANTHROPIC_CUSTOM_HEADERS = "" } = set.variables;
-  await call({
-    authorization: `Bearer ${ANTHROPIC_AUTH_TOKEN}`,
-    ...Object.fromEntries(ANTHROPIC_CUSTOM_HEADERS.split("\n").map((line) => line.split(": "))),
-  });
-  await gateway.records("gs_of-the-merge", 2);
+    const { ANTHROPIC_AUTH_TOKEN = "", ANTHROPIC_CUSTOM_HEADERS = "" } = set.variables;
+    await call({
+      authorization: `Bearer ${ANTHROPIC_AUTH_TOKEN}`,
+      ...Object.fromEntries(ANTHROPIC_CUSTOM_HEADERS.split("\n").map((line) => line.split(": "))),
+    });
+    await gateway.records("gs_of-the-merge", 2);
 
-  const follows = { ...set.variables, PATH: [...set.path, runner.env["PATH"]].join(":") };
-  const shown = await runner.run(["tallygate", "run", "--", "sh", "-c", "echo $GATEWAY_SESSION_ID"], follows);
-  expect(shown).toMatchObject({ code: 0, out: "gs_of-the-merge\n" });
-});
+    const follows = { ...set.variables, PATH: [...set.path, runner.env["PATH"]].join(":") };
+    const shown = await runner.run(
+      ["tallygate", "run", "--", "sh", "-c", "echo $GATEWAY_SESSION_ID"],
+      follows,
+    );
+    expect(shown).toMatchObject({ code: 0, out: "gs_of-the-merge\n" });
+  },
+);
 
-test("without a pull request, the session is the given one, or a new one", async () => {
-  const session = async (inputs: Record<string, string>, env = {}) => {
-    const set = await step(null, { mode: "session", key: gateway.secret, ...inputs }, env);
-    expect(set.variables["GATEWAY_SESSION_ID"]).toBe(set.outputs["session"] ?? "");
-    return set.outputs["session"];
-  };
-  expect(await session({ session: "ci-7" }, { GATEWAY_SESSION_ID: "gs_before" })).toBe("ci-7");
-  expect(await session({}, { GATEWAY_SESSION_ID: "gs_before" })).toBe("gs_before");
-  expect(await session({})).toMatch(/^gs_[0-9a-z]{26}$/);
-});
+longTest("clients/stamping (a run under a session that was named)")(
+  "without a pull request, the session is the given one, or a new one",
+  async () => {
+    const session = async (inputs: Record<string, string>, env = {}) => {
+      const set = await step(null, { mode: "session", key: gateway.secret, ...inputs }, env);
+      expect(set.variables["GATEWAY_SESSION_ID"]).toBe(set.outputs["session"] ?? "");
+      return set.outputs["session"];
+    };
+    expect(await session({ session: "ci-7" }, { GATEWAY_SESSION_ID: "gs_before" })).toBe("ci-7");
+    expect(await session({}, { GATEWAY_SESSION_ID: "gs_before" })).toBe("gs_before");
+    expect(await session({})).toMatch(/^gs_[0-9a-z]{26}$/);
+  },
+);
 
 test("no value of a header sets a variable of its own", async () => {
   const headers = "x-tags: a\nx-more: b\nEVIL<<END\n1\nEND";

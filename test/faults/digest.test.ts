@@ -18,8 +18,8 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { fits } from "#shared/schema.ts";
 import { DEFAULT_SETTINGS, type Settings } from "#shared/settings.ts";
 import { seed } from "#test/reports/world.ts";
-import { startGateway } from "#test/support/gateway-process.ts";
 import { keptLog } from "#test/support/github-app.ts";
+import { localGateway } from "#test/support/local-gateway.ts";
 import { type TestDatabase, testDatabase } from "#test/support/postgres.ts";
 
 type Received = { headers: Headers; body: string };
@@ -339,26 +339,26 @@ test("for an issue it is only kept: the GitHub App writes it", async () => {
 
 test("a real gateway tells, keeps and prints it", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "tallygate-digest-"));
-  const process_ = await startGateway({ dataDir, databaseUrl: own.url });
+  const gateway_ = await localGateway({ dataDir, databaseUrl: own.url });
   try {
-    const set = await process_.admin<{ host: string; secret: string }>("PUT", "/digest/webhook", {
+    const set = await gateway_.admin<{ host: string; secret: string }>("PUT", "/digest/webhook", {
       url: `http://127.0.0.1:${receiver.port}/hook`,
       allow_private_network: true,
     });
     expect(set.host).toBe(`127.0.0.1:${receiver.port}`);
     expect(set.secret).toStartWith("whsec_");
     await expect(
-      process_.admin("PUT", "/digest/webhook", {
+      gateway_.admin("PUT", "/digest/webhook", {
         url: "http://169.254.169.254/x",
         allow_private_network: true,
       }),
     ).rejects.toThrow();
-    const state = await process_.admin("GET", "/digest");
+    const state = await gateway_.admin("GET", "/digest");
     expect(fits(DigestState, state)).toBe(true);
     expect(JSON.stringify(state)).not.toContain(set.secret);
 
     const run = Bun.spawn(
-      [process.execPath, "gateway/cli/tallygate.ts", "digest", "--dry-run", "--url", process_.url],
+      [process.execPath, "gateway/cli/tallygate.ts", "digest", "--dry-run", "--url", gateway_.url],
       {
         env: {
           PATH: process.env["PATH"] ?? "",
@@ -371,15 +371,15 @@ test("a real gateway tells, keeps and prints it", async () => {
     expect(await run.exited).toBe(0);
     expect(printed).toStartWith("AI cost of merged pull requests, ");
     expect(printed).toContain("- Merged pull requests: ");
-    await process_.admin("DELETE", "/digest/webhook");
-    const audit = await process_.admin<{ data: { action: string; subject: string }[] }>("GET", "/audit");
+    await gateway_.admin("DELETE", "/digest/webhook");
+    const audit = await gateway_.admin<{ data: { action: string; subject: string }[] }>("GET", "/audit");
     expect(audit.data.slice(0, 2).map(({ action, subject }) => [action, subject])).toEqual([
       ["digest_webhook.deleted", `127.0.0.1:${receiver.port}`],
       ["digest_webhook.set", `127.0.0.1:${receiver.port}`],
     ]);
     expect(received).toEqual([]);
   } finally {
-    await process_.stop();
+    await gateway_.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }
 });

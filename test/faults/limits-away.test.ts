@@ -1,15 +1,13 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Embedded } from "#drizzle/embedded/supervisor.ts";
-import { migrate } from "#drizzle/migrate.ts";
+import type postgres from "postgres";
 import { doneVendor, offerCent } from "#test/limits/cent-vendor.ts";
 import { callOnce, limitedKey } from "#test/limits/world.ts";
-import { ask, askUntilAnswered, scratch, start } from "#test/support/embedded.ts";
-import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { testDatabase, testSql } from "#test/support/postgres.ts";
-import { postgresGate } from "#test/support/postgres-gate.ts";
-import { HAS_PROC, postmasterOf, signalFamily } from "#test/support/processes.ts";
+import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
 import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 
@@ -33,25 +31,31 @@ async function statuses(gateway: LocalGateway, secret: string, calls: number): P
 
 const all = (status: number, calls: number): number[] => Array.from({ length: calls }, () => status);
 
+/** Once each call that has ended is booked. */
+const booked = (sql: postgres.Sql) =>
+  until(async () => (await sql`select 1 from limit_holds where not ended`).length === 0);
+
 type AwayView = { requests: number; usd: string; over: Record<string, number | string> };
 const awayOf = async (gateway: LocalGateway, id: string): Promise<AwayView | undefined> =>
   (await gateway.admin<{ away?: AwayView }>("GET", `/keys/${id}`)).away;
 
 describe("with Postgres stopped", () => {
   const place = scratch();
-  let postgres: Embedded;
-  let gateways: GatewayProcess[];
-  const gatewayAt = (n: number): GatewayProcess => {
+  let gate: PostgresGate;
+  let sql: postgres.Sql;
+  let gateways: LocalGateway[];
+  const gatewayAt = (n: number): LocalGateway => {
     const gateway = gateways[n];
     if (!gateway) throw new Error("not started");
     return gateway;
   };
 
   beforeAll(async () => {
-    postgres = await start(join(place.path, "data"));
-    await migrate(postgres.url);
+    const { url } = await testDatabase({ ofGateway: true });
+    gate = await postgresGate(url);
+    sql = testSql(url);
     const begin = (n: number) =>
-      startGateway({ dataDir: join(place.path, `gateway-${n}`), databaseUrl: postgres.url });
+      localGateway({ dataDir: join(place.path, `gateway-${n}`), databaseUrl: gate.url });
     gateways = [await begin(0), await begin(1)];
     await offerCent(gatewayAt(0), upstream.url);
   });
@@ -77,7 +81,8 @@ describe("with Postgres stopped", () => {
       for (const { secret } of everyKey)
         await until(async () => (await call(gateway, secret)).status === 200);
 
-    await postgres.stop();
+    await booked(sql);
+    await gate.shut();
     const answered = await Promise.all(
       keys.flatMap(({ name, secret }) =>
         // Four callers for each key, one call after the other.
@@ -92,13 +97,15 @@ describe("with Postgres stopped", () => {
       expect(found.indexOf(429)).toBeLessThanOrEqual(20);
     }
 
-    postgres = await start(join(place.path, "data"));
+    await gate.open();
     const budgeted = keys.find(({ name }) => name === "a budget")?.id ?? "";
-    const spentTwice = `select
-      (select sum(usd) from key_spend where key_id = '${budgeted}')::text || ' ' ||
-      (select count(*) from requests where key_id = '${budgeted}')`;
-    await until(async () => (await askUntilAnswered(postgres.url, spentTwice)) === "0.82 82");
-    await until(async () => (await ask(postgres.url, "select count(*)::int from limit_holds")) === 0);
+    await until(async () => {
+      const [row] =
+        await sql`select (select sum(usd) from key_spend where key_id = ${budgeted})::text || ' ' ||
+        (select count(*) from requests where key_id = ${budgeted}) as spent`;
+      return row?.["spent"] === "0.82 82";
+    });
+    await until(async () => (await sql`select 1 from limit_holds`).length === 0);
     await until(async () => {
       const view = await awayOf(gatewayAt(0), budgeted);
       return view?.requests === 80 && view.usd === "0.8" && view.over["budget_usd"] === "0";
@@ -115,19 +122,20 @@ describe("with Postgres stopped", () => {
   });
 });
 
-describe.if(HAS_PROC)("with Postgres frozen", () => {
+describe("with Postgres frozen", () => {
   /** The most that the setting allows: a Postgres that is only slow is not away. */
   const AWAY_MS = 5000;
   const place = scratch();
-  let postgres: Embedded;
+  let gate: PostgresGate;
+  let sql: postgres.Sql;
   let gateway: LocalGateway;
 
   beforeAll(async () => {
-    postgres = await start(join(place.path, "data"));
-    const { url } = postgres;
-    await migrate(url);
+    const { url } = await testDatabase({ ofGateway: true });
+    gate = await postgresGate(url);
+    sql = testSql(url);
     const env = { LIMITS_AWAY_AFTER_MS: String(AWAY_MS) };
-    gateway = await localGateway({ dataDir: join(place.path, "gateway"), databaseUrl: url, env });
+    gateway = await localGateway({ dataDir: join(place.path, "gateway"), databaseUrl: gate.url, env });
     await offerCent(gateway, upstream.url);
   });
 
@@ -147,8 +155,8 @@ describe.if(HAS_PROC)("with Postgres frozen", () => {
     const keys = await Promise.all(made);
     // After a refusal, the first call of each may still wait for what the one before it has booked.
     for (const [, { secret }] of keys) expect(await statuses(gateway, secret, 2)).toEqual([200, 200]);
-    const postmaster = await postmasterOf(postgres.data);
-    signalFamily(postmaster, "SIGSTOP");
+    await booked(sql);
+    gate.freeze();
     try {
       const found = new Map<string, { status: number; ms: number }[]>(keys.map(([name]) => [name, []]));
       const callers = keys.flatMap(([name, { secret }]) =>
@@ -164,12 +172,15 @@ describe.if(HAS_PROC)("with Postgres frozen", () => {
       const statusesOf = (name: string) => found.get(name)?.map(({ status }) => status) ?? [];
       for (const name of ["concurrency", "budget", "rate", "tokens", "none"])
         expect([name, statusesOf(name)]).toEqual([name, all(200, 40)]);
-      expect(statusesOf("share").toSorted()).toEqual([...all(200, 10), ...all(503, 30)]);
+      // The answer to the last booking may have been cut off: that call is one of the ten, then.
+      const lived = statusesOf("share").filter((status) => status === 200).length;
+      expect([9, 10]).toContain(lived);
+      expect(statusesOf("share").toSorted()).toEqual([...all(200, lived), ...all(503, 40 - lived)]);
       // At most the first call of each caller waits; others of the busy machine, as those of the key without limits.
       const waited = (name: string) => (found.get(name) ?? []).filter(({ ms }) => ms > AWAY_MS / 2).length;
       for (const [name] of keys) expect([name, waited(name) <= 4 + waited("none")]).toEqual([name, true]);
     } finally {
-      signalFamily(postmaster, "SIGCONT");
+      gate.thaw();
     }
     await until(async () => {
       const [, budgeted] = keys.find(([name]) => name === "budget") ?? [];
@@ -192,7 +203,7 @@ describe("a key that refuses", () => {
   test("lives on its share while Postgres is away, then its calls are 503 and say when to come again", async () => {
     const database = await testDatabase();
     const gate = await postgresGate(database.url);
-    const gateway = await startGateway({ dataDir: place.path, databaseUrl: gate.url });
+    const gateway = await localGateway({ dataDir: place.path, databaseUrl: gate.url });
     const sql = testSql(database.url);
     await offerCent(gateway, upstream.url);
     const { secret, id } = await limitedKey(gateway, { budget_usd: "2", when_away: "refuse" });
@@ -208,6 +219,7 @@ describe("a key that refuses", () => {
         return own;
       }),
     );
+    await booked(sql);
     await gate.shut();
     const away = await Promise.all(named.map((own) => statuses(gateway, own.secret, 6)));
     expect(away.map((found) => found.filter((status) => status === 200).length)).toEqual([3, 6]);
@@ -230,7 +242,8 @@ describe("a key that refuses", () => {
     // A Postgres that says nothing: only the gateway's own limit lets this call end.
     const other = await limitedKey(gateway, { concurrency: 10 });
     await until(async () => (await call(gateway, other.secret)).status === 200);
-    gate.strand();
+    gate.freeze();
     expect(await statuses(gateway, other.secret, 5)).toEqual(all(200, 5));
+    gate.thaw();
   });
 });

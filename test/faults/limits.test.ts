@@ -4,28 +4,36 @@ import { newId } from "#shared/ids.ts";
 import { doneVendor, offerCent } from "#test/limits/cent-vendor.ts";
 import { callOnce, limitedKey, type Outcome } from "#test/limits/world.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { casesOf } from "#test/support/fault-run.ts";
+import { casesOf, isFaultRun } from "#test/support/fault-run.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 import { startWorkers } from "#test/support/workers-process.ts";
 
-// Three gateway processes on one Postgres, and a provider whose every call costs a cent.
+// Three gateways on one Postgres, and a provider whose every call costs a cent.
+
+/** Gateways that clients call in turn, and the one of them, a process, that is killed. */
+type Started = { gateways: LocalGateway[]; mortal: GatewayProcess };
 
 const GATEWAYS = [
   [
     "three gateways",
-    async (path: string, databaseUrl: string): Promise<GatewayProcess[]> => {
-      const start = (n: number) => startGateway({ dataDir: `${path}/${n}`, databaseUrl });
-      return [await start(0), ...(await Promise.all([start(1), start(2)]))];
+    async (path: string, databaseUrl: string): Promise<Started> => {
+      const at = (n: number) => ({ dataDir: `${path}/${n}`, databaseUrl });
+      const others = isFaultRun ? startGateway : localGateway;
+      const first = await others(at(0));
+      const [mortal, last] = await Promise.all([startGateway(at(1)), others(at(2))]);
+      return { gateways: [first, mortal, last], mortal };
     },
   ],
   [
     "three workers",
-    async (path: string, databaseUrl: string): Promise<GatewayProcess[]> => [
-      await startWorkers(3, { dataDir: path, databaseUrl }),
-    ],
+    async (path: string, databaseUrl: string): Promise<Started> => {
+      const mortal = await startWorkers(3, { dataDir: path, databaseUrl });
+      return { gateways: [mortal], mortal };
+    },
   ],
 ] as const;
 
@@ -33,12 +41,13 @@ describe.each(casesOf(GATEWAYS))("%s", (_, startAll) => {
   const place = scratch();
   let database: TestDatabase;
   let upstream: ScriptedUpstream;
-  let gateways: GatewayProcess[] = [];
+  let gateways: LocalGateway[] = [];
+  let mortal: GatewayProcess;
   let sql: postgres.Sql;
   /** Called when the provider is asked; its answer waits for the result. */
   let hold = (): Promise<void> => Promise.resolve();
 
-  const gatewayOf = (n: number): GatewayProcess => {
+  const gatewayOf = (n: number): LocalGateway => {
     const gateway = gateways[n % gateways.length];
     if (!gateway) throw new Error("no gateway was started");
     return gateway;
@@ -47,7 +56,7 @@ describe.each(casesOf(GATEWAYS))("%s", (_, startAll) => {
   beforeAll(async () => {
     database = await testDatabase();
     upstream = await doneVendor(() => hold());
-    gateways = await startAll(place.path, database.url);
+    ({ gateways, mortal } = await startAll(place.path, database.url));
     sql = testSql(database.url);
     await offerCent(gatewayOf(0), upstream.url);
     // On every replica within five seconds.
@@ -187,7 +196,7 @@ describe.each(casesOf(GATEWAYS))("%s", (_, startAll) => {
     const first = parallel(120, secret);
     // More than the calls that are sent to the other two gateways, which are 80.
     await until(() => upstream.seen.length - seenBefore > 91);
-    await gatewayOf(1).kill();
+    await mortal.kill();
     gate.resolve();
     const outcomes = await first;
     hold = () => Promise.resolve();
@@ -197,7 +206,7 @@ describe.each(casesOf(GATEWAYS))("%s", (_, startAll) => {
     const again = await Promise.all(Array.from({ length: 120 }, (_, n) => call(n % 2 === 0 ? 0 : 2, secret)));
     expect(count(outcomes, 200) + count(again, 200)).toBeLessThanOrEqual(90);
     // Its spool is taken over: what it had answered counts with its cost, the others with their bound.
-    await gatewayOf(1).start();
+    await mortal.start();
     const [total] = await until(async () => {
       const [row] = await sql`select
       (select count(*)::int from limit_holds where key_id = ${id}) as holds,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { scratch } from "#test/support/embedded.ts";
-import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { longTest } from "#test/support/fault-run.ts";
+import { startGateway } from "#test/support/gateway-process.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
@@ -13,7 +14,7 @@ let database: TestDatabase;
 let gate: PostgresGate;
 let sql: postgres.Sql;
 let tools: TestToolServer;
-let one: GatewayProcess;
+let one: LocalGateway;
 let other: LocalGateway;
 let secret: string;
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
   gate = await postgresGate(database.url);
   sql = testSql(database.url);
   tools = startToolServer();
-  one = await startGateway({ dataDir: `${place.path}/one`, databaseUrl: gate.url });
+  one = await localGateway({ dataDir: `${place.path}/one`, databaseUrl: gate.url });
   other = await localGateway({ dataDir: `${place.path}/other`, databaseUrl: database.url });
   ({ secret } = await one.admin<{ secret: string }>("POST", "/keys", { name: "agents" }));
 });
@@ -44,8 +45,8 @@ const send = (gateway: LocalGateway, method: string, params: object, session: st
   });
 const listed = async (gateway: LocalGateway) =>
   (await (await send(gateway, "tools/list", {}, "lists")).text()).includes('"all__echo"');
-const called = async (session: string, name = "all__echo") =>
-  (await send(one, "tools/call", { name, arguments: { words: session } }, session)).text();
+const called = async (session: string, name = "all__echo", gateway = one) =>
+  (await send(gateway, "tools/call", { name, arguments: { words: session } }, session)).text();
 const rows = (session: string) => sql`select status from tool_calls where session = ${session}`;
 
 test("a server that is registered at one replica is offered by the other within 5 s, and gone again as fast", async () => {
@@ -69,13 +70,16 @@ test("while Postgres is away calls of tools go on, and are recorded once when it
   expect(await rows("away")).toMatchObject([{ status: "ok" }]);
 });
 
-test("a call in which the gateway is killed is recorded as unknown when it is back", async () => {
+longTest(
+  "wire/mcp (an end that no one saw is unknown), recorder/orphan-segment, faults/recorder, faults/kill-nine",
+)("a call in which the gateway is killed is recorded as unknown when it is back", async () => {
+  const killed = await startGateway({ dataDir: `${place.path}/killed`, databaseUrl: database.url });
   const before = tools.seen.length;
-  const call = called("killed", "all__wait").catch(() => "cut");
+  const call = called("killed", "all__wait", killed).catch(() => "cut");
   await until(() => tools.seen.slice(before).some(({ body }) => body.includes('"wait"')));
-  await one.kill();
+  await killed.kill();
   expect(await call).toBe("cut");
-  await one.start();
+  await killed.start();
   await until(async () => (await rows("killed")).length > 0);
   expect(await rows("killed")).toMatchObject([{ status: "unknown" }]);
 });

@@ -85,7 +85,7 @@ test("through kill -9 of the process and of Postgres every promised row is there
   const directory = ownDirectory();
   const opened: string[] = [];
   const settled: string[] = [];
-  for (let round = 0; round < casesTried(4, 10); round++) {
+  for (let round = 0; round < casesTried(3, 10); round++) {
     const child = startChild(directory);
     await child.recorded(120 + Math.random() * 400);
     if (round % 3 === 2) process.kill(await postmasterOf(embedded.data), "SIGKILL");

@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { doneVendor, offerCent } from "#test/limits/cent-vendor.ts";
 import { callOnce } from "#test/limits/world.ts";
-import { ask, askUntilAnswered, scratch, start } from "#test/support/embedded.ts";
-import { ADMIN_KEY, type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { scratch } from "#test/support/embedded.ts";
+import { ADMIN_KEY } from "#test/support/gateway-process.ts";
+import { type LocalGateway, listeningGateway, localGateway } from "#test/support/local-gateway.ts";
+import { testDatabase, testSql } from "#test/support/postgres.ts";
+import { postgresGate } from "#test/support/postgres-gate.ts";
 import { until } from "#test/support/until.ts";
 
 const CREDENTIAL = "the-vendor-credential-of-this-suite";
@@ -30,17 +32,18 @@ test("a gateway that starts while Postgres is away serves known keys from its sn
   const place = scratch();
   const seen: (string | undefined)[] = [];
   const upstream = await doneVendor(({ headers }) => seen.push(headers["authorization"]));
-  let postgres: Embedded = await start(join(place.path, "data"));
-  const dataDir = join(place.path, "gateway");
-  const gateway = await startGateway({ dataDir, databaseUrl: postgres.url });
-  const secret = await furnish(gateway, upstream.url);
-  await gateway.stop();
-  await postgres.stop();
+  const database = await testDatabase();
+  const gate = await postgresGate(database.url);
+  const options = { dataDir: join(place.path, "gateway"), databaseUrl: gate.url };
+  const { dataDir } = options;
+  const first = await localGateway(options);
+  const secret = await furnish(first, upstream.url);
+  await first.stop();
+  await gate.shut();
   const sealed = readFileSync(join(dataDir, "directory.snapshot"), "utf8");
   for (const text of [CREDENTIAL, "ada", upstream.url]) expect(sealed).not.toContain(text);
 
-  await gateway.start();
-  const pid = gateway.pid();
+  const gateway = await listeningGateway(options);
   const ready = await readiness(gateway.url);
   expect(ready).toMatchObject({
     status: 200,
@@ -60,17 +63,19 @@ test("a gateway that starts while Postgres is away serves known keys from its sn
   expect(answers.map(({ status }) => status)).toEqual([200, 403]);
   expect(seen).toEqual([`Bearer ${CREDENTIAL}`]);
 
-  postgres = await start(join(place.path, "data"));
+  await gate.open();
+  await gateway.ready;
   await until(async () => (await readiness(gateway.url)).body.can.administration);
   expect((await readiness(gateway.url)).body).toMatchObject({ directory: "database", reasons: [] });
   expect(await adminStatus(gateway.url)).toBe(200);
   // What was called meanwhile is recorded, with its cost.
-  const recorded = "select count(*) || ' ' || sum(cost_usd) from requests where route = 'helper'";
-  await until(async () => (await ask(postgres.url, recorded)) === "2 0.01");
-  expect(gateway.pid()).toBe(pid);
+  const sql = testSql(database.url);
+  const recorded = () =>
+    sql`select count(*) || ' ' || sum(cost_usd) as found from requests where route = 'helper'`;
+  await until(async () => (await recorded())[0]?.["found"] === "2 0.01");
 });
 
-async function furnish(gateway: GatewayProcess, upstream: string): Promise<string> {
+async function furnish(gateway: LocalGateway, upstream: string): Promise<string> {
   await offerCent(gateway, upstream, CREDENTIAL);
   await gateway.admin("PUT", "/routes/helper", { surface: "chat", provider: "vendor", model: "cent" });
   await gateway.admin("PUT", "/guardrails/fruit", { action: "block", match: { pattern: "PINEAPPLE" } });
@@ -79,22 +84,21 @@ async function furnish(gateway: GatewayProcess, upstream: string): Promise<strin
 }
 
 test("without a snapshot it listens, says why it is not ready, and begins when Postgres is there, migrations included", async () => {
-  const place = scratch();
-  let postgres: Embedded = await start(join(place.path, "data"));
-  const dataDir = join(place.path, "gateway");
-  const gateway = await startGateway({ dataDir, databaseUrl: postgres.url, env: { SPOOL_SYNC: "full" } });
-  const { secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "ada" });
-  await gateway.stop();
+  const database = await testDatabase();
+  const gate = await postgresGate(database.url);
+  const dataDir = join(scratch().path, "gateway");
+  const options = { dataDir, databaseUrl: gate.url, env: { SPOOL_SYNC: "full" } };
+  const first = await localGateway(options);
+  const { secret } = await first.admin<{ secret: string }>("POST", "/keys", { name: "ada" });
+  await first.stop();
   // As on another machine: nothing but the key is known, and the database has no tables.
   rmSync(join(dataDir, "directory.snapshot"));
-  await ask(postgres.url, "drop schema public cascade");
-  await ask(postgres.url, "drop schema if exists drizzle cascade");
-  await ask(postgres.url, "create schema public");
-  await postgres.stop();
+  const sql = testSql(database.url);
+  await sql.unsafe("drop schema public cascade; drop schema if exists drizzle cascade; create schema public");
+  await gate.shut();
 
-  const started = gateway.start();
-  const notReady = await until(() => readiness(gateway.url).catch(() => null));
-  expect(notReady).toMatchObject({
+  const gateway = await listeningGateway(options);
+  expect(await readiness(gateway.url)).toMatchObject({
     status: 503,
     body: {
       status: "not ready",
@@ -119,8 +123,8 @@ test("without a snapshot it listens, says why it is not ready, and begins when P
   expect(messages.status).toBe(503);
   expect(await messages.json()).toMatchObject({ type: "error", error: { type: "overloaded_error" } });
 
-  postgres = await start(join(place.path, "data"));
-  await started;
+  await gate.open();
+  await gateway.ready;
   expect((await readiness(gateway.url)).body).toMatchObject({ directory: "database", reasons: [] });
-  await until(async () => (await askUntilAnswered(postgres.url, "select count(*)::int from keys")) === 1);
+  await until(async () => (await sql`select 1 from keys`).length === 1);
 });

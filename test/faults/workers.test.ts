@@ -6,7 +6,7 @@ import { newId } from "#shared/ids.ts";
 import { doneVendor, offerCent } from "#test/limits/cent-vendor.ts";
 import { callOnce, limitedKey, type Outcome } from "#test/limits/world.ts";
 import { scratch } from "#test/support/embedded.ts";
-import { isFaultRun } from "#test/support/fault-run.ts";
+import { isFaultRun, longTest } from "#test/support/fault-run.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 import type { ScriptedUpstream } from "#test/support/scripted-upstream.ts";
@@ -15,7 +15,7 @@ import { startWorkers, type WorkersProcess } from "#test/support/workers-process
 
 // A launcher with two workers on one port. Each test leaves two workers that serve.
 
-const ROUNDS = isFaultRun ? 8 : 2;
+const ROUNDS = isFaultRun ? 8 : 1;
 
 const place = scratch();
 let database: TestDatabase;
@@ -89,13 +89,13 @@ test("a change is in force in both workers when it is answered", async () => {
   }
 });
 
-test("a limit on requests is exact over both workers", async () => {
+longTest("faults/limits")("a limit on requests is exact over both workers", async () => {
   const { secret: key } = await limitedKey(gateway, { requests_per_minute: 40 });
   const outcomes = await parallel(120, key);
   expect([count(outcomes, 200), count(outcomes, 429)]).toEqual([40, 80]);
 });
 
-test("a budget is exact over both workers", async () => {
+longTest("faults/limits")("a budget is exact over both workers", async () => {
   const { secret: key, id } = await limitedKey(gateway, { budget_usd: "0.25" });
   for (let n = 0; n < 3; n++) await parallel(40, key);
   const [row] = await until(async () => {

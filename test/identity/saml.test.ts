@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { scratch } from "#test/support/embedded.ts";
+import { longTest } from "#test/support/fault-run.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { longestPause } from "#test/support/longest-pause.ts";
 import { testSql } from "#test/support/postgres.ts";
@@ -96,12 +97,15 @@ describe("sign-in by SAML", () => {
     expect(await me((await signIn(lead)).browser)).toMatchObject({ role: "administrator" });
   });
 
-  test("reads a thousand groups, as providers write them", async () => {
-    await gateway.admin("PUT", "/role-mappings/last", { role: "manager" });
-    const groups = [...Array.from({ length: 999 }, (_, it) => `group ${it}`), "last"];
-    const { browser } = await signIn(ofPerson("many", { attributes: { groups } }));
-    expect(await me(browser)).toMatchObject({ role: "manager" });
-  });
+  longTest("identity/saml (the role and team of groups)")(
+    "reads a thousand groups, as providers write them",
+    async () => {
+      await gateway.admin("PUT", "/role-mappings/last", { role: "manager" });
+      const groups = [...Array.from({ length: 999 }, (_, it) => `group ${it}`), "last"];
+      const { browser } = await signIn(ofPerson("many", { attributes: { groups } }));
+      expect(await me(browser)).toMatchObject({ role: "manager" });
+    },
+  );
 
   test("belongs to the account there: with another e-mail it is the same person", async () => {
     await signIn(ofPerson("before"));
@@ -118,13 +122,19 @@ describe("sign-in by SAML", () => {
     expect((await me(browser)).email).toBe(email);
   });
 
-  test("takes the e-mail from a name of that format, and from no other", async () => {
-    const format = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress";
-    const named = await signIn({ nameId: "named@example.com", format, attributes: {} });
-    expect((await me(named.browser)).email).toBe("named@example.com");
-    const other = await signIn({ nameId: "other@example.com", attributes: {} });
-    expect([other.page.searchParams.get("error"), await me(other.browser)]).toEqual(["email_missing", null]);
-  });
+  longTest("identity/saml (makes a member), identity/takeover")(
+    "takes the e-mail from a name of that format, and from no other",
+    async () => {
+      const format = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress";
+      const named = await signIn({ nameId: "named@example.com", format, attributes: {} });
+      expect((await me(named.browser)).email).toBe("named@example.com");
+      const other = await signIn({ nameId: "other@example.com", attributes: {} });
+      expect([other.page.searchParams.get("error"), await me(other.browser)]).toEqual([
+        "email_missing",
+        null,
+      ]);
+    },
+  );
 
   test("refuses who is disabled", async () => {
     const { id } = await gateway.admin<{ id: string }>("POST", "/people", { email: "gone@example.com" });

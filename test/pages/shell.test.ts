@@ -27,6 +27,6 @@ describe.skipIf(!BROWSER)("the console in a browser", () => {
     const reader = await visit(browser, { origin: gateway.url });
     await reader.page.goto("/sign-in?token=tgf_nothing");
     await reader.page.getByRole("button", { name: "Sign in" }).waitFor();
-    await expectFit(reader, "both");
+    await expectFit(reader, "access");
   });
 });

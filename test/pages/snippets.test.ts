@@ -5,6 +5,7 @@ import { LLMock } from "@copilotkit/aimock";
 import { SNIPPETS } from "#gateway/pages/me/snippets.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { scratch } from "#test/support/embedded.ts";
+import { casesOf } from "#test/support/fault-run.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 
 // The samples of "Connect an agent" are run as they are shown.
@@ -46,7 +47,8 @@ const sessions = async () =>
     await gateway.admin<{ data: { session: string; route: string }[] }>("GET", "/requests?limit=100")
   ).data.filter((it) => it.session === SESSION && it.route === "coding").length;
 
-test.each(["OpenAI SDK", "Anthropic SDK"])(
+// The console's walk runs the other one.
+test.each(casesOf(["Anthropic SDK", "OpenAI SDK"]))(
   "the sample for the %s runs, and its call has route and session",
   async (name) => {
     const before = await sessions();
@@ -71,12 +73,14 @@ test.skipIf(Bun.which("python3") === null)("the sample for Python compiles", asy
   expect(await run(["python3", "-m", "py_compile", path])).toBe("");
 });
 
-test.each([
+const AGENTS: [string, string, string[]][] = [
   ["Claude Code", "claude", ["ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS"]],
   ["Codex", "codex", ["TALLYGATE_KEY"]],
   ["Gemini CLI", "gemini", ["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY", "GEMINI_CLI_CUSTOM_HEADERS"]],
   ["opencode", "opencode", []],
-])(
+];
+
+test.each(casesOf(AGENTS))(
   "the sample for %s starts it with address, key, route, session and a prompt",
   async (name, program, variables) => {
     const { path } = scratch();

@@ -25,6 +25,15 @@ export type LocalGateway = {
  * of the processor time. Where signals, a crash, memory or file descriptors are the subject, use that one.
  */
 export async function localGateway(options: GatewayOptions): Promise<LocalGateway> {
+  const { ready, ...gateway } = await listeningGateway(options);
+  await ready;
+  return gateway;
+}
+
+/** The same as soon as it listens, whether or not its database is there; `ready` resolves once it has read that. */
+export async function listeningGateway(
+  options: GatewayOptions,
+): Promise<LocalGateway & { ready: Promise<void> }> {
   const settings = await gatewaySettings(options);
   const port = freePort();
   const config = readGatewayConfig({
@@ -45,12 +54,12 @@ export async function localGateway(options: GatewayOptions): Promise<LocalGatewa
   const gateway = await openGateway(config, log);
   const stop = atEnd(gateway.stop);
   await gateway.listen();
-  await gateway.databaseReady();
-  gateway.startJobs();
+  const ready = gateway.databaseReady().then(gateway.startJobs);
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
     databaseUrl: settings.DATABASE_URL,
+    ready,
     admin: (method, path, body) => adminCall(url, { method, path, body }),
     log: () => lines,
     caughtUp: async () => {

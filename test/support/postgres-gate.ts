@@ -12,6 +12,9 @@ export type PostgresGate = {
   shut(): Promise<void>;
   /** Leaves the connections that there are without a word for ever, as a lost route does; new ones work. */
   strand(): void;
+  /** Says nothing on any connection, new ones included, until `thaw`: as a server whose processes are stopped. */
+  freeze(): void;
+  thaw(): void;
   /** Undoes `shut`. */
   open(): Promise<void>;
   close(): Promise<void>;
@@ -23,11 +26,13 @@ export async function postgresGate(url: string): Promise<PostgresGate> {
   const directory = mkdtempSync(join(tmpdir(), "tg-gate-"));
   const sockets = new Set<Socket>();
   let server: Server | null = null;
+  let frozen = false;
 
   const track = (socket: Socket) => {
     sockets.add(socket);
     socket.on("error", () => socket.destroy());
     socket.on("close", () => sockets.delete(socket));
+    if (frozen) socket.pause();
   };
   const relay = (client: Socket) => {
     const backend = connect(target);
@@ -58,6 +63,14 @@ export async function postgresGate(url: string): Promise<PostgresGate> {
     shut,
     strand: () => {
       for (const socket of sockets) socket.removeAllListeners("data").pause();
+    },
+    freeze: () => {
+      frozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    thaw: () => {
+      frozen = false;
+      for (const socket of sockets) socket.resume();
     },
     open: async () => {
       if (!server) await listen();

@@ -67,6 +67,11 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
     why: "starts all six coding agents, each in nine ways of working",
     guardedBy: "clients/linked-sessions, clients/tool-effects, clients/stamping, with the hook alone",
   },
+  "clients/command-line.test.ts": {
+    why: "starts the command seventy times",
+    guardedBy:
+      "clients/tallygate (what cannot be understood has status 2, help has 0), cli/report-text, cli/apply",
+  },
   "clients/demo.test.ts": {
     why: "five installations, one of them with ClickHouse",
     guardedBy:
@@ -74,7 +79,12 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
   },
   "clients/evaluate-routes.test.ts": {
     why: "trains a classifier, and starts the command twice",
-    guardedBy: "classifier/evaluate (the figures, and that no text is printed), clients/command-line",
+    guardedBy: "classifier/evaluate (the figures, and that no text is printed), clients/tallygate",
+  },
+  "clients/run.test.ts": {
+    why: "starts the command forty times",
+    guardedBy:
+      "cli/agents (what a run tells each agent), clients/stamping (a run), clients/tallygate (doctor)",
   },
   "clients/mcp-conformance.test.ts": {
     why: "the protocol's own suite, through the gateway and without it",
@@ -82,7 +92,11 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
   },
   "deploy/built-image.test.ts": {
     why: "carries the Dockerfile out: installs the packages and builds the console",
-    guardedBy: "deploy/image (its user, files and commands), deploy/helm, cli/start",
+    guardedBy: "deploy/image (its user, files and commands), cli/start",
+  },
+  "deploy/helm.test.ts": {
+    why: "starts Helm thirty times",
+    guardedBy: "deploy/units (settings that exist), deploy/image (its user, volume and ports)",
   },
   "deploy/package.test.ts": {
     why: "builds the npm package and the one program, and installs both",
@@ -92,6 +106,11 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
     why: "three answers of 60 MiB at once",
     guardedBy: "faults/slow-streams.test.ts: a client that does not read stops the provider",
   },
+  "faults/classifier-thread.test.ts": {
+    why: "trains classifiers, one of them three times",
+    guardedBy:
+      "classifier/train (training in a worker, a stored model), pages/settings (a text is classified)",
+  },
   "faults/clickhouse.test.ts": {
     why: "starts ClickHouse, and kills it and gateways on the way",
     guardedBy: "stores/clickhouse-records.test.ts",
@@ -100,10 +119,29 @@ export const SLOW: Readonly<Record<string, { why: string; guardedBy: string }>> 
     why: "each of its tests starts a Postgres of its own",
     guardedBy: "faults/embedded-postgres.test.ts, drizzle/embedded.test.ts",
   },
+  "faults/gateway-start.test.ts": {
+    why: "starts gateways and launchers that cannot start",
+    guardedBy:
+      "recorder/own-segment (the spool), cli/start (a port in use), cli/config (every wrong setting is named)",
+  },
   "faults/github-schedules.test.ts": {
     why: "12 schedules over 400 pull requests, with kills",
     guardedBy:
       "github-app/state.test.ts: any order and repetition; wire/github/redelivery.test.ts: loss, and an App that is killed",
+  },
+  "faults/launcher.test.ts": {
+    why: "starts the launcher twenty times, most of them with a Postgres",
+    guardedBy:
+      "clients/readme (the first start), faults/handover (SIGHUP, a database of one's own), faults/workers (a process that dies), faults/embedded-postgres (a launcher that is killed), cli/start (keys, waiting), stores/master-key-check, cli/config",
+  },
+  "faults/receiver-bombs.test.ts": {
+    why: "sends nine bombs five times, and 200,000 names",
+    guardedBy: "agent-metrics/bombs, surfaces/hook-events (each bomb's status), surfaces/otel (1,000 names)",
+  },
+  "faults/reports-replica.test.ts": {
+    why: "starts three servers of Postgres that replicate",
+    guardedBy:
+      "reports/replica (one that lags, lacks tables or is away), drizzle/upgrade, drizzle/partitions",
   },
   "faults/upload-memory.test.ts": {
     why: "uploads of hundreds of MiB",
