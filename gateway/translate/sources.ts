@@ -37,3 +37,6 @@ export function soundIn(source: ContentSource): { data: string; format: string }
   const name = source.mediaType.slice("audio/".length);
   return { data: source.data, format: SOUNDS.get(name) ?? name };
 }
+
+export const titledText = (title: string | null, text: string): string =>
+  title === null ? text : `${title}\n\n${text}`;

@@ -1,4 +1,5 @@
 import { isJson, type Json } from "./exact-json.ts";
+import type { OutputFormat, Tool } from "./prompt.ts";
 
 /**
  * A tool's schema as every vendor takes it: an object with properties, and lists that say of what. Anthropic's clients need say
@@ -33,3 +34,19 @@ export function isClosed(schema: unknown): boolean {
     : names.length === 0;
   return isWhole && isRequired && Object.values(schema).every(isClosed);
 }
+
+/** A function as both of OpenAI's formats declare it. */
+export const functionMembers = ({ name, description, schema, strict }: Tool) => ({
+  name,
+  description: description ?? undefined,
+  parameters: toolSchema(schema),
+  strict: strict?.value,
+});
+
+/** A schema of answers as both of OpenAI's formats have it. */
+export const schemaMembers = (output: Extract<OutputFormat, { kind: "schema" }>) => ({
+  name: output.name,
+  description: output.description ?? undefined,
+  schema: output.schema,
+  strict: output.strict ?? undefined,
+});

@@ -2,7 +2,7 @@ import { isJson, type Json } from "../exact-json.ts";
 import type { MemberReader, MemberReaders } from "../members.ts";
 import { dropped, ignored, into, lost, readMembers, readObject } from "../members.ts";
 import { type BodyPlace, inexpressible, type LocatedBody } from "../place.ts";
-import { type Part, plainText } from "../prompt.ts";
+import { type ContentSource, type Part, plainText } from "../prompt.ts";
 import { sourceOfUrl } from "../sources.ts";
 import { openSealed } from "../thoughts.ts";
 import { listAt, objectAt, objectsAt, textAt } from "../values.ts";
@@ -52,47 +52,44 @@ function textPart({ object, at }: LocatedBody, otherwise: MemberReader): Part {
   return part;
 }
 
+/** What a part says of a picture or a file. */
+type Media = { source: ContentSource | null; title: string | null; cache: Json | null };
+export const unreadMedia = (): Media => ({ source: null, title: null, cache: null });
+
+export const urlInto = (media: Media): MemberReader =>
+  into(media, "source", (value, at) => sourceOfUrl(textAt(value, at), at));
+
+export const fileReaders = (file: Media): MemberReaders => ({
+  filename: into(file, "title", textAt),
+  file_data: into(file, "source", (value, at) => fileSource(textAt(value, at), at)),
+});
+
+/** @throws GatewayError invalid_request if it has no source. */
+export function mediaPart(kind: "image" | "document", { source, title, cache }: Media, at: BodyPlace): Part {
+  if (!source) throw inexpressible(at, "without its data or its address");
+  return kind === "image" ? { kind, source, cache, at } : { kind, source, title, cache, at };
+}
+
 function imagePart(object: Json, at: BodyPlace): Part {
-  const image: { url: string; cache: Json | null } = { url: "", cache: null };
+  const image = unreadMedia();
   readObject(object, at, {
     type: ignored,
-    image_url: (value, place) => {
-      // `detail` asks for a resolution; the messages format has only one.
-      readObject(isJson(value) ? value : { url: value }, place, {
-        url: into(image, "url", textAt),
-        detail: dropped,
-      });
-    },
+    // `detail` asks for a resolution; the messages format has only one.
+    image_url: (value, place) =>
+      readObject(isJson(value) ? value : { url: value }, place, { url: urlInto(image), detail: dropped }),
     ...cacheReaders(image),
   });
-  const { url, cache } = image;
-  return { kind: "image", source: sourceOfUrl(url, at.member("image_url").member("url")), cache, at };
+  return mediaPart("image", image, at);
 }
 
 function filePart(object: Json, at: BodyPlace): Part {
-  const file: { data: string | null; title: string | null; cache: Json | null } = {
-    data: null,
-    title: null,
-    cache: null,
-  };
+  const file = unreadMedia();
   readObject(object, at, {
     type: ignored,
-    file: (value, place) =>
-      readObject(value, place, {
-        file_data: into(file, "data", textAt),
-        filename: into(file, "title", textAt),
-      }),
+    file: (value, place) => readObject(value, place, fileReaders(file)),
     ...cacheReaders(file),
   });
-  const { data, title, cache } = file;
-  if (data === null) throw inexpressible(at.member("file"), "without file_data");
-  return {
-    kind: "document",
-    source: fileSource(data, at.member("file").member("file_data")),
-    title,
-    cache,
-    at,
-  };
+  return mediaPart("document", file, at);
 }
 
 function soundPart(object: Json, at: BodyPlace): Part {
@@ -110,7 +107,7 @@ function soundPart(object: Json, at: BodyPlace): Part {
 }
 
 /** A file's data: a `data:` URL, or bare base64 of a PDF. */
-export function fileSource(data: string, at: BodyPlace) {
+function fileSource(data: string, at: BodyPlace) {
   return /^data:/i.test(data)
     ? sourceOfUrl(data, at)
     : ({ kind: "data", mediaType: "application/pdf", data } as const);

@@ -1,6 +1,6 @@
 import { inexpressible } from "../place.ts";
 import type { Part, PartOf } from "../prompt.ts";
-import { soundIn, urlOfSource } from "../sources.ts";
+import { soundIn, titledText, urlOfSource } from "../sources.ts";
 
 /** Whether a part has a cache mark that the provider takes. */
 export const isMarked = (parts: readonly Part[], marks: boolean): boolean =>
@@ -25,24 +25,15 @@ function contentPart(part: Part): object {
       return { type: "image_url", image_url: { url: urlOfSource(part.source, part.at) } };
     case "document":
       return documentPart(part);
-    case "thinking":
-    case "redacted":
-    case "extra":
-    case "call":
-    case "result":
+    default:
       throw inexpressible(part.at);
   }
 }
 
 function documentPart({ source, title, at }: PartOf<"document">): object {
-  if (source.kind === "text") {
-    return { type: "text", text: title === null ? source.text : `${title}\n\n${source.text}` };
-  }
+  if (source.kind === "text") return { type: "text", text: titledText(title, source.text) };
   if (source.kind === "url") throw inexpressible(at, "a document must be in the request itself");
   const sound = soundIn(source);
   if (sound) return { type: "input_audio", input_audio: sound };
-  return {
-    type: "file",
-    file: { filename: title ?? "document.pdf", file_data: urlOfSource(source, at) },
-  };
+  return { type: "file", file: { filename: title ?? "document.pdf", file_data: urlOfSource(source, at) } };
 }

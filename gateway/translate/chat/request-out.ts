@@ -5,7 +5,7 @@ import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice }
 import { effortOf } from "../reasoning.ts";
 import { NO_THOUGHT, type ThoughtsFacts } from "../thoughts.ts";
 import { fittingId } from "../tool-names.ts";
-import { toolSchema } from "../tool-schema.ts";
+import { functionMembers, schemaMembers } from "../tool-schema.ts";
 import { contentOf, isMarked, markOf } from "./content-out.ts";
 import { detailsIn } from "./reasoning-details.ts";
 
@@ -180,31 +180,14 @@ function toolMessage(result: PartOf<"result">, dialect: ChatDialect): object {
   return { role: "tool", tool_call_id: idOf(callId, dialect), content: marked };
 }
 
-const toolOf = ({ name, description, schema, strict }: Tool) => ({
-  type: "function",
-  function: {
-    name,
-    ...(description === null ? {} : { description }),
-    parameters: toolSchema(schema),
-    ...(strict === null ? {} : { strict: strict.value }),
-  },
-});
+const toolOf = (tool: Tool) => ({ type: "function", function: functionMembers(tool) });
 
 function toolChoice(choice: ToolChoice): string | object {
   if (choice.kind === "tool") return { type: "function", function: { name: choice.name } };
   return choice.kind === "any" ? "required" : choice.kind;
 }
 
-function responseFormat(output: OutputFormat): object {
-  if (output.kind === "json") return { type: "json_object" };
-  const { name, description, schema, strict } = output;
-  return {
-    type: "json_schema",
-    json_schema: {
-      name,
-      ...(description === null ? {} : { description }),
-      schema,
-      ...(strict === null ? {} : { strict }),
-    },
-  };
-}
+const responseFormat = (output: OutputFormat): object =>
+  output.kind === "json"
+    ? { type: "json_object" }
+    : { type: "json_schema", json_schema: schemaMembers(output) };

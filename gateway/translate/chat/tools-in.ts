@@ -1,5 +1,5 @@
 import { isJson, type Json } from "../exact-json.ts";
-import { dropped, ignored, into, readObject } from "../members.ts";
+import { dropped, ignored, into, type MemberReaders, readObject } from "../members.ts";
 import { type BodyPlace, type LocatedBody, lose, malformed } from "../place.ts";
 import { type Prompt, type Tool, unnamedTool } from "../prompt.ts";
 import { definedTool, type ToolTable, toolsBy } from "../tool-table.ts";
@@ -32,18 +32,22 @@ function nested(object: Json, at: BodyPlace): Tool {
   return tool;
 }
 
+const namedReaders = (tool: Tool): MemberReaders => ({
+  type: ignored,
+  name: into(tool, "name", textAt),
+  description: into(tool, "description", textAt),
+  defer_loading: (value, place) => {
+    tool.deferred = flagAt(value, place);
+  },
+});
+
 /** A function's definition, as the chat and the responses format write it. */
 export function chatFunction({ object, at }: LocatedBody): Tool {
   const tool = unnamedTool();
   readObject(object, at, {
-    type: ignored,
-    name: into(tool, "name", textAt),
-    description: into(tool, "description", textAt),
+    ...namedReaders(tool),
     parameters: into(tool, "schema", objectAt),
     strict: into(tool, "strict", located(flagAt)),
-    defer_loading: (value, place) => {
-      tool.deferred = flagAt(value, place);
-    },
     // What the function returns.
     output_schema: dropped,
     ...cacheReaders(tool),
@@ -55,15 +59,8 @@ export function chatFunction({ object, at }: LocatedBody): Tool {
 /** A tool whose input is a text, perhaps of a grammar, as a function with that text as its only argument. */
 export function customTool({ object, at }: LocatedBody): Tool {
   const tool = { ...definedTool("custom", { name: "", form: { as: "custom" } }), grammar: "" };
-  readObject(object, at, {
-    type: ignored,
-    name: into(tool, "name", textAt),
-    description: into(tool, "description", textAt),
-    format: into(tool, "grammar", (value, place) => grammarIn(objectAt(value, place))),
-    defer_loading: (value, place) => {
-      tool.deferred = flagAt(value, place);
-    },
-  });
+  const format = into(tool, "grammar", (value, place) => grammarIn(objectAt(value, place)));
+  readObject(object, at, { ...namedReaders(tool), format });
   if (tool.name === "") throw malformed(at.member("name"), "a string");
   const { grammar, ...custom } = tool;
   const description = [custom.description, grammar].filter(Boolean).join("\n\n");

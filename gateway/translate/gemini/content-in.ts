@@ -129,15 +129,19 @@ const textOf = (value: unknown): string =>
 
 type Media = { mimeType: string; data: string; uri: string; name: string | null };
 
-const nothing = (): Media => ({ mimeType: "", data: "", uri: "", name: null });
-
-function inlineData(value: unknown, at: BodyPlace): Part[] {
-  const media = nothing();
+function mediaIn(value: unknown, at: BodyPlace): Media {
+  const media: Media = { mimeType: "", data: "", uri: "", name: null };
   readProtoObject(value, at, {
     mimeType: into(media, "mimeType", textAt),
     data: into(media, "data", textAt),
+    fileUri: into(media, "uri", textAt),
     displayName: into(media, "name", textAt),
   });
+  return media;
+}
+
+function inlineData(value: unknown, at: BodyPlace): Part[] {
+  const media = mediaIn(value, at);
   const { mimeType, data } = media;
   if (!mimeType.startsWith("text/")) return [partOf(media, { kind: "data", mediaType: mimeType, data }, at)];
   return [partOf(media, { kind: "text", text: Buffer.from(data, "base64").toString() }, at)];
@@ -147,12 +151,7 @@ function inlineData(value: unknown, at: BodyPlace): Part[] {
 const STORED = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\//;
 
 function fileData(value: unknown, at: BodyPlace): Part[] {
-  const media = nothing();
-  readProtoObject(value, at, {
-    mimeType: into(media, "mimeType", textAt),
-    fileUri: into(media, "uri", textAt),
-    displayName: into(media, "name", textAt),
-  });
+  const media = mediaIn(value, at);
   const { uri } = media;
   if (STORED.test(uri) || !/^https?:/i.test(uri)) {
     throw inexpressible(at.member("fileUri"), "the file is in another vendor's store");

@@ -2,6 +2,7 @@ import { type Json, objectIn } from "../exact-json.ts";
 import { extrasAs } from "../members.ts";
 import { inexpressible, lose } from "../place.ts";
 import type { Part, PartOf, Prompt, PromptTurn, Tool } from "../prompt.ts";
+import { titledText } from "../sources.ts";
 import { UNKNOWN_SIGNATURE } from "../thoughts.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { withItemSchemas } from "../tool-schema.ts";
@@ -159,10 +160,11 @@ function userPart(part: Part): object[] {
   if (part.kind !== "image" && part.kind !== "document") throw inexpressible(part.at);
   const { source } = part;
   // The format has names of files on Vertex only.
-  const title = part.kind === "document" && part.title ? [{ text: part.title }] : [];
+  const named = part.kind === "document" ? part.title : null;
+  const title = named ? [{ text: named }] : [];
   switch (source.kind) {
     case "text":
-      return [{ text: [...title.map(({ text }) => text), source.text].join("\n\n") }];
+      return [{ text: titledText(named, source.text) }];
     case "data":
       return [...title, { inlineData: { mimeType: source.mediaType, data: source.data } }];
     case "url":

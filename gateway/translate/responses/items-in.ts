@@ -1,9 +1,8 @@
-import { cacheReaders, fileSource } from "../chat/content-in.ts";
+import { cacheReaders, fileReaders, mediaPart, unreadMedia, urlInto } from "../chat/content-in.ts";
 import type { Json } from "../exact-json.ts";
 import { dropped, ignored, into, type MemberReaders, readObject } from "../members.ts";
 import { type BodyPlace, inexpressible, malformed } from "../place.ts";
-import { type ContentSource, type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
-import { sourceOfUrl } from "../sources.ts";
+import { type Part, type PartOf, type PromptTurn, plainText } from "../prompt.ts";
 import { openSealed } from "../thoughts.ts";
 import { objectsAt, oneOfAt, textAt } from "../values.ts";
 import { clientToolPart, isVendorRan } from "./tool-items-in.ts";
@@ -119,34 +118,17 @@ function textPart(object: Json, at: BodyPlace): Part {
 }
 
 function imagePart(object: Json, at: BodyPlace): Part {
-  const image: { url: string; cache: Json | null } = { url: "", cache: null };
-  readObject(object, at, {
-    type: ignored,
-    detail: dropped,
-    image_url: into(image, "url", textAt),
-    ...cacheReaders(image),
-  });
-  const { url, cache } = image;
-  return { kind: "image", source: sourceOfUrl(url, at.member("image_url")), cache, at };
+  const image = unreadMedia();
+  const readers = { image_url: urlInto(image), ...cacheReaders(image) };
+  readObject(object, at, { type: ignored, detail: dropped, ...readers });
+  return mediaPart("image", image, at);
 }
 
 function filePart(object: Json, at: BodyPlace): Part {
-  const file: { source: ContentSource | null; title: string | null; cache: Json | null } = {
-    source: null,
-    title: null,
-    cache: null,
-  };
-  readObject(object, at, {
-    type: ignored,
-    detail: dropped,
-    filename: into(file, "title", textAt),
-    file_data: into(file, "source", (value, place) => fileSource(textAt(value, place), place)),
-    file_url: into(file, "source", (value, place) => sourceOfUrl(textAt(value, place), place)),
-    ...cacheReaders(file),
-  });
-  const { source, title, cache } = file;
-  if (!source) throw inexpressible(at, "without file_data or file_url");
-  return { kind: "document", source, title, cache, at };
+  const file = unreadMedia();
+  const readers = { ...fileReaders(file), file_url: urlInto(file), ...cacheReaders(file) };
+  readObject(object, at, { type: ignored, detail: dropped, ...readers });
+  return mediaPart("document", file, at);
 }
 
 function functionCall(item: Json, at: BodyPlace): Part {

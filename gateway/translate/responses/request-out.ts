@@ -3,9 +3,9 @@ import { extrasAs } from "../members.ts";
 import { inexpressible, lose } from "../place.ts";
 import type { OutputFormat, Part, PartOf, Prompt, PromptTurn, Tool, ToolChoice } from "../prompt.ts";
 import { effortOrNone } from "../reasoning.ts";
-import { soundIn, urlOfSource } from "../sources.ts";
+import { soundIn, titledText, urlOfSource } from "../sources.ts";
 import { fittingId } from "../tool-names.ts";
-import { toolSchema } from "../tool-schema.ts";
+import { functionMembers, schemaMembers } from "../tool-schema.ts";
 import { mustSearch, responsesSearch } from "../web-search.ts";
 
 /** The least output limit that the vendor takes. */
@@ -68,17 +68,10 @@ function textMember({ output, extras }: Prompt): object {
   return Object.keys(text).length > 0 ? { text } : {};
 }
 
-function formatOf(output: OutputFormat): object {
-  if (output.kind === "json") return { type: "json_object" };
-  const { name, description, schema, strict } = output;
-  return {
-    type: "json_schema",
-    name,
-    ...(description === null ? {} : { description }),
-    schema,
-    strict: strict ?? false,
-  };
-}
+const formatOf = (output: OutputFormat): object =>
+  output.kind === "json"
+    ? { type: "json_object" }
+    : { type: "json_schema", ...schemaMembers(output), strict: output.strict ?? false };
 
 /** Verbosity is the text's. */
 function vendorMembers({ extras }: Prompt): object {
@@ -104,12 +97,10 @@ function toolMembers(prompt: Prompt): object {
 const ONLY_SEARCH = { type: "allowed_tools", mode: "required", tools: [{ type: "web_search" }] };
 
 /** Tools are strict here unless they say that they are not. */
-const toolOf = ({ name, description, schema, strict }: Tool) => ({
+const toolOf = (tool: Tool) => ({
   type: "function",
-  name,
-  ...(description === null ? {} : { description }),
-  parameters: toolSchema(schema),
-  strict: strict?.value ?? false,
+  ...functionMembers(tool),
+  strict: tool.strict?.value ?? false,
 });
 
 const toolChoice = (choice: ToolChoice): string | object =>
@@ -188,9 +179,7 @@ function inputPart(part: Part): object {
 }
 
 function documentPart({ source, title, at }: PartOf<"document">): object {
-  if (source.kind === "text") {
-    return { type: "input_text", text: title === null ? source.text : `${title}\n\n${source.text}` };
-  }
+  if (source.kind === "text") return { type: "input_text", text: titledText(title, source.text) };
   if (source.kind === "url") return { type: "input_file", file_url: source.url };
   if (soundIn(source)) throw inexpressible(at, "responses take no sound");
   return { type: "input_file", filename: title ?? "document.pdf", file_data: urlOfSource(source, at) };
