@@ -105,7 +105,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     reportTimeZone: () => directory.current().settings.report_time_zone,
     savedReports: (ids, scope) => withStoreErrors(() => findSavedReports(database.db, ids, scope)),
     ...{ agentMetrics, reconciling: new Map() },
-    ...openOwnership(database, log, async () => void (recorder.stats().cause ?? (await shared.settled()))),
+    ...openOwnership(database, log, shared.settledSoon),
     inFlight: openInFlight(config.inFlightMax, metrics),
     bodyBudget: meteredBodyBudget(config.bodiesBytesMax, metrics),
     ...access,

@@ -6,6 +6,8 @@ import { scrapeOfAll } from "./merged-metrics.ts";
 
 /** How long those who need the records of calls that have just ended wait for them at most; reports wait less. */
 const SETTLED_MAX_MS = 5000;
+/** More rows than this wait after an outage: calls are not held up until they are stored. */
+const SOON_ROWS = 5000;
 
 type Own = { directory: DirectoryStore; recorder: Recorder; metrics: Registry };
 
@@ -13,6 +15,9 @@ type Own = { directory: DirectoryStore; recorder: Recorder; metrics: Registry };
 export function asOneGateway(workers: number, { directory, recorder, metrics }: Own) {
   const fellows = workers === 1 ? ALONE : openFellows();
   const settled = (hurry?: boolean) => recorder.flushed(SETTLED_MAX_MS, hurry).catch(() => undefined);
+  const allSettled = async (hurry?: boolean): Promise<void> => {
+    await Promise.all([settled(hurry), fellows.ask("settle")]);
+  };
   const { refresh } = directory;
   fellows.answerWith({
     metrics: () => metrics.getMetricsAsJSON(),
@@ -30,8 +35,11 @@ export function asOneGateway(workers: number, { directory, recorder, metrics }: 
           await fellows.ask("refresh");
         },
       },
-      async settled(hurry?: boolean): Promise<void> {
-        await Promise.all([settled(hurry), fellows.ask("settle")]);
+      settled: allSettled,
+      /** Like `settled`, unless that may take long. */
+      async settledSoon(): Promise<void> {
+        const { cause, backlog } = recorder.stats();
+        if (cause === null && backlog <= SOON_ROWS) await allSettled();
       },
     },
     /** Leaves the last figures to the others. Call before the recorder closes. */
