@@ -56,7 +56,8 @@ function reasonOf(row: RecordRow, price: PriceSnapshot | null, versions: readonl
     : "the provider's own counts";
   const lane =
     row.channel === "subscription" ? " It is a list price, because a subscription paid for the call." : "";
-  const { entry, repricedAt } = price;
+  const { repricedAt } = price;
+  const entry = price.entry.replace(/^list:(.*)/, "$1 in the price list");
   const later =
     repricedAt === undefined
       ? ""

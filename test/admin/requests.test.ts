@@ -176,7 +176,7 @@ describe("a record's own page", () => {
     expect(body.cost).toEqual({
       versions: [],
       reason:
-        "The cost is the sum of the rows: the provider's own counts, times the prices of list:anthropic/claude.",
+        "The cost is the sum of the rows: the provider's own counts, times the prices of anthropic/claude in the price list.",
       entry: "list:anthropic/claude",
       repriced_at: null,
       usage_source: "provider",

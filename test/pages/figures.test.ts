@@ -13,13 +13,13 @@ describe.skipIf(!BROWSER)("what the pages say about money", () => {
   let gateway: LocalGateway;
   let reader: Visit;
   let sql: postgres.Sql;
+  const at = new Date().toISOString();
 
   beforeAll(async () => {
     gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
     sql = testSql(gateway.databaseUrl);
     reader = await visit(await launchBrowser(), { origin: gateway.url });
     await followLink(reader, await linkFor(gateway, null));
-    const at = new Date().toISOString();
     await seed(sql, "default", {
       requests: [{ at, owner: "ada@example.com", cost: "0.18", tokenCost: "0.18" }],
     });
@@ -48,6 +48,27 @@ describe.skipIf(!BROWSER)("what the pages say about money", () => {
     expect(await page.getByText("Nothing in this period").count()).toBe(0);
     await open("/explore?by=none&measure=cost_usd&view=table&from=2020-01-01&to=2020-01-02");
     await page.getByText("Nothing in this period").waitFor();
+  });
+
+  test("a report as it was known on a day has no later call, and cannot be saved as one of now", async () => {
+    const page = await open("/explore?by=none&measure=cost_usd&view=table");
+    await page.getByLabel("As known on").fill(at.slice(0, 10));
+    await page.getByText("Nothing in this period").waitFor();
+    await page.waitForURL(/as_of=/);
+    expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0);
+    await expectFit(reader);
+    await page.getByLabel("As known on").fill("");
+    await page.getByRole("region", { name: "Figures" }).getByText("$0.18").waitFor();
+    await page.getByRole("button", { name: "Save" }).waitFor();
+  });
+
+  test("on a phone a report's groups are below each other, beside the first figure", async () => {
+    const page = await open("/explore?by=day&by=client&measure=cost_usd&view=table");
+    await page.setViewportSize({ width: 390, height: 844 });
+    const heads = page.getByRole("region", { name: "Figures" }).locator("th");
+    await until(async () => (await heads.allTextContents()).join("|") === "Day, Client|Cost");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await until(async () => (await heads.allTextContents()).join("|") === "Day|Client|Cost");
   });
 
   test("figures of another filter never stand unmarked", async () => {

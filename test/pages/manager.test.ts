@@ -52,6 +52,7 @@ const CANNOT_BE_ASKED = [
   ["/requests?model=gpt-5.2&model=gpt-5-mini", "model: expected at most 1."],
   ["/requests?model=", "model: expected a value."],
   ["/explore?by=day&by=team&by=model&by=client", "by: expected at most 3."],
+  ["/explore?as_of=soon", "as_of=soon: expected a day such as 2026-11-03."],
   ["/explore?measure=cost", "measure=cost: expected one of"],
   ["/reports/cost-per-merged-pr?route=code", "route: there is no such filter."],
   ["/pull-requests/costs?by=nonsense", "by=nonsense: expected one of"],
@@ -216,7 +217,7 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     const page = await open("/pull-requests/costs?range=30d");
     const trend = page.getByRole("region", { name: "Median cost of a merge by week" });
     expect(await trend.textContent()).toMatch(/with a confidence of 95 % between/);
-    const dearest = page.getByRole("region", { name: "The dearest merges" }).first();
+    const dearest = page.getByRole("region", { name: "The costliest merges" }).first();
     await dearest.locator("tbody tr").nth(9).waitFor();
     expect(await dearest.locator("tbody tr").first().textContent()).toMatch(/\d\s% by \w/);
     await expectFit(reader, "both");
@@ -505,9 +506,9 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     const page = await open("/overview");
     const rows = page.locator(".table-scroll[aria-label='Teams this month'] tbody tr");
     const row = rows.filter({ hasText: /of \$/ }).first();
-    // Team, merged, cost of each, spend, budget used, forecast with its range.
+    // Team, spend, cost of each merge, merges, budget used, forecast with its range.
     await row.getByText(/^\$[\d.,]+ to \$[\d.,]+$/).waitFor();
-    expect(await row.textContent()).toMatch(/^[a-z]+(\d+\$.+|0–)\$.+ of \$.+ to \$/);
+    expect(await row.textContent()).toMatch(/^[a-z]+\D*\$[\d.,]+.*(\$[\d.,]+|–)\d+\$.+ of \$.+ to \$/);
     // They are those of this month alone.
     await open("/overview?range=7d");
     expect(await rows.count()).toBe(0);

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
+import { browserOf } from "#gateway/pages/me/own-lists.tsx";
 import { SNIPPETS } from "#gateway/pages/me/snippets.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { scratch } from "#test/support/embedded.ts";
@@ -110,3 +111,23 @@ test("texts of any kind are quoted in every sample", () => {
   const { stdout } = Bun.spawnSync(["sh", "-c", curl.replace(/^curl/, "printf '%s\\n'")]);
   expect(String(stdout)).toContain(`authorization: Bearer ${odd.key}`);
 });
+
+test.each([
+  [
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36",
+    "Chrome on Linux",
+  ],
+  [
+    "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0 Safari/537.36 Edg/143.0",
+    "Edge on Windows",
+  ],
+  [
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 26_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Mobile/15E148 Safari/604.1",
+    "Safari on iOS",
+  ],
+  [
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko/20100101 Firefox/145.0",
+    "Firefox on macOS",
+  ],
+  ["curl/8.16.0", "curl/8.16.0"],
+])("a sign-in from %s is one from %s", (agent, name) => expect(browserOf(agent)).toBe(name));

@@ -103,7 +103,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     const provider = step("Add a provider");
     await provider.getByRole("button", { name: "OpenAI" }).click();
     await provider.getByRole("button", { name: "Test and add" }).click();
-    await provider.getByText("API key of OpenAI: This is needed.").waitFor();
+    await provider.getByText("API key of OpenAI: This is required.").waitFor();
     await page.keyboard.type("a-vendors-key");
     expect(await provider.getByLabel(/^API key of OpenAI/).inputValue()).toBe("a-vendors-key");
     await provider.getByLabel(/^Address/).fill("http://127.0.0.1:9/v1");

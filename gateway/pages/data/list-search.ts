@@ -66,4 +66,4 @@ export const PULL_REQUEST_FILTERS = {
   number: "Number",
 } as const;
 
-export const AUDIT_FILTERS = { actor: "Who", action: "What", subject: "Of", from: "From", to: "To" } as const;
+export const AUDIT_FILTERS = { actor: "Who", action: "What", subject: "On", from: "From", to: "To" } as const;

@@ -69,6 +69,7 @@ export const explore = (source?: ReportCatalogue["sources"][number]): Parameters
   ...frame(source?.dimensions),
   source: { values: SOURCES },
   view: { values: VIEWS },
+  as_of: { like: { pattern: /^\d{4}-\d\d-\d\d$/, such: "a day such as 2026-11-03" } },
   by: { most: 3, ...(source && { values: [...source.dimensions, "none"] }) },
   measure: { most: 40, ...(source && { values: source.measures }) },
 });

@@ -28,11 +28,14 @@ async function ask<T>({ client, signal }: Context, body: unknown): Promise<T> {
   return await sendJson<T>("/v1/reports/query", { method: "POST", body, signal });
 }
 
-/** One report; what was shown stays until the next answer. `moves`: with what moved its cost. */
-export const useReport = (spec: Spec | null, moves = false) =>
+/** What is asked beside a report: `rate_mix_volume` of its change, and its figures as they were known at `as_of`. */
+type Beside = { rate_mix_volume?: true; as_of?: string | undefined };
+
+/** One report; what was shown stays until the next answer. */
+export const useReport = (spec: Spec | null, beside: Beside = {}) =>
   useQuery({
-    queryKey: ["report", spec, moves],
-    queryFn: (context) => ask<QueryAnswer>(context, { spec, ...(moves && { rate_mix_volume: true }) }),
+    queryKey: ["report", spec, beside],
+    queryFn: (context) => ask<QueryAnswer>(context, { spec, ...beside }),
     meta: OF_RECORDS,
     enabled: spec !== null,
     placeholderData: keepPreviousData,
@@ -53,11 +56,11 @@ export const useReports = <Id extends string>(specs: Readonly<Partial<Record<Id,
   });
 
 /** Saves a report as CSV under the name that the gateway gives it. */
-export async function saveCsv(spec: Spec): Promise<void> {
+export async function saveCsv(spec: Spec, beside: Beside): Promise<void> {
   const answer = await api("/v1/reports/query?format=csv", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ spec }),
+    body: JSON.stringify({ spec, ...beside }),
   });
   const [, name = "report.csv"] =
     /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "") ?? [];

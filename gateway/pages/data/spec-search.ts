@@ -7,6 +7,7 @@ import {
   filtersFor,
   frameSearch,
   oneNameOf,
+  oneText,
   rangeOf,
   someTexts,
   texts,
@@ -21,6 +22,8 @@ export type SpecSearch = FrameSearch & {
   by?: string[];
   measure?: string[];
   view?: Spec["view"];
+  /** A day: the figures as they were known when it began (UTC). */
+  as_of?: string;
 };
 
 /** Changes parts of the report in the address. */
@@ -37,6 +40,7 @@ export const specSearch = (raw: Record<string, unknown>): SpecSearch =>
     by: raw["by"] === undefined ? undefined : texts(raw["by"]),
     measure: someTexts(raw["measure"]),
     view: oneNameOf(VIEWS, raw["view"]),
+    as_of: oneText(raw["as_of"]),
   });
 
 export const sourceIn = (catalogue: ReportCatalogue, name: SourceName) =>

@@ -17,7 +17,7 @@ export function DevicePage() {
   const [decision, setDecision] = useState<DeviceAnswer | null>(null);
   return (
     <>
-      <PageHead title="Sign a device in" />
+      <PageHead title="Sign in a device" />
       {decision !== null ? (
         <Decided decision={decision} />
       ) : code === undefined ? (
@@ -39,13 +39,15 @@ const Decided = ({ decision }: { decision: DeviceAnswer }) =>
 const CodeForm = ({ choose }: { choose: (code: string) => void }) => (
   <TypedForm className="panel" submit={({ code = "" }) => choose(code)}>
     <TextInput
-      {...{ name: "code", label: "Code", description: "The device shows it.", placeholder: "XXXX-XXXX" }}
+      {...{ name: "code", label: "Code", description: "Shown on the device.", placeholder: "XXXX-XXXX" }}
       required
       autoComplete="off"
       data-autofocus
-      mb="md"
+      {...{ mb: "md", maw: 240 }}
     />
-    <Button type="submit">Continue</Button>
+    <Button type="submit" variant="filled">
+      Continue
+    </Button>
   </TypedForm>
 );
 

@@ -1,4 +1,13 @@
-import { Autocomplete, Button, Input, MultiSelect, Popover, SegmentedControl, Select } from "@mantine/core";
+import {
+  Autocomplete,
+  Button,
+  Input,
+  MultiSelect,
+  Popover,
+  SegmentedControl,
+  Select,
+  TextInput,
+} from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { DimensionName, MeasureName, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
@@ -6,6 +15,7 @@ import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { useReport } from "../data/reports.ts";
 import { type ChangeSpec, inSource, type SpecSearch, sourceIn, viewsOf } from "../data/spec-search.ts";
 import { narrowed } from "../parts/chips.tsx";
+import { isoDay } from "../parts/dates.ts";
 import { SOURCE_WORDS } from "../parts/words.ts";
 
 type BuilderProps = { spec: Spec; catalogue: ReportCatalogue; search: SpecSearch; change: ChangeSpec };
@@ -55,6 +65,17 @@ export function Builder({ spec, catalogue, search, change }: BuilderProps) {
         />
       </div>
       <FilterAdder spec={spec} dimensions={source?.dimensions ?? []} search={search} change={change} />
+      <TextInput
+        {...{
+          type: "date",
+          label: "As known on",
+          size: "xs",
+          title: "When the day began (UTC). Empty: now.",
+        }}
+        max={isoDay(Date.now())}
+        value={search.as_of ?? ""}
+        onChange={(event) => change({ as_of: event.currentTarget.value || undefined })}
+      />
     </section>
   );
 }

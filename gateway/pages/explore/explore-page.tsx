@@ -47,7 +47,8 @@ function Explorer({ catalogue }: { catalogue: ReportCatalogue }) {
 function Question({ catalogue }: { catalogue: ReportCatalogue }) {
   const [search, change] = useAddress(specSearch);
   const spec = useMemo(() => specOf(search, catalogue), [search, catalogue]);
-  const result = useReport(spec);
+  const { as_of } = search;
+  const result = useReport(spec, { as_of });
   const choose = (dimension: DimensionName, value: string) => change(narrowed(search, dimension, value));
   return (
     <ReportFrame
@@ -57,9 +58,9 @@ function Question({ catalogue }: { catalogue: ReportCatalogue }) {
       controls={
         <>
           {spec.source === "requests" && <RecordsLink search={search} answer={result.data} />}
-          <CsvButton spec={spec} />
-          <Share spec={spec} />
-          <SaveReport spec={spec} />
+          <CsvButton spec={spec} as_of={as_of} />
+          <Share query={{ spec, as_of }} />
+          {as_of === undefined && <SaveReport spec={spec} />}
         </>
       }
       above={<Builder spec={spec} catalogue={catalogue} search={search} change={change} />}
@@ -78,15 +79,18 @@ const shownAs = <T extends { spec: Spec }>(answer: T, { view, dimensions }: Spec
 /** One word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-const curlOf = (spec: Spec): string =>
+/** `as_of` is absent from JSON where it is undefined. */
+type Query = { spec: Spec; as_of: string | undefined };
+
+const curlOf = (query: Query): string =>
   [
     `curl ${location.origin}/v1/reports/query \\`,
     `  -H "authorization: Bearer $TALLYGATE_KEY" -H "content-type: application/json" \\`,
-    `  -d ${quoted(JSON.stringify({ spec }))}`,
+    `  -d ${quoted(JSON.stringify(query))}`,
   ].join("\n");
 
 /** The report for someone else, or for a script. */
-function Share({ spec }: { spec: Spec }) {
+function Share({ query }: { query: Query }) {
   const [isOpen, setOpen] = useState(false);
   const clipboard = useClipboard({ timeout: 2000 });
   return (
@@ -106,9 +110,9 @@ function Share({ spec }: { spec: Spec }) {
           <code>TALLYGATE_KEY</code>.
         </p>
         <Code block mb="sm" className="foreign">
-          {curlOf(spec)}
+          {curlOf(query)}
         </Code>
-        <CopyButton text={curlOf(spec)} />
+        <CopyButton text={curlOf(query)} />
       </Modal>
     </>
   );

@@ -31,7 +31,7 @@ export function ConnectAgent({ secret = "" }: { secret?: string }) {
         <PasswordInput
           label="Key"
           placeholder="tg_…"
-          description="It stays in this page and goes to no one but this gateway."
+          description="It stays on this page and is sent only to this gateway."
           value={key}
           onChange={(event) => setTyped(event.currentTarget.value.trim())}
           error={routes.isError && "The gateway does not accept this key."}
@@ -54,6 +54,7 @@ export function ConnectAgent({ secret = "" }: { secret?: string }) {
       <SegmentedControl
         className="wrapping"
         aria-label="Client"
+        withItemsBorders={false}
         value={client ?? ""}
         onChange={setClient}
         data={SNIPPETS.map(({ name }) => name)}

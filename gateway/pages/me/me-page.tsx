@@ -9,6 +9,7 @@ import { useMe } from "../data/me.ts";
 import { OWN_GROUPS } from "../data/parameters.ts";
 import { frameSearch, oneNameOf } from "../data/search.ts";
 import { BudgetRows } from "../parts/budget-rows.tsx";
+import { RangePicker } from "../parts/frame-controls.tsx";
 import { Answered, Facts, PageHead, Panel } from "../parts/page.tsx";
 import { Money, plainName } from "../parts/values.tsx";
 import { ConnectAgent } from "./connect-agent.tsx";
@@ -49,7 +50,9 @@ export function MePage() {
   const query = useQuery(ownQuery(search, who));
   return (
     <>
-      <PageHead title="My usage" />
+      <PageHead title="My usage">
+        <RangePicker search={search} fallback="mtd" change={change} />
+      </PageHead>
       <Answered query={query}>
         {({ me, overview, pullRequests }) => (
           <>

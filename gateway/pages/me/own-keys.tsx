@@ -20,8 +20,8 @@ const columns = (open: (key: KeyView) => void): Columns<KeyView> => ({
     </button>
   )),
   secret: text("Secret", ({ secrets }) => secrets.map(({ last_four: end }) => `…${end}`).join(" ")),
-  created: moment("Made", ({ created_at: at }) => at),
-  expires: moment("Expires", ({ expires_at: at }) => at, "It does not expire."),
+  created: moment("Created", ({ created_at: at }) => at),
+  expires: moment("Expires", ({ expires_at: at }) => at, "never"),
 });
 
 /** A person's own keys: make, rotate, revoke. `made` gets the secret of a new one. */

@@ -10,7 +10,7 @@ import { counted } from "../parts/format.ts";
 import { LinkTag, linkRemedy } from "../parts/link-words.tsx";
 import { Panel } from "../parts/page.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
-import { Money } from "../parts/values.tsx";
+import { Money, plainName } from "../parts/values.tsx";
 
 type OwnPullRequestsProps = { items: readonly PullRequestView[]; isPart: boolean };
 
@@ -63,7 +63,9 @@ export function OwnSeats() {
             {calls === null ? "use is not seen here" : calls === 0 ? "not used" : counted(calls, "call")}
           </span>
           <span className="number">
-            <Money value={cost_usd} /> for <Money value={value_usd} unknown="Its use has no known cost." />
+            <Money value={cost_usd} />
+            {calls !== 0 && " for "}
+            {calls !== 0 && <Money value={value_usd} unknown="Its use has no known cost." />}
           </span>
         </div>
       ))}
@@ -71,8 +73,27 @@ export function OwnSeats() {
   );
 }
 
+const BROWSERS = { Edg: "Edge", "Firefox|FxiOS": "Firefox", "Chrome|CriOS": "Chrome", Safari: "Safari" };
+const SYSTEMS = {
+  "iPhone|iPad": "iOS",
+  Android: "Android",
+  Windows: "Windows",
+  Mac: "macOS",
+  Linux: "Linux",
+};
+
+/** `Chrome on Linux`; of another program what it calls itself. A browser also names those that come later here. */
+export function browserOf(agent: string): string {
+  const [browser, system] = [BROWSERS, SYSTEMS].map(
+    (words) => Object.entries(words).find(([marks]) => new RegExp(marks).test(agent))?.[1],
+  );
+  return browser && system ? `${browser} on ${system}` : agent;
+}
+
 const columns = (end: (id: string) => Promise<void>): Columns<OwnSession> => ({
-  browser: text("Browser", ({ user_agent: agent }) => agent, "unknown"),
+  browser: cell("Browser", ({ user_agent: agent }) => (
+    <span title={plainName(agent ?? "")}>{plainName(browserOf(agent ?? "unknown"))}</span>
+  )),
   address: text("Address", ({ address }) => address, "unknown"),
   since: moment("Since", ({ created_at: at }) => at),
   until: moment("Ends", ({ expires_at: at }) => at),

@@ -9,7 +9,6 @@ import { ChartPanel } from "../parts/charts/chart.tsx";
 import { singleSeries } from "../parts/charts/data.ts";
 import { type Columns, cell, money, number } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
-import { RangePicker } from "../parts/frame-controls.tsx";
 import { Empty, Panel } from "../parts/page.tsx";
 import { ReportTable } from "../parts/report-table.tsx";
 import { windowWords } from "../parts/window-words.ts";
@@ -32,9 +31,6 @@ export function OwnUsage({ overview, search, change }: OwnUsageProps) {
   const data = singleSeries({ result: days, measure: "cost_usd", unit: "USD" });
   return (
     <>
-      <div className="filters">
-        <RangePicker search={search} fallback="mtd" change={change} />
-      </div>
       {days.rows.length === 0 ? (
         <Panel title="My calls">
           <Empty title="No calls in this range">Connect an agent below, or choose a longer range.</Empty>

@@ -10,7 +10,7 @@ import {
 } from "../data/overview.ts";
 import { FILTER_NAMES, type FrameSearch, frameSearch } from "../data/search.ts";
 import { CostCauses } from "../parts/charts/cost-causes.tsx";
-import { EmptyPanel } from "../parts/page.tsx";
+import { CONNECT, EmptyPanel } from "../parts/page.tsx";
 import { RecordsLink } from "../parts/records-link.tsx";
 import { ReportFrame } from "../parts/report-frame.tsx";
 import { MissingNote } from "./missing-note.tsx";
@@ -73,8 +73,5 @@ function Parts({ parts, search, change }: PartsProps) {
 }
 
 const NothingYet = () => (
-  <EmptyPanel title="No calls in this period">
-    Choose another range, or remove a filter. In a new installation, point an agent or an SDK at this gateway:
-    its first call appears here within seconds.
-  </EmptyPanel>
+  <EmptyPanel title="No calls in this period">Choose another range, or remove a filter. {CONNECT}</EmptyPanel>
 );

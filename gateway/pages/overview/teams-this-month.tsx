@@ -55,7 +55,7 @@ export function TeamsThisMonth({ parts: { teams, team_merges: merges } }: { part
   return (
     <Panel
       title="Teams this month"
-      sub="The costliest ones. A budget and a forecast include the teams below; four of five months end within the range."
+      sub="The costliest teams. Budgets and forecasts include the teams below them; four of five months end within the range."
     >
       <DataTable label="Teams this month" columns={columnsOf(rows)} rows={rows} rowKey={["team"]} />
     </Panel>
@@ -75,13 +75,13 @@ const columnsOf = (rows: readonly TeamMonth[]): Columns<TeamMonth> => ({
     ({ team }) => team,
     ({ team }) => ({ to: "/overview", search: { team: [team] } }),
   ),
-  merged: number("Merged", mergesOf),
+  spend: money("Spend", spendOf, ({ spend: { floor } }) => ({ floor })),
   cost: figure(
     "Cost per merged pull request",
     (it) => (mergesOf(it) === 0 ? NONE : <Money value={costOf(it)} floor={it.merges?.floor ?? false} />),
     costOf,
   ),
-  spend: money("Spend", spendOf, ({ spend: { floor } }) => ({ floor })),
+  merged: number("Merged", mergesOf),
   budget: cell(
     "Budget",
     ({ budget }) =>

@@ -1,12 +1,14 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { calendarDay } from "./dates.ts";
 import { count, type Figure } from "./format.ts";
 import { Foreign, Moment, Money, type MoneyProps } from "./values.tsx";
 
-/** A column: how a row's value is sorted, and how it is shown. */
+/** A column: how a row's value is sorted, and how it is shown. `isFolded`: on a phone it is below the first one. */
 export type Column<Row> = {
   head: ReactNode;
   isNumber?: boolean;
+  isFolded?: boolean;
   /** Absent: not sortable. Null sorts last. */
   sort?: ((row: Row) => string | number | null) | undefined;
   cell: (row: Row) => ReactNode;
@@ -74,9 +76,22 @@ export const money = <Row,>(
     (row) => (of(row) == null ? null : Number(of(row))),
   );
 
-/** A time. */
+/** A day or a month of UTC, sorted by time. */
+export const day = <Row,>(head: string, of: Of<Row, string | null>, none = "–"): Column<Row> =>
+  cell(
+    head,
+    (row) => (
+      <span className={of(row) ? "nowrap" : "mute"}>{of(row) ? calendarDay(of(row) ?? "") : none}</span>
+    ),
+    of,
+  );
+
+/** A time; `none` says why there is none. */
 export const moment = <Row,>(head: string, of: Of<Row, string | null>, none = ""): Column<Row> =>
-  cell(head, (row) => <Moment at={of(row)} unknown={none} />, of);
+  cell(head, (row) => (of(row) === null && none ? <Mute>{none}</Mute> : <Moment at={of(row)} />), of);
+
+/** On a phone the column's cells are below those of the first one. */
+export const folded = <Row,>(column: Column<Row>): Column<Row> => ({ ...column, isFolded: true });
 
 /** Whether something is in force, as a word, not by colour alone. */
 export const onOff = <Row,>(of: Of<Row, boolean>): Column<Row> => {

@@ -5,8 +5,8 @@ import { saveCsv } from "../data/reports.ts";
 import { Fault } from "./page.tsx";
 
 /** The report as a file for spreadsheets. */
-export function CsvButton({ spec }: { spec: Spec }) {
-  const save = useMutation({ mutationFn: () => saveCsv(spec) });
+export function CsvButton({ spec, as_of }: { spec: Spec; as_of?: string | undefined }) {
+  const save = useMutation({ mutationFn: () => saveCsv(spec, { as_of }) });
   return (
     <>
       <Button size="xs" loading={save.isPending} onClick={() => save.mutate()}>

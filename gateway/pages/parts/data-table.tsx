@@ -1,6 +1,6 @@
-import { useHotkeys } from "@mantine/hooks";
+import { useHotkeys, useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type MouseEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import { Fragment, type MouseEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import { asItIs, useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
 import type { Column, Columns } from "./columns.tsx";
@@ -29,7 +29,7 @@ const VIRTUAL_FROM = 100;
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, rows, rowKey, none, sortName, rowHeight = 35 } = props;
-  const columns = Object.entries(props.columns).map(([id, column]) => ({ id, ...column }));
+  const columns = useColumns(props.columns);
   const scroll = useRef<HTMLDivElement>(null);
   const [sorting, toggle] = useSorting(sortName);
   const by = columns.find(({ id, sort }) => id === sorting?.id && sort)?.sort;
@@ -104,6 +104,25 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       </table>
     </section>
   );
+}
+
+/** On a phone folded columns are below the first one: there is no room for more beside the figures. */
+function useColumns<Row>(of: Columns<Row>): Named<Row>[] {
+  const isNarrow = useMediaQuery("(max-width: 480px)", false, { getInitialValueInEffect: false });
+  const all = Object.entries(of).map(([id, column]) => ({ id, ...column }));
+  const [first, ...others] = all;
+  const under = others.filter(({ isFolded }) => isFolded);
+  if (!isNarrow || !first || under.length === 0) return all;
+  const head = [first, ...under].map((it, i) => (
+    <Fragment key={it.id}>{i > 0 ? <>, {it.head}</> : it.head}</Fragment>
+  ));
+  const below = (row: Row) => under.map(({ id, cell }) => <small key={id}>{cell(row)}</small>);
+  const name = {
+    ...first,
+    head,
+    cell: (row: Row) => [<Fragment key="name">{first.cell(row)}</Fragment>, below(row)],
+  };
+  return [name, ...others.filter(({ isFolded }) => !isFolded)];
 }
 
 const rowAt = (place: HTMLElement | null, i: number) => place?.querySelector(`[data-row="${i}"]`);

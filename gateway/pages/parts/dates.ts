@@ -8,6 +8,7 @@ const utc = (options: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat(undefined, { ...options, timeZone: "UTC" });
 const DAY = utc({ day: "numeric", month: "short" });
 const LONG_DAY = utc({ weekday: "short", day: "numeric", month: "short", year: "numeric" });
+const YEAR_DAY = utc({ day: "numeric", month: "short", year: "numeric" });
 const MONTH = utc({ month: "short", year: "numeric" });
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const TIME = { hour: "numeric", minute: "2-digit", second: "2-digit" } as const;
@@ -35,6 +36,9 @@ export const longTimeGroup = (name: DimensionName, group: string): string => {
   return name === "week" ? `Week of ${LONG_DAY.format(at)}` : LONG_DAY.format(at);
 };
 
+/** A day or a month of UTC, from its ISO text: `Nov 3, 2026`, `Nov 2026`. */
+export const calendarDay = (at: string): string =>
+  (at.length === "2026-11".length ? MONTH : YEAR_DAY).format(Date.parse(at));
 export const utcDay = (at: Date | number): string => DAY.format(at);
 export const localMoment = (at: string): string => MOMENT.format(Date.parse(at));
 /** Without the year where it is this one. */

@@ -35,10 +35,6 @@ export function usd(value: Figure): string {
   return (size < 1 ? SMALL : CENTS).format(decimalText(value)).replace("-", "−");
 }
 
-/** For axes and large figures: `$10,620`. */
-export const wholeUsd = (value: number): string =>
-  Math.abs(value) >= 100 || value === 0 ? WHOLE.format(value) : usd(value);
-
 /** Every digit, for hovering and copying. */
 export function exactUsd(value: Figure): string {
   const text = String(value);

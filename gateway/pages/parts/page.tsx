@@ -1,5 +1,6 @@
 import { Alert, Button, Skeleton } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Fragment, type ReactNode, useEffect, useId, useLayoutEffect } from "react";
 import { ApiError } from "../data/api.ts";
 import { newStore, useStore } from "../data/store.ts";
@@ -148,6 +149,17 @@ export const EmptyPanel = (props: EmptyProps) => (
   <div className="panel">
     <Empty {...props} />
   </div>
+);
+
+/** The next step where there is no call. */
+export const CONNECT = (
+  <>
+    To make a call,{" "}
+    <Link to="/me" className="link">
+      connect an agent
+    </Link>
+    : it appears here as soon as it ends.
+  </>
 );
 
 /** The room that data will take, so that nothing jumps when it arrives. */

@@ -1,4 +1,3 @@
-import { useMediaQuery } from "@mantine/hooks";
 import type { DimensionName, MeasureName, Result, Row, Unit } from "#shared/report.ts";
 import { dimensionWord, measureWord } from "#shared/report-words.ts";
 import { Change } from "./change.tsx";
@@ -24,10 +23,8 @@ type ReportTableProps = {
 /** A report's rows with their changes, and the total, which is no sum of rows where persons are counted. */
 export function ReportTable({ result, title, units, choose }: ReportTableProps) {
   const { dimensions, measures } = result.spec;
-  const isNarrow = useMediaQuery("(max-width: 480px)", false, { getInitialValueInEffect: false });
-  const groups = dimensions.map((name, i) => [name, groupColumn(name, i, choose)] as const);
   const columns = Object.fromEntries([
-    ...(isNarrow ? stacked(groups) : groups),
+    ...dimensions.map((name, i) => [name, groupColumn(name, i, choose)] as const),
     ...measures.map((name) => [name, measureColumn(result, name, units[name] ?? "count")] as const),
   ]);
   return (
@@ -36,13 +33,14 @@ export function ReportTable({ result, title, units, choose }: ReportTableProps) 
       columns={columns}
       rows={dimensions.length === 0 ? [result.total] : result.rows}
       rowKey={["groups"]}
-      rowHeight={Math.max(result.previousWindow ? 54 : 35, isNarrow ? 14 + 21 * groups.length : 0)}
+      rowHeight={result.previousWindow ? 54 : 35}
     />
   );
 }
 
 const groupColumn = (name: DimensionName, i: number, choose: ReportTableProps["choose"]): Column<Row> => ({
   head: dimensionWord(name),
+  isFolded: i > 0,
   sort: ({ groups }) => groups[i] ?? "",
   cell: ({ groups }) => {
     const value = groups[i] ?? "";
@@ -52,17 +50,6 @@ const groupColumn = (name: DimensionName, i: number, choose: ReportTableProps["c
   },
   foot: i === 0 ? "Total" : "",
 });
-
-/** All groups in one column: a phone has no room for more beside the figures. */
-const stacked = (groups: readonly (readonly [string, Column<Row>])[]) =>
-  groups.slice(0, 1).map(([id, first]): [string, Column<Row>] => [
-    id,
-    {
-      ...first,
-      head: groups.map(([, { head }]) => head).join(", "),
-      cell: (row) => groups.map(([name, { cell }]) => <div key={name}>{cell(row)}</div>),
-    },
-  ]);
 
 const measureColumn = (result: Shown, name: MeasureName, unit: Unit): Column<Row> => {
   // A change has no change of its own, and two lower bounds make none.

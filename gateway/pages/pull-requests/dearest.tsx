@@ -41,15 +41,17 @@ export function Dearest({ search, window: { from, to } }: { search: FrameSearch;
   if (left.length > 0) {
     const names = left.map((name) => dimensionWord(name).toLowerCase()).join(", ");
     return (
-      <Panel title="The dearest merges">
+      <Panel title="The costliest merges">
         <p className="mute">They cannot be narrowed by this choice of {names}.</p>
       </Panel>
     );
   }
   return (
-    <Panel title="The dearest merges" sub="Beside the usual merge of the same repository in this time.">
+    <Panel title="The costliest merges" sub="Beside the usual merge of the same repository in this time.">
       <Answered query={dearest} height={320}>
-        {({ data }) => <DataTable label="The dearest merges" columns={COLUMNS} rows={data} rowKey={["id"]} />}
+        {({ data }) => (
+          <DataTable label="The costliest merges" columns={COLUMNS} rows={data} rowKey={["id"]} />
+        )}
       </Answered>
     </Panel>
   );
@@ -76,7 +78,7 @@ const COLUMNS: Columns<DearMergeView> = {
     ({ usual_usd: usual }) => <Money value={usual} unknown="There is no other merge to compare with." />,
     ({ usual_usd: usual }) => Number(usual ?? 0),
   ),
-  why: cell("Why", (merge) => whyOf(merge)),
+  why: cell("Why", (merge) => <div className="changes">{whyOf(merge)}</div>),
 };
 
 /** The model that cost most, and what there was far more of than usual, most first. */

@@ -40,7 +40,11 @@ const LIST = liveList<PullRequestView>({
   sortName: "sort",
   none: (
     <EmptyPanel title="No pull requests">
-      They appear here once the GitHub App is installed and the first one is opened or merged.
+      They appear here once an administrator has installed the GitHub App, under{" "}
+      <Link to="/settings/github" className="link">
+        GitHub
+      </Link>
+      , and the first one is opened or merged.
     </EmptyPanel>
   ),
 });

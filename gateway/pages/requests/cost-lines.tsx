@@ -21,7 +21,7 @@ export function CostLines({ cost, total, floor }: CostLinesProps) {
         <table className="grid" aria-label="Lines of the cost">
           <thead>
             <tr>
-              <th scope="col">What</th>
+              <th scope="col">Item</th>
               <th scope="col" className="number">
                 Count
               </th>
@@ -29,7 +29,7 @@ export function CostLines({ cost, total, floor }: CostLinesProps) {
                 Price
               </th>
               <th scope="col" className="number">
-                Together
+                Total
               </th>
             </tr>
           </thead>

@@ -68,7 +68,7 @@ function Whole({ row }: { row: RecordPage }) {
         <Panel title="Labels">
           <Labels row={row} />
         </Panel>
-        <Panel title="Tokens and pieces">
+        <Panel title="Tokens and units">
           <TokensByKind row={row} />
         </Panel>
       </div>
@@ -102,7 +102,7 @@ function Timing({ latencyMs, ttftMs }: TimingProps) {
             {name}: {duration(ms)}
           </li>
         ))}
-        {phases.length > 1 && <li>Together: {duration(latencyMs)}</li>}
+        {phases.length > 1 && <li>Total: {duration(latencyMs)}</li>}
       </ul>
     </>
   );
@@ -110,17 +110,17 @@ function Timing({ latencyMs, ttftMs }: TimingProps) {
 
 const KINDS = [
   ["input_tokens", "Input tokens"],
-  ["uncached_input_tokens", "of them not from cache"],
-  ["cache_read_tokens", "of them read from cache"],
+  ["uncached_input_tokens", "of which not from cache"],
+  ["cache_read_tokens", "of which read from cache"],
   ["cache_read_audio_tokens", "of these audio"],
-  ["cache_write_5m_tokens", "of them written to cache for 5 minutes"],
-  ["cache_write_1h_tokens", "of them written to cache for an hour"],
-  ["audio_input_tokens", "of them audio"],
-  ["image_input_tokens", "of them images"],
+  ["cache_write_5m_tokens", "of which written to cache for 5 minutes"],
+  ["cache_write_1h_tokens", "of which written to cache for an hour"],
+  ["audio_input_tokens", "of which audio"],
+  ["image_input_tokens", "of which images"],
   ["output_tokens", "Output tokens"],
-  ["reasoning_tokens", "of them reasoning"],
-  ["audio_output_tokens", "of them audio"],
-  ["image_output_tokens", "of them images"],
+  ["reasoning_tokens", "of which reasoning"],
+  ["audio_output_tokens", "of which audio"],
+  ["image_output_tokens", "of which images"],
   ["images", "Images"],
   ["characters", "Characters"],
   ["documents", "Documents"],

@@ -3,7 +3,7 @@ import type { RequestView } from "#shared/admin/records.ts";
 import { ROUTE_SURFACES } from "#shared/admin/routes.ts";
 import { REQUEST_FILTERS } from "../data/list-search.ts";
 import { LiveList, liveList } from "../parts/live-list.tsx";
-import { EmptyPanel } from "../parts/page.tsx";
+import { CONNECT, EmptyPanel } from "../parts/page.tsx";
 import { requestColumns } from "./request-columns.tsx";
 
 const VALUES = {
@@ -20,7 +20,7 @@ const LIST = liveList<RequestView>({
   source: "requests",
   values: () => VALUES,
   columns: requestColumns,
-  none: <EmptyPanel title="No calls yet">Make a call: it appears here as soon as it has ended.</EmptyPanel>,
+  none: <EmptyPanel title="No calls yet">{CONNECT}</EmptyPanel>,
 });
 
 /** Records of calls. */

@@ -71,7 +71,7 @@ function Whole({ session, calls, isCut }: WholeProps) {
           Calls: <strong>{isCut ? `${count(calls.length)}+` : count(calls.length)}</strong>,
           Tokens: (
             <span>
-              {tokens("input_tokens")} in, {tokens("cache_read_tokens")} of them from cache,{" "}
+              {tokens("input_tokens")} in, {tokens("cache_read_tokens")} of which from cache,{" "}
               {tokens("output_tokens")} out
             </span>
           ),

@@ -5,8 +5,9 @@ import { useAddress } from "../data/address.ts";
 import { queryOf, useJson } from "../data/api.ts";
 import { AUDIT_FILTERS, listSearch } from "../data/list-search.ts";
 import { useList } from "../data/records.ts";
-import { type Columns, cell, moment, text } from "../parts/columns.tsx";
+import { type Columns, cell, folded, moment, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
+import { shortMoment } from "../parts/dates.ts";
 import { counted } from "../parts/format.ts";
 import { ListPage } from "../parts/list-page.tsx";
 import { EmptyPanel, PageHead } from "../parts/page.tsx";
@@ -23,13 +24,18 @@ const inWords = (action: string): string => action.replaceAll(/[._]/g, " ");
 
 type Difference = { name: string; from: string | null; to: string | null };
 
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
 /** The values in a state by name, such as `match.pattern`. Absent and null are the same to a reader: nothing is set. */
 const valuesIn = (state: AuditView["before"]): Map<string, string> =>
   new Map(
     // A state is JSON.
     rowsOf((state ?? {}) as JsonDocument)
       .filter(({ kind }) => kind !== "null")
-      .map(({ name, kind, value }) => [name, value === "" ? kind : value.replaceAll("\n", ", ")]),
+      .map(({ name, kind, value }) => [
+        name,
+        value === "" ? kind : INSTANT.test(value) ? shortMoment(value) : value.replaceAll("\n", ", "),
+      ]),
   );
 
 /** Members that a change has set, from what to what. The entry itself says when, and of what. */
@@ -75,8 +81,8 @@ const Differences = ({ of }: { of: readonly Difference[] }) => (
 
 const COLUMNS: Columns<AuditView> = {
   at: moment("When", ({ at }) => at),
-  action: text("What", ({ action }) => inWords(action)),
-  subject: text("Of", ({ subject }) => subject),
+  action: folded(text("What", ({ action }) => inWords(action))),
+  subject: folded(text("On", ({ subject }) => subject)),
   changes: cell("Change", (entry) => <Changes entry={entry} />),
   actor: text("Who", ({ actor }) => actor),
   address: text("Address", ({ address }) => address, "this machine"),

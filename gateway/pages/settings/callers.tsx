@@ -96,7 +96,7 @@ export const KEYS: ResourceFacts<KeyView> = {
     scopes: text("May use", scopeText, "everything"),
     secret: text("Secret", ({ secrets }) => secrets.map(({ last_four: end }) => `…${end}`).join(" "), "none"),
     status: text("Status", ({ status }) => status),
-    expires: moment("Expires", ({ expires_at: at }) => at, "It does not expire."),
+    expires: moment("Expires", ({ expires_at: at }) => at, "never"),
   },
   spend: { by: "key", nameOf: ({ id }) => id },
   form: KEY,

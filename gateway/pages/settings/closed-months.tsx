@@ -1,7 +1,9 @@
+import { Link } from "@tanstack/react-router";
 import type { PeriodView } from "#shared/admin/periods.ts";
 import { useJson } from "../data/api.ts";
-import { type Columns, moment, money, number, opens, text } from "../parts/columns.tsx";
+import { type Columns, cell, moment, money, number, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
+import { calendarDay } from "../parts/dates.ts";
 import { Panel } from "../parts/page.tsx";
 
 /** Months that were closed, and what came late. The page Statements closes and reopens them. */
@@ -27,10 +29,14 @@ export function ClosedMonths() {
 }
 
 const COLUMNS: Columns<PeriodView> = {
-  month: opens(
+  month: cell(
     "Month",
+    ({ month }) => (
+      <Link to="/settings/statements" search={{ month }} className="row-link">
+        {calendarDay(month)}
+      </Link>
+    ),
     ({ month }) => month,
-    ({ month }) => ({ to: "/settings/statements", search: { month } }),
   ),
   state: text("State", ({ state }) => state),
   records: number("Calls at closing", (it) => it.records),

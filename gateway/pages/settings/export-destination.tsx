@@ -1,7 +1,9 @@
+import { Group } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ExportDestinationView } from "#shared/admin/exports.ts";
 import { getJson, sendJson, statusOf } from "../data/api.ts";
 import { announce } from "../parts/announce.tsx";
+import { calendarDay } from "../parts/dates.ts";
 import { Answered, Panel } from "../parts/page.tsx";
 import { DeleteButton } from "./delete-button.tsx";
 import { EXPORT_DESTINATION } from "./forms/bill-forms.ts";
@@ -36,10 +38,17 @@ export function ExportDestination() {
         {({ view }) => (
           <>
             {view && (
-              <p className={view.failure === null ? "mute" : ""} role="status">
-                Days before {view.done_until.slice(0, 10)} are uploaded.
-                {view.failure !== null && ` The last upload failed: ${view.failure}.`}
-              </p>
+              <Group justify="space-between" wrap="nowrap" maw={720}>
+                <p className={view.failure === null ? "mute" : ""} role="status">
+                  Days before {calendarDay(view.done_until)} are uploaded.
+                  {view.failure !== null && ` The last upload failed: ${view.failure}.`}
+                </p>
+                <DeleteButton
+                  {...{ name: view.bucket, verb: "Delete", size: "xs" }}
+                  effect="Days are no longer uploaded. What was uploaded stays."
+                  remove={() => send("DELETE")}
+                />
+              </Group>
             )}
             <ResourceForm
               key={view?.bucket ?? "new"}
@@ -48,13 +57,6 @@ export function ExportDestination() {
               action="Save the bucket"
               save={(body) => send("PUT", body)}
             />
-            {view && (
-              <DeleteButton
-                {...{ name: view.bucket, verb: "Delete", size: "xs" }}
-                effect="Days are no longer uploaded. What was uploaded stays."
-                remove={() => send("DELETE")}
-              />
-            )}
           </>
         )}
       </Answered>

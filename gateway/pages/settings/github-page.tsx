@@ -37,7 +37,7 @@ function columnsFor(merges: QueryAnswer | undefined): Columns<RepositoryView> {
     })),
     merged: number("Merges", ({ merged }) => merged),
     joined: number("Joined", ({ joined }) => joined),
-    read: moment("Read up to", ({ reading }) => reading?.read_up_to ?? null, "The first pass has not ended."),
+    read: moment("Read up to", ({ reading }) => reading?.read_up_to ?? null, "not read yet"),
     failure: text("Waiting because", ({ reading }) => reading?.failure ?? null),
   };
 }

@@ -10,8 +10,8 @@ const FACTS: ResourceFacts<HookPolicyView> = {
   columns: {
     name: text("Name", ({ name }) => name),
     tool: text("Denies", ({ tool }) => tool),
-    server: text("Of", ({ server }) => server, "every server, and the agent's own"),
-    client: text("For", ({ client }) => client, "every agent"),
+    server: text("Server", ({ server }) => server, "every server, and the agent's own"),
+    client: text("Client", ({ client }) => client, "every agent"),
     reason: text("Reason", ({ reason }) => reason),
     enabled: onOff(({ enabled }) => enabled),
   },

@@ -3,7 +3,7 @@ import type { KeyView } from "#shared/admin/keys.ts";
 import type { PersonView } from "#shared/admin/people.ts";
 import type { TeamView } from "#shared/admin/teams.ts";
 import { BudgetBar } from "../parts/budget-bar.tsx";
-import { cell, money, number, text } from "../parts/columns.tsx";
+import { cell, folded, money, number, text } from "../parts/columns.tsx";
 import { utcDay } from "../parts/dates.ts";
 import { percent, plainUsd } from "../parts/format.ts";
 import { PageHead } from "../parts/page.tsx";
@@ -95,7 +95,7 @@ const ALL_BUDGETS: ResourceFacts<BudgetView> = {
     kind === "budget" ? name : `${kind} ${name} ${usd} ${period}`,
   columns: {
     name: text("Budget", ({ name }) => name),
-    on: text("Counts calls of", countedOf),
+    on: folded(text("Counts calls of", countedOf)),
     share: cell(
       "Used",
       (view) => (

@@ -122,7 +122,7 @@ const KEY_COLUMNS: Columns<KeyView> = {
   scopes: text("May use", scopeText, "everything"),
   status: text("Status", ({ status }) => status),
   created: moment("Created", ({ created_at: at }) => at),
-  expires: moment("Expires", ({ expires_at: at }) => at, "It does not expire."),
+  expires: moment("Expires", ({ expires_at: at }) => at, "never"),
 };
 
 function Keys({ email }: { email: string }) {

@@ -6,9 +6,9 @@ import type { PricesInForce } from "#shared/admin/prices-in-force.ts";
 import { useAddress } from "../data/address.ts";
 import { queryOf, useJson } from "../data/api.ts";
 import { listSearch } from "../data/list-search.ts";
-import { type Columns, cell, number, text } from "../parts/columns.tsx";
+import { type Columns, cell, day, folded, number, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
-import { isoDay } from "../parts/dates.ts";
+import { calendarDay, localMoment } from "../parts/dates.ts";
 import { plainUsd } from "../parts/format.ts";
 import { Answered, Empty, PageHead, Panel } from "../parts/page.tsx";
 import { Foreign } from "../parts/values.tsx";
@@ -29,17 +29,21 @@ const amount = <Row,>(head: string, of: (row: Row) => string | null) =>
 const asNumber = (amount: string | null): number | null => (amount === null ? null : Number(amount));
 
 /** Prices mostly begin with a day (UTC). */
-const beginning = (at: string): string => (at.endsWith("T00:00:00.000Z") ? at.slice(0, 10) : at);
+const beginning = (at: string): string => (at.endsWith("T00:00:00.000Z") ? calendarDay(at) : localMoment(at));
 
 const TONES = { "in force": "good", later: "", replaced: "" } as const satisfies Record<PriceState, string>;
 
 const COLUMNS: Columns<Row> = {
   model: text("Model", ({ model }) => model),
-  input: amount("Input, per million", (it) => it.input),
-  output: amount("Output, per million", (it) => it.output),
-  provider: text("Provider", ({ provider }) => provider, "every provider"),
+  input: amount("Input", (it) => it.input),
+  output: amount("Output", (it) => it.output),
+  provider: folded(text("Provider", ({ provider }) => provider, "every provider")),
   tier: text("Tier", ({ tier }) => tier),
-  from: text("In force from", ({ effective_from: at }) => beginning(at)),
+  from: cell(
+    "In force from",
+    ({ effective_from: at }) => beginning(at),
+    ({ effective_from: at }) => at,
+  ),
   state: cell(
     "State",
     ({ state }) => state && <span className={`tag ${TONES[state]}`}>{state}</span>,
@@ -55,7 +59,7 @@ const FACTS: ResourceFacts<Row> = {
   path: "/admin/v1/prices",
   title: "Own prices",
   noun: "price",
-  sub: "Your own prices override the built-in price list for calls from their date on. What a price does not name comes from the list.",
+  sub: "In USD per million tokens. Your own prices override the built-in price list for calls from their date on. What a price does not name comes from the list.",
   nameOf: ({ model }) => model,
   columns: COLUMNS,
   form: PRICE,
@@ -66,9 +70,9 @@ const FACTS: ResourceFacts<Row> = {
 
 const IN_FORCE_COLUMNS: Columns<InForce> = {
   model: text("Model", ({ model }) => model),
-  input: amount("Input, per million", (it) => it.input),
-  output: amount("Output, per million", (it) => it.output),
-  provider: text("Provider", ({ provider }) => provider),
+  input: amount("Input", (it) => it.input),
+  output: amount("Output", (it) => it.output),
+  provider: folded(text("Provider", ({ provider }) => provider)),
   cached_input: amount("From the cache", (it) => it.cached_input),
   cache_write: amount("Cache write", (it) => it.cache_write),
   per_call: amount("Per call", (it) => it.per_call),
@@ -100,7 +104,7 @@ function PricesOfDay() {
     { placeholderData: keepPreviousData },
   );
   return (
-    <Panel title="Prices in force" sub="Standard prices of the models that are in use, in USD.">
+    <Panel title="Prices in force" sub="Standard prices of the models in use, in USD per million tokens.">
       <TextInput
         type="date"
         label="In force on"
@@ -128,7 +132,7 @@ function PricesOfDay() {
               }
             />
             <p className="mute small">
-              The built-in list is {list.name} {list.version} of {list.published}. {list.warning}
+              The built-in list is {list.name} {list.version} of {calendarDay(list.published)}. {list.warning}
             </p>
           </>
         )}
@@ -176,8 +180,8 @@ const DISCOUNTS: ResourceFacts<DiscountView> = {
     percent: number("Percent", ({ percent }) => Number(percent), { show: ({ percent }) => `${percent} %` }),
     models: text("Models", ({ models }) => models?.join(", ") ?? null, "all"),
     tiers: text("Tiers", ({ tiers }) => tiers?.join(", ") ?? null, "all"),
-    from: text("From", ({ effective_from: from }) => isoDay(Date.parse(from))),
-    to: text("Until", ({ effective_to: to }) => to && isoDay(Date.parse(to)), "no end"),
+    from: day("From", ({ effective_from: from }) => from),
+    to: day("Until", ({ effective_to: to }) => to, "no end"),
   },
   form: DISCOUNT,
   empty: "Calls cost the list price, or your own prices.",

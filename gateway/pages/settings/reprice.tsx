@@ -5,8 +5,9 @@ import type { Page } from "#shared/admin/fields.ts";
 import type { DifferenceView, RepriceJobView, RepriceView, RestateJobView } from "#shared/admin/prices.ts";
 import { plural } from "#shared/plural.ts";
 import { postJson, useJson } from "../data/api.ts";
-import { type Columns, money, number, text } from "../parts/columns.tsx";
+import { type Columns, day, folded, money, number, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
+import { calendarDay } from "../parts/dates.ts";
 import { count, counted, decimalsOf } from "../parts/format.ts";
 import { Fault, Panel } from "../parts/page.tsx";
 import { TypedForm } from "../parts/typed-form.tsx";
@@ -36,8 +37,8 @@ const PANELS = {
 } as const;
 
 const FIELDS = {
-  from: { label: "From", placeholder: "2026-11-01", required: true },
-  to: { label: "To", placeholder: "2026-11-30", required: true },
+  from: { label: "From", type: "date", required: true },
+  to: { label: "To", type: "date", required: true },
   model: { label: "Model", placeholder: "all", required: false },
 } as const;
 type Member = keyof typeof FIELDS;
@@ -114,7 +115,9 @@ function Sums({ kind, sums, children }: { kind: Kind; sums: Answer; children: Re
         <Money value={sums.old_cost_usd} whole /> to <Money value={sums.new_cost_usd} whole />.
       </p>
       {sums.closed_months.length > 0 && (
-        <p className="mute">Closed months stay as they are: {sums.closed_months.join(", ")}.</p>
+        <p className="mute">
+          Closed months stay as they are: {sums.closed_months.map(calendarDay).join(", ")}.
+        </p>
       )}
       {"differences" in sums && sums.differences && (
         <DataTable
@@ -136,13 +139,13 @@ function columnsOf(rows: readonly DifferenceView[]): Columns<DifferenceView> {
   const whole = decimalsOf(amounts);
   const exact = (head: string, of: (row: DifferenceView) => string) => money(head, of, () => ({ whole }));
   return {
-    month: text("Month", ({ month }) => month),
-    team: text("Team", ({ team }) => team, "no team"),
-    model: text("Model", ({ model }) => model),
-    records: number("Calls", ({ records }) => records),
+    month: day("Month", ({ month }) => month),
+    team: folded(text("Team", ({ team }) => team, "no team")),
+    model: folded(text("Model", ({ model }) => model)),
+    difference_usd: exact("Difference", (it) => it.difference_usd),
     old_cost_usd: exact("Before", (it) => it.old_cost_usd),
     new_cost_usd: exact("After", (it) => it.new_cost_usd),
-    difference_usd: exact("Difference", (it) => it.difference_usd),
+    records: number("Calls", ({ records }) => records),
   };
 }
 
@@ -181,12 +184,16 @@ function JobProgress({ kind, answer: started, children }: OutcomeProps<Job>) {
     onSuccess: (ended) => queries.setQueryData(queryKey, ended),
   });
   const all = allIn(data);
+  /** The dry run has ended, and changed nothing. */
+  const isShown = data.dry_run && data.state === "done";
   const share = all === 0 ? 1 : data.checked_records / all;
   return (
     <Sums kind={kind} sums={data}>
-      <Progress value={100 * (data.state === "done" ? 1 : share)} aria-label="Progress of pricing" />
+      {!isShown && (
+        <Progress value={100 * (data.state === "done" ? 1 : share)} aria-label="Progress of pricing" />
+      )}
       <Group>
-        <p className="mute">{stateText(data)}</p>
+        <p className="mute">{isShown ? "Nothing has changed yet." : stateText(data)}</p>
         {data.state === "running" && (
           <Button loading={cancel.isPending} onClick={() => cancel.mutate()}>
             Cancel
@@ -194,7 +201,7 @@ function JobProgress({ kind, answer: started, children }: OutcomeProps<Job>) {
         )}
       </Group>
       {cancel.error && <Fault error={cancel.error} />}
-      {data.dry_run && data.state === "done" && children(data)}
+      {isShown && children(data)}
     </Sums>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Modal } from "@mantine/core";
+import { Button, FocusTrap, Group, Modal } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useAddress } from "../data/address.ts";
@@ -166,6 +166,7 @@ function Dialogue<View extends object>({ facts, view, isNew, close }: DialoguePr
     <Modal opened={isNew || view !== null || shown !== null} onClose={end} title={title} size="lg">
       {shown ?? (
         <>
+          <FocusTrap.InitialFocus />
           {view && facts.actions?.(view)}
           {(view === null || facts.form.change) && (
             <ResourceForm

@@ -1,14 +1,11 @@
 import type { CommitmentUse, CommitmentView, SeatUse, SeatView, UsedSeat } from "#shared/admin/seats.ts";
 import { useJson } from "../data/api.ts";
-import { type Columns, cell, moment, money, text } from "../parts/columns.tsx";
+import { type Columns, cell, day, moment, money, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
-import { isoDay } from "../parts/dates.ts";
 import { inUnit } from "../parts/format.ts";
 import { Panel } from "../parts/page.tsx";
 import { COMMITMENT, SEAT } from "./forms/bill-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
-
-const day = (at: string) => isoDay(Date.parse(at));
 
 const SEATS: ResourceFacts<SeatView> = {
   path: "/admin/v1/seats",
@@ -21,8 +18,8 @@ const SEATS: ResourceFacts<SeatView> = {
     monthly: money("A month", ({ monthly_usd }) => monthly_usd),
     vendor: text("Vendor", ({ vendor }) => vendor),
     plan: text("Plan", ({ plan }) => plan),
-    from: text("From", ({ effective_from }) => day(effective_from)),
-    to: text("Until", ({ effective_to: to }) => to && day(to), "no end"),
+    from: day("From", ({ effective_from }) => effective_from),
+    to: day("Until", ({ effective_to: to }) => to, "no end"),
   },
   form: SEAT,
   empty: "Add the subscriptions of people to see who uses their seat.",
@@ -44,7 +41,7 @@ const USED_COLUMNS: Columns<UsedSeat> = {
     ({ calls }) => calls,
   ),
   value: money("Use at list prices", ({ value_usd }) => value_usd),
-  last: moment("Last used", ({ last_used_at }) => last_used_at, "No use in this month."),
+  last: moment("Last used", ({ last_used_at }) => last_used_at, "not this month"),
 };
 
 /** Seats of a month beside their use. Hidden without seats. */
@@ -81,7 +78,8 @@ const COMMITMENTS: ResourceFacts<Commitment> = {
     paid: money("Paid", ({ amount_usd }) => amount_usd),
     kind: text("Kind", ({ kind }) => kind),
     covers: text("Covers", ({ provider, models }) => `${provider} ${models?.join(", ") ?? ""}`),
-    time: text("Time", ({ effective_from: from, effective_to: to }) => `${day(from)} to ${day(to)}`),
+    from: day("From", ({ effective_from: from }) => from),
+    to: day("Until", ({ effective_to: to }) => to),
     covered: money("Covered", ({ covered_usd = "0" }) => covered_usd),
     left: money("Left", ({ left_usd }) => left_usd, noWorth),
   },

@@ -12,7 +12,7 @@ import { api, postJson, queryOf, useJson } from "../data/api.ts";
 import { listSearch } from "../data/list-search.ts";
 import { Waterfall } from "../parts/charts/waterfall.tsx";
 import { stepsBetween } from "../parts/charts/waterfall-steps.ts";
-import { type Columns, moment, money, onOff, text } from "../parts/columns.tsx";
+import { type Columns, folded, moment, money, onOff, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { counted } from "../parts/format.ts";
 import { Answered, Fault, PageHead, Panel } from "../parts/page.tsx";
@@ -36,9 +36,11 @@ const ITEM_COLUMNS: Columns<Item> = {
   metered: money("Metered", ({ metered_usd }) => metered_usd),
   billed: money("On the bill", ({ billed_usd }) => billed_usd),
   difference: money("Difference", ({ difference_usd }) => difference_usd),
-  kind: text("Counted", ({ kind }) => kind?.replaceAll("_", " ") ?? null, "all"),
+  kind: folded(text("Counted", ({ kind }) => kind?.replaceAll("_", " ") ?? null, "all")),
   why: text("Why", ({ parts }) => partsOf(parts).map(capitals).join(", "), "no difference"),
 };
+
+const NO_BILL = "No bill of this month is known. Open the account below to fetch it or to import a file.";
 
 /** One account: from what was metered to what is billed. */
 function Account({ it }: { it: ReconciledAccount }) {
@@ -54,7 +56,11 @@ function Account({ it }: { it: ReconciledAccount }) {
   return (
     <Panel
       title={it.account}
-      sub={`${it.vendor}, ${counted(it.days, "day")} of ${it.time_zone}.${without}${share}`}
+      sub={
+        it.days === 0
+          ? NO_BILL
+          : `${it.vendor}, ${counted(it.days, "day")} of ${it.time_zone}.${without}${share}`
+      }
     >
       {it.days > 0 && (
         <>
@@ -142,7 +148,7 @@ const FACTS: ResourceFacts<VendorAccountView> = {
     name: text("Name", ({ name }) => name),
     vendor: text("Vendor", ({ vendor }) => vendor),
     providers: text("Pays for", ({ providers }) => providers?.join(", ") ?? null, "all of its kinds"),
-    fetched: moment("Fetched", ({ fetched_at }) => fetched_at, "Bills come from files."),
+    fetched: moment("Fetched", ({ fetched_at }) => fetched_at, "never"),
     failure: text("Last failure", ({ failure }) => failure, "none"),
     enabled: onOff(({ enabled }) => enabled),
   },

@@ -17,7 +17,7 @@ const unknown = (known: Parameters): string => {
   const names = Object.keys(known).filter((name) => !name.includes("."));
   return names.length === 0
     ? ": this page has no filters."
-    : `: there is no such filter. There are ${names.join(", ")}.`;
+    : `: there is no such filter. Known ones: ${names.join(", ")}.`;
 };
 
 function valueFaults(given: readonly string[], { values, like, most = 1 }: Parameter): string[] {

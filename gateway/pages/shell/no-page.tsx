@@ -30,7 +30,7 @@ export const NotFound = () => (
 
 /** Shown for an address that does not exist. */
 export const CannotAsk = ({ title, faults }: { title: string; faults: readonly string[] }) => (
-  <Instead title={title} what="This address cannot be asked" role="alert">
+  <Instead title={title} what="This address is not valid" role="alert">
     {faults.map((fault) => (
       <p key={fault}>{fault}</p>
     ))}

@@ -34,7 +34,7 @@ export function Unreachable() {
       mb="md"
       title={online ? "The gateway does not answer" : "You are offline"}
     >
-      What is shown may be old, and nothing can be changed now. The page continues by itself.
+      The page may be out of date, and changes cannot be saved. It reconnects by itself.
     </Alert>
   );
 }

@@ -145,7 +145,7 @@ function Tip({ data, at, left, width, label }: TipProps) {
       ))}
       {data.series.length > 1 && (
         <div>
-          <span>Together</span>
+          <span>Total</span>
           <span>{inUnit(data.unit, totalAt(data, at))}</span>
         </div>
       )}

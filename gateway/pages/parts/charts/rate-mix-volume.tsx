@@ -2,7 +2,9 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { MOVE_NAMES, MOVE_WORDS, MOVES, type Movement } from "#shared/movement.ts";
 import type { Result } from "#shared/report.ts";
+import { useAddress } from "../../data/address.ts";
 import { useReport } from "../../data/reports.ts";
+import { specSearch } from "../../data/spec-search.ts";
 import { type Column, type Columns, cell, figure, text } from "../columns.tsx";
 import { DataTable } from "../data-table.tsx";
 import { exactUsd, signed, usd } from "../format.ts";
@@ -12,7 +14,8 @@ import { Answered } from "../page.tsx";
 export function RateMixVolume({ result }: { result: Result }) {
   const [isOpen, setOpen] = useState(false);
   const spec = { ...result.spec, dimensions: [], measures: ["cost_usd" as const], view: "table" as const };
-  const query = useReport(isOpen ? spec : null, true);
+  const [{ as_of }] = useAddress(specSearch);
+  const query = useReport(isOpen ? spec : null, { rate_mix_volume: true, as_of });
   if (!isOpen)
     return (
       <Button size="xs" className="no-print" onClick={() => setOpen(true)}>

@@ -1,5 +1,5 @@
 import type { Decomposition } from "#shared/report.ts";
-import { signed, wholeUsd } from "../format.ts";
+import { signed, usd } from "../format.ts";
 import { causesOf } from "./causes.ts";
 
 /** A bar of a waterfall, in USD. */
@@ -23,7 +23,7 @@ export function stepsBetween(
     from: 0,
     to,
     kind: "total",
-    text: wholeUsd(to),
+    text: usd(to),
   });
   let at = before[1];
   const bars = causes
@@ -32,7 +32,7 @@ export function stepsBetween(
       const from = at;
       at += change;
       const kind = change > 0 ? "more-cost" : "less-cost";
-      return { label, from, to: at, kind, text: signed(wholeUsd(change), change) };
+      return { label, from, to: at, kind, text: signed(usd(change), change) };
     });
   return [total(before), ...bars, total(now)];
 }

@@ -43,7 +43,7 @@ function labelIn({ label }: Field, entry: Field, [at, ...rest]: readonly string[
 
 /** What the schemas say of a value, and what a form says instead. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^Expected required property$/, "This is needed."],
+  [/^Expected required property$/, "This is required."],
   [/^Expected integer$/, "Enter a whole number."],
   [/^Expected \w+ to be greater or equal to (\S+)$/, "Enter $1 or more."],
   [/^Expected \w+ to be less or equal to (\S+)$/, "Enter $1 or less."],
