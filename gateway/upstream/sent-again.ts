@@ -24,6 +24,8 @@ export type Try = {
   target: Target;
   attempts: number;
   without?: readonly string[];
+  /** It has another form than at first, which is done once. */
+  changed?: true;
 };
 
 type Deps = { clock: Clock; watchdog: Watchdog; log: Log; learnedWires: LearnedWires };
@@ -41,13 +43,13 @@ export const isRefused = (attempt: Attempt, { signal }: Call): attempt is Answer
  * No byte has reached the client yet.
  */
 export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused): Promise<Attempt> {
-  const own = withoutForeignThoughts(refused, it.call);
+  const own = it.changed ? null : withoutForeignThoughts(refused, it.call);
   if (own) {
     await refused.answer.body?.cancel();
-    return await send({ ...it, call: own });
+    return await changed(deps, { ...it, call: own }, send);
   }
-  const mended = mendedThoughts(refused, it.call);
-  const wire = otherWire(refused, it.call, deps.learnedWires);
+  const mended = it.changed ? [] : mendedThoughts(refused, it.call);
+  const wire = otherWire(refused, it, deps.learnedWires);
   const sent = refused.translation && REFUSALS.has(refused.answer.status);
   const { surface, body } = it.call;
   const counts = surfaceFacts(surface).estimated === true && ABSENT.has(refused.answer.status);
@@ -56,7 +58,7 @@ export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused)
   if (!whole) return unread(refused, longer);
   const text = textOfRefusal(refused, whole);
   const fitting = mended.find(({ said }) => said.test(text));
-  if (fitting) return await send({ ...it, call: fitting.call });
+  if (fitting) return await changed(deps, { ...it, call: fitting.call }, send);
   if (wire && teaches(refused, text)) {
     return await onOtherWire(deps, { ...it, target: { ...it.target, wire } }, { refused, send, whole });
   }
@@ -65,6 +67,13 @@ export async function sentAgain(deps: Deps, it: Try, { refused, send }: Refused)
     return { ...refused, answer, headers: answer.headers };
   }
   return await withoutWish(deps, it, { refused, send, whole });
+}
+
+/** A call in another form, whose refusal may still name a member. */
+async function changed(deps: Deps, it: Try, send: Refused["send"]): Promise<Attempt> {
+  const next: Try = { ...it, changed: true };
+  const sent = await send(next);
+  return isRefused(sent, it.call) ? await sentAgain(deps, next, { refused: sent, send }) : sent;
 }
 
 /** A translated call without the member that its refusal names. */
@@ -97,7 +106,7 @@ function learn(
 }
 
 async function onOtherWire(deps: Deps, it: Try, { refused, send, whole }: Whole): Promise<Attempt> {
-  const second = await send(it);
+  const second = await changed(deps, it, send);
   if (second.kind === "failed" && ownRefusal(second.cause)) return unread(refused, whole);
   if (second.kind === "answer" && isRefusal(second.answer)) {
     await second.answer.body?.cancel();
@@ -137,8 +146,9 @@ const OTHERS: Readonly<Partial<Record<WireName, "chat" | "responses">>> = {
 };
 
 /** The other wire on which a refused call may be tried; null: the refusal stands. Costs nothing for any other answer. */
-function otherWire(attempt: Attempt, { surface, upload }: Call, learned: LearnedWires): WireName | null {
-  if (attempt.kind !== "answer" || !TEACHING.has(attempt.answer.status) || upload) return null;
+function otherWire(attempt: Attempt, it: Try, learned: LearnedWires): WireName | null {
+  const { surface, upload } = it.call;
+  if (it.changed || attempt.kind !== "answer" || !TEACHING.has(attempt.answer.status) || upload) return null;
   const { target } = attempt;
   const { provider, model } = target;
   const other = OTHERS[target.wire];

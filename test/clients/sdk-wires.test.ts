@@ -152,7 +152,20 @@ describe("a chat client", () => {
       { state: "ok", status: 200, input_tokens: 10, output_tokens: 5, error_type: null },
       { state: "ok", status: 200, input_tokens: 10, output_tokens: 5, error_type: null },
     ]);
-    expect(await learned(provider)).toEqual([{ model, lacks: "chat", learned_at: expect.any(String) }]);
+    expect(await learned(provider)).toContainEqual({ model, lacks: "chat", learned_at: expect.any(String) });
+  });
+
+  test("at a model that then refuses a member on the other wire is served without it", async () => {
+    const wished: object = { prompt_cache_options: { ttl: "1h" } };
+    const create = () => openai().chat.completions.create({ ...ask, ...wished, model: "deployed-wished" });
+    for (const refusals of [2, 0]) {
+      vendor.forget();
+      expect((await create()).choices[0]?.message.tool_calls).toHaveLength(2);
+      expect(vendor.refused).toHaveLength(refusals);
+    }
+    expect(
+      (await learned("azure")).filter((one) => "model" in one && one.model === "deployed-wished"),
+    ).toMatchObject([{ lacks: "prompt_cache_options" }, { lacks: "chat" }]);
   });
 
   test("without tools stays on chat completions", async () => {

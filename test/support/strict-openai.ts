@@ -53,6 +53,7 @@ const MEMBERS = new Set([
     "stream",
     "service_tier",
     "user",
+    "metadata",
     "temperature",
     "top_p",
     "truncation",
