@@ -215,7 +215,7 @@ export function readLauncherConfig(env?: Environment): LauncherConfig {
     databaseUrl: values.DATABASE_URL ?? null,
     adminKey: values.ADMIN_KEY === undefined ? null : new Secret(values.ADMIN_KEY),
     masterKey: values.MASTER_KEY === undefined ? null : new Secret(values.MASTER_KEY),
-    stopSecondsMax: values.STOP_GRACE_SECONDS + values.DRAIN_SECONDS_MAX + 5,
+    stopSecondsMax: values.STOP_GRACE_SECONDS + values.DRAIN_SECONDS_MAX + 15,
     workers: workersOf(values.WORKERS),
   };
 }

@@ -1,4 +1,5 @@
 import { Registry } from "prom-client";
+import { within } from "#drizzle/database.ts";
 import { type Clock, systemClock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { githubAppKey } from "#shared/master-key.ts";
@@ -47,8 +48,8 @@ import { createToolServerFetch } from "./upstream/tool-server.ts";
 import { startWatchdog } from "./upstream/watchdog.ts";
 import { asOneGateway } from "./workers/as-one.ts";
 
-/** How long a stop waits for Postgres to take the records of the spool. */
-const RECORDER_CLOSE_MS = 5000;
+/** How long a stop waits for Postgres to take the records of the spool and to end the rounds, and then for the rest. */
+const CLOSE_MS = 5000;
 /** How long the limits wait after an outage for its records before they look again. */
 const RECORDED_MAX_MS = 60_000;
 
@@ -58,7 +59,7 @@ export type OpenedDeps = {
   warmed: Promise<void>;
   /** Reads the database, which must be migrated; from then on administration and reports work too. */
   begin(): Promise<void>;
-  close(): Promise<void>;
+  close(jobsOver?: Promise<void>): Promise<void>;
 };
 
 /** Opens all dependencies of the gateway: the spool first. Postgres may be away. */
@@ -112,7 +113,7 @@ export async function openDeps(config: GatewayConfig, log: Log): Promise<OpenedD
     ...identity,
     ...readersOf(config, viewers),
   };
-  const close = () => closeInTurn({ ...deps, ...reporting, agentMetrics, telemetry, recorder, opened, part });
+  const close = closerInTurn({ ...deps, ...reporting, agentMetrics, telemetry, recorder, opened, part });
   return { deps, ...beginnerOf(opened, lifecycle, identity.ways), close };
 }
 
@@ -129,26 +130,23 @@ async function openRecorder(
   return { telemetry, order, recorder: withTelemetry(withMetrics(recorder, metrics, spool), telemetry) };
 }
 
-type Closable = {
-  connections: { close(): Promise<void> };
+type Closes = { close(): Promise<void> };
+type Closable = Record<"connections" | "agentMetrics" | "telemetry" | "opened", Closes> & {
   watchdog: { close(): void };
   recorder: { close(withinMs: number): Promise<void> };
   closeReporting(): Promise<void>;
-  agentMetrics: { close(): Promise<void> };
-  telemetry: { close(): Promise<void> };
-  opened: { close(): Promise<void> };
   part(): Promise<void>;
 };
 
-/** What records calls goes before what it writes to. */
-async function closeInTurn(it: Closable): Promise<void> {
+/** What records calls goes before what it writes to. A Postgres that hangs delays neither, nor the jobs' end, beyond the limit. */
+const closerInTurn = (it: Closable) => async (jobsOver?: Promise<void>) => {
+  const inTime = (...ends: unknown[]) => within(CLOSE_MS, Promise.all(ends)).catch(() => undefined);
   it.watchdog.close();
   await it.connections.close();
   await it.part();
-  await it.recorder.close(RECORDER_CLOSE_MS);
-  await Promise.all([it.closeReporting(), it.agentMetrics.close(), it.telemetry.close()]);
-  await it.opened.close();
-}
+  await Promise.all([it.recorder.close(CLOSE_MS), inTime(jobsOver)]);
+  await inTime(it.closeReporting(), it.agentMetrics.close(), it.telemetry.close(), it.opened.close());
+};
 
 type OpenedStores = ReturnType<typeof openStores>;
 

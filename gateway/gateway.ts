@@ -89,8 +89,7 @@ export async function openGateway(config: GatewayConfig, log: Log): Promise<Runn
     await Bun.sleep(lifecycle.replaced ? Math.max(graceMs, HANDOVER_MS) : graceMs);
     if (lifecycle.replaced) leavePort(config.port, { processes: config.workers });
     if (app.server) await stopServing(app.server, deps, config.drainSecondsMax * 1000);
-    await jobs?.stop();
-    await close();
+    await close(jobs?.stop());
     log.info({}, "gateway stopped");
   }
 

@@ -128,8 +128,19 @@ async function tryLaunch(spec: ServerSpec, address: Address): Promise<Server | s
   return reasonIn(spec.place, offset) ?? `it ended with ${process.exitCode ?? process.signalCode}`;
 }
 
-/** Ends a server. Its clients are cut off; their commits are on disk. Sends stronger signals if it does not end. */
-export async function stopServer(server: Server, patienceMs = 60_000): Promise<void> {
+/** Whether a server takes connections and answers none of them: nothing would come of waiting for its end. */
+export const hangs = async (server: Server, password: string): Promise<boolean> =>
+  (await ask(server.address, password)) === "DEADLINE";
+
+/**
+ * Ends a server. Its clients are cut off; their commits are on disk. Sends stronger signals if it does not end in time, or
+ * when `hurried` resolves.
+ */
+export async function stopServer(
+  server: Server,
+  patienceMs = 60_000,
+  hurried: Promise<unknown> = new Promise(() => {}),
+): Promise<void> {
   const means = [
     ["SIGINT", patienceMs],
     ["SIGQUIT", 5_000],
@@ -139,11 +150,8 @@ export async function stopServer(server: Server, patienceMs = 60_000): Promise<v
     // The pid of a process that has ended may belong to another one by now.
     if (!server.alive()) return;
     process.kill(server.pid, signal);
-    const gone = await within(
-      waitMs,
-      server.exited.then(() => true),
-    ).catch(() => false);
-    if (gone) return;
+    const over = signal === "SIGINT" ? Promise.race([server.exited, hurried]) : server.exited;
+    await within(waitMs, over).catch(() => undefined);
   }
 }
 

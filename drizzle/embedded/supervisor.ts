@@ -12,7 +12,7 @@ import { type ClusterLocation, chooseLocation, passwordOf, SYSTEM_ROOT } from ".
 import { holdLock } from "./lock.ts";
 import { repairOwners } from "./owners.ts";
 import { isServerAlive, readPidFile } from "./pid-file.ts";
-import { adoptServer, launchServer, type Server, type ServerSpec, stopServer } from "./server.ts";
+import { adoptServer, hangs, launchServer, type Server, type ServerSpec, stopServer } from "./server.ts";
 
 /** How long a server that is ending may take. */
 const ENDING_MS_MAX = 20_000;
@@ -41,8 +41,8 @@ export type Embedded = {
   user: string | null;
   /** Whether the server was found running, rather than started. */
   adopted: boolean;
-  /** Ends the server and releases the directory. */
-  stop(): Promise<void>;
+  /** Ends the server and releases the directory; at once when `hurried` resolves, or if the server hangs. */
+  stop(hurried?: Promise<unknown>): Promise<void>;
 };
 
 /**
@@ -77,8 +77,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       version: binaries.version,
       user: place.account?.name ?? null,
       adopted,
-      stop: async () => {
-        await keeper.stop();
+      stop: async (hurried) => {
+        await keeper.stop(hurried);
         removeTemporary(server.address, place);
         lock.release();
       },
@@ -134,7 +134,7 @@ const ensureDatabase = (address: Address, password: string): Promise<void> =>
 const SET_UP = { name: "set-up", statementTimeoutMs: 60_000 };
 
 /** Restarts the server whenever it ends: after a crash, a full disk, or a kill. */
-function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise<void> } {
+function keepAlive(spec: ServerSpec, first: Server, log: Log) {
   const stopping = new AbortController();
   let server = first;
   const watch = async () => {
@@ -157,9 +157,9 @@ function keepAlive(spec: ServerSpec, first: Server, log: Log): { stop(): Promise
   };
   const watching = watch();
   return {
-    stop: async () => {
+    stop: async (hurried?: Promise<unknown>): Promise<void> => {
       stopping.abort();
-      await stopServer(server);
+      await stopServer(server, (await hangs(server, spec.password)) ? 0 : undefined, hurried);
       await watching;
     },
   };

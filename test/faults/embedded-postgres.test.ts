@@ -20,6 +20,7 @@ import { launchServer } from "#drizzle/embedded/server.ts";
 import { systemClock } from "#shared/clock.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { ask, askUntilAnswered, keptLog, start } from "#test/support/embedded.ts";
+import { familyOf, HAS_PROC, isAlive, postmasterOf, signalFamily } from "#test/support/processes.ts";
 import { until } from "#test/support/until.ts";
 import { embeddedWorld, pidOf } from "./embedded-world.ts";
 
@@ -176,6 +177,19 @@ describe("servers that end, and servers that do not", () => {
     await embedded.stop();
     await until(() => !Bun.spawnSync(["ps", "-eo", "args"]).stdout.includes(`${directory}/`));
   });
+
+  test.if(HAS_PROC)(
+    "a server that hangs is not waited for as long as one that writes its last pages",
+    async () => {
+      const embedded = await started(copyOfPrepared());
+      const postmaster = await postmasterOf(embedded.data);
+      const family = familyOf(postmaster);
+      signalFamily(postmaster, "SIGSTOP");
+      await embedded.stop();
+      expect(isAlive(postmaster)).toBe(false);
+      for (const pid of family) if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    },
+  );
 
   /** Another process starts the database and is killed with -9 once it answers or recovers; returns the server's number. */
   async function leftByKilledLauncher(directory: string): Promise<number> {

@@ -51,3 +51,15 @@ test.if(HAS_PROC)(
     await until(async () => (await readiness(app.url)).status === 200);
   },
 );
+
+test.if(HAS_PROC)("beside a Postgres that hangs, a gateway stops by itself", async () => {
+  const postmaster = await postmasterOf(embedded.data);
+  signalFamily(postmaster, "SIGSTOP");
+  try {
+    // By then each round that runs beside the calls waits for an answer.
+    await until(() => gateway.log().includes("directory cannot be read"));
+    await gateway.stop();
+  } finally {
+    signalFamily(postmaster, "SIGCONT");
+  }
+});

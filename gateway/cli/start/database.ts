@@ -19,7 +19,8 @@ export type ReadyDatabase = {
   url: string;
   /** The database and its location, for display. */
   description: string;
-  stop(): Promise<void>;
+  /** At once when `hurried` resolves. */
+  stop(hurried?: Promise<unknown>): Promise<void>;
 };
 
 /** A migrated database, or a given one that is away: else one of our own. @throws Error with a remedy. */

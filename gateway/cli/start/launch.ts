@@ -59,7 +59,7 @@ export async function launch(options: LaunchOptions): Promise<number> {
     await pages;
     return signal.aborted ? ENDED : await runPair(options, secrets, database);
   } finally {
-    await database.stop();
+    await database.stop(requests.second);
   }
 }
 
