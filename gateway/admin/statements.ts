@@ -4,7 +4,7 @@ import {
   STATEMENT_BY,
   type StatementLine,
 } from "#shared/admin/statements.ts";
-import { keysOf } from "#shared/keys-of.ts";
+import { keysOf, picked } from "#shared/keys-of.ts";
 import { GatewayError, refuse } from "../errors.ts";
 import { requireKept } from "../export/focus-rows.ts";
 import { csvLine, textCell } from "../reports/csv.ts";
@@ -64,8 +64,8 @@ async function readStatement(deps: AdminDeps, { month = "", by: name, version }:
     by,
     version: shown?.version ?? null,
     closed_at: shown?.closedAt ?? null,
-    total,
-    lines: lines.map((line) => ({ ...line, records: recordsOf(month, by, line) })),
+    total: inOrder(total),
+    lines: lines.map((line) => ({ ...inOrder(line), records: recordsOf(month, by, line) })),
     versions: kept.map(({ version: number, closedAt, actor }) => ({
       version: number,
       closed_at: closedAt,
@@ -73,6 +73,9 @@ async function readStatement(deps: AdminDeps, { month = "", by: name, version }:
     })),
   };
 }
+
+/** What a closed month keeps has no order of its own. */
+const inOrder = (line: StatementLine): StatementLine => picked(line, keysOf(Line.properties));
 
 const FILTERS = { team: "direct_team", cost_center: "cost_center" } as const;
 
@@ -86,8 +89,7 @@ function recordsOf(month: string, by: keyof typeof FILTERS, { name }: StatementL
 }
 
 function csvOf({ month, by, lines, total, version }: MonthStatement): Response {
-  // What a closed month keeps has no order of its own.
-  const names = keysOf(Line.properties).filter((name) => name !== "name");
+  const names = keysOf(total).filter((name) => name !== "name");
   const cells = (line: StatementLine) => names.map((name) => String(line[name] ?? ""));
   const text = [
     [by, ...names],

@@ -14,7 +14,7 @@ export function plainNumber(text: string, decimal: DecimalMark | null): string {
   const marks = bare.match(/[.,]/g) ?? [];
   const isOne = new Set(marks).size === 1;
   if (decimal === null && /^-?[1-9]\d{0,2}[.,]\d{3}$/.test(bare)) {
-    throw new RangeError(`${text} can be read in two ways; say whether its decimal mark is . or ,`);
+    throw new RangeError(`${text} can be read in two ways; set \`decimal\` to . or to ,`);
   }
   const isComma = (decimal ?? (isOne && marks.length > 1 ? OTHER[marks[0] ?? ""] : marks.at(-1))) === ",";
   const written = isComma ? bare.replace(/[.,]/g, (mark) => OTHER[mark] ?? mark) : bare;

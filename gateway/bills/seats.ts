@@ -82,6 +82,7 @@ export async function importSeats(tx: Transaction, wanted: readonly SeatFields[]
 }
 
 const DAY_MS = 86_400_000;
+const FOREVER_MS = Date.UTC(9999, 0);
 
 /**
  * Seats of a month, such as `2026-11`, beside the use of their agents: calls on the subscription lane, and what agents report
@@ -160,7 +161,7 @@ const byVendor = (list: readonly UsedSeat[]): SeatUse["vendors"] =>
 /** Commitments, the latest first, with the use that they covered until now. Each dollar of use is covered once. */
 export const commitmentUse = ({ db, sql: one }: Database, now: Date): Promise<CommitmentUse["data"]> =>
   withStoreErrors(async () => {
-    const { text, params } = commitmentsQuery(DEFAULT_ORG, { fromMs: 0, toMs: now.getTime() });
+    const { text, params } = commitmentsQuery(DEFAULT_ORG, { fromMs: 0, toMs: FOREVER_MS });
     const rows = await one.unsafe<Record<string, string | null>[]>(
       text,
       params.map((param) => (typeof param === "string" ? param : [...param])),

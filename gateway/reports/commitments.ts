@@ -16,17 +16,16 @@ import { parameters, type Query } from "./parameters.ts";
 /**
  * The use that commitments and credits may cover, by provider, model and day (UTC): those in force between two instants, and all
  * that share use with them. `usd`: what the commitment may cover; `whole`: all that the calls of that day cost. `paid`: what was paid
- * for its time until now; `worth` null: it covers all.
+ * for its time until the end of the day's month, or until now; `worth` null: it covers all.
  */
 export function commitmentsQuery(orgId: string, { fromMs, toMs }: { fromMs: number; toMs: number }): Query {
   const params = parameters();
   const org = params.add(orgId, "text");
   const from = `date_trunc('day', ${params.instant(fromMs)} at time zone 'UTC') at time zone 'UTC'`;
   const text = `with recursive c as (
-    select * from commitments where org_id = ${org} and effective_from < now() and effective_from < ${params.instant(toMs)}
-      and effective_to > ${from}
+    select * from commitments where org_id = ${org} and effective_from < ${params.instant(toMs)} and effective_to > ${from}
     union select k.* from commitments k join c on k.org_id = c.org_id and k.provider = c.provider
-      and k.effective_from < least(c.effective_to, now()) and k.effective_to > c.effective_from
+      and k.effective_from < c.effective_to and k.effective_to > c.effective_from
   ), u as (
     select c.id, q.provider, coalesce(q.response_model, q.model) as model, (q.started_at at time zone 'UTC')::date as day,
       sum(q.cost_usd) filter (where q.started_at >= c.effective_from and q.started_at < c.effective_to) as usd, sum(q.cost_usd) as whole
@@ -38,8 +37,8 @@ export function commitmentsQuery(orgId: string, { fromMs, toMs }: { fromMs: numb
     group by 1, 2, 3, 4
   )
   select c.id, u.provider, u.model, u.day::text as day, u.usd::text as usd, u.whole::text as whole,
-    (case when w.worth is null then c.amount_usd * least(1, extract(epoch from now() - c.effective_from)
-      / extract(epoch from c.effective_to - c.effective_from))::numeric(40,30) else c.amount_usd end)::text as paid, w.worth::text as worth
+    (case when w.worth is null then c.amount_usd * greatest(0, least(1, extract(epoch from
+      least(now(), (date_trunc('month', u.day::timestamp) + interval '1 month') at time zone 'UTC') - c.effective_from) / extract(epoch from c.effective_to - c.effective_from)))::numeric(40,30) else c.amount_usd end)::text as paid, w.worth::text as worth
   from u join c using (id), lateral (
     select coalesce(c.worth_usd, case c.kind when 'credit' then c.amount_usd end) as worth) w
   where u.usd > 0 order by w.worth is not null, c.effective_to, c.effective_from, c.id, u.day`;
@@ -49,7 +48,8 @@ export function commitmentsQuery(orgId: string, { fromMs, toMs }: { fromMs: numb
 type Cell = Record<"provider" | "model" | "day", string> & { whole: Exact; left: Exact; effective: Exact };
 
 /**
- * Each dollar of use is covered once: by commitments that cover all of their time, then by the worth that ends first, day by day.
+ * Each dollar of use is covered once: by commitments that cover all of their time, then by the worth that ends first, day by day. What
+ * is paid for time is spread over the use of its month, or of the next one that has some, so that months that are over stay as they are.
  * `rows`: of `commitmentsQuery`, in its order.
  * @returns what each commitment covered, by its id, and what calls of a day cost by what was paid, for each dollar of their cost
  */
@@ -67,31 +67,52 @@ export function coveredBy(rows: readonly AnswerRow[]): { covered: Map<string, Ex
   };
   const covered = new Map<string, Exact>();
   for (const [id, own] of Map.groupBy(rows, (row) => row["id"] ?? "")) {
-    const uses = own.map((row) => ({ cell: cellOf(row), usd: exact(row["usd"]) }));
-    const worth = own[0]?.["worth"] == null ? null : exact(own[0]["worth"]);
-    const paid = exact(own[0]?.["paid"]);
-    const whole = worth ?? sumOf(uses.map(({ usd }) => usd));
-    let room = whole;
-    for (const those of Map.groupBy(uses, ({ cell }) => cell.day).values()) {
-      const free = those.map(({ cell, usd }) => (worth === null ? usd : lesser(usd, cell.left)));
-      const most = sumOf(free);
-      const taken = lesser(room, most);
-      room = difference(room, taken);
-      for (const [index, { cell }] of those.entries()) {
-        const usd = share(taken, free[index] ?? ZERO, most);
-        // Several that cover all of their time may cover the same.
-        const rest = difference(worth === null ? cell.whole : cell.left, usd);
-        cell.left = lesser(cell.left, rest);
-        cell.effective = plus(cell.effective, share(paid, usd, whole));
-      }
-    }
-    covered.set(id, difference(whole, room));
+    const uses = own.map((row) => ({ cell: cellOf(row), usd: exact(row["usd"]), paid: exact(row["paid"]) }));
+    const worth = own[0]?.["worth"];
+    covered.set(id, worth == null ? spreadByMonth(uses) : usedUp(uses, exact(worth)));
   }
   const factors = [...cells.values()].map(({ provider, model, day, whole, left, effective }) => ({
     ...{ provider, model, day },
     factor: formatDecimal(decimalQuotient(plus(effective, left), whole)),
   }));
   return { covered, factors };
+}
+
+type Use = { cell: Cell; usd: Exact; paid: Exact };
+
+const grouped = (uses: readonly Use[], length: number) =>
+  Map.groupBy(uses, ({ cell }) => cell.day.slice(0, length)).values();
+
+/** What is paid for time, until the end of each month, over the use of that month. Several may be paid for the same use. */
+function spreadByMonth(uses: readonly Use[]): Exact {
+  let spent = ZERO;
+  for (const those of grouped(uses, "2026-11".length)) {
+    const until = those[0]?.paid ?? ZERO;
+    const all = sumOf(those.map(({ usd }) => usd));
+    for (const { cell, usd } of those) {
+      cell.left = lesser(cell.left, difference(cell.whole, usd));
+      cell.effective = plus(cell.effective, share(difference(until, spent), usd, all));
+    }
+    spent = until;
+  }
+  return sumOf(uses.map(({ usd }) => usd));
+}
+
+/** A worth, day by day, over what nothing else covers yet. */
+function usedUp(uses: readonly Use[], worth: Exact): Exact {
+  let room = worth;
+  for (const those of grouped(uses, "2026-11-28".length)) {
+    const free = those.map(({ cell, usd }) => lesser(usd, cell.left));
+    const most = sumOf(free);
+    const taken = lesser(room, most);
+    room = difference(room, taken);
+    for (const [index, { cell, paid }] of those.entries()) {
+      const usd = share(taken, free[index] ?? ZERO, most);
+      cell.left = difference(cell.left, usd);
+      cell.effective = plus(cell.effective, share(paid, usd, worth));
+    }
+  }
+  return difference(worth, room);
 }
 
 const exact = (text: string | null | undefined): Exact => parseDecimal(text ?? "0");

@@ -180,7 +180,7 @@ describe("a file", () => {
         USD: "1001232.125",
       });
       expect(await read(file(["1.234"]))).toBe(
-        "400 Row 2: 1.234 can be read in two ways; say whether its decimal mark is . or ,.",
+        "400 Row 2: 1.234 can be read in two ways; set `decimal` to . or to ,.",
       );
       expect(await read(file(["1.234"]), "&decimal=.")).toEqual({ USD: "1.234" });
       expect(await read(file(["1.234"]), "&decimal=,")).toEqual({ USD: "1234" });

@@ -183,6 +183,34 @@ test("of several credits the one that ends first is used first, and each dollar 
   expect(of("provisioned") * 11).toBeCloseTo(7 + 1.75, 12);
 });
 
+test("a commitment costs a month what is paid for it, whatever comes later", async () => {
+  const sql = connect(it.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const use = (at: string, cost: string) =>
+    seed(sql, "default", { requests: [{ provider: "echo", model: "monthly", at, cost }] });
+  const term = { effective_from: "2026-01-01", effective_to: "2026-04-11", models: ["monthly"] };
+  const body = { name: "monthly", kind: "commitment", provider: "echo", amount_usd: "100", ...term };
+  expect((await it.call("POST", "/commitments", body)).status).toBe(201);
+  const monthly = async () => {
+    const spread = await focusSpread(it.database, { fromMs: 0, toMs: Date.parse("2026-11-01") });
+    const of = spread.paid.filter(({ model }) => model === "monthly");
+    return Object.fromEntries(of.map(({ day, factor }) => [day, Number(factor)]));
+  };
+  await use("2026-01-10T00:00:00Z", "10");
+  await use("2026-01-20T00:00:00Z", "52");
+  // 100 days cost 100 dollars: January 31.
+  expect(await monthly()).toEqual({ "2026-01-10": 0.5, "2026-01-20": 0.5 });
+  // February had no use: March has both.
+  await use("2026-03-10T00:00:00Z", "59");
+  await use("2026-04-10T00:00:00Z", "1");
+  expect(await monthly()).toEqual({
+    "2026-01-10": 0.5,
+    "2026-01-20": 0.5,
+    "2026-03-10": 1,
+    "2026-04-10": 10,
+  });
+  await sql.end({ timeout: 1 });
+});
+
 test("the command line lists, sets, imports and removes what money depends on, as a settings file does", async () => {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => it.app.handle(request) });
   const place = scratch();
