@@ -15,6 +15,8 @@ import { isBudgeted } from "../limits/key-budgets.ts";
 import type { Pico } from "../limits/money.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { isPricedFor } from "../pricing/priced-for.ts";
+import { PROVIDERS } from "../providers/catalog.ts";
+import type { ProviderFacts } from "../providers/provider-facts.ts";
 import { chooseRoute } from "../routing/choose.ts";
 import { requireScope } from "../routing/scope.ts";
 import { SURFACES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
@@ -143,7 +145,10 @@ function requirePass({ guardrailTriggered }: ResolverDeps, verdict: GuardrailVer
 }
 
 function requireBatchable(before: Provider | null, provider: Provider, native: boolean): void {
-  if (provider.kind === "echo") refuse("The built-in provider does not accept batches.");
+  const { auth }: ProviderFacts = PROVIDERS[provider.kind];
+  // Clouds have their batches elsewhere.
+  if (auth === "aws" || auth === "google" || provider.kind === "echo")
+    refuse("The model's provider does not accept batches.");
   if (!native) refuse("The model's provider does not speak this format.");
   if (before !== null && before.name !== provider.name)
     refuse("All requests of a batch must go to one provider.");

@@ -120,6 +120,29 @@ describe("a file of requests", () => {
     await gateway.admin("DELETE", "/providers/another");
   });
 
+  test("is refused where a cloud's address has no batches, and so are messages", async () => {
+    const reachable = { base_url: vendor.url, credential: "x", allow_private_network: true };
+    const models = ["amazon.titan-embed-*", "anthropic.*"];
+    await gateway.admin("PUT", "/providers/cloud", { kind: "bedrock", models, ...reachable });
+    const titan = line("amazon.titan-embed-text-v1").replace("chat/completions", "embeddings");
+    const params = {
+      model: "anthropic.claude-x",
+      max_tokens: 9,
+      messages: [{ role: "user" as const, content: "Hi" }],
+    };
+    for (const call of [
+      upload([titan]),
+      anthropic.messages.batches.create({ requests: [{ custom_id: "1", params }] }),
+    ]) {
+      expect(await refused(call)).toMatchObject({
+        status: 400,
+        message: expect.stringContaining("does not accept batches"),
+      });
+    }
+    expect(vendor.seen).toEqual([]);
+    await gateway.admin("DELETE", "/providers/cloud");
+  });
+
   test("with a request that a guardrail blocks is refused whole, also among messages", async () => {
     await gateway.admin("POST", "/guardrails", {
       name: "no-secrets",
