@@ -16,7 +16,7 @@ import { parameters, type Query } from "./parameters.ts";
 /**
  * The use that commitments and credits may cover, by provider, model and day (UTC): those in force between two instants, and all
  * that share use with them. `usd`: what the commitment may cover; `whole`: all that the calls of that day cost. `paid`: what was paid
- * for its time until the end of the day's month, or until now; `worth` null: it covers all.
+ * for its time from where single records are kept until the end of the day's month, or until now; `worth` null: it covers all.
  */
 export function commitmentsQuery(orgId: string, { fromMs, toMs }: { fromMs: number; toMs: number }): Query {
   const params = parameters();
@@ -38,7 +38,9 @@ export function commitmentsQuery(orgId: string, { fromMs, toMs }: { fromMs: numb
   )
   select c.id, u.provider, u.model, u.day::text as day, u.usd::text as usd, u.whole::text as whole,
     (case when w.worth is null then c.amount_usd * greatest(0, least(1, extract(epoch from
-      least(now(), (date_trunc('month', u.day::timestamp) + interval '1 month') at time zone 'UTC') - c.effective_from) / extract(epoch from c.effective_to - c.effective_from)))::numeric(40,30) else c.amount_usd end)::text as paid, w.worth::text as worth
+      least(now(), (date_trunc('month', u.day::timestamp) + interval '1 month') at time zone 'UTC')
+      - greatest(c.effective_from, (select raw_from from rollup_state where org_id = ${org})))
+      / extract(epoch from c.effective_to - c.effective_from)))::numeric(40,30) else c.amount_usd end)::text as paid, w.worth::text as worth
   from u join c using (id), lateral (
     select coalesce(c.worth_usd, case c.kind when 'credit' then c.amount_usd end) as worth) w
   where u.usd > 0 order by w.worth is not null, c.effective_to, c.effective_from, c.id, u.day`;

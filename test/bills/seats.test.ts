@@ -208,6 +208,11 @@ test("a commitment costs a month what is paid for it, whatever comes later", asy
     "2026-03-10": 1,
     "2026-04-10": 10,
   });
+  // The months whose records are dropped have taken their part with them.
+  await sql`delete from requests where model = 'monthly' and started_at < '2026-03-01'`;
+  await sql`insert into rollup_state (org_id, rolled_to, raw_from) values ('default', '2026-03-01', '2026-03-01')`;
+  expect(await monthly()).toEqual({ "2026-03-10": expect.closeTo(31 / 59, 12), "2026-04-10": 10 });
+  await sql`delete from rollup_state`;
   await sql.end({ timeout: 1 });
 });
 
