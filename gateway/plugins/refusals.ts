@@ -10,7 +10,7 @@ export const CREDENTIALS = {
   client_key: ERRORS.unauthenticated.public,
   admin_key:
     "No valid admin key or token was sent, and you are not signed in. Send it as Authorization: Bearer.",
-  session: "Nobody is signed in. Sign in with a browser; for reading, one of your own client keys does, too.",
+  session: "No one is signed in. Sign in with a browser; for reading, one of your own client keys does, too.",
   sign_in_elsewhere: "The sign-in failed.",
   sign_in_link: "This sign-in link was used before, is over 15 minutes old, or is not of this gateway.",
   device_code: "This device code was used before, is over 10 minutes old, or is not of this gateway.",

@@ -67,6 +67,6 @@ export const SCIM_DOCS = {
   deleteGroup: docs("Delete a group", { status: 204, description: GROUPS }),
   disable: docs("Disable a person", {
     status: 204,
-    description: "Nobody is deleted: records keep the name.",
+    description: "No one is deleted: records keep the name.",
   }),
 };

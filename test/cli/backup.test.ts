@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type postgres from "postgres";
 import { migrate } from "#drizzle/migrate.ts";
 import { writeBackup } from "#drizzle/transfer/backup.ts";
@@ -88,6 +88,9 @@ describe("a backup", () => {
     expect(made.out).toMatch(
       /: \d+ rows as of \d{4}-\S+Z, checked by restoring it\. .* Keep the master key elsewhere\.\n$/,
     );
+    // The copy that it was restored to is gone, wherever root's Postgres had to keep it.
+    const [, cluster = "none was made"] = /Creating the database in (\S+)/.exec(made.fault) ?? [];
+    expect([cluster, existsSync(dirname(cluster))]).toEqual([expect.stringMatching(/\/data$/), false]);
     expect(readFileSync(file).toString("latin1")).not.toContain("ann@example.com");
 
     const { url } = await testDatabase();

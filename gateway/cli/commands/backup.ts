@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { existingCluster } from "#drizzle/embedded/location.ts";
 import { writeBackup } from "#drizzle/transfer/backup.ts";
 import { moveDatabase } from "#drizzle/transfer/move.ts";
 import { partName } from "#drizzle/transfer/parts.ts";
@@ -105,6 +106,9 @@ async function checked(file: string, onPart: (name: string) => void): Promise<vo
     await restoreBackup({ url: temporary.url, file, replaces: false, onPart });
   } finally {
     await temporary.stop();
+    // Postgres's own user cannot reach root's temporary directory: the copy is elsewhere then.
+    const cluster = existingCluster(directory);
+    if (cluster !== null) await rm(dirname(cluster), { recursive: true });
     await rm(directory, { recursive: true });
   }
 }
