@@ -37,10 +37,10 @@ export function commitmentsQuery(orgId: string, { fromMs, toMs }: { fromMs: numb
     group by 1, 2, 3, 4
   )
   select c.id, u.provider, u.model, u.day::text as day, u.usd::text as usd, u.whole::text as whole,
-    (case when w.worth is null then c.amount_usd * greatest(0, least(1, extract(epoch from
-      least(now(), (date_trunc('month', u.day::timestamp) + interval '1 month') at time zone 'UTC')
+    (case when w.worth is null then c.amount_usd * greatest(0, extract(epoch from
+      least(now(), c.effective_to, (date_trunc('month', u.day::timestamp) + interval '1 month') at time zone 'UTC')
       - greatest(c.effective_from, (select raw_from from rollup_state where org_id = ${org})))
-      / extract(epoch from c.effective_to - c.effective_from)))::numeric(40,30) else c.amount_usd end)::text as paid, w.worth::text as worth
+      / extract(epoch from c.effective_to - c.effective_from))::numeric(40,30) else c.amount_usd end)::text as paid, w.worth::text as worth
   from u join c using (id), lateral (
     select coalesce(c.worth_usd, case c.kind when 'credit' then c.amount_usd end) as worth) w
   where u.usd > 0 order by w.worth is not null, c.effective_to, c.effective_from, c.id, u.day`;
