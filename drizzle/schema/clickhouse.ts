@@ -12,7 +12,7 @@ export const clickhouseMarks = orgTable("clickhouse_marks", {
   relation: label("relation").notNull(),
   /** How many rows. */
   rows: integer("rows").notNull(),
-  /** Their primary keys, without the organisation: objects with the names of the columns. */
+  /** Their primary keys, without the organisation, and the hour of a tool call: objects with the names of the columns. */
   keys: json<Record<string, unknown>[]>("keys").notNull(),
   markedAt: instant("marked_at").notNull().default(sql`now()`),
 }).keyedBy(["id"]);

@@ -34,13 +34,21 @@ test("rows of an earlier version keep their meaning", async () => {
       ('${id(6)}', 'far', 'manager', '\\x01', 'abcd', now() + interval '9 years', now()),
       ('${id(7)}', 'near', 'administrator', '\\x02', 'abcd', now() + interval '9 days', now());
     insert into reprice_jobs (id, from_at, to_at, dry_run, created_at, actor, unpriced_records, old_cost_usd, checked_records,
-      last_started_at, last_id) values ('${id(8)}', '2026-10-01', '2026-11-01', false, now(), 'ada', 9, 1, 5, now(), '${id(3)}')`);
+      last_started_at, last_id) values ('${id(8)}', '2026-10-01', '2026-11-01', false, now(), 'ada', 9, 1, 5, now(), '${id(3)}');
+    insert into clickhouse_state (version) values (1);
+    insert into tool_calls (origin, external_id, id, started_at, channel, status, rank, decided_at, key_id, client, tags)
+    values ('o', 'call', '${id(9)}', '2026-10-01T10:20:30Z', 'hook', 'ok', 1, now(), '${id(2)}', 'cli', '{}');
+    delete from clickhouse_state`);
 
   await migrate(url);
 
   expect([...(await sql`select name, own, limits from keys order by name`)]).toEqual([
     { name: "ci", own: false, limits: { requests_per_minute: 5 } },
     { name: "laptop (ada@example.com)", own: true, limits: { budget_usd: "5", unpriced: "allow" } },
+  ]);
+  const mark = { origin: "o", external_id: "call", started_at: "2026-10-01T10:00:00+00:00" };
+  expect([...(await sql`select keys from clickhouse_marks where relation = 'tool_calls'`)]).toEqual([
+    { keys: [mark] },
   ]);
   // Jobs go by another order now, so one under way begins again.
   expect([

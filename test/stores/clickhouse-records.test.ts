@@ -17,6 +17,7 @@ import {
   COPIED_TABLES,
   type CopiedTable,
   copiedColumns,
+  createTable,
   createTables,
 } from "#gateway/stores/clickhouse/schema.ts";
 import { openRollups } from "#gateway/stores/reports/rollups.ts";
@@ -450,13 +451,20 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
         await calls({ dimensions: ["day"], filters: { tool: ["read"], server: ["files", "(none)"] } }),
       ).toMatchObject({ calls: 2 });
       await stop();
-      // An earlier release makes no sums of tools' calls, and copies, moves and deletes some beside a release that does.
+      // An earlier release has no sums of tools' calls, and these in another order; it copies and deletes some beside a release that does.
       for (const table of ["sums", "summed"]) await client.command({ query: `truncate table ${table}` });
+      await client.command({ query: "rename table tool_calls to calls_by_hour" });
+      const [made = ""] = createTable("tool_calls", null);
+      for (const query of [
+        made.replace(/partition by.*/s, "order by (org_id, origin, external_id)"),
+        "insert into tool_calls select * from calls_by_hour",
+      ])
+        await client.command({ query });
       expect(await calls()).toMatchObject({ calls: 2 });
       const checked = async (expected: object) => {
         const { stop } = copying(later);
-        const published = `select toString(at) as at, sum(records) as n from sums where level = 'tool hour'
-        and (at, gen) in (select at, gen from summed final where level = 'tool hour' and ready) group by at order by at`;
+        const published = `select toString(at) as at, sum(records) as n from sums where level = 'tools hour'
+        and (at, gen) in (select at, gen from summed final where level = 'tools hour' and ready) group by at order by at`;
         await until(async () => Bun.deepEquals(await all(client, published), expected));
         await untilSummed();
         await stop();
@@ -464,6 +472,11 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
       const others = ["2026-01-31 23:00:00", "2026-02-01 01:00:00"].map((at) => ({ at, n: "1" }));
       await checked([...others, { at: "2026-02-01 05:00:00", n: "1" }]);
       expect(await calls()).toMatchObject({ calls: 2, ok: 1 });
+      // Of an hour, reports read only its calls.
+      const hour = `select 1 from tool_calls where started_at >= '2026-02-01 05:00:00' and started_at < '2026-02-01 06:00:00'`;
+      expect(JSON.stringify(await all(client, `explain indexes = 1 ${hour}`))).toContain(
+        "toStartOfHour(started_at, 'UTC') in [",
+      );
       const copiedUnseen = async (query: string) => {
         await sql`delete from clickhouse_marks`;
         await client.command({ query });
@@ -474,6 +487,9 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
       await copiedUnseen(
         copyOf("'ok' as status, toDateTime64('2026-02-01 07:10:00', 3, 'UTC') as started_at"),
       );
+      await client.command({
+        query: "delete from tool_calls where external_id = 'call-3' and started_at < '2026-02-01 07:00:00'",
+      });
       await checked([...others, { at: "2026-02-01 07:00:00", n: "1" }]);
       expect(await calls()).toMatchObject({ calls: 2, ok: 2 });
       await note(3, "2026-02-01T07:10:00Z", "failed");
@@ -482,7 +498,7 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
       const gens = () =>
         all(
           client,
-          "select gen from summed final where level = 'tool hour' and at < '2026-02-01 05:00:00' order by at",
+          "select gen from summed final where level = 'tools hour' and at < '2026-02-01 05:00:00' order by at",
         );
       const before = await gens();
       const { stop: stopLast } = copying(later);
@@ -492,7 +508,7 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
       expect(await gens()).toEqual(before);
       // Answers of sums.
       await client.command({
-        query: "alter table sums update records = 100 where level = 'tool day' settings mutations_sync = 2",
+        query: "alter table sums update records = 100 where level = 'tools day' settings mutations_sync = 2",
       });
       const runner = reportRunner({ url: databaseUrl, clickhouseUrl: clickhouse.url });
       const spec: Spec = {

@@ -25,10 +25,10 @@ const COUNTED: Partial<Record<AggregateName, string>> = {
   billed_ok: statusSql("ok", "billed and "),
 };
 
-/** An aggregate over facts of `bucketFacts`. Cells have each latency, which takes a third of the time of weighted ones. */
+/** An aggregate over facts of `bucketFacts`. Cells and tools' sums have each latency, which takes a third of the time of weighted ones. */
 export const bucketFigure = (kind: BucketKind | null, name: AggregateName): string => {
   const figure = COUNTED[name] ?? aggregateOf(name).cells ?? "null";
-  return kind === "cells"
+  return kind === "cells" || kind === "tools"
     ? figure.replace("WeightedInterpolatedArray", "InclusiveArray").replace("(ms, calls)", "(ms)")
     : figure;
 };

@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { nextVersion } from "./marks.ts";
 import { DATED_TABLES, markAll, TIMES } from "./rows.ts";
-import { COPIED_TABLES } from "./schema.ts";
+import { COPIED_TABLES, type CopiedTable } from "./schema.ts";
 
 /** Tables with at most as many rows are copied whole when copying begins. */
 const WHOLE_MAX = 10_000;
@@ -20,16 +20,19 @@ export async function beginMarking(sql: postgres.Sql): Promise<string[]> {
       select 1 from clickhouse_state where org_id = ${DEFAULT_ORG} and version = 0 for update`;
     if (!first) return;
     await nextVersion(tx);
-    for (const name of COPIED_TABLES) {
-      if (name in TIMES && (await isLarge(tx, name))) continue;
-      await tx.unsafe(markAll(name), [DEFAULT_ORG]);
-      if (name in TIMES)
-        await tx`insert into clickhouse_moves (relation, moved_to) values (${name}, to_timestamp(0))`;
-    }
+    for (const name of COPIED_TABLES) await markSmall(tx, name);
   });
   const moved = await sql<{ relation: string }[]>`
     select relation from clickhouse_moves where org_id = ${DEFAULT_ORG}`;
   return DATED_TABLES.filter((name) => !moved.some(({ relation }) => relation === name));
+}
+
+/** Marks all rows of a table, unless it is large and `move-records` copies them. */
+export async function markSmall(tx: postgres.TransactionSql, name: CopiedTable): Promise<void> {
+  if (name in TIMES && (await isLarge(tx, name))) return;
+  await tx.unsafe(markAll(name), [DEFAULT_ORG]);
+  if (name in TIMES)
+    await tx`insert into clickhouse_moves (relation, moved_to) values (${name}, to_timestamp(0))`;
 }
 
 /** Rows are no longer marked, and the marks are gone: what follows is not in ClickHouse until everything is moved again. */

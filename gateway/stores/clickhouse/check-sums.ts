@@ -2,6 +2,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type postgres from "postgres";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { LEVELS, type Summed } from "../../reports/buckets/columns.ts";
+import { askClickHouse } from "./client.ts";
 import { nextVersion } from "./marks.ts";
 import { instantIn } from "./rows.ts";
 import { publishSums, SUMMED_SOURCES, voidHours } from "./sum-up.ts";
@@ -12,7 +13,7 @@ type Stores = { sql: postgres.Sql; client: ClickHouseClient };
 function staleHours(source: Summed): string {
   const { hour } = LEVELS[source];
   const published = `from summed final where org_id = '${DEFAULT_ORG}' and level = '${hour}'`;
-  // An earlier release moves and deletes calls of tools unseen; of models, each has its hour in its key.
+  // An earlier release deletes calls of tools unseen.
   const isCounted = source === "tool_calls";
   const counted = `union all select at, toUInt64(0), toUInt64(0), false, -sum(records) from sums
     where org_id = '${DEFAULT_ORG}' and level = '${hour}' and (at, gen) in (select at, gen ${published} and ready) group by at`;
@@ -33,9 +34,7 @@ const daysWithoutCells = (since: Date): string =>
       and (at, gen) not in (select at, gen from cells)`;
 
 const seconds = async (client: ClickHouseClient, query: string): Promise<number[]> =>
-  (await (await client.query({ query, format: "JSONEachRow" })).json<{ second: number }>()).map(
-    ({ second }) => second,
-  );
+  (await askClickHouse<{ second: number }>(client, query)).map(({ second }) => second);
 
 /**
  * Has every hour summed up again whose sums lack what ClickHouse has: an earlier release, whose gateways may run beside this
@@ -67,7 +66,5 @@ export async function checkPublishedSums({ sql, client }: Stores): Promise<void>
 export async function isChecked(client: ClickHouseClient): Promise<boolean> {
   const levels = SUMMED_SOURCES.map((source) => `'${LEVELS[source].all}'`);
   const query = `select distinct level from summed where org_id = '${DEFAULT_ORG}' and level in (${levels})`;
-  return (
-    (await (await client.query({ query, format: "JSONEachRow" })).json()).length === SUMMED_SOURCES.length
-  );
+  return (await askClickHouse(client, query)).length === SUMMED_SOURCES.length;
 }

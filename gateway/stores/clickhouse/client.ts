@@ -9,6 +9,10 @@ type Options = {
   connectionsMax: number;
 };
 
+/** The rows of an answer. */
+export const askClickHouse = async <Row = unknown>(client: ClickHouseClient, query: string): Promise<Row[]> =>
+  await (await client.query({ query, format: "JSONEachRow" })).json<Row>();
+
 /**
  * A client for the address `http(s)://user:password@host:8123/database`; it connects when it is first used. Instants are read
  * as RFC 3339. Decimals and 64-bit integers come as texts, because a JSON number is a float. The client logs nothing: its

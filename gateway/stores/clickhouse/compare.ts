@@ -5,6 +5,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { UTC } from "../../reports/dimensions.ts";
 import { CLICKHOUSE, POSTGRES } from "../../reports/engines.ts";
 import { DAY_MS } from "../../reports/rollup/cover.ts";
+import { askClickHouse } from "./client.ts";
 import { type DatedTable, instantIn, TIMES } from "./rows.ts";
 import { COPIED_TABLES, type CopiedTable } from "./schema.ts";
 
@@ -85,9 +86,7 @@ async function apart({ sql, client }: Stores, compared: Compared) {
   const { table } = compared;
   const [ours, copies] = await Promise.all([
     sql.unsafe<Group[]>(factsOf(compared, inPostgres(table))),
-    client
-      .query({ query: factsOf(compared, inClickHouse(table)), format: "JSONEachRow" })
-      .then((answer) => answer.json<Group>()),
+    askClickHouse<Group>(client, factsOf(compared, inClickHouse(table))),
   ]);
   const [here, there] = [textsOf(table, ours), textsOf(table, copies)];
   return [...new Set([...here.keys(), ...there.keys()])].flatMap((name) => {
@@ -102,8 +101,7 @@ export async function tablesApart({ sql, client }: Stores): Promise<CopiedTable[
   for (const name of COPIED_TABLES.filter((it) => !(it in TIMES))) {
     const count = (rows: string) => `select count(*) as n from ${rows} where org_id = '${DEFAULT_ORG}'`;
     const [ours] = await sql.unsafe<{ n: string }[]>(count(name));
-    const answer = await client.query({ query: count(`${name} final`), format: "JSONEachRow" });
-    const [theirs] = await answer.json<{ n: string }>();
+    const [theirs] = await askClickHouse<{ n: string }>(client, count(`${name} final`));
     if (ours?.n !== theirs?.n) found.push(name);
   }
   return found;
@@ -120,10 +118,7 @@ async function firstOf({ sql, client }: Stores, table: DatedTable): Promise<Date
   const since = instantIn(ours?.since ?? new Date(0));
   const query = `select toUnixTimestamp64Milli(min(${at})) as ms, count() as n from ${table}
     where org_id = '${DEFAULT_ORG}' and ${at} >= ${since}`;
-  const [theirs] = await (await client.query({ query, format: "JSONEachRow" })).json<{
-    ms: string;
-    n: string;
-  }>();
+  const [theirs] = await askClickHouse<{ ms: string; n: string }>(client, query);
   const all = [
     ...(ours?.at ? [ours.at.getTime()] : []),
     ...(Number(theirs?.n) > 0 ? [Number(theirs?.ms)] : []),

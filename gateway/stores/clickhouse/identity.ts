@@ -1,11 +1,11 @@
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import type postgres from "postgres";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { beginMarking } from "./begin.ts";
+import { beginMarking, markSmall } from "./begin.ts";
 import { checkPublishedSums, isChecked } from "./check-sums.ts";
-import { openClickHouse } from "./client.ts";
+import { askClickHouse, openClickHouse } from "./client.ts";
 import { onCluster, type Place } from "./cluster.ts";
-import { ALL_TABLES, createTables } from "./schema.ts";
+import { ALL_TABLES, createTable, createTables } from "./schema.ts";
 
 // A database of ClickHouse has a random identity, which Postgres knows. One whose tables were dropped, an older copy or
 // another server is never taken for the database that has the records (decision: A database in ClickHouse knows itself).
@@ -27,8 +27,7 @@ export const WHOLE = `select database_id::text as id from clickhouse_state where
 /** The identity of the database; null if it has none, or if a table with copies is missing. */
 export async function identityOf(client: ClickHouseClient): Promise<string | null> {
   try {
-    const answer = await client.query({ query: FIND, format: "JSONEachRow" });
-    const [found] = await answer.json<{ id: string | null; tables: string }>();
+    const [found] = await askClickHouse<{ id: string | null; tables: string }>(client, FIND);
     return Number(found?.tables) === ALL_TABLES.length ? found?.id || null : null;
   } catch (error) {
     if (isMissing(error)) return null;
@@ -49,6 +48,7 @@ export async function prepare({ sql, client, place }: Stores): Promise<string[]>
   // Whoever is killed while tables are made leaves no identity.
   if (known === null) await forgetIdentity(client, place);
   await makeTables(client, place);
+  await orderByHour({ sql, client, place });
   await sql.begin(async (tx) => {
     const [state] = await tx<{ id: string | null; now: string }[]>`
       select database_id::text as id, (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as now
@@ -75,6 +75,25 @@ export async function prepare({ sql, client, place }: Stores): Promise<string[]>
   // If that fails, reports read single records until the next look, and rows are copied all the same.
   if (!(await isChecked(client))) await checkPublishedSums({ sql, client }).catch(() => undefined);
   return unmoved;
+}
+
+/** An earlier release has calls of tools in an order in which reports read all of them: they are copied anew. */
+async function orderByHour({ sql, client, place }: Stores): Promise<void> {
+  const query = `select 1 from system.tables where database = currentDatabase() and name = 'tool_calls'
+    and engine = 'ReplacingMergeTree' and sorting_key not like '%started_at%'`;
+  const isEarlier = async () => (await askClickHouse(client, query)).length > 0;
+  if (!(await isEarlier())) return;
+  // Whoever is killed then leaves reports to Postgres.
+  await sql`
+    with gone as (delete from clickhouse_moves where org_id = ${DEFAULT_ORG} and relation = 'tool_calls')
+    update clickhouse_state set compared_at = null where org_id = ${DEFAULT_ORG}`;
+  await sql.begin(async (tx) => {
+    await tx`select 1 from clickhouse_state where org_id = ${DEFAULT_ORG} for update`;
+    if (!(await isEarlier())) return;
+    await markSmall(tx, "tool_calls");
+    const [table = ""] = createTable("tool_calls", place.cluster);
+    await client.command({ query: table.replace("create table if not exists", "create or replace table") });
+  });
 }
 
 const forgetIdentity = (client: ClickHouseClient, { cluster }: Place) =>
@@ -105,5 +124,5 @@ export async function isKnown(sql: postgres.Sql, client: ClickHouseClient): Prom
     select database_id::text as id from clickhouse_state where org_id = ${DEFAULT_ORG}`;
   if (state?.id == null || state.id !== (await identityOf(client))) return false;
   const query = "select 1 from system.tables where database = currentDatabase() and name = 'cells'";
-  return (await (await client.query({ query, format: "JSONEachRow" })).json()).length > 0;
+  return (await askClickHouse(client, query)).length > 0;
 }

@@ -6,7 +6,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { LEVELS } from "../../reports/buckets/columns.ts";
 import { checkPublishedSums } from "./check-sums.ts";
-import { openClickHouse } from "./client.ts";
+import { askClickHouse, openClickHouse } from "./client.ts";
 import { onCluster, storedIn } from "./cluster.ts";
 import type { Copies } from "./copies.ts";
 import { isKnown, isMissing, prepare } from "./identity.ts";
@@ -111,10 +111,10 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
   };
 }
 
-/** Tables whose rows age, with their time; those of a month (UTC) are one partition, if the table has any. */
+/** Tables whose rows age, with their time; those of a month (UTC) are one partition. */
 const AGEING = [
-  ...DATED_TABLES.map((name) => ({ name, time: TIMES[name], byMonth: name !== "tool_calls" })),
-  { name: "cells", time: "at", byMonth: true },
+  ...DATED_TABLES.map((name) => ({ name, time: TIMES[name] })),
+  { name: "cells", time: "at" },
 ] as const;
 
 const { hour, day } = LEVELS.tool_calls;
@@ -124,15 +124,13 @@ export async function expireCopies(
   client: ClickHouseClient,
   { dropped, cluster }: { dropped: Date; cluster: string | null },
 ): Promise<void> {
-  for (const { name, time, byMonth } of AGEING) {
-    const aged = `${time} < ${instantIn(dropped)}`;
-    const query = `select distinct toYYYYMM(${time}) as month from ${name} where ${aged} limit 1000`;
-    const months = await (await client.query({ query, format: "JSONEachRow" })).json<{ month: number }>();
+  for (const { name, time } of AGEING) {
+    const query = `select distinct toYYYYMM(${time}) as month from ${name} where ${time} < ${instantIn(dropped)} limit 1000`;
+    const months = await askClickHouse<{ month: number }>(client, query);
     const table = `${storedIn(name, cluster)}${onCluster(cluster)}`;
-    const ends = months.map(({ month }) => `alter table ${table} drop partition ${month}`);
-    const statements = byMonth ? ends : ends.slice(0, 1).map(() => `delete from ${table} where ${aged}`);
+    const statements = months.map(({ month }) => `alter table ${table} drop partition ${month}`);
     // Sums outlive calls of models alone.
-    if (name === "tool_calls" && ends.length > 0)
+    if (name === "tool_calls" && months.length > 0)
       statements.push(
         `delete from summed${onCluster(cluster)} where level in ('${hour}', '${day}') and at < ${instantIn(dropped)}`,
       );

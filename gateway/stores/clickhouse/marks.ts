@@ -104,27 +104,18 @@ async function copyRowsOf(
   await insertRows(client, { name, lines: rows.map(({ line }) => line), token }, park);
 }
 
-type Changed = { name: CopiedTable; rows: readonly Line[]; gone?: readonly Key[]; version: string };
 type Key = Readonly<Record<string, string>>;
+type Changed = { name: CopiedTable; rows: readonly Line[]; gone?: readonly Key[]; version: string };
 
-/** Sums of hours to which rows come, from which they go, and in which they were: sightings of a tool call may move its start. */
+/** Sums of hours to which rows come, and from which they go. */
 export async function voidBefore(
   client: ClickHouseClient,
   { name, rows, gone = [], version }: Changed,
 ): Promise<void> {
   if (!isSummed(name)) return;
-  const hours = rows.flatMap(({ ms }) => (ms == null ? [] : [hourOf(ms)]));
-  // Postgres wrote the lines, and each has its key.
-  const keys = [...gone, ...rows.map(({ line }): Key => JSON.parse(line))];
-  if (name === "requests") hours.push(...gone.map((key) => hourOf(Date.parse(`${key["started_at"]}Z`))));
-  else if (keys.length > 0) {
-    const { where, params } = withKeys(name, keys);
-    const query = `select distinct toUnixTimestamp(toStartOfHour(started_at, 'UTC')) as second from ${name}
-      where org_id = '${DEFAULT_ORG}' and ${where}`;
-    const answer = await client.query({ query, query_params: params, format: "JSONEachRow" });
-    hours.push(...(await answer.json<{ second: number }>()).map(({ second }) => second * 1000));
-  }
-  await voidHours(client, { source: name, hours, version });
+  const of = rows.flatMap(({ ms }) => (ms == null ? [] : [hourOf(ms)]));
+  const left = gone.map((key) => hourOf(Date.parse(`${key["started_at"]}Z`)));
+  await voidHours(client, { source: name, hours: [...of, ...left], version });
 }
 
 /** Rows that ClickHouse refused are tried again when they change: then they are noted again, or no longer. */

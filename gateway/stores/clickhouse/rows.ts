@@ -1,6 +1,6 @@
 import { getTableConfig, type PgColumn } from "drizzle-orm/pg-core";
 import { isSummed } from "../../reports/buckets/columns.ts";
-import { COPIED, type CopiedTable, copiedColumns, plainType } from "./schema.ts";
+import { COPIED, type CopiedTable, copiedColumns, plainType, TOOL_HOUR } from "./schema.ts";
 
 /** Tables whose rows have a time, which days and retention go by. */
 export const TIMES = {
@@ -32,12 +32,18 @@ const linesOf = (name: CopiedTable, from: string): string =>
   } from (
   select ${copiedColumns(name).map(read).join(", ")}, $1::text::bigint as version from ${from}) r`;
 
-/** The columns of the primary key in Postgres, the organisation first. */
+const isMovable = (name: CopiedTable, { name: column }: PgColumn): boolean =>
+  name === "tool_calls" && column === TIMES[name];
+/** What marks name a row by: its primary key in Postgres, the organisation first, and the hour of a start that may move. */
 const keyOf = (name: CopiedTable): PgColumn[] => {
   const { columns, primaryKeys } = getTableConfig(COPIED[name].of);
   const named = new Set(primaryKeys.flatMap((key) => key.columns.map((column) => column.name)));
-  return columns.filter((column) => named.has(column.name));
+  return columns.filter((column) => named.has(column.name) || isMovable(name, column));
 };
+const keyIn = (name: CopiedTable, column: PgColumn): string =>
+  isMovable(name, column)
+    ? `date_trunc('hour', t.${quoted(column.name)}, 'UTC')`
+    : `t.${quoted(column.name)}`;
 
 const ownKeyOf = (name: CopiedTable): PgColumn[] => keyOf(name).filter(({ name }) => name !== "org_id");
 
@@ -49,7 +55,7 @@ const markedKeys = (name: CopiedTable): string => `(select distinct m.org_id, k.
     ) k`;
 const isSame = (name: CopiedTable): string =>
   keyOf(name)
-    .map((column) => `t.${quoted(column.name)} = k.${quoted(column.name)}`)
+    .map((column) => `${keyIn(name, column)} = k.${quoted(column.name)}`)
     .join(" and ");
 
 /** The rows that marks name, each once. Parameters: a version, the organisation, a JSON array of the marks' ids. */
@@ -75,10 +81,13 @@ export const goneKeys = (name: CopiedTable): string =>
 /** Chooses the copies that have these keys. */
 export function withKeys(name: CopiedTable, keys: readonly Record<string, string>[]) {
   const columns = ownKeyOf(name);
-  const lists = columns.map((column, i) => `{k${i}:Array(${plainType(column)})}`);
+  const lists = columns.map((column, i) => {
+    const list = `{k${i}:Array(${plainType(column)})}`;
+    return isMovable(name, column) ? `arrayMap(x -> toDateTime(x, 'UTC'), ${list})` : list;
+  });
   const texts = (column: PgColumn) => keys.map((key) => key[column.name] ?? "");
   return {
-    where: `(${columns.map((column) => column.name)}) in ${lists.length > 1 ? `arrayZip(${lists})` : lists}`,
+    where: `(${columns.map((column) => (isMovable(name, column) ? TOOL_HOUR : column.name))}) in ${lists.length > 1 ? `arrayZip(${lists})` : lists}`,
     params: Object.fromEntries(columns.map((column, i) => [`k${i}`, texts(column)])),
   };
 }
@@ -93,7 +102,7 @@ export const rowsBetween = (name: DatedTable): string =>
 
 /** Marks every row of a table, a thousand by one mark. Parameter: the organisation. */
 export function markAll(name: CopiedTable): string {
-  const own = keyOf(name).map((column) => `t.${quoted(column.name)}`);
+  const own = keyOf(name).map((column) => `${keyIn(name, column)} as ${quoted(column.name)}`);
   return `insert into clickhouse_marks (org_id, relation, rows, keys)
     select org_id, '${name}', count(*), jsonb_agg(to_jsonb(k) - 'org_id' - 'part') from (
       select ${own.join(", ")}, (row_number() over () - 1) / 1000 as part from ${quoted(name)} t where t.org_id = $1::text) k

@@ -26,12 +26,15 @@ const hashOf = (text: string): string =>
 /** Columns that ClickHouse makes of each row of calls and metrics: who made it, and its session, as hashes. */
 const HASHES = [`person ${hashOf("coalesce(user_label, owner)")}`, `run ${hashOf("session")}`];
 
+/** Of calls of tools, reports read single hours. */
+export const TOOL_HOUR = "toStartOfHour(started_at, 'UTC')";
+
 /** Tables that reports read, by their name in both databases. */
 export const COPIED = {
   // Who made what a provider keeps is asked of Postgres alone.
   requests: { of: requests, order: ["org_id", "started_at", "id"], month: "started_at", without: "kept_ids" },
-  // Sightings of a call may move its start.
-  tool_calls: { of: toolCalls, order: ["org_id", "origin", "external_id"] },
+  // Sightings of a call may move its start: then the copy in the other hour is deleted.
+  tool_calls: { of: toolCalls, order: ["org_id", TOOL_HOUR, "origin", "external_id"], month: "started_at" },
   agent_points: { of: agentPoints, order: ["org_id", "ended_at", "hash"], month: "ended_at" },
   pull_requests: { of: pullRequests, order: ["org_id", "repository_id", "number"] },
   reviews: { of: reviews, order: ["org_id", "repository_id", "id"] },
@@ -105,7 +108,7 @@ function typeOf(column: PgColumn): string {
   return isLabel && !MANY.has(column.name) ? `LowCardinality(${nullable})` : nullable;
 }
 
-function createTable(name: CopiedTable, cluster: string | null): string[] {
+export function createTable(name: CopiedTable, cluster: string | null): string[] {
   const { order, month }: Copied = COPIED[name];
   const copied = copiedColumns(name);
   const columns = [

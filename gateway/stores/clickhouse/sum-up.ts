@@ -5,6 +5,7 @@ import { cellsSql, daySql, hoursSql, LEVELS, type Summed } from "../../reports/b
 import { CLICKHOUSE } from "../../reports/engines.ts";
 import { RECORDS } from "../../reports/relations.ts";
 import { DAY_MS, HOUR_MS } from "../../reports/rollup/cover.ts";
+import { askClickHouse } from "./client.ts";
 import { instantIn } from "./rows.ts";
 
 // Sums of hours and days of calls. A bucket is void from before a call of it is written until it is summed up again: then
@@ -68,11 +69,7 @@ async function sumUpDay(client: ClickHouseClient, source: Summed, due: Due): Pro
   const { now, droppedMs, orgId = DEFAULT_ORG, debounceMs = DEBOUNCE_MS } = due;
   const settledMs = now.getTime() - SETTLE_MS;
   const seconds = (ms: number) => Math.floor(ms / 1000);
-  const ask = async (query: string) =>
-    await (await client.query({ query, format: "JSONEachRow" })).json<{
-      second: number;
-      gen: string;
-    }>();
+  const ask = (query: string) => askClickHouse<{ second: number; gen: string }>(client, query);
   const open = `from summed final where org_id = '${orgId}' and not ready and level in ('${hour}', '${day}') and at >= toDateTime(${seconds(droppedMs ?? 0)}, 'UTC')
     and toUnixTimestamp(at) + if(level = '${day}', 86400, 3600) <= ${seconds(settledMs)}`;
   const [first] = await ask(
@@ -126,11 +123,7 @@ export async function sweepSums(client: ClickHouseClient, now: Date): Promise<vo
   ]) {
     const old = `gen < ${(now.getTime() - 10 * 60_000) * 1000}
     and (org_id, ${level}, at, gen) not in (select org_id, level, at, gen from summed final where ready)`;
-    const answer = await client.query({
-      query: `select 1 from ${table} where ${old} limit 1`,
-      format: "JSONEachRow",
-    });
-    if ((await answer.json()).length > 0)
+    if ((await askClickHouse(client, `select 1 from ${table} where ${old} limit 1`)).length > 0)
       await client.command({ query: `delete from ${table} where ${old}` });
   }
 }
