@@ -90,8 +90,9 @@ export async function readBackup<T>(
   file: string,
   work: (header: BackupHeader, parts: AsyncIterable<BackupPart>) => Promise<T>,
 ): Promise<T> {
-  const source = createReadStream(file);
-  const lines = linesOf(source.pipe(createGunzip().on("error", () => source.destroy())));
+  const unzipped = createGunzip().on("error", () => source.destroy());
+  const source = createReadStream(file).on("error", (error) => unzipped.destroy(error));
+  const lines = linesOf(source.pipe(unzipped));
   const next = async (): Promise<string | null> => {
     const { value, done } = await lines.next();
     return done ? null : value;

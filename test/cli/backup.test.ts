@@ -168,6 +168,12 @@ describe("a backup", () => {
       await expect(restoring).rejects.toThrow();
       expect(await sql`select 1 from keys`).toHaveLength(0);
     }
+    const unread = { url, replaces: false, onPart: () => undefined };
+    for (const file of [join(place, "missing"), place]) {
+      await expect(restoreBackup({ ...unread, file })).rejects.toThrow("is no complete backup");
+    }
+    const missing = await command({}, "restore", join(place, "missing"), "--to", url);
+    expect(missing.fault).toBe(`${join(place, "missing")} cannot be read: it does not exist.\n`);
   });
 
   test("of an earlier version is restored into an empty database, and brought to this version", async () => {

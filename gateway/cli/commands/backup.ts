@@ -12,7 +12,7 @@ import { isPostgresUrl } from "#shared/postgres-url.ts";
 import { adminApi } from "../client/api.ts";
 import { START_COMMAND } from "../own-program.ts";
 import { progressDisplay } from "../print/progress.ts";
-import { directoryOf, parser, print } from "./common.ts";
+import { directoryOf, parser, print, requireReadable } from "./common.ts";
 import { ownDatabase, withDatabase } from "./database-here.ts";
 
 const HERE = `DATABASE_URL, or the database of the installation in DATA_DIR`;
@@ -117,6 +117,7 @@ type RestoreOptions = { to?: string; replace?: true };
 
 async function restore(name: string, { to, replace }: RestoreOptions, command: Command): Promise<void> {
   const file = resolve(directoryOf(command), name);
+  await requireReadable(file);
   const display = progressDisplay({});
   const onPart = (text: string) => display.show({ done: 0, of: null, text });
   const restored = await withDatabase({ url: to, creates: true }, (url) =>

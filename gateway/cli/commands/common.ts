@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { access, constants, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { readInstant } from "#shared/admin/fields.ts";
@@ -65,12 +65,17 @@ const READ_FAULTS: Readonly<Record<string, string>> = {
   EACCES: "you may not read it",
 };
 
+const unreadable = (file: string) => (error: NodeJS.ErrnoException) => {
+  const why = READ_FAULTS[error.code ?? ""] ?? error.code ?? "unknown cause";
+  throw new Error(`${file} cannot be read: ${why}.`, { cause: error });
+};
+
 /** A file that the command line names, as text. @throws Error with the cause. */
-export const readNamed = (file: string): Promise<string> =>
-  readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    const why = READ_FAULTS[error.code ?? ""] ?? error.code ?? "unknown cause";
-    throw new Error(`${file} cannot be read: ${why}.`, { cause: error });
-  });
+export const readNamed = (file: string): Promise<string> => readFile(file, "utf8").catch(unreadable(file));
+
+/** @throws Error with the cause, if the file that the command line names cannot be read. */
+export const requireReadable = (file: string): Promise<void> =>
+  access(file, constants.R_OK).catch(unreadable(file));
 
 /** An integer of 1 or more. */
 export const parseCount = parser("Expected a whole number.", (text) =>
