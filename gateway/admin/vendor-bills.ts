@@ -108,7 +108,7 @@ export const adminVendorBills = (deps: AdminDeps) =>
           from: "First day that the file covers: days without a line have no bill left. Default: only days with lines.",
           to: "Last day that it covers.",
           currency: "Of lines that name none. Default: USD.",
-          rate: "USD for one unit of the file's currency, before the account's.",
+          rate: "USD for one unit of the file's currency, before the account's, and those of the file's rows.",
           decimal:
             "The decimal mark, `.` or `,`. Default: `.` in JSON and where commas separate the fields, else by the form of each number.",
         },

@@ -88,7 +88,7 @@ export async function anthropicBill(read: ReadReport, { fromMs, toMs }: DaysInUt
   return withUse(costs, uses);
 }
 
-const LINE = { category: "usage", quantity: null, key: null, currency: "USD" } as const;
+const LINE = { category: "usage", quantity: null, key: null, currency: "USD", rate: null } as const;
 
 const costsIn = ({ starting_at, results }: Static<typeof CostBucket>): Cost[] =>
   results.map((it) => {

@@ -98,7 +98,7 @@ export type Bill = {
   days: readonly string[];
   lines: readonly BillLine[];
   source: "api" | "file";
-  /** USD for one unit of a currency, before those of the account. */
+  /** USD for one unit of a currency, before those of the account, which are before those of the lines. */
   rates: Readonly<Record<string, string>>;
   now: Date;
 };
@@ -123,7 +123,7 @@ export async function storeBill(tx: Transaction, { account, days, lines, ...bill
     ...line,
     account: account.name,
     line: index,
-    rate: rates[line.currency] ?? null,
+    rate: rates[line.currency] ?? line.rate,
   }));
   for (let at = 0; at < placed.length; at += LINES_AT_ONCE) {
     await tx.insert(vendorBillLines).values(placed.slice(at, at + LINES_AT_ONCE));

@@ -3,7 +3,8 @@ import type { PriceUnit } from "../pricing/rate.ts";
 
 /**
  * Columns by what they hold: the first one that a row has counts, and `a+b` is their sum. Column names differ by version of
- * the export, by language never. `credits` are a number, or a JSON list with an `amount` each.
+ * the export, by language never. `credits` are a number, or a JSON list with an `amount` each; `rate` is USD for one unit of the
+ * currency, and `per_usd` the contrary.
  */
 export type Mapping = Partial<Record<(typeof MAPPED)[number], readonly string[]>>;
 
@@ -57,6 +58,7 @@ export const MAPPINGS = {
       "Negotiated savings ($)+Savings programs ($)+Other savings ($)",
     ],
     currency: ["currency", "Currency"],
+    per_usd: ["currency_conversion_rate", "Currency conversion rate"],
     quantity: [
       "usage_amount_in_pricing_units",
       "usage.amount_in_pricing_units",

@@ -130,6 +130,7 @@ const costsIn = ({ start_time, results }: Static<typeof CostBucket>): Cost[] =>
       quantity: quantityOf(it.quantity, it.quantity_unit),
       amount: formatDecimal(parseDecimal(String(value))),
       currency: (currency ?? "usd").toUpperCase(),
+      rate: null,
     };
     return { line, join: JSON.stringify([line.day, line.kind, line.model, line.tier]) };
   });

@@ -1,7 +1,15 @@
 import { BILL_CATEGORIES, type BillCategory, type vendorBillLines } from "#drizzle/schema/vendor-bills.ts";
 import { readInstant } from "#shared/admin/fields.ts";
 import { MAPPED } from "#shared/admin/vendor-bills.ts";
-import { formatDecimal, parseDecimal, plus, product, ZERO } from "#shared/decimal.ts";
+import {
+  decimalQuotient,
+  formatDecimal,
+  isOver,
+  parseDecimal,
+  plus,
+  product,
+  ZERO,
+} from "#shared/decimal.ts";
 import { isRecord, parsedJson } from "#shared/json.ts";
 import { dayIn } from "#shared/time-zone.ts";
 import { refuse } from "../errors.ts";
@@ -10,7 +18,7 @@ import { kindIn, type Mapping, type Services, tierIn, unitSize } from "./mapping
 import { type DecimalMark, plainNumber } from "./plain-number.ts";
 
 /** A line before it has its place in the bill. */
-export type BillLine = Omit<typeof vendorBillLines.$inferSelect, "orgId" | "account" | "line" | "rate">;
+export type BillLine = Omit<typeof vendorBillLines.$inferSelect, "orgId" | "account" | "line">;
 
 export type BillOf = {
   /** Which rows count; absent: all. */
@@ -62,7 +70,7 @@ function isOfModels(fields: CsvRow, { services = EVERY }: BillOf): boolean {
 }
 
 type Part = (typeof MAPPED)[number];
-const NUMBERS: readonly Part[] = ["amount", "quantity", "credits"];
+const NUMBERS: readonly Part[] = ["amount", "quantity", "credits", "rate", "per_usd"];
 
 /** What a row has of each part; null: it is empty. */
 function partsOf(fields: CsvRow, { mapping, currency, decimal }: BillOf): Record<Part, string> | null {
@@ -102,6 +110,7 @@ function linesOf(fields: CsvRow, bill: BillOf): BillLine[] {
     model: modelOf([row.model, item], bill.models) ?? (row.model.toLowerCase() || null),
     tier: tier ?? (bill.mapping.kind && kind ? "standard" : null),
     key: row.key || null,
+    rate: rateOf(row),
   };
   const credit = { ...line, category: "credit", quantity: null, amount: credits } as const;
   return credits === "0" ? [line] : [line, credit];
@@ -109,6 +118,14 @@ function linesOf(fields: CsvRow, bill: BillOf): BillLine[] {
 
 const quantityOf = ({ quantity, unit }: Record<Part, string>): string | null =>
   quantity === "" ? null : formatDecimal(product(parseDecimal(quantity), parseDecimal(unitSize(unit))));
+
+/** The rate that the file has; null: none. */
+function rateOf({ rate, per_usd: perUsd }: Record<Part, string>): string | null {
+  const given = rate || perUsd;
+  if (given === "") return null;
+  if (!isOver(parseDecimal(given), ZERO)) throw new RangeError("its rate is not above 0");
+  return rate || formatDecimal(decimalQuotient(parseDecimal("1"), parseDecimal(perUsd)));
+}
 
 export const CURRENCY = /^[A-Z]{3}$/;
 

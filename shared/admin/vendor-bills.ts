@@ -135,5 +135,5 @@ export type VendorBillRead = Static<typeof VendorBillRead>;
 /** Columns of a CSV file for what a line of a bill has. */
 export const MAPPED = [
   ...["day", "end", "amount", "currency", "quantity", "unit", "model"],
-  ...["item", "kind", "tier", "category", "key", "credits"],
+  ...["item", "kind", "tier", "category", "key", "credits", "rate", "per_usd"],
 ] as const;

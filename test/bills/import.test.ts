@@ -218,6 +218,27 @@ describe("a file", () => {
     expect((await lines("acme&from=2026-10-02&to=2026-10-02")).map(({ rate }) => rate)).toEqual(["1.1", "1"]);
   });
 
+  test("has the rates of its rows where the account has none", async () => {
+    const google = (rates: string[], currency = "CHF") =>
+      `usage_start_time,cost,currency,currency_conversion_rate,sku_description\n${rates
+        .map((rate, i) => `2026-11-0${5 + i},1,${currency},${rate},Gemini 2.5 Flash Text Output`)
+        .join("\n")}`;
+    expect((await bill("account=acme-google", google(["0.8", "0.9", ""]))).status).toBe(200);
+    const of = async (account: string) =>
+      (await lines(`${account}&from=2026-11-05&to=2026-11-07`)).map(({ rate }) => rate);
+    expect(await of("acme-google")).toEqual(["1.25", "1.111111111111111111111111", null]);
+    await bill("account=acme-google", google(["0.8"], "EUR"));
+    expect((await of("acme-google"))[0]).toBe("1.1");
+    await bill("account=acme-google&rate=1.2", google(["0.8"]));
+    expect((await of("acme-google"))[0]).toBe("1.2");
+    expect(await fault(bill("account=acme-google", google(["0"])))).toBe(
+      "400 Row 2: its rate is not above 0.",
+    );
+    const rated = encodeURIComponent(JSON.stringify({ day: "d", amount: "a", currency: "c", rate: "r" }));
+    await bill(`account=acme&mapping=${rated}`, "d,a,c,r\n2026-11-05,1,USD,7\n2026-11-06,1,CHF,1.2");
+    expect(await of("acme")).toEqual(["1", "1.2"]);
+  });
+
   test("keeps what is given back apart from use", async () => {
     await read(
       "Day,Cost,Count,Kind\n2026-10-02,5,1000,input\n2026-10-02,-2,-400,input\n2026-10-02,-1,,input\n",
