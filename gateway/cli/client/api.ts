@@ -4,6 +4,7 @@ import { pageOf } from "#shared/admin/fields.ts";
 import { parsedJson } from "#shared/json.ts";
 import { fits, open } from "#shared/schema.ts";
 import type { Secret } from "../../directory.ts";
+import { failureCauseOf } from "../../upstream/failures.ts";
 import { START_COMMAND } from "../own-program.ts";
 import { gatewayUrl, readAdminKey } from "./settings.ts";
 
@@ -30,17 +31,25 @@ export type Api = {
 };
 
 const ANSWER_MS_MAX = 60_000;
+/** After this, a wait is explained. */
+const QUIET_MS = 5_000;
 const Failure = open({ error: open({ message: Type.String() }) });
 
 /** Calls the gateway at `url` with one key. */
 export function apiAt(url: string, key: Secret): Api {
   const answered = async (path: string, init: RequestInit): Promise<Response> => {
+    const waiting = setTimeout(() => process.stderr.write(`tallygate: waiting for ${url} …\n`), QUIET_MS);
     const answer = await fetch(`${url}${path}`, {
       redirect: "error",
       headers: { authorization: `Bearer ${key.reveal()}`, "content-type": "application/json" },
       ...init,
-    }).catch(() => null);
-    if (answer === null) throw new ApiError(null, `Nothing answers at ${url}. ${WHERE}`);
+    })
+      .catch((error: unknown) => {
+        throw new ApiError(null, noAnswerText(url, error));
+      })
+      .finally(() => clearTimeout(waiting));
+    if (answer.headers.get("content-type")?.includes("html"))
+      throw new ApiError(answer.status, strangerText(url));
     if (answer.ok) return answer;
     throw new ApiError(answer.status, faultText(answer.status, await answer.text()));
   };
@@ -52,12 +61,29 @@ export function apiAt(url: string, key: Secret): Api {
   const file = async (path: string) => (await answered(path, {})).body ?? new ReadableStream<Uint8Array>();
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const said = await text(method, path, body);
-    return said === "" ? null : JSON.parse(said);
+    const value = parsedJson(said);
+    if (value === null && said.trim() !== "" && said.trim() !== "null")
+      throw new ApiError(200, strangerText(url));
+    return value;
   };
   return { url, text, file, call };
 }
 
+const NAME_IT = "Name the gateway's address with --url or TALLYGATE_URL.";
 const WHERE = `Start it with \`${START_COMMAND}\`, or name another with --url or TALLYGATE_URL.`;
+const strangerText = (url: string) => `What answers at ${url} is not a Tallygate gateway. ${NAME_IT}`;
+
+/** Why a request got no answer, and what to do. */
+export function noAnswerText(url: string, error: unknown): string {
+  const { name, code = "" } = error instanceof Error ? (error as Error & { code?: string }) : { name: "" };
+  if (name === "TimeoutError") return `${url} takes connections and does not answer. ${NAME_IT}`;
+  if (code === "UnexpectedRedirect") return `${url} redirects to another address. ${NAME_IT}`;
+  const cause = failureCauseOf(error);
+  if (cause === "dns") return `The host name in ${url} is not known. ${NAME_IT}`;
+  if (cause === "tls")
+    return `${url} offers no TLS connection that can be trusted (${code}). If an authority of your own signed its certificate, set NODE_EXTRA_CA_CERTS to that authority's file.`;
+  return `Nothing answers at ${url}. ${WHERE}`;
+}
 
 /** @throws Error without an admin key. */
 export function adminApi(url: string | undefined): Api {

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { fits, open } from "#shared/schema.ts";
-import { ApiError } from "./api.ts";
+import { ApiError, noAnswerText } from "./api.ts";
 
 const Codes = open({
   device_code: Type.String(),
@@ -13,7 +13,7 @@ const Codes = open({
 const Granted = open({ access_token: Type.String(), email: Type.Optional(Type.String()) });
 const Refusal = open({ error: Type.String(), error_description: Type.Optional(Type.String()) });
 
-const ANSWER_MS_MAX = 30_000;
+const ANSWER_MS_MAX = 10_000;
 const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
 /** Posts a form to a gateway. A redirect could lead a key elsewhere, so none is followed. */
@@ -30,8 +30,9 @@ const json = (answer: Response): Promise<unknown> => answer.json().catch(() => n
 /** Asks a gateway for a code that a person can approve. @throws ApiError */
 export async function beginSignIn(url: string, deviceName: string) {
   const asked = post(`${url}/oauth/device_authorization`, { surface: "tallygate", device_name: deviceName });
-  const answer = await asked.catch(() => null);
-  if (answer === null) throw new ApiError(null, `Nothing answers at ${url}. Name the gateway with --url.`);
+  const answer = await asked.catch((error: unknown) => {
+    throw new ApiError(null, noAnswerText(url, error));
+  });
   const body = await json(answer);
   if (answer.ok && fits(Codes, body)) return body;
   if (answer.status === 429) throw new ApiError(429, "Too many sign-ins are unfinished. Try again later.");

@@ -54,8 +54,8 @@ const REMEDIES: Readonly<Record<number, (gateway: Gateway) => string>> = {
     const what = isGiven ? "Correct TALLYGATE_KEY, or unset it and run" : "Run";
     return `${url} does not accept your key: it is unknown there, was revoked or has expired. ${what} \`tallygate login\`.`;
   },
-  403: () =>
-    "This key has no owner, so it has no usage of its own. Unset TALLYGATE_KEY and run `tallygate login`, or use your own key.",
+  403: ({ url }) =>
+    `The key works at ${url} and has no owner, so it has no usage of its own. Unset TALLYGATE_KEY and run \`tallygate login\`, or use your own key.`,
 };
 
 async function read({ get }: ReturnType<typeof ownApi>): Promise<OwnUsage> {

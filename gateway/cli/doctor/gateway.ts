@@ -1,8 +1,9 @@
 import { Type } from "@sinclair/typebox";
+import { parsedJson } from "#shared/json.ts";
 import type { SessionId } from "#shared/labels.ts";
 import { fits, nullable, open } from "#shared/schema.ts";
 import type { Secret } from "../../directory.ts";
-import { ApiError, apiAt } from "../client/api.ts";
+import { ApiError, apiAt, noAnswerText } from "../client/api.ts";
 import { START_COMMAND } from "../own-program.ts";
 import { attemptCheck, type Finding, failed, passed, skipped } from "../print/finding.ts";
 
@@ -43,15 +44,24 @@ export async function* gatewayFindings(it: GatewayUnderTest): AsyncGenerator<Fin
 
 /** What is wrong with the address, if anything is. */
 async function addressFinding(url: string): Promise<Finding | null> {
-  const health = await statusOf(`${url}/healthz`);
-  if (health === null) return failed(`The gateway at ${url} does not answer.`, START);
-  if (health === 200) return null;
+  const ready = await ask(`${url}/readyz`).catch((error: unknown) => error);
+  if (!(ready instanceof Response))
+    return failed(`The gateway at ${url} does not answer.`, noAnswerText(url, ready));
+  if (await isGateways(ready)) return null;
   const { origin, pathname } = new URL(url);
-  if (pathname !== "/" && (await statusOf(`${origin}/healthz`)) === 200) {
+  if (
+    pathname !== "/" &&
+    (await ask(`${origin}/readyz`)
+      .then(isGateways)
+      .catch(() => false))
+  ) {
     return failed(`The gateway's address has no path, and ${url} has one.`, `Set TALLYGATE_URL=${origin}.`);
   }
-  return failed(`The server at ${url} is not a Tallygate gateway (status ${health}).`, START);
+  return failed(`The server at ${url} is not a Tallygate gateway (status ${ready.status}).`, START);
 }
+
+const Ready = open({ can: open({ model_calls: Type.Boolean() }) });
+const isGateways = async (answer: Response) => fits(Ready, parsedJson(await answer.text()));
 
 async function callOnce({ model: named, session, url, client }: GatewayUnderTest): Promise<Finding> {
   const model = named ?? "echo";
@@ -173,8 +183,10 @@ export async function appFinding(url: string): Promise<Finding> {
       );
 }
 
+const ask = (url: string) => fetch(url, { signal: AbortSignal.timeout(5_000), redirect: "manual" });
+
 const statusOf = (url: string): Promise<number | null> =>
-  fetch(url, { signal: AbortSignal.timeout(5_000), redirect: "manual" }).then(
+  ask(url).then(
     async (answer) => {
       await answer.body?.cancel();
       return answer.status;
