@@ -93,11 +93,13 @@ export async function readBackup<T>(
   const unzipped = createGunzip().on("error", () => source.destroy());
   const source = createReadStream(file).on("error", (error) => unzipped.destroy(error));
   const lines = linesOf(source.pipe(unzipped));
+  const broken = (cause?: unknown) => new Error(`${file} is no complete backup of Tallygate.`, { cause });
   const next = async (): Promise<string | null> => {
-    const { value, done } = await lines.next();
+    const { value, done } = await lines.next().catch((error) => {
+      throw broken(error);
+    });
     return done ? null : value;
   };
-  const broken = (cause?: unknown) => new Error(`${file} is no complete backup of Tallygate.`, { cause });
   async function* parts(): AsyncGenerator<BackupPart> {
     for (let line = await next(); ; line = await next()) {
       const head = parsedJson(line ?? "");
@@ -114,7 +116,7 @@ export async function readBackup<T>(
       yield { part: head.part, expected: { rows: head.rows, sum: head.sum }, rows: rows() };
     }
   }
-  const header = parsedJson((await next().catch(() => null)) ?? "");
+  const header = parsedJson((await next()) ?? "");
   if (!fits(Header, header)) throw broken();
   try {
     return await work(header, parts());

@@ -90,9 +90,11 @@ const named = Object.entries(COMMANDS).filter(([name]) => words.includes(name));
 const needsAll = named.length === 0 || ["completion", "help", "--help", "-h"].includes(words[0] ?? "");
 for (const [, load] of needsAll ? Object.entries(COMMANDS) : named) (await load())(program);
 
-// A reader such as `head` closes the pipe early; the work still runs to its end.
+// A reader such as `head` closes the pipe early; the work still runs to its end. A full disk ends it.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
+  if (error.code === "EPIPE") return;
+  process.stderr.write(`The output cannot be written: ${error.message}\n`);
+  process.exit(1);
 });
 
 try {

@@ -165,7 +165,9 @@ describe("a backup", () => {
         replaces: false,
         onPart: () => undefined,
       });
-      await expect(restoring).rejects.toThrow();
+      await expect(restoring).rejects.toThrow(
+        bytes === flipped ? undefined : "/broken is no complete backup",
+      );
       expect(await sql`select 1 from keys`).toHaveLength(0);
     }
     const unread = { url, replaces: false, onPart: () => undefined };
@@ -174,6 +176,19 @@ describe("a backup", () => {
     }
     const missing = await command({}, "restore", join(place, "missing"), "--to", url);
     expect(missing.fault).toBe(`${join(place, "missing")} cannot be read: it does not exist.\n`);
+    const DATA_DIR = join(place, "new");
+    expect((await command({ DATA_DIR }, "restore", join(place, "broken"))).fault).toContain(
+      "no complete backup",
+    );
+    expect(existsSync(DATA_DIR)).toBe(false);
+    const to = "postgres://a:b@127.0.0.1:1/c";
+    for (const [words, status, fault] of [
+      [["move-database"], 2, "--to or with --from"],
+      [["move-database", "--to", to], 1, "The database c on 127.0.0.1:1 cannot be reached"],
+    ] as const) {
+      const said = await command({ DATA_DIR }, ...words);
+      expect(said).toMatchObject({ status, fault: expect.stringContaining(fault) });
+    }
   });
 
   test("of an earlier version is restored into an empty database, and brought to this version", async () => {

@@ -276,6 +276,31 @@ test("an export has every record of its filter once, however many there are, and
   expect(csv.split("\r\n")).toHaveLength(1103);
   expect(csv).toContain(",'=1+1 more,");
   expect(csv).not.toContain("canary");
+  const into = async (output: string) => {
+    const program = join(import.meta.dir, "../../gateway/cli/tallygate.ts");
+    const words = [
+      "sh",
+      "-c",
+      `"$0" "$1" export --filter session=exported ${output}`,
+      process.execPath,
+      program,
+    ];
+    const shell = Bun.spawn(words, {
+      env: { ...env, PATH: process.env["PATH"] ?? "" },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    return await new Response(shell.stderr).text();
+  };
+  const beginning = await into("| head -c 1");
+  expect(beginning).toMatch(/^(tallygate: [\d,]+ bytes\n)*$/);
+  const done =
+    beginning
+      .match(/[\d,]+/g)
+      ?.at(-1)
+      ?.replaceAll(",", "") ?? "0";
+  expect(Number(done)).toBeLessThan(exported.out.length);
+  if (process.platform === "linux")
+    expect(await into("> /dev/full")).toMatch(/^(tallygate: .*\n)*The output cannot be written: ENOSPC.*\n$/);
   expect(await tallygate(["export", "--filter", "nonsense=1"])).toMatchObject({
     code: 1,
     error: expect.stringContaining("nonsense"),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { existingCluster } from "#drizzle/embedded/location.ts";
-import { writeBackup } from "#drizzle/transfer/backup.ts";
+import { readBackup, writeBackup } from "#drizzle/transfer/backup.ts";
 import { moveDatabase } from "#drizzle/transfer/move.ts";
 import { partName } from "#drizzle/transfer/parts.ts";
 import { type BroughtBack, type Restored, restoreBackup } from "#drizzle/transfer/restore.ts";
@@ -13,7 +13,7 @@ import { adminApi } from "../client/api.ts";
 import { START_COMMAND } from "../own-program.ts";
 import { progressDisplay } from "../print/progress.ts";
 import { directoryOf, parser, print, requireReadable } from "./common.ts";
-import { ownDatabase, withDatabase } from "./database-here.ts";
+import { answering, ownDatabase, withDatabase } from "./database-here.ts";
 
 const HERE = `DATABASE_URL, or the database of the installation in DATA_DIR`;
 
@@ -118,6 +118,8 @@ type RestoreOptions = { to?: string; replace?: true };
 async function restore(name: string, { to, replace }: RestoreOptions, command: Command): Promise<void> {
   const file = resolve(directoryOf(command), name);
   await requireReadable(file);
+  // Before a database is created for it.
+  await readBackup(file, async () => undefined);
   const display = progressDisplay({});
   const onPart = (text: string) => display.show({ done: 0, of: null, text });
   const restored = await withDatabase({ url: to, creates: true }, (url) =>
@@ -162,9 +164,11 @@ function backLines(back: BroughtBack): string[] {
     : ["It brings back:", ...found];
 }
 
-async function move({ to, from }: { to?: string; from?: string }): Promise<void> {
-  if ((to === undefined) === (from === undefined))
-    throw new Error("Name the other database with --to or with --from.");
+async function move({ to, from }: { to?: string; from?: string }, command: Command): Promise<void> {
+  const other = to ?? from;
+  if (other === undefined || (to !== undefined && from !== undefined))
+    return command.error("error: name the other database with --to or with --from");
+  await answering(other);
   const display = progressDisplay({});
   const rows = await withDatabase({ url: undefined, creates: from !== undefined }, (here) =>
     moveDatabase({

@@ -19,11 +19,14 @@ export const printData = (text: string): void =>
 
 const SHOWN = new TextDecoder();
 
-/** Writes a part of long data; waits while the reader of a pipe is slower. A terminal gets no control characters. */
-export const writeData = (part: Uint8Array): Promise<void> =>
+/**
+ * Writes a part of long data; waits while the reader of a pipe is slower. A terminal gets no control characters. False: no
+ * one reads any more.
+ */
+export const writeData = (part: Uint8Array): Promise<boolean> =>
   new Promise((resolve) => {
     const shown = process.stdout.isTTY ? printableText(SHOWN.decode(part, { stream: true })) : part;
-    process.stdout.write(shown, () => resolve());
+    process.stdout.write(shown, (error) => resolve(!error));
   });
 
 /** Writes notes to standard error, so that output can be piped. */

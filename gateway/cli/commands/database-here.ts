@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { existingCluster, makeDirectory } from "#drizzle/embedded/location.ts";
 import { runningDatabase, startEmbedded } from "#drizzle/embedded/supervisor.ts";
+import { awayReason } from "#drizzle/reach.ts";
 import { systemClock } from "#shared/clock.ts";
 import { readEnv } from "#shared/env.ts";
 import { optional, postgresUrl, text } from "#shared/env-forms.ts";
@@ -38,7 +39,7 @@ export async function withDatabase<T>(
   const { DATABASE_URL, DATA_DIR } = readEnv(Type.Object(WHERE));
   const dataDirectory = resolve(DATA_DIR);
   const running = url ?? DATABASE_URL ?? runningDatabase(dataDirectory);
-  if (running) return await work(running);
+  if (running) return await work(await answering(running));
   if (!creates && existingCluster(dataDirectory) === null) {
     throw new Error(`There is no database in ${dataDirectory}. Set DATA_DIR or DATABASE_URL.`);
   }
@@ -49,6 +50,13 @@ export async function withDatabase<T>(
   } finally {
     await embedded.stop();
   }
+}
+
+/** The address of a database, once it has answered. @throws Error with the cause */
+export async function answering(url: string): Promise<string> {
+  const away = await awayReason(url);
+  if (away !== null) throw new Error(away);
+  return url;
 }
 
 /** Starts the database of a data directory for this process alone. */

@@ -46,7 +46,7 @@ async function exportFile({ url, from, to, filter = [], format, focus }: Options
   const display = progressDisplay({});
   let done = 0;
   for await (const bytes of await adminApi(url).file(`/admin/v1/export?${query}`)) {
-    await writeData(bytes);
+    if (!(await writeData(bytes))) break;
     done += bytes.length;
     display.show({ done, of: null, text: `${counted(done, "byte")}` });
   }
