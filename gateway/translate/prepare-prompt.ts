@@ -1,5 +1,6 @@
 import { type Prompt, type PromptTurn, plainText, unnamedTool } from "./prompt.ts";
 import { keepOwnThoughts, type ThoughtsFacts } from "./thoughts.ts";
+import { calledNames } from "./tool-table.ts";
 
 /** The formats whose vendors want a question besides the instructions. */
 const WANTS_QUESTION: readonly string[] = ["messages", "gemini"];
@@ -20,10 +21,7 @@ export function preparePrompt(prompt: Prompt, to: string, thoughts: ThoughtsFact
 function nameCalledTools(prompt: Prompt): void {
   const [at] = prompt.turns.filter(({ parts }) => parts.some(({ kind }) => kind === "call"));
   if (!at || prompt.tools.length > 0 || prompt.search) return;
-  const called = prompt.turns.flatMap(({ parts }) =>
-    parts.flatMap((part) => (part.kind === "call" ? part.name : [])),
-  );
-  prompt.tools = [...new Set(called)].map((name) => ({ ...unnamedTool(), name }));
+  prompt.tools = [...new Set(calledNames(prompt))].map((name) => ({ ...unnamedTool(), name }));
   prompt.toolChoice = { value: { kind: "none" }, at: at.at };
 }
 

@@ -45,12 +45,12 @@ const named = (type: string): string => (/^[\w.-]{1,64}$/.test(type) ? `the tool
 /** The tools that no call has found yet are not offered; `found`: those that one has, or null where none can be found. */
 export function offerFound(prompt: Prompt, found: ReadonlySet<string> | null): void {
   if (found === null) return;
-  const called = prompt.turns.flatMap(({ parts }) =>
-    parts.flatMap((part) => (part.kind === "call" ? part.name : [])),
-  );
-  const offered = new Set([...found, ...called]);
+  const offered = new Set([...found, ...calledNames(prompt)]);
   prompt.tools = prompt.tools.filter(({ name, deferred }) => deferred !== true || offered.has(name));
 }
+
+export const calledNames = ({ turns }: Prompt): string[] =>
+  turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === "call" ? part.name : [])));
 
 /** A choice of a tool that is not among the functions cannot be kept. @throws GatewayError invalid_request */
 export function requireChosenTool(prompt: Prompt): void {

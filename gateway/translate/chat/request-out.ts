@@ -164,7 +164,7 @@ function idOf(id: string, { toolIdLength }: ChatDialect): string {
 const callOf = ({ id, name, input }: PartOf<"call">, dialect: ChatDialect) => ({
   id: idOf(id, dialect),
   type: "function",
-  function: { name, arguments: input === "" ? "{}" : input },
+  function: { name, arguments: input || "{}" },
 });
 
 /** Says in words what the format has no member for: that the tool failed, and that its images come after it. */

@@ -17,13 +17,8 @@ export function writeResponse(reply: Reply, writing: WriterContext): object {
   if (messages) {
     const { createdSeconds: created_at, token, usage } = writing;
     const output = [...messages, ...outputItems(reply, writing)];
-    return {
-      id: `resp_${token}`,
-      object: "response.compaction",
-      created_at,
-      output,
-      usage: responsesCounts(usage()),
-    };
+    const head = { id: `resp_${token}`, object: "response.compaction", created_at };
+    return { ...head, output, usage: responsesCounts(usage()) };
   }
   keepItems(reply, writing);
   return responseObject(reply, writing, responseStatus(reply));

@@ -42,11 +42,7 @@ function limits(prompt: Prompt, model: string): object {
   const limit = maxTokens ? { max_output_tokens: Math.max(OUTPUT_TOKENS_MIN, maxTokens.value) } : {};
   if (PLAIN.test(model)) {
     reasoning.effort?.at.drop();
-    return {
-      ...limit,
-      ...(temperature ? { temperature: temperature.value } : {}),
-      ...(topP ? { top_p: topP.value } : {}),
-    };
+    return { ...limit, temperature: temperature?.value, top_p: topP?.value };
   }
   if (temperature && temperature.value !== 1) temperature.at.drop();
   if (topP && topP.value !== 1) topP.at.drop();
@@ -61,11 +57,9 @@ function limits(prompt: Prompt, model: string): object {
 
 function textMember({ output, extras }: Prompt): object {
   const verbosity = extras.get("verbosity")?.value;
-  const text = {
-    ...(verbosity === undefined ? {} : { verbosity }),
-    ...(output ? { format: formatOf(output) } : {}),
-  };
-  return Object.keys(text).length > 0 ? { text } : {};
+  return verbosity === undefined && !output
+    ? {}
+    : { text: { verbosity, format: output ? formatOf(output) : undefined } };
 }
 
 const formatOf = (output: OutputFormat): object =>
@@ -135,15 +129,8 @@ function saidItem(part: Part): object[] {
       return [{ type: "reasoning", summary, encrypted_content: part.signature }];
     }
     case "call": {
-      const { id, name, input } = part;
-      return [
-        {
-          type: "function_call",
-          call_id: fittingId(id, ID_MAX),
-          name,
-          arguments: input === "" ? "{}" : input,
-        },
-      ];
+      const call = { call_id: fittingId(part.id, ID_MAX), name: part.name, arguments: part.input || "{}" };
+      return [{ type: "function_call", ...call }];
     }
     case "redacted":
     case "extra":
