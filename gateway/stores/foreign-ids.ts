@@ -34,7 +34,8 @@ async function refersToForeign(
   { kept, items, files: fileIds }: References,
 ): Promise<boolean> {
   const foreign = await Promise.all([
-    ...ofSlices(kept, (ids) => namedToOthers(db, keyId, { names: ids, is: keptId })),
+    // What was uploaded at a vendor's own address is known by its record alone.
+    ...ofSlices([...kept, ...fileIds], (ids) => namedToOthers(db, keyId, { names: ids, is: keptId })),
     ...ofSlices([...kept, ...items], (ids) =>
       namedToOthers(db, keyId, { names: ids.map(keptIdHash), is: keptHash }),
     ),
@@ -85,7 +86,7 @@ export const openOwnership = (database: Db, log: Log, written: () => Promise<voi
   findKeptResponse: (id: string) => written().then(() => findKeptResponse(database, id)),
   /** As with cached keys, calls continue while the database is away, with unchecked references. Rejects otherwise. */
   async refersToForeign(keyId: string, references: References): Promise<boolean> {
-    if (references.kept.length + references.items.length > 0) await written();
+    await written();
     return refersToForeign(database, keyId, references).catch((error) => {
       if (!(error instanceof GatewayError) || error.type !== "store_unavailable") throw error;
       log.warn(errorFields(error), "references of a call were not checked");

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
 import { CohereClientV2 } from "cohere-ai";
-import OpenAI from "openai";
+import OpenAI, { toFile } from "openai";
 import { newId } from "#shared/ids.ts";
 import { type ScriptedUpstream, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { VENDOR_CREDENTIAL, type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
@@ -47,6 +48,8 @@ beforeAll(async () => {
       return reply.json({ object: "list", data: STORES.map((id) => ({ id, object: "vector_store" })) });
     }
     if (plain === "/v1/vector_stores") return reply.json({ id: STORES[made++], object: "vector_store" });
+    if (plain === "/v1/files") return reply.json({ id: "file_made", type: "file" });
+    if (plain === "/v1/upload/files") return reply.json({ file: { name: "files/made" } });
     if (plain.endsWith("/broken")) return reply.json({ error: { message: "No." } }, 422);
     return reply.json({ id: plain.split("/").at(-1), object: "vector_store", deleted: true });
   });
@@ -65,13 +68,15 @@ beforeAll(async () => {
     ],
   };
   await gateway.admin("PATCH", "/providers/chat-vendor", { pass_through });
+  const files = { paths: ["/v1/files*", "/v1/upload/*"] };
+  await gateway.admin("PATCH", "/providers/messages-vendor", { pass_through: files });
   for (const [model, input, output] of [
     ["command-x", "1", "2"],
     ["gpt-4o", "1", "2"],
   ]) {
     await gateway.admin("POST", "/prices", { model, input, output, effective_from: "2026-01-01T00:00:00Z" });
   }
-  const scopes = { providers: ["cohere", "chat-vendor"] };
+  const scopes = { providers: ["cohere", "chat-vendor", "messages-vendor"] };
   secret = await makeKey("passes", { scopes });
   other = await makeKey("passes-too", { scopes });
 });
@@ -144,6 +149,25 @@ describe("Cohere's own client", () => {
       headers: { authorization: `Bearer ${VENDOR_CREDENTIAL}` },
     });
   });
+});
+
+test("a file that Anthropic's client or Google's uploads belongs to its key in model calls, too", async () => {
+  const baseURL = `${gateway.url}/providers/messages-vendor`;
+  const client = new Anthropic({ apiKey: secret, baseURL, maxRetries: 0 });
+  const { id } = await client.beta.files.upload({ file: await toFile(Buffer.from("a"), "a.txt") });
+  await call("messages-vendor/v1/upload/files", post({}));
+  for (const part of [
+    { type: "document", source: { type: "file", file_id: id } },
+    { fileData: { fileUri: "https://google.example/v1beta/files/made" } },
+  ]) {
+    const body = { model: "chat", messages: [{ role: "user", content: [part] }] };
+    const asks = (key: string) =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        ...post(body),
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      });
+    expect([(await asks(other)).status, (await asks(secret)).status]).toEqual([404, 200]);
+  }
 });
 
 describe("OpenAI's vector stores", () => {
