@@ -7,7 +7,7 @@ import { trainModel } from "#gateway/classifier/train.ts";
 import { trainingSetOf } from "#gateway/classifier/training-set.ts";
 import { trainInWorker } from "#test/classifier/train-in-worker.ts";
 import { cpuMs } from "#test/support/cpu-time.ts";
-import { isFaultRun } from "#test/support/fault-run.ts";
+import { isFaultRun, longTest } from "#test/support/fault-run.ts";
 import { HOTEL, hotel, route, sharedStarter, train } from "./models.ts";
 
 describe("training", () => {
@@ -70,11 +70,14 @@ describe("the report to the administrator", () => {
     expect(misfits).toContainEqual({ route: "kitchen", exampleId: "examples/8", looksLike: "booking" });
   });
 
-  test("a stricter setting sends more to the default route", () => {
-    const at = (strictness: 0.02 | 0.05 | 0.1) =>
-      trainModel({ routes: HOTEL, strictness }, sharedStarter()).threshold;
-    expect(at(0.1)).toBeGreaterThanOrEqual(at(0.02));
-  });
+  longTest("classifier/classify, classifier/decisions, classifier/evaluate")(
+    "a stricter setting sends more to the default route",
+    () => {
+      const at = (strictness: 0.02 | 0.05 | 0.1) =>
+        trainModel({ routes: HOTEL, strictness }, sharedStarter()).threshold;
+      expect(at(0.1)).toBeGreaterThanOrEqual(at(0.02));
+    },
+  );
 });
 
 describe("a stored model", () => {

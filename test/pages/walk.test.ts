@@ -254,7 +254,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     await openByName(admin, "Explore");
     await page.getByRole("button", { name: "Compare" }).click();
     await page.waitForURL(/compare=previous_period/);
-    await page.goto("/explore?by=none&measure=cost_decomposition&compare=previous_period&view=waterfall");
+    await admin.follow("/explore?by=none&measure=cost_decomposition&compare=previous_period&view=waterfall");
     const causes = page.getByRole("region", { name: "What moved the cost" });
     await causes.getByRole("img").waitFor();
     await causes.getByRole("button", { name: "Rate, mix and volume" }).click();
@@ -262,7 +262,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     // The difference of lower bounds is no bound.
     await causes.getByText("the real change may be more or less").waitFor();
     expect(await causes.textContent()).not.toContain("≥");
-    await page.goto(
+    await admin.follow(
       "/explore?by=team&by=tier&by=session&measure=cost_usd&view=table&compare=previous_period",
     );
 
@@ -279,8 +279,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     await mia.page.getByText(SESSION).waitFor();
     const main = mia.page.locator("main");
     for (const path of [shared, "/overview", "/requests", "/pull-requests", "/reports/spend-by-person"]) {
-      await mia.page.goto(path);
-      await mia.settled();
+      await mia.follow(path);
       const text = await main.textContent();
       expect([path, text?.includes(OTHER_SESSION), text?.includes("beta"), text?.includes("eve@")]).toEqual([
         path,
@@ -306,12 +305,12 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     await bob.page.getByRole("combobox", { name: "Value of Model" }).click();
     await bob.page.getByRole("option", { name: "gpt-5.1" }).waitFor();
     await bob.page.keyboard.press("Escape");
-    await bob.page.goto(pullRequest);
+    await bob.follow(pullRequest);
     await bob.page.getByRole("region", { name: "Cost", exact: true }).waitFor();
-    await eve.page.goto(pullRequest);
+    await eve.follow(pullRequest);
     await eve.page.getByText("This is not your pull request").waitFor();
     expect(await eve.page.locator("main").textContent()).not.toContain(SESSION);
-    await bob.page.goto(shared);
+    await bob.follow(shared);
     await bob.page.getByText("This page is for managers and administrators").waitFor();
     expect(await bob.page.locator("main").getByRole("button").allTextContents()).toEqual([
       "Copy a message to an administrator",

@@ -296,25 +296,21 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
           (await sql`select 1 from clickhouse_state where compared_at is not null`).length > 0,
       );
     };
+    const reader = (clickhouseUrl: string | null) => reportRunner({ url: databaseUrl, clickhouseUrl });
+    const readers = [reader(null), reader(clickhouse.url)] as const;
+    atEnd(async () => void (await Promise.all(readers.map((it) => it.close()))));
     const ask = async (over: Partial<Spec>) => {
       const spec = { ...SPEND, measures: [...MEASURES], compare: "previous_period" as const, ...over };
-      const asked = [null, clickhouse.url].map(async (clickhouseUrl) => {
-        const runner = reportRunner({ url: databaseUrl, clickhouseUrl });
-        const result = await runner.run(spec, new Date("2026-02-02T01:15:00Z"));
-        await runner.close();
-        return result;
-      });
+      const asked = readers.map((reader) => reader.run(spec, new Date("2026-02-02T01:15:00Z")));
       const [ours, theirs] = await Promise.all(asked);
       expect(theirs).toEqual(ours);
       return theirs?.total.current;
     };
     const count = async (over: Partial<Spec>) => {
-      const runner = reportRunner({ url: databaseUrl, clickhouseUrl: clickhouse.url });
-      const { total } = await runner.run(
+      const { total } = await readers[1].run(
         { ...SPEND, measures: ["requests"], ...over },
         new Date("2026-02-02T00:00:00Z"),
       );
-      await runner.close();
       return total.current?.requests;
     };
     const ASKED: Partial<Spec>[] = [

@@ -105,6 +105,11 @@ export type Visit = {
    * time of loading it. What an earlier page was told stays known for a while, as it does for a person who follows a link.
    */
   follow(path: string): Promise<void>;
+  /**
+   * The same, and asks anew for all that the page shows. An address of the page that is open is loaded, so that no dialog or
+   * typed text stays.
+   */
+  reopen(path: string): Promise<void>;
   /** Errors of scripts, refusals of the content policy, and requests to other origins. */
   faults: string[];
 };
@@ -150,8 +155,20 @@ export async function visit(browser: Browser, options: VisitOptions): Promise<Vi
     await page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
     await settled();
   };
-  return { page, context, faults, settled, follow };
+  const reopen = async (path: string) => {
+    if (new URL(path, origin).pathname === new URL(page.url()).pathname) await page.goto(path);
+    else await page.evaluate(FORGOTTEN).then(() => follow(path));
+    await settled();
+  };
+  return { page, context, faults, settled, follow, reopen };
 }
+
+/** Nothing that the page was told counts as known any more. */
+const FORGOTTEN = `{
+  const { client } = __TSR_ROUTER__.options.context;
+  client.removeQueries({ type: "inactive" });
+  void client.invalidateQueries({ refetchType: "none" });
+}`;
 
 /**
  * `unrest()` in a page: what it still does; null if no answer is on its way, no page of the console is being loaded, and the
