@@ -184,7 +184,7 @@ describe("a backup", () => {
     const to = "postgres://a:b@127.0.0.1:1/c";
     for (const [words, status, fault] of [
       [["move-database"], 2, "--to or with --from"],
-      [["move-database", "--to", to], 1, "The database c on 127.0.0.1:1 cannot be reached"],
+      [["move-database", "--to", to], 1, "The database c at 127.0.0.1:1 cannot be reached"],
     ] as const) {
       const said = await command({ DATA_DIR }, ...words);
       expect(said).toMatchObject({ status, fault: expect.stringContaining(fault) });
