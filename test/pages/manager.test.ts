@@ -170,7 +170,7 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     const page = await open(`/pull-requests/${data[0]?.repository}/${data[0]?.number}`);
     const cost = page.getByRole("region", { name: "Cost", exact: true }).locator("[data-exact]");
     expect(await cost.getAttribute("data-exact")).toBe(`$${data[0]?.session_cost_usd}`);
-    await page.getByText(/^(Yes|No, its cost can still change), latest call /).waitFor();
+    await page.getByText(/^(Yes|Not yet), latest call /).waitFor();
     await expectFit(reader, "both");
   });
 

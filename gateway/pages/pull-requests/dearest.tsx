@@ -5,12 +5,12 @@ import { queryOf, useJson } from "../data/api.ts";
 import { OF_RECORDS } from "../data/follow-records.ts";
 import { COSTS_FILTERS } from "../data/parameters.ts";
 import type { FrameSearch } from "../data/search.ts";
-import { type Columns, cell, figure } from "../parts/columns.tsx";
+import { type Columns, cell, money } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { count, percent } from "../parts/format.ts";
 import { Answered, Panel } from "../parts/page.tsx";
 import { PullRequestName } from "../parts/pull-request-name.tsx";
-import { Foreign, Money } from "../parts/values.tsx";
+import { Foreign } from "../parts/values.tsx";
 
 /** From this many times the usual on, a factor is named. */
 const NOTABLE = 1.5;
@@ -68,15 +68,15 @@ const COLUMNS: Columns<DearMergeView> = {
       )}
     </>
   )),
-  cost: figure(
+  cost: money(
     "Cost",
-    ({ session_cost_usd: cost, session_cost_is_lower_bound: floor }) => <Money value={cost} floor={floor} />,
-    ({ session_cost_usd: cost }) => Number(cost ?? 0),
+    ({ session_cost_usd: cost }) => cost,
+    ({ session_cost_is_lower_bound: floor }) => ({ floor }),
   ),
-  usual: figure(
+  usual: money(
     "Usual",
-    ({ usual_usd: usual }) => <Money value={usual} unknown="There is no other merge to compare with." />,
-    ({ usual_usd: usual }) => Number(usual ?? 0),
+    ({ usual_usd: usual }) => usual,
+    () => ({ unknown: "There is no other merge to compare with." }),
   ),
   why: cell("Why", (merge) => <div className="changes">{whyOf(merge)}</div>),
 };

@@ -3,10 +3,10 @@ import type { Page } from "#shared/admin/fields.ts";
 import type { PullRequestView } from "#shared/admin/pull-requests.ts";
 import { plural } from "#shared/plural.ts";
 import { getJson, queryOf } from "../data/api.ts";
-import { type Columns, cell, figure } from "../parts/columns.tsx";
+import { type Columns, cell, number } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { isoDay } from "../parts/dates.ts";
-import { count, counted } from "../parts/format.ts";
+import { counted } from "../parts/format.ts";
 import { LinkTag, linkRemedy } from "../parts/link-words.tsx";
 import { Panel } from "../parts/page.tsx";
 import { ValueLink } from "../parts/value-link.tsx";
@@ -70,11 +70,7 @@ const columnsOf = (choose: Choose, from: string): Columns<Unjoined> => ({
       none="Their author is not known."
     />
   )),
-  count: figure(
-    "Merges",
-    (row) => count(row.count),
-    (row) => row.count,
-  ),
+  count: number("Merges", (row) => row.count),
   link: cell("Why", ({ link }) => <LinkTag link={link} />),
 });
 

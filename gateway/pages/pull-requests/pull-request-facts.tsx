@@ -71,8 +71,8 @@ const factsOf = ({ author, session, settlement, session_owners: owners, ...detai
     </>
   ),
   Session: <SessionLink session={session} none="Its body names no session." />,
-  Settled: settlement && <Settlement {...settlement} />,
-  "Made by":
+  "Cost is final": settlement && <Settlement {...settlement} />,
+  "Calls by":
     owners.length > 0 &&
     owners.map((owner) => (
       <div key={owner}>
@@ -86,7 +86,7 @@ const factsOf = ({ author, session, settlement, session_owners: owners, ...detai
 /** Whether its cost can still change, and until when its calls reach. */
 const Settlement = ({ settled, reasons, data_until: until }: NonNullable<PullRequestPage["settlement"]>) => (
   <>
-    {settled ? "Yes" : "No, its cost can still change"}
+    {settled ? "Yes" : "Not yet"}
     {until !== null && (
       <span className="mute">
         , latest call <Moment at={until} form="long" />

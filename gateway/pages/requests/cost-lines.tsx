@@ -1,4 +1,6 @@
 import type { RequestPage } from "#shared/admin/records.ts";
+import { type Columns, figure, folded, text } from "../parts/columns.tsx";
+import { DataTable } from "../parts/data-table.tsx";
 import { count, perMillionUsd, plainUsd } from "../parts/format.ts";
 import { Moment, Money } from "../parts/values.tsx";
 
@@ -12,47 +14,22 @@ const PIECES = ["image", "search_unit", "web_search", "source", "call"];
 const priceOf = (unit: string, each: string): string =>
   PIECES.includes(unit) ? `${plainUsd(each)} each` : `${perMillionUsd(each)} per million`;
 
+const columnsOf = (total: string | null, floor: boolean): Columns<RequestPage["cost"]["rows"][number]> => ({
+  unit: { ...text("Item", ({ unit }) => words(unit)), foot: "Cost" },
+  count: folded(figure("Count", ({ count: pieces }) => count(pieces))),
+  price: folded(figure("Price", ({ unit, usd_per_unit: each }) => priceOf(unit, each))),
+  usd: { ...figure("Total", ({ usd }) => plainUsd(usd)), foot: <Money value={total} floor={floor} whole /> },
+});
+
 /** Count times price, line by line; the lines add up to the cost. */
 export function CostLines({ cost, total, floor }: CostLinesProps) {
   if (cost.rows.length === 0) return <Versions cost={cost} />;
   return (
     <>
-      <div className="table-scroll plain">
-        <table className="grid" aria-label="Lines of the cost">
-          <thead>
-            <tr>
-              <th scope="col">Item</th>
-              <th scope="col" className="number">
-                Count
-              </th>
-              <th scope="col" className="number">
-                Price
-              </th>
-              <th scope="col" className="number">
-                Total
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {cost.rows.map(({ unit, count: pieces, usd_per_unit: each, usd }) => (
-              <tr key={unit}>
-                <td>{words(unit)}</td>
-                <td className="number">{count(pieces)}</td>
-                <td className="number">{priceOf(unit, each)}</td>
-                <td className="number">{plainUsd(usd)}</td>
-              </tr>
-            ))}
-          </tbody>
-          <tfoot>
-            <tr>
-              <td colSpan={3}>Cost</td>
-              <td className="number">
-                <Money value={total} floor={floor} whole />
-              </td>
-            </tr>
-          </tfoot>
-        </table>
-      </div>
+      <DataTable
+        {...{ label: "Lines of the cost", rows: cost.rows, rowKey: ["unit"] }}
+        columns={columnsOf(total, floor)}
+      />
       {cost.repriced_at !== null && (
         <p className="mute small">
           Its prices were set <Moment at={cost.repriced_at} />, after the call.

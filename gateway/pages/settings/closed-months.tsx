@@ -32,7 +32,7 @@ const COLUMNS: Columns<PeriodView> = {
   month: cell(
     "Month",
     ({ month }) => (
-      <Link to="/settings/statements" search={{ month }} className="row-link">
+      <Link to="/settings/statements" search={{ month }} className="row-link nowrap">
         {calendarDay(month)}
       </Link>
     ),

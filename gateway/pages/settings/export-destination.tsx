@@ -39,7 +39,7 @@ export function ExportDestination() {
           <>
             {view && (
               <Group justify="space-between" wrap="nowrap" maw={720}>
-                <p className={view.failure === null ? "mute" : ""} role="status">
+                <p className={view.failure === null ? "mute" : ""} role="status" style={{ flex: 1 }}>
                   Days before {calendarDay(view.done_until)} are uploaded.
                   {view.failure !== null && ` The last upload failed: ${view.failure}.`}
                 </p>

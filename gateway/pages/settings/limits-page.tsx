@@ -3,6 +3,7 @@ import type { KeyView } from "#shared/admin/keys.ts";
 import type { PersonView } from "#shared/admin/people.ts";
 import type { TeamView } from "#shared/admin/teams.ts";
 import { BudgetBar } from "../parts/budget-bar.tsx";
+import { shareOf } from "../parts/budget-rows.tsx";
 import { cell, folded, money, number, text } from "../parts/columns.tsx";
 import { utcDay } from "../parts/dates.ts";
 import { percent, plainUsd } from "../parts/format.ts";
@@ -76,9 +77,6 @@ const BUDGETS_OF_PEOPLE: ResourceFacts<PersonView> = {
   pick: limitedFirst(hasBudget),
 };
 
-const shareUsed = ({ used_usd: used, amount_usd: usd }: BudgetView): number =>
-  Number(usd) > 0 ? Number(used) / Number(usd) : 1;
-
 const PLACES = { team: "the team", person: "the person", own_keys: "own keys together", key: "the key" };
 
 const countedOf = ({ kind, on }: BudgetView): string =>
@@ -101,11 +99,11 @@ const ALL_BUDGETS: ResourceFacts<BudgetView> = {
       (view) => (
         <>
           <Money value={view.used_usd} /> <span className="mute">of</span> <Money value={view.amount_usd} /> a{" "}
-          {view.period}, {percent(shareUsed(view))}
-          <BudgetBar share={shareUsed(view)} />
+          {view.period}, {percent(shareOf(view))}
+          <BudgetBar share={shareOf(view)} />
         </>
       ),
-      shareUsed,
+      shareOf,
     ),
     forecast: money(
       "Forecast",

@@ -5,6 +5,7 @@ import { postJson, useJson } from "../data/api.ts";
 import { Act } from "../parts/act.tsx";
 import { type Column, type Columns, cell, moment, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
+import { calendarDay } from "../parts/dates.ts";
 import { counted, plainUsd } from "../parts/format.ts";
 import { Panel } from "../parts/page.tsx";
 import { Moment } from "../parts/values.tsx";
@@ -82,7 +83,7 @@ const Decided = ({ state, actor, offers }: PriceChangeView) => (
     {state === "new" ? "in force" : `${state} by ${actor}`}
     {offers.map(({ model, from, records }) => (
       <div key={model} className="mute small">
-        {counted(records, "call")} of {model} since {from.slice(0, 10)} without a price: correct the past
+        {counted(records, "call")} of {model} since {calendarDay(from)} without a price: correct the past
         below.
       </div>
     ))}

@@ -161,7 +161,7 @@ function Dialogue<View extends object>({ facts, view, isNew, close }: DialoguePr
     await change(place, { method: "DELETE" });
     end();
   };
-  const title = view ? plainName(nameOf(view)) : `Add ${facts.noun}`;
+  const title = view ? `Edit ${facts.noun} ${plainName(nameOf(view))}` : `Add ${facts.noun}`;
   return (
     <Modal opened={isNew || view !== null || shown !== null} onClose={end} title={title} size="lg">
       {shown ?? (

@@ -10,7 +10,7 @@ import { oneNameOf, oneText } from "../data/search.ts";
 import { Act } from "../parts/act.tsx";
 import { type Column, type Columns, money, number, opens } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
-import { longTimeGroup } from "../parts/dates.ts";
+import { calendarDay, longTimeGroup } from "../parts/dates.ts";
 import { count, decimalsOf } from "../parts/format.ts";
 import { Answered, PageHead, Panel } from "../parts/page.tsx";
 import { Money } from "../parts/values.tsx";
@@ -98,7 +98,7 @@ export function StatementsPage() {
                 {...{ label: "Version", size: "xs", mt: "md", w: 240, className: "no-print" }}
                 data={it.versions.map((one) => ({
                   value: String(one.version),
-                  label: `${one.version}, closed ${one.closed_at.slice(0, 16).replace("T", " ")} UTC`,
+                  label: `${one.version}, closed ${calendarDay(one.closed_at)}`,
                 }))}
                 value={it.version === null ? null : String(it.version)}
                 onChange={(chosen) => change({ version: chosen ?? undefined })}
@@ -117,7 +117,7 @@ export function StatementsPage() {
 const stateOf = ({ version, closed_at }: MonthStatement): string =>
   closed_at === null
     ? "The month is open: these are its records as they are now."
-    : `As it was when the month was closed on ${closed_at.slice(0, 16).replace("T", " ")} UTC (version ${version}).`;
+    : `As it was when the month was closed on ${calendarDay(closed_at)} (version ${version}).`;
 
 function Closing({ it: { version, month } }: { it: MonthStatement }) {
   const client = useQueryClient();

@@ -68,7 +68,7 @@ function Account({ it }: { it: ReconciledAccount }) {
           <ul className="small mute">
             {partsOf(it.parts).map((part) => (
               <li key={part}>
-                {capitals(part)}: <Money value={it.parts[part]} whole />, {PART_MEANING[part]}
+                {capitals(part)}: <Money value={it.parts[part]} />, {PART_MEANING[part]}
               </li>
             ))}
             {Object.entries(it.unconverted).map(([currency, amount]) => (
@@ -78,7 +78,7 @@ function Account({ it }: { it: ReconciledAccount }) {
             ))}
             {it.unknown_keys.map(({ key, billed_usd }) => (
               <li key={key}>
-                Key {key}: <Money value={billed_usd} whole />
+                Key {key}: <Money value={billed_usd} />
               </li>
             ))}
           </ul>

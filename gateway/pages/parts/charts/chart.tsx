@@ -1,6 +1,9 @@
 import { Button } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
+import { dimensionWord } from "#shared/report-words.ts";
+import { type Columns, cell, figure } from "../columns.tsx";
+import { DataTable } from "../data-table.tsx";
 import { longTimeGroup } from "../dates.ts";
 import { Panel } from "../page.tsx";
 import { Foreign, Measured } from "../values.tsx";
@@ -47,45 +50,26 @@ export function ChartPanel(props: ChartPanelProps) {
 }
 
 function FigureTable({ title, data, label, choose }: ChartPanelProps) {
-  return (
-    <div className="table-scroll plain" style={{ maxHeight: 360 }}>
-      <table className="grid" aria-label={title}>
-        <thead>
-          <tr>
-            <th scope="col">{data.dimension}</th>
-            {data.series.map(({ name }) => (
-              <th scope="col" key={name} className="number">
-                {label(name)}
-              </th>
-            ))}
-            {data.previous && <th className="number">Period before</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {data.groups.map((group, i) => (
-            <tr key={group}>
-              <td>
-                <GroupName
-                  text={longTimeGroup(data.dimension, group)}
-                  choose={choose && (() => choose(group))}
-                />
-              </td>
-              {data.series.map(({ name, values }) => (
-                <td key={name} className="number">
-                  <Measured unit={data.unit} value={values[i] ?? null} />
-                </td>
-              ))}
-              {data.previous && (
-                <td className="number">
-                  <Measured unit={data.unit} value={data.previous[i] ?? null} />
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+  const { dimension, groups, series, previous, unit } = data;
+  const figures = (head: string, values: readonly (number | null)[]) =>
+    figure<number>(
+      head,
+      (i) => <Measured unit={unit} value={values[i] ?? null} />,
+      (i) => values[i] ?? null,
+    );
+  const named = (group: string) => (
+    <GroupName text={longTimeGroup(dimension, group)} choose={choose && (() => choose(group))} />
   );
+  const columns: Columns<number> = {
+    group: cell(
+      dimensionWord(dimension),
+      (i) => named(groups[i] ?? ""),
+      (i) => i,
+    ),
+    ...Object.fromEntries(series.map(({ name, values }) => [`series ${name}`, figures(label(name), values)])),
+    ...(previous && { previous: figures("Period before", previous) }),
+  };
+  return <DataTable label={title} columns={columns} rows={groups.map((_, i) => i)} rowKey={String} />;
 }
 
 export const GroupName = ({ text, choose }: { text: string; choose?: (() => void) | undefined }) =>
