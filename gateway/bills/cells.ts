@@ -73,10 +73,13 @@ const emptyCell = (place: Place): BillCell => ({
   edges: { into: ZERO, outOf: ZERO },
 });
 
-function addLine(cell: BillCell, { quantity, amount, rate, currency }: BillLineRow): void {
-  const count = quantity === null ? null : parseDecimal(quantity);
+function addLine(cell: BillCell, { kind, quantity, amount, rate, currency }: BillLineRow): void {
+  // Beside tokens, a count of something that the bill does not name may be of anything; fees are no tokens.
+  const isApart = cell.kind === ALL && kind !== null;
+  const isUnknown = quantity === null || (isApart && isToken(kind));
+  const count = isUnknown ? null : isApart ? ZERO : parseDecimal(quantity);
   if (amount === null) {
-    cell.unbilled = plus(cell.unbilled, count ?? ZERO);
+    cell.unbilled = plus(cell.unbilled, parseDecimal(quantity ?? "0"));
     return;
   }
   if (count && isOver(ZERO, count)) cell.givenBack = difference(cell.givenBack, count);

@@ -26,6 +26,11 @@ test.each([
     [line("500", "2.5"), line("-100", "-0.5")],
     { taxes_and_credits: "-0.5", unexplained: "-2.5" },
   ],
+  [
+    "counts something beside tokens, of what it does not name",
+    [line("600", "3"), { ...line("7", "2"), kind: null }],
+    {},
+  ],
 ])("a bill that %s is explained", (_, lines, expected) => {
   const { parts } = takeApart(lines, [metered], null);
   const named = Object.entries(parts).map(([name, usd]) => [name, formatDecimal(usd)]);
