@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { OptionalKind, type Static, type TObject, type TSchema } from "@sinclair/typebox";
-import { codeOf } from "./error-code.ts";
+import { readFault } from "./error-code.ts";
 import { counted } from "./plural.ts";
 import { fits } from "./schema.ts";
 import { JOINS, PROCESSES, SUPERVISED, TAKES_OVER } from "./stop-signal.ts";
@@ -105,7 +105,7 @@ export function takeSecretFiles(env: Record<string, string | undefined>): void {
         env[name] = readFileSync(path.trim(), "utf8").trim();
         delete env[variable];
       } catch (error) {
-        faults.push(`${variable} names a file that cannot be read: ${codeOf(error) || "an error"}`);
+        faults.push(`${variable} names a file that cannot be read: ${readFault(error)}`);
       }
     }
   }

@@ -30,7 +30,7 @@ if (!Bun.semver.satisfies(Bun.version, ">=1.4.0")) {
   process.exit(1);
 }
 
-const config = settingsOrExit(readLauncherConfig, 1);
+const config = settingsOrExit(readLauncherConfig);
 reachDirectly([config.host]);
 const log = createLog("launcher", config.logLevel);
 // Whatever goes wrong here, the child processes must stay supervised.

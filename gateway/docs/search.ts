@@ -40,6 +40,13 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["upgrade", "update"],
   ["token", "key", "secret"],
   ["leaked", "revoke"],
+  ["livez", "liveness", "probe", "readyz", "healthz"],
+  ["journald", "logs", "log rotation", "log"],
+  ["ram", "memory"],
+  ["ha", "high availability", "several gateways", "replicas"],
+  ["alerting", "alert"],
+  ["downgrade", "rollback", "roll back", "earlier version"],
+  ["gdpr", "erase", "retention"],
 ];
 
 /** Words without a meaning of their own in a question. */

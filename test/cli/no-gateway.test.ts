@@ -4,6 +4,7 @@ import { apiAt } from "#gateway/cli/client/api.ts";
 import { beginSignIn } from "#gateway/cli/client/oauth.ts";
 import { gatewayFindings } from "#gateway/cli/doctor/gateway.ts";
 import { Secret } from "#gateway/directory.ts";
+import { ERRORS } from "#gateway/errors.ts";
 import { parseSessionId } from "#shared/labels.ts";
 
 // What commands say of an address where no gateway answers: the cause, and never that all is well.
@@ -54,4 +55,15 @@ describe.each(Object.entries(PLACES))("%s", (name, [url, said]) => {
       name === "another web server" ? "sign-in" : said,
     );
   });
+});
+
+test("what a gateway does not have is named, and not its address alone", async () => {
+  const error = { message: ERRORS.not_found.public, type: "not_found_error" };
+  const api = apiAt(
+    serving(() => Response.json({ error }, { status: 404 })),
+    key,
+  );
+  await expect(api.call("DELETE", "/admin/v1/budgets/a%20team?x=1")).rejects.toThrow(
+    "The gateway has no budgets/a team. (404)",
+  );
 });

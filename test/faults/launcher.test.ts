@@ -183,7 +183,7 @@ describe("the launcher", () => {
   test("a process whose settings are wrong is not started again: everything ends with status 1", async () => {
     const before = startsOf("github-app").length;
     const it = launcher(LAUNCHER, { "STAND_IN_github-app": "misconfigured" });
-    expect(await it.process.exited).toBe(1);
+    expect(await it.process.exited).toBe(78);
     expect(it.said()).toContain("WEBHOOK_SECRET has an invalid value");
     expect(startsOf("github-app").length).toBe(before + 1);
     expect(events("gateway").findLast((event) => !event.startsWith("ready"))).toStartWith("stop");
@@ -334,9 +334,9 @@ describe("the launcher", () => {
 });
 
 describe("bun run start", () => {
-  test("wrong settings end it with status 1 and a list of all faults", async () => {
+  test("wrong settings end it with status 78 and a list of all faults", async () => {
     const it = launcher(START, { PORT: "http", LOG_LEVEL: "loud", DATABASE_URL: "postgres://u:canary@h/d" });
-    expect(await it.process.exited).toBe(1);
+    expect(await it.process.exited).toBe(78);
     expect(it.said()).toBe(
       [
         "3 invalid settings:",
@@ -348,7 +348,15 @@ describe("bun run start", () => {
     );
   });
 
-  test("another installation's master key ends everything with status 1 and the remedy, without restarts", async () => {
+  test("a host that this machine does not have ends it, and is named as the fault", async () => {
+    const it = launcher(LAUNCHER, { HOST: "192.0.2.1" });
+    expect(await it.process.exited).toBe(1);
+    expect(it.said()).toMatch(
+      /PORT \d+ on 192\.0\.2\.1 cannot be used: this machine has no such address .*Set HOST/,
+    );
+  });
+
+  test("another installation's master key ends everything with status 78 and the remedy, without restarts", async () => {
     const database = await testDatabase();
     await migrate(database.url);
     const key = (byte: number) => new Uint8Array(32).fill(byte);
@@ -359,7 +367,7 @@ describe("bun run start", () => {
       DATABASE_URL: database.url,
       MASTER_KEY: "02".repeat(32),
     });
-    expect(await it.process.exited).toBe(1);
+    expect(await it.process.exited).toBe(78);
     expect(it.said()).toContain("is not the key that this installation was sealed with");
     expect(it.said()).not.toContain("restarting it");
     await database.close();

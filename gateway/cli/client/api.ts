@@ -4,6 +4,7 @@ import { pageOf } from "#shared/admin/fields.ts";
 import { parsedJson } from "#shared/json.ts";
 import { fits, open } from "#shared/schema.ts";
 import type { Secret } from "../../directory.ts";
+import { ERRORS } from "../../errors.ts";
 import { failureCauseOf } from "../../upstream/failures.ts";
 import { START_COMMAND } from "../own-program.ts";
 import { gatewayUrl, readAdminKey } from "./settings.ts";
@@ -51,7 +52,7 @@ export function apiAt(url: string, key: Secret): Api {
     if (answer.headers.get("content-type")?.includes("html"))
       throw new ApiError(answer.status, strangerText(url));
     if (answer.ok) return answer;
-    throw new ApiError(answer.status, faultText(answer.status, await answer.text()));
+    throw new ApiError(answer.status, faultText(answer.status, await answer.text(), path));
   };
   const text = async (method: string, path: string, body?: unknown): Promise<string> => {
     const sent = body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) };
@@ -100,11 +101,16 @@ const UNKNOWN_KEY =
   "The gateway does not know this key (401). Check ADMIN_KEY or the file `admin-key` in DATA_DIR; " +
   "as a member, TALLYGATE_KEY or `tallygate login`.";
 
-function faultText(status: number, said: string): string {
+const NOTHING_THERE = ERRORS.not_found.public;
+
+function faultText(status: number, said: string, path: string): string {
   if (status === 401) return UNKNOWN_KEY;
   // A proxy in front of the gateway answers in its own format.
   const answer = parsedJson(said);
-  return fits(Failure, answer) ? `${answer.error.message} (${status})` : `The gateway answered ${status}.`;
+  if (!fits(Failure, answer)) return `The gateway answered ${status}.`;
+  const { message } = answer.error;
+  const wanted = decodeURIComponent(path.replace(/^.*\/v1\/|\?.*$/g, ""));
+  return `${message === NOTHING_THERE ? `The gateway has no ${wanted}.` : message} (${status})`;
 }
 
 /** A list, page by page; `path` may have a query. @throws ApiError */

@@ -2,6 +2,7 @@ import { access, constants, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { readInstant } from "#shared/admin/fields.ts";
+import { readFault } from "#shared/error-code.ts";
 import { isHttpUrl } from "../client/settings.ts";
 import { printableJson, printableText } from "../print/printable.ts";
 
@@ -62,15 +63,8 @@ export const parseInstant = parser("Expected a date such as 2026-01-31, or an RF
   readInstant(text) === null ? null : text,
 );
 
-const READ_FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: "it does not exist",
-  EISDIR: "it is a directory",
-  EACCES: "you may not read it",
-};
-
-const unreadable = (file: string) => (error: NodeJS.ErrnoException) => {
-  const why = READ_FAULTS[error.code ?? ""] ?? error.code ?? "unknown cause";
-  throw new Error(`${file} cannot be read: ${why}.`, { cause: error });
+const unreadable = (file: string) => (error: unknown) => {
+  throw new Error(`${file} cannot be read: ${readFault(error)}.`, { cause: error });
 };
 
 /** A file that the command line names, as text. @throws Error with the cause. */

@@ -34,7 +34,7 @@ Settings are environment variables (a .env file works too):
                     largest bodies: model calls (32 MiB), metrics exports after decompression (8 MiB), hooks and
                     MCP (4 MiB), files (512 MiB)
   BODIES_BYTES_MAX  memory for the bodies of all calls in flight (256 MiB, at most a quarter of the machine's)
-  BODY_WAIT_SECONDS how long to wait for a body; each 16 KiB buy another second (30)
+  BODY_WAIT_SECONDS how long to wait for a body; each 16 KiB received adds a second (30)
   READER_STALL_SECONDS
                     how long a client may leave a part of its answer unread (120)
   CALLS_MAX, CALLS_PER_KEY_MAX, CALLS_PER_PROVIDER_MAX

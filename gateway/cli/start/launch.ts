@@ -4,6 +4,7 @@ import { makeDirectory } from "#drizzle/embedded/location.ts";
 import { SignInLink } from "#shared/admin/sign-in-links.ts";
 import { pause } from "#shared/backoff.ts";
 import type { Clock } from "#shared/clock.ts";
+import { CONFIGURATION_EXIT_CODE } from "#shared/env.ts";
 import { portFault } from "#shared/listen.ts";
 import type { Log } from "#shared/log.ts";
 import { isLoopback } from "#shared/loopback.ts";
@@ -33,9 +34,8 @@ export type LaunchOptions = {
   say: (text: string) => void;
 };
 
-/** The launcher's exit statuses. */
+/** The exit status of a launcher that was asked to stop. */
 const ENDED = 0;
-const FAILED = 1;
 
 /** How long a previous pair that is shutting down may still hold a port. */
 const PORT_PATIENCE_MS = 10_000;
@@ -106,7 +106,7 @@ async function runPair(options: LaunchOptions, secrets: InstallationSecrets, dat
   const end = await Promise.race([requests.first, ...children.map((child) => child.ended)]);
   over.abort();
   await endPair(children, end === "misconfigured" || end === "stopped" ? "SIGTERM" : end, options);
-  return end === "misconfigured" ? FAILED : ENDED;
+  return end === "misconfigured" ? CONFIGURATION_EXIT_CODE : ENDED;
 }
 
 /** New processes take the place of the present ones, one after the other. */
@@ -133,6 +133,12 @@ async function endPair(children: Child[], signal: NodeJS.Signals, { config, requ
   await ended;
 }
 
+/** What to do, by the code of the failure; others are the host's. */
+const PORT_FAULTS: Readonly<Record<string, (name: string) => string>> = {
+  EADDRINUSE: (name) => `another process uses it (EADDRINUSE). Stop that process, or set ${name}.`,
+  EACCES: (name) => `this user may not open it (EACCES). Set ${name} to 1024 or more.`,
+};
+
 async function untilPortsAreFree({ config, clock, requests, say }: LaunchOptions): Promise<void> {
   const deadline = clock.monotonicMs() + PORT_PATIENCE_MS;
   const wanted = [
@@ -145,7 +151,7 @@ async function untilPortsAreFree({ config, clock, requests, say }: LaunchOptions
       if (fault === null) break;
       if (fault !== "EADDRINUSE" || clock.monotonicMs() > deadline) {
         throw new Error(
-          `${name} ${port} on ${config.host} cannot be used: ${fault}. Stop the process that uses it, or set ${name}.`,
+          `${name} ${port} on ${config.host} cannot be used: ${PORT_FAULTS[fault]?.(name) ?? `this machine has no such address (${fault}). Set HOST.`}`,
         );
       }
       if (tries === 0) say(`Waiting for ${name} ${port}, which another process still uses …`);
