@@ -189,12 +189,17 @@ const PART_OF_BASIS: Readonly<Record<Basis, ReconciliationPart>> = {
 /** The same counts at another price, by where our price is from. The last of several gets what rounding leaves. */
 function addPrices(cell: BillCell, { ours, theirs }: { ours: Sum; theirs: Sum }, add: Add): void {
   const whole = meteredSum(cell);
-  let left = difference(theirs.usd, ours.usd);
+  const all = difference(theirs.usd, ours.usd);
+  if (isZero(all)) return;
+  // Of different models or units, an average price says nothing about either.
+  const isMixed = cell.model === "" || cell.kind === "";
+  let left = all;
   const bases = [...cell.metered];
   for (const [index, [basis, sum]] of bases.entries()) {
     const theirShare = share(theirs.usd, sum.quantity ?? ZERO, whole.quantity ?? ZERO);
     const ourShare = share(sum.usd, ours.quantity ?? ZERO, whole.quantity ?? ZERO);
-    const apart = index === bases.length - 1 ? left : difference(theirShare, ourShare);
+    const own = isMixed ? share(all, sum.usd, whole.usd) : difference(theirShare, ourShare);
+    const apart = index === bases.length - 1 ? left : own;
     left = difference(left, apart);
     add(cell.foreign ? "currency" : PART_OF_BASIS[basis], apart);
   }

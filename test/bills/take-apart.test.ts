@@ -32,7 +32,22 @@ test.each([
     {},
   ],
 ])("a bill that %s is explained", (_, lines, expected) => {
-  const { parts } = takeApart(lines, [metered], null);
-  const named = Object.entries(parts).map(([name, usd]) => [name, formatDecimal(usd)]);
-  expect(Object.fromEntries(named.filter(([, usd]) => usd !== "0"))).toEqual(expected);
+  expect(partsOf(lines, [metered])).toEqual(expected);
 });
+
+test("a bill without units is compared by sums: prices of a contract and of the list do not make up for each other", () => {
+  const dear = { ...metered, basis: "contract" as const, kind: "output", costUsd: "50" };
+  const whole = (amount: string) => [{ ...line("2000", amount), kind: null }];
+  expect(partsOf(whole("55"), [metered, dear])).toEqual({});
+  expect(partsOf(whole("44"), [metered, dear])).toEqual({ price_list: "-1", price_contract: "-10" });
+  // The vendor charges the contract's price for all of the same.
+  const same = { ...metered, basis: "contract" as const, costUsd: "4" };
+  expect(partsOf([line("2000", "8")], [metered, same])).toEqual({ price_list: "-1" });
+});
+
+type Takes = Parameters<typeof takeApart>;
+function partsOf(lines: Takes[0], records: Takes[1]) {
+  const { parts } = takeApart(lines, records, null);
+  const named = Object.entries(parts).map(([name, usd]) => [name, formatDecimal(usd)]);
+  return Object.fromEntries(named.filter(([, usd]) => usd !== "0"));
+}
