@@ -29,7 +29,9 @@ export async function beginMarking(sql: postgres.Sql): Promise<string[]> {
 
 /** Marks all rows of a table, unless it is large and `move-records` copies them. */
 export async function markSmall(tx: postgres.TransactionSql, name: CopiedTable): Promise<void> {
-  if (name in TIMES && (await isLarge(tx, name))) return;
+  const [isLarge] =
+    await tx`select 1 from ${tx(name)} where org_id = ${DEFAULT_ORG} offset ${WHOLE_MAX} limit 1`;
+  if (name in TIMES && isLarge) return;
   await tx.unsafe(markAll(name), [DEFAULT_ORG]);
   if (name in TIMES)
     await tx`insert into clickhouse_moves (relation, moved_to) values (${name}, to_timestamp(0))`;
@@ -58,9 +60,4 @@ async function untilWritersEnd(sql: postgres.Sql): Promise<void> {
     await Bun.sleep(LOOK_EVERY_MS);
     left = await writers(left);
   }
-}
-
-async function isLarge(tx: postgres.TransactionSql, name: string): Promise<boolean> {
-  const [row] = await tx`select 1 from ${tx(name)} where org_id = ${DEFAULT_ORG} offset ${WHOLE_MAX} limit 1`;
-  return row !== undefined;
 }

@@ -112,11 +112,7 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
 }
 
 /** Tables whose rows age, with their time; those of a month (UTC) are one partition. */
-const AGEING = [
-  ...DATED_TABLES.map((name) => ({ name, time: TIMES[name] })),
-  { name: "cells", time: "at" },
-] as const;
-
+const AGEING = Object.entries({ ...TIMES, cells: "at" });
 const { hour, day } = LEVELS.tool_calls;
 
 /** Deletes what Postgres has dropped: everything before the first month of which it has single records. */
@@ -124,17 +120,16 @@ export async function expireCopies(
   client: ClickHouseClient,
   { dropped, cluster }: { dropped: Date; cluster: string | null },
 ): Promise<void> {
-  for (const { name, time } of AGEING) {
-    const query = `select distinct toYYYYMM(${time}) as month from ${name} where ${time} < ${instantIn(dropped)} limit 1000`;
+  for (const [name, time] of AGEING) {
+    const before = `< ${instantIn(dropped)}`;
+    const query = `select distinct toYYYYMM(${time}) as month from ${name} where ${time} ${before} limit 1000`;
     const months = await askClickHouse<{ month: number }>(client, query);
     const table = `${storedIn(name, cluster)}${onCluster(cluster)}`;
-    const statements = months.map(({ month }) => `alter table ${table} drop partition ${month}`);
+    const sums = `delete from summed${onCluster(cluster)} where level in ('${hour}', '${day}') and at ${before}`;
+    for (const { month } of months)
+      await client.command({ query: `alter table ${table} drop partition ${month}` });
     // Sums outlive calls of models alone.
-    if (name === "tool_calls" && months.length > 0)
-      statements.push(
-        `delete from summed${onCluster(cluster)} where level in ('${hour}', '${day}') and at < ${instantIn(dropped)}`,
-      );
-    for (const statement of statements) await client.command({ query: statement });
+    if (name === "tool_calls" && months.length > 0) await client.command({ query: sums });
   }
 }
 
