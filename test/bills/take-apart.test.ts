@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import { takeApart } from "#gateway/bills/take-apart.ts";
 import { formatDecimal } from "#shared/decimal.ts";
 
@@ -51,3 +52,61 @@ function partsOf(lines: Takes[0], records: Takes[1]) {
   const named = Object.entries(parts).map(([name, usd]) => [name, formatDecimal(usd)]);
   return Object.fromEntries(named.filter(([, usd]) => usd !== "0"));
 }
+
+/** What a bill may leave out of its lines. */
+const DETAIL = {
+  nothing: {},
+  tiers: { tier: null },
+  units: { kind: null },
+  models: { model: null },
+  "models, units and tiers": { model: null, kind: null, tier: null },
+};
+
+test.each(Object.entries(DETAIL))(
+  "a bill without %s that equals what was metered has no difference at all",
+  (_, without) => {
+    const cells = ["m", "n"].flatMap((model) =>
+      ["input", "output", "cache_read", "cache_write_1h", "web_search"].flatMap((kind) =>
+        ["standard", "batch"].map((tier) => ({ model, kind, tier })),
+      ),
+    );
+    const bases = fc.constantFrom(["list"], ["contract"], ["list", "contract"], ["vendor", "list"]);
+    const use = fc.option(
+      fc.tuple(fc.integer({ min: 1, max: 2000 }), fc.integer({ min: 1, max: 50 }), bases),
+    );
+    const worlds = fc.tuple(...cells.map(() => use));
+    fc.assert(
+      fc.property(worlds, (uses) => {
+        const records = cells.flatMap((cell, i) => {
+          const [count, price, own] = uses[i] ?? [0, 0, []];
+          return own.map((basis) => ({
+            ...{ ...metered, ...cell, basis: basis as typeof metered.basis },
+            ...{ quantity: String(count), costUsd: String(count * price) },
+          }));
+        });
+        const placed = records.map((record) => {
+          const { model, kind, tier }: Record<"model" | "kind" | "tier", string | null> = {
+            ...record,
+            ...without,
+          };
+          // Fees are in no sum of tokens.
+          const isCounted = kind !== null || record.kind !== "web_search";
+          return { record, place: { model, kind, tier }, count: isCounted ? Number(record.quantity) : 0 };
+        });
+        const lines = [...Map.groupBy(placed, ({ place }) => JSON.stringify(place)).values()].map((those) => {
+          const sum = (of: (one: (typeof those)[number]) => number) =>
+            String(those.reduce((all, one) => all + of(one), 0));
+          return {
+            ...line(
+              sum(({ count }) => count),
+              sum(({ record }) => Number(record.costUsd)),
+            ),
+            ...those[0]?.place,
+          };
+        });
+        expect(partsOf(lines, records)).toEqual({});
+      }),
+      { numRuns: 100, seed: 42 },
+    );
+  },
+);
