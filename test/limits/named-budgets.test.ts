@@ -272,12 +272,15 @@ test("while the past of a new budget is summed up, records are stored, and each 
       .values(recordAt(new Date().toISOString(), { keyId, costUsd, tags: ["past"] }));
   await store("1");
   const locking = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
-  const go = Promise.withResolvers<void>();
+  const [locked, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   // The sum waits for this lock, and writers do not.
   const held = locking.begin(async (tx) => {
     await tx`lock table tool_calls in access exclusive mode`;
+    locked.resolve();
     await go.promise;
   });
+  // On a busy machine its connection takes longer than a sum does.
+  await locked.promise;
   const made = budget("past", { kind: "tag", id: "past" }, { mode: "soft" });
   await until(async () => {
     const waiting =
@@ -318,11 +321,14 @@ test("what is booked for a new budget stays while its past is summed up, also wh
   };
   await store("1");
   const locking = connect(gateway.databaseUrl, { name: "test", max: 1, statementTimeoutMs: 60_000 });
-  const go = Promise.withResolvers<void>();
+  const [locked, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const held = locking.begin(async (tx) => {
     await tx`lock table tool_calls in access exclusive mode`;
+    locked.resolve();
     await go.promise;
   });
+  // On a busy machine its connection takes longer than a sum does.
+  await locked.promise;
   const made = budget("broken", { kind: "tag", id: "broken" });
   await until(async () => (await scan()) !== undefined);
   await store("2");
