@@ -52,9 +52,7 @@ export function ConnectAgent({ secret = "" }: { secret?: string }) {
         />
       </Group>
       <SegmentedControl
-        className="wrapping"
-        aria-label="Client"
-        withItemsBorders={false}
+        {...{ "aria-label": "Client", withItemsBorders: false, style: { flexWrap: "wrap" } }}
         value={client ?? ""}
         onChange={setClient}
         data={SNIPPETS.map(({ name }) => name)}

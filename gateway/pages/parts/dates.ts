@@ -36,9 +36,11 @@ export const longTimeGroup = (name: DimensionName, group: string): string => {
   return name === "week" ? `Week of ${LONG_DAY.format(at)}` : LONG_DAY.format(at);
 };
 
-/** A day or a month of UTC, from its ISO text: `Nov 3, 2026`, `Nov 2026`. */
+/** A day or a month of UTC, from its ISO text: `Nov 3, 2026`, `Nov 2026`; of another instant than a midnight, its local time. */
 export const calendarDay = (at: string): string =>
-  (at.length === "2026-11".length ? MONTH : YEAR_DAY).format(Date.parse(at));
+  Date.parse(at) % DAY_MS === 0
+    ? (at.length === "2026-11".length ? MONTH : YEAR_DAY).format(Date.parse(at))
+    : localMoment(at);
 export const utcDay = (at: Date | number): string => DAY.format(at);
 export const localMoment = (at: string): string => MOMENT.format(Date.parse(at));
 /** Without the year where it is this one. */

@@ -101,7 +101,7 @@ export function AuditPage() {
           Download
         </Button>
       </PageHead>
-      <div className="filters">
+      <div className="panel builder">
         {CHOSEN.map((name) => (
           <Select
             key={name}

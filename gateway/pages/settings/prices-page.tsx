@@ -8,7 +8,7 @@ import { queryOf, useJson } from "../data/api.ts";
 import { listSearch } from "../data/list-search.ts";
 import { type Columns, cell, day, folded, number, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
-import { calendarDay, localMoment } from "../parts/dates.ts";
+import { calendarDay } from "../parts/dates.ts";
 import { plainUsd } from "../parts/format.ts";
 import { Answered, Empty, PageHead, Panel } from "../parts/page.tsx";
 import { Foreign } from "../parts/values.tsx";
@@ -28,9 +28,6 @@ const amount = <Row,>(head: string, of: (row: Row) => string | null) =>
   number<Row>(head, (row) => asNumber(of(row)), { show: (row) => plainUsd(of(row) ?? 0) });
 const asNumber = (amount: string | null): number | null => (amount === null ? null : Number(amount));
 
-/** Prices mostly begin with a day (UTC). */
-const beginning = (at: string): string => (at.endsWith("T00:00:00.000Z") ? calendarDay(at) : localMoment(at));
-
 const TONES = { "in force": "good", later: "", replaced: "" } as const satisfies Record<PriceState, string>;
 
 const COLUMNS: Columns<Row> = {
@@ -39,11 +36,7 @@ const COLUMNS: Columns<Row> = {
   output: amount("Output", (it) => it.output),
   provider: folded(text("Provider", ({ provider }) => provider, "every provider")),
   tier: text("Tier", ({ tier }) => tier),
-  from: cell(
-    "In force from",
-    ({ effective_from: at }) => beginning(at),
-    ({ effective_from: at }) => at,
-  ),
+  from: day("In force from", ({ effective_from: at }) => at),
   state: cell(
     "State",
     ({ state }) => state && <span className={`tag ${TONES[state]}`}>{state}</span>,
@@ -82,7 +75,7 @@ const IN_FORCE_COLUMNS: Columns<InForce> = {
       if (source === null) return <span className="tag warn">no price</span>;
       if (source !== "list") {
         const what = source === "own" ? "your own" : "list less your discount";
-        return `${what}, since ${beginning(since ?? "")}`;
+        return `${what}, since ${calendarDay(since ?? "")}`;
       }
       return url === null ? (
         <Foreign text={entry ?? ""} />

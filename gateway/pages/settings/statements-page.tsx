@@ -98,7 +98,7 @@ export function StatementsPage() {
                 {...{ label: "Version", size: "xs", mt: "md", w: 240, className: "no-print" }}
                 data={it.versions.map((one) => ({
                   value: String(one.version),
-                  label: `${one.version}, closed ${calendarDay(one.closed_at)}`,
+                  label: `${one.version}, closed ${calendarDay(one.closed_at.slice(0, 10))}`,
                 }))}
                 value={it.version === null ? null : String(it.version)}
                 onChange={(chosen) => change({ version: chosen ?? undefined })}
@@ -117,7 +117,7 @@ export function StatementsPage() {
 const stateOf = ({ version, closed_at }: MonthStatement): string =>
   closed_at === null
     ? "The month is open: these are its records as they are now."
-    : `As it was when the month was closed on ${calendarDay(closed_at)} (version ${version}).`;
+    : `As it was when the month was closed on ${calendarDay(closed_at.slice(0, 10))} (version ${version}).`;
 
 function Closing({ it: { version, month } }: { it: MonthStatement }) {
   const client = useQueryClient();
