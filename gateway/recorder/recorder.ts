@@ -81,6 +81,10 @@ export type RecorderOptions = {
   order?: Order;
 };
 
+/** Calls that a stop has cut off end within a moment: how often to look whether they have, and after which time each. */
+const CUT_OFF_LOOKS = 50;
+const CUT_OFF_MS = 20;
+
 /** Extra time for a batch in flight, beyond the time for writing the rest. */
 const LAST_BATCH_MS = 1000;
 
@@ -106,6 +110,9 @@ export async function startRecorder(options: RecorderOptions): Promise<Recorder>
   }
 
   async function close(timeoutMs: number): Promise<void> {
+    commits.refuse();
+    for (let looks = 0; parts.segment.running() > 0 && looks < CUT_OFF_LOOKS; looks++)
+      await Bun.sleep(CUT_OFF_MS);
     await parts.drain(timeoutMs);
     over = true;
     await parts.stop();
@@ -169,9 +176,8 @@ function startParts(options: RecorderOptions) {
     clock,
     flushed,
     writer,
-    /** Refuses new calls, and writes to Postgres what it takes within `timeoutMs`. */
+    /** Writes to Postgres what it takes within `timeoutMs`. */
     async drain(timeoutMs: number): Promise<void> {
-      commits.refuse();
       adopting.stop();
       await flushed(timeoutMs).catch(() =>
         log.warn({ rows: backlogOf(sources()) }, "records stay in the spool"),

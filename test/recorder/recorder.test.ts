@@ -61,6 +61,18 @@ describe("a call's way to Postgres", () => {
     await recorder.close(2000);
   });
 
+  test("a call that ends while its recorder closes, as one that the stop cut off, is recorded with its usage", async () => {
+    const recorder = await testRecorder({ databaseUrl: database.url });
+    const row = openRow();
+    await recorder.open(row);
+    const closing = recorder.close(2000);
+    await Bun.sleep(200);
+    await recorder.settle(settledRow(row));
+    await closing;
+    expect(recorder.log.lines.filter(({ level }) => level === "error")).toEqual([]);
+    expect(await stored(row.id)).toMatchObject([{ state: "ok" }]);
+  });
+
   test("the first settle of a call wins, before and after it has reached Postgres", async () => {
     const recorder = await testRecorder({ databaseUrl: database.url });
     const row = openRow();
