@@ -54,8 +54,6 @@ type Due = {
   now: Date;
   /** Records before it are dropped, and sums of them stay as they are. */
   droppedMs: number | null;
-  orgId?: string;
-  debounceMs?: number;
   /** A version higher than those before. */
   next(): Promise<string>;
 };
@@ -66,14 +64,14 @@ type Due = {
  */
 async function sumUpDay(client: ClickHouseClient, source: Summed, due: Due): Promise<boolean> {
   const { hour, day } = LEVELS[source];
-  const { now, droppedMs, orgId = DEFAULT_ORG, debounceMs = DEBOUNCE_MS } = due;
+  const { now, droppedMs } = due;
   const settledMs = now.getTime() - SETTLE_MS;
   const seconds = (ms: number) => Math.floor(ms / 1000);
   const ask = (query: string) => askClickHouse<{ second: number; gen: string }>(client, query);
-  const open = `from summed final where org_id = '${orgId}' and not ready and level in ('${hour}', '${day}') and at >= toDateTime(${seconds(droppedMs ?? 0)}, 'UTC')
+  const open = `from summed final where org_id = '${DEFAULT_ORG}' and not ready and level in ('${hour}', '${day}') and at >= toDateTime(${seconds(droppedMs ?? 0)}, 'UTC')
     and toUnixTimestamp(at) + if(level = '${day}', 86400, 3600) <= ${seconds(settledMs)}`;
   const [first] = await ask(
-    `select toUnixTimestamp(at) as second ${open} and gen < ${(now.getTime() - debounceMs) * 1000} order by at, level limit 1`,
+    `select toUnixTimestamp(at) as second ${open} and gen < ${(now.getTime() - DEBOUNCE_MS) * 1000} order by at, level limit 1`,
   );
   if (!first) return false;
   const dayMs = Math.floor((first.second * 1000) / DAY_MS) * DAY_MS;
@@ -82,31 +80,22 @@ async function sumUpDay(client: ClickHouseClient, source: Summed, due: Due): Pro
   const run = (query: string) => client.command({ query: `${query} settings ${SUM_SETTINGS}` });
   const span = `r.started_at >= ${instantIn(new Date(dayMs))} and r.started_at < ${instantIn(new Date(dayMs + DAY_MS))}`;
   const records = (chosen: string) =>
-    `(select * from ${RECORDS[source]} r where r.org_id = '${orgId}' and ${span} and ${chosen})`;
+    `(select * from ${RECORDS[source]} r where r.org_id = '${DEFAULT_ORG}' and ${span} and ${chosen})`;
   if (hours.length > 0) {
     const gen = await due.next();
     const chosen = `toUnixTimestamp(toStartOfHour(r.started_at, 'UTC')) in (${hours.map(({ second }) => second)})`;
     await run(hoursSql(source, records(chosen), gen));
-    await publishSums(
-      client,
-      orgId,
-      hours.map(({ second }) => ({ level: hour, atMs: second * 1000, gen, ready: true })),
-    );
+    const made = hours.map(({ second }) => ({ level: hour, atMs: second * 1000, gen, ready: true }));
+    await publishSums(client, DEFAULT_ORG, made);
   }
-  const left = await ask(`select toUnixTimestamp(at) as second from summed final
-    where org_id = '${orgId}' and not ready and level = '${hour}' and ${within} limit 1`);
+  const own = `org_id = '${DEFAULT_ORG}' and level = '${hour}' and ${within}`;
+  const left = await ask(`select 1 from summed final where ${own} and not ready limit 1`);
   if (left.length > 0 || dayMs + DAY_MS > settledMs) return hours.length > 0;
   const gen = await due.next();
-  const ready = `select at, gen from summed final where org_id = '${orgId}' and level = '${hour}' and ready and ${within}`;
-  await run(
-    daySql(
-      source,
-      `org_id = '${orgId}' and level = '${hour}' and ${within} and (at, gen) in (${ready})`,
-      gen,
-    ),
-  );
+  const ready = `select at, gen from summed final where ${own} and ready`;
+  await run(daySql(source, `${own} and (at, gen) in (${ready})`, gen));
   if (source === "requests") await run(cellsSql(records("true"), gen));
-  await publishSums(client, orgId, [{ level: day, atMs: dayMs, gen, ready: true }]);
+  await publishSums(client, DEFAULT_ORG, [{ level: day, atMs: dayMs, gen, ready: true }]);
   return true;
 }
 
