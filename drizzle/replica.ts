@@ -84,13 +84,10 @@ type Replayed = { reached: boolean | null; whole: boolean };
 
 const POLL_MS = 10;
 
-/** `partial`: some tables are not completely copied yet, so results would be wrong. */
-type Progress = "reached" | "behind" | "partial";
+/** `partial`: some tables are not completely copied yet, so results would be wrong. `unknown`: `main` did not answer in time. */
+type Progress = "reached" | "behind" | "partial" | "unknown";
 
-/**
- * Waits, for at most `patienceMs`, until `replica` shows everything that `main` has committed by now. Counts as reached if
- * `main` is unavailable, because its position is then unknown.
- */
+/** Waits, for at most `patienceMs`, until `replica` shows everything that `main` has committed by now. */
 export async function caughtUp(
   { main, replica, clock }: { main: postgres.Sql; replica: postgres.Sql; clock: Clock },
   patienceMs: number,
@@ -104,7 +101,8 @@ export async function caughtUp(
   do {
     const [row] = await within(patienceMs, replica.unsafe<Replayed[]>(REPLAYED, [lsn ?? "0/0"]));
     if (row?.whole === false) return "partial";
-    if (lsn === undefined || row?.reached === true) return "reached";
+    if (lsn === undefined) return "unknown";
+    if (row?.reached === true) return "reached";
     await Bun.sleep(POLL_MS);
   } while (clock.monotonicMs() < until);
   return "behind";

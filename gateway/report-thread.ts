@@ -55,14 +55,17 @@ function open(places: ReportPlaces): Open {
   const options = { max: 1, statementTimeoutMs: LAG_MAX_MS, readOnly: true };
   const main = connect(places.mainUrl, { name: "reports lag", ...options });
   const replica = connect(places.url, { name: "reports lag", ...options });
+  let isWhole = false;
   return {
     runner,
     latest: async () => {
-      // A replica that cannot be asked fails the report itself, with the right word for it.
-      const progress = await caughtUp({ main, replica, clock: systemClock }, LAG_MAX_MS).catch(() => null);
+      const progress = await caughtUp({ main, replica, clock: systemClock }, LAG_MAX_MS).catch(() => "busy");
       if (progress === "partial") throw new GatewayError("store_unavailable", PARTIAL);
+      // A replica that has never said that it has all tables may lack some.
+      if (progress === "busy" && !isWhole) throw new GatewayError("store_unavailable");
+      isWhole = true;
       if (progress === "behind") say({ kind: "behind" });
-      return progress !== "behind";
+      return progress === "reached";
     },
     close: async () => {
       await Promise.all([runner.close(), main.end({ timeout: 1 }), replica.end({ timeout: 1 })]);

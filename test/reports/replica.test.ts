@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "#drizzle/database.ts";
 import { ROLE, SUPERUSER } from "#drizzle/embedded/initialise.ts";
+import { caughtUp } from "#drizzle/replica.ts";
+import { systemClock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
 import { callOnce, limitedKey } from "#test/limits/world.ts";
 import { scratch } from "#test/support/embedded.ts";
@@ -50,6 +53,13 @@ describe("a replica for reports", () => {
       expect(await report()).toMatchObject({ status: 200, requests: 0 });
       return gateway.log().includes("the replica for reports lags");
     });
+  });
+
+  test("is not known to have all calls while the main server does not say how far it is", async () => {
+    const away = connect("postgres://127.0.0.1:9/none", { name: "test", max: 1, statementTimeoutMs: 1_000 });
+    const servers = { main: away, replica: testSql(replicaUrl), clock: systemClock };
+    expect(await caughtUp(servers, 120_000)).toBe("unknown");
+    await away.end({ timeout: 0 });
   });
 
   test("that has not copied every table gives no report of what is there", async () => {
