@@ -5,7 +5,7 @@ import type { OutputFormat, Tool } from "./prompt.ts";
  * A tool's schema as every vendor takes it: an object with properties, and lists that say of what. Anthropic's clients need say
  * neither; OpenAI and Google refuse schemas without.
  */
-export const toolSchema = (schema: Json | null): Json => ({
+const toolSchema = (schema: Json | null): Json => ({
   type: "object",
   properties: {},
   ...(schema && isJson(schema) ? (withItemSchemas(schema) as Json) : {}),
