@@ -77,7 +77,8 @@ export const adminBudgets = (deps: AdminDeps) =>
         ),
       );
       const shown = budgets.filter(({ at_risk: isRisky }) => isRisky || only === "false");
-      return pageOfAll(shown, page, ({ kind, name }) => `${kind}/${name}`);
+      // A person's own keys may have several.
+      return pageOfAll(shown, page, (it) => [it.kind, it.name, it.period, it.budget_usd].join("/"));
     },
     docs({
       summary: "List all budgets with what is used of them, the fullest first",

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { keys } from "#drizzle/schema/keys.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { recordAt } from "./records.ts";
 import { fault, type World, world } from "./world.ts";
@@ -43,8 +45,9 @@ describe("budgets", () => {
       return [data.map(({ name }: { name: string }) => name), rest];
     };
     expect(await page("")).toEqual([["ci", "web", "search"], { has_more: false, next: null }]);
-    expect(await page("?limit=2")).toEqual([["ci", "web"], { has_more: true, next: "team/web" }]);
-    expect(await page("?limit=2&after=team/web")).toEqual([["search"], { has_more: false, next: null }]);
+    const next = "team/web/month/10";
+    expect(await page("?limit=2")).toEqual([["ci", "web"], { has_more: true, next }]);
+    expect(await page(`?limit=2&after=${next}`)).toEqual([["search"], { has_more: false, next: null }]);
     expect(await fault(it.call("GET", "/budgets?after=nothing"))).toStartWith(
       "400 after: Expected the `next`",
     );
@@ -53,6 +56,23 @@ describe("budgets", () => {
       has_more: false,
       next: null,
     });
+  });
+
+  test("of a person's own keys that differ are on pages of their own", async () => {
+    const amounts = ["7", "6", "5"];
+    for (const budget_usd of amounts)
+      await it.call("POST", "/keys", { name: `own ${budget_usd}`, owner: "ann@x.y", limits: { budget_usd } });
+    const isOwn = eq(keys.owner, "ann@x.y");
+    await it.database.db.update(keys).set({ own: true }).where(isOwn);
+    const shown: string[] = [];
+    let after = "";
+    for (let pages = 0; pages < 7 && after !== null; pages++) {
+      const { data, next } = (await it.call("GET", `/budgets?limit=1${after}`)).body;
+      shown.push(data[0].budget_usd);
+      after = next && `&after=${encodeURIComponent(next)}`;
+    }
+    await it.database.db.delete(keys).where(isOwn);
+    expect(shown.sort()).toEqual(["10", "1000000", "4", ...amounts.toReversed()]);
   });
 
   test("are narrowed to those at risk, and another word for it is refused", async () => {
