@@ -2,6 +2,7 @@ import type { Db } from "#drizzle/database.ts";
 import type { Provider } from "../directory.ts";
 import { GatewayError } from "../errors.ts";
 import type { ExchangeDeps } from "../exchange.ts";
+import type { Recorder } from "../recorder/recorder.ts";
 import type { ProviderApi } from "../upstream/provider-api.ts";
 
 export type BatchDeps = Pick<
@@ -20,6 +21,7 @@ export type BatchDeps = Pick<
   | "refersToForeign"
 > & {
   database: Db;
+  recorder: Pick<Recorder, "accepting">;
   providerApi: ProviderApi;
   bytesMax: { json: number; multipart: number };
   /** URL at which clients reach the gateway, without a trailing slash; null: taken from the request. */

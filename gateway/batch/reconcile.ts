@@ -58,6 +58,8 @@ async function store(deps: BatchDeps, row: BatchRow, { totals, state }: Outcome)
   const record = recordOf(row, counted, state);
   // A budget counts a batch of unknown cost at what was reserved for it.
   const boundUsd = record.costUsd === null ? await reservedFor(deps.database, row.recordId) : null;
+  // While its recorder closes, this gateway leaves the batch to the next one.
+  if (!deps.recorder.accepting()) throw new GatewayError("cannot_record");
   await deps.recorder.settle(boundUsd === null ? record : { ...record, boundUsd });
   const { priced, discounted, partial } = counted;
   await markReconciled(deps.database, row.id, {
