@@ -192,7 +192,7 @@ describe.if(helm !== null)("the chart", () => {
     const drain = Number(env.find((it: Rendered) => it.name === "DRAIN_SECONDS_MAX").value);
     expect(drain).toBe(values.drainSeconds);
     const announced = Number(lifecycle.preStop.exec.command.at(-1));
-    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(announced + drain + 5);
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(announced + drain + 28);
   });
 
   test("has no secret of its own, and reads them by reference", () => {

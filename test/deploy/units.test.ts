@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { SETTING_NAMES } from "#gateway/config.ts";
+import { readLauncherConfig, SETTING_NAMES } from "#gateway/config.ts";
 import { GithubAppEnv } from "#shared/github-app-config.ts";
 import { scratch } from "#test/support/embedded.ts";
 
@@ -32,6 +32,16 @@ describe("compose.yaml", async () => {
       expect(files.toSorted()).toEqual(secrets.toSorted());
     }
   });
+});
+
+test.each([
+  ["compose.yaml", /stop_grace_period: (\d+)s/],
+  ["README.md", /--stop-timeout (\d+)/],
+  ["tallygate.service", /TimeoutStopSec=(\d+)/],
+])("by %s a stop has time for running calls, and for a Postgres that hangs", async (file, limit) => {
+  const seconds = Number(limit.exec(await Bun.file(join(DEPLOY, file)).text())?.[1]);
+  // How long the signals of the embedded one's end may take.
+  expect(seconds).toBeGreaterThan(readLauncherConfig({}).stopSecondsMax + 13);
 });
 
 const analyze = Bun.which("systemd-analyze");
