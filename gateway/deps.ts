@@ -141,10 +141,11 @@ type Closable = Record<"connections" | "agentMetrics" | "telemetry" | "opened", 
 /** What records calls goes before what it writes to. A Postgres that hangs delays neither, nor the jobs' end, beyond the limit. */
 const closerInTurn = (it: Closable) => async (jobsOver?: Promise<void>) => {
   const inTime = (...ends: unknown[]) => within(CLOSE_MS, Promise.all(ends)).catch(() => undefined);
+  const roundsOver = inTime(jobsOver);
   it.watchdog.close();
   await it.connections.close();
   await it.part();
-  await Promise.all([it.recorder.close(CLOSE_MS), inTime(jobsOver)]);
+  await Promise.all([it.recorder.close(CLOSE_MS), roundsOver]);
   await inTime(it.closeReporting(), it.agentMetrics.close(), it.telemetry.close(), it.opened.close());
 };
 

@@ -132,17 +132,10 @@ function startJobs(config: GatewayConfig, deps: OpenedDeps["deps"]): Jobs {
       : keepCopies({ databaseUrl, clickhouse }, { ...deps, copies: deps.copies });
   return {
     async stop() {
-      partitions.stop();
-      await Promise.all([rollups.stop(), copies?.stop()]);
-      replica?.stop();
-      reconciler.stop();
-      void digests.stop();
-      void bills.stop();
-      void uploads.stop();
-      void fetchedPrices?.stop();
-      void alerts.stop();
-      await repricing.stop();
-      toolCalls.stop();
+      // None begins a round while others end theirs.
+      for (const it of [partitions, replica, reconciler, toolCalls]) it?.stop();
+      for (const it of [digests, bills, uploads, fetchedPrices, alerts]) void it?.stop();
+      await Promise.all([rollups.stop(), copies?.stop(), repricing.stop()]);
     },
   };
 }
