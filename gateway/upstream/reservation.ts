@@ -74,19 +74,20 @@ type Admits = {
 };
 type Admitting = Demand & { verdict: GuardrailVerdict };
 
+const admitted = (found: Grant | GatewayError): Admission =>
+  found instanceof GatewayError
+    ? { grant: UNLIMITED, refusal: found, soft: null }
+    : { grant: found, refusal: null, soft: null };
+
 /** What the key's limits leave for a call, or the refusal: theirs, or a guardrail's, which may be softened to an answer. */
-export async function admission(
-  deps: Admits,
-  call: Call,
-  { verdict, ...demand }: Admitting,
-): Promise<Admission> {
+export function admission(deps: Admits, call: Call, it: Admitting): Admission | Promise<Admission> {
+  const { verdict } = it;
   if (verdict.kind === "pass") {
-    const grant = await reserved(deps.limiter, call, demand);
-    const isRefused = grant instanceof GatewayError;
-    return { grant: isRefused ? UNLIMITED : grant, refusal: isRefused ? grant : null, soft: null };
+    const grant = reserved(deps.limiter, call, it);
+    return grant instanceof Promise ? grant.then(admitted) : admitted(grant);
   }
   const isSoft = verdict.kind === "soft_deny" && !call.socket?.refused;
-  const soft = isSoft ? denialOf(call, demand.choice, verdict.message) : null;
+  const soft = isSoft ? denialOf(call, it.choice, verdict.message) : null;
   deps.guardrailTriggered(verdict.rule, soft ? "soft_deny" : "block");
   const refusal = new GatewayError("guardrail_blocked", verdict.message ?? undefined);
   return { grant: UNLIMITED, refusal, soft };
