@@ -65,7 +65,7 @@ describe("a call's way to Postgres", () => {
     const recorder = await testRecorder({ databaseUrl: database.url });
     const row = openRow();
     await recorder.open(row);
-    const closing = recorder.close(2000);
+    const closing = recorder.close(60_000);
     await Bun.sleep(200);
     await recorder.settle(settledRow(row));
     await closing;
