@@ -131,6 +131,16 @@ describe("keys of an installation", () => {
   });
 });
 
+test("wrong settings end a start with the status that no service manager starts again", async () => {
+  const env = { PATH: process.env["PATH"] ?? "", DATA_DIR: join(space.path, "wrong"), PORT: "http" };
+  const program = join(import.meta.dir, "../../gateway/cli/start.ts");
+  const start = Bun.spawn([process.execPath, program], { env, stdio: ["ignore", "ignore", "pipe"] });
+  expect(await new Response(start.stderr).text()).toContain("PORT");
+  expect(await start.exited).toBe(78);
+  const unit = await Bun.file(join(import.meta.dir, "../../gateway/deploy/tallygate.service")).text();
+  expect(unit).toContain("RestartPreventExitStatus=78");
+});
+
 describe("ports", () => {
   test("a port in use is told from a free one", async () => {
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });

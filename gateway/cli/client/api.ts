@@ -32,14 +32,16 @@ export type Api = {
 };
 
 const ANSWER_MS_MAX = 60_000;
-/** After this, a wait is explained. */
+/** After this, a wait is explained to who looks at it. */
 const QUIET_MS = 5_000;
 const Failure = open({ error: open({ message: Type.String() }) });
 
 /** Calls the gateway at `url` with one key. */
 export function apiAt(url: string, key: Secret): Api {
   const answered = async (path: string, init: RequestInit): Promise<Response> => {
-    const waiting = setTimeout(() => process.stderr.write(`tallygate: waiting for ${url} …\n`), QUIET_MS);
+    const say = () =>
+      void (process.stderr.isTTY && process.stderr.write(`tallygate: waiting for ${url} …\n`));
+    const waiting = setTimeout(say, QUIET_MS);
     const answer = await fetch(`${url}${path}`, {
       redirect: "error",
       headers: { authorization: `Bearer ${key.reveal()}`, "content-type": "application/json" },
