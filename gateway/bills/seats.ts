@@ -117,10 +117,10 @@ export const seatUse = ({ db }: Db, month: string, person: string | null = null)
         select * from seats where org_id = ${DEFAULT_ORG} and effective_from < ${to}::timestamptz
           and coalesce(effective_to, 'infinity') > ${from}::timestamptz and (${person}::text is null or person = ${person})
       ), used as (
-        select it.id, u.source, sum(u.calls) as calls, sum(u.usd) as usd, max(u.last_at) as last_at
-        from uses u cross join lateral (
-          select o.id from own o where o.person = u.person and o.vendor = u.vendor and o.effective_from < u.day + interval '1 day'
-            and coalesce(o.effective_to, 'infinity') > u.day order by o.effective_from desc, o.plan, o.id limit 1) it
+        select id, source, sum(calls) as calls, sum(usd) as usd, max(last_at) as last_at from (
+          select distinct on (u.source, u.person, u.vendor, u.day) o.id, u.* from uses u join own o on o.person = u.person and o.vendor = u.vendor
+            and o.effective_from < u.day + interval '1 day' and coalesce(o.effective_to, 'infinity') > u.day
+          order by u.source, u.person, u.vendor, u.day, o.effective_from desc, o.plan, o.id) it
         group by 1, 2
       )
       select s.person, s.vendor, s.plan, s.monthly_usd::text as monthly_usd, s.effective_from as began, s.effective_to as ended,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, Flag, nullable, oneOf, Removable, Text, TextOrNull } from "../schema.ts";
-import { Dated, Name, SingleLine, Usd } from "./fields.ts";
+import { Dated, Name, pageOf, SingleLine, Usd } from "./fields.ts";
 import { UnpricedField, WHEN_AWAY } from "./keys.ts";
 
 /** What a named budget may be on. */
@@ -105,10 +105,6 @@ export const BudgetView = closed({
 });
 export type BudgetView = Static<typeof BudgetView>;
 
-/** `GET /admin/v1/budgets`: all on one page. */
-export const Budgets = closed({
-  data: Type.Array(BudgetView),
-  has_more: Type.Boolean(),
-  next: nullable(Type.String()),
-});
+/** `GET /admin/v1/budgets`. */
+export const Budgets = pageOf(BudgetView);
 export type Budgets = Static<typeof Budgets>;
