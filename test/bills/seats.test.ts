@@ -216,6 +216,24 @@ test("a commitment costs a month what is paid for it, whatever comes later", asy
   await sql.end({ timeout: 1 });
 });
 
+test("where one commitment follows another within a day, all of the day's use is covered", async () => {
+  const sql = connect(it.url, { name: "test", max: 1, statementTimeoutMs: 60_000 });
+  const call = { provider: "echo", model: "renewed" };
+  await seed(sql, "default", {
+    requests: ["11", "13"].map((hour) => ({ ...call, at: `2026-06-10T${hour}:00:00Z`, cost: "6" })),
+  });
+  await sql.end({ timeout: 1 });
+  const days = ["2026-06-01T00:00:00Z", "2026-06-10T12:00:00Z", "2026-06-20T00:00:00Z"];
+  for (const [at, amount_usd] of ["1", "2"].entries()) {
+    const term = { effective_from: days[at], effective_to: days[at + 1], models: ["renewed"] };
+    const body = { name: `renewed ${at}`, kind: "commitment", provider: "echo", amount_usd, ...term };
+    expect((await it.call("POST", "/commitments", body)).status).toBe(201);
+  }
+  const spread = await focusSpread(it.database, { fromMs: 0, toMs: Date.parse("2026-11-01") });
+  const of = spread.paid.filter(({ model }) => model === "renewed");
+  expect(of.map(({ day, factor }) => [day, Number(factor)])).toEqual([["2026-06-10", 3 / 12]]);
+});
+
 test("the command line lists, sets, imports and removes what money depends on, as a settings file does", async () => {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => it.app.handle(request) });
   const place = scratch();
