@@ -180,7 +180,7 @@ describe("the launcher", () => {
     expect(`ready ${await answer.text()}`).toBe(ready ?? "");
   });
 
-  test("a process whose settings are wrong is not started again: everything ends with status 1", async () => {
+  test("a process whose settings are wrong is not started again: everything ends with status 78", async () => {
     const before = startsOf("github-app").length;
     const it = launcher(LAUNCHER, { "STAND_IN_github-app": "misconfigured" });
     expect(await it.process.exited).toBe(78);
