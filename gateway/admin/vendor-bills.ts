@@ -1,7 +1,7 @@
 import { pageOf, readDecimal } from "#shared/admin/fields.ts";
 import { Reconciliation } from "#shared/admin/reconciliation.ts";
 import { MAPPED, VENDOR_NAMES, VendorBillLine, VendorBillRead } from "#shared/admin/vendor-bills.ts";
-import { isRecord, parsedJson } from "#shared/json.ts";
+import { exactJson, isRecord, parsedJson } from "#shared/json.ts";
 import { keysOf } from "#shared/keys-of.ts";
 import { viewAs } from "#shared/view-as.ts";
 import {
@@ -200,13 +200,16 @@ const IS_JSON = /^\s*[[{]/;
 /** @throws GatewayError invalid_request */
 function* rowsIn(text: string): Generator<CsvRow> {
   if (!IS_JSON.test(text)) return yield* csvRows(text);
-  const value: unknown = parsedJson(text);
-  const list = isRecord(value)
-    ? (value["data"] ?? [value])
-    : (value ?? text.trim().split("\n").map(parsedJson));
-  if (!Array.isArray(list) || !list.every(isRecord)) refuse("Expected CSV, or a JSON list of objects.");
-  for (const row of list) yield Object.fromEntries(flat(row, ""));
+  const value = exactJson(text);
+  const list = isRecord(value) ? (value["data"] ?? [value]) : (value ?? text.trim().split("\n"));
+  if (!Array.isArray(list)) refuse(NO_ROWS);
+  for (const it of list) {
+    const row: unknown = typeof it === "string" ? exactJson(it) : it;
+    yield Object.fromEntries(flat(isRecord(row) ? row : refuse(NO_ROWS), ""));
+  }
 }
+
+const NO_ROWS = "Expected CSV, or a JSON list of objects.";
 
 /** Members of members by their path, such as `sku.description`; a list is JSON. */
 const flat = (row: Record<string, unknown>, path: string): [string, string][] =>

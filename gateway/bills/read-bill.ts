@@ -10,7 +10,7 @@ import {
   product,
   ZERO,
 } from "#shared/decimal.ts";
-import { isRecord, parsedJson } from "#shared/json.ts";
+import { exactJson, isRecord } from "#shared/json.ts";
 import { dayIn } from "#shared/time-zone.ts";
 import { refuse } from "../errors.ts";
 import type { CsvRow } from "./csv.ts";
@@ -131,7 +131,7 @@ export const CURRENCY = /^[A-Z]{3}$/;
 
 /** The sum of a row's credits, which its amount is without. */
 function creditsIn(text: string): string {
-  const list: unknown = text.startsWith("[") ? parsedJson(text) : null;
+  const list = text.startsWith("[") ? exactJson(text) : null;
   const amounts = Array.isArray(list)
     ? list.flatMap((it) => (isRecord(it) ? String(it["amount"] ?? "0") : []))
     : [text || "0"];

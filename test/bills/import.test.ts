@@ -187,6 +187,16 @@ describe("a file", () => {
     }
   });
 
+  test("of JSON keeps each digit of its numbers", async () => {
+    const row =
+      '{"Day":"2026-10-02","Cost":12345.000000000001234567,"Back":[{"amount":-0.12345678901234567891}]}';
+    const mapping = encodeURIComponent('{"day":"Day","amount":"Cost","credits":"Back"}');
+    for (const file of [row, `[${row}]`, `${row}\n${row.replaceAll(/[\d.]+(?=[,}])/g, "0")}`]) {
+      const { body } = await bill(`account=acme&mapping=${mapping}`, file);
+      expect(body.billed).toEqual({ USD: "12344.87654321098888888809" });
+    }
+  });
+
   test("loses no row and no field without a word", async () => {
     expect(await read("Day,Cost,Model\n2026-10-02,m,1,234.50")).toBe(
       "400 Row 2: it has 4 fields, and the first row 3.",
