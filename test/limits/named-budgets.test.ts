@@ -51,7 +51,13 @@ const budget = (name: string, on: object, facts: object = {}) =>
   gateway.admin("PUT", `/budgets/${name}`, { on, amount_usd: "0.02", ...facts });
 const cent = (secret: string, model = "gpt-direct", tags?: string) =>
   callOnce(gateway.url, secret, { model, maxTokens: 1, ...(tags && { tags }) });
+/** Once each past is counted, for which the answer to a change waits five seconds at most. */
 const usedOf = async (name: string) => {
+  await until(async () => {
+    const open =
+      await connected.sql`select 1 from budgets where past_summed_at is null and kind in ('organisation', 'route', 'tag')`;
+    return open.length === 0;
+  });
   const { data } = await gateway.admin<{ data: Listed[] }>("GET", "/budgets");
   return data.find((it) => it.kind === "budget" && it.name === name)?.used_usd;
 };
