@@ -1,7 +1,6 @@
 import { getTableColumns } from "drizzle-orm";
 import { requests } from "#drizzle/schema/records.ts";
 import { words } from "#shared/words.ts";
-import type { Ask } from "./context.ts";
 import type { Parameters } from "./parameters.ts";
 
 /** What a version has of a record. */
@@ -12,8 +11,10 @@ const KEPT = Object.values(getTableColumns(requests)).flatMap(({ name }) =>
   VERSIONED.includes(name) ? [] : [`c.${name}`],
 );
 
+export type AsOf = { asOfMs?: number | undefined };
+
 /** Calls with the costs that were known at an instant: the version that was replaced first after it, else the record. Undefined: the latest. */
-export function callsAsOf({ asOfMs }: Pick<Ask, "asOfMs">, params: Parameters): string | undefined {
+export function callsAsOf({ asOfMs }: AsOf, params: Parameters): string | undefined {
   if (asOfMs === undefined) return undefined;
   const at = params.instant(asOfMs);
   const versioned = VERSIONED.map(

@@ -10,6 +10,7 @@ import {
   product,
   ZERO,
 } from "#shared/decimal.ts";
+import { type AsOf, callsAsOf } from "./as-of.ts";
 import type { AnswerRow } from "./assemble.ts";
 import { parameters, type Query } from "./parameters.ts";
 
@@ -18,7 +19,10 @@ import { parameters, type Query } from "./parameters.ts";
  * share use with them. `part`: days are cut where one begins or ends. `usd`: the use of the part; `whole`: that of the day. `paid`: what
  * was paid for its time from where single records are kept until the end of the day's month, or until now; `worth` null: it covers all.
  */
-export function commitmentsQuery(orgId: string, { fromMs, toMs }: { fromMs: number; toMs: number }): Query {
+export function commitmentsQuery(
+  orgId: string,
+  { fromMs, toMs, ...known }: { fromMs: number; toMs: number } & AsOf,
+): Query {
   const params = parameters();
   const org = params.add(orgId, "text");
   const from = `date_trunc('day', ${params.instant(fromMs)} at time zone 'UTC') at time zone 'UTC'`;
@@ -30,7 +34,8 @@ export function commitmentsQuery(orgId: string, { fromMs, toMs }: { fromMs: numb
     select q.provider, coalesce(q.response_model, q.model) as model, (q.started_at at time zone 'UTC')::date as day,
       width_bucket(q.started_at, array(select distinct unnest(array[effective_from, effective_to]) from c order by 1)) as part,
       min(q.started_at) as at, sum(q.cost_usd) as usd
-    from requests q where q.org_id = ${org} and q.provider in (select provider from c) and q.channel <> 'subscription'
+    from ${callsAsOf(known, params) ?? "requests"} q
+    where q.org_id = ${org} and q.provider in (select provider from c) and q.channel <> 'subscription'
       and q.started_at >= (select date_trunc('day', min(effective_from), 'UTC') from c)
       and q.started_at < (select date_trunc('day', max(effective_to), 'UTC') + interval '1 day' from c)
     group by 1, 2, 3, 4

@@ -1,5 +1,6 @@
 import { VENDOR_KINDS } from "#shared/admin/vendor-bills.ts";
 import type { MeasureName, Spec } from "#shared/report.ts";
+import { type AsOf, callsAsOf } from "./as-of.ts";
 import type { AnswerRow } from "./assemble.ts";
 import { commitmentsQuery, coveredBy } from "./commitments.ts";
 import type { Engine } from "./engines.ts";
@@ -26,18 +27,20 @@ type Measured = Pick<Spec, "source" | "measures">;
 export const isSpread = ({ source, measures }: Measured): boolean =>
   source === "requests" && measures.some(isSpreading);
 
+type Asking = { orgId: string; periods: Periods } & AsOf;
+
 /** Asks for the factors that a report needs. */
 export async function spreadFor(
   postgres: (query: Query) => Promise<readonly AnswerRow[]>,
-  { orgId, spec, periods }: { orgId: string; spec: Measured; periods: Periods },
+  { orgId, spec, periods, asOfMs }: Asking & { spec: Measured },
 ): Promise<Spread> {
   const of = async (name: Spreading, query: Query) =>
     spec.measures.includes(name) ? await postgres(query) : [];
   const { toMs } = periods.current;
   return {
-    billed: await of("billed_cost_usd", billedQuery(orgId, periods)),
+    billed: await of("billed_cost_usd", billedQuery({ orgId, periods, asOfMs })),
     paid: coveredBy(
-      await of("effective_cost_usd", commitmentsQuery(orgId, { fromMs: startOf(periods), toMs })),
+      await of("effective_cost_usd", commitmentsQuery(orgId, { fromMs: startOf(periods), toMs, asOfMs })),
     ).factors,
   };
 }
@@ -52,7 +55,7 @@ function startOf({ current, previous }: Periods): number {
  * What calls of a day are billed for each dollar metered: use by the day, and taxes, credits and fees by the month, over the calls of its
  * billed days; null while an amount has no rate.
  */
-function billedQuery(orgId: string, periods: Periods): Query {
+function billedQuery({ orgId, periods, asOfMs }: Asking): Query {
   const params = parameters();
   const org = params.add(orgId, "text");
   const kinds = Object.entries(VENDOR_KINDS).map(
@@ -81,7 +84,7 @@ function billedQuery(orgId: string, periods: Periods): Query {
     where d.org_id = ${org} and d.day >= ${first}::date and d.day < ${after}::date group by d.account, d.day
   ), m as (
     select a.name as account, (q.started_at at time zone a.time_zone)::date as day, sum(q.cost_usd) as usd
-    from a join requests q on q.provider = any(a.providers)
+    from a join ${callsAsOf({ asOfMs }, params) ?? "requests"} q on q.provider = any(a.providers)
     where q.org_id = ${org} and q.channel <> 'subscription' and q.started_at >= ${first} - interval '1 day'
       and q.started_at < ${after} + interval '1 day'
     group by 1, 2

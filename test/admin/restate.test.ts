@@ -2,12 +2,12 @@ import { beforeAll, expect, test } from "bun:test";
 import { batches } from "#drizzle/schema/batches.ts";
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import { requests } from "#drizzle/schema/records.ts";
-import type { Spec } from "#shared/report.ts";
+import type { MeasureName, Spec } from "#shared/report.ts";
 import { NO_USAGE } from "#shared/usage.ts";
 import { seed } from "../reports/world.ts";
 import { reportEngines } from "../support/report-engines.ts";
 import { recordAt } from "./records.ts";
-import { fault, type World, world } from "./world.ts";
+import { ADMIN_KEY, fault, type World, world } from "./world.ts";
 
 let it: World;
 beforeAll(async () => {
@@ -235,20 +235,24 @@ test("on both engines, reports give the latest costs, or, as of an instant, thos
   const { sql } = it.database;
   const engines = await reportEngines(it.url);
   const runner = engines.runner();
-  const cost = async (asOf?: Date, source: Spec["source"] = "requests") => {
+  const cost = async (
+    asOf?: Date,
+    source: Spec["source"] = "requests",
+    measure: MeasureName = "cost_usd",
+  ) => {
     const range = { from: "2026-04-01", to: "2026-04-30" };
     const spec: Spec = {
       source,
       range,
       dimensions: [],
-      measures: ["cost_usd"],
+      measures: [measure],
       filters: {},
       compare: "none",
       view: "table",
     };
     if (!asOf) await engines.wrote("default");
     const { total } = await runner.run(spec, new Date(), { asOfMs: asOf?.getTime() });
-    return total.current?.["cost_usd"];
+    return total.current?.[measure];
   };
   const now = async () => {
     const [row] = await sql<{ at: Date }[]>`select clock_timestamp() as at, pg_sleep(0.002)`;
@@ -272,6 +276,23 @@ test("on both engines, reports give the latest costs, or, as of an instant, thos
     1.002, 0.004, 1,
   ]);
   expect([await cost(undefined, "outcomes"), await cost(first, "outcomes")]).toEqual([0.005, 1]);
+  // A bill and a commitment are what they are, whatever their calls were thought to cost.
+  await it.call("POST", "/vendor-accounts", { name: "echo", vendor: "other", providers: ["echo"] });
+  const mapping = encodeURIComponent('{"day":"Day","amount":"Cost"}');
+  await it.raw(`/vendor-bills/import?account=echo&mapping=${mapping}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    body: "Day,Cost\n2026-04-10,8\n2026-04-11,1\n2026-04-13,0\n",
+  });
+  await it.call("POST", "/commitments", {
+    ...{ name: "m", kind: "commitment", provider: "echo", amount_usd: "3" },
+    ...{ effective_from: "2026-04-01", effective_to: "2026-05-01" },
+  });
+  for (const [measure, usd] of [
+    ["billed_cost_usd", 9],
+    ["effective_cost_usd", 3],
+  ] as const)
+    for (const asOf of [undefined, first]) expect(await cost(asOf, "requests", measure)).toBeCloseTo(usd, 12);
   await runner.close();
 });
 
