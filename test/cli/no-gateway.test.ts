@@ -47,7 +47,9 @@ describe.each(Object.entries(PLACES))("%s", (name, [url, said]) => {
     expect(JSON.stringify(findings)).toMatch(said);
   });
 
-  test.if(name !== "the GitHub App")("so do commands that read, and sign-in", async () => {
+  test("so do commands that read, and sign-in", async () => {
+    // What it answers has the form of a gateway's.
+    if (name === "the GitHub App") return;
     await expect(apiAt(url, key).call("GET", "/admin/v1/keys")).rejects.toThrow(said);
     if (/text/.test(name)) return;
     await expect(apiAt(url, key).file("/admin/v1/export")).rejects.toThrow(said);
