@@ -24,7 +24,9 @@ import {
 } from "#shared/decimal.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { viewAs } from "#shared/view-as.ts";
+import type { AnswerRow } from "../reports/assemble.ts";
 import { commitmentsQuery, coveredBy } from "../reports/commitments.ts";
+import { sent } from "../reports/parameters.ts";
 import { editedFields, idRows } from "../stores/rows.ts";
 import { withStoreErrors } from "../stores/store-errors.ts";
 
@@ -161,12 +163,8 @@ const byVendor = (list: readonly UsedSeat[]): SeatUse["vendors"] =>
 /** Commitments, the latest first, with the use that they covered until now. Each dollar of use is covered once. */
 export const commitmentUse = ({ db, sql: one }: Database, now: Date): Promise<CommitmentUse["data"]> =>
   withStoreErrors(async () => {
-    const { text, params } = commitmentsQuery(DEFAULT_ORG, { fromMs: 0, toMs: FOREVER_MS });
-    const rows = await one.unsafe<Record<string, string | null>[]>(
-      text,
-      params.map((param) => (typeof param === "string" ? param : [...param])),
-    );
-    const { covered } = coveredBy(rows);
+    const query = commitmentsQuery(DEFAULT_ORG, { fromMs: 0, toMs: FOREVER_MS });
+    const { covered } = coveredBy(await one.unsafe<AnswerRow[]>(query.text, sent(query)));
     const list = await COMMITMENTS.list(db, { after: null, limit: 1000 });
     return list.map((row) => ({
       ...viewAs(CommitmentView, row),

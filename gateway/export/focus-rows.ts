@@ -6,7 +6,7 @@ import type { Spec } from "#shared/report.ts";
 import { refuse } from "../errors.ts";
 import { NONE } from "../reports/dimensions.ts";
 import { POSTGRES, PRICE_LINES } from "../reports/engines.ts";
-import { parameters, type Query } from "../reports/parameters.ts";
+import { parameters, type Query, sent } from "../reports/parameters.ts";
 import type { Span } from "../reports/rollup/cover.ts";
 import { LIST_COST } from "../reports/savings.ts";
 import { factorSql, type Spread, spreadFor } from "../reports/spread.ts";
@@ -74,11 +74,8 @@ const SPREAD: Pick<Spec, "source" | "measures"> = {
 
 type Long = Pick<Database, "long">;
 
-const ask = async <Row extends object>({ long }: Long, { text, params }: Query) =>
-  long.unsafe<Row[]>(
-    text,
-    params.map((param) => (typeof param === "string" ? param : [...param])),
-  );
+const ask = async <Row extends object>({ long }: Long, query: Query) =>
+  long.unsafe<Row[]>(query.text, sent(query));
 
 /** The factors of all rows of a span. */
 export const focusSpread = (database: Long, current: Span): Promise<Spread> =>

@@ -4,6 +4,9 @@ import { type Engine, type ParameterType, POSTGRES } from "./engines.ts";
 export type Query = { text: string; params: readonly Param[]; isLong?: boolean };
 export type Param = string | readonly string[];
 
+/** The driver's types want arrays that may be written to. */
+export const sent = ({ params }: Query) => params.map((it) => (typeof it === "string" ? it : [...it]));
+
 export type Parameters = ReturnType<typeof parameters>;
 
 /** Collects the parameters of one statement; what `add` returns stands for the value in its text. A list is sent but once. */

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Database, Runner } from "#drizzle/database.ts";
 import type { ANOMALY_KINDS, Anomalies } from "#shared/admin/forecast.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
+import type { AnswerRow } from "../reports/assemble.ts";
 import { NO_TASKS } from "../reports/context.ts";
 import { UTC } from "../reports/dimensions.ts";
 import { POSTGRES } from "../reports/engines.ts";
@@ -15,6 +16,7 @@ import {
 } from "../reports/forecast.ts";
 import { movement } from "../reports/movement.ts";
 import { movementOf, movementQuery } from "../reports/movement-query.ts";
+import { sent } from "../reports/parameters.ts";
 import type { BudgetInForce } from "./budgets.ts";
 
 const IS_OWN = sql`s.org_id = ${DEFAULT_ORG}`;
@@ -101,7 +103,7 @@ export async function whyUnusual(
   const [dropped] =
     await one`select 1 from rollup_state where org_id = ${DEFAULT_ORG} and raw_from > ${since}::timestamptz`;
   if (dropped) return null;
-  const { text, params } = movementQuery({
+  const query = movementQuery({
     engine: POSTGRES,
     orgId: DEFAULT_ORG,
     timeZone: UTC,
@@ -122,10 +124,7 @@ export async function whyUnusual(
       view: "table",
     },
   });
-  const answer = await one.unsafe<Record<string, string | null>[]>(
-    text,
-    params.map((param) => (typeof param === "string" ? param : [...param])),
-  );
+  const answer = await one.unsafe<AnswerRow[]>(query.text, sent(query));
   const { rows, totals } = movementOf(answer);
   if (rows.length === 0) return null;
   const { delta_usd, volume, mix, rate } = movement(rows, totals);

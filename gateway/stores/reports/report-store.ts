@@ -3,7 +3,7 @@ import { deadlinePool } from "#drizzle/deadline-pool.ts";
 import { GatewayError } from "../../errors.ts";
 import type { AnswerRow } from "../../reports/assemble.ts";
 import { CLICKHOUSE } from "../../reports/engines.ts";
-import type { Query } from "../../reports/parameters.ts";
+import { type Query, sent } from "../../reports/parameters.ts";
 import type { AskDatabase } from "../../reports/reach.ts";
 import { openClickHouse } from "../clickhouse/client.ts";
 import { identityOf, WHOLE } from "../clickhouse/identity.ts";
@@ -53,12 +53,11 @@ export function openReportStore(url: string): ReportStore {
         const reading = await query((client) =>
           client.begin("isolation level repeatable read read only", async (sql) => {
             await sql.unsafe(SETTINGS);
-            const ask: AskDatabase = async ({ text, params, isLong }) => {
-              if (isLong) await sql.unsafe(LONG);
-              return await sql.unsafe<AnswerRow[]>(text, params.map(sent));
+            const ask: AskDatabase = async (asked) => {
+              if (asked.isLong) await sql.unsafe(LONG);
+              return await sql.unsafe<AnswerRow[]>(asked.text, sent(asked));
             };
-            ask.pages = ({ text, params }) =>
-              sql.unsafe<AnswerRow[]>(text, params.map(sent)).cursor(PAGE_ROWS);
+            ask.pages = (asked) => sql.unsafe<AnswerRow[]>(asked.text, sent(asked)).cursor(PAGE_ROWS);
             return { answer: await work(ask) };
           }),
         );
@@ -70,9 +69,6 @@ export function openReportStore(url: string): ReportStore {
     close: () => close(5),
   };
 }
-
-/** The driver's types want arrays that may be written to. */
-const sent = (param: Query["params"][number]) => (typeof param === "string" ? param : [...param]);
 
 export type ReportRecords = ReportStore & {
   /** Whether it has every row of Postgres, but for those that are marked. @throws GatewayError as `snapshot` does */
