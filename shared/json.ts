@@ -10,13 +10,10 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** What is read of a value: a number also has its text. */
-type Source = { source?: string };
-
 /** As `parsedJson`, with numbers as they are written, as texts: a float would round amounts. */
 export function exactJson(text: string): unknown {
   try {
-    return JSON.parse(text, (_, value: unknown, it?: Source) =>
+    return JSON.parse(text, (_, value: unknown, it?: { source?: string }) =>
       typeof value === "number" ? it?.source : value,
     );
   } catch {

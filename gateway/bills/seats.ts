@@ -18,7 +18,7 @@ import {
   type Exact,
   formatDecimal,
   parseDecimal,
-  plus,
+  sumOf,
   times,
   ZERO,
 } from "#shared/decimal.ts";
@@ -143,8 +143,7 @@ export const seatUse = ({ db }: Db, month: string, person: string | null = null)
     return { month, seats: list, vendors: byVendor(list) };
   });
 
-const sum = (amounts: readonly string[]): string =>
-  formatDecimal(amounts.map(parseDecimal).reduce(plus, ZERO));
+const sum = (amounts: readonly string[]): string => formatDecimal(sumOf(amounts.map(parseDecimal)));
 
 const byVendor = (list: readonly UsedSeat[]): SeatUse["vendors"] =>
   [...Map.groupBy(list, ({ vendor }) => vendor)].map(([vendor, those]) => {

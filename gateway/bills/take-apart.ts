@@ -8,6 +8,7 @@ import {
   parseDecimal,
   plus,
   product,
+  sumOf,
   ZERO,
 } from "#shared/decimal.ts";
 import type { BillLineRow } from "./bill-rows.ts";
@@ -41,7 +42,6 @@ const lesser = (a: Exact, b: Exact): Exact => {
   const least = isOver(a, b) ? b : a;
   return isOver(ZERO, least) ? ZERO : least;
 };
-const sumOf = (values: readonly Exact[]): Exact => values.reduce(plus, ZERO);
 const negative = ({ num, den }: Exact): Exact => ({ num: -num, den });
 
 /**

@@ -8,6 +8,7 @@ import {
   parseDecimal,
   plus,
   product,
+  sumOf,
   ZERO,
 } from "#shared/decimal.ts";
 import { type AsOf, callsAsOf } from "./as-of.ts";
@@ -79,10 +80,10 @@ export function coveredBy(rows: readonly AnswerRow[]): { covered: Map<string, Ex
   }
   const dayOf = ({ row }: Cell) => JSON.stringify([row["provider"], row["model"], row["day"]]);
   const factors = [...Map.groupBy(cells.values(), dayOf).values()].map((those): AnswerRow => {
-    const { provider = null, model = null, day = null, whole }: AnswerRow = those[0]?.row ?? {};
+    const row = those[0]?.row;
+    const whole = exact(row?.["whole"]);
     const change = sumOf(those.map(({ usd, left, effective }) => difference(plus(effective, left), usd)));
-    const usd = exact(whole);
-    return { provider, model, day, factor: formatDecimal(decimalQuotient(plus(usd, change), usd)) };
+    return { ...row, factor: formatDecimal(decimalQuotient(plus(whole, change), whole)) };
   });
   return { covered, factors };
 }
@@ -124,6 +125,5 @@ function usedUp(uses: readonly Use[], worth: Exact): Exact {
 }
 
 const exact = (text: string | null | undefined): Exact => parseDecimal(text ?? "0");
-const sumOf = (values: readonly Exact[]): Exact => values.reduce(plus, ZERO);
 const share = (usd: Exact, part: Exact, whole: Exact): Exact =>
   isZero(whole) ? ZERO : decimalQuotient(product(usd, part), whole);
