@@ -34,7 +34,7 @@ export function plus(a: Exact, b: Exact): Exact {
   return { num: a.num * b.den + b.num * a.den, den: a.den * b.den };
 }
 
-export const sumOf = (values: readonly Exact[]): Exact => values.reduce(plus, ZERO);
+export const exactSum = (values: readonly Exact[]): Exact => values.reduce(plus, ZERO);
 
 export const difference = (a: Exact, b: Exact): Exact => plus(a, { num: -b.num, den: b.den });
 

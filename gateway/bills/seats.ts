@@ -16,9 +16,9 @@ import {
   decimalQuotient,
   difference,
   type Exact,
+  exactSum,
   formatDecimal,
   parseDecimal,
-  sumOf,
   times,
   ZERO,
 } from "#shared/decimal.ts";
@@ -143,7 +143,7 @@ export const seatUse = ({ db }: Db, month: string, person: string | null = null)
     return { month, seats: list, vendors: byVendor(list) };
   });
 
-const sum = (amounts: readonly string[]): string => formatDecimal(sumOf(amounts.map(parseDecimal)));
+const sum = (amounts: readonly string[]): string => formatDecimal(exactSum(amounts.map(parseDecimal)));
 
 const byVendor = (list: readonly UsedSeat[]): SeatUse["vendors"] =>
   [...Map.groupBy(list, ({ vendor }) => vendor)].map(([vendor, those]) => {

@@ -3,12 +3,12 @@ import {
   decimalQuotient,
   difference,
   type Exact,
+  exactSum,
   isOver,
   isZero,
   parseDecimal,
   plus,
   product,
-  sumOf,
   ZERO,
 } from "#shared/decimal.ts";
 import type { BillLineRow } from "./bill-rows.ts";
@@ -70,10 +70,10 @@ export function takeApart(
   for (const item of items)
     for (const name of RECONCILIATION_PARTS) parts[name] = plus(parts[name], item.parts[name]);
   const days = metered.map(({ inBill, inUtc, costUsd }) => ({ inBill, inUtc, usd: parseDecimal(costUsd) }));
-  const inUtc = sumOf(days.flatMap((it) => (it.inUtc ? it.usd : [])));
-  const inBill = sumOf(days.flatMap((it) => (it.inBill ? it.usd : [])));
+  const inUtc = exactSum(days.flatMap((it) => (it.inUtc ? it.usd : [])));
+  const inBill = exactSum(days.flatMap((it) => (it.inBill ? it.usd : [])));
   parts.clock = plus(parts.clock, difference(inBill, inUtc));
-  return { billed: sumOf(items.map(({ billed }) => billed)), metered: inUtc, parts, items };
+  return { billed: exactSum(items.map(({ billed }) => billed)), metered: inUtc, parts, items };
 }
 
 const usdOf = ({ amount, rate }: BillLineRow): Exact =>
@@ -106,9 +106,9 @@ function cellsApart(cells: readonly BillCell[], partial: boolean): Difference {
   };
   const rests = cells.map((cell) => cellApart(cell, add));
   matchTiers(rests, add);
-  let into = sumOf(cells.map(({ edges }) => edges.into));
-  let outOf = sumOf(cells.map(({ edges }) => edges.outOf));
-  let back = sumOf(
+  let into = exactSum(cells.map(({ edges }) => edges.into));
+  let outOf = exactSum(cells.map(({ edges }) => edges.outOf));
+  let back = exactSum(
     cells.map(({ givenBack, billed }) => lesser(givenBack, plus(billed.quantity ?? ZERO, givenBack))),
   );
   for (const { over, under } of rests) {
@@ -127,8 +127,8 @@ function cellsApart(cells: readonly BillCell[], partial: boolean): Difference {
     );
     add("unexplained", negative(under.usd));
   }
-  const billed = sumOf(cells.map((cell) => cell.billed.usd));
-  return { model, kind, billed, metered: sumOf(cells.map((cell) => meteredSum(cell).usd)), parts };
+  const billed = exactSum(cells.map((cell) => cell.billed.usd));
+  return { model, kind, billed, metered: exactSum(cells.map((cell) => meteredSum(cell).usd)), parts };
 }
 
 /** Takes up to `most` of a rest, with its share of the money. */

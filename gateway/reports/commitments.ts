@@ -2,13 +2,13 @@ import {
   decimalQuotient,
   difference,
   type Exact,
+  exactSum,
   formatDecimal,
   isOver,
   isZero,
   parseDecimal,
   plus,
   product,
-  sumOf,
   ZERO,
 } from "#shared/decimal.ts";
 import { type AsOf, callsAsOf } from "./as-of.ts";
@@ -82,7 +82,7 @@ export function coveredBy(rows: readonly AnswerRow[]): { covered: Map<string, Ex
   const factors = [...Map.groupBy(cells.values(), dayOf).values()].map((those): AnswerRow => {
     const row = those[0]?.row;
     const whole = exact(row?.["whole"]);
-    const change = sumOf(those.map(({ usd, left, effective }) => difference(plus(effective, left), usd)));
+    const change = exactSum(those.map(({ usd, left, effective }) => difference(plus(effective, left), usd)));
     return { ...row, factor: formatDecimal(decimalQuotient(plus(whole, change), whole)) };
   });
   return { covered, factors };
@@ -98,21 +98,21 @@ function spreadByMonth(uses: readonly Use[]): Exact {
   let spent = ZERO;
   for (const those of grouped(uses, "2026-11".length)) {
     const until = those[0]?.paid ?? ZERO;
-    const all = sumOf(those.map(({ cell }) => cell.usd));
+    const all = exactSum(those.map(({ cell }) => cell.usd));
     for (const { cell } of those) {
       cell.left = ZERO;
       cell.effective = plus(cell.effective, share(difference(until, spent), cell.usd, all));
     }
     spent = until;
   }
-  return sumOf(uses.map(({ cell }) => cell.usd));
+  return exactSum(uses.map(({ cell }) => cell.usd));
 }
 
 /** A worth, day by day, over what nothing else covers yet. */
 function usedUp(uses: readonly Use[], worth: Exact): Exact {
   let room = worth;
   for (const those of grouped(uses, "2026-11-28".length)) {
-    const most = sumOf(those.map(({ cell }) => cell.left));
+    const most = exactSum(those.map(({ cell }) => cell.left));
     const taken = isOver(room, most) ? most : room;
     room = difference(room, taken);
     for (const { cell, paid } of those) {
