@@ -76,7 +76,8 @@ const NUMBERS: readonly Part[] = ["amount", "quantity", "credits", "rate", "per_
 function partsOf(fields: CsvRow, { mapping, currency, decimal }: BillOf): Record<Part, string> | null {
   if (Object.values(fields).every((value) => value.trim() === "")) return null;
   const parts = MAPPED.map((part): [Part, string] => {
-    const read = (text: string) => (NUMBERS.includes(part) ? plainNumber(text.trim(), decimal) : text.trim());
+    const read = (text: string) =>
+      NUMBERS.includes(part) ? plainNumber(text.trim(), decimal, part) : text.trim();
     const texts = mapping[part]?.map((column) => textIn(column, fields, read));
     return [part, texts?.find((text) => text !== "") ?? ""];
   });

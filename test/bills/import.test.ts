@@ -170,7 +170,7 @@ describe("a file", () => {
   test("has its numbers as they are written, or is refused: no mark is guessed", async () => {
     expect(await read('Day,Cost\n2026-10-02,"1,234,567.5"')).toEqual({ USD: "1234567.5" });
     for (const wrong of ["0,125", "12,50", "1,23,456", "1.234,56", "1,2345"]) {
-      expect(await read(`Day,Cost\n2026-10-02,"${wrong}"`)).toBe("400 Row 2: its amount is no number.");
+      expect(await read(`Day,Cost\n2026-10-02,"${wrong}"`)).toBe("400 Row 2: its amount is not a number.");
     }
     expect(await read('Day,Cost\n2026-10-02,"0,125"', "&decimal=,")).toEqual({ USD: "0.125" });
     for (const by of [";", "\t"]) {
@@ -266,7 +266,11 @@ describe("a file", () => {
     const before = await lines("acme");
     const refused = async (query: string, file: string) => fault(bill(query, file));
     expect(await refused("account=acme", FOCUS.replace("0.70", "x"))).toBe(
-      "400 Row 3: its amount is no number.",
+      "400 Row 3: its amount is not a number.",
+    );
+    const mapping = `mapping=${encodeURIComponent(JSON.stringify({ day: "Day", amount: "Cost", quantity: "Count" }))}`;
+    expect(await refused(`account=acme&${mapping}`, "Day,Cost,Count\n2026-11-02,1,x\n")).toBe(
+      "400 Row 2: its quantity is not a number.",
     );
     expect(await refused("account=acme", FOCUS.replace("2026-11-02T00", "2026-11-31T00"))).toBe(
       "400 Row 2: its day is no date.",
