@@ -28,6 +28,8 @@ const ALONE_AFTER_MS = 1000;
 const ALONE_MS = 100;
 /** At most this part of each limit waits to be told; as much is being told. */
 const EARLY_PART = 40;
+/** And this part of the slice, which other processes count as spent; as much is being told, and the next slice may be smaller. */
+const EARLY_PART_OF_SLICE = 3n;
 
 /** One process's figures of an account in one budget period, and what they decide: with the database's figures, or alone. */
 export class Account {
@@ -105,9 +107,9 @@ export class Account {
     state: LimitState,
   ): Pick<Booking, "admitted" | "lease" | "by" | "aloneUntilMs"> {
     const limits = admitted.at(-1)?.limits;
-    const lease = limits ? this.unbooked.leaseAfter(limits, state) : null;
     const nowMs = this.#clock.monotonicMs();
     const isAlone = this.#ownSinceMs !== null && nowMs - this.#ownSinceMs >= ALONE_AFTER_MS;
+    const lease = limits ? this.unbooked.leaseAfter(limits, state, isAlone) : null;
     return { admitted, lease, by: this.#id, aloneUntilMs: isAlone ? nowMs + ALONE_MS : null };
   }
 
@@ -134,6 +136,8 @@ export class Account {
     const early = { ...this.#early };
     begin(early, it);
     if (!isRoomy(call.limits, early, EARLY_PART)) return null;
+    if (call.limits.budget_usd !== undefined && early.held * EARLY_PART_OF_SLICE > this.unbooked.slice)
+      return null;
     this.#early = early;
     return this.#admit(it);
   }

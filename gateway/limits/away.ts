@@ -25,9 +25,12 @@ type AwayInput = {
 /** A process leases this fraction of the remaining budget, as a divisor. */
 const BUDGET_PARTS = 50n;
 
-/** The slice of the remaining budget that a process leases for a key that refuses; nothing once half is gone. */
-export function leaseUsd(limits: Limits, { spent, held }: LimitState): Pico {
-  if (limits.budget_usd === undefined || limits.when_away !== "refuse") return 0n;
+/**
+ * The slice of the remaining budget that a process leases for a key that refuses, or while it books alone (`isAlone`); nothing once
+ * half is gone.
+ */
+export function leaseUsd(limits: Limits, { spent, held }: LimitState, isAlone: boolean): Pico {
+  if (limits.budget_usd === undefined || (limits.when_away !== "refuse" && !isAlone)) return 0n;
   const budget = parsePico(limits.budget_usd);
   const left = budget - spent - held;
   return left * 2n > budget ? left / BUDGET_PARTS : 0n;

@@ -54,9 +54,9 @@ export class Unbooked {
   }
 
   /** The lease to be stored with a booking. Null if the database has none and needs none. */
-  leaseAfter(limits: Limits, state: LimitState): OutageLease | null {
+  leaseAfter(limits: Limits, state: LimitState, isAlone: boolean): OutageLease | null {
     if (!isHeld(limits)) return null;
-    const lease = this.#leaseWith(leaseUsd(limits, state));
+    const lease = this.#leaseWith(leaseUsd(limits, state, isAlone));
     if (!this.#isLeased && lease.usd === 0n && lease.calls === 0) return null;
     // Whether the database stores it may stay unknown.
     if (lease.slice < this.slice) this.slice = lease.slice;

@@ -104,7 +104,7 @@ describe("a process that alone books", () => {
   }
 
   test("admits by itself up to half of each limit, for a moment after a booking, and not while a call waits", () => {
-    const limits = { concurrency: 80, budget_usd: "1" };
+    const limits = { concurrency: 80, budget_usd: "10" };
     const { account, time } = alone(limits);
     const now = (it: KeyLimits = limits) => account.admitNow(asking(it, { usd: parsePico("0.01") }));
     account.waiting = 1;
@@ -120,15 +120,24 @@ describe("a process that alone books", () => {
     expect(now(more)).toBeNull();
   });
 
-  test("has at most a fortieth of each limit that the database is not told of, and as much that it is being told", () => {
-    const limits = { requests_per_minute: 120, budget_usd: "2" };
+  test("has at most a fortieth of each limit, and a third of its slice of the budget, that the database is not told of, and as much that it is being told", () => {
+    const limits = { requests_per_minute: 120, budget_usd: "15" };
     const { account } = alone(limits);
     const now = (usd = "0.01") => account.admitNow(asking(limits, { usd: parsePico(usd) }));
     const calls = [now(), now(), now()].map(admitted);
     expect([now(), now("0.03")]).toEqual([null, null]);
     account.told(calls);
-    expect(isAdmitted(now("0.05"))).toBe(true);
-    expect(now("0.01")).toBeNull();
+    expect(isAdmitted(now("0.09"))).toBe(true);
+    expect(now("0.02")).toBeNull();
+  });
+
+  test("has a slice of the budget that others count as spent, until it is no longer alone", () => {
+    const limits = { budget_usd: "50" };
+    const { account } = alone(limits);
+    const leased = () => account.plan([asking(limits)], { ...found({}), turn: 38 }).lease?.slice;
+    expect(Number(leased())).toBeCloseTo(1e12, -11);
+    account.overtaken();
+    expect(leased()).toBe(0n);
   });
 
   test("and is overtaken asks again", () => {
@@ -139,7 +148,7 @@ describe("a process that alone books", () => {
   });
 
   test("counts what the database was not told of as it does while that is away, ended or not", () => {
-    const limits = { tokens_per_minute: 8000, budget_usd: "8" };
+    const limits = { tokens_per_minute: 8000, budget_usd: "80" };
     const { account } = alone(limits);
     const ask = { usd: parsePico("0.1"), tokens: 100 };
     const calls = [1, 2].map(() => admitted(account.admitNow(asking(limits, ask))));
@@ -148,7 +157,8 @@ describe("a process that alone books", () => {
     account.untold(calls);
     const taken = account.unbooked.take();
     expect(taken?.minutes).toMatchObject([{ requests: 2, tokens: 130, usd: parsePico("0.04") }]);
-    expect(taken?.lease).toEqual({ usd: parsePico("0.14"), calls: 1, slice: 0n });
+    const { usd = 0n, calls: running, slice = 0n } = taken?.lease ?? {};
+    expect([usd - slice, running]).toEqual([parsePico("0.14"), 1]);
     if (calls[1]) account.end(calls[1], { usd: "0.05", tokens: 40 });
     expect(account.unbooked.usd()).toBe(parsePico("0.09"));
   });

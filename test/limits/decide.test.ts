@@ -127,8 +127,8 @@ describe("a budget", () => {
 
   test("a slice is a small part of one that is not half gone, and nothing of another", () => {
     const limits = { budget_usd: "1", when_away: "refuse" } as const;
-    expect(leaseUsd(limits, fresh)).toBe(parsePico("0.02"));
-    expect(leaseUsd(limits, { ...fresh, spent: parsePico("0.5") })).toBe(0n);
+    expect(leaseUsd(limits, fresh, false)).toBe(parsePico("0.02"));
+    expect(leaseUsd(limits, { ...fresh, spent: parsePico("0.5") }, false)).toBe(0n);
   });
 });
 

@@ -310,6 +310,38 @@ test("a busy process that alone books admits at once; another one's calls wait u
   expect(await call(one)).toBe(false);
 });
 
+test("a process that stands still after it admitted alone costs the others nothing of a budget", async () => {
+  const [one, other] = [await openedAccounts(), await openedAccounts()];
+  const limits = { budget_usd: "3" };
+  const key = { ...keyWith(limits), of: "key" as const };
+  const demand = { tokens: 1, usd: parsePico("0.01"), minimumUsd: parsePico("0.01") };
+  const call = ({ accounts }: typeof one) =>
+    accounts
+      .of({ ...key, spendId: key.id, limits }, new Date())
+      .admit({ callId: newId(), startedAt: new Date().toISOString(), limits, demand });
+  const counts = (it: Awaited<ReturnType<typeof call>>) => (it === null || "refusal" in it ? 0 : 1);
+  let admitted = 0;
+  for (let seconds = 0; seconds < 3; seconds += 1) {
+    admitted += counts(await call(one));
+    one.clock.advance(1001);
+  }
+  await until(async () => {
+    const asked = call(one);
+    admitted += counts(await asked);
+    return !(asked instanceof Promise);
+  });
+  const still = Promise.withResolvers<void>();
+  one.asked.before = () => still.promise;
+  let early = 0;
+  let asked = call(one);
+  for (; !(asked instanceof Promise); asked = call(one)) early += counts(asked);
+  await sql`update limit_turns set alone_until = now() - interval '1 second' where key_id = ${key.id}`;
+  for (let last = 1; last === 1; admitted += last) last = counts(await call(other));
+  still.resolve();
+  admitted += early + counts(await asked);
+  expect([early > 0, admitted > 290, admitted <= 300]).toEqual([true, true, true]);
+});
+
 test("a process that alone books in one period is not alone where it books in another period, too", async () => {
   const { accounts, clock, asked } = await openedAccounts();
   const key = { ...keyWith({}), of: "key" as const };
