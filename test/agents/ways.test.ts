@@ -120,7 +120,12 @@ const SHELLS: Record<string, (command: string) => object> = {
   run_shell_command: (command) => ({ command, description: "Works", is_background: false }),
 };
 const SUB_AGENTS: Record<string, (prompt: string) => object> = {
-  Agent: (prompt) => ({ description: "Works", prompt, subagent_type: "general-purpose" }),
+  Agent: (prompt) => ({
+    description: "Works",
+    prompt,
+    subagent_type: "general-purpose",
+    run_in_background: false,
+  }),
   Task: (prompt) => ({ description: "Works", prompt, subagent_type: "general-purpose" }),
   task: (prompt) => ({
     description: "Works",
@@ -144,6 +149,8 @@ let gateway: WiredGateway;
 const plans = new Map<string, readonly Deed[]>();
 /** What the vendor has billed, in tenths of a millionth of a dollar, call by call. */
 let bills: number[] = [];
+/** What the tools of the last call that had some said. */
+let said: readonly string[] = [];
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, it) => sum + it, 0);
 const textOf = ({ content }: { content?: unknown }): string =>
@@ -162,6 +169,7 @@ function answer(request: ChatCompletionRequest) {
   const asked = messages.findLastIndex((it) => it.role === "user" && /step [\w.-]+;/.test(textOf(it)));
   const step = /step ([\w.-]+);(?![\s\S]*step [\w.-]+;)/.exec(textOf(messages[asked] ?? {}))?.[1] ?? "";
   const results = messages.slice(asked + 1).flatMap((it) => (it.role === "tool" ? textOf(it) : []));
+  if (results.length > 0) said = results;
   // Codex waits for its sub-agent by a tool of its own.
   const done = results.filter((it) => !it.includes("timed_out")).length;
   const deed = plans.get(step)?.[done];
@@ -365,6 +373,7 @@ test.each(cells)("$agent, $way: the merge costs what the vendor billed", async (
   };
   await WAYS[way]?.({ branch, ada, mel, ask });
   const made = [branch, `${branch}-b`].flatMap(pullRequestsOf);
+  expect(made.length, said.join("\n")).toBeGreaterThan(0);
   for (const it of made) if (it.closedAt === null) await github.story.merge(it);
   await until(async () => {
     const [row] = await gateway.sql`select count(*)::int as calls from requests`;
