@@ -4,7 +4,7 @@ import type { PriceUnit } from "../pricing/rate.ts";
 /**
  * Columns by what they hold: the first one that a row has counts, and `a+b` is their sum. Column names differ by version of
  * the export, by language never. `credits` are a number, or a JSON list with an `amount` each; `rate` is USD for one unit of the
- * currency, and `per_usd` the contrary.
+ * currency, and `per_usd` is units of the currency for one USD.
  */
 export type Mapping = Partial<Record<(typeof MAPPED)[number], readonly string[]>>;
 

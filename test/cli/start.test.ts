@@ -121,7 +121,7 @@ describe("keys of an installation", () => {
     expect(() => ensureSecrets(config)).toThrow("does not hold 32 bytes");
   });
 
-  test("a master key that is missing beside a database is not made anew, and it says what to do", () => {
+  test("a master key that is missing beside a database is not made again, and the error says what to do", () => {
     const config = configIn("lost");
     const data = join(config.dataDirectory, "postgres/data");
     mkdirSync(data, { recursive: true });

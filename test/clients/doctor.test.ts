@@ -67,7 +67,7 @@ test("address and key are those of the agents' own settings, if no variable name
 });
 
 longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
-  "outside a checkout of a repository at GitHub, no access to GitHub is needed",
+  "outside a checkout of a repository on GitHub, no access to GitHub is needed",
   async () => {
     const alone = await developer(github, repository.fullName);
     await alone.git("remote", "remove", "origin");
@@ -173,7 +173,7 @@ describe("it finds", () => {
   });
 
   longTest("clients/tallygate (doctor follows a call and a pull request), cli/agents")(
-    "an agent that nothing leads to the gateway: not its settings, and not `tallygate run`",
+    "an agent that neither its settings nor `tallygate run` connects to the gateway",
     async () => {
       await ada.tallygate(["install", "claude"]);
       const { code, out } = await ada.tallygate(["doctor", "--url", gateway.url]);

@@ -120,7 +120,7 @@ describe("a process that alone books", () => {
     expect(now(more)).toBeNull();
   });
 
-  test("has at most a fortieth of each limit, and a third of its slice of the budget, that the database is not told of, and as much that it is being told", () => {
+  test("keeps at most a fortieth of each limit, and a third of its slice of the budget, from the database, and as much on its way there", () => {
     const limits = { requests_per_minute: 120, budget_usd: "15" };
     const { account } = alone(limits);
     const now = (usd = "0.01") => account.admitNow(asking(limits, { usd: parsePico(usd) }));

@@ -106,7 +106,7 @@ export type Visit = {
    */
   follow(path: string): Promise<void>;
   /**
-   * The same, and asks anew for all that the page shows. An address of the page that is open is loaded, so that no dialog or
+   * The same, and asks again for all that the page shows. An address of the page that is open is loaded, so that no dialog or
    * typed text stays.
    */
   reopen(path: string): Promise<void>;

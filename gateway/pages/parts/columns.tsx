@@ -86,7 +86,7 @@ export const day = <Row,>(head: string, of: Of<Row, string | null>, none = "–"
     of,
   );
 
-/** A time; `none` says why there is none. */
+/** A time; `none` is shown in the place of one that is missing. */
 export const moment = <Row,>(head: string, of: Of<Row, string | null>, none = ""): Column<Row> =>
   cell(head, (row) => (of(row) === null && none ? <Mute>{none}</Mute> : <Moment at={of(row)} />), of);
 

@@ -77,13 +77,13 @@ export async function prepare({ sql, client, place }: Stores): Promise<string[]>
   return unmoved;
 }
 
-/** An earlier release has calls of tools in an order in which reports read all of them: they are copied anew. */
+/** Reports had to read all tool calls in the order that an earlier release stored them in, so they are copied again. */
 async function orderByHour({ sql, client, place }: Stores): Promise<void> {
   const query = `select 1 from system.tables where database = currentDatabase() and name = 'tool_calls'
     and engine = 'ReplacingMergeTree' and sorting_key not like '%started_at%'`;
   const isEarlier = async () => (await askClickHouse(client, query)).length > 0;
   if (!(await isEarlier())) return;
-  // Whoever is killed then leaves reports to Postgres.
+  // If the process is killed after this, reports read Postgres.
   await sql`
     with gone as (delete from clickhouse_moves where org_id = ${DEFAULT_ORG} and relation = 'tool_calls')
     update clickhouse_state set compared_at = null where org_id = ${DEFAULT_ORG}`;
