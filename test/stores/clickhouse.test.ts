@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
+import type { ClickHouseClient } from "@clickhouse/client";
 import { openClickHouse } from "#gateway/stores/clickhouse/client.ts";
+import { prepare } from "#gateway/stores/clickhouse/identity.ts";
 import { createTables } from "#gateway/stores/clickhouse/schema.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { HAS_CLICKHOUSE, startClickHouse } from "#test/support/clickhouse.ts";
+import { testDatabase, testSql } from "#test/support/postgres.ts";
 
 const SETTINGS = { name: "test", timeoutMs: 30_000, connectionsMax: 2 };
 
@@ -58,4 +61,65 @@ test.skipIf(!HAS_CLICKHOUSE)("errors name neither the password nor the address",
   expect(() => openClickHouse("//user:secret@", SETTINGS)).toThrow(
     new TypeError("The address of ClickHouse is not a URL."),
   );
+});
+
+test.skipIf(!HAS_CLICKHOUSE)("a cluster's calls of tools in a former order are copied again", async () => {
+  const server = await startClickHouse();
+  const url = await server.database();
+  const one = openClickHouse(url, SETTINGS);
+  atEnd(() => one.close());
+  // The engine is one server without Keeper: what a cluster spreads or replicates is one table there.
+  const statements: string[] = [];
+  const command: ClickHouseClient["command"] = ({ query, ...rest }) => {
+    statements.push(query);
+    const alone = query
+      .replaceAll(" on cluster `main`", "")
+      .replace(
+        /Replicated(\w+)\([^()]*'(, version|, gen)?\)/,
+        (_, engine, by = "") => `${engine}(${by.slice(2)})`,
+      )
+      .replace(
+        /Distributed\([^,]*, currentDatabase\(\), (\w+),.*/s,
+        (_, stored) => `Merge(currentDatabase(), '^${stored}$')`,
+      );
+    return one.command({ query: alone, ...rest });
+  };
+  const client = Object.assign(Object.create(one) as ClickHouseClient, { command });
+  const sql = testSql((await testDatabase()).url);
+  const stores = { sql, client, place: { url, cluster: "main" } };
+  const orderOf = async () =>
+    await (
+      await one.query({
+        query:
+          "select sorting_key from system.tables where database = currentDatabase() and name = 'tool_calls_stored'",
+        format: "JSONEachRow",
+      })
+    ).json();
+  await prepare(stores);
+  const byHour = await orderOf();
+  await sql`update clickhouse_state set compared_at = now()`;
+  await one.command({ query: "drop table tool_calls_stored sync" });
+  await one.command({
+    query: `create table tool_calls_stored as tool_calls engine = ReplacingMergeTree(version) order by (org_id, origin, external_id)`,
+  });
+  await sql`
+    insert into tool_calls (origin, external_id, id, started_at, channel, status, rank, decided_at, key_id, client, tags, tool)
+    values ('o', 'call-1', gen_random_uuid(), now(), 'mcp', 'ok', 1, now(), gen_random_uuid(), 'c', '{}', 't')`;
+  await sql`delete from clickhouse_marks`;
+  statements.length = 0;
+
+  await prepare(stores);
+  expect(await orderOf()).toEqual(byHour);
+  const place = statements.indexOf("drop table if exists tool_calls_stored on cluster `main` sync");
+  expect(statements[place + 1]).toStartWith(
+    "create table if not exists tool_calls_stored on cluster `main` (",
+  );
+  expect([...(await sql`select relation, rows from clickhouse_marks`)]).toEqual([
+    { relation: "tool_calls", rows: 1 },
+  ]);
+  expect([...(await sql`select compared_at from clickhouse_state`)]).toEqual([{ compared_at: null }]);
+  // The next start finds it as it is to be.
+  await sql`delete from clickhouse_marks`;
+  await prepare(stores);
+  expect(await sql`select 1 from clickhouse_marks`).toHaveLength(0);
 });

@@ -4,7 +4,7 @@ import { DEFAULT_ORG } from "#shared/ids.ts";
 import { beginMarking, markSmall } from "./begin.ts";
 import { checkPublishedSums, isChecked } from "./check-sums.ts";
 import { askClickHouse, openClickHouse } from "./client.ts";
-import { onCluster, type Place } from "./cluster.ts";
+import { onCluster, type Place, storedIn } from "./cluster.ts";
 import { ALL_TABLES, createTable, createTables } from "./schema.ts";
 
 // A database of ClickHouse has a random identity, which Postgres knows. One whose tables were dropped, an older copy or
@@ -78,9 +78,10 @@ export async function prepare({ sql, client, place }: Stores): Promise<string[]>
 }
 
 /** Reports had to read all tool calls in the order that an earlier release stored them in, so they are copied again. */
-async function orderByHour({ sql, client, place }: Stores): Promise<void> {
-  const query = `select 1 from system.tables where database = currentDatabase() and name = 'tool_calls'
-    and engine = 'ReplacingMergeTree' and sorting_key not like '%started_at%'`;
+async function orderByHour({ sql, client, place: { cluster } }: Stores): Promise<void> {
+  const stored = storedIn("tool_calls", cluster);
+  const query = `select 1 from system.tables where database = currentDatabase() and name = '${stored}'
+    and engine like '%ReplacingMergeTree' and sorting_key not like '%started_at%'`;
   const isEarlier = async () => (await askClickHouse(client, query)).length > 0;
   if (!(await isEarlier())) return;
   // If the process is killed after this, reports read Postgres.
@@ -91,8 +92,12 @@ async function orderByHour({ sql, client, place }: Stores): Promise<void> {
     await tx`select 1 from clickhouse_state where org_id = ${DEFAULT_ORG} for update`;
     if (!(await isEarlier())) return;
     await markSmall(tx, "tool_calls");
-    const [table = ""] = createTable("tool_calls", place.cluster);
-    await client.command({ query: table.replace("create table if not exists", "create or replace table") });
+    const [table = ""] = createTable("tool_calls", cluster);
+    // A replicated table leaves its path in Keeper before the next one takes it.
+    if (cluster) await client.command({ query: `drop table if exists ${stored}${onCluster(cluster)} sync` });
+    await client.command({
+      query: cluster ? table : table.replace("create table if not exists", "create or replace table"),
+    });
   });
 }
 
