@@ -1,5 +1,6 @@
 // Which sessions a task's pull request has, and whether any are missing (decision: Sessions are linked by declaration).
 // The only definition, as SQL for reports and pages. A link is judged here, each time that it is counted.
+import { hasCalls, isClaim } from "./claims.ts";
 
 /** Who made a call, or declared a link: its key's owner, or a key without one. */
 export const makerOf = (row: string): string => `lower(coalesce(${row}.owner, cast(${row}.key_id as text)))`;
@@ -28,13 +29,15 @@ export const isAllowed = (org: string): string => `exists (
         and e.removed_at is null and e.declarer = owner.name)
     or exists (
       select from pull_requests p join people m on m.org_id = p.org_id and lower(m.github_login) = lower(p.author_login)
-      where p.org_id = ${org} and p.session = l.of_session and m.email = l.declarer))`;
+      where p.org_id = ${org} and p.session = l.of_session and m.email = l.declarer and not ${isClaim("p")}))`;
 
-/** A session that a pull request names is that pull request's own. */
-const IS_NAMED = "exists (select from pull_requests p where p.org_id = l.org_id and p.session = l.session)";
+/** A session that a pull request names is that pull request's own, unless it only claims it. */
+const isNamed = (session: string, org: string): string =>
+  `exists (select from pull_requests p where p.org_id = ${org} and p.session = ${session} and not ${isClaim("p")})`;
 
 /** Whether a link `l` counts now. */
-export const isCounted = (org: string): string => `(l.counts and not ${IS_NAMED} and ${isAllowed(org)})`;
+export const isCounted = (org: string): string =>
+  `(l.counts and not ${isNamed("l.session", org)} and ${isAllowed(org)})`;
 
 /**
  * Rows `task`, `session`, `declarer`: each task's own session, with all its calls (`declarer` is null), and those linked
@@ -60,10 +63,6 @@ export const sessionsOfTasks = (tasks: string, org: string): string => {
 /** Whether a call `c` of the session `n.session` is one of the task `n.task`; `n` is a row of `sessionsOfTasks`. */
 export const isOfTask = `(n.declarer is null or n.declarer = ${makerOf("c")})`;
 
-const hasCalls = (session: string, org: string): string =>
-  `(exists (select from requests r where r.org_id = ${org} and r.session = ${session})
-      or exists (select from rollup_sessions r where r.org_id = ${org} and r.session = ${session}))`;
-
 /** Whether a link `l` was declared in the repository of a pull request that names its task. */
 const IS_SAME_REPOSITORY = `exists (
       select from pull_requests p join repositories q on q.org_id = p.org_id and q.id = p.repository_id
@@ -86,9 +85,9 @@ export const uncoveredTasks = (named: string, org: string): string => `
   join session_links b on b.org_id = ${org} and b.repository = a.repository and b.branch = a.branch and b.removed_at is null
   where b.of_session <> n.task
     and not exists (select from ${named} o where o.task = n.task and o.session = b.session)
-    and not exists (select from pull_requests p where p.org_id = ${org} and p.session = b.of_session)
+    and not ${isNamed("b.of_session", org)}
     and exists (select from pull_requests p
-      where p.org_id = ${org} and p.session = n.task and b.declared_at < coalesce(p.merged_at, 'infinity'))
+      where p.org_id = ${org} and p.session = n.task and b.declared_at < coalesce(p.merged_at, 'infinity') and not ${isClaim("p")})
     and ${hasCalls("b.session", org)}
   union
   select n.task from ${named} n join session_agents a on a.org_id = ${org} and a.session = n.session

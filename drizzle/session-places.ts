@@ -59,7 +59,7 @@ const judgedTables = (org: string, most = ""): string => `
         from known p join agents s on s.session = p.session
         join session_contexts k on k.org_id = ${org} and k.session = s.agent and k.declarer = coalesce(p.declarer, k.declarer)
         where p.head_branch is null or ${IS_OF_BRANCH}
-        order by p.session, p.task, k.id, p.head_branch is null,
+        order by p.session, p.task, k.id, p.link = 'claimed', p.head_branch is null,
           case when p.head_branch is null then row(coalesce(p.merged_at, 'infinity'), p.repository_id, p.number) end, ${BRANCH_ORDER}
       ) p group by p.session, p.context
     ) p on p.session = s.session and p.context = k.id),

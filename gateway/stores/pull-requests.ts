@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, isNotNull, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, isNotNull, ne, type SQL, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { first, joinedOn, ours } from "#drizzle/ours.ts";
 import { githubFeedback, pullRequestCommits } from "#drizzle/schema/feedback.ts";
@@ -112,7 +112,7 @@ export function githubFeedbackOn(reader: Reader, id: PullRequestId) {
   return shown.where(ours(githubFeedback, keyOf(id))).orderBy(kind);
 }
 
-/** Who else uses a task's session: merged pull requests that name it, and people and keys that made the task's calls. */
+/** Who else uses a task's session: merged pull requests that name it, without claims, and people and keys that made the task's calls. */
 export async function sessionUse(
   reader: Pick<Transaction, "select" | "execute">,
   session: string,
@@ -120,7 +120,9 @@ export async function sessionUse(
   const [named] = await reader
     .select({ count: sql<number>`count(*)::integer` })
     .from(pullRequests)
-    .where(ours(pullRequests, { session }, isNotNull(pullRequests.mergedAt)));
+    .where(
+      ours(pullRequests, { session }, isNotNull(pullRequests.mergedAt), ne(pullRequests.link, "claimed")),
+    );
   const [made] = await reader.execute<{ people: number; keys: number }>(sql`
     with task as (select ${session}::text as session)
     select count(distinct coalesce(c.user_label, c.owner))::integer as people, count(distinct c.key_id)::integer as keys

@@ -1,4 +1,5 @@
 import { sql } from "drizzle-orm";
+import { hasCalls, isClaim } from "#drizzle/claims.ts";
 import { takeRowLease } from "#drizzle/leases/lease.ts";
 import { githubFeedback } from "#drizzle/schema/feedback.ts";
 import type { LinkEvidence } from "#drizzle/schema/github.ts";
@@ -69,10 +70,6 @@ type CheckRow = PlaceRow & {
   wanted: string;
 };
 
-/** As in state/link-after.ts, also before the merge: a session that an outsider names is not mentioned. */
-const IS_CLAIM = sql`(p.link = 'claimed' or (p.link = 'open' and r.is_private is not true and p.from_fork is true
-  and p.author_association in ('NONE', 'FIRST_TIMER', 'FIRST_TIME_CONTRIBUTOR', 'CONTRIBUTOR')))`;
-
 /** Pull requests whose check run is missing or outdated. */
 async function checksDue({ database }: JobDeps, { settings, waiting }: DueIn, now: Date) {
   const rows = await database.db.execute<CheckRow>(sql`
@@ -82,9 +79,8 @@ async function checksDue({ database }: JobDeps, { settings, waiting }: DueIn, no
     left join github_feedback f on f.org_id = p.org_id and f.kind = 'check' and f.repository_id = p.repository_id
       and f.number = p.number
     cross join lateral (
-      select case when ${isConfidential(settings)} and not ${IS_CLAIM} then p.session is not null and (
-        p.link = 'joined' or exists (
-          select from requests q where q.org_id = p.org_id and q.session = p.session)) end as known
+      select case when ${isConfidential(settings)} and not ${sql.raw(isClaim("p"))} then p.session is not null and (
+        p.link = 'joined' or ${sql.raw(hasCalls("p.session", "p.org_id"))}) end as known
     ) k
     cross join lateral (select coalesce(k.known::text, 'unsaid') || ' ' || coalesce(p.body_sha256, '') as wanted) w
     where ${isDueOf(now, waiting)} and ${isShown(settings)} and p.body_at is not null

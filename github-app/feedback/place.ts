@@ -31,9 +31,9 @@ export const INSTALLED = sql`
     and r.installation_id is not null and not exists (
       select from installations i where i.org_id = r.org_id and i.id = r.installation_id and i.state <> 'active')`;
 
-/** How many merged pull requests name the session of pull request `p`. */
+/** How many merged pull requests name the session of pull request `p`, without claims. */
 export const SHARED_BY = sql`(select count(*)::integer from pull_requests o
-  where o.org_id = p.org_id and o.session = p.session and o.merged_at is not null)`;
+  where o.org_id = p.org_id and o.session = p.session and o.merged_at is not null and o.link <> 'claimed')`;
 
 /** What limits a list of due work. */
 export type DueIn = { settings: Settings; waiting: readonly number[] };

@@ -1,3 +1,4 @@
+import { isFromOutside } from "#drizzle/claims.ts";
 import type { LinkState } from "#drizzle/schema/github.ts";
 import { joinEvidence, withoutRule } from "./evidence.ts";
 import type { PullRequestState } from "./pull-request-after.ts";
@@ -36,16 +37,6 @@ export function linkAfter(
   };
   return { ...after, link, evidence: joinEvidence(evidence, [known]) };
 }
-
-/** GitHub's words for an author who may not write to the repository. */
-const OUTSIDE = ["NONE", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "CONTRIBUTOR"];
-
-/** From a fork, by an author who may not write to the repository. */
-export const isFromOutside = ({
-  fromFork,
-  authorAssociation,
-}: Pick<PullRequestState, "fromFork" | "authorAssociation">): boolean =>
-  fromFork === true && authorAssociation !== null && OUTSIDE.includes(authorAssociation);
 
 const isAccepted = ({ acceptedSession, session }: PullRequestState): boolean =>
   acceptedSession !== null && acceptedSession === session;

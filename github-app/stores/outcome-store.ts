@@ -1,6 +1,8 @@
 import { sql } from "drizzle-orm";
+import { hasCalls, isAuthorsSession } from "#drizzle/claims.ts";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { pullRequests, reviews } from "#drizzle/schema/github.ts";
+import { sessionCalls } from "#drizzle/session-cost.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { PullRequestFacts, ReviewFacts } from "../facts/facts.ts";
 import { linkAfter } from "../state/link-after.ts";
@@ -62,9 +64,6 @@ async function linked(tx: Transaction, rows: readonly Merged<PullRequestState>[]
 
 const keyOf = ({ repositoryId, number }: PullRequestKey): string => `${repositoryId}#${number}`;
 
-/** The GitHub name of a request's owner: the owner itself, or the name in its private GitHub e-mail address. */
-const OWNER_LOGIN = sql`regexp_replace(lower(r.owner), '^(\\d+\\+)?([^@]*)@users\\.noreply\\.github\\.com$', '\\2')`;
-
 /** Known facts about the sessions of these pull requests, by `keyOf`. */
 async function readKnown(tx: Transaction, pullRequests: readonly PullRequestState[]) {
   if (pullRequests.length === 0) return new Map();
@@ -72,22 +71,16 @@ async function readKnown(tx: Transaction, pullRequests: readonly PullRequestStat
     repository_id: it.repositoryId,
     number: it.number,
     session: it.session,
-    login: it.authorLogin,
+    author_login: it.authorLogin,
   }));
   type Row = { repository_id: string; number: number; at: string | null; owners: boolean; public: boolean };
   const rows = await tx.execute<Row>(sql`
-    select a.repository_id, a.number, first.started_at as at, exists (
-        select from requests r
-        where r.org_id = ${DEFAULT_ORG} and r.session = a.session and ${OWNER_LOGIN} = lower(a.login)
-      ) as owners, coalesce(not p.is_private, true) as public
-    from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
-      as a(repository_id bigint, number integer, session text, login text)
-    left join repositories p on p.org_id = ${DEFAULT_ORG} and p.id = a.repository_id
-    left join lateral (
-      select started_at from requests
-      where org_id = ${DEFAULT_ORG} and session = a.session
-      order by started_at limit 1
-    ) as first on true`);
+    select a.repository_id, a.number, (
+        select min(c.at) from ${sessionCalls} c where c.session = a.session) as at,
+      ${sql.raw(isAuthorsSession("a"))} as owners, coalesce(not p.is_private, true) as public
+    from (select ${DEFAULT_ORG} as org_id, * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb)
+      as a(repository_id bigint, number integer, session text, author_login text)) a
+    left join repositories p on p.org_id = a.org_id and p.id = a.repository_id`);
   return new Map(
     rows.map((row) => [
       keyOf({ repositoryId: Number(row.repository_id), number: row.number }),
@@ -107,10 +100,8 @@ export async function unlinkedPullRequests(
   limit: number,
 ): Promise<(PullRequestKey & { known: boolean })[]> {
   const rows = await db.execute<{ repository_id: string; number: number; known: boolean }>(sql`
-    select p.repository_id, p.number, exists (
-      select from requests r
-      where r.org_id = p.org_id and r.session = p.session
-        and (p.link <> 'claimed' or ${OWNER_LOGIN} = lower(p.author_login))) as known
+    select p.repository_id, p.number, case when p.link = 'claimed' then ${sql.raw(isAuthorsSession("p"))}
+      else ${sql.raw(hasCalls("p.session", "p.org_id"))} end as known
     from pull_requests p
     where p.org_id = ${DEFAULT_ORG} and p.link in ('unknown_session', 'claimed')
       and (p.repository_id, p.number) > (${after.repositoryId}::bigint, ${after.number}::integer)

@@ -1,9 +1,9 @@
 import { sql as drizzle } from "drizzle-orm";
+import { isFromOutside } from "#drizzle/claims.ts";
 import type { Database } from "#drizzle/database.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import type { PullRequestFacts } from "../facts/facts.ts";
-import { isFromOutside } from "../state/link-after.ts";
 import { onlyOne } from "../state/pull-request-after.ts";
 import { emptyBatch, writeFacts } from "./fact-batch.ts";
 

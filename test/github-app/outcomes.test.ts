@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { dropOldMonths } from "#drizzle/retention.ts";
+import { openRollups } from "#gateway/stores/reports/rollups.ts";
 import { insertRequest, outcomeTables, testGithubApp } from "#test/support/github-app.ts";
 import {
   coveragePayload,
@@ -94,6 +96,22 @@ describe("the link of a pull request", () => {
       "body_one",
       "merged",
     ]);
+  });
+
+  test("a session stays known, and its owner's, when its single records are dropped before the merge", async () => {
+    const { database, databaseUrl: url } = running;
+    await insertRequest(database, "kept-1", "2026-03-10T08:20:00Z");
+    await database.sql`update requests set owner = 'codertocat' where session = 'kept-1'`;
+    const rollups = openRollups({ url });
+    await rollups.catchUp(new Date());
+    await rollups.close();
+    expect(await dropOldMonths(url, new Date("2026-04-15T00:00:00Z"))).toHaveLength(1);
+    const it = await pullRequest({
+      ...{ ...MERGED, body: "Gateway-Session: kept-1", authorAssociation: "CONTRIBUTOR" },
+      headRepository: { id: 77, fullName: "codertocat/fork" },
+    });
+    expect(it.row).toMatchObject({ link: "joined" });
+    expect(it.row["evidence"][0]).toMatchObject({ rule: "request_known", at: "2026-03-10T08:00:00.000Z" });
   });
 
   test("an edit after the merge is evaluated again and flagged", async () => {

@@ -107,4 +107,16 @@ describe("a pull request of a private repository", () => {
   test("does not exist for one who made no call, whatever label calls carry", async () => {
     expect(await read("zoe")).toEqual({ status: 404, row: undefined });
   });
+
+  test("shows its author from outside nothing of a session that it only claims, before the merge and after", async () => {
+    for (const [state, link] of [
+      ["open", "open"],
+      ["merged", "claimed"],
+    ] as const) {
+      await gateway.sql`update pull_requests set state = ${state}, link = ${link}, from_fork = true,
+        author_association = 'CONTRIBUTOR', merged_at = case when ${state} = 'merged' then now() end`;
+      expect(await read("ann")).toMatchObject({ whole: false, session_requests: 0, session_owners: [] });
+      expect(await read("bob")).toMatchObject({ whole: true, session_requests: 5 });
+    }
+  });
 });

@@ -76,11 +76,12 @@ const merges: fc.Arbitrary<Omit<Merge, "number">> = fc
     headRepository: fc.constantFrom("acme/app", "eve/app", null),
     n: fc.option(times, { freq: 3 }),
     isOpen: fc.boolean(),
+    isClaim: fc.constantFrom(false, false, true),
   })
-  .map(({ isOpen, ...it }) => ({
+  .map(({ isOpen, isClaim, ...it }) => ({
     ...it,
     mergedAt: it.n === null ? null : minute(it.n),
-    link: it.n !== null ? "joined" : isOpen ? "open" : "not_merged",
+    link: it.n !== null ? (isClaim ? "claimed" : "joined") : isOpen ? "open" : "not_merged",
   }));
 
 const worlds = fc.record({
@@ -107,13 +108,30 @@ function contextOf(world: Generated, call: Call): Context | null {
 
 const NAMES: Record<number, string[]> = { 1: ["acme/app"], 2: ["acme/web", "acme/old-web"] };
 
+const isOfBranch = (it: Merge, { branch, repository }: Context) =>
+  it.headBranch === branch && [...(NAMES[it.repository] ?? []), it.headRepository].includes(repository);
+
+/** Whether a pull request counts beside the others of its session: not a claim, nor one that was closed and opened anew. */
+const stands = (world: Generated, it: Merge) =>
+  it.link !== "claimed" &&
+  !(
+    it.link === "not_merged" &&
+    world.pullRequests.some(
+      (other) =>
+        other.link !== "not_merged" &&
+        other.session === it.session &&
+        it.headBranch !== null &&
+        other.headBranch === it.headBranch &&
+        it.headRepository !== null &&
+        other.headRepository === it.headRepository,
+    )
+  );
+
 /** The pull request of a task that a context's calls belong to. */
-function placeOf(world: Generated, task: string, { branch, repository, n }: Context): Merge | null {
+function placeOf(world: Generated, task: string, context: Context): Merge | null {
+  const { n } = context;
   const all = world.pullRequests.filter(
-    (it) =>
-      it.session === task &&
-      it.headBranch === branch &&
-      [...(NAMES[it.repository] ?? []), it.headRepository].includes(repository),
+    (it) => it.session === task && it.link !== "claimed" && isOfBranch(it, context),
   );
   const merged = all.filter((it) => it.n !== null).sort((a, b) => (a.n ?? 0) - (b.n ?? 0));
   const later = merged.filter((it) => (it.n ?? 0) >= n);
@@ -128,21 +146,28 @@ function placeOf(world: Generated, task: string, { branch, repository, n }: Cont
 /** The first pull request of a task without a known branch, which has what no branch claims. */
 const unknownOf = (world: Generated, task: string): Merge | undefined =>
   world.pullRequests
-    .filter(({ session, headBranch }) => session === task && headBranch === null)
+    .filter((it) => it.session === task && it.headBranch === null && stands(world, it))
     .sort((a, b) => (a.n ?? 999) - (b.n ?? 999) || a.repository - b.repository || a.number - b.number)[0];
 
 const EXPLAINED: Record<string, Explanation> = {
   joined: "joined",
+  claimed: "claimed_or_conflict",
   open: "open",
   not_merged: "closed_unmerged",
 };
-const ORDER = ["joined", "open", "closed_unmerged"];
+const ORDER = ["joined", "claimed_or_conflict", "open", "closed_unmerged"];
 
 /** What explains a call: its stretch's pull request or, if no context covers it, the best one of its session. */
 function explanationOf(world: Generated, call: Call): Explanation {
   const context = contextOf(world, call);
   if (context) {
-    const own = placeOf(world, call.session, context) ?? unknownOf(world, call.session);
+    const claim = world.pullRequests.find(
+      (it) =>
+        it.session === call.session &&
+        it.link === "claimed" &&
+        (it.headBranch === null || isOfBranch(it, context)),
+    );
+    const own = placeOf(world, call.session, context) ?? unknownOf(world, call.session) ?? claim;
     if (own) return EXPLAINED[own.link] ?? "joined";
     return context.repository === "eve/app" ? "outside_app" : "no_pull_request";
   }
@@ -192,7 +217,8 @@ function holdersOf(world: Generated, call: Call): Merge[] {
   if (place) return [place];
   const unknown = unknownOf(world, call.session);
   if (unknown) return [unknown];
-  return named.length === 1 && context === null ? named : [];
+  const standing = named.filter((it) => stands(world, it));
+  return standing.length === 1 && context === null ? standing : [];
 }
 
 const isSplit = (world: Generated, session: string) =>
@@ -258,7 +284,9 @@ const nameOf = ({ repository, number }: Merge) => `${repository}#${number}`;
 
 /** Cost and lower bound of merges, a session that is not split once. */
 function reported(world: Generated, merges: readonly Merge[]) {
-  const joined = merges.filter(({ session }) => world.requests.some((it) => it.session === session));
+  const joined = merges.filter(
+    ({ session, link }) => link !== "claimed" && world.requests.some((it) => it.session === session),
+  );
   const purses = new Map(
     joined.map((it) => [isSplit(world, it.session) ? nameOf(it) : it.session, figureOf(world, it)]),
   );

@@ -42,10 +42,10 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-async function call(session: string): Promise<void> {
+async function call(session: string, key = secret): Promise<void> {
   const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: "POST",
-    headers: { authorization: `Bearer ${secret}`, "x-session-id": session },
+    headers: { authorization: `Bearer ${key}`, "x-session-id": session },
     body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "Hello" }] }),
   });
   await answer.text();
@@ -107,6 +107,61 @@ test("an outsider who names somebody's session claims it: it counts as a merge, 
   await call("ada-late");
   await until(async () => (await linkOf(early)) === "claimed");
   expect((await joinedMerges()).joined).toBe(0);
+});
+
+/** Declares something of a session in the name of its owner. */
+async function declare(what: "links" | "contexts", body: object): Promise<void> {
+  const answer = await fetch(`${gateway.url}/v1/sessions/${what}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  expect(answer.status).toBeLessThan(300);
+}
+
+test("a pull request from outside changes nothing of what the merges cost whose sessions it names", async () => {
+  for (const session of ["branch-1", "linked-1", "agent-1"]) await call(session);
+  await declare("contexts", { session: "branch-1", branch: "feature", repository: "acme/open" });
+  await declare("links", { session: "agent-1", of: "linked-1", task: "x" });
+  // A stretch that no context covers, of somebody else's key.
+  const ofBob = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "b", owner: "bob" });
+  await call("branch-1", ofBob.secret);
+  const open = (session: string, headRef: string) =>
+    fromFork(session, { authorAssociation: "MEMBER", headRef });
+  const merges = [await open("branch-1", "feature"), await open("linked-1", "other")];
+  for (const it of merges) await github.story.merge(it);
+  const figures = async () => {
+    const pages = await Promise.all(merges.map(pageOf));
+    return pages.map(({ link, session_requests, session_cost_is_lower_bound: floor, findings }) => [
+      ...[link, session_requests, floor, findings.map(({ code }) => code)],
+    ]);
+  };
+  await until(async () => (await linkOf(merges[1] as PullRequest)) === "joined");
+  const wanted = [
+    ["joined", 2, false, ["session_of_several_keys"]],
+    ["joined", 2, false, []],
+  ];
+  expect(await figures()).toEqual(wanted);
+  const before = await joinedMerges();
+  const outside = [await fromFork("branch-1", { headRef: "feature" }), await fromFork("agent-1")];
+  for (const it of outside) await until(async () => (await linkOf(it)) === "open");
+  expect(await figures()).toEqual(wanted);
+  for (const it of outside) await github.story.merge(it);
+  for (const it of outside) await until(async () => (await linkOf(it)) === "claimed");
+  expect(await figures()).toEqual(wanted);
+  expect(await joinedMerges()).toEqual({ ...before, merged: before.merged! + 2 });
+});
+
+test("the owner of its key is known by the GitHub account that is linked to the person, too", async () => {
+  const owner = "carol@example.com";
+  await gateway.admin("POST", "/people", { email: owner, github_login: "Carol-Codes" });
+  await call(
+    "carol-1",
+    (await gateway.admin<{ secret: string }>("POST", "/keys", { name: "c", owner })).secret,
+  );
+  const own = await fromFork("carol-1", { user: { id: 42, login: "carol-codes", type: "User" } });
+  await github.story.merge(own);
+  await until(async () => (await linkOf(own)) === "joined");
 });
 
 test("his own session is joined, as is that of a member", async () => {
