@@ -74,6 +74,26 @@ describe("answers are kept", () => {
     expect(await Promise.all([...first, ...next])).toEqual(["a1.0", "a1.0", "b1.1", "a2.2", "a2.2"]);
   });
 
+  test("readers who were answered together share the next answer, however fast records arrive, and so do those who waited", async () => {
+    const it = questions();
+    const together = [it.ask("a"), it.ask("a")];
+    while (it.made.length < 1) await Bun.sleep(1);
+    it.move();
+    const waiting = it.ask("a");
+    await Bun.sleep(1);
+    it.later(60_000);
+    await it.finish();
+    await Promise.all(together);
+    const again = ["first", "second"].map(() => {
+      it.move();
+      return it.ask("a");
+    });
+    await it.finish(2);
+    expect(await waiting).toBe("a4.1");
+    expect(await Promise.all(again)).toEqual(["a4.1", "a4.1"]);
+    expect(it.made).toHaveLength(2);
+  });
+
   test("an answer is stopped once no one waits for it, and the next who asks gets another", async () => {
     const it = questions();
     const [one, other] = [new AbortController(), new AbortController()];

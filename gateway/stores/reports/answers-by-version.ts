@@ -12,12 +12,23 @@ export type Question<Answer> = {
 };
 
 /** An answer under way; `version` is null until it has begun. */
-type Turn<Answer> = { version: number | null; made: Promise<Answer>; wanted: number; stop: AbortController };
+type Turn<Answer> = {
+  version: number | null;
+  made: Promise<Answer>;
+  wanted: number;
+  stop: AbortController;
+  /** When the next may begin: a moment after this is made, or once all wait for it who waited when this was made. */
+  over: PromiseWithResolvers<void>;
+  /** How many these are; null until it is made. */
+  awaited: number | null;
+};
 type Kept<Answer> = { version: number; answer: Answer; untilMs: number };
 
 const BYTES_MAX = 32 * 1024 * 1024;
 /** Ranges without an end reach to the moment of the question: an answer is that of a moment, whatever the records. */
 const KEPT_MS = 60_000;
+/** Readers who were answered together often ask again together: the moment for that is a part of the time it took. */
+const MOMENT = { part: 1 / 4, msMax: 500 };
 
 /** The answers used last, up to this many bytes together. */
 function lastUsed<Answer extends Whole>(bytesMax: number) {
@@ -56,22 +67,26 @@ export function answersByVersion<Answer extends Whole>(clock: Clock, bytesMax = 
   function begin({ key, ...question }: Question<Answer>, version: number): Turn<Answer> {
     const before = turns.get(key) ?? [];
     const [running] = before;
-    const stop = new AbortController();
-    const turn: Turn<Answer> = { version: running ? null : version, wanted: 0, stop, made: answered() };
+    const begun = { version: running ? null : version, wanted: 0, stop: new AbortController() };
+    const turn: Turn<Answer> = { ...begun, over: Promise.withResolvers(), awaited: null, made: answered() };
     turns.set(key, [...before, turn]);
     return turn;
 
     async function answered(): Promise<Answer> {
+      await running?.over.promise;
+      const begunMs = clock.monotonicMs();
       try {
-        await running?.made.catch(() => undefined);
         const asked = running ? await question.version() : version;
         turn.version = asked;
-        const answer = await question.make(stop.signal);
+        const answer = await question.make(turn.stop.signal);
         const untilMs = clock.monotonicMs() + KEPT_MS;
         if (answer.complete) kept.keep(key, { version: asked, answer, untilMs });
         return answer;
       } finally {
-        leave(key, turn);
+        turn.awaited = turn.wanted + (turns.get(key)?.[1]?.wanted ?? 0);
+        const momentMs = Math.min((clock.monotonicMs() - begunMs) * MOMENT.part, MOMENT.msMax);
+        void turn.over.promise.then(() => leave(key, turn));
+        setTimeout(turn.over.resolve, turn.wanted > 0 ? momentMs : 0);
       }
     }
   }
@@ -93,11 +108,13 @@ export function answersByVersion<Answer extends Whole>(clock: Clock, bytesMax = 
         return known.answer;
       }
       const [running, next] = turns.get(key) ?? [];
-      const turn = running?.version === version ? running : (next ?? begin(question, version));
+      const isShared = running?.awaited === null && [version, null].includes(running.version);
+      const turn = isShared ? running : (next ?? begin(question, version));
       turn.wanted++;
+      if (turn !== running && turn.wanted === running?.awaited) running.over.resolve();
       const unwanted = () => {
         turn.wanted--;
-        if (turn.wanted > 0) return;
+        if (turn.wanted > 0 || turn.awaited !== null) return;
         turn.stop.abort();
         leave(key, turn);
       };
