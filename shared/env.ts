@@ -88,7 +88,7 @@ export const takesOver = (env: Environment = process.env): boolean => env[TAKES_
 
 /** Settings that may be in a file instead, which `NAME_FILE` names: so containers and systemd pass secrets. */
 const IN_FILES =
-  /^((?:ADMIN|MASTER|PRIVATE|[A-Z0-9]+_API)_KEY|WEBHOOK_SECRET(?:_PREVIOUS)?|(?:REPORTS_)?DATABASE_URL|CLICKHOUSE_URL)_FILE$/;
+  /^((?:ADMIN|MASTER|PRIVATE|[A-Z0-9]+_API)_KEY|(?:WEBHOOK|OIDC_CLIENT|GITHUB_CLIENT)_SECRET|WEBHOOK_SECRET_PREVIOUS|(?:REPORTS_)?DATABASE_URL|CLICKHOUSE_URL)_FILE$/;
 
 /**
  * Reads the files that `NAME_FILE` variables name into `NAME`, for this process and its children.

@@ -77,6 +77,13 @@ describe("the README and its pages", () => {
     expect(sentences.filter((sentence) => sentence.trim().split(/\s+/).length > 30)).toEqual([]);
   });
 
+  test("every table of a page has its head, so no blank line parts it", () => {
+    const parted = [...pages].flatMap(([path, text]) =>
+      [...text.matchAll(/(?<=^(?!\|).*\n)(\|.*)\n(?!\| ?:?-)/gm)].map(([, row]) => `${path}: ${row}`),
+    );
+    expect(parted).toEqual([]);
+  });
+
   test("the README leads to every page beside a room", async () => {
     const written = new Bun.Glob("{gateway,github-app}/**/README.md").scan(ROOT);
     expect((await Array.fromAsync(written)).filter((path) => !pages.has(path))).toEqual([]);

@@ -16,6 +16,7 @@ test("secrets come from the files that NAME_FILE names, and from no other variab
   const env: Record<string, string | undefined> = {
     ADMIN_KEY_FILE: file("admin", "an-admin-key\n"),
     OPENAI_API_KEY_FILE: file("openai", " sk-1 "),
+    OIDC_CLIENT_SECRET_FILE: file("oidc", "at the issuer\n"),
     PRIVATE_KEY_FILE: file("pem", "-----BEGIN-----\nabc\n-----END-----\n"),
     DATABASE_URL_FILE: "",
     SSL_CERT_FILE: file("cert", "certificate"),
@@ -25,6 +26,7 @@ test("secrets come from the files that NAME_FILE names, and from no other variab
   expect(env).toEqual({
     ADMIN_KEY: "an-admin-key",
     OPENAI_API_KEY: "sk-1",
+    OIDC_CLIENT_SECRET: "at the issuer",
     PRIVATE_KEY: "-----BEGIN-----\nabc\n-----END-----",
     DATABASE_URL_FILE: "",
     SSL_CERT_FILE: certificate,

@@ -32,7 +32,7 @@ export const addDoctor = (program: Command) =>
   program
     .command("doctor")
     .description("Trace one call and one pull request end to end and report problems.")
-    .option("--model <route>", "the route to call (default: echo, which costs nothing)")
+    .option("--model <route>", "the route to call (default: echo, which no vendor bills)")
     .option("--pr <number>", "use this pull request instead of the branch's", parseCount)
     .option("--app-url <url>", "also check the GitHub App at this address", parseUrl)
     .addOption(new Option("--local", "skip GitHub and the GitHub App").conflicts(["pr", "appUrl"]))

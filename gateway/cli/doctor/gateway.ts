@@ -11,7 +11,7 @@ export type GatewayUnderTest = {
   url: string;
   client: Secret | null;
   admin: Secret | null;
-  /** The model that the one call asks for; null: the built-in one, which costs nothing, if the key may use it. */
+  /** The model that the one call asks for; null: the built-in one, which no vendor bills, if the key may use it. */
   model: string | null;
   session: SessionId;
 };

@@ -16,7 +16,8 @@ export function answerText(answer: unknown): string {
     return `${name === "data" ? "" : `${titleOf(name)}\n`}${rowsText(rows)}`;
   });
   const lines = facts.map(([name, value]) => `${titleOf(name)}: ${cellText(value) || "none"}`).join("\n");
-  return [lines, ...titled].filter(Boolean).join("\n\n") || "None.";
+  const empty = members.length === 0 || members.length > facts.length + tables.length;
+  return [lines, ...titled, empty && "None."].filter(Boolean).join("\n\n");
 }
 
 /** Columns that all rows leave empty are left out. */

@@ -49,7 +49,7 @@ Settings are environment variables (a .env file works too):
   REFUSALS_PER_MINUTE
                     number of wrong keys from one address within a minute at which it gets 429 (10)
   GITHUB_CLIENT_ID, GITHUB_CLIENT_SECRET
-                    sign-in at GitHub (those of the App that the set-up page registered)
+                    sign-in with GitHub (those of the App that the set-up page registered)
   OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_GROUPS_CLAIM
                     single sign-on; the last is the claim that lists a person's groups (groups)
   SAML_ENTRY_POINT, SAML_ISSUER, SAML_CERTIFICATE, SAML_GROUPS_ATTRIBUTE
