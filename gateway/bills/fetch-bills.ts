@@ -11,6 +11,7 @@ import { errorFields, type Log } from "#shared/log.ts";
 import type { Secret } from "../directory.ts";
 import type { HeaderTable } from "../http/headers.ts";
 import type { Sealer } from "../stores/seal.ts";
+import { withStoreErrors } from "../stores/store-errors.ts";
 import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
 import { bytesUpTo } from "../upstream/whole-body.ts";
 import { anthropicBill } from "./anthropic-bill.ts";
@@ -94,7 +95,9 @@ export async function fetchNow(
   name: string,
 ): Promise<VendorBillRead | { error: unknown } | null> {
   const isThat = and(isFetched, eq(vendorAccounts.name, name));
-  await deps.database.db.update(vendorAccounts).set({ nextAttemptAt: null }).where(isThat);
+  await withStoreErrors(() =>
+    deps.database.db.update(vendorAccounts).set({ nextAttemptAt: null }).where(isThat),
+  );
   const lease = await takeLease(deps, vendorAccounts, { where: isThat, leaseMs: LEASE_MS });
   return lease && fetchLeased(deps, lease);
 }

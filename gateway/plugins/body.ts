@@ -132,9 +132,20 @@ export async function readJson<T extends TSchema>(
 
 function parse(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) return {};
-  requireJsonLimits(bytes, JSON_VALUES_MAX);
-  return jsonInBytes(bytes);
+  const written = requireJsonLimits(bytes, JSON_VALUES_MAX);
+  const value = jsonInBytes(bytes);
+  if (membersIn(value) < written) refuse("A name appears twice in one object of the body.");
+  return value;
 }
+
+/** Members of a value and of what it holds: fewer than were written if a name was there twice, and the last one counted. */
+const membersIn = (value: unknown): number =>
+  typeof value !== "object" || value === null
+    ? 0
+    : Object.values(value).reduce(
+        (sum, held) => sum + membersIn(held),
+        Array.isArray(value) ? 0 : Object.keys(value).length,
+      );
 
 /** The sender chose the names in a path; a very long one is not repeated. */
 const sentence = ({ path, message }: Fault): string =>

@@ -40,7 +40,7 @@ function meaningOf(error: unknown): GatewayError {
     return new GatewayError("store_unavailable", code === READ_ONLY ? READ_ONLY_TEXT : undefined, cause);
   if (code === "23505") return new GatewayError("conflict", undefined, cause);
   if (code.startsWith("22")) {
-    return new GatewayError("invalid_request", "A text or a number in the body cannot be stored.", cause);
+    return new GatewayError("invalid_request", "A text or a number in the request cannot be stored.", cause);
   }
   return new GatewayError("internal", undefined, cause);
 }

@@ -1,4 +1,4 @@
-import type { Json } from "./exact-json.ts";
+import { type Json, wordOf } from "./exact-json.ts";
 import { ignored, into, type MemberReader, type MemberReaders } from "./members.ts";
 import type { BodyPlace } from "./place.ts";
 import { EFFORTS, type Part, type Prompt } from "./prompt.ts";
@@ -34,7 +34,7 @@ export const commonReaders = (prompt: Prompt): MemberReaders => ({
 export const extraInto =
   (prompt: Prompt, name: string, usual: readonly string[] = []): MemberReader =>
   (value, at) => {
-    if (usual.includes(String(value)) || JSON.stringify(value) === "{}") at.drop();
+    if ([...usual, "{}"].includes(wordOf(value))) at.drop();
     else prompt.extras.set(name, { value, at });
   };
 

@@ -49,6 +49,10 @@ export function objectIn(text: string): Json | null {
   }
 }
 
+/** A value as text. `String` throws for raw JSON, and for an object with a member `toString`. */
+export const wordOf = (value: unknown): string =>
+  typeof value === "string" ? value : String(JSON.stringify(value));
+
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 

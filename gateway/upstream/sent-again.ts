@@ -119,9 +119,11 @@ async function onOtherWire(deps: Deps, it: Try, { refused, send, whole }: Whole)
 /** The other wire does not help either; a limit or a failure is not about the wire. */
 const isRefusal = ({ status }: Response): boolean => status >= 400 && status < 429;
 
-/** The gateway's own refusal of a call that the target cannot express. */
-export const ownRefusal = (cause: unknown): GatewayError | null =>
-  cause instanceof GatewayError && ERRORS[cause.type].final ? cause : null;
+/** The gateway's own refusal of a call that the target cannot express, or its failure to write it: nothing that the provider did. */
+export function ownRefusal(cause: unknown): GatewayError | null {
+  if (cause instanceof TypeError && !("code" in cause)) return new GatewayError("internal", undefined, cause);
+  return cause instanceof GatewayError && ERRORS[cause.type].final ? cause : null;
+}
 
 /** Statuses of a refusal that may say that the provider lacks the wire for the model. */
 const TEACHING = new Set([400, 404, 405, 501]);

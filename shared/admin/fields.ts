@@ -15,17 +15,23 @@ export const RepositoryField = (description: string) =>
 /** Name of a route, as in `model`: vendors' own model names fit. Percent-encoded in addresses. */
 export const ROUTE_NAME = /^[a-z0-9][a-z0-9._/-]{0,63}$/;
 
-/** One line of 1 to `maxLength` characters: no control characters. */
+/** One line of 1 to `maxLength` characters: no control characters, those that change the direction of text included. */
 export const SingleLine = (maxLength: number, description?: string) =>
   boundedText(
     {
       minLength: 1,
       maxLength,
-      pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+      pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$",
       ...(description && { description }),
     },
     "a control character",
   );
+
+/** A secret that is sent in a header, which holds nothing else: a character that no one sees would fail every call. */
+export const Credential = (description?: string) =>
+  matching("^[\\u0020-\\u007e]{1,8192}$", "1 to 8192 printable ASCII characters", {
+    ...(description && { description }),
+  });
 
 /** Text of up to `maxLength` characters that Postgres can store: anything but NUL. */
 export const Prose = (maxLength: number, description: string) =>
@@ -34,10 +40,13 @@ export const Prose = (maxLength: number, description: string) =>
 const DATE_TIME =
   /^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
+/** The last instant that RFC 3339 has, in milliseconds: an offset can place a time after it. */
+const LAST_MS = Date.UTC(10_000, 0) - 1;
+
 /** Milliseconds since 1970, from RFC 3339 with any offset or from a date (its midnight, UTC); null for anything else. */
 export function readInstant(text: string): number | null {
   const isDate = isCalendarDate(text.slice(0, 10)) && (text.length === 10 || DATE_TIME.test(text));
-  return isDate ? Date.parse(text) : null;
+  return isDate && Date.parse(text) <= LAST_MS ? Date.parse(text) : null;
 }
 
 const DAY_MS = 86_400_000;
@@ -45,7 +54,7 @@ const DAY_MS = 86_400_000;
 /** The same for the end of a half-open window, where a date includes its whole day. */
 export function readEnd(text: string): number | null {
   const atMs = readInstant(text);
-  return atMs !== null && text.length === 10 ? atMs + DAY_MS : atMs;
+  return atMs !== null && text.length === 10 ? Math.min(atMs + DAY_MS, LAST_MS) : atMs;
 }
 
 export const Instant = (description: string) =>

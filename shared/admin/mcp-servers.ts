@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { checked, closed, Flag, matching, nullable, Removable, Switch, Text } from "../schema.ts";
-import { Dated, SingleLine, Usd } from "./fields.ts";
+import { Credential, Dated, SingleLine, Usd } from "./fields.ts";
 
 /** Name of a tool server: no underscore, because `server__tool` is split at the first two. */
 const SERVER_NAME = "[a-z0-9][a-z0-9-]{0,23}";
@@ -33,9 +33,7 @@ export const ToolScope = checked<string>(
 const url = SingleLine(2048, "Its address for streamable HTTP.");
 
 const members = {
-  credential: Removable(
-    SingleLine(8192, "Stored encrypted and never shown again; absent keeps the present one."),
-  ),
+  credential: Removable(Credential("Stored encrypted and never shown again; absent keeps the present one.")),
   credential_header: Removable(
     matching("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$", "the name of a header", {
       description: "Carries the credential unchanged. Null: `Authorization: Bearer`.",

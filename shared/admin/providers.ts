@@ -12,7 +12,7 @@ import {
   Text,
   TextOrNull,
 } from "../schema.ts";
-import { Dated, Name, SingleLine } from "./fields.ts";
+import { Credential, Dated, Name, SingleLine } from "./fields.ts";
 
 /** Rows of the provider catalogue. */
 export const PROVIDER_KINDS = [
@@ -115,13 +115,12 @@ const members = {
   ),
   location: Removable(Location),
   credential: Removable(
-    SingleLine(
-      8192,
+    Credential(
       "The vendor's API key; for Bedrock also `AKID:SECRET` or `AKID:SECRET:TOKEN`, for Vertex a service account's key file on one line. Stored encrypted and never shown again. If absent, the current one stays.",
     ),
   ),
   credentials: Type.Optional(
-    Type.Array(SingleLine(8192), {
+    Type.Array(Credential(), {
       minItems: 1,
       maxItems: CREDENTIALS_MAX,
       description:

@@ -12,7 +12,7 @@ import {
   TextOrNull,
 } from "../schema.ts";
 import { isTimeZone, TIME_ZONE_FAULT } from "../time-zone.ts";
-import { Dated, Name, SingleLine, Usd } from "./fields.ts";
+import { Credential, Dated, Name, SingleLine, Usd } from "./fields.ts";
 
 /** Vendors whose bills are read, and the kinds of provider whose calls they bill. */
 export const VENDOR_KINDS = {
@@ -37,8 +37,7 @@ const names = (description: string) =>
 
 const members = {
   credential: Removable(
-    SingleLine(
-      8192,
+    Credential(
       "An administrator's key of the vendor (Anthropic, OpenAI), with which the bill is fetched daily. Stored encrypted and never shown again; absent keeps the present one.",
     ),
   ),

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { parseLabel } from "#shared/labels.ts";
 import { ADMIN_KEY, type World, world } from "./world.ts";
 
 let it: World;
@@ -82,6 +83,69 @@ describe("bodies", () => {
     expect(answer.body.error.message).toContain("/__proto__: Unexpected property.");
     expect(answer.body.error.message).toContain("/hooks: Expected boolean.");
     expect(answer.text).not.toContain("CANARY");
+  });
+});
+
+describe("values that two readers could read differently", () => {
+  test.each([
+    '{"hooks":true,"hooks":false}',
+    '{"sign_in":{"allowed_domains":[],"allowed_domains":["example.com"]}}',
+    '{"ho\\u006fks":true,"hooks":false}',
+    '{"__proto__":{},"__proto__":{}}',
+  ])("a name that appears twice in one object is refused: %p", async (body) => {
+    const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+    const answer = await it.raw("/settings", { method: "PATCH", headers, body });
+    expect([answer.status, answer.body.error.message]).toEqual([
+      400,
+      "A name appears twice in one object of the body.",
+    ]);
+  });
+
+  test.each(["\u202e", "\u2028", "\u2066", "\u0085"])(
+    "a name cannot change the text beside it: %p",
+    async (sign) => {
+      const answer = await it.call("POST", "/keys", { name: `to${sign}day` });
+      expect(answer.body.error.message).toContain(
+        "/name: Expected text of 1 to 128 characters, none of them a control character.",
+      );
+    },
+  );
+
+  test("nor a label of a call, which is dropped whole", () => {
+    expect(["a\u202eb", "a\u2029b", "a\u2069b", "שלום\u200f"].map((text) => parseLabel(text, 64))).toEqual([
+      null,
+      null,
+      null,
+      "שלום\u200f",
+    ]);
+  });
+});
+
+describe("instants", () => {
+  test("a time that is after the year 9999 only by its offset is refused by its member", async () => {
+    const expires_at = "9999-12-31T23:59:59-00:01";
+    const answer = await it.call("POST", "/keys", { name: "late", expires_at });
+    expect([answer.status, answer.body.error.message]).toEqual([
+      400,
+      "/expires_at: Expected an RFC 3339 date-time or a date.",
+    ]);
+    expect((await it.call("POST", "/keys", { name: "last", expires_at: "9999-12-31" })).status).toBe(201);
+  });
+
+  test("the last day of all ends a window", async () => {
+    expect((await it.call("GET", "/audit?to=9999-12-31")).status).toBe(200);
+  });
+});
+
+describe("names in addresses", () => {
+  test("one that Postgres cannot have is answered 400 by every route of the API", async () => {
+    const routes = it.app.routes.filter(({ path }) => path.includes(":"));
+    expect(routes.length).toBeGreaterThan(50);
+    for (const { method, path } of routes) {
+      const address = path.replace("/admin/v1", "").replaceAll(/:\w+/g, "%00");
+      const { status } = await it.call(method, address, method === "GET" ? undefined : {});
+      expect([method, path, status >= 400 && status < 500]).toEqual([method, path, true]);
+    }
   });
 });
 

@@ -106,7 +106,11 @@ describe("providers are made and changed", () => {
       "/headers/x-a: Expected one line of at most 2048 printable ASCII characters.",
     ],
     [{ kind: "groq", headers: { "bad name": "x" } }, "/headers/bad name: Unexpected property"],
-    [{ kind: "groq", credential: "" }, "/credential: Expected text of 1 to 8192 characters"],
+    [{ kind: "groq", credential: "" }, "/credential: Expected 1 to 8192 printable ASCII characters"],
+    [
+      { kind: "groq", credential: "gsk_\u200b1" },
+      "/credential: Expected 1 to 8192 printable ASCII characters",
+    ],
   ])("a body that is wrong is refused by the member: %p", async (body, message) => {
     expect(await fault(put("wrong", body))).toStartWith(`400 ${message}`);
   });

@@ -45,7 +45,7 @@ const factsOf = (pair: Pair) => PROVIDERS[KINDS[pair.to]];
 
 export const translation = (
   pair: Pair,
-  request: object,
+  request: object | Uint8Array,
   {
     model = { chat: "gpt-5", messages: "claude-opus-4-6", gemini: "gemini-3-pro", responses: "gpt-5" }[
       pair.to
@@ -54,7 +54,7 @@ export const translation = (
     kind = KINDS[pair.to],
   }: Partial<Pick<TranslationInput, "model" | "onInexpressible"> & { kind: ProviderKind }> = {},
 ) => ({
-  ...translate(bytesOf(request), {
+  ...translate(request instanceof Uint8Array ? request : bytesOf(request), {
     pair,
     model,
     dialect: { ...PROVIDERS[kind], thoughts: thoughtsOf(kind, model) },

@@ -103,6 +103,19 @@ const deps = (send: Send) => ({
 /** Resolves once the watchdog has looked at everything that it watches. */
 const looked = () => new Promise<void>((expire) => watchdog.watch({ deadlineMs: 0, expire }));
 
+test("a call that the gateway fails to write is its own failure, for which no other target is asked", async () => {
+  const unwritten: Send = async () => {
+    throw new TypeError("a value has no text");
+  };
+  expect(await forward(deps(unwritten), choice, call())).toMatchObject({
+    kind: "failed",
+    type: "internal",
+    reason: null,
+    attempts: 1,
+    sent: false,
+  });
+});
+
 describe("a provider that", () => {
   test("cannot be connected to within 5 s was not asked, so its fallback is", async () => {
     const seen: Sending[] = [];

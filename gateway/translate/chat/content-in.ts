@@ -1,4 +1,4 @@
-import { isJson, type Json } from "../exact-json.ts";
+import { isJson, type Json, wordOf } from "../exact-json.ts";
 import type { MemberReader, MemberReaders } from "../members.ts";
 import { dropped, ignored, into, lost, readMembers, readObject } from "../members.ts";
 import { type BodyPlace, inexpressible, type LocatedBody } from "../place.ts";
@@ -127,10 +127,10 @@ export type Thought = { part: Part; index: number };
 function thoughtParts(one: unknown, place: BodyPlace): Part[] {
   if (!isJson(one)) return [];
   const { text, signature, data } = one;
-  const [sealed] = openSealed(String(data ?? signature ?? ""));
+  const [sealed] = openSealed(wordOf(data ?? signature ?? ""));
   if (sealed) return [{ ...sealed, at: place }];
   // OpenRouter says in which vendor's format they are.
-  const from = String(one["format"] ?? "anthropic").startsWith("anthropic") ? "anthropic" : "other";
+  const from = wordOf(one["format"] ?? "anthropic").startsWith("anthropic") ? "anthropic" : "other";
   if (one["type"] === "reasoning.encrypted" && typeof data === "string") {
     return [{ kind: "redacted", data, from, at: place }];
   }

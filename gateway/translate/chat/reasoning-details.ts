@@ -1,4 +1,4 @@
-import { isJson, type Json, objectIn } from "../exact-json.ts";
+import { isJson, type Json, objectIn, wordOf } from "../exact-json.ts";
 
 /**
  * OpenRouter's `reasoning_details` of one answer: signed pieces of reasoning, which a stream sends in parts by index. They must
@@ -30,13 +30,13 @@ function grow(detail: Record<string, unknown>, piece: Json): void {
     if (value === null || value === undefined) continue;
     const before = detail[name];
     const grows = GROWING.includes(name) && typeof before === "string";
-    detail[name] = grows ? before + String(value) : value;
+    detail[name] = grows ? before + wordOf(value) : value;
   }
 }
 
 /** The text of pieces, for providers that send it nowhere else. */
 export const textOfDetails = (pieces: readonly Json[]): string =>
-  pieces.map(({ text, summary }) => String(text ?? summary ?? "")).join("");
+  pieces.map(({ text, summary }) => wordOf(text ?? summary ?? "")).join("");
 
 /** The pieces in such a signature; a client may have sent anything in its place. */
 export function detailsIn(signature: string): Json[] {

@@ -1,4 +1,4 @@
-import { isJson, type Json } from "../exact-json.ts";
+import { isJson, type Json, wordOf } from "../exact-json.ts";
 import { dropped, ignored, into, type MemberReaders, readObject } from "../members.ts";
 import { type BodyPlace, type LocatedBody, lose, malformed } from "../place.ts";
 import { type Prompt, type Tool, unnamedTool } from "../prompt.ts";
@@ -21,7 +21,7 @@ const TOOLS: ToolTable = {
 export const chatTools = (value: unknown, at: BodyPlace): Tool[] =>
   toolsBy(
     TOOLS,
-    objectsAt(value, at).map((tool) => ({ ...tool, type: String(tool.object["type"]) })),
+    objectsAt(value, at).map((tool) => ({ ...tool, type: wordOf(tool.object["type"]) })),
   );
 
 function nested(object: Json, at: BodyPlace): Tool {
@@ -100,7 +100,7 @@ function allowOnly({ object: allowed, at }: LocatedBody, prompt: Prompt): void {
   const listed = objectsAt(allowed["tools"], at.member("tools"));
   const names = new Set(
     listed.map(({ object, at: place }) =>
-      NAMED.has(String(object["type"])) ? toolName(object, place) : choosable(String(object["type"])),
+      NAMED.has(wordOf(object["type"])) ? toolName(object, place) : choosable(wordOf(object["type"])),
     ),
   );
   prompt.tools = prompt.tools.filter(({ name }) => names.has(name));
@@ -111,6 +111,6 @@ const NAMED: ReadonlySet<string> = new Set(["function", "custom"]);
 
 /** Nested in the chat format, at the top in the responses format. */
 function toolName(choice: Json, at: BodyPlace): string {
-  const held = choice[String(choice["type"])];
+  const held = choice[wordOf(choice["type"])];
   return textAt(held === undefined ? choice["name"] : objectAt(held, at)["name"], at.member("name"));
 }

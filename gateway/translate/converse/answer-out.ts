@@ -1,4 +1,4 @@
-import { type Json, objectMember, objectsIn, textIn } from "../exact-json.ts";
+import { type Json, objectMember, objectsIn, textIn, wordOf } from "../exact-json.ts";
 
 const STOP_REASONS: Readonly<Record<string, string>> = {
   refusal: "content_filtered",
@@ -33,7 +33,7 @@ export const converseAnswer = (message: Json, latencyMs: number): Json => ({
   metrics: { latencyMs },
 });
 
-const redacted = (data: unknown): Json => ({ redactedContent: Buffer.from(String(data)).toString("base64") });
+const redacted = (data: unknown): Json => ({ redactedContent: Buffer.from(wordOf(data)).toString("base64") });
 
 /** Blocks that only Anthropic has, such as those of its own tools, are left out. */
 function blockOf(block: Json): Json[] {

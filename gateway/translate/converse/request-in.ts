@@ -1,5 +1,5 @@
 import { GatewayError, refuse } from "../../errors.ts";
-import { isJson, type Json } from "../exact-json.ts";
+import { isJson, type Json, wordOf } from "../exact-json.ts";
 import { claudeFacts } from "../messages/claude-models.ts";
 
 /**
@@ -27,9 +27,13 @@ export function messagesOfConverse(request: Json, model: string): Json {
   };
 }
 
-/** The betas of Anthropic's that a request names in its body, as the header has them; null: none. */
-export const betasIn = (extra: unknown): string | null =>
-  isJson(extra) && Array.isArray(extra["anthropic_beta"]) ? extra["anthropic_beta"].join(",") : null;
+/** The betas of Anthropic's that a request names in its body, as the header has them; null: none. @throws GatewayError invalid_request */
+export function betasIn(extra: unknown): string | null {
+  const betas = isJson(extra) ? (extra["anthropic_beta"] ?? []) : [];
+  if (!Array.isArray(betas) || !betas.every((one) => typeof one === "string" && /^[\w.-]+$/.test(one)))
+    refuse("`anthropic_beta` must be a list of names.");
+  return betas.length === 0 ? null : betas.join(",");
+}
 
 const READ = new Set(["messages", "system", "inferenceConfig", "toolConfig", "additionalModelRequestFields"]);
 const LEFT_OUT = new Set(["requestMetadata", "performanceConfig"]);
@@ -92,7 +96,7 @@ function blockOf(union: Json, at: string): Json {
 }
 
 const BLOCKS: Readonly<Record<string, (value: Json, at: string) => Json>> = {
-  image: (image, at) => ({ type: "image", source: base64(image, `image/${image["format"]}`, at) }),
+  image: (image, at) => ({ type: "image", source: base64(image, `image/${wordOf(image["format"])}`, at) }),
   document: documentOf,
   toolUse: ({ toolUseId, name, input }) => ({ type: "tool_use", id: toolUseId, name, input: input ?? {} }),
   toolResult: ({ toolUseId, content, status }, at) => ({
@@ -108,7 +112,7 @@ const BLOCKS: Readonly<Record<string, (value: Json, at: string) => Json>> = {
   reasoningContent: ({ reasoningText, redactedContent }) =>
     isJson(reasoningText)
       ? { type: "thinking", thinking: reasoningText["text"], signature: reasoningText["signature"] ?? "" }
-      : { type: "redacted_thinking", data: Buffer.from(String(redactedContent), "base64").toString() },
+      : { type: "redacted_thinking", data: Buffer.from(wordOf(redactedContent), "base64").toString() },
 };
 
 const TEXT_FORMATS = ["txt", "md", "csv", "html"];
@@ -119,8 +123,8 @@ function documentOf(document: Json, at: string): Json {
   const plain = (data: unknown) => ({ ...common, source: { type: "text", media_type: "text/plain", data } });
   if (isJson(source) && source["text"] != null) return plain(source["text"]);
   if (format === "pdf") return { ...common, source: base64(document, "application/pdf", at) };
-  if (!TEXT_FORMATS.includes(String(format))) throw unknown(`${at}.format`);
-  return plain(Buffer.from(String(base64(document, "", at)["data"]), "base64").toString());
+  if (!TEXT_FORMATS.includes(wordOf(format))) throw unknown(`${at}.format`);
+  return plain(Buffer.from(wordOf(base64(document, "", at)["data"]), "base64").toString());
 }
 
 function base64({ source }: Json, media_type: string, at: string): Json {

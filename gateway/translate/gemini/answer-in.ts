@@ -1,5 +1,13 @@
 import { readProviderError } from "../error-shapes.ts";
-import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
+import {
+  isJson,
+  type Json,
+  objectMember,
+  objectsIn,
+  type StepReader,
+  textIn,
+  wordOf,
+} from "../exact-json.ts";
 import type { OpenBlock, ProviderError, ReplyStep, StopReason, StopStep } from "../reply.ts";
 import { sourcesIn } from "../web-search.ts";
 
@@ -112,7 +120,7 @@ function searchSteps({ grounding, id }: Seen): ReplyStep[] {
   const web = objectsIn(grounding, "groundingChunks").map((chunk) => chunk["web"]);
   return (Array.isArray(queries) ? queries : []).flatMap((query, index) => {
     const sources = index === 0 ? sourcesIn({ web }, "web") : [];
-    return alone({ kind: "search", id: `search_${id}_${index}`, query: String(query), sources });
+    return alone({ kind: "search", id: `search_${id}_${index}`, query: wordOf(query), sources });
   });
 }
 

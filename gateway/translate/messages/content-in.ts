@@ -1,5 +1,5 @@
 import { cacheInto, marked } from "../common-members.ts";
-import { isJson, type Json } from "../exact-json.ts";
+import { isJson, type Json, wordOf } from "../exact-json.ts";
 import { dropped, ignored, into, type MemberReaders, neutral, readObject } from "../members.ts";
 import { type BodyPlace, inexpressible, malformed } from "../place.ts";
 import { type ContentSource, type Part, type PartOf, plainText } from "../prompt.ts";
@@ -29,9 +29,9 @@ function blockParts(block: Json, at: BodyPlace): Part[] {
     case "tool_result":
       return [toolResult(block, at)];
     case "thinking":
-      return [thought(String(block["thinking"] ?? ""), String(block["signature"] ?? ""), at)];
+      return [thought(wordOf(block["thinking"] ?? ""), wordOf(block["signature"] ?? ""), at)];
     case "redacted_thinking":
-      return [redacted(String(block["data"] ?? ""), at)];
+      return [redacted(wordOf(block["data"] ?? ""), at)];
     case "tool_reference":
       return [
         plainText(

@@ -1,4 +1,4 @@
-import type { Json } from "../exact-json.ts";
+import { type Json, wordOf } from "../exact-json.ts";
 import { extrasAs } from "../members.ts";
 import { inexpressible } from "../place.ts";
 import type { Effort, Prompt, PromptTurn, Tool } from "../prompt.ts";
@@ -71,7 +71,7 @@ function conversation(turns: readonly PromptTurn[], model: string): object[] {
 function begunAnswer(message: Message | undefined): Message[] {
   const last = message?.content.at(-1);
   if (!message || !last || !("text" in last)) return message ? [message] : [];
-  const text = String(last.text).trimEnd();
+  const text = wordOf(last.text).trimEnd();
   return [{ ...message, content: [...message.content.slice(0, -1), { ...last, text }] }];
 }
 

@@ -1,5 +1,5 @@
 import { cacheInto } from "../common-members.ts";
-import { isJson, type Json } from "../exact-json.ts";
+import { isJson, type Json, wordOf } from "../exact-json.ts";
 import { dropped, ignored, into, neutral, readObject } from "../members.ts";
 import { type BodyPlace, type LocatedBody, malformed } from "../place.ts";
 import { type Tool, unnamedTool } from "../prompt.ts";
@@ -40,19 +40,19 @@ const TOOLS: ToolTable = {
 export const messagesTools = (value: unknown, at: BodyPlace): Tool[] =>
   toolsBy(
     TOOLS,
-    objectsAt(value, at).map((tool) => ({ ...tool, type: String(tool.object["type"] ?? "custom") })),
+    objectsAt(value, at).map((tool) => ({ ...tool, type: wordOf(tool.object["type"] ?? "custom") })),
   );
 
 /** The names of the tools that searches of the client's own found; null if the vendor searches. */
 export function foundTools({ tools, messages }: Json): ReadonlySet<string> | null {
-  const isSearch = (tool: unknown) => isJson(tool) && /^tool_search_tool_/.test(String(tool["type"]));
+  const isSearch = (tool: unknown) => isJson(tool) && /^tool_search_tool_/.test(wordOf(tool["type"]));
   if (Array.isArray(tools) && tools.some(isSearch)) return null;
   const blocksIn = (list: unknown): Json[] => (Array.isArray(list) ? list.filter(isJson) : []);
   const results = blocksIn(messages).flatMap(({ content }) => blocksIn(content));
   const references = results
     .flatMap(({ content }) => blocksIn(content))
     .filter(({ type }) => type === "tool_reference");
-  return new Set(references.map(({ tool_name }) => String(tool_name)));
+  return new Set(references.map(({ tool_name }) => wordOf(tool_name)));
 }
 
 function toolOf({ object: definition, at }: LocatedBody): Tool {

@@ -1,6 +1,14 @@
 import { type BlockSerializer, blockSerializer } from "../chat/block-serializer.ts";
 import { readProviderError } from "../error-shapes.ts";
-import { isJson, type Json, objectMember, objectsIn, type StepReader, textIn } from "../exact-json.ts";
+import {
+  isJson,
+  type Json,
+  objectMember,
+  objectsIn,
+  type StepReader,
+  textIn,
+  wordOf,
+} from "../exact-json.ts";
 import type { OpenBlock, ReplyStep } from "../reply.ts";
 import { sourcesIn, urlCitation } from "../web-search.ts";
 
@@ -45,7 +53,7 @@ export function responseStream(): StepReader {
   const seen = nothingSeen();
   const more = (event: Json, kind: "text" | "refusal" | "thinking", part = "") =>
     add(seen, {
-      key: `${kind} ${event["output_index"]} ${part}`,
+      key: `${kind} ${wordOf(event["output_index"])} ${part}`,
       open: () => ({ kind }),
       text: textIn(event, "delta") ?? "",
     });
@@ -53,10 +61,10 @@ export function responseStream(): StepReader {
     "response.created": (event) => [startOf(objectMember(event, "response"))],
     "response.output_item.added": (event) =>
       itemAdded(seen, objectMember(event, "item") ?? {}, event["output_index"]),
-    "response.output_text.delta": (event) => more(event, "text", String(event["content_index"])),
+    "response.output_text.delta": (event) => more(event, "text", wordOf(event["content_index"])),
     "response.refusal.delta"(event) {
       seen.refused += textIn(event, "delta") ?? "";
-      return more(event, "refusal", String(event["content_index"]));
+      return more(event, "refusal", wordOf(event["content_index"]));
     },
     "response.reasoning_summary_part.added": (event) =>
       event["summary_index"] === 0 ? [] : thought(seen, event["output_index"], "\n\n"),
@@ -182,7 +190,7 @@ function searched(seen: Seen, item: Json, place: unknown): ReplyStep[] {
   const action = objectMember(item, "action");
   if (textIn(action, "type") !== "search") return [];
   const queries = action?.["queries"];
-  const query = textIn(action, "query") ?? (Array.isArray(queries) ? String(queries[0] ?? "") : "");
+  const query = textIn(action, "query") ?? (Array.isArray(queries) ? wordOf(queries[0] ?? "") : "");
   const block = {
     kind: "search",
     id: textIn(item, "id") ?? "",

@@ -1,5 +1,5 @@
 import { words } from "#shared/words.ts";
-import { isJson, type Json, textIn } from "../exact-json.ts";
+import { isJson, type Json, textIn, wordOf } from "../exact-json.ts";
 import { type BodyPlace, malformed } from "../place.ts";
 import { type Part, plainText } from "../prompt.ts";
 import { listAt, textAt } from "../values.ts";
@@ -26,7 +26,7 @@ export const isVendorRan = (type: unknown): boolean => typeof type === "string" 
 
 /** A call of such a tool, or its output, as those of a function; null for any other item. */
 export function clientToolPart(item: Json, at: BodyPlace): Part | null {
-  const type = String(item["type"]);
+  const type = wordOf(item["type"]);
   if (type.startsWith("tool_search_")) {
     if (item["execution"] !== "client") return null;
     if (type === "tool_search_output") return foundPart(item, at);
