@@ -79,9 +79,11 @@ export type Tasks = {
   linked: readonly { task: string; session: string; declarer: string }[];
   uncovered: readonly string[];
   split: readonly Record<(typeof SPLIT)[number], string>[];
+  /** The present name of each repository that a filter calls otherwise. */
+  called: ReadonlyMap<string, string>;
 };
 export const SPLIT = words("pull_request is_rest covered records uncertain fix_usd cost_usd");
-export const NO_TASKS: Tasks = { linked: [], uncovered: [], split: [] };
+export const NO_TASKS: Tasks = { linked: [], uncovered: [], split: [], called: new Map() };
 
 /** What all parts of one statement share; made once. */
 export type Context = {

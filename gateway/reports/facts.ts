@@ -71,8 +71,9 @@ function recordFacts(context: Context, { dimensions }: Section): string {
       : []),
   ]);
   const unsure = ["r.uncertain", ...context.names.flatMap((name) => aggregateOf(name).unsure ?? [])];
+  const called = (value: string) => ask.tasks.called.get(value) || value;
   const filters = filtersOf(spec.filters).map(([name, values]) =>
-    filterSql(name, params.add(values, "text[]"), ask),
+    filterSql(name, params.add(name === "repository" ? values.map(called) : values, "text[]"), ask),
   );
   const org = params.add(ask.orgId, "text");
   const names = dimensions.includes("key") || spec.filters.key ? KEY_NAMES : "";

@@ -1,4 +1,5 @@
 import { contextTables, nameSql } from "#drizzle/contexts.ts";
+import { presentName } from "#drizzle/repository-name.ts";
 import { isOfTask, sessionsOfTasks, uncoveredTasks } from "#drizzle/session-links.ts";
 import { callsAsOf } from "./as-of.ts";
 import type { AnswerRow } from "./assemble.ts";
@@ -118,7 +119,7 @@ const eventsSql = (org: string, among: string, withoutReviews = false): string =
   `select o.* from ${outcomeEvents(withoutReviews)} o where o.org_id = ${org} and ${among}`;
 
 /** What Postgres knows of the tasks with outcomes in the periods, as rows of one `part` of `Tasks` each. */
-export function tasksQuery({ orgId, periods }: Pick<Ask, "orgId" | "periods">): Query {
+export function tasksQuery({ orgId, periods, spec }: Pick<Ask, "orgId" | "periods" | "spec">): Query {
   const params = parameters();
   const org = params.add(orgId, "text");
   const spans = [periods.current, ...(periods.previous ? [periods.previous] : [])];
@@ -131,6 +132,8 @@ export function tasksQuery({ orgId, periods }: Pick<Ask, "orgId" | "periods">): 
 select 'linked' as part, n.task, n.session, n.declarer, ${SPLIT.map((name) => `null as ${name}`).join(", ")}
 from named n where n.session <> n.task
 union all select 'uncovered', u.task, null, null, ${none} from uncovered u
+union all select 'called', n.name, ${presentName("n.name", org)}, null, ${none}
+from unnest(${params.add(spec.filters.repository ?? [], "text[]")}) as n(name)
 union all select 'split', null, null, null, p.pull_request, p.is_rest::text, p.covered::text,
   coalesce(sum(m.records), 0)::text, coalesce(sum(m.uncertain), 0)::text,
   case when not p.is_rest or p.pull_requests = 1 then coalesce(sum(m.cost_usd) filter (where m.quarter >= v.at), 0)::text end, case when coalesce(sum(m.records), 0) = 0 then '0'
@@ -181,6 +184,7 @@ export function tasksOf(rows: readonly AnswerRow[]): Tasks {
     linked: of("linked", ["task", "session", "declarer"]) as Tasks["linked"][number][],
     uncovered: of("uncovered", ["task"]).map(({ task = "" }) => task),
     split: of("split", SPLIT) as Tasks["split"][number][],
+    called: new Map(of("called", ["task", "session"]).map(({ task = "", session = "" }) => [task, session])),
   };
 }
 

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Database, Runner, Transaction } from "#drizzle/database.ts";
+import { presentName } from "#drizzle/repository-name.ts";
 import type { GithubAppReport, GithubAppView } from "#shared/admin/github-app.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 
@@ -81,7 +82,8 @@ export async function requestBackfill(
       due_at = ${now.toISOString()}::timestamptz, failure = null
     from repositories r
     where p.org_id = ${DEFAULT_ORG} and r.org_id = p.org_id and r.id = p.repository_id
-      and (${repository}::text is null or r.full_name = ${repository})
+      and (${repository}::text is null or r.full_name = (
+        select ${sql.raw(presentName("g.name", "r.org_id"))} from (select ${repository}::text as name) g))
     returning p.repository_id`);
   return rows.length;
 }

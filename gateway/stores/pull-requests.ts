@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, isNotNull, ne, type SQL, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { first, joinedOn, ours } from "#drizzle/ours.ts";
+import { presentName } from "#drizzle/repository-name.ts";
 import { githubFeedback, pullRequestCommits } from "#drizzle/schema/feedback.ts";
 import { pullRequests, repositories } from "#drizzle/schema/github.ts";
 import { isOfTask, sessionsOfTasks } from "#drizzle/session-links.ts";
@@ -70,7 +71,11 @@ function* conditionsOf({ equal, ...query }: PullRequestQuery): Generator<SQL> {
   yield eq(pullRequests.orgId, DEFAULT_ORG);
   yield* takesPart(query.scope);
   yield* takesPart(query.ofTeam);
-  yield* equalTo(PULL_REQUEST_FILTERS, equal);
+  const { repository, ...others } = equal;
+  const isPart = repository?.endsWith("*");
+  yield* equalTo(PULL_REQUEST_FILTERS, isPart ? equal : others);
+  if (repository !== undefined && !isPart)
+    yield sql`${repositories.fullName} = (select ${sql.raw(presentName("g.name", ORG))} from (select ${repository}::text as name) g)`;
   if (within !== null) yield eq(sql`lower(${repositories.fullName})`, within);
   if (number !== null) yield eq(pullRequests.number, number);
   if (from !== null) yield sql`${at} >= ${from}::timestamptz`;

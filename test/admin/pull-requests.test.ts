@@ -32,7 +32,7 @@ beforeAll(async () => {
   await db.insert(repositories).values({
     id: 9_007_199_254,
     fullName: "acme/api",
-    formerNames: [],
+    formerNames: ["acme/former"],
     changedAt: "2026-11-01T00:00:00.000Z",
   });
   const evidence = {
@@ -156,6 +156,9 @@ test("the largest number that is stored has a page, and a place in the list", as
 test.each([
   ["?repository=acme/api&link=conflict", [3]],
   ["?repository=acme/web", []],
+  ["?repository=Acme/API&link=conflict", [3]],
+  ["?repository=acme/former&link=conflict", [3]],
+  ["?repository=acme/a*&link=conflict", [3]],
   ["?session=run-1", [2]],
   ["?author=ada", [2]],
   ["?state=open", [1]],
@@ -260,12 +263,12 @@ test("what a merge cost is known, or a lower bound, exactly where reports say so
 });
 
 /** The cost of the merges of a day as a report tells it, and whether it is a lower bound. */
-async function reportedCost(day: string): Promise<[string | null, boolean]> {
+async function reportedCost(day: string, filters = {}): Promise<[string | null, boolean]> {
   const spec = checkSpec({
     source: "outcomes",
     dimensions: [],
     measures: ["cost_usd"],
-    filters: {},
+    filters,
     range: { from: day, to: day },
     compare: "none",
     view: "table",
@@ -274,6 +277,14 @@ async function reportedCost(day: string): Promise<[string | null, boolean]> {
   const cost = total.current?.cost_usd ?? null;
   return [cost === null ? null : String(cost), total.floor];
 }
+
+test("a report about a repository is the same by its former name and in another case", async () => {
+  const known = await reportedCost("2026-11-02");
+  expect(known[0]).not.toBeNull();
+  for (const name of ["acme/api", "ACME/api", "acme/former"])
+    expect(await reportedCost("2026-11-02", { repository: [name] })).toEqual(known);
+  expect(await reportedCost("2026-11-02", { repository: ["acme/other"] })).toEqual(["0", false]);
+});
 
 test.each([
   [1, "It is not merged yet."],

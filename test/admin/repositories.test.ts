@@ -52,7 +52,7 @@ test("repositories are listed with the time in which the App saw them and how fa
 test("a repository can be read again from a day on; an unknown one is none", async () => {
   const again = await it.call("POST", "/repositories/backfill", {
     since: "2026-01-01",
-    repository: "acme/api",
+    repository: "Acme/API",
   });
   expect(again).toMatchObject({ status: 200, body: { repositories: 1 } });
   const [pass] = await it.database.db.select().from(githubPasses);
