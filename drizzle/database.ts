@@ -38,7 +38,6 @@ export type Database = {
   close(timeoutSeconds?: number): Promise<void>;
 };
 
-/** A transaction of the `db` client. */
 export type Transaction = Parameters<Parameters<Database["db"]["transaction"]>[0]>[0];
 
 /** Whatever has drizzle's client, and whatever runs a statement of SQL: that client, or a transaction of it. */
@@ -179,10 +178,7 @@ function tlsOf(given: URLSearchParams): ConnectionOptions | null {
   }
 }
 
-/**
- * `promise`, or a rejection with code `DEADLINE` after `ms`. The work continues: a caller whose query timed
- * out should drop the connection, too, because it may hang forever.
- */
+/** `promise`, or a rejection with code `DEADLINE` after `ms`. The work continues: then drop its connection, too. */
 export async function within<T>(ms: number, promise: PromiseLike<T>): Promise<T> {
   let timer: Timer | undefined;
   const deadline = new Promise<never>((_, reject) => {

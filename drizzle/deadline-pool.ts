@@ -5,10 +5,7 @@ import { connect, type PoolOptions, within } from "./database.ts";
 /** Rejects after the deadline if Postgres does not answer; whether it did what was asked is then unknown. */
 export type BoundedQuery = <T>(work: (sql: postgres.Sql) => PromiseLike<T>) => Promise<T>;
 
-/**
- * Connections that are opened when first needed. postgres.js has no time limit: with Postgres stopped, a query on a live
- * connection waits forever. So after a missed deadline all of them are replaced.
- */
+/** Connections opened when first needed. After a missed deadline all are replaced: postgres.js has no time limit. */
 export function deadlinePool(url: string, { deadlineMs, ...options }: PoolOptions & { deadlineMs: number }) {
   let client: postgres.Sql | null = null;
   const query: BoundedQuery = async (work) => {

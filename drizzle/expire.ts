@@ -16,10 +16,7 @@ export async function expireAll(
   }
 }
 
-/**
- * Deletes what is too old by the database's clock, a few rows at a time; returns how many. Several processes may do so at
- * once: each skips rows that another has locked.
- */
+/** Deletes what is too old by the database's clock; returns how many. Safe in parallel: locked rows are skipped. */
 async function expire(sql: postgres.Sql, table: string, { days, since, only }: Age): Promise<number> {
   const end =
     days === "retention"

@@ -17,7 +17,6 @@ export function priceText({ entry, rows, hourUsd, repricedAt }: PriceSnapshot): 
   return text + entry;
 }
 
-/** Reads a stored price snapshot. */
 export function readPrice(stored: string | null): PriceSnapshot | null {
   if (stored === null) return null;
   const rows: PriceRow[] = [];

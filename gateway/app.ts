@@ -48,10 +48,7 @@ const SOCKET_BYTES_MAX = 64 * 1024 * 1024;
 /** Above every surface's own limit, so that the surface's proper 413 comes first. */
 const BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
-/**
- * Headers of all answers, where an answer has none of its own. While the process stops, each asks its client for a new
- * connection: one that is reused would be cut.
- */
+/** Headers of answers without their own. While stopping, clients get a new connection: a reused one would be cut. */
 const answerHeaders = ({ lifecycle }: { lifecycle: { stopping: boolean } }) =>
   new Elysia({ name: "plugin.answer-headers" })
     .onRequest(({ set }) => {

@@ -48,7 +48,6 @@ const LauncherEnv = Type.Object({
   WORKERS: workersSetting(),
 });
 
-/** Every setting of the launcher and of the gateway. */
 export const SETTING_NAMES: readonly string[] = Object.keys(LauncherEnv.properties);
 
 export type GatewayConfig = {
@@ -188,11 +187,7 @@ export type LauncherConfig = {
   workers: number;
 };
 
-/**
- * The launcher's settings. The gateway's and the GitHub App's are checked too, so that faults show before anything
- * starts.
- * @throws ConfigurationError listing every fault.
- */
+/** The launcher's settings, the gateway's and the App's checked too. @throws ConfigurationError listing every fault. */
 export function readLauncherConfig(env?: Environment): LauncherConfig {
   const values = readEnv(LauncherEnv, env, (isSet) => [
     ...(isSet("DATABASE_URL") && !isSet("MASTER_KEY")

@@ -179,7 +179,6 @@ function beginnerOf(
 type Readers = Pick<GatewayAppDeps, "exported" | "authorizeReports" | "authorizeMetrics">;
 type Viewers = Parameters<typeof authorizeReports>[0] & Parameters<typeof authorizeMetrics>[0];
 
-/** Who may read reports and metrics. */
 const readersOf = (config: GatewayConfig, viewers: Viewers): Readers => ({
   exported: (request, actor, report) => noteExport({ ...viewers, request, actor }, report),
   authorizeReports: (request) => authorizeReports(viewers, request),
@@ -198,7 +197,6 @@ function providerClients({ clock, log, watchdog, reach }: OutwardDeps) {
   };
 }
 
-/** Clients for tool servers. */
 function toolClients({ clock, log, watchdog, reach }: OutwardDeps) {
   const askToolServer = createToolServerFetch({ reach, clock, watchdog });
   const connections = connectionsWhenUsed(askToolServer, clock);

@@ -62,7 +62,6 @@ export type ExchangeDeps = UpstreamDeps &
     deployments: Deployments;
     /** Whether another key made one of the things that a call refers to. */
     refersToForeign(keyId: string, references: References): Promise<boolean>;
-    /** Stores bodies of calls to routes with body capture. */
     bodies: Pick<BodyCapture, "keep">;
     /** Keeps translated responses, which later calls refer to. */
     keptAnswers: Pick<KeptAnswers, "keep" | "find">;

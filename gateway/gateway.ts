@@ -35,10 +35,7 @@ export type RunningGateway = {
   warmed: Promise<void>;
   /** Opens the port. Calls are answered from then on, with 503 until they can be served. */
   listen(): Promise<void>;
-  /**
-   * Waits for the database, migrates it and reads it. What it refuses is not tried again, because it would fail again,
-   * unless calls continue from the last known configuration meanwhile.
-   */
+  /** Waits for the database, migrates and reads it. Refusals are not retried, unless calls continue from a snapshot. */
   databaseReady(): Promise<void>;
   /** Starts what runs beside the calls and needs the database. */
   startJobs(): void;

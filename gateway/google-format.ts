@@ -1,7 +1,4 @@
-/**
- * Google's servers accept a member in two spellings: `systemInstruction` and, as in its protocol buffers,
- * `system_instruction`.
- */
+/** Google's servers take both spellings of a member: `systemInstruction` and `system_instruction`. */
 export const camelName = (name: string): string =>
   name.includes("_") ? name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()) : name;
 

@@ -12,10 +12,7 @@ export type Reading = {
   failure?: string | undefined;
   /** What the call cost according to the provider: exact decimal in USD, null if it does not say. */
   reportedCostUsd: string | null;
-  /**
-   * Size and quality of the images, or the search, that the request asked for (request-counts.ts), or the search tool that
-   * the answer names.
-   */
+  /** Requested images' size and quality, or search (request-counts.ts); or the search tool that the answer names. */
   variant?: string | null;
   /** Length of transcribed sound as the provider bills it. It is priced and never stored. */
   audioSeconds?: number;
@@ -51,10 +48,7 @@ export const FREE: Priced = Object.freeze({ costUsd: "0", tokenCostUsd: "0", pri
 /** The cost is unknown. */
 export const UNPRICED: Priced = Object.freeze({ costUsd: null, tokenCostUsd: null, price: null });
 
-/**
- * The next offset at or after `from` in a chunk that may matter to the reader; the chunk's length if there is none.
- * `from` must not decrease between calls.
- */
+/** The next offset from `from` on that may matter; the chunk's length if none. `from` must not decrease. */
 export type Seek = (from: number) => number;
 
 /**
@@ -65,9 +59,7 @@ export type StreamProgress = { contentSeen: boolean; terminalSeen: boolean; allS
 
 /** Reads one stream of a wire, event by event. */
 export type StreamReader = {
-  /**
-   * Finds the offsets in a raw chunk that may matter. An event without such an offset need not be passed to `event`.
-   */
+  /** Finds offsets in a raw chunk that may matter. An event without one need not be passed to `event`. */
   seek(chunk: Uint8Array): Seek;
   /** Reads one event's data, as little of it as possible. True if the event carries nothing but usage. */
   event(data: Uint8Array): boolean;

@@ -96,10 +96,7 @@ async function run({ id, order }: Run): Promise<void> {
   }
 }
 
-/**
- * Writes the CSV of every row to a file: neither thread holds more than a page of it, and the database is not kept for a client that
- * reads slowly.
- */
+/** Writes all rows to a file: no thread holds more than a page, and a slow client does not keep the database. */
 async function writeFile(
   { runner }: Pick<Open, "runner">,
   id: number,

@@ -30,10 +30,7 @@ const TRANSCRIBED = { wire: "transcriptions", routeSurface: null, form: "only", 
 const ON_BEDROCK = { wire: "bedrock", routeSurface: "chat", upstreamPath: "" } as const;
 const REALTIME = { path: "/v1/realtime?model={model}", wire: "realtime", upstreamPath: "/realtime" } as const;
 
-/**
- * The model surfaces, their wire formats and the routes that can serve them.
- * `upstreamPath` is relative to the provider's API root for the surface's wire.
- */
+/** Model surfaces, formats and routes. `upstreamPath` is relative to the provider's API root for the wire. */
 export const SURFACES = {
   "chat.completions": {
     path: "/v1/chat/completions",

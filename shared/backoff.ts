@@ -1,10 +1,7 @@
 const FIRST_MS = 250;
 const MAX_MS = 10_000;
 
-/**
- * Milliseconds to wait before restarting a process that ended: 250 ms if it had been ready, otherwise twice the
- * previous wait, up to 10 s. `previousMs` is the previous wait; 0 at first.
- */
+/** Milliseconds before a restart: 250 after it was ready, else twice `previousMs` (0 at first), up to 10 s. */
 export function restartDelayMs(previousMs: number, wasReady: boolean): number {
   if (previousMs === 0 || wasReady) return FIRST_MS;
   return Math.min(MAX_MS, previousMs * 2);

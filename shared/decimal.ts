@@ -20,10 +20,7 @@ export function parseDecimal(text: string): Exact {
   return scale > 0 ? { num: digits, den: powerOf10(scale) } : { num: digits * powerOf10(-scale), den: 1n };
 }
 
-/**
- * A float from the price list as the decimal that its author wrote: its shortest representation (0.1 is 0.1, not the
- * nearest binary fraction).
- */
+/** A list price's float as its author's decimal: its shortest representation (0.1, not the nearest fraction). */
 export const decimalOfNumber = (value: number): Exact => parseDecimal(String(value));
 
 /** Of two decimals the sum has the finer scale of both. */

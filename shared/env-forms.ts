@@ -41,7 +41,6 @@ export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
 
 const HOST = /^[A-Za-z0-9.:_-]{1,255}$/;
 
-/** An address to listen on. */
 export const listenHost = () =>
   text("an IP address or a host name", (value) => HOST.test(value), "127.0.0.1");
 

@@ -5,10 +5,7 @@ import { codeOf } from "./error-code.ts";
 /** A lock that the kernel releases when its process dies, however it dies. */
 export type FileLock = { release(): void };
 
-/**
- * Takes the lock file at `path`, making it if need be. Null while another process, or another holder in this one, has it.
- * These are SQLite's file locks, as Bun offers no others; they need a local file system.
- */
+/** Locks the file at `path`, made if need be; null: held. SQLite's locks, as Bun has none; local file systems only. */
 export function takeLock(path: string): FileLock | null {
   const db = new Database(path, { create: true, readwrite: true });
   try {

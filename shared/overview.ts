@@ -19,10 +19,7 @@ const OVERVIEW_PARTS = [
 ] as const;
 export type OverviewPart = (typeof OVERVIEW_PARTS)[number];
 
-/**
- * The reports of the Overview, of one snapshot, as `POST /v1/reports/overview` answers them; since when labels are recorded
- * (`coverage`) is not told, because it takes all records to know.
- */
+/** The Overview's reports, of one snapshot (`POST /v1/reports/overview`). No `coverage`: it takes all records. */
 export const OverviewAnswer = closed({
   parts: someOf(OVERVIEW_PARTS, closed(RESULT_MEMBERS)),
   not_of_merges: Type.Array(oneOf(DIMENSIONS), {

@@ -27,7 +27,6 @@ export const trustedProxiesSetting = () =>
     networksIn(value).every(isNetwork),
   );
 
-/** The networks of a valid setting. */
 export function trustedProxies(setting = ""): TrustedProxies {
   const trusted = new BlockList();
   for (const network of networksIn(setting).filter(isNetwork)) {

@@ -20,7 +20,6 @@ export type DimensionName = (typeof DIMENSIONS)[number];
 
 export type Unit = "count" | "tokens" | "USD" | "ms" | "hours" | "fraction";
 
-/** Every measure with its unit and its meaning. */
 export const MEASURE_MEANING = {
   requests: ["count", "Recorded calls."],
   input_tokens: ["tokens", "Input tokens, including cache reads and writes."],

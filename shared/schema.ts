@@ -139,6 +139,5 @@ function messageOf({ schema, value, message, type }: ValueError): string {
   return type === ValueErrorType.StringPattern ? "Expected text of another form" : message;
 }
 
-/** Narrowing check by schema. */
 export const fits = <T extends TSchema>(schema: T, value: unknown): value is Static<T> =>
   Value.Check(schema, value);

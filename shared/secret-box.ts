@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { DEFAULT_ORG } from "./ids.ts";
 
-/** Seals texts under one key. */
 export type SecretBox = {
   /** `1.<key id>.<nonce>.<ciphertext and tag>`, the binary parts in base64url. `belonging` is bound to it. */
   seal(text: string, belonging: string): string;
@@ -13,7 +12,6 @@ const FORMAT = "1";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Whether a text has the form of a sealed one. */
 export const isSealedText = (text: string): boolean =>
   /^1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{22,}$/.test(text);
 
@@ -21,10 +19,7 @@ export const isSealedText = (text: string): boolean =>
 export const keyIdOf = (key: Uint8Array): string =>
   createHash("sha256").update("tallygate key id").update(key).digest("hex").slice(0, 8);
 
-/**
- * AES-256-GCM under the 32 bytes of `key`. The key id in front identifies the key that sealed a text, so that a
- * rotation finds texts that have to be sealed again.
- */
+/** AES-256-GCM under 32 bytes of `key`. The key id in front tells which texts a rotation has to seal again. */
 export function createSecretBox(key: Uint8Array): SecretBox {
   if (key.byteLength !== 32) throw new RangeError("a master key has 32 bytes");
   const keyId = keyIdOf(key);

@@ -5,10 +5,7 @@ const TRIED_FIRST =
 /** Minimum strength of a chosen secret: 2^40 guesses. */
 const BITS_MIN = 40;
 
-/**
- * Whether a chosen secret is too easy to guess: too few different characters, a repetition, or mostly common words.
- * Underestimates random texts, which pass from 16 characters on.
- */
+/** Whether a chosen secret is guessable: few characters, repetition, common words. From 16, random texts pass. */
 export function isWeakSecret(secret: string): boolean {
   const text = secret.replaceAll(TRIED_FIRST, "");
   return newParts(text) * bitsPerCharacter(text) < BITS_MIN;

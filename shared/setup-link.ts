@@ -4,10 +4,7 @@ import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto
 const SETUP_LINK_PATH = "/setup/enter";
 export const SETUP_LINK_MINUTES = 15;
 
-/**
- * A text signed with `key` for one purpose, valid until `untilMs` (Unix milliseconds).
- * `about` has no full stop.
- */
+/** A text signed with `key` for one purpose, valid until `untilMs` (Unix milliseconds). `about` has no full stop. */
 export function signed(key: Uint8Array, purpose: string, { about, untilMs }: Signed): string {
   const text = `${about}.${untilMs}`;
   return `${text}.${mac(key, purpose, text)}`;

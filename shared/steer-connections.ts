@@ -15,10 +15,7 @@ const RANDOM = 0xff_ff_f0_38;
 
 type Instruction = readonly [code: number, constant: number];
 
-/**
- * The sockets that listen on a port are numbered in the order in which they began to. When one closes, the last one gets
- * its number.
- */
+/** A port's listening sockets, numbered as they began. When one closes, the last one gets its number. */
 export type Sockets = { first: number; count: number };
 
 /**

@@ -46,10 +46,7 @@ const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** Ctrl-C reaches a program from its terminal and from each runner above it: signals this close are one request. */
 const ONE_REQUEST_MS = 1_000;
 
-/**
- * Calls `first` at the first request to stop, with its reason, and `impatient` at a SIGINT that comes a second or more
- * later.
- */
+/** Calls `first` at the first request to stop, with its reason, and `impatient` at a SIGINT a second or more later. */
 export function stopAsker<Reason extends string>(
   first: (reason: Reason) => void,
   impatient: () => void,

@@ -1,7 +1,4 @@
-/**
- * Whether a text has at most `max` characters, which are Unicode code points: as JSON Schema and Postgres count them, and
- * not the UTF-16 code units that `length` counts, of which one character takes up to two.
- */
+/** Whether a text has at most `max` code points, as JSON Schema and Postgres count; `length` counts UTF-16 units. */
 export const isWithinLength = (text: string, max: number): boolean =>
   text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 

@@ -2,10 +2,7 @@ import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { type FileLock, takeLock } from "#shared/file-lock.ts";
 
-/**
- * Holds `directory` for this process until it ends, however it ends: the lock is the kernel's. Throws when another
- * process holds it, naming that process and since when.
- */
+/** Holds `directory` until this process ends, by a lock of the kernel's. Throws, naming who holds it and since when. */
 export function holdLock(directory: string): FileLock {
   const pidFile = join(directory, "launcher.pid");
   const file = join(directory, "launcher.lock");

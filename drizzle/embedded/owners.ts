@@ -7,10 +7,7 @@ const MODE = 0o700;
 /** Checked before each start, because a copy made without owners loses the owner of every file. */
 const SAMPLES = ["", "PG_VERSION", "global/pg_control", "base", "pg_wal"];
 
-/**
- * Gives a cluster that was copied without its owners back to the user that Postgres runs as. Root does that; for
- * anyone else it is an error that says what to do.
- */
+/** Gives a cluster copied without its owners back to Postgres's user, as root; else an error that says what to do. */
 export function repairOwners({ data, account }: ClusterLocation, progress: (text: string) => void): void {
   if (process.platform === "win32") return;
   const uid = account?.uid ?? process.getuid?.() ?? 0;

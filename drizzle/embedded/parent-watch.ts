@@ -9,10 +9,7 @@ n=0
 while mine "$1" "$2" && [ $n -lt 100 ]; do sleep 0.1; n=$((n + 1)); done
 mine "$1" "$2" && kill -INT "$1"`;
 
-/**
- * Has the server of `data` end when this process does, however it ends: even `kill -9` closes the pipe that the watching
- * shell reads. The returned function ends the watch.
- */
+/** Has the server of `data` end when this process does, even by `kill -9`. The returned function ends the watch. */
 export function watchParent(pid: number, data: string): () => void {
   if (process.platform === "win32") return () => undefined;
   const shell = Bun.spawn(["/bin/sh", "-c", SCRIPT, "sh", String(pid), data], {

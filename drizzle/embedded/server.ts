@@ -132,10 +132,7 @@ async function tryLaunch(spec: ServerSpec, address: Address): Promise<Server | s
 export const hangs = async (server: Server, password: string): Promise<boolean> =>
   (await ask(server.address, password)) === "DEADLINE";
 
-/**
- * Ends a server. Its clients are cut off; their commits are on disk. Sends stronger signals if it does not end in time, or
- * when `hurried` resolves.
- */
+/** Ends a server. Clients are cut off, commits stay. Signals get stronger if it is slow, or when `hurried` resolves. */
 export async function stopServer(
   server: Server,
   patienceMs = 60_000,

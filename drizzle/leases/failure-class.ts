@@ -1,7 +1,4 @@
-/**
- * The class of a failure, e.g. `PostgresError 40P01`: name and code of the innermost cause. Never a message, which may
- * quote what was sent; drizzle's contains all parameters.
- */
+/** A failure's class, e.g. `PostgresError 40P01`, of its innermost cause. Never a message: it may quote what was sent. */
 export function failureClass(error: unknown): string {
   const inner = innermost(error);
   if (!(inner instanceof Error)) return typeof inner;

@@ -12,13 +12,9 @@ import type { Database, Transaction } from "../database.ts";
 import type { leaseColumns } from "../schema/columns.ts";
 import { failureClass } from "./failure-class.ts";
 
-/** A table whose rows are work. */
 type WorkTable = PgTable & Record<keyof typeof leaseColumns, PgColumn>;
 
-/**
- * A row that this process alone works on until the lease expires. Work inside the database needs none: there a row
- * lock, which ends with its transaction, does the same.
- */
+/** A row that this process alone works on until it expires. For work inside the database a row lock is enough. */
 export type Lease<Row> = {
   row: Row;
   /** Extends the lease by its full time; false: it expired, and another process has taken the row. */
@@ -112,7 +108,6 @@ export async function takeRowLease<T extends WorkTable>(
   return takeLease(deps, table, { where: and(key, where), leaseMs });
 }
 
-/** Condition on the row's primary key. */
 function keyOf(table: PgTable, row: Record<string, unknown>): SQL | undefined {
   // By name: drizzle keeps other objects for the columns of a key than for those of its table.
   const keyed = getTableConfig(table).primaryKeys.flatMap(({ columns }) => columns.map(({ name }) => name));

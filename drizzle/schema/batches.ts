@@ -3,10 +3,7 @@ import { bigint, boolean, index, integer, uuid } from "drizzle-orm/pg-core";
 import { callerColumns, exact, instant, json, label, labels, orgTable } from "./columns.ts";
 import type { CostBasis } from "./records.ts";
 
-/**
- * Files that a key uploaded, and files that its batches made. Ids are the provider's own and pass through; the row
- * records the owner. No content.
- */
+/** Files that a key uploaded or its batches made: their owner, without content. Ids are the provider's own. */
 export const files = orgTable("files", {
   id: label("id").notNull(),
   keyId: uuid("key_id").notNull(),

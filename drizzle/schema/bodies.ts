@@ -1,10 +1,7 @@
 import { index, uuid } from "drizzle-orm/pg-core";
 import { instant, label, orgTable } from "./columns.ts";
 
-/**
- * Requests and answers on routes with body capture, encrypted. Besides `kept_answers` the only table that contains text;
- * expired rows are deleted.
- */
+/** Encrypted requests and answers on routes with body capture. Besides `kept_answers` the only table with text. */
 export const capturedBodies = orgTable("captured_bodies", {
   requestId: uuid("request_id").notNull(),
   /** AES-256-GCM, sealed with the master key and bound to the request. */

@@ -29,10 +29,7 @@ export const bytes = pg.customType<{ data: Uint8Array; driverData: Uint8Array }>
 /** The organisation (tenant); first in every primary key. */
 export const org = () => label("org_id").notNull().default(DEFAULT_ORG);
 
-/**
- * A table of the organisation: `org_id` is its first column, and the first of its primary key. `keyedBy` takes the rest of the
- * key, by member, and the table's indexes.
- */
+/** A table whose first column, also of its primary key, is `org_id`. `keyedBy`: the rest of the key, and indexes. */
 export const orgTable = <Name extends string, Columns extends Record<string, pg.PgColumnBuilderBase>>(
   name: Name,
   columns: Columns,

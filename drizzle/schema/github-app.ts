@@ -49,7 +49,6 @@ export const githubPasses = orgTable("github_passes", {
   reachAt: instant("reach_at"),
   startedAt: instant("started_at"),
   finishedAt: instant("finished_at"),
-  /** When the next pass is due. */
   dueAt: instant("due_at").notNull(),
   /** The entity tag of the list's first page when the last pass was done; null: there was none. */
   etag: label("etag"),

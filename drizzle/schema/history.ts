@@ -3,10 +3,7 @@ import type { StatementBy, StatementContent } from "#shared/admin/statements.ts"
 import { exact, instant, json, label, orgTable } from "./columns.ts";
 import type { CostBasis } from "./records.ts";
 
-/**
- * What a record cost before each change of its cost. A trigger writes them in the transaction of the change, so that none is
- * lost, whatever makes it; the current version is the record itself.
- */
+/** What a record cost before each change of its cost; written by a trigger in the transaction of the change. */
 export const recordVersions = orgTable("record_versions", {
   recordId: uuid("record_id").notNull(),
   startedAt: instant("started_at").notNull(),

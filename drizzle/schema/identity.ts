@@ -12,10 +12,7 @@ const moment = customType<{ data: Date; driverData: string }>({
   fromDriver: (value) => new Date(value),
 });
 
-/**
- * A session's token, written and compared in plain text and stored as its SHA-256 in hexadecimal, which is also what is
- * read: so no statement can store or return the token itself.
- */
+/** A session's token, compared in plain text and stored as hexadecimal SHA-256: no statement stores or returns it. */
 const tokenDigest = customType<{ data: string; driverData: string }>({
   dataType: () => 'text COLLATE "C"',
   toDriver: (token) => new Bun.CryptoHasher("sha256").update(token).digest("hex"),

@@ -1,10 +1,7 @@
 import { index, uuid } from "drizzle-orm/pg-core";
 import { instant, label, orgTable } from "./columns.ts";
 
-/**
- * Requests and answers of translated responses, encrypted, so that the next call can refer to them. A row is deleted an
- * hour after its last use.
- */
+/** Encrypted requests and answers of translated responses, for later calls. Deleted an hour after their last use. */
 export const keptAnswers = orgTable("kept_answers", {
   /** The answer's own id. */
   id: label("id").notNull(),

@@ -2,7 +2,6 @@ import type { ModelInfo } from "@pydantic/genai-prices";
 import { uuid } from "drizzle-orm/pg-core";
 import { instant, json, label, labels, leaseColumns, orgTable } from "./columns.ts";
 
-/** When the public price list was fetched last. */
 export const priceListFetches = orgTable("price_list_fetches", {
   fetchedAt: instant("fetched_at"),
   /** Models that it did not have, although the current list does: they keep their price. */
@@ -17,7 +16,6 @@ export type ListChangeState = (typeof LIST_CHANGE_STATES)[number];
 /** What the fetched list has beside the built-in one. */
 export const priceListChanges = orgTable("price_list_changes", {
   id: uuid("id").notNull(),
-  /** The list's provider. */
   provider: label("provider").notNull(),
   /** The list's model. */
   model: label("model").notNull(),

@@ -67,7 +67,6 @@ export const requests = orgTable("requests", {
 
   keyId: uuid("key_id").notNull(),
   ...callerColumns,
-  /** The session that counts. */
   session: label("session"),
   /** The agent's own session, where another one counts; and its parent's. */
   agentSession: label("agent_session"),

@@ -42,10 +42,7 @@ export const sessionAgents = orgTable("session_agents", {
   index("session_agents_agent").on(table.orgId, table.agentSession),
 ]);
 
-/**
- * Declarations that an agent's session works on a branch from then on. Each covers the calls that its declarer made under the
- * agent's own id until that pair's next context; the first one covers earlier calls, too.
- */
+/** An agent's session works on a branch from then on: covers its declarer's calls until the pair's next context. */
 export const sessionContexts = orgTable("session_contexts", {
   id: uuid("id").notNull().defaultRandom(),
   /** The agent's own session. */

@@ -35,7 +35,6 @@ export const adminClassifier = (deps: AdminDeps) =>
       }),
     );
 
-/** A key that may use every route. */
 const EVERY_ROUTE: ClientKey = {
   id: "",
   name: "",

@@ -146,7 +146,6 @@ async function rotate(deps: AdminDeps, origin: Origin, { id, request }: KeyReque
 
 type KeyChange = { id: string; origin: Origin; action: AuditAction };
 
-/** Changes an existing key; returns the changed key. */
 const changeKey = <T>(
   deps: AdminDeps,
   { id, origin, action }: KeyChange,

@@ -57,10 +57,7 @@ export function readParameters<Name extends string>(
   return Object.fromEntries(given) as Partial<Record<Name, string>>;
 }
 
-/**
- * Refuses a value that the filter cannot have: an empty list would look as if there were no such rows.
- * @throws GatewayError invalid_request
- */
+/** Refuses an impossible value of a filter: an empty list would mislead. @throws GatewayError invalid_request */
 export function requireKnown(
   given: Readonly<Record<string, string | undefined>>,
   known: Readonly<Record<string, readonly string[]>>,

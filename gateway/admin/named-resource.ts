@@ -80,7 +80,6 @@ export function namedResource<Row extends Named, Body extends { name: string }, 
     .delete("/:name", ({ params, origin }) => remove(params.name, origin), docs.remove);
 }
 
-/** The body, with a name that may be left out. */
 type PutOf<Body> = SchemaOf<Omit<Body, "name"> & { name?: string }>;
 
 function stepsOf<Row extends Named, Body extends { name: string }, Patch, View>(

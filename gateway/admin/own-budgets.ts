@@ -6,10 +6,7 @@ import { budgetsInForce } from "../stores/budgets.ts";
 import type { KeyWithSecrets } from "../stores/keys.ts";
 import { budgetViews } from "./budgets.ts";
 
-/**
- * The budgets of a person, the fullest first: their own, their keys' and their teams'. Those of the organisation, of routes and of
- * tags would show a member what others spend: a call may name any tag.
- */
+/** A person's budgets, the fullest first: own, keys', teams'. Others would show a member what others spend. */
 export async function ownBudgets(
   db: Database["db"],
   { email, team, keys }: Pick<Own, "email" | "team"> & { keys: readonly KeyWithSecrets[] },

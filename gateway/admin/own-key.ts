@@ -11,7 +11,6 @@ import { readSettings } from "../stores/settings.ts";
 import { keyTemplateOf } from "../stores/teams.ts";
 import { keyView, limitsOf } from "./key-view.ts";
 
-/** Whose key it is. */
 export type KeyOwner = { email: string; team: string | null };
 
 type Wanted = {

@@ -184,7 +184,6 @@ function newReport(deps: AdminDeps, id: string, { title, description = "", spec 
 
 const viewOf = (row: SavedReportRow): SavedReportView => viewAs(View, { ...row, builtIn: false });
 
-/** A built-in report without a query. */
 const builtInView = ({ id, title, description, spec }: CatalogueEntry): SavedReportView => ({
   id,
   title,

@@ -60,10 +60,7 @@ function attributesOf(within: Record<string, unknown>, name: string): Attributes
   return holder == null ? [] : attributesIn(object(holder, name));
 }
 
-/**
- * The attributes of a resource, a scope or a point.
- * @throws GatewayError invalid_request
- */
+/** The attributes of a resource, a scope or a point. @throws GatewayError invalid_request */
 export function attributesIn(holder: Record<string, unknown>): Attributes {
   return objects(holder, "attributes").map(({ key, value }) => {
     if (typeof key !== "string") throw fault("key", "a string");

@@ -97,7 +97,6 @@ type PartialSuccess = { rejectedDataPoints: number; errorMessage: string };
 /** Refusals listed in an answer; bounded, because a sender can make up any number of names. */
 const LISTED_MAX = 50;
 
-/** Counts refusals by metric and reason. */
 export function rejectedPoints(): { add: PointResults["refused"]; summary(): PartialSuccess } {
   const found = new Map<string, { metric: string; reason: string; points: number }>();
   let rejectedDataPoints = 0;

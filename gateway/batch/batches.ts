@@ -7,7 +7,6 @@ import type { ClientRequest } from "./provider-batch.ts";
 import { askAboutBatch, fetchBatch, reconcileInPassing, reconcileOnce } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
 
-/** A client's request about one of its own batches. */
 export type BatchQuestion = ClientRequest & { keyId: string; kind: BatchKind; id: string; origin: string };
 
 async function own(deps: BatchDeps, { keyId, kind, id }: BatchQuestion): Promise<BatchRow> {

@@ -5,7 +5,6 @@ import { type BatchDeps, notFoundAtVendor, providerNamed, requireProviderId } fr
 import { type ClientRequest, fetchBatch, reconcileOnce } from "./provider-batch.ts";
 import { isEnded } from "./read-answer.ts";
 
-/** A client's request about one of its own files. */
 export type FileQuestion = ClientRequest & { keyId: string; id: string };
 
 async function own(deps: BatchDeps, { keyId, id }: FileQuestion): Promise<FileRow> {
@@ -35,7 +34,6 @@ export async function readFile(deps: BatchDeps, it: FileQuestion): Promise<Respo
   return relayedAnswer(answer, await answerInFull(answer));
 }
 
-/** Streams a file's content from the provider. */
 export async function fileContent(deps: BatchDeps, it: FileQuestion): Promise<Response> {
   return relayedFile(await callProvider(deps, it, { method: "GET", end: "/content" }));
 }

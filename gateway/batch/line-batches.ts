@@ -19,10 +19,7 @@ const WINDOW_MINUTES_MAX = 24 * 60;
 
 export type BatchRequest = { key: ClientKey; headers: Headers; bytes: Uint8Array; origin: string };
 
-/**
- * `POST /v1/batches`: a batch over a file that the same key uploaded; any other file is answered as not found (spec,
- * endpoint table).
- */
+/** `POST /v1/batches`: a batch over the key's own file; any other is not found (spec, endpoint table). */
 export async function createLineBatch(
   deps: BatchDeps,
   { key, headers, bytes, origin }: BatchRequest,

@@ -27,7 +27,6 @@ type Asked = Partial<ClientRequest> & {
   verb?: "" | "/cancel" | "/results" | undefined;
 };
 
-/** A provider's answer about one of its batches. */
 export function askAboutBatch(
   deps: BatchDeps,
   { kind, id, provider }: BatchRow,
@@ -94,10 +93,7 @@ export function reconcileOnce(deps: BatchDeps, row: BatchRow): Promise<void> {
   return run;
 }
 
-/**
- * Like `reconcileOnce`, but never fails the client's request: on an error or timeout the background reconciler records
- * the cost later.
- */
+/** Like `reconcileOnce`, but never fails the request: on an error or timeout the reconciler records the cost later. */
 export async function reconcileInPassing(deps: BatchDeps, row: BatchRow): Promise<void> {
   if (row.reconciledAt !== null || !isEnded(row.kind, row.status)) return;
   try {

@@ -30,7 +30,6 @@ const atSeconds = (value: unknown): string | null => {
   return seconds === null || seconds > 253_402_300_799 ? null : new Date(seconds * 1000).toISOString();
 };
 
-/** A file as its provider reports it. */
 export const fileFacts = (object: ProviderObject, fallback: { filename: string | null; createdAt: string }) =>
   ({
     filename: name(object["filename"]) ?? fallback.filename,

@@ -8,11 +8,7 @@ import { lineEndpoints, lineSurface, type Resolver } from "./resolve.ts";
 
 export type RequestLines = ReturnType<typeof requestLines>;
 
-/**
- * Rewrites a file of requests, one JSON object per line. Only `model` and `route` in each line's `body` change; all
- * other bytes are kept.
- * @throws GatewayError naming the line.
- */
+/** Rewrites a file of requests, line by line: only `model` and `route` change. @throws GatewayError naming the line. */
 export function requestLines(resolver: Resolver, lineBytesMax: number) {
   const splitter = lineSplitter(lineBytesMax);
   let number = 0;

@@ -27,7 +27,6 @@ import type { BatchDeps } from "./deps.ts";
 /** Summary of the requests of a batch read so far. */
 type BatchRequests = {
   provider: Provider | null;
-  /** Names of the routes used. */
   routes: Set<string>;
   models: Set<string>;
   /** Some requests name models that no route covers. */

@@ -4,7 +4,6 @@ import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { addUsage } from "../providers/provider-json.ts";
 import { FREE, type Priced, type Reading, UNPRICED } from "../reading.ts";
 
-/** One answer of a batch. */
 type BatchAnswer = {
   reading: Reading;
   priced: Priced;

@@ -87,10 +87,7 @@ export async function uploadFile(
 
 type Body = { head: Uint8Array[]; rest: AsyncGenerator<Uint8Array> | null };
 
-/**
- * Reads a body until the provider is `known` and one piece is full; `rest` is null if the body ended before.
- * @throws GatewayError too_large if the provider is not known after `bytesMax`.
- */
+/** Reads until the provider is `known` and a piece is full; `rest` null: it ended. @throws GatewayError too_large */
 async function readHead(
   bytes: AsyncGenerator<Uint8Array>,
   known: () => boolean,

@@ -92,7 +92,6 @@ export const openAccountCredential = (
   sealer: Sealer,
 ) => (credential === null ? null : sealer.open(credential, belongingOf(name)));
 
-/** A bill of an account: the days that it covers, and their lines. */
 export type Bill = {
   account: VendorAccountRow;
   days: readonly string[];

@@ -84,10 +84,7 @@ export type BillFormat = keyof typeof MAPPINGS;
 
 export type Services = { columns: readonly string[]; words: RegExp };
 
-/**
- * Bills of a cloud have all its services. Rows of services other than models are left out of the comparison; one without these
- * columns is.
- */
+/** Rows of other services than models are left out of the comparison; a bill without these columns is of models. */
 export const SERVICES: Readonly<Partial<Record<BillFormat, Services>>> = {
   focus: {
     columns: ["ServiceCategory", "ServiceName", "ServiceProviderName", "SkuMeter"],

@@ -36,10 +36,7 @@ export type BillOf = {
 /** Rows that are read before other work of the process gets its turn. */
 const ROWS_AT_ONCE = 2000;
 
-/**
- * The lines of a file; rows of one day and item are added up. Rows of other services than models are left out.
- * @throws GatewayError invalid_request that names the row and what is wrong with it
- */
+/** A file's lines, added up by day and item; models only. @throws GatewayError invalid_request naming row and fault */
 export async function readBill(
   rows: Iterable<CsvRow>,
   bill: BillOf,

@@ -23,7 +23,6 @@ const noParts = (): Parts =>
   // Every part is named in the list.
   Object.fromEntries(RECONCILIATION_PARTS.map((part) => [part, ZERO])) as Parts;
 
-/** The difference of one model and unit, or of lines of no model. */
 export type Difference = { model: string; kind: string; billed: Exact; metered: Exact; parts: Parts };
 
 export type TakenApart = { billed: Exact; metered: Exact; parts: Parts; items: Difference[] };

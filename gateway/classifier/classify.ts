@@ -42,10 +42,7 @@ function reasonOf(model: Model, why: Why, { best, certain, confidence }: Found):
   return `confidence ${confidence.toFixed(2)} for ${best} is below ${threshold}${like}`;
 }
 
-/**
- * Classifies a text among the allowed routes (null: all) and says why. Deterministic; keeps nothing. The same
- * decision as `routeOf`.
- */
+/** Classifies a text among the allowed routes (null: all) and says why. Deterministic; the same decision as `routeOf`. */
 export function classify(model: Model, text: string, allowed: ReadonlySet<string> | null): Classification {
   const scored = scoreText(model, text, true);
   const decision = decide(model, scored, allowed);

@@ -34,7 +34,6 @@ function insert(root: TrieNode, concept: string, stem: string): void {
   if (!list.includes(concept)) list.push(concept);
 }
 
-/** Compiles cue tables (one per language) into one lexicon. */
 export function compileLexicon(tables: readonly CueTable[]): Lexicon {
   const root = emptyNode();
   for (const table of tables) {

@@ -100,7 +100,6 @@ function confusionLines(confusion: Evaluation["confusion"]): string[] {
   ];
 }
 
-/** An evaluation as lines for a terminal. */
 export function evaluationText(result: Evaluation): string {
   const lines = [
     `texts                              ${result.texts}`,

@@ -114,7 +114,6 @@ type CountedFeatures = {
 
 const SLOTS_MIN = 64;
 
-/** Counts the features of one text. */
 class FeatureCounter {
   readonly #hashes: Uint32Array;
   readonly #blocks: Uint8Array;

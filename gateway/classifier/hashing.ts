@@ -12,7 +12,6 @@ export function hashWord(text: string, start = 0, end = text.length): number {
 /** Hash of a text within a family: it differs between families. */
 export const hashOf = (family: number, text: string): number => hashPair(hashWord(text), family);
 
-/** Hash of an ordered pair. */
 export const hashPair = (first: number, second: number): number =>
   finish(Math.imul(first ^ (second >>> 15) ^ Math.imul(second, 0x9e3779b1), PRIME));
 

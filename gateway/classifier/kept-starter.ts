@@ -6,10 +6,7 @@ import { type Starter, type StarterNumbers, starterWith, trainStarter } from "./
 const DIRECTORY = join(import.meta.dir, "../../node_modules/.cache/tallygate-starter");
 const HALF_BYTES = 2;
 
-/**
- * The starter of this build: read from a file in `directory`, or trained and kept there. Where that cannot be written, it is
- * trained at each start.
- */
+/** This build's starter: read from `directory`, or trained and kept there; where that fails, trained at each start. */
 export function keptStarter(directory = DIRECTORY): Starter {
   const file = join(directory, `${hashOfSources()}.bin`);
   return read(file) ?? trainAndKeep(directory, file);

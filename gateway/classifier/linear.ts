@@ -142,7 +142,6 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Shuffles the first `length` entries in place. */
 function shuffle(entries: Int32Array, length: number, random: () => number): void {
   for (let at = length - 1; at > 0; at--) {
     const other = Math.floor(random() * (at + 1));
@@ -154,7 +153,6 @@ function shuffle(entries: Int32Array, length: number, random: () => number): voi
 
 type Labelled = Pick<Problem, "labels" | "costs" | "classes">;
 
-/** The cost of all rows of each class. */
 function classCosts({ labels, costs, classes }: Labelled): Float64Array {
   const sums = new Float64Array(classes);
   for (const [row, label] of labels.entries()) sums[label] = (sums[label] ?? 0) + (costs[row] ?? 0);

@@ -29,7 +29,6 @@ export type TrainReport = {
   examples: number;
   /** Routes confused with each other, most often first. */
   confused: { route: string; with: string; count: number }[];
-  /** Examples that look like another route's. */
   misfits: { route: string; exampleId: string; looksLike: string }[];
 };
 

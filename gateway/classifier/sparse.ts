@@ -24,7 +24,6 @@ export const rowAt = ({ starts, ids, values }: Rows, row: number): SparseVector 
   values: values.subarray(starts[row], starts[row + 1]),
 });
 
-/** The product of one of the rows and a dense vector. */
 export function rowDot({ starts, ids, values }: Rows, row: number, dense: Float32Array): number {
   const end = starts[row + 1] ?? 0;
   let product = 0;

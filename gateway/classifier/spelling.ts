@@ -80,10 +80,7 @@ function isEnglish(words: readonly string[]): boolean {
   return frequent.length >= FREQUENT_SHARE * words.length;
 }
 
-/**
- * Corrects misspelled words of a normalised English text: words that the word vectors do not know and that are one edit
- * away from a word of the built-in examples or cues. Pure.
- */
+/** Corrects words of a normalised English text that are unknown and one edit away from examples' or cues' words. Pure. */
 export function respell(text: string): string {
   const words = text.match(PLAIN_WORDS) ?? [];
   if (!isEnglish(words)) return text;

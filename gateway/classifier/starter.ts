@@ -68,7 +68,6 @@ const starterOf = ({ table, idf, idfUnseen }: Vocabulary, { weights, held }: Sta
   held: shared(held),
 });
 
-/** One score per kind of task. */
 export const kindScores = ({ vocabulary, weights }: Starter, features: Features): Float64Array =>
   scoresOf(vectorOf({ features, kinds: [] }, vocabulary, TUNING.starterBlocks), weights, TASK_KINDS.length);
 
@@ -80,10 +79,7 @@ export const heldKindScores = ({ held }: Starter, seed: number): Float32Array =>
 export const roundedToHalf = (values: Float32Array): Float32Array =>
   Float32Array.from(Float16Array.from(values));
 
-/**
- * The same numbers in memory that threads share. The starter goes to every training thread: copying its megabytes would
- * stop the thread that answers calls.
- */
+/** The same numbers in shared memory: copying megabytes to each training thread would stop the one that answers calls. */
 export function shared<T extends Uint32Array | Int32Array | Float32Array>(array: T): T {
   // Both constructors take a shared buffer, and an array's constructor makes arrays of its own type.
   const TypedArray = array.constructor as new (buffer: SharedArrayBuffer) => T;

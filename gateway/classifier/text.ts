@@ -106,6 +106,5 @@ export function wordsOf(text: string): Words {
   return { text, starts, ends, hashes };
 }
 
-/** A word's text. */
 export const wordAt = ({ text, starts, ends }: Words, word: number): string =>
   text.slice(starts[word], ends[word]);

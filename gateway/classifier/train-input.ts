@@ -47,10 +47,7 @@ const digestOf = (value: unknown): string =>
 /** The part of a version that depends on the build: format, tuned numbers, built-in examples and cues. */
 let built: string | null = null;
 
-/**
- * Names the model that an input trains to: the same routes and the same build have the same version everywhere, and
- * training is deterministic, so replicas agree on it without communicating.
- */
+/** A model's version: the same routes and build give the same one, and as training is deterministic, replicas agree. */
 export function versionOf({ routes, strictness }: TrainInput): string {
   built ??= digestOf([MODEL_FORMAT, TUNING, SEEDS, CUES]);
   const texts = routes.map(({ name, description, examples, keywords }) => [

@@ -24,7 +24,6 @@ type Tuning = {
   hiddenShare: number;
   /** How much it counts that a text is of a kind that routes take rather than of one that no route takes. */
   takenShare: number;
-  /** Weight of a part of a description. */
   partWeight: number;
   /** Weight of a built-in example beside an administrator's own, however many there are of those. */
   besideOwn: number;
@@ -40,10 +39,7 @@ type Tuning = {
   namesakeShare: number;
 };
 
-/**
- * Every number that was chosen by measuring. `test/bench/classifier/select.ts` tries other values by cross-validation,
- * which is why they are gathered here and can be assigned; nothing else assigns them.
- */
+/** Every number chosen by measuring. Only `test/bench/classifier/select.ts` assigns others, by cross-validation. */
 export const TUNING: Tuning = {
   starterBlocks: [1, 0.8, 0.3, 0.5, 0, 0.4],
   taskBlocks: [1, 0.8, 0.4, 0.7, 0.8, 0.5],

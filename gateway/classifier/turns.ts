@@ -46,10 +46,7 @@ function geminiTurn(turn: unknown): Json | null {
   return { role: role ?? "user", content: texts.map(({ text }) => ({ type: "text", text })) };
 }
 
-/**
- * The text that is classified: the last user turn, with the one before it where that is under 20 characters. Null
- * where the user wrote no text.
- */
+/** The text to classify: the last user turn, with the one before if under 20 characters. Null: the user wrote none. */
 export function textToClassify(turns: readonly string[]): string | null {
   const last = turns.at(-1);
   if (last === undefined) return null;

@@ -16,7 +16,6 @@ const PARTS = {
   measures: { page: "gateway/reports/README.md", make: measureTable },
 } as const;
 
-/** Pages with generated parts. */
 export const GENERATED_PAGES: readonly string[] = [...new Set(Object.values(PARTS).map(({ page }) => page))];
 
 /** A page with its generated parts replaced. @throws Error if a part's markers are missing. */

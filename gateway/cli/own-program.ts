@@ -21,10 +21,7 @@ export const RUN = "__run";
 /** Before a file's path below the root: the compiled program prints the file's address. */
 export const LOCATE = "__locate";
 
-/**
- * A command that runs a script of ours without the `.env` of its directory, with full paths. The compiled program names itself:
- * the files that it has unpacked are elsewhere in its next version.
- */
+/** A command for a script of ours, without its directory's `.env`. The compiled program names itself: files move. */
 export const commandOf = (script: string): string[] =>
   Bun.isStandaloneExecutable
     ? [process.execPath, RUN, relative(ROOT, script)]

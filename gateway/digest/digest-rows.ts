@@ -101,10 +101,7 @@ export const revertedCosts = (database: Database, { fromMs, toMs }: Week): Promi
     );
   });
 
-/**
- * Merges of the week without a joined session, as in reports, by the state of their link. Bots' merges without a session
- * are left out where the settings say so.
- */
+/** The week's merges without a joined session, by state. Bots' merges without one are left out where settings say so. */
 export const notJoinedIn = ({ db }: Database, { fromMs, toMs }: Week): Promise<NotJoined> =>
   withStoreErrors(async () => {
     const { not_stamped_bots: bots } = await readSettings(db);

@@ -46,10 +46,7 @@ export const startDigests = (deps: DigestDeps): Poller =>
     },
   });
 
-/**
- * One round: stores the digest when it is due, once per day and channel, and posts it to the webhook. The GitHub App
- * writes the issue.
- */
+/** One round: stores the digest when due, once per day and channel, and posts it. The GitHub App writes the issue. */
 export async function doDigests(deps: DigestDeps): Promise<void> {
   await storeDue(deps);
   await postWaiting(deps);

@@ -71,7 +71,6 @@ export function contentsPage(site: Site): string {
   return framed({ title: "Contents", main, site });
 }
 
-/** A page of the contents. */
 export function docsPage(site: Site, page: CutPage): string {
   const { html, anchor } = site.contentOf(page);
   const at = site.pages.indexOf(page);
@@ -90,7 +89,6 @@ ${html}
   return framed({ title: page.title, main, site, current: page.path });
 }
 
-/** What a search found. */
 export function searchPage(site: Site, query: string, hits: readonly Hit[]): string {
   const items = hits.map(
     ({ href, page, heading, before, found, after }) => `<li><a href="${href}">${escaped(heading)}</a>

@@ -70,10 +70,7 @@ function widened(query: string, combineWith: "AND" | "OR"): Query {
 /** The library's own keeps signs such as $ and = in words. */
 const wordsOf = (text: string): string[] => text.split(/[^\p{L}\p{N}≥]+/u).filter(Boolean);
 
-/**
- * Finds parts of pages by words, by their beginnings, by other words for the same thing, and with small mistakes in long
- * words: first the parts that have all of them, then those that have some.
- */
+/** Finds parts of pages by words, beginnings, synonyms and near spellings: those with all first, then those with some. */
 export async function searchOf({ pages }: Site): Promise<DocsSearch> {
   const parts = pages.flatMap(partsOf).map((part, id) => ({ id, ...part }));
   const index = new MiniSearch<Part>({

@@ -57,10 +57,7 @@ order by provider, model, tier, team, cost_center, key, kind, shared.unit_usd, l
   return { text, params: params.values };
 }
 
-/**
- * FOCUS rows are of single records.
- * @throws GatewayError invalid_request where those of the span are no longer kept.
- */
+/** FOCUS rows are of single records. @throws GatewayError invalid_request if the span's are no longer kept. */
 export async function requireKept({ db }: Db, { fromMs }: Span, name = "from"): Promise<void> {
   const [state] = await db.select({ rawFrom: rollupState.rawFrom }).from(rollupState);
   if (!state?.rawFrom || fromMs >= Date.parse(state.rawFrom)) return;

@@ -20,7 +20,6 @@ export type GuardrailInput = {
   tokenIds?(): boolean;
 };
 
-/** The facts of a model call that rules check. */
 export type ModelCallInput = GuardrailInput & { choice: NonNullable<GuardrailInput["choice"]> };
 
 /** A refusal by a rule or its service. */

@@ -49,10 +49,7 @@ const OF_A_SERVER = /^mcp__(.+?)__(.+)$/s;
 /** The tool gateway names tools `server__tool`; a server's name contains no underscore. */
 const THROUGH_THE_GATEWAY = /^([a-z0-9-]{1,24})__(.+)$/s;
 
-/**
- * The tool and server behind an agent's tool name. A tool called through the tool gateway gets its registered server, as
- * the gateway records it. `serverName`, if the agent sends it, settles ambiguous names.
- */
+/** The tool and server behind an agent's tool name, as registered here. `serverName`, if sent, settles ambiguity. */
 export function readToolName(
   name: unknown,
   serverName: unknown,

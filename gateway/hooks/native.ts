@@ -9,10 +9,7 @@ import { type HookEvent, readDuration, readToolName } from "./event.ts";
 /** The status that a kind of hook reports; null: none, but policies apply. */
 type Meaning = { status: ToolStatus | null; before?: true; failure?: true; client?: string };
 
-/**
- * Hooks that report a call, by the event names of Claude Code, which Codex shares, and of Gemini CLI. Others are
- * ignored.
- */
+/** Hooks that report a call, by event names of Claude Code (and Codex) and Gemini CLI. Others are ignored. */
 const EVENTS: Readonly<Record<string, Meaning>> = {
   PreToolUse: { status: "pending", before: true },
   PermissionRequest: { status: null, before: true },
@@ -75,7 +72,6 @@ function textMember(body: JsonBody, name: string): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Reads `mcp_server: {name, source}`. */
 function serverOf(body: JsonBody): unknown {
   const server = memberValue(body, "mcp_server");
   return typeof server === "object" && server !== null && "name" in server ? server.name : null;

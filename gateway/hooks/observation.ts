@@ -8,7 +8,6 @@ import {
 } from "../stores/tools/tool-calls.ts";
 import type { CallEvent } from "./event.ts";
 
-/** The sender of an event, and the labels of its request. */
 export type HookSender = { key: ClientKey; labels: CallLabels; headers: Headers };
 
 /** The event's client: `x-client`, else the one in the event, else the sender. */
@@ -21,7 +20,6 @@ export const sessionOf = ({ headers, labels }: HookSender, reported: string | nu
 
 const isSet = (headers: Headers, name: string): boolean => Boolean(headers.get(name)?.trim());
 
-/** The observation that an event is stored as. */
 export function hookObservation(
   sender: HookSender,
   event: CallEvent & { status: NonNullable<CallEvent["status"]> },

@@ -143,10 +143,7 @@ function recentCalls(max = CALLS_MAX) {
 
 type RequestedToolCall = { client: string; name: ToolName; rawName: string };
 
-/**
- * The first policy, by name, that denies a call. `tool` matches the tool's own name or the agent's name for it
- * (`mcp__server__tool`); a policy with `server` never matches a built-in tool.
- */
+/** The first policy by name that denies a call. `tool`: its own or the agent's name; with `server`, never a built-in. */
 export const denying = (policies: readonly HookPolicy[], call: RequestedToolCall): HookPolicy | null =>
   policies.find(
     ({ client, tool, server }) =>

@@ -5,10 +5,7 @@ import { valueAt } from "./json-value.ts";
 /** A model that the provider chooses: whether a key may use it cannot be checked in advance. */
 const PROVIDERS_CHOICE = null;
 
-/**
- * The models that a body requests besides `model`: fallbacks (Anthropic's `fallbacks`, OpenRouter's `models`) and
- * tools' models, such as an advisor or an image model. Null: one that the provider chooses.
- */
+/** Models requested besides `model`: fallbacks (`fallbacks`, `models`) and tools' models. Null: the provider chooses. */
 export function additionalModels(body: JsonBody): (string | null)[] {
   const named = (name: string): unknown[] =>
     (body.members.get(name) ?? []).map((place) => valueAt(body.bytes, place));

@@ -18,10 +18,7 @@ export type BodyBudget = {
   used(): number;
 };
 
-/**
- * The memory that bodies of requests and answers may take in this process, from before they are read until their calls
- * end. One call alone always passes: requests and answers have limits of their own.
- */
+/** The memory for bodies in this process, until their calls end. One call alone passes: it has limits of its own. */
 export function bodyBudget(bytesMax: number): BodyBudget {
   let used = 0;
   return {

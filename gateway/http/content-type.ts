@@ -8,10 +8,7 @@ const UTF8 = /^"?(?:utf-?8)?"?$/i;
 export const isUtf8Type = (type: string | null): boolean =>
   !type?.includes(";") || [...type.matchAll(CHARSETS)].every(([, charset = ""]) => UTF8.test(charset));
 
-/**
- * Bodies are read as UTF-8, so the provider must not get another charset.
- * @throws GatewayError unsupported_media_type
- */
+/** Bodies are UTF-8 here, so no other charset may reach a provider. @throws GatewayError unsupported_media_type */
 export function requireUtf8(headers: Pick<HeaderView, "get">): void {
   if (isUtf8Type(headers.get("content-type"))) return;
   throw new GatewayError("unsupported_media_type", "The body's charset must be UTF-8.");
@@ -26,10 +23,7 @@ const PARAMETER = /^[ \t]*;[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"([^"\\]*)"|([
 /** RFC 2046, 5.1.1: 1 to 70 characters, the last one not a space. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 
-/**
- * The boundary in a `content-type` of `multipart/form-data`; null for other types, and for a header that two parsers
- * could read differently.
- */
+/** The boundary of `multipart/form-data`; null for other types, and for headers that parsers read differently. */
 export function boundaryOf(contentType: string | null): string | null {
   const [type] = TYPE.exec(contentType ?? "") ?? [];
   const parameters =

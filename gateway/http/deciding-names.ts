@@ -1,15 +1,9 @@
 import { words } from "#shared/words.ts";
 
-/**
- * The names that decide in one kind of object: what runs, what it costs, what a key, a rule or a label applies to. None
- * of them may be there twice or in another spelling, because two parsers would read the object differently.
- */
+/** Names that decide in one kind of object: what runs, costs or applies. None may repeat or have another spelling. */
 export type DecidingNames = {
   names: ReadonlySet<string>;
-  /**
-   * Google's names: `names` are in camel case, and each may also be written in snake case. Maps a name without case and
-   * underscores to its spelling in `names`.
-   */
+  /** Google's camel-case `names`, which snake case may spell: a name without case and underscores to its spelling. */
   proto?: ReadonlyMap<string, string>;
   /** Members whose object, or the objects of whose list, decide too. */
   within?: ReadonlyMap<string, DecidingNames>;

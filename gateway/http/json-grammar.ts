@@ -139,7 +139,6 @@ export type Visit = {
   end?(): void;
 };
 
-/** Makes the visit of an object at a nesting level. */
 export type Within = (level: number) => Visit;
 
 const levelOf = (nesting: number | { level: number }): number =>

@@ -7,10 +7,7 @@ import { memberValue } from "./scan.ts";
 
 const AGENT_ID_MAX = 128;
 
-/**
- * The labels of a call. A label over its limit is dropped (decision: Labels are dropped, never shortened). With a null
- * `body`, only headers are read.
- */
+/** A call's labels; one over its limit is dropped (decision: Labels are dropped whole). `body` null: headers only. */
 export function readLabels(headers: HeaderView, body: JsonBody | null): CallLabels {
   const userId = readUserId(body && memberValue(body, "metadata"));
   return {

@@ -2,7 +2,6 @@ import { words } from "#shared/words.ts";
 import { GatewayError } from "../errors.ts";
 import { isUtf8Type } from "./content-type.ts";
 
-/** The parsed head of one part. */
 export type PartHead = {
   name: string;
   /** Media for the provider: a file in one of `MEDIA_FIELDS`, or of a type that no text has. */

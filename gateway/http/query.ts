@@ -9,10 +9,7 @@ const OWN = /^tg[a-z]?_/;
 /** Whether a server may take the parameter for a member of the body, and prefer it. Some write lists as `name[]`. */
 const decides = (name: string): boolean => CALL.names.has(foldedName(name.trim()).replace(/\[.*/, ""));
 
-/**
- * A request's query, `?` included, for a provider of the same format (`?beta=true`): without parameters that may carry
- * a credential, and without those that decide what only the body may. Empty without one.
- */
+/** A query with its `?` for a provider of the format, without credentials and what only bodies may decide; or empty. */
 export function forwardedQuery(url: string): string {
   const at = url.indexOf("?");
   if (at === -1) return "";

@@ -74,10 +74,7 @@ export function lastMember(
   return { last, empty };
 }
 
-/**
- * The string value of a top-level member; null if it is absent, null or empty.
- * @throws GatewayError invalid_request if it is not a string.
- */
+/** A top-level string; null if absent, null or empty. @throws GatewayError invalid_request for other types. */
 export function stringMember(body: JsonBody, member: string): string | null {
   const value = memberValue(body, member);
   if (value === undefined || value === null || value === "") return null;

@@ -19,7 +19,6 @@ export type ReportReader = {
   actor: string;
   /** The restriction of every report; null: no limit. */
   scope: TeamScope | null;
-  /** Which saved reports there are for them. */
   saved: SavedScope;
   /** Replaces the e-mails of a report; absent: they are shown. */
   masks?: (text: string) => string;

@@ -1,7 +1,4 @@
-/**
- * Whether a browser sent the request from one of this gateway's own pages. With a public address, its origin and no
- * other scheme of its host; otherwise the host that the request itself names.
- */
+/** Whether a browser's request is from our own page: the public address's origin, else the host that it names. */
 export function isFromOwnPage(headers: Headers, publicUrl: string | null): boolean {
   const origin = URL.parse(headers.get("origin") ?? "");
   if (origin === null || !/^https?:$/.test(origin.protocol)) return false;

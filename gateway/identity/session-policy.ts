@@ -3,14 +3,10 @@ import type { Role } from "#shared/admin/people.ts";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Idle timeout of a session. */
 const idleMs = (role: Role): number => (role === "administrator" ? 30 * MINUTE_MS : 12 * HOUR_MS);
 /** Maximum length of a session. */
 export const SESSION_SECONDS_MAX = 7 * 24 * 60 * 60;
-/**
- * GitHub sign-ins last one day, so that the membership is checked again: no GitHub token is stored to check it
- * meanwhile.
- */
+/** GitHub sign-ins last one day, so that membership is checked again: no GitHub token is stored. */
 const lengthMsMax = (way: string | null): number =>
   way === "github" ? 24 * HOUR_MS : SESSION_SECONDS_MAX * 1000;
 

@@ -32,10 +32,7 @@ const FIRST_EMAIL = "admin@localhost";
 
 export type SignedInPerson = { person: PersonRow; headers: Headers };
 
-/**
- * Signs in whoever has a one-time link. The link is used up, whatever happens next.
- * @throws GatewayError unauthenticated for a link that does not count; too_many_refusals.
- */
+/** Signs in by a one-time link, which is then used up. @throws GatewayError unauthenticated; too_many_refusals. */
 export async function signInByLink(
   deps: SignInDeps,
   request: Request,

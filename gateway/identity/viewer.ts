@@ -38,7 +38,6 @@ export type Viewer = {
 
 export type ViewerDeps = {
   database: Database;
-  /** Whether a credential is the admin key. */
   isAdminKey(secret: string): boolean;
   refusals: Refusals;
   cookie: CookieFacts;

@@ -3,7 +3,6 @@ import type { KeyPerson } from "../directory.ts";
 /** The account of a team's budget. Triggers book what its calls cost there, by the same rule (`paying_accounts`). */
 export const teamAccount = (team: string): string => accountNamed(`team ${team}`);
 
-/** The account of a named budget. */
 export const budgetAccount = (name: string): string => accountNamed(`budget ${name}`);
 
 /** Under which what is spent on a route, a tag or the organisation (null) is booked. */

@@ -3,7 +3,6 @@ import type { LimitDemand, LimitRefusal, LimitState, Reservation } from "./decid
 import type { Pico } from "./money.ts";
 import type { RateSlot } from "./window.ts";
 
-/** A call to be admitted. */
 export type AskingCall = { callId: string; startedAt: string; limits: Limits; demand: LimitDemand };
 
 export type AdmittedCall = AskingCall & {

@@ -25,10 +25,7 @@ type AwayInput = {
 /** A process leases this fraction of the remaining budget, as a divisor. */
 const BUDGET_PARTS = 50n;
 
-/**
- * The slice of the remaining budget that a process leases for a key that refuses, or while it books alone (`isAlone`); nothing once
- * half is gone.
- */
+/** The remaining budget's slice that a process leases for a refusing key, or while alone; nothing once half is gone. */
 export function leaseUsd(limits: Limits, { spent, held }: LimitState, isAlone: boolean): Pico {
   if (limits.budget_usd === undefined || (limits.when_away !== "refuse" && !isAlone)) return 0n;
   const budget = parsePico(limits.budget_usd);
@@ -36,10 +33,7 @@ export function leaseUsd(limits: Limits, { spent, held }: LimitState, isAlone: b
   return left * 2n > budget ? left / BUDGET_PARTS : 0n;
 }
 
-/**
- * Admits or refuses a call without the database. The key's limits apply to what this process knows. Null: the key has
- * `when_away: "refuse"`, and its share is used up.
- */
+/** Decides without the database, by this process's figures. Null: `when_away: "refuse"`, and its share is used up. */
 export function decideAway({ limits, period, demand, state, share }: AwayInput): LimitDecision | null {
   const decision = decideLimits({ limits, period, demand, state });
   if ("refusal" in decision || limits.when_away !== "refuse") return decision;

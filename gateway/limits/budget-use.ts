@@ -1,7 +1,6 @@
 import type { Pico } from "./money.ts";
 import type { BudgetPeriod } from "./window.ts";
 
-/** How much of a budget was used when a call was admitted. */
 export type BudgetUse = {
   /** Settled cost as a share of the budget, in thousandths, rounded down: 0 to 0.999, because the call was admitted. */
   utilization: number;
@@ -20,10 +19,7 @@ export function budgetUse(spent: Pico, budget: Pico, { to }: BudgetPeriod): Budg
 export const fullest = (uses: readonly (BudgetUse | undefined)[]): BudgetUse | undefined =>
   uses.reduce((most, it) => ((it?.utilization ?? -1) > (most?.utilization ?? -1) ? it : most), undefined);
 
-/**
- * Projected use at the end of a period if use continues at the same pace; null in the first tenth of the period
- * (decision: A budget at risk).
- */
+/** Use at the period's end at the same pace; null in its first tenth (decision: A budget at risk). */
 export function projectedUse(used: Pico, { from, to }: BudgetPeriod, now: Date): Pico | null {
   const wholeMs = Date.parse(to) - Date.parse(from);
   const goneMs = now.getTime() - Date.parse(from);

@@ -14,10 +14,7 @@ const PREFIX = "anthropic-ratelimit-unified";
 /** The facts behind a budget's refusal. `endsMs`: when its period ends. */
 type Ending = { endsMs: number; nowMs: number; period: PeriodName };
 
-/**
- * The headers with which Claude Code's own protocol says that a spending limit is reached. Only the whole set makes Claude Code show
- * the error's message alone, and end.
- */
+/** Claude Code's headers for a reached spending limit. Only the whole set makes it show the message alone, and end. */
 export function claudeLimitHeaders({ endsMs, nowMs, period }: Ending): Record<string, string> {
   const reset = String(Math.ceil(endsMs / 1000));
   return {

@@ -12,10 +12,8 @@ export const rateSlotAt = (nowMs: number): number => Math.floor(nowMs / SLOT_MS)
 
 const MINUTE_MS = 60_000;
 
-/** The beginning of the minute that a slot is in. */
 export const minuteOfSlot = (slot: number): number => Math.floor((slot * SLOT_MS) / MINUTE_MS) * MINUTE_MS;
 
-/** When a slot stops counting. */
 const freeAtMs = (slot: number): number => (slot + SLOTS_COUNTED + 1) * SLOT_MS;
 
 /** The slots that still count at `nowMs`. Oldest first, as `slots` are. */

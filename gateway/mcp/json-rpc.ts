@@ -41,10 +41,7 @@ export class RpcError extends Error {
   }
 }
 
-/**
- * The message in a body. Batches are refused: the revisions that are served have none.
- * @throws RpcError
- */
+/** The message in a body. Batches are refused: the revisions that are served have none. @throws RpcError */
 export function readMessage(bytes: Uint8Array): RpcMessage {
   const body = scanned(bytes);
   const [id, method, params] = ["id", "method", "params"].map((name) => memberValue(body, name));

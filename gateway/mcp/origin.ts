@@ -1,11 +1,7 @@
 import { isLoopback } from "#shared/loopback.ts";
 import { RPC, RpcError } from "./json-rpc.ts";
 
-/**
- * Refuses requests from foreign pages: after DNS rebinding, such a page could reach this machine through the user's
- * browser. A request without an `Origin` does not come from a page.
- * @throws RpcError, status 403
- */
+/** Refuses foreign pages (DNS rebinding). No page sends requests without `Origin`. @throws RpcError, status 403 */
 export function requireOwnOrigin(
   headers: Headers,
   { publicUrl, allowedHosts }: { publicUrl: string | null; allowedHosts: readonly string[] | null },

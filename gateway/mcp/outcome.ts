@@ -32,7 +32,6 @@ export const notTaken = (errorCode: string, errorCause: FailureCause | null = nu
   worked: false,
 });
 
-/** The outcome of a failed request to a server. */
 export function outcomeOfFailure(error: unknown): Outcome {
   if (error instanceof ToolServerRefusal) return notTaken(`http_${error.status}`);
   const reason = reasonIn(error);

@@ -19,7 +19,6 @@ type Scoped = Pick<ClientKey, "scopes">;
 export const mayUseAll = ({ scopes }: Scoped, { name }: Pick<ToolServer, "name">): boolean =>
   scopes.mcp === undefined || scopes.mcp.includes(name);
 
-/** Whether the key may use anything of the server. */
 export const mayUseServer = (key: Scoped, server: Pick<ToolServer, "name">): boolean =>
   mayUseAll(key, server) ||
   (key.scopes.mcp ?? []).some((entry) => entry.startsWith(joinedName(server.name, "")));

@@ -25,7 +25,6 @@ export type ToolCallDeps = {
   directory: { current(): Pick<Directory, "callBudgets"> };
 };
 
-/** The calling key and the labels of the request. */
 export type ToolCaller = { key: ClientKey; labels: CallLabels };
 
 /** One tool call, with the server's own name of the tool and without arguments. */
@@ -162,10 +161,7 @@ export function externalIdOf(params: Params): string | null {
   return typeof id === "string" ? id : null;
 }
 
-/**
- * The labels of a message. Without `x-client` or a known user agent, the client is the one named in the message; without
- * a session among the headers, it is the one that Codex names there.
- */
+/** A message's labels. Without `x-client` or a known agent, its client; without a session header, Codex's in it. */
 export function labelsOf(headers: Headers, params: Params): CallLabels {
   const { session, ...read } = readLabels(headers, null);
   const named = headers.has("x-session-id") ? null : codexMeta(params)["sessionId"];

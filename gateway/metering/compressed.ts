@@ -37,10 +37,7 @@ export function decodedCopy(
   }
 }
 
-/**
- * A meter for a compressed stream. Rare, because providers are asked not to compress: chunks pass unchanged, and a
- * bounded copy is inflated and read at the end. Time to first token is then unknown.
- */
+/** Meters a compressed stream (rare): chunks pass, a bounded copy is read at the end, time to first token unknown. */
 export function compressedMeter(inner: Meter, encoding: string): Meter {
   const chunks: Uint8Array[] = [];
   let size = 0;

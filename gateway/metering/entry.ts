@@ -34,9 +34,7 @@ const known = <T>(value: T | null | undefined): T | undefined => value ?? undefi
 
 type Known = { labels: CallLabels; guardrail: string | null };
 
-/**
- * The record of a running call: what is stored if the process dies. It contains nothing of the body except the labels.
- */
+/** The record of a running call, stored if the process dies. Of the body it has only labels. */
 export function openEntry(call: Call, choice: Choice, { labels, guardrail }: Known): RequestRow {
   const first = choice.targets[0];
   return {

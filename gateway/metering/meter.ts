@@ -4,9 +4,7 @@ import { CR, LF, NOTHING } from "./sse-line.ts";
 
 /** Meters one stream on its way to the client. */
 export type Meter = {
-  /**
-   * Reads a chunk and returns the bytes to forward now, usually the same array; null for none.
-   */
+  /** Reads a chunk and returns the bytes to forward now, usually the same array; null for none. */
   watch(chunk: Uint8Array): Uint8Array | null;
   /** Call once at the end of the stream: reads an unfinished event and returns the bytes still withheld. */
   rest(): Uint8Array | null;

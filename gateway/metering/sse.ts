@@ -211,10 +211,7 @@ function eventOf({ start, data }: Unfinished, end: number): SseEvent | null {
   return { data: joined(data), start, end };
 }
 
-/**
- * Keeps the parts of an unfinished event. They are copied, because the chunk is handed on to the client. For an event
- * above the limit only the fact that its line has started is kept.
- */
+/** Keeps copies of an unfinished event's parts, as the chunk goes to the client; over the limit, only that it began. */
 function keep({ line, event, position }: State, rest: Uint8Array): void {
   if (rest.byteLength > 0) line.parts.push(new Uint8Array(rest));
   if (line.parts.length >= PARTS_MAX) line.parts = [Buffer.concat(line.parts)];

@@ -8,10 +8,7 @@ const KEYED =
 /** How long a browser may remember that it may call. */
 const MAX_AGE_SECONDS = "600";
 
-/**
- * Lets pages of the origins in the setting `cors_origins` call the gateway with a client key, without credentials such as cookies.
- * Costs nothing where none is set.
- */
+/** Lets pages of `cors_origins` call with a client key and without cookies. Costs nothing where none is set. */
 export const crossOrigin = ({ directory }: { directory: { current(): Pick<Directory, "settings"> } }) =>
   new Elysia({ name: "plugin.cross-origin" }).onRequest(({ request, set }) => {
     const { cors_origins: origins } = directory.current().settings;

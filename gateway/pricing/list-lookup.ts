@@ -6,7 +6,6 @@ import { isSameVersion, type ModelName, modelNameOf } from "./model-name.ts";
 /** A model of the list, with its later prices, the first ones first. */
 type ListModel = ModelInfo & { later: readonly { fromMs: number; prices: ModelInfo["prices"] }[] };
 
-/** The names that one provider of the list gives its models. */
 type Names = {
   models: readonly ListModel[];
   /** By the exact name in lower case; null: known to have no entry. */
@@ -14,7 +13,6 @@ type Names = {
   families: ReadonlyMap<string, readonly (ModelName & { model: ListModel })[]>;
 };
 
-/** The names of a provider of the list. */
 export type NamesOf = (priceId: string) => Names;
 
 /** Those of the built-in list with changes, read at the first question. */

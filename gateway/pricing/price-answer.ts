@@ -36,9 +36,7 @@ export function isAnotherModel(book: PriceBook, { provider, model, responseModel
   return provider.kind !== "azure" || book.knows(provider.kind, model);
 }
 
-/**
- * Prices an answer. A cost that the provider reports wins; the list-price cost is stored as well.
- */
+/** Prices an answer. A cost that the provider reports wins; the list-price cost is stored as well. */
 export function priceAnswer(book: PriceBook, answered: AnswerToPrice): Priced {
   const listed = priceByList(book, answered);
   const { reportedCostUsd, usage } = answered;

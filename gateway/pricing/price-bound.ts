@@ -21,10 +21,7 @@ const INPUT_UNITS = words(
 );
 const OUTPUT_UNITS = ["output", "reasoning", "audio_output", "image_output"] as const;
 
-/**
- * The maximum cost of a call within those counts, whatever units its tokens are charged as; null without a price.
- * Server-side searches are not included: their number is not known in advance.
- */
+/** The maximum cost within those counts, whatever units; null without a price. Searches are not included. */
 export function priceBound(entry: PriceEntry | null, bound: CountBound): Exact | null {
   if (!entry) return null;
   const lines: [units: readonly PriceUnit[], count: number][] = [

@@ -28,10 +28,7 @@ export const PRICE_LIST = {
 
 const LIST_DAYS_MAX = 30;
 
-/**
- * The list's version and date, and a warning once prices may have changed since. `fetched`: when the public list was fetched
- * last; null: never.
- */
+/** The list's version and date, and a warning once it may be old. `fetched`: the last fetch; null: never. */
 export function priceListAt(nowMs: number, fetched: string | null = null) {
   const { version, published } = PRICE_LIST;
   const atMs = Math.max(Date.parse(published), fetched === null ? 0 : Date.parse(fetched));
@@ -178,10 +175,7 @@ export function withHourWrites(price: PriceEntry): PriceEntry {
   return { ...price, rates: { ...price.rates, cache_write_1h: rateTimes(input, TWICE) } };
 }
 
-/**
- * The list price in one place, such as `US`: all tokens cost 1.1 times as much (Anthropic's data residency pricing, and
- * providers/places.ts).
- */
+/** The price in a place such as `US`: 1.1 times (Anthropic's data residency pricing, and providers/places.ts). */
 export function inPlace(price: PriceEntry, place: string): PriceEntry {
   const rates: { -readonly [unit in keyof Rates]: Rate } = { ...price.rates };
   for (const unit of TOKEN_UNITS) {

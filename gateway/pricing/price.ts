@@ -106,10 +106,7 @@ function splitter(rates: Rates, whole: number | null) {
   };
 }
 
-/**
- * Disjoint counts: audio, images and reasoning are taken out of input, cache reads and output only if they have their own
- * rate.
- */
+/** Disjoint counts: audio, images and reasoning leave input, cache reads and output only if they have a rate. */
 function billableCounts(rates: Rates, usage: Usage): Counts {
   const input = splitter(rates, usage.uncachedInputTokens);
   const cached = splitter(rates, usage.cacheReadTokens);

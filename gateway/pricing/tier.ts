@@ -12,7 +12,6 @@ import {
 
 /** The service tier of prices that name none. */
 export const STANDARD = "standard";
-/** The tier of calls in batches. */
 export const BATCH_TIER = "batch";
 
 /** Providers' names for the tier of their list prices. In a request, `auto` leaves the choice to the provider. */

@@ -120,10 +120,7 @@ const USAGE_NULL = needle('"usage":null');
 
 const NULL_MEMBER = /^"usage"\s*:\s*null\b/;
 
-/**
- * Searches instead of parsing: vendors all spell the name so, and inside a JSON string its quotes would be escaped. In a
- * stream with usage, every chunk but the last carries `"usage":null`.
- */
+/** A search instead of a parse: inside a string quotes are escaped. All chunks but the last have `"usage":null`. */
 function hasUsage(data: Uint8Array): boolean {
   for (let at = usageAt(data, 0); at !== -1; at = usageAt(data, at + 1)) {
     if (!NULL_MEMBER.test(decoder.decode(data.subarray(at, at + 24)))) return true;

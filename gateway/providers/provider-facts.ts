@@ -37,10 +37,7 @@ export type ProviderFacts = {
   withoutChat?: RegExp;
   /** Paths of surfaces that are relative to the host, not to the API root. */
   hostPaths?: Readonly<Partial<Record<SurfaceName, string>>>;
-  /**
-   * How the credential is sent; `none` needs no credential, and one that is set goes as a bearer token. `aws` and
-   * `google` sign each call with it.
-   */
+  /** How the credential is sent; `none`: not needed, a set one is a bearer token. `aws` and `google` sign each call. */
   auth: "bearer" | "x-api-key" | "api-key" | "none" | "aws" | "google";
   /** The cloud that hosts the vendor's models with its own form of the wire: the model is in the path. */
   hostedBy?: "bedrock" | "vertex";
@@ -64,7 +61,6 @@ export type ProviderFacts = {
   priceIds: readonly string[];
   /** Prefix of model names here that the price list does not use. */
   modelPrefix?: string;
-  /** Where its answers report their own cost. */
   reportedCost?: ReportedCost;
   /** USD per source that a search read, where `num_sources_used` is billed. */
   sourcePrice?: string;

@@ -68,9 +68,7 @@ const isCount = (name: string): name is keyof Usage => Object.hasOwn(NO_USAGE, n
 
 type Cached = { read: number | null; written?: number | null; long?: number | null };
 
-/**
- * The parts of an input that includes what was cached. Cached counts that exceed it cannot be right: its own figure is used.
- */
+/** The parts of an input that includes cached tokens. Cached counts above it are wrong: its own figure is used. */
 export function inputParts(input: number | null, { read, written = null, long = null }: Cached) {
   const cached = partOf(sumOf(read, written, long), input);
   const isKnown = cached !== null;

@@ -43,9 +43,7 @@ const OPENAI_PIECES = {
   },
 } as const satisfies Record<string, PublishedPrice>;
 
-/**
- * openai.com/api/pricing, 2025-11-01: an estimate of USD 0.015 per minute of speech; a minute is about 1,000 characters.
- */
+/** openai.com/api/pricing, 2025-11-01: about USD 0.015 a minute of speech, which has about 1,000 characters. */
 const OPENAI_CHARACTER_ESTIMATES: Readonly<Record<string, string>> = { "gpt-4o-mini-tts": "0.000015" };
 
 /** Models that do not reason (developers.openai.com/api/docs/pricing, 2026-11-27); others cost what `web_search` costs. */
@@ -156,7 +154,6 @@ const BEDROCK_PRICES = { priceIds: ["aws"], places: KNOWN_PLACES.bedrock } as co
 // The lists of clouds have models that only another of their addresses serves.
 const CLAUDE = { serves: /claude-/ } as const;
 const NO_CLAUDE = { serves: /^(?!.*claude-)/ } as const;
-/** Google's own models. */
 export const GEMINI_NAMES = /^(?:models\/)?(?:gemini|gemma|imagen|veo)-/;
 
 /** What each vendor's row of the catalogue says of prices, besides those of the built-in list. */

@@ -43,10 +43,7 @@ export function reportedCostOf(
   return usd && formatDecimal(usd);
 }
 
-/**
- * Whether the provider ran tools of its own for the answer, which it bills besides tokens (xAI's
- * `server_side_tool_usage_details`; a count of any name).
- */
+/** Whether the provider ran tools of its own, billed besides tokens (xAI's `server_side_tool_usage_details`). */
 export const ranHostedTools = (usage: ProviderObject | null): boolean =>
   Object.values(objectOf(usage?.["server_side_tool_usage_details"]) ?? {}).some(
     (count) => (countOf(count) ?? 0) > 0,

@@ -1,10 +1,7 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import { countOf, inputParts, objectOf, type ProviderObject, partOf } from "./provider-json.ts";
 
-/**
- * The counts of a usage object with `input_tokens` and `output_tokens`, in normal form: the input includes
- * cached tokens, the output reasoning (OpenAI's responses, images and speech).
- */
+/** `input_tokens` and `output_tokens` in normal form: the input includes cached tokens, the output reasoning (OpenAI). */
 export function responsesUsage(usage: ProviderObject): Usage {
   const input = countOf(usage["input_tokens"]);
   const output = countOf(usage["output_tokens"]);

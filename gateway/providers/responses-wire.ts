@@ -85,10 +85,7 @@ const keptIn = (output: unknown, stored: boolean): string[] =>
     .map(nameOf)
     .filter((id) => id !== null);
 
-/**
- * Items of the output that cost nothing but their tokens, or that are counted (searches): text, and tools that the client
- * or a server of its own runs.
- */
+/** Output items that cost only tokens or are counted: texts, and tools that the client or its own server runs. */
 const NOT_BILLED_BESIDES = new Set<unknown>(
   words(`
   message reasoning compaction function_call function_call_output custom_tool_call custom_tool_call_output
@@ -99,10 +96,7 @@ const NOT_BILLED_BESIDES = new Set<unknown>(
 `),
 );
 
-/**
- * Whether an item of the output is of a tool that the provider runs and bills by figures that no answer reports, such as
- * containers and images. A type that is not known yet counts as one.
- */
+/** Whether an item is of a provider's tool billed by figures that no answer has. Unknown types count as one. */
 function isBilledBesides(item: ProviderObject | null): boolean {
   const type = item?.["type"];
   if (typeof type !== "string" || NOT_BILLED_BESIDES.has(type)) return false;

@@ -5,7 +5,6 @@ import type { ProviderFacts } from "./provider-facts.ts";
 import { errorNameOf, failureIn, type ProviderObject, parseObject } from "./provider-json.ts";
 import { readingOf } from "./wire.ts";
 
-/** State of a stream. */
 export type StreamState = StreamProgress & {
   usage: Usage;
   model: string | null;
@@ -28,13 +27,10 @@ export type StreamState = StreamProgress & {
 export type StreamRules = {
   /** ASCII texts; after content was seen, only events that contain one of them are parsed. */
   markers: readonly string[];
-  /** Updates `state` from an event. */
   update(state: StreamState, type: string, event: ProviderObject): void;
 };
 
-/**
- * Opens readers of OpenAI's newer streams: every event has a `type`, and one of the last reports the usage.
- */
+/** Opens readers of OpenAI's newer streams: every event has a `type`, and one of the last reports the usage. */
 export function typedStreams({ markers, update }: StreamRules): (facts: ProviderFacts) => StreamReader {
   const texts = ['"error"', ...markers].map(needle);
   const searches = texts.map(searcher);

@@ -12,7 +12,6 @@ const ALL: readonly ProviderFacts[] = Object.values(PROVIDERS);
 const namesModel = (provider: Pick<Provider, "kind">, model: string): boolean =>
   facts(provider).modelNames?.test(model) === true;
 
-/** Whether some vendor gives names like the model's. */
 const hasVendor = (model: string): boolean => ALL.some(({ modelNames }) => modelNames?.test(model));
 
 /** Whether a provider can be called at its vendor's own host. */

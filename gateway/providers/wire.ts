@@ -12,10 +12,7 @@ export type Wire = {
   readAnswer(bytes: Uint8Array, facts: ProviderFacts, headers?: Pick<Headers, "get">): Reading;
   /** Opens a reader of one stream. The reader never throws. */
   openStream(facts: ProviderFacts): StreamReader;
-  /**
-   * Whether an event whose data begins with `data` may hold nothing but usage. Once false for a prefix, it stays false
-   * for every longer one.
-   */
+  /** Whether an event that begins with `data` may hold only usage. Once false, false for every longer prefix. */
   mayBeUsageOnly(data: Uint8Array): boolean;
   /** An error of the gateway's own in this wire's shape. */
   errorBody(type: ErrorType, message: string, context: ErrorContext): string;

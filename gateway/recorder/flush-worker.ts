@@ -8,10 +8,7 @@ export type FlushOrder = { kind: "start"; path: string; everyMs: number } | { ki
 /** `code` is SQLite's or the system's; null says that a fault is over. */
 export type FlushEvent = { kind: "fault"; code: string | null } | { kind: "stopped" };
 
-/**
- * How often the log is copied into the file. Not at every sync: the first write after a copy restarts the log, and
- * SQLite makes the writer wait for an fsync then.
- */
+/** How often the log is copied to the file. Rarely: a write after a copy restarts the log and waits for an fsync. */
 const CHECKPOINT_MS = 2000;
 /** Size of the log, in pages, at which it is restarted even if writers have to wait for that. */
 const RESTART_PAGES = 8192;

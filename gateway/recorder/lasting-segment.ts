@@ -18,10 +18,7 @@ type LastingOptions = OwnSegmentOptions & {
 /** A disk that damages every file must not get a new one at every call. */
 const RENEWED_EVERY_MS = 5000;
 
-/**
- * This process's own segment, which is replaced by a new one when it cannot be read any more: one bad page must not keep
- * the records behind it from Postgres.
- */
+/** This process's segment; an unreadable one is replaced, so that a bad page holds no later records back. */
 export function createLastingSegment(options: LastingOptions): OwnSegment {
   let current = createOwnSegment(options);
   let takenFrom = current;

@@ -11,10 +11,7 @@ export type OrphanSegment = Pick<
 
 type OrphanOptions = Pick<SegmentOptions, "path"> & { now: () => number };
 
-/**
- * Opens the segment. The caller holds its lock (`takeLock`).
- * @throws SQLite's error, or `DamagedSegment` if rows are missing.
- */
+/** Opens a segment whose lock (`takeLock`) is held. @throws SQLite's error; `DamagedSegment` if rows are missing. */
 export function openOrphanSegment({ path, now }: OrphanOptions): OrphanSegment {
   const segment = openSegment({ ...OF_THE_DEAD, path, create: false });
   try {

@@ -44,10 +44,7 @@ export type Recorder = {
   /** False when nothing can be recorded: readiness. */
   accepting(): boolean;
   stats(): RecorderStats;
-  /**
-   * Resolves when everything settled so far is in Postgres or parked; rejects after `timeoutMs`. `hurry` forces a
-   * flush; without it, waits for regular batches.
-   */
+  /** Resolves once all settled is in Postgres or parked; rejects after `timeoutMs`. `hurry` forces a flush. */
   flushed(timeoutMs: number, hurry?: boolean): Promise<void>;
   /** Refuses new calls, writes what it can within `timeoutMs`, and leaves the rest in the spool. */
   close(timeoutMs: number): Promise<void>;

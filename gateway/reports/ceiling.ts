@@ -38,7 +38,6 @@ const ofBatches = (ask: Ask): Ask => ({
   },
 });
 
-/** Whether the answer of `ofBatches` has records in the current window. */
 const hasBatches = (rows: readonly AnswerRow[]): boolean =>
   rows.some((row) => Number(row["c_records"] ?? 0) > 0);
 

@@ -21,7 +21,6 @@ export function csvHead({ spec: { dimensions, measures }, previousWindow }: Resu
   ]);
 }
 
-/** The lines of the result's rows. */
 export const csvLines = (result: Result): string =>
   result.rows.map((row) => rowLine(result, row.groups.map(textCell), row)).join("");
 
@@ -44,7 +43,6 @@ function figures(row: Row, name: MeasureName, compared: boolean): string[] {
   return compared ? [cell(row.current), cell(row.previous), cell(row.delta)] : [cell(row.current)];
 }
 
-/** One line of CSV. */
 export const csvLine = (cells: readonly string[]): string => `${cells.map(quoted).join(",")}\r\n`;
 
 /** Labels come from clients. What starts like a formula gets an apostrophe, which spreadsheets read as "text follows". */

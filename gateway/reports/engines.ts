@@ -7,12 +7,8 @@ export type ParameterType = "text" | "text[]" | "bigint" | "date" | "timestamptz
  */
 export type Engine = {
   name: "postgres" | "clickhouse";
-  /**
-   * How records are counted distinctly: Postgres makes a set of `members` first, so that rollups can add to it; ClickHouse
-   * has aggregates for it (`atOnce`).
-   */
+  /** Postgres makes a set of `members` first, so that rollups can add to it; ClickHouse has aggregates (`atOnce`). */
   counts: "members" | "atOnce";
-  /** Settings of a statement. */
   settings: Readonly<Record<string, string | number>>;
   /** What stands for a parameter in a statement's text. */
   parameter(place: number, type: ParameterType): string;

@@ -8,10 +8,7 @@ export type TeamScope = {
   teams: readonly string[];
 };
 
-/**
- * A checked spec within a scope: of the whole team, or of those teams in it that the spec names.
- * @throws GatewayError role_not_allowed for a team outside, whether it exists or not.
- */
+/** A spec within a scope's teams. @throws GatewayError role_not_allowed for one outside, whether it exists or not. */
 export function forcedTeam(spec: Spec, scope: TeamScope | null): Spec {
   if (scope === null) return spec;
   const { team: asked = [scope.team] } = spec.filters;

@@ -53,7 +53,6 @@ from calls group by current`;
   return { text, params: params.values, isLong: true };
 }
 
-/** What `movementQuery` answers. */
 export function movementOf(answer: readonly AnswerRow[]): { rows: MovementRow[]; totals: MovementTotal[] } {
   const { rows = [], totals = [] } = Object.groupBy(answer, (row) => (row["kind"] ? "rows" : "totals"));
   const text = (row: AnswerRow, name: string) => row[name] ?? "";

@@ -173,7 +173,6 @@ function sessionRows(ask: Ask, params: Parameters, org: string): string {
       union all ${single(spansSql("started_at", raw, params))}`;
 }
 
-/** What `tasksQuery` answers. */
 export function tasksOf(rows: readonly AnswerRow[]): Tasks {
   const of = (part: string, names: readonly string[]) =>
     rows.flatMap((row) =>

@@ -56,7 +56,6 @@ const PARTS = {
 /** A checked spec, and what else is asked of it. `name`: which part of the Overview it is. */
 export type NamedSpec = { name?: OverviewPart; spec: Spec } & HowAsked;
 
-/** The filters that a source has. */
 const filtersIn = (filters: Filters, source: Spec["source"]): Filters =>
   Object.fromEntries(filtersOf(filters).filter(([name]) => sourceOf(source).dimensions.includes(name)));
 

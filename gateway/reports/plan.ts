@@ -101,7 +101,6 @@ const isChosen = (context: Context): boolean =>
   context.ask.spec.dimensions.includes("session") &&
   rankNames(context.ask.spec).every((name) => !distinctOf(context, name));
 
-/** The facts of the groups that are shown. */
 function chosenTables(context: Context, facts: string): string[] {
   const groups = groupsOf(context);
   const names = [...new Set<AggregateName>(["records", ...rankNames(context.ask.spec)])];

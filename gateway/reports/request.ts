@@ -123,10 +123,7 @@ export function readQuery(query: URLSearchParams): ReportsQuery {
   };
 }
 
-/**
- * Reads the query string of the addresses that take their reports in a body.
- * @throws GatewayError invalid_request for another parameter than `format`, and another format than `json` and `csv`.
- */
+/** The `format` of reports in a body, `json` or `csv`. @throws GatewayError invalid_request for anything else. */
 export function readFormatAlone(query: URLSearchParams): Format {
   for (const name of query.keys()) {
     if (name !== "format") wrong("query", "only format is known; everything else belongs in the body");

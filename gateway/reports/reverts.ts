@@ -62,10 +62,7 @@ order by merged_at desc, number desc`,
   params: repositoryId === null ? [orgId] : [orgId, String(repositoryId)],
 });
 
-/**
- * The pull requests that are reverted now: a merged one reverts them that is not itself reverted. Takes the latest merge
- * first, so that whether a reverter still stands is known before it counts.
- */
+/** Pull requests reverted now: by a merge that is not reverted itself. The latest comes first, so that this is known. */
 export function revertedBy(reverts: Iterable<Revert>): string[] {
   const reverted = new Set<string>();
   for (const { reverter, original } of reverts) if (!reverted.has(reverter)) reverted.add(original);

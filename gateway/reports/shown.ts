@@ -10,7 +10,6 @@ const P95 = "latency_p95_ms" satisfies AggregateName;
 
 const SIDES = ["c", "p"] as const;
 
-/** The added parts of each window. */
 export const addedSql = (context: Context): string => `
   select total, current, ${groupsOf(context)}, ${context.names.map((name) => `${figureSql(context, name)} as ${name}`).join(", ")}
   from parts group by total, current, ${groupsOf(context)}`;

@@ -12,10 +12,7 @@ const PATH_MAX = 100;
 /** @throws GatewayError invalid_request that names a member or parameter. */
 export const wrong = (member: string, reason: string): never => refuse(`${member}: ${reason}`);
 
-/**
- * `value` as a `schema`, else a refusal that names the first faulty member below `name` and the reason.
- * @throws GatewayError invalid_request
- */
+/** `value` as `schema`. @throws GatewayError invalid_request naming the first faulty member below `name`, and why */
 export function checkBody<T extends TSchema>(schema: T, value: unknown, name: string): Static<T> {
   if (fits(schema, value)) return value;
   const [fault = { path: "", message: "Not valid" }] = faultsOf(schema, value);

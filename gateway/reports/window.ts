@@ -73,10 +73,7 @@ const NAMED = {
   }),
 } as const satisfies Record<RangeName, (today: Today) => { current: Bounded; previous: Bounded }>;
 
-/**
- * The current and the previous period of a range, with days and months of a time zone.
- * @throws GatewayError invalid_request, naming the member.
- */
+/** The periods of a range in a zone's days and months. @throws GatewayError invalid_request, naming the member. */
 export function periodsOf(range: Range, compare: Compare, { now, timeZone = "UTC" }: Moment): Periods {
   const { current, previous } =
     typeof range === "string" ? NAMED[range](todayIn(timeZone, now)) : customPeriods(range, now, timeZone);

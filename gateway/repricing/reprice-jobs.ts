@@ -49,10 +49,7 @@ const isUnfinished = isNull(repriceJobs.finishedAt);
 type Price = ReturnType<typeof pricing>;
 type Change = { record: RecordToPrice; price: NewPrice };
 
-/**
- * Prices the next records and notes the progress, both or neither. `ended`: there are no more. Null: another process has gone
- * on with the job, and nothing was written.
- */
+/** Prices the next records and notes it, both or neither. `ended`: none left. Null: another process has the job. */
 const stepJob = ({ db }: Db, job: RepriceJobRow, priceOf: Price): Promise<RepriceJobRow | "ended" | null> =>
   withStoreErrors(() =>
     db.transaction(async (tx) => {

@@ -3,7 +3,6 @@ import type { SurfaceName } from "../surface-facts.ts";
 import { inScope, usableRoutes } from "./scope.ts";
 import { servingRoute, servingRoutes } from "./targets.ts";
 
-/** The routes that `auto` may choose from. */
 export type AutoCandidates = {
   /** The surface's routes that the key may use, sorted by name. */
   routes: readonly Route[];

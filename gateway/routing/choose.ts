@@ -97,10 +97,7 @@ function automatic(
   );
 }
 
-/**
- * The fixed route of a surface without text to classify; null on other surfaces.
- * @throws GatewayError model_not_found if an administrator has deleted or disabled it.
- */
+/** A surface's fixed route; null elsewhere. @throws GatewayError model_not_found if it was deleted or disabled. */
 function fixedRoute(directory: Directory, { surface }: RoutedCall): Route | null {
   const { fixedRoute: name } = surfaceFacts(surface);
   if (name === undefined) return null;

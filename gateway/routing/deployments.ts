@@ -64,10 +64,7 @@ function orderOf(tier: Deployment[], { session, id }: CallFacts, state: Deployme
 
 const HASHES = 2 ** 32;
 
-/**
- * Weighted rendezvous hashing: a key's highest rank is at one deployment, each deployment has it for its share of keys,
- * and keys move only from a deployment that is removed or to one that is added.
- */
+/** Weighted rendezvous hashing: a key ranks highest at one deployment; only keys of changed deployments move. */
 function rankOf({ target, weight }: Deployment, key: string): number {
   const { provider, model } = target;
   const hash = Bun.hash.xxHash32(`${key}\n${provider.name}\n${provider.account ?? 0}\n${model ?? ""}`);

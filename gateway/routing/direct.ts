@@ -141,10 +141,7 @@ function servingProvider(request: DirectRequest): Provider | null {
   return provider;
 }
 
-/**
- * The provider whose list or prices have the model: one that can answer first, then one whose list has it, then its
- * vendor's own, then native support, then by name.
- */
+/** Who serves a model: one that can answer, whose list has it, its vendor's own, native support, then by name. */
 function bestProvider(request: DirectRequest): Provider | null {
   const { directory, model, knowledge } = request;
   const enabled = providersByName(directory);

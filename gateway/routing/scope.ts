@@ -79,10 +79,7 @@ export function requireModelScope(key: ClientKey): void {
   if (!mayCallModels(key)) throw new GatewayError("route_not_allowed");
 }
 
-/**
- * Refuses usage reported by a key that could not have caused it, such as a key for reports alone.
- * @throws GatewayError route_not_allowed
- */
+/** Refuses usage from keys that cannot cause it, such as those for reports. @throws GatewayError route_not_allowed */
 export function requireMetricsScope(key: ClientKey): void {
   if (mayCallModels(key)) return;
   throw new GatewayError("route_not_allowed", "This key may not call models, so it may not report usage.");

@@ -13,10 +13,7 @@ type ModelRequest = {
   knowledge: Omit<RoutingLookups, "classify">;
 };
 
-/**
- * Who would answer a call that names the model, on any surface; null if no one would, or the key may not use it.
- * `route` is null for a model that no route pairs with its provider.
- */
+/** Who would answer a model's calls on any surface; null: none, or not allowed. `route` null: no route has the pair. */
 export function servedModel(request: ModelRequest): { provider: Provider; route: Route | null } | null {
   if (!isModelName(request.model)) return null;
   for (const surface of Object.keys(SURFACES)) {

@@ -48,10 +48,7 @@ function withTimeouts(provider: Provider, { firstByteSeconds, idleSeconds }: Rou
   };
 }
 
-/**
- * Targets whose provider is enabled. If none is, the first one: a routed call must be recorded, so it is left to the
- * sender to refuse it.
- */
+/** Targets with an enabled provider; else the first: a routed call is recorded, so its sender refuses it. */
 export function switchedOn(targets: readonly Candidate[]): Candidate[] {
   const on = targets.filter(({ provider }) => provider.enabled);
   return on.length > 0 ? on : targets.slice(0, 1);

@@ -16,10 +16,7 @@ export type AgentSessionQuery = {
   limit: number;
 };
 
-/**
- * Whether a request is a call of the agent's session: it carries that id alone, or beside the id of its task, as under
- * `tallygate run`.
- */
+/** Whether a request is of the agent's session: its id alone, or beside its task's, as under `tallygate run`. */
 const callsOf = (
   session: SQL,
 ): SQL => sql`r.org_id = ${DEFAULT_ORG} and ${session} in (r.session, r.agent_session)

@@ -37,10 +37,7 @@ type NewKey = KeyFields & {
   secretExpiresAt?: string;
 };
 
-/**
- * All keys, or those of an owner in any case, newest first, with their valid secrets. Includes revoked keys, because
- * records refer to them.
- */
+/** All keys, or an owner's in any case, newest first, with valid secrets; revoked ones too, as records name them. */
 export async function listKeys(
   reader: Reader,
   { owner, ...slice }: Slice & { owner: string | null },

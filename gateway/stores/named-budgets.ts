@@ -71,7 +71,6 @@ export async function loadSharedBudgets(reader: Reader): Promise<SharedBudget[]>
 export const isOfCalls = ({ budget }: SharedBudget): boolean =>
   budget?.kind === "route" || budget?.kind === "tag";
 
-/** Whether all calls of the key count in the budget. */
 export function countsKey(
   { budget, spendId }: SharedBudget,
   { id, owner, teams }: Pick<ClientKey, "id" | "owner" | "teams">,

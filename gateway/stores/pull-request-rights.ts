@@ -33,7 +33,6 @@ export async function pullRequestScope(db: Db, records: RecordScope): Promise<Pu
   return { records, logins: rows.flatMap(({ login }) => login?.toLowerCase() ?? []) };
 }
 
-/** A team and the teams below it. */
 async function teamsIn(db: Db, team: string): Promise<string[]> {
   const rows = await allTeams(db);
   const lookup = teamLookup(rows);

@@ -136,10 +136,7 @@ export async function sessionUse(
   return { pullRequests: named?.count ?? 0, people: made?.people ?? 0, keys: made?.keys ?? 0 };
 }
 
-/**
- * Accepts that a pull request's session is what its body says; the GitHub App then joins it as any other.
- * @returns the accepted session; null: it is no claim.
- */
+/** Accepts the session in a pull request's body; the App then joins it. @returns the session; null: no claim. */
 export async function acceptClaim(tx: Transaction, id: PullRequestId, now: Date): Promise<string | null> {
   const at = now.toISOString();
   const accepted = { deliveryId: null, rule: "claim_accepted", sessionIds: [], diagnostics: [], at };

@@ -11,7 +11,6 @@ export type RecordScope = { owner: string } | { team: string } | null;
 /** Filters of a list of records; `equal` has the exact values of columns. */
 export type RecordQuery<Filter extends string> = Slice & {
   equal: Partial<Record<Filter, string>>;
-  /** A key's name, or its id. */
   key: { name: string } | { id: string } | null;
   /** The team, or one above it. */
   team: string | null;

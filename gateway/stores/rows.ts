@@ -62,7 +62,6 @@ type Kept = "orgId" | "id" | "createdAt";
 /** Of a table whose key is an id; newest first, by when they were entered. */
 export const idRows = <Row extends { id: string; createdAt: string }>(table: KeyedTable<"id", Row>) => ({
   ...keyedRows(table, "id", true),
-  /** Returns the row's new id. */
   insert: async (tx: Transaction, facts: Omit<Row, Kept>, now: Date): Promise<string> => {
     const it: OrgTable = table;
     const id = newId();

@@ -15,7 +15,6 @@ import type { SessionLinkBody, SessionLinkView, UnlinkBody } from "#shared/sessi
 import type { ClientKey } from "../directory.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
-/** Who declares, by which client, and when. */
 export type Declarer = { key: Pick<ClientKey, "id" | "owner">; client: string; at: Date };
 
 /** The outcome of a declaration. `foreign`: another key or person made the session's calls. */

@@ -44,10 +44,7 @@ export type StoresOptions = {
 /** Connections for administrators' queries; model calls never wait for them. */
 const CONTROL = { name: "control", max: 4, statementTimeoutMs: 10_000 };
 
-/**
- * Everything that reads or writes Postgres. It opens without Postgres, with the last known directory; `begin` needs a
- * migrated database.
- */
+/** Everything on Postgres. Opens without it, by the last known directory; `begin` needs a migrated database. */
 export function openStores(options: StoresOptions) {
   const { databaseUrl, dataDirectory, masterKey, providerKeys, clock, log } = options;
   const database = openDatabase(databaseUrl, CONTROL);

@@ -18,10 +18,7 @@ const ANSWERS = {
   ...NO_DATABASE,
 };
 
-/**
- * Common to all routes of files and batches: the key, a body that the framework does not read, and documentation. Each app
- * needs its own, because Elysia writes the key check into it.
- */
+/** Common to file and batch routes: key, unread body, documentation. Each app needs its own: Elysia writes into it. */
 export const batchRoute = (summary: string, description = "", body?: Content) => {
   const told = { tag: "Files and batches", description, ...(body && { body }), answers: ANSWERS };
   return { clientKey: true, parse: "none", detail: documented(summary, told) } as const;

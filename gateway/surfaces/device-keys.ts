@@ -73,10 +73,7 @@ function asOAuth(error: unknown): unknown {
   return error.type === "conflict" ? new OAuthError("access_denied", error.message) : error;
 }
 
-/**
- * Ends the key that a secret or refresh token is of, if it belongs to a person. Who has one can end the key, and cannot
- * learn more.
- */
+/** Ends a person's key by its secret or refresh token. Who has one can end the key, and cannot learn more. */
 export async function revokeByKey(deps: DeviceKeyDeps, request: Request, secret: string): Promise<void> {
   const { database, clock, directory } = deps;
   const now = clock.now();
@@ -92,7 +89,6 @@ async function keyOfCredential(reader: Reader, secret: string, now: Date) {
   return isRefreshTokenForm(secret) ? ((await findRefreshToken(reader, secret))?.key ?? null) : null;
 }
 
-/** Revokes a key, with its entry in the audit log. */
 export async function revokeAudited({ tx, audit }: { tx: Transaction; audit: Audit }, id: string, now: Date) {
   const before = await findKey(tx, id, now);
   await revokeKey(tx, id, now);

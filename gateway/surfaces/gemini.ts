@@ -52,10 +52,7 @@ const at = (deps: SurfaceDeps, prefix: string) =>
       },
     );
 
-/**
- * Addresses are kept in logs and histories, so a key in one is refused even where it would be valid.
- * @throws GatewayError invalid_request
- */
+/** Addresses end up in logs, so a key in one is refused, even a valid one. @throws GatewayError invalid_request */
 export function refuseKeyInUrl({ url }: Request): void {
   const at = url.indexOf("?");
   if (at === -1 || !new URLSearchParams(url.slice(at + 1)).has("key")) return;

@@ -44,7 +44,6 @@ export function modelSurfaces(deps: SurfaceDeps) {
   return all;
 }
 
-/** An address of a surface: its key check, its documentation. */
 const at = (deps: SurfaceDeps, surface: SurfaceName, address: string) =>
   keyed(deps, address).post(address, ({ request, caller }) => serve(deps, { surface, caller, request }), {
     clientKey: true,
@@ -117,7 +116,6 @@ type Arrival = {
   request: Request;
   /** What a path that is not the surface's own says: the model, and in Google's and Bedrock's whether to stream. */
   named?: { model: string | null; streamed?: boolean };
-  /** A vendor's own address. */
   vendor?: VendorAddress;
   /** Makes the surface's body of one in another form, or says which surface has the body's own. */
   read?(bytes: Uint8Array): { surface: SurfaceName; bytes: Uint8Array };

@@ -171,10 +171,7 @@ const googleModel = ({ name, surface = "chat", bodyCapture }: Listed) => ({
   ...(bodyCapture ? { bodyCapture: true } : {}),
 });
 
-/**
- * A page of models in Google's form (`pageSize`, `pageToken`).
- * @throws GatewayError invalid_request
- */
+/** A page of models in Google's form (`pageSize`, `pageToken`). @throws GatewayError invalid_request */
 function googlePage(routes: readonly Route[], query: URLSearchParams) {
   const size = Number(query.get("pageSize") || GOOGLE_PAGE_DEFAULT);
   if (!Number.isInteger(size) || size < 1) refuse("pageSize must be a whole number of 1 or more.");

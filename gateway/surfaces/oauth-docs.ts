@@ -11,7 +11,6 @@ const form = (fields: Readonly<Record<string, string>>, required: readonly strin
 
 const REFUSED = { 400: "`error` names the reason." };
 
-/** How the addresses of device sign-in are documented. */
 export const OAUTH_DOCS = {
   metadata: documented("Where a device signs a person in (RFC 8414)", {
     ...OPEN,

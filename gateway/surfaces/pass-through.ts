@@ -9,10 +9,7 @@ import { requirePassThrough, requireVendorPath } from "../routing/pass-through.t
 import { SURFACE_NAMES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import { type SurfaceDeps, serve } from "./model-surface.ts";
 
-/**
- * `/providers/{name}/…`: a vendor's own addresses, passed on as they are with the provider's credential and recorded as
- * every call is.
- */
+/** `/providers/{name}/…`: a vendor's own addresses, with the provider's credential, recorded as every call. */
 export function passThrough(deps: SurfaceDeps) {
   const app = keyed(deps, "pass-through");
   const answer = (it: Asked) => passed(deps, it);

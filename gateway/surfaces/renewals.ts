@@ -16,9 +16,7 @@ export type Renewal = { refreshToken: string; expiresIn: number };
 
 const later = (now: Date, ms: number): string => new Date(now.getTime() + ms).toISOString();
 
-/** The end of a bearer that is issued now. */
 export const bearerEnd = (now: Date): string => later(now, BEARER_SECONDS * 1000);
-/** The end of a sign-in that is renewed now. */
 export const signInEnd = (now: Date): string => later(now, IDLE_MS);
 /** Token uses before this are obsolete, because their keys have expired. */
 export const forgottenBefore = (now: Date): Date => new Date(now.getTime() - IDLE_MS);

@@ -21,10 +21,7 @@ const DETAIL = documented("Responses over a WebSocket", {
 /** Azure's query says the version of the API, which says nothing to other vendors. */
 const atAzures = /\/openai(?:\/v1)?\/responses(?:\?.*)?$/;
 
-/**
- * `GET /v1/responses` with an upgrade: OpenAI's responses over a WebSocket. Each `response.create` is a call with the headers of
- * the handshake; its events are sent as messages.
- */
+/** `GET /v1/responses` upgraded: each `response.create` is a call with the handshake's headers, its events messages. */
 export function responsesSocket(deps: ClientSocketDeps) {
   const kept: MemoryTaken = { length: 0 };
   return clientSocket(deps, {

@@ -17,7 +17,6 @@ import { joinedItems } from "../upstream/socket-conversation.ts";
 import { type ClientConnection, callOn } from "./client-socket.ts";
 import { finishedIn, outputItems, type ResponseMemory } from "./response-memory.ts";
 
-/** What the responses of one connection share. */
 export type SocketConnection = ClientConnection & {
   memory: ResponseMemory;
   providers: ProviderSockets;
@@ -60,7 +59,6 @@ export async function respond(it: SocketConnection, asked: ResponseAsked): Promi
 /** `refused`: the id of the message, where errors have ids as realtime events do. */
 type Refusing = ClientConnection & Partial<Pick<SocketConnection, "memory">> & { refused?: string | null };
 
-/** Sends an error as an event. */
 export async function sendRefusal(it: Refusing, error: unknown, asked?: ResponseAsked): Promise<void> {
   if (!(error instanceof GatewayError)) it.deps.log.error(errorFields(error), "request failed");
   const answer = errorAnswer(error, new Request("http://gateway/v1/responses"));

@@ -1,7 +1,6 @@
 import type { RequestRow } from "#drizzle/schema/records.ts";
 import type { Telemetry, TelemetrySettings } from "./telemetry.ts";
 
-/** Exports nothing. */
 export const OFF: Telemetry = { carry: () => ({}), ended: () => undefined, close: async () => undefined };
 
 /** Nothing is loaded, begun or sent without settings. `onFault`: a batch was not exported. */

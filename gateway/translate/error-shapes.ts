@@ -77,7 +77,6 @@ function messageIn(object: Json | null): string {
   return textIn(object, "detail") ?? (faults.join("; ") || NO_MESSAGE);
 }
 
-/** The formats of clients. */
 export type ClientWire = "chat" | "messages" | "responses" | "gemini";
 
 /** The error as each format shapes it in a body. */

@@ -1,6 +1,5 @@
 import type { ReplyStep } from "./reply.ts";
 
-/** A JSON object as it was read. */
 export type Json = { readonly [member: string]: unknown };
 
 /** TypeScript's library does not know these yet (proposal "JSON.parse source text access"). */
@@ -80,7 +79,6 @@ export const objectsIn = (object: Json | null, name: string): Json[] => {
   return Array.isArray(value) ? value.filter(isJson) : [];
 };
 
-/** Reads one stream of a provider, event by event. */
 export type StepReader = {
   event(data: Json | "[DONE]"): ReplyStep[];
   /** The stream has ended: what was still held back. */

@@ -89,10 +89,7 @@ export const inexpressible = (at: BodyPlace, why?: string): GatewayError =>
 export const malformed = (at: BodyPlace, expected: string): GatewayError =>
   new GatewayError("invalid_request", `\`${at}\` must be ${expected}.`);
 
-/**
- * Leaves out a member whose loss changes the answer's meaning, where the route allows that.
- * @throws GatewayError invalid_request where it does not.
- */
+/** Drops a member that changes the meaning, if the route allows it. @throws GatewayError invalid_request if not. */
 export function lose(at: BodyPlace, why?: string): void {
   if (at.losses.onInexpressible === "refuse") throw inexpressible(at, why);
   at.drop();

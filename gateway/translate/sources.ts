@@ -3,10 +3,7 @@ import type { ContentSource } from "./prompt.ts";
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)((?:;[\w=.+-]+)*),/i;
 
-/**
- * A `data:` URL's bytes, or the address that it is.
- * @throws GatewayError invalid_request when it is a `data:` URL that is not base64, or no address of the web.
- */
+/** A `data:` URL's bytes, or the address. @throws GatewayError invalid_request: not base64, or not of the web. */
 export function sourceOfUrl(url: string, at: BodyPlace): ContentSource {
   const head = DATA_URL.exec(url.slice(0, 200));
   if (head) {

@@ -109,10 +109,7 @@ export type TranslationInput = {
   lacks?: readonly string[];
 };
 
-/**
- * A call in the format of its client as one in the format of its provider, and the way back.
- * @throws GatewayError invalid_request naming the member that the provider's format has no place for.
- */
+/** A call in its provider's format, and the way back. @throws GatewayError invalid_request naming a misfit member */
 export function translate(
   bytes: Uint8Array,
   { pair, model, dialect, onInexpressible, createdSeconds, callId, streamed, lacks = [] }: TranslationInput,

@@ -33,7 +33,6 @@ export function listAt(value: unknown, at: BodyPlace): readonly unknown[] {
   return value;
 }
 
-/** The objects of a list, each with its place. */
 export const objectsAt = (value: unknown, at: BodyPlace): LocatedBody[] =>
   listAt(value, at).map((one, index) => {
     const place = at.item(index);

@@ -13,7 +13,6 @@ const NAME = "web_search";
 /** The name by which a tool of this type is chosen; OpenAI's types have a date behind them. */
 export const choosable = (type: string): string => (type.startsWith(NAME) ? NAME : type);
 
-/** Whether the model must search. */
 export const mustSearch = ({ search, toolChoice }: Prompt): boolean =>
   search !== null && toolChoice?.value.kind === "tool" && toolChoice.value.name === NAME;
 

@@ -67,7 +67,6 @@ export const noteFailure = (
     "a provider's answer ended early",
   );
 
-/** An attempt that a provider answered. */
 export type AnsweredAttempt = Extract<Attempt, { kind: "answer" }>;
 
 export const isEventAnswer = ({ headers }: Pick<AnsweredAttempt, "headers">): boolean =>

@@ -62,7 +62,6 @@ type Entry = {
 export const deploymentKey = ({ provider: { name, baseUrl, account = 0 }, model }: Target): string =>
   `${name}\n${baseUrl}\n${account}\n${model ?? ""}`;
 
-/** Called for each failure of a provider. */
 export type OnFailure = (provider: string, cause: CooldownCause) => void;
 
 export function openCooldowns(clock: Clock, onFailure: OnFailure): Cooldowns {
@@ -137,10 +136,7 @@ function failureIn(
   return { cause: `status_${status}`, pauseMs: asked === null ? afterSeveral : () => asked };
 }
 
-/**
- * How long a provider asks to wait, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date.
- * Null if it does not say, or says it unreadably.
- */
+/** A provider's wait in ms: `retry-after-ms`, else `retry-after` (seconds or HTTP date). Null: none or unreadable. */
 function retryAfterMs(headers: Pick<HeaderView, "get">, now: Date): number | null {
   const exact = decimal(headers.get("retry-after-ms"));
   if (exact !== null) return exact;

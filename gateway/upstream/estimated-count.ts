@@ -10,10 +10,7 @@ const BYTES_PER_TOKEN = 3.5;
 /** Role names and separators. */
 const TOKENS_PER_MESSAGE = 4;
 
-/**
- * Answers token counts by an estimate where the provider has none: a client without a count pays for one. Other calls
- * go to `send`.
- */
+/** Estimates token counts where the provider has none, as a client pays for its own. Other calls go to `send`. */
 export const estimatingSender =
   (send: Send): Send =>
   (sending) => {

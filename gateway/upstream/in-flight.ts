@@ -18,10 +18,7 @@ export type InFlight = {
   enter(keyId: string): Places;
 };
 
-/**
- * Limits how many calls are in flight. Beyond a limit a call is refused at once, before its body is read: calls that
- * wait for their turn would only make each other late.
- */
+/** Limits calls in flight. Beyond, one is refused before its body is read: queues would only make all late. */
 export function openInFlight(max: InFlightMax, metrics: Registry): InFlight {
   const keys = createCounts();
   const providers = createCounts();

@@ -143,7 +143,6 @@ export function realtimeSession(socket: Bun.WebSocket, on: SessionEvents, waitMs
     ready: () => read(socket, () => hasLeft),
     cancel,
     send: (text: string) => void socket.send(text),
-    /** Asks for a response. */
     async ask(text: string, eventId: string | null, signal: AbortSignal): Promise<Response> {
       if (hasLeft || socket.readyState !== OPEN) throw new ProviderFailure("reset");
       const it: Asked = { eventId, answer: socketAnswer() };

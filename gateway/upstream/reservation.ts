@@ -26,10 +26,7 @@ const UNKNOWN: Pico = 1n;
 /** More than any budget: a key with a budget may not use options without a known price. */
 const UNBOUNDED: Pico = 10n ** 30n;
 
-/**
- * The choice as the key's budgets allow it: without fallbacks that have no price, if a budget refuses such models. With
- * no priced target left it stays, and `reserved` refuses the call.
- */
+/** The choice without unpriced fallbacks, if a budget refuses them. With none left `reserved` refuses the call. */
 export function withPricedTargets(call: Call, choice: Choice, prices: PriceBook): Choice {
   if (!refusesUnpriced(call.key) || !isBilled(call, choice)) return choice;
   const [first, ...others] = choice.targets.filter((target) => isPriced(call, target, prices));

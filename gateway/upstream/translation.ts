@@ -35,7 +35,6 @@ const isProviderWire = (wire: string): wire is Pair["to"] => Object.hasOwn(PROVI
 
 export const isTranslatable = (surface: SurfaceName): boolean => CLIENT_FORMATS[surface] !== undefined;
 
-/** Whether a provider lacks a wire for a model. */
 type Lacks = (provider: Provider, model: string | null, wire: WireName) => boolean;
 
 /** The format of the provider's for the model, if a call of the surface can be translated into it. */
@@ -103,10 +102,7 @@ export function translationOf(
   return { ...translated, surface: PROVIDER_SURFACES[expressed.pair.to] };
 }
 
-/**
- * Why the target cannot express the call; null if it can. Cheap for a target that speaks the call's own format; any
- * other reads the whole body.
- */
+/** Why the target cannot express the call; null: it can. Cheap for its own format; others read the whole body. */
 export function inexpressibleFor(call: Pick<Call, "surface" | "body">, it: Targeted): GatewayError | null {
   const expressed = expressedFor(call, it);
   return expressed && whyInexpressible(call.body.bytes, expressed);

@@ -21,10 +21,7 @@ export type Watchdog = {
   close(): void;
 };
 
-/**
- * One timer for all calls: a timer per call or chunk would cost more than the call. Deadlines are therefore only
- * accurate to `tickMs`.
- */
+/** One timer for all calls, exact to `tickMs`: one per call or chunk would cost more than the call. */
 export function startWatchdog(clock: Clock, tickMs = 1000): Watchdog {
   // Not a Set: in JavaScriptCore, a long-lived Set's outgrown tables link to later ones, which keeps most entries, and
   // with them whole calls, alive until a full garbage collection.

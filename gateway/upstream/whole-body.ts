@@ -101,10 +101,7 @@ async function readParts(
   };
 }
 
-/**
- * The whole body of an answer that should be short.
- * @throws what `tooLong` makes, over `bytesMax` bytes; what the stream throws if its sender breaks off.
- */
+/** A short answer's body. @throws what `tooLong` makes over `bytesMax`; what the stream throws if it breaks off. */
 export async function bytesUpTo(
   { body }: Pick<Response, "body">,
   bytesMax: number,

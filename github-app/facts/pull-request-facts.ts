@@ -10,7 +10,6 @@ import { checkedTime, installedOn, sightingOf } from "./sighting.ts";
 /** Session ids kept of one body: two are already a conflict. */
 const SESSION_IDS_MAX = 10;
 
-/** Facts of a `pull_request` delivery. */
 export function pullRequestFacts(payload: Static<typeof PullRequestPayload>): PullRequestFacts {
   const { action, pull_request: it } = payload;
   const at = checkedTime(it.updated_at);
@@ -63,7 +62,6 @@ const sizeOf = ({ additions, deletions, changed_files: changedFiles }: Size) =>
 const parseSha = (text: string | null | undefined): string | null =>
   text && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text) ? text : null;
 
-/** Facts of a `pull_request_review` delivery. */
 export function reviewFacts(payload: Static<typeof ReviewPayload>): ReviewFacts {
   const { action, review: it } = payload;
   const pullRequestAt = checkedTime(payload.pull_request.updated_at);

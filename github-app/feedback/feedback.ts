@@ -54,10 +54,7 @@ export function startFeedback(deps: FeedbackDeps, timing = FEEDBACK_TIMING): Fee
   };
 }
 
-/**
- * One round of the work on GitHub while pull-request stamping is on: reads commits of merges, and shows check runs,
- * comments and digests where the settings say so.
- */
+/** One round while stamping is on: commits of merges, and check runs, comments, digests where settings say so. */
 export function createFeedbackRound(
   deps: FeedbackDeps,
   pauses = createPauses(deps.clock),

@@ -16,10 +16,7 @@ export class GraphqlFailure extends Error {
 
 type Answer = { data?: unknown; errors?: readonly { type?: string; extensions?: { code?: string } }[] };
 
-/**
- * The data of a query. Objects that no longer exist are null in it. @throws GraphqlFailure, whose status is 429 when
- * GitHub refused too many calls.
- */
+/** A query's data; gone objects are null. @throws GraphqlFailure, of status 429 when GitHub refused too many calls. */
 export async function queryGithub(
   github: Github,
   query: string,

@@ -9,17 +9,13 @@ import type { Delivery, StoreOutcome } from "../stores/inbox-store.ts";
 import { isBoundedJson } from "./json-bounds.ts";
 
 export type InboxDeps = {
-  /**
-   * The present webhook secret, and the previous one during a rotation. Empty: no webhook is accepted; null: not known
-   * yet.
-   */
+  /** The webhook secret, and the former one in a rotation. Empty: none is accepted; null: not known yet. */
   secrets: () => readonly string[] | null;
   store: (delivery: Delivery) => Promise<StoreOutcome>;
   /** Called after a delivery of this event was stored. */
   stored: (event: string) => void;
   /** Called with the event of a delivery whose signature was verified. */
   verified?: (event: string) => void;
-  /** Called when a delivery arrives; `answered` follows. */
   arrived?: () => void;
   /** Called with how a delivery was answered. */
   answered?: (name: AnswerName) => void;
@@ -142,10 +138,7 @@ function readSignature(header: string | null): Uint8Array | null {
   return hex === undefined ? null : Buffer.from(hex, "hex");
 }
 
-/**
- * Whether `signature` is the HMAC-SHA-256 of the raw bytes under one of the secrets. All secrets are tried, in constant
- * time, so that timing reveals neither the digest nor which secret matched.
- */
+/** Whether `signature` is the bytes' HMAC-SHA-256 under a secret. All are tried, in constant time. */
 function isSigned(bytes: Uint8Array, signature: Uint8Array, secrets: readonly string[]): boolean {
   let signed = false;
   for (const secret of secrets) {

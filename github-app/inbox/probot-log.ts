@@ -4,10 +4,7 @@ import { errorFields, type Log, type LogFields } from "#shared/log.ts";
 /** Probot's logger type, without importing the logger that it comes from. */
 export type ProbotLog = Probot["log"];
 
-/**
- * A logger for Probot that drops all texts and objects: Probot logs events, request bodies and error messages whole.
- * What remains is the level, and the class, code and HTTP status of an error.
- */
+/** A logger for Probot, which logs bodies whole: only level, and an error's class, code and status remain. */
 export function probotLog(log: Log): ProbotLog {
   const write = (level: "debug" | "info" | "warn" | "error") => (first: unknown) => {
     log[level]({ source: "probot", ...errorOf(first) }, "Probot logged an event");

@@ -18,10 +18,7 @@ export const outcomes =
     probot.on(EVENTS, ({ id, name, payload }) => apply({ id, name, facts: payload }));
   };
 
-/**
- * A Probot with explicit settings only: by default it reads the environment, and falls back to a publicly known secret.
- * Without an App id it is receive-only: every request that it would make is refused here.
- */
+/** A Probot of explicit settings (by default it reads the environment). Without an App id it makes no request. */
 export async function startProbot(
   config: Pick<GithubAppConfig, "app" | "apiUrl" | "webhookSecrets">,
   log: Log,
@@ -45,10 +42,7 @@ export async function startProbot(
 /** A status that Octokit does not retry. */
 const refuse = () => Promise.resolve(Response.json({ message: "The App is receive-only." }, { status: 403 }));
 
-/**
- * Passes a delivery of the inbox to the App's handlers. @throws AggregateError of what they threw; UnreadableFacts for
- * an event without a handler, which Probot would ignore.
- */
+/** Passes a delivery to its handlers. @throws AggregateError of theirs; UnreadableFacts without a handler. */
 export const receiveBy =
   (probot: Probot) =>
   async ({ deliveryId, event, facts }: DueDelivery): Promise<void> => {

@@ -26,10 +26,7 @@ export type InstallationDeps = {
   backfillDays: number | null;
 };
 
-/**
- * What GitHub lists; `created`: repositories that will be read for the first time; `waitMs`: how long GitHub asks to
- * wait before the rest of the installations can be read, in milliseconds.
- */
+/** What GitHub lists; `created`: repositories to read first; `waitMs`: milliseconds until the rest can be read. */
 export type Listed = { installations: number; repositories: number; created: number; waitMs: number };
 
 /**

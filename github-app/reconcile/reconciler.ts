@@ -50,10 +50,7 @@ const ALL_DAYS = 3650;
 
 type Run = ReconcilerDeps & { timing: typeof RECONCILE_TIMING; lists: RepositoryLists };
 
-/**
- * Reads changes from GitHub that deliveries may have missed, repository by repository; one process at a time does so.
- * `wake` reads the installations at once.
- */
+/** Reads changes that deliveries missed, by repository, in one process. `wake` reads the installations at once. */
 export function startReconciler(deps: ReconcilerDeps, timing = RECONCILE_TIMING): Poller {
   const run = { ...deps, timing, lists: createRepositoryLists() };
   let refreshSoon = false;

@@ -4,7 +4,6 @@ import { statusOf } from "../github/wait.ts";
 /** A repository of an installation. `isPrivate`: outsiders cannot see it; null: unknown. */
 export type Repository = { id: number; fullName: string; isPrivate: boolean | null };
 
-/** Reads the repositories of an installation. */
 export type RepositoryLists = (github: Github, installationId: number) => Promise<Repository[]>;
 
 const PAGE = 100;

@@ -18,7 +18,6 @@ export type RedeliverDeps = {
   log: Log;
   /** Null while the App has no identity on GitHub. */
   clients: () => Clients | null;
-  /** Counts requested redeliveries. */
   count: (of: "redelivered", by: number) => void;
 };
 
@@ -119,10 +118,7 @@ async function redeliver(
   return { left, waitMs: waitMs ?? (failed > 0 ? RETRY_MS : null) };
 }
 
-/**
- * Requests one redelivery. `refused`: GitHub will not send it again; it is not asked again. `failed`: it may be asked
- * again. A number: how long GitHub asks to wait, in milliseconds.
- */
+/** Requests a redelivery. `refused`: never again; `failed`: maybe later; a number: GitHub's wait in milliseconds. */
 async function redeliverOne(
   { database, clock, log, count }: RedeliverDeps,
   github: Github,

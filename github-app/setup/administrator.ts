@@ -1,10 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isVisit } from "./state.ts";
 
-/**
- * Whether a request has the admin key, as a Bearer token or as the password of HTTP Basic, for scripts. `digest` is the
- * key's SHA-256 in hexadecimal; null: there is no admin key.
- */
+/** Whether a request has the admin key (Bearer or Basic's password). `digest`: its hex SHA-256; null: there is none. */
 export function isAdministrator(request: Request, digest: string | null): boolean {
   const key = keyOf(request.headers.get("authorization") ?? "");
   if (digest === null || key === null) return false;

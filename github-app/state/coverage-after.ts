@@ -2,7 +2,6 @@ import type { installations, repositories } from "#drizzle/schema/github.ts";
 import type { InstallationFacts, Sighting } from "../facts/facts.ts";
 import { later } from "./later.ts";
 
-/** A row of `installations`. */
 export type InstallationState = Omit<typeof installations.$inferSelect, "orgId">;
 /** A row of `repositories`. */
 export type RepositoryState = Omit<typeof repositories.$inferSelect, "orgId">;

@@ -13,10 +13,7 @@ export type Known = {
   isPublic: boolean;
 };
 
-/**
- * The pull request with its link and the evidence for it. A session that was once known stays known: its records may
- * have expired since.
- */
+/** The pull request with link and evidence. A once known session stays: its records may have expired. */
 export function linkAfter(
   before: PullRequestState | null,
   after: PullRequestState,

@@ -3,7 +3,6 @@ import type { PullRequestFacts } from "../facts/facts.ts";
 import { joinEvidence, type Rule } from "./evidence.ts";
 import { earliest, later } from "./later.ts";
 
-/** A row of `pull_requests`. */
 export type PullRequestState = Omit<typeof pullRequests.$inferSelect, "orgId">;
 
 /** Facts and the delivery that reported them; null: they were read from GitHub's API. */

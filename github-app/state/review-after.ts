@@ -6,10 +6,7 @@ import { onlyOne } from "./pull-request-after.ts";
 /** A row of `reviews`. */
 export type ReviewState = Omit<typeof reviews.$inferSelect, "orgId">;
 
-/**
- * A review after one more report of it, in any order (see `pullRequestAfter`): the latest body counts, and a dismissal
- * is final.
- */
+/** A review after one more report, in any order (`pullRequestAfter`): the latest body, and dismissals are final. */
 export function reviewAfter(state: ReviewState | null, facts: ReviewFacts): ReviewState {
   const seen = stateOf(facts);
   if (state === null) return seen;

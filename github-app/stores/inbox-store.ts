@@ -76,10 +76,7 @@ export const dueDeliveries = ({ db }: Database, now: Date, limit: number): Promi
 const pending = (deliveryIds: readonly string[]) =>
   ours(webhookInbox, { deliveryId: [...deliveryIds], processedAt: null });
 
-/**
- * Locks deliveries and marks them applied, which the end of the transaction makes true or undoes.
- * @returns the ids it took; the others were applied already, or another process is applying them.
- */
+/** Locks deliveries and marks them applied, if the transaction holds. @returns ids, without applied and locked ones. */
 export async function claimDeliveries(
   tx: Transaction,
   deliveryIds: readonly string[],
@@ -120,7 +117,6 @@ export async function retryDelivery(
   return waitMs;
 }
 
-/** Removes deliveries that were applied before `before`. */
 export async function purgeApplied({ sql }: Database, before: Date): Promise<number> {
   const removed = await sql`
     delete from webhook_inbox where org_id = ${DEFAULT_ORG} and processed_at < ${before.toISOString()}::timestamptz`;

@@ -7,7 +7,6 @@ import { BUDGET_PERIODS, UnpricedField } from "./keys.ts";
 export const ROLES = ["member", "manager", "administrator"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Whether `role` includes the rights of `least`. */
 export const includesRole = (role: Role, least: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(least);
 
 /** The role with fewer rights. */
@@ -28,10 +27,7 @@ export const Email = checked<string>(
     !/\p{Cc}/u.test(value),
 );
 
-/**
- * How e-mails are stored and compared: in lower case. Letters outside ASCII stay so: the Kelvin sign is no `k`, and the
- * dotted capital I no `i`.
- */
+/** E-mails as stored and compared: in lower case. Letters outside ASCII stay: the Kelvin sign is no `k`. */
 export const storedEmail = (email: string): string =>
   email.replace(/[^\u212A\u0130]+/gu, (text) => text.toLowerCase());
 

@@ -98,7 +98,6 @@ type EditedFile<Ours> = {
   afterwards?: string;
 };
 
-/** The file that gets the stamping hook: a command. */
 type HookFile = EditedFile<string>;
 
 /** Where an agent is to send its calls: the gateway, and the command that prints the key for it. */

@@ -76,7 +76,6 @@ type SettingsEnv = {
   path: string;
   managed: boolean;
   env: Readonly<Record<string, string>>;
-  /** The command that prints its key. */
   keyCommand: unknown;
 };
 

@@ -27,7 +27,6 @@ export async function codexHooks(directory: string): Promise<CodexHook[] | null>
   return listed.data.flatMap(({ hooks }) => hooks.filter(({ command }) => command?.includes(HOOK_SCRIPT)));
 }
 
-/** Whether Codex runs the hook. */
 export const runsHook = ({ enabled, trustStatus }: CodexHook): boolean =>
   enabled && (trustStatus === "trusted" || trustStatus === "managed");
 

@@ -7,9 +7,7 @@ export const KEY_HEADER = "x-gateway-key";
 /** With it, the gateway refuses what the subscription cannot pay for, instead of paying itself. */
 export const SUBSCRIPTION_LANE = ["x-gateway-lane", "subscription"] as const;
 
-/**
- * Headers as `Name: value` lines; an existing line for the header is replaced, because two values make an invalid id.
- */
+/** Headers as `Name: value` lines; an existing line is replaced, because two values make an invalid id. */
 export function withHeaderLine(present: string | undefined, name: string, value: string): string {
   const others = (present ?? "").split(/\r?\n|\\n/).filter((line) => line.trim() !== "" && !isOf(line, name));
   return [...others, `${name}: ${value}`].join("\n");

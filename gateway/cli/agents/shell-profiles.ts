@@ -87,7 +87,6 @@ type Block = { path: string; body: string; program: string | null };
 
 const PROGRAM = new RegExp(`'?([^\\s']+)'?(?: ${RUN} \\S+)? run --quiet -- `);
 
-/** An agent's blocks in the profiles of all shells. */
 export function profileBlocks(name: string, homes: Homes): Block[] {
   return keysOf(SHELLS).flatMap((shell) => {
     const path = SHELLS[shell].profile(homes);

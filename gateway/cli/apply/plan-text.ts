@@ -36,7 +36,6 @@ function changeLine(step: PlanStep, { member, from, to }: Change): string {
 
 const secretOf = (step: PlanStep, member: string): string => `(from ${variablesOf(step, member).join(", ")})`;
 
-/** Variables used in a member, or within it. */
 const variablesOf = ({ declared }: PlanStep, member: string): string[] =>
   [...declared.fromEnv]
     .filter(([at]) => at === member || at.startsWith(`${member}/`))

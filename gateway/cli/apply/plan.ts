@@ -17,10 +17,7 @@ export type PlanStep = {
   call: { method: "PUT" | "POST" | "PATCH"; path: string; body: Members } | null;
 };
 
-/**
- * The step that makes the gateway's resource (`present`, or null) match the declared one. Undeclared members are left
- * alone.
- */
+/** The step that makes `present` (or null) match the declared resource. Undeclared members are left alone. */
 export function planStep(declared: Declared, present: Members | null): PlanStep {
   const kind: ResourceKind = RESOURCE_KINDS[declared.kind];
   const root = `/admin/v1${kind.path}`;
@@ -97,10 +94,7 @@ function presentValue(kind: ResourceKind, member: string, present: Members): unk
   return present["credential_source"] === "stored" || present["has_credential"] === true ? "(stored)" : null;
 }
 
-/**
- * Whether a declared value equals the gateway's: money by amount, times by instant, null like absent, and an object's
- * absent member like its default.
- */
+/** Whether a declared value equals the gateway's: money by amount, times by instant, null and defaults as absent. */
 function sameValue(form: TSchema | undefined, said: unknown, had: unknown): boolean {
   const one = said ?? defaultOf(form);
   const other = had ?? defaultOf(form);

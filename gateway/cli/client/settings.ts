@@ -27,10 +27,7 @@ export function reachable(host: string, port: number): string {
 
 const withoutSlash = (address: string): string => address.replace(/\/+$/, "");
 
-/**
- * The gateway's address: the given one, else `TALLYGATE_URL`, else the one that follows from the gateway's settings.
- * @throws ConfigurationError
- */
+/** The gateway's address: given, `TALLYGATE_URL`, or that of the gateway's settings. @throws ConfigurationError */
 export function gatewayUrl(given: string | undefined): string {
   const named = given ?? readEnv(Reach).TALLYGATE_URL;
   if (named !== undefined) return withoutSlash(named);

@@ -20,7 +20,6 @@ type Change = {
   after?: string | null | undefined;
 };
 
-/** A file's text; null if there is none. */
 export const textOf = (path: string): string | null => (existsSync(path) ? readFileSync(path, "utf8") : null);
 
 /** Changes an agent's file and says so; false if it could not be changed. */

@@ -20,10 +20,7 @@ export const printData = (text: string): void =>
 
 const SHOWN = new TextDecoder();
 
-/**
- * Writes a part of long data; waits while the reader of a pipe is slower. A terminal gets no control characters. False: no
- * one reads any more.
- */
+/** Writes a part of long data, waiting for slow readers. Terminals get no control characters. False: no one reads on. */
 export const writeData = (part: Uint8Array): Promise<boolean> =>
   new Promise((resolve) => {
     const shown = process.stdout.isTTY ? printableText(SHOWN.decode(part, { stream: true })) : part;

@@ -28,10 +28,7 @@ export function databaseHere({
   return url;
 }
 
-/**
- * Does work on the database that `url` names, or on the one of the installation on this computer: as it runs, or started for
- * the work alone. `creates`: a missing one is created.
- */
+/** Does work on the database at `url`, or this installation's, started if need be. `creates`: makes a missing one. */
 export async function withDatabase<T>(
   { url, creates = false }: { url: string | undefined; creates?: boolean },
   work: (url: string) => Promise<T>,

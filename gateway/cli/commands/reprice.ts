@@ -70,7 +70,6 @@ const CANCELLED = "The job was cancelled; what it had priced stays priced.";
 const HELP = `
 Many records are priced as a background job on the gateway. It continues if this command stops or the gateway restarts.`;
 
-/** The jobs of a kind on a gateway. */
 type Jobs = { api: Api; kind: Kind; path: string; silent: boolean };
 type Job = RepriceJobView | RestateJobView;
 
@@ -171,10 +170,7 @@ const POLL_MS = 1000;
 /** A gateway that restarts is back before then, and its work continues. */
 const AWAY_POLLS_MAX = 300;
 
-/**
- * Shows a job until it is done; shows nothing if they are `silent`. While the gateway is away, it waits for five minutes.
- * @throws ApiError
- */
+/** Shows a job until it is done, nothing if `silent`. Waits five minutes for a gateway that is away. @throws ApiError */
 async function followed(jobs: Jobs, id: string): Promise<Job> {
   const display = progressDisplay(jobs);
   let away = 0;

@@ -117,7 +117,6 @@ const ASKS = {
   },
 } as const satisfies Readonly<Record<string, Ask>>;
 
-/** Adds a group of commands. */
 export const addGroup = (name: keyof typeof GROUPS) => (program: Command) => {
   const { about, example, asks } = GROUPS[name];
   const group = program.command(name).description(about);
@@ -127,7 +126,6 @@ export const addGroup = (name: keyof typeof GROUPS) => (program: Command) => {
   for (const [word, ask] of Object.entries(asks)) addAsk(group, word, ask);
 };
 
-/** Adds a command that asks one address. */
 export const addOne = (name: keyof typeof ASKS) => (program: Command) => addAsk(program, name, ASKS[name]);
 
 /** Adds `set`, `remove` and, for a list, `import`: what `apply` does with a file. */

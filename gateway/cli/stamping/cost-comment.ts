@@ -10,10 +10,7 @@ const Author = open({ login: Type.String(), type: Type.String() });
 const Comment = open({ id: Type.Integer(), body: Type.Optional(Type.String()), user: nullable(Author) });
 type Comment = typeof Comment.static;
 
-/**
- * Shows the text in one comment on the pull request: made the first time, changed later.
- * @throws Error if GitHub refuses.
- */
+/** Shows the text in one comment on the pull request: made once, then changed. @throws Error if GitHub refuses. */
 export async function showComment(github: GithubApi, it: RepositoryName & { number: number }, text: string) {
   const body = `${MARKER}\n${text}`;
   const before = await ownComment(github, it);

@@ -24,10 +24,7 @@ export const currentBranch = (git: Git): Promise<string | null> =>
 
 const COMMON_DEFAULTS = ["main", "master", "trunk"];
 
-/**
- * Whether work starts from this branch instead of happening on it: the remote's default branch or, if no remote names
- * one, a branch with a conventional name.
- */
+/** Whether work starts from this branch: the remote's default or, if no remote names one, a conventional name. */
 export async function isDefaultBranch(git: Git, branch: string): Promise<boolean> {
   const remoteHead = await git("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD");
   if (remoteHead !== null) return remoteHead === `origin/${branch}`;

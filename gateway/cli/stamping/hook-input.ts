@@ -29,10 +29,7 @@ const ADDRESS = /https?:\/\/([\w.:-]+)\/([\w-]+)\/([\w.-]+)\/pull\/(\d{1,9})\b/g
 /** An output with more of them is a list. */
 const SHOWN_MAX = 10;
 
-/**
- * Reads what an agent writes to its hook's standard input after a tool: Claude Code, Codex and Gemini CLI share their
- * member names, Copilot CLI has its own. Null unless it is JSON of that form.
- */
+/** What an agent writes to its hook after a tool, in Copilot CLI's form or the one of all others; null: neither. */
 export function readHookInput(text: string): StampHookCall | null {
   const input = membersOf(parsedJson(text));
   const session = input.get("session_id") ?? input.get("sessionId") ?? null;

@@ -23,10 +23,7 @@ async function modelsOf({ url, key }: Login): Promise<string[]> {
   return fits(Models, listed) ? listed.data.map(({ id }) => id) : [];
 }
 
-/**
- * An opencode plugin: the gateway of `tallygate login` is a provider, with the models that it lists. Address and key are read at
- * each start, so no file of opencode's has them. A provider of this name in the settings is left alone.
- */
+/** An opencode plugin: the logged-in gateway as a provider, read at each start. One of this name in settings is kept. */
 export const connecting = async (): Promise<Hooks> => ({
   config: async (settings) => {
     const login = await Promise.try(readLogin).catch(() => null);

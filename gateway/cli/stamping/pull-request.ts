@@ -53,11 +53,7 @@ export type PullRequestChoice = {
   createdSince?: number;
 };
 
-/**
- * The pull request with that number in the base repository, or of a branch: the open one, else the one updated last.
- * Null if it is missing.
- * @throws Error if the checkout has no GitHub remote, or GitHub refuses.
- */
+/** The pull request of a number or branch (open, else latest); null: none. @throws Error: no remote, or GitHub refuses */
 export async function locatePullRequest(
   git: Git,
   github: GithubApi,
@@ -149,10 +145,7 @@ export async function commitMessages(github: GithubApi, it: PullRequest): Promis
 
 const Forked = open({ parent: open({ name: Type.String(), owner: open({ login: Type.String() }) }) });
 
-/**
- * The remotes' repositories, then their parents: a fork's pull requests go to its parent, which need not be among the
- * remotes.
- */
+/** The remotes' repositories, then their parents: a fork's pull requests go to its parent. */
 async function* basesOf(github: GithubApi, remotes: readonly Remote[]): AsyncGenerator<RepositoryName> {
   yield* remotes;
   for (const remote of remotes) {

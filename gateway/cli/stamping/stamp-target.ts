@@ -25,10 +25,7 @@ export type StampTarget = {
   harm: string;
 };
 
-/**
- * Adds the session's line to a text, unless the text names a session already. Repeating this changes nothing.
- * @throws Error if GitHub refuses.
- */
+/** Adds the session's line to a text, unless it names one. Repeatable. @throws Error if GitHub refuses. */
 export async function writeLine(it: StampTarget, session: SessionId, dryRun: boolean): Promise<Stamped> {
   const stamped = stampBody(it.body, session);
   switch (stamped.kind) {
@@ -95,10 +92,7 @@ export type Stamping =
   | { kind: "too_long" }
   | { kind: "no_place" };
 
-/**
- * The body with the line `Gateway-Session: <session>` as its last paragraph, or as its first if the end lies within
- * unclosed code or an unclosed comment. Line endings are kept.
- */
+/** The body with the line as its last paragraph, or first if its end is unclosed code or comment. Keeps line endings. */
 export function stampBody(body: string | null, session: SessionId): Stamping {
   const { verdict, ids } = readSessionLine(body);
   if (verdict === "conflict") return { kind: "conflict", ids };

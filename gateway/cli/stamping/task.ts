@@ -52,10 +52,7 @@ export async function endFinishedTask(
   return true;
 }
 
-/**
- * Pins the checked-out branch to the session that ran, if it is a working branch without a pin. @returns the branch and
- * its session; null: there is no working branch.
- */
+/** Pins a working branch without a pin to the session that ran. @returns branch and session; null: no working branch */
 export async function keepTask(
   git: Git,
   session: SessionId,
@@ -73,10 +70,7 @@ export const taskSession = async (git: Git, branch: string | null): Promise<Sess
 export const agentsOwn = (reported: SessionId | null): SessionId | null =>
   wrappersSession() ?? reported ?? agentsSession();
 
-/**
- * The session that a branch's pull request belongs to, or null if unknown. Never a new one: stamping an id that no call
- * carries would be useless.
- */
+/** The session of a branch's pull request; null: unknown. Never a new one, which no call would carry. */
 export const knownSession = async (
   git: Git,
   reported: SessionId | null,

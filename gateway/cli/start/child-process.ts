@@ -33,7 +33,6 @@ const BEGINNINGS: Record<Beginning, Record<string, string>> = {
   "takes over": { [TAKES_OVER]: "1" },
 };
 
-/** Starts a script of ours. */
 export function startChildProcess(
   { script, env, onMessage }: ChildProgram,
   beginning: Beginning,

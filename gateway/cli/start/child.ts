@@ -32,10 +32,7 @@ export type Child = {
   ended: Promise<End>;
   /** All that run: the present ones, successors that are not ready yet, and predecessors that drain. */
   processes(): readonly ChildProcess[];
-  /**
-   * Starts successors and, once all are ready, lets the present processes drain. If one does not become ready, the present
-   * ones go on. Resolves with whether they were replaced.
-   */
+  /** Starts successors; once all are ready, the present processes drain. False: one was not, and nothing changed. */
   replace(): Promise<boolean>;
   /** Forwards a signal; from then on no process is restarted. */
   stop(signal: NodeJS.Signals): void;
@@ -124,10 +121,7 @@ async function restart(state: State, place: ChildPlace, facts: Facts): Promise<b
 /** Longer than any start that will still succeed: a migration may take minutes. */
 const SUCCESSOR_MS = 600_000;
 
-/**
- * Gives each process a successor. They take calls only when all could, so that one that cannot start changes nothing; the
- * present ones drain only when all do.
- */
+/** Gives each process a successor. They take calls, and the present ones drain, only when all could. */
 async function replaceAll({ spec, begin, places, stopping }: State): Promise<boolean> {
   const pairs = places.map((place) => ({ place, successor: begin("takes over") }));
   const successors = pairs.map(({ successor }) => successor);

@@ -40,10 +40,7 @@ const ENDED = 0;
 /** How long a previous pair that is shutting down may still hold a port. */
 const PORT_PATIENCE_MS = 10_000;
 
-/**
- * Runs database, gateway and GitHub App from start to end; resolves with the exit status when all three have ended.
- * @throws Error with a remedy if the start fails.
- */
+/** Runs database, gateway and App; resolves with the exit status when all ended. @throws Error with a remedy. */
 export async function launch(options: LaunchOptions): Promise<number> {
   const { config, requests } = options;
   const secrets = secretsIn(config);

@@ -18,10 +18,7 @@ type Pending = {
   done(): void;
 };
 
-/**
- * Passes on what the workers of the gateway ask each other. It also keeps what workers that have ended had counted, so
- * that the counters of the gateway only rise.
- */
+/** Relays workers' questions to each other, and keeps ended workers' counts, so that counters only rise. */
 export function openSwitchboard(workers: () => readonly ChildProcess[]) {
   const pending = new Map<number, Pending>();
   const lastFigures = new Map<ChildProcess, Metrics>();

@@ -17,7 +17,6 @@ export class ScimError extends Error {
   }
 }
 
-/** Every answer's type. */
 export const SCIM_JSON = { "content-type": "application/scim+json" } as const;
 
 /** The answer to a refusal, in SCIM's form (RFC 7644, 3.12). @throws what is no refusal. */

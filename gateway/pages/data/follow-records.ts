@@ -30,10 +30,7 @@ const mayFollow = (client: QueryClient): boolean => {
   return me ? mayAs(me.role, "manager") : false;
 };
 
-/**
- * Resolves once a version is known, or cannot be read now. Whatever is asked for then is never older than the version that
- * later ones are compared with.
- */
+/** Resolves once a version is known or unreadable. What is asked for then is never older than later versions. */
 export const versionKnown = async (client: QueryClient): Promise<void> => {
   if (mayFollow(client)) await client.ensureQueryData(VERSION).catch(() => undefined);
 };

@@ -54,7 +54,6 @@ export type FrameSearch = {
   compare?: Compare;
 } & Partial<Record<FilterName, string[]>>;
 
-/** Its members that have a value. */
 export const defined = <T extends object>(members: { [K in keyof T]: T[K] | undefined }): T =>
   // What is left has every member that must be there.
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;

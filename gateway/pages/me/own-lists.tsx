@@ -102,7 +102,6 @@ const columns = (end: (id: string) => Promise<void>): Columns<OwnSession> => ({
   ),
 });
 
-/** Where one is signed in, and a way to end it. */
 export function OwnSignIns({ sessions }: { sessions: readonly OwnSession[] }) {
   const client = useQueryClient();
   const end = async (id: string) => {

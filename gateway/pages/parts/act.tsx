@@ -6,7 +6,6 @@ import { Fault } from "./page.tsx";
 type ActProps<Answer> = ButtonProps & {
   act: () => Promise<Answer>;
   children: ReactNode;
-  /** What is said of the answer. */
   said?: (answer: Answer) => ReactNode;
 };
 

@@ -22,7 +22,6 @@ export type Columns<Row> = Readonly<Record<string, Column<Row>>>;
 type Of<Row, T> = (row: Row) => T;
 type Sort<Row> = Of<Row, string | number | null>;
 
-/** Any cell. */
 export const cell = <Row,>(head: ReactNode, show: Of<Row, ReactNode>, sort?: Sort<Row>): Column<Row> => ({
   head,
   cell: show,

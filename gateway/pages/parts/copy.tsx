@@ -1,7 +1,6 @@
 import { Button } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
 
-/** Copies a text and says so. */
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const clipboard = useClipboard({ timeout: 2000 });
   return (

@@ -10,7 +10,6 @@ const SEARCHED_FROM = 10;
 
 type FindTableProps<Row> = {
   label: string;
-  /** What a row is. */
   noun: string;
   columns: Columns<Row>;
   rows: readonly Row[];

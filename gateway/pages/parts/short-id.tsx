@@ -17,7 +17,6 @@ export const ShortId = ({ id }: { id: string }) => (
   </bdi>
 );
 
-/** Copies an id whole. */
 export function CopyId({ id, what }: { id: string; what: string }) {
   const clipboard = useClipboard({ timeout: 2000 });
   const label = clipboard.copied ? "Copied" : `Copy the ${what}`;

@@ -79,7 +79,6 @@ export function Money(props: MoneyProps) {
 
 type MeasuredProps = Omit<MoneyProps, "whole"> & { unit: Unit; value: number | null | undefined };
 
-/** A measure of a report in its unit. */
 export function Measured({ unit, value, unknown, ...bounds }: MeasuredProps) {
   if (unit === "USD") return <Money value={value} unknown={unknown} {...bounds} />;
   if (value === null || value === undefined)

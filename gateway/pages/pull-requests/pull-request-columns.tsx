@@ -11,7 +11,6 @@ import { SessionLink } from "../sessions/session-link.tsx";
 
 type Rows = readonly PullRequestView[];
 
-/** Columns of the list; each value narrows it. */
 export function pullRequestColumns(narrow: Narrow, rows: Rows): Columns<PullRequestView> {
   const link = valueLinks(narrow);
   return {

@@ -41,7 +41,6 @@ export function Timeline({ details, session }: { details: PullRequestPage; sessi
 const SESSIONS_MAX = 10;
 const CALLS_MAX = 500;
 
-/** The latest calls of sessions. */
 const useLatest = <T,>(path: "requests" | "tool-calls", sessions: readonly string[]): T[] =>
   useQueries({
     queries: sessions.slice(0, SESSIONS_MAX).map((session) => ({

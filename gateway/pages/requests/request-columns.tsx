@@ -9,7 +9,6 @@ import { SessionLink } from "../sessions/session-link.tsx";
 const tokens = ({ input_tokens: input, output_tokens: output }: RequestView) =>
   input === null && output === null ? "–" : `${count(input ?? 0)} in, ${count(output ?? 0)} out`;
 
-/** Columns of the list; each value narrows it. */
 export function requestColumns(narrow: Narrow): Columns<RequestView> {
   const link = valueLinks(narrow);
   return {

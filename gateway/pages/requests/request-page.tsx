@@ -164,7 +164,6 @@ const LABELS = [
   ["attempts", null, "Attempts"],
 ] as const satisfies readonly (readonly [keyof RecordPage, string | null, string])[];
 
-/** The labels of a record; each links to the records that share it. */
 function Labels({ row }: { row: RecordPage }) {
   const labels = LABELS.map(([name, filter, words]) => [words, row[name] ?? null, filter] as const);
   const linked = (value: string, filter: string | null) =>

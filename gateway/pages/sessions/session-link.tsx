@@ -23,7 +23,6 @@ export const SessionLink = ({ session, none = "The client sent no session." }: S
 
 const SHOWN_MAX = 50;
 
-/** The pull requests whose bodies name a session. */
 export const usePullRequestsOf = (session: string) =>
   useJson<Page<PullRequestView>>(
     ["session-pull-requests", session],

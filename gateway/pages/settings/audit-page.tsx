@@ -88,7 +88,6 @@ const COLUMNS: Columns<AuditView> = {
   address: text("Address", ({ address }) => address, "this machine"),
 };
 
-/** Every change: who, when, from where, and what it was before. */
 export function AuditPage() {
   const [search, change] = useAddress(readSearch);
   const list = useList<AuditView>({ path: PATH, filters: search, ...SETTINGS_LIST, isWhole: false });

@@ -38,7 +38,6 @@ export type ResourceFacts<View> = {
   removal: { verb: string; effect: string };
   /** What a new or changed one shows once, such as a secret. */
   shown?: (answer: Readonly<Record<string, unknown>>) => ReactNode;
-  /** More actions in the dialogue of one. */
   actions?: (view: View) => ReactNode;
   isFixed?: (view: View) => boolean;
   /** What is kept elsewhere has no dialogue here. */

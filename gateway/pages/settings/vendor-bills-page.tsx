@@ -42,7 +42,6 @@ const ITEM_COLUMNS: Columns<Item> = {
 
 const NO_BILL = "No bill of this month is known. Open the account below to fetch it or to import a file.";
 
-/** One account: from what was metered to what is billed. */
 function Account({ it }: { it: ReconciledAccount }) {
   const missing = it.days_without_bill.length;
   const ends = {

@@ -6,10 +6,7 @@ import { segmentNames } from "../orphans.ts";
 import { type DamageReport, filesOf, finishRecovery } from "./damage-report.ts";
 import { recoverSegment } from "./recover.ts";
 
-/**
- * Recovers a segment of the spool that no process uses: the damaged one is kept, and the next gateway on the directory
- * stores what was found. Null if it is in use.
- */
+/** Recovers an unused segment in place; the damaged one is kept, and the next gateway stores it. Null: it is in use. */
 export function recoverInPlace(directory: string, name: string, now: string): DamageReport | null {
   const stem = join(directory, name);
   const lock = takeLock(`${stem}.lock`);

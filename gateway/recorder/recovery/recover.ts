@@ -92,10 +92,7 @@ function copySettlements(segment: RowSink, path: string, sent: number) {
   return { seqs, ended };
 }
 
-/**
- * The lost records of a segment in which these were found. A record that the mark promises and that was not found is lost,
- * also if its call's intent was.
- */
+/** The lost records of a segment: what the mark promises and was not found, also if the call's intent was. */
 export function lossOf(mark: Mark | null, seqs: ReadonlySet<number>, intents: number) {
   if (mark === null) return { lost: gapsIn(seqs), lost_known: false };
   const missing = missingFrom(mark, { settlements: seqs.size, last: lastOf(seqs), intents });

@@ -71,10 +71,7 @@ export function bucketsOf(rows: readonly AnswerRow[]): Bucket[] | null {
   }));
 }
 
-/**
- * Null if single records were dropped that the window needs. An hour whose single records are dropped is one piece: it
- * belongs to the window in which it begins.
- */
+/** Null if single records that the window needs were dropped. An hour of sums alone belongs where it begins. */
 export function coverIn(period: Period, { buckets, droppedMs, hoursAlone }: Published): BucketCover | null {
   const dropped = droppedMs ?? Number.NEGATIVE_INFINITY;
   const whole = (ms: number) => (ms < dropped ? Math.ceil(ms / HOUR_MS) * HOUR_MS : ms);
@@ -122,7 +119,6 @@ export function isSumIn(
   return rows.join("\n    or ") || "false";
 }
 
-/** Which cells are those of the covers. */
 export const isCellIn = (covers: readonly BucketCover[], params: Parameters): string =>
   generationsOf(
     covers.flatMap(({ days }) => days),

@@ -32,10 +32,7 @@ type TableName = keyof typeof TABLES;
 
 const TYPES: Partial<Record<KeyColumn, string>> = { key_id: "uuid", tags: "text[]", teams: "text[]" };
 
-/**
- * The facts of both windows over cells and single records: each with its groups `d1` and `d2`, whether it is `billed`, who
- * made it, and its sums.
- */
+/** Both windows' facts from cells and records: groups `d1`, `d2`, `billed`, who made it, and its sums. */
 export function cellFacts(context: Context, { dimensions }: Pick<Section, "dimensions">): string {
   const { ask, params } = context;
   const filters = filtersOf(ask.spec.filters);

@@ -17,10 +17,7 @@ export type Reach = {
   markedMs: readonly number[];
 };
 
-/**
- * Sums by one dimension: those of whole days from `fromMs` to `midnightMs`, both midnights, and those of hours from there to
- * `toMs`.
- */
+/** Sums by one dimension: of whole days from `fromMs` to `midnightMs`, and of hours from there to `toMs`. */
 export type SumsSpan = Span & { midnightMs: number };
 
 /**
@@ -133,7 +130,6 @@ function wholeDays({ fromMs, toMs }: Span, elsewhere: readonly Span[], rolledToM
   return isSpan(within) ? without(within, holes) : [];
 }
 
-/** What is left of a span beside its holes. */
 function without(span: Span, holes: readonly Span[]): Span[] {
   const left: Span[] = [];
   let { fromMs } = span;

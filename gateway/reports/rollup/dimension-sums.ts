@@ -88,7 +88,6 @@ function rowsOf(context: Context, section: Section, wanted: readonly string[]): 
   );
 }
 
-/** The table of a section's persons. */
 export const peopleOf = ({ facts, total }: Section): string => `people_${total ? "in" : "of"}_${facts}`;
 
 /** The sets of persons of a section's groups, as sums by one dimension have them; null where they have none. */

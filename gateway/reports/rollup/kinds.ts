@@ -1,10 +1,7 @@
 import type { DimensionName } from "#shared/report.ts";
 import { dimensionOf } from "../dimensions.ts";
 
-/**
- * The dimensions by which hours and days are summed up, and all in all: those of the built-in reports and of the Overview, and
- * cost centres, of which coverage reads the first record.
- */
+/** Dimensions with sums of hours and days: all built-in reports', the Overview's, and cost centres (for coverage). */
 export const KINDS = ["total", "client", "model", "route", "subject", "team", "cost_center"] as const;
 export type Kind = (typeof KINDS)[number];
 /** Those that search, lists and anomalies read as well: they are made beside ClickHouse, too. */
@@ -42,7 +39,6 @@ const COUNTED: Record<Kind, readonly Counted[]> = {
 };
 export const isCountedBy = (kind: Kind, counted: Counted): boolean => COUNTED[kind].includes(counted);
 
-/** Of all records, whatever their team. */
 export const EVERYTHING = "";
 /** Joins a row for each scope of a cell `r`: all records, its team, and the teams above that. */
 export const SCOPE_ROWS = `cross join lateral unnest(array_prepend('${EVERYTHING}', r.teams)) as o(scope)`;

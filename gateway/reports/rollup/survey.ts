@@ -38,7 +38,6 @@ where s.org_id = ${org}`;
   return { text, params: params.values };
 }
 
-/** Whether single records of the periods are dropped. */
 export const isDropped = ([row]: readonly AnswerRow[]): boolean => row?.["dropped"] === "true";
 
 /** How far rollups reach, where they are worth asking: single records tell of fewer than `enough` at once, and exactly. */

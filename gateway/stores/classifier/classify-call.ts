@@ -6,10 +6,7 @@ import type { Classify, RoutedCall } from "../../routing/lookups.ts";
 import { surfaceFacts, type WireName } from "../../surface-facts.ts";
 import type { RouteClassifier } from "./classifier.ts";
 
-/**
- * Chooses the route for `auto` on chat completions, messages, responses and Gemini's format. The text is read from the body, classified
- * and dropped.
- */
+/** The route for `auto` on chat completions, messages, responses and Gemini's. The text is classified and dropped. */
 export const classifyCall =
   (classifier: Pick<RouteClassifier, "current">): Classify =>
   (call, offer) => {

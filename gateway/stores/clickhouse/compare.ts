@@ -66,10 +66,7 @@ const textsOf = (table: DatedTable, groups: readonly Group[]): Map<string, strin
 const exactText = (sum: string | null | undefined): string =>
   sum == null ? "unknown" : formatDecimal(parseDecimal(sum));
 
-/**
- * Where the two databases disagree about a span: a sentence for each model or tool; none where they agree. Names are those of
- * models and tools, never of persons.
- */
+/** How the databases differ in a span: a sentence per model or tool, never a person; none where they agree. */
 export async function differences(
   { sql, client }: Stores,
   table: DatedTable,

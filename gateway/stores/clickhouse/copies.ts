@@ -31,10 +31,7 @@ export function openCopies(url: string, { sql, metrics }: { sql: postgres.Sql; m
       if ((await ping())?.success === true) return "reachable";
       return (await whole())?.length === 0 ? "away" : "needed";
     },
-    /**
-     * Waits until what Postgres has now is in ClickHouse, a second at most, if reports are read there; false: it is not, or
-     * ClickHouse refused a row. Never rejects.
-     */
+    /** Waits up to a second until ClickHouse has what Postgres has, if it is read; false: not so. Never rejects. */
     caughtUp: (): Promise<boolean> => untilCopied(sql).catch(() => false),
     /** Says how many rows are not copied yet; the process that copies does so. */
     noteWaiting: (rows: number): void => waiting.set(rows),

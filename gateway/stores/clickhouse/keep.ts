@@ -133,7 +133,6 @@ export async function expireCopies(
   }
 }
 
-/** Rows that are marked. */
 async function rowsWaiting(sql: ReturnType<typeof connect>): Promise<number> {
   const [row] = await sql<{ rows: number }[]>`
     select coalesce(sum(rows), 0)::float8 as rows from clickhouse_marks where org_id = ${DEFAULT_ORG}`;

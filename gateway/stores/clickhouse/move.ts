@@ -71,10 +71,7 @@ export async function moveRecords(deps: MoveDeps, options: MoveOptions): Promise
 
 const AGAIN = "ClickHouse lost rows while they were moved: run the command again";
 
-/**
- * Compares all days of all tables, and notes whether the databases agree: then reports read ClickHouse. Returns the days on
- * which they do not.
- */
+/** Compares all days of all tables and returns those that differ; without any, reports read ClickHouse from then on. */
 export async function compareAll(deps: CopyDeps): Promise<Day[]> {
   const { sql, client, clock } = deps;
   const id = await identityOf(client);

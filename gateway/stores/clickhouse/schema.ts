@@ -173,10 +173,7 @@ order by (org_id, at, gen, ifNull(session, ''), key_id)`,
 order by (org_id, level, at)`,
 ];
 
-/**
- * The statements that make all tables in an empty database, one by one; to tables that exist they add what is missing. With a
- * cluster's name, each server of it makes them.
- */
+/** Statements that make or complete all tables, one by one; on each server of a cluster, if it is named. */
 export const createTables = (cluster: string | null = null): string[] => [
   ...COPIED_TABLES.flatMap((name) => createTable(name, cluster)),
   ...sumsTables(cluster),

@@ -76,10 +76,7 @@ const PARTS = {
 type Parts = { [Part in keyof typeof PARTS]: Awaited<ReturnType<(typeof PARTS)[Part]["load"]>> };
 const TABLES = [...new Set([keySecrets, people, teams, ...Object.values(PARTS).map(({ of }) => of)])];
 
-/**
- * All that administrators set, as the database has it, and keys by lower-case hex SHA-256 of the secret. JSON keeps it
- * whole, and credentials stay sealed.
- */
+/** All that administrators set, keys by lower-case hex SHA-256; as JSON keeps it whole. Credentials stay sealed. */
 export type DirectoryRows = Parts & { version: number; keys: [sha256Hex: string, key: ClientKey][] };
 
 /**

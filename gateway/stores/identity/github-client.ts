@@ -14,10 +14,7 @@ export type GithubClient = { id: string; secret: Secret };
 /** Apps that were registered by an earlier version have no `clientId`. */
 const Sealed = open({ clientId: Type.String(), clientSecret: Type.String() });
 
-/**
- * The client of the App that the set-up page registered; null: there is none that `key` opens, or no account has let the
- * App read its members.
- */
+/** The registered App's client; null: none that `key` opens, or no account lets the App read its members. */
 export async function registeredGithubClient(
   database: Database,
   key: Uint8Array,

@@ -5,9 +5,7 @@ import { keyedRows } from "../rows.ts";
 
 export type RoleMappingRow = typeof roleMappings.$inferSelect;
 
-/** By group. */
 export const roleMappingRows = keyedRows(roleMappings, "group");
 
-/** The mappings of some groups, by group. */
 export const roleMappingsOf = async (reader: Reader, groups: readonly string[]): Promise<RoleMappingRow[]> =>
   groups.length === 0 ? [] : roleMappingRows.all(reader, inArray(roleMappings.group, [...groups]));

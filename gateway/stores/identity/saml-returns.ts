@@ -26,10 +26,7 @@ function usedId({ id, issuer }: Kept["used"]): string {
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-/**
- * Keeps a verified answer for a minute; the code that it returns takes it, once. Null: its assertion was used before; that is
- * known until the assertion ends.
- */
+/** Keeps a verified answer for a minute, for one use of its code. Null: its assertion was used before. */
 export const keepSamlReturn = ({ db }: Database, { answer, used, now }: Kept): Promise<string | null> =>
   db.transaction(async (tx) => {
     await tx

@@ -62,7 +62,6 @@ export async function setScimMembers(
   }
 }
 
-/** The names of a person's groups in the directory. */
 export async function scimGroupsOf(reader: Reader, personId: string): Promise<string[]> {
   const rows = await reader
     .select({ name: scimGroups.name })

@@ -63,7 +63,6 @@ export async function rotateSession(db: Database["db"], it: Rotation): Promise<b
 export const endSession = async (tx: Transaction, personId: string, id: string): Promise<boolean> =>
   (await tx.delete(personSessions).where(ours(personSessions, { id, personId }))).count > 0;
 
-/** Ends all sessions of a person. */
 export async function endSessions(tx: Transaction, personId: string): Promise<void> {
   await tx.delete(personSessions).where(ours(personSessions, { personId }));
 }

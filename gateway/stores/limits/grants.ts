@@ -27,7 +27,6 @@ export type Grant = {
   budget?: BudgetUse | undefined;
 };
 
-/** A call as one of its accounts has admitted it. */
 export type GrantPart = { account: OpenAccount; call: AdmittedCall };
 
 /** The grant of all accounts that a call counts in. `recorded`: it leaves a record, which removes what is reserved. */

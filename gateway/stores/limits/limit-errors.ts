@@ -30,7 +30,6 @@ export const usedUp = (): GatewayError =>
 
 type RefusedCall = { key: LimitedKey; admittedAt: Date };
 
-/** The client's error for a call that a limit refuses. */
 export function limitError(refusal: LimitRefusal, demand: LimitDemand, call: RefusedCall): GatewayError {
   const { type, headers } = refusal;
   if (type === "rate_limited") {

@@ -23,7 +23,6 @@ type OutageDeps = {
   log: Log;
   /** Resolves when the records of all calls that have ended are stored. */
   recorded: () => Promise<void>;
-  /** What it learns. */
   learned: { spend: KeySpend };
 };
 

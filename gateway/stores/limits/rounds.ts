@@ -5,7 +5,6 @@ import type { Admission, AdmittedCall, AskingCall, Booking, FoundState } from ".
 import { type BudgetPlace, type CallSettlement, readStates, write } from "./booking.ts";
 import type { Contact } from "./contact.ts";
 
-/** An account as rounds see it. */
 export type RoundAccount = {
   id: string;
   /** Where what it spends is booked. */

@@ -10,10 +10,7 @@ import { identityOf, WHOLE } from "../clickhouse/identity.ts";
 import { isAway } from "../store-errors.ts";
 
 export type ReportStore = {
-  /**
-   * Runs the statements of one report; in Postgres within one snapshot.
-   * @throws GatewayError store_unavailable if the database is unavailable or too slow.
-   */
+  /** Runs a report's statements; Postgres's in one snapshot. @throws GatewayError store_unavailable: away or too slow. */
   snapshot<T>(work: (ask: AskDatabase) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
@@ -119,10 +116,7 @@ const rowOf = (row: Record<string, unknown>): AnswerRow =>
     Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]),
   );
 
-/**
- * Errors of ClickHouse that mean: not now, but perhaps later. Too slow, too many statements, no memory, no connection to a
- * shard, tables that are not made yet, a user that is refused.
- */
+/** ClickHouse's errors that may pass: too slow or busy, no memory, shard or tables, a refused user. */
 const AWAY = new Set(["60", "81", "159", "160", "202", "209", "210", "241", "279", "439", "516"]);
 
 /** The client's own time limit has no code, and neither has an answer that is not ClickHouse's, such as a proxy's 502. */

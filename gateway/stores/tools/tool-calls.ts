@@ -29,10 +29,7 @@ export type ObservedCall = Omit<
   rank?: number;
 };
 
-/**
- * Precedence of statuses; see `ToolObservation`. An agent's report of a failure outranks its report of an end: Claude
- * Code sometimes sends both for one call.
- */
+/** Precedence of statuses (`ToolObservation`). A failure outranks an end: Claude Code may report both for one call. */
 export const RANK = { pending: 0, closed: 1, hook: 2, failure: 3, mcp: 4 } as const;
 
 const EXTERNAL_ID = /^[\x21-\x7e]{1,128}$/;

@@ -82,9 +82,7 @@ const callOf = ({ id, name, text }: Extract<Block, { kind: "call" }>, forms: Ans
     ? { id, type: "custom", custom: { name, input: customInput(text) } }
     : { id, type: "function", function: { name, arguments: text === "" ? "{}" : text } };
 
-/**
- * A reasoning block as a client may send it back: as Anthropic signed it, or sealed. `index` is its place among the blocks.
- */
+/** A reasoning block for a client to send back: signed by Anthropic, or sealed. `index`: its place among blocks. */
 export function detailOf(block: Block, { index, seal }: { index: number; seal: Seal }): object[] {
   const sealed = seal(block);
   if (sealed === null) return [];

@@ -18,7 +18,6 @@ import { answerContent, cacheReaders, chatContent, reasoningDetails, type Though
 import { outputFormatAt } from "./output-in.ts";
 import { chatTools, readToolChoice } from "./tools-in.ts";
 
-/** Reads a chat completion request. */
 export function readChatRequest({ object: body, at }: LocatedBody): PromptRead {
   const prompt = emptyPrompt();
   const stream = { usageChunk: false };

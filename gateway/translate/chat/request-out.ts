@@ -13,7 +13,6 @@ import { detailsIn } from "./reasoning-details.ts";
 export type ChatDialect = {
   /** The member that bounds the output: OpenAI's reasoning models refuse the older one, others know no other. */
   outputLimitMember: "max_tokens" | "max_completion_tokens";
-  /** How it takes its thoughts back. */
   thoughts: ThoughtsFacts;
   /** Whether it takes cache marks of the messages format. */
   cacheMarks?: boolean;

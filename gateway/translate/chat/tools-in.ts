@@ -17,7 +17,6 @@ const TOOLS: ToolTable = {
   },
 };
 
-/** The tools of a chat request. */
 export const chatTools = (value: unknown, at: BodyPlace): Tool[] =>
   toolsBy(
     TOOLS,

@@ -13,7 +13,6 @@ export type Wanted = { thoughts: boolean };
 
 type Format = { mimeType: string; schema: OutputFormat | null };
 
-/** Reads `generationConfig`. */
 export const readGenerationConfig =
   (prompt: Prompt, wanted: Wanted): MemberReader =>
   (value, at) => {

@@ -6,7 +6,6 @@ import { openSignature } from "../thoughts.ts";
 import { listAt, objectAt, oneOfAt, textAt } from "../values.ts";
 import { listedObjects, readProto, readProtoObject } from "./proto.ts";
 
-/** The turns of `contents`. */
 export function geminiTurns(value: unknown, at: BodyPlace): PromptTurn[] {
   const ids = callIds();
   return listedObjects(value, at).map((content) => turnOf(content, ids));
@@ -184,7 +183,6 @@ function mediaPart(value: unknown, at: BodyPlace): Part {
 
 /** Gives each call and its response one id: Gemini's may have none, and then belong together by name and order. */
 type CallIds = {
-  /** The id of a call. */
   called(name: string, id: string): string;
   /** The id of the call that a response answers, or null. */
   answered(name: string, id: string): string | null;

@@ -87,7 +87,6 @@ function wholeOf(block: Json): ReplyStep[] {
   ];
 }
 
-/** Reads a stream of message events. */
 export function messageStream(): StepReader {
   let open = false;
   const searches: Searches = new Map();

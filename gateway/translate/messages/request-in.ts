@@ -11,7 +11,6 @@ import { flagAt, located, numberAt, objectAt, objectsAt, oneOfAt, textAt } from 
 import { messagesContent } from "./content-in.ts";
 import { foundTools, messagesTools } from "./tools-in.ts";
 
-/** Reads a messages request. */
 export function readMessagesRequest({ object: body, at }: LocatedBody): PromptRead {
   const prompt = emptyPrompt();
   const thinking = body["thinking"];
@@ -88,10 +87,7 @@ function turnOf(message: Json, at: BodyPlace): PromptTurn[] {
 /** `user_<hash>_account_<uuid>_session_<uuid>`: how Claude Code wrote it before it wrote JSON. */
 const TOOL_ID = /^\{|_session_[0-9a-f-]{36}$/i;
 
-/**
- * The person that `metadata.user_id` names, or null: one that is JSON or ends in a session is telemetry of a tool for
- * its own vendor, and no person.
- */
+/** The person of `metadata.user_id`; null: JSON, or one that ends in a session, is a tool's telemetry. */
 const personIn = (userId: string): string | null => (TOOL_ID.test(userId.trim()) ? null : userId);
 
 /** The first block that Claude Code sends: a header for its vendor's billing, other in every call, and no prompt. */
@@ -119,10 +115,7 @@ function readToolChoice(choice: Json, at: BodyPlace, prompt: Prompt): void {
   prompt.toolChoice = { value, at };
 }
 
-/**
- * `enabled` brings a budget. The others leave the amount to the model, which is what a reasoning model of the chat
- * format does unasked.
- */
+/** `enabled` brings a budget. The others leave the amount to the model, as chat's reasoning models do unasked. */
 function readThinking(thinking: Json, at: BodyPlace, prompt: Prompt): void {
   const types = ["enabled", "disabled", "adaptive", "between_tools"] as const;
   prompt.reasoning.off = oneOfAt(thinking["type"], at.member("type"), types) === "disabled";

@@ -36,7 +36,6 @@ const TOOLS: ToolTable = {
   mcp_toolset: "vendor",
 };
 
-/** The tools of a messages request. */
 export const messagesTools = (value: unknown, at: BodyPlace): Tool[] =>
   toolsBy(
     TOOLS,

@@ -17,10 +17,7 @@ const ERROR_TYPES: Readonly<Record<string, string>> = {
   modelTimeoutException: "timeout_error",
 };
 
-/**
- * Bedrock's answer in Anthropic's form: the call's id in `request-id`, and a binary event stream as server-sent events.
- * Other bodies pass unchanged.
- */
+/** Bedrock's answer in Anthropic's form: `request-id`, and events as SSE. Other bodies pass unchanged. */
 export function bedrockAnswer(answer: Response, silenceMs: number): Response {
   const headers = new Headers(answer.headers);
   const id = headers.get("x-amzn-requestid");

@@ -61,10 +61,7 @@ const ACCESS_KEY = /^((?:AKIA|ASIA)[A-Z0-9]{12,124}):([^:\s]+)(?::(\S+))?$/;
 const REGION = /(?:^|\.)bedrock[a-z-]*\.([a-z]{2}[a-z-]*-\d)\./;
 const REGION_ELSE = "us-east-1";
 
-/**
- * The headers that authenticate a call to AWS: Signature Version 4 over URL and body with an access key, or the API key
- * as a bearer token. The region is taken from the URL.
- */
+/** Headers for AWS: Signature Version 4 with an access key, or the API key as bearer. The URL names the region. */
 async function awsHeaders(
   credential: string,
   { url, body, vendor }: Pick<Sending, "url" | "body" | "vendor">,

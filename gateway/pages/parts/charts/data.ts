@@ -82,7 +82,6 @@ function previousOf({ result, measure }: Ask, groups: readonly string[]): (numbe
   });
 }
 
-/** One measure over one dimension. */
 export function singleSeries(ask: Ask, nowMs = Date.now()): ChartData {
   const { result, measure, unit } = ask;
   const dimension = result.spec.dimensions[0] ?? "day";
