@@ -89,7 +89,7 @@ export const day = <Row,>(head: string, of: Of<Row, string | null>, none = "–"
 export const moment = <Row,>(head: string, of: Of<Row, string | null>, none = ""): Column<Row> =>
   cell(head, (row) => (of(row) === null && none ? <Mute>{none}</Mute> : <Moment at={of(row)} />), of);
 
-/** On a phone the column's cells are below those of the first one. */
+/** On a phone the column's cells are below those of the first one, even where there is room. */
 export const folded = <Row,>(column: Column<Row>): Column<Row> => ({ ...column, isFolded: true });
 
 /** Whether something is in force, as a word, not by colour alone. */

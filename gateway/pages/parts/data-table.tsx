@@ -1,6 +1,15 @@
 import { useHotkeys, useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { Fragment, type MouseEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import {
+  Fragment,
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { asItIs, useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
 import type { Column, Columns } from "./columns.tsx";
@@ -29,10 +38,10 @@ const VIRTUAL_FROM = 100;
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, rows, rowKey, none, sortName, rowHeight = 35 } = props;
-  const columns = useColumns(props.columns);
   const scroll = useRef<HTMLDivElement>(null);
+  const columns = useColumns(props.columns, scroll);
   const [sorting, toggle] = useSorting(sortName);
-  const by = columns.find(({ id, sort }) => id === sorting?.id && sort)?.sort;
+  const by = sorting && props.columns[sorting.id]?.sort;
   const isDescending = sorting?.isDescending ?? false;
   const sorted = useMemo(() => (by ? sortedRows(rows, by, isDescending) : rows), [rows, by, isDescending]);
   const keyOf = (row: Row) =>
@@ -42,6 +51,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     getScrollElement: () => scroll.current,
     estimateSize: () => rowHeight,
     overscan: 12,
+    indexAttribute: "data-row",
     // Rows are there at the first paint, before the room has been measured.
     initialRect: { width: 0, height: 800 },
     enabled: sorted.length > VIRTUAL_FROM,
@@ -56,17 +66,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   });
   const items = sorted.length > VIRTUAL_FROM ? virtual.getVirtualItems() : null;
   const shown = items ? items.map(({ index }) => index) : sorted.map((_, i) => i);
+  const isTall = columns.length < Object.keys(props.columns).length;
+  const rowProps = { onClick: followRow, ...(items && isTall && { ref: virtual.measureElement }) };
   const before = items?.[0]?.start ?? 0;
   const after = items ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
   if (rows.length === 0 && none !== undefined) return none;
-  if (sorting && !by && sortName) {
-    const names = columns.filter(({ sort }) => sort).map(({ id }) => id);
-    return (
-      <p className="note" role="alert">
-        {sortName}={plainName(sorting.id)}: expected one of {names.join(", ")}, with - for the greatest first.
-      </p>
-    );
-  }
+  if (sorting && !by && sortName) return <NoSuchSorting {...{ ...props, sortName, id: sorting.id }} />;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
     <section className="table-scroll" ref={scroll} tabIndex={0} aria-label={label}>
@@ -89,7 +94,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             const row = sorted[i];
             return row === undefined ? null : (
               // The row's link serves the keyboard.
-              <tr key={keyOf(row)} data-active={i === active} data-row={i} onClick={followRow}>
+              <tr key={keyOf(row)} {...rowProps} data-active={i === active} data-row={i}>
                 {columns.map(({ id, isNumber, cell }) => (
                   <td key={id} className={isNumber ? "number" : undefined}>
                     {cell(row)}
@@ -106,23 +111,53 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   );
 }
 
-/** On a phone folded columns are below the first one: there is no room for more beside the figures. */
-function useColumns<Row>(of: Columns<Row>): Named<Row>[] {
+type NoSuchSortingProps<Row> = { sortName: string; id: string; columns: Columns<Row> };
+
+function NoSuchSorting<Row>({ sortName, id, columns }: NoSuchSortingProps<Row>) {
+  const names = Object.keys(columns).filter((it) => columns[it]?.sort);
+  return (
+    <p className="note" role="alert">
+      {sortName}={plainName(id)}: expected one of {names.join(", ")}, with - for the greatest first.
+    </p>
+  );
+}
+
+/**
+ * On a phone folded columns are below the first one, with their names. So are the others that find no room beside it: words
+ * give way before figures, and the last ones first.
+ */
+function useColumns<Row>(of: Columns<Row>, place: RefObject<HTMLElement | null>): Named<Row>[] {
   const isNarrow = useMediaQuery("(max-width: 480px)", false, { getInitialValueInEffect: false });
+  const [crowded, setCrowded] = useState(0);
   const all = Object.entries(of).map(([id, column]) => ({ id, ...column }));
   const [first, ...others] = all;
-  const under = others.filter(({ isFolded }) => isFolded);
-  if (!isNarrow || !first || under.length === 0) return all;
-  const head = [first, ...under].map((it, i) => (
-    <Fragment key={it.id}>{i > 0 ? <>, {it.head}</> : it.head}</Fragment>
-  ));
-  const below = (row: Row) => under.map(({ id, cell }) => <small key={id}>{cell(row)}</small>);
+  const rank = ({ isFolded, isNumber }: Column<Row>) => (isFolded ? 0 : isNumber ? 2 : 1);
+  const order = others.toReversed().toSorted((a, b) => rank(a) - rank(b));
+  const isBelow = new Set(order.slice(0, others.filter(({ isFolded }) => isFolded).length + crowded));
+  const below = others.filter((it) => isBelow.has(it));
+  useLayoutEffect(() => {
+    const { scrollWidth = 0, clientWidth = 0 } = place.current ?? {};
+    if (isNarrow && scrollWidth > clientWidth && below.length < others.length - 1) setCrowded(crowded + 1);
+  });
+  if (!isNarrow || !first || below.length === 0) return all;
+  const under = (show: (column: Named<Row>) => ReactNode) => (
+    <div className="below" key="below">
+      {below.map((it) => {
+        const shown = show(it);
+        return shown === undefined ? null : (
+          <span key={it.id}>
+            <b>{it.head}</b> {shown}
+          </span>
+        );
+      })}
+    </div>
+  );
   const name = {
     ...first,
-    head,
-    cell: (row: Row) => [<Fragment key="name">{first.cell(row)}</Fragment>, below(row)],
+    cell: (row: Row) => [<Fragment key="name">{first.cell(row)}</Fragment>, under(({ cell }) => cell(row))],
+    foot: first.foot && [<Fragment key="name">{first.foot}</Fragment>, under(({ foot }) => foot)],
   };
-  return [name, ...others.filter(({ isFolded }) => !isFolded)];
+  return [name, ...others.filter((it) => !isBelow.has(it))];
 }
 
 const rowAt = (place: HTMLElement | null, i: number) => place?.querySelector(`[data-row="${i}"]`);
