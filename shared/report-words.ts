@@ -70,7 +70,8 @@ const MEASURE_WORDS: Readonly<Partial<Record<MeasureName, string>>> = {
   budget_usd: "Budget",
 };
 
-const sentence = (name: string): string => {
+/** `cost_of_a_merge` as `Cost of a merge`. */
+export const sentence = (name: string): string => {
   const words = name.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 };

@@ -80,6 +80,7 @@ export type SeatUse = Static<typeof SeatUse>;
 
 /** `POST /admin/v1/seats/import`. */
 export const SeatsRead = closed({ added: Type.Integer(), changed: Type.Integer() });
+export type SeatsRead = Static<typeof SeatsRead>;
 
 const commitment = {
   name: SingleLine(64),

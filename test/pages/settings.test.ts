@@ -89,6 +89,16 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await page.getByRole("img", { name: "From $0.00 (Metered) to $139.00 (Billed)" }).waitFor();
     await page.getByText("taxes, credits, fees and purchases").waitFor();
     await page.getByRole("row", { name: /VAT/ }).waitFor();
+    const seats = page.getByRole("region", { name: "Seats", exact: true });
+    await seats.locator("input[type=file]").setInputFiles({
+      name: "seats.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from(
+        "person,vendor,plan,monthly_usd,effective_from\nada@example.com,cursor,Pro,20,2026-01-01",
+      ),
+    });
+    await seats.getByText("1 seat added, 0 changed.").waitFor();
+    await seats.getByRole("row", { name: /ada@example.com/ }).waitFor();
     await expectFit(reader);
   });
 
@@ -397,7 +407,7 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await dialog().getByLabel("Name").fill("asked");
     await dialog().getByRole("switch", { name: "Ask another service" }).check();
     await dialog().getByRole("textbox", { name: "Address" }).fill("https://guard.example.com");
-    await dialog().getByLabel("email").check();
+    await dialog().getByLabel("e-mail").check();
     await expectFit(reader);
     await dialog().getByRole("button", { name: "Add guardrail" }).click();
     await dialog().waitFor({ state: "hidden" });
@@ -542,16 +552,24 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     await page.getByText(/Saved/).waitFor();
     expect(await gateway.admin("GET", "/settings")).toMatchObject({ retention_days: 200 });
     await open("/settings/audit?action=settings.changed", "Audit log");
-    await page.getByText("retention days:").first().waitFor();
+    await page.getByText("Keep single records for, days: 400 → 200").first().waitFor();
     await page.getByText("admin@localhost").first().waitFor();
     await page.getByRole("combobox", { name: "What" }).click();
-    await page.getByRole("option", { name: "provider set", exact: true }).click();
+    await page.getByRole("option", { name: "Provider set", exact: true }).click();
     await page.waitForURL(/action=provider.set/);
-    await page.locator("tbody").getByText("provider set").first().waitFor();
+    await page.locator("tbody").getByText("Provider set").first().waitFor();
     // A long entry leaves room for the others.
     const more = page.locator("tbody details").first();
     await more.getByText(/^\d+ more changes?$/).click();
     await more.locator("li").first().waitFor();
+    // Members and values have the words of the forms, and ids the names of what they are of.
+    await open("/settings/audit?action=sign_in", "Audit log");
+    await page.locator("tbody").getByText("Way: one-time link").first().waitFor();
+    await gateway.admin("POST", "/prices", { model: "worded", input: "4.5", effective_from: "2026-03-01" });
+    await open("/settings/audit?action=price.created", "Audit log");
+    const price = page.locator("tbody tr", { hasText: "worded" });
+    await price.getByText("In force from: Mar 1, 2026").waitFor();
+    expect(await price.textContent()).not.toMatch(/effective|[0-9a-f]{8}-/);
   });
 
   test("Claude Code's settings are entered value by value or as a file, for everybody and for a team", async () => {

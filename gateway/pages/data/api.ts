@@ -81,6 +81,10 @@ export async function sendJson<T>(path: string, { method, body, signal }: Sendin
 export const postJson = <T>(path: string, body?: unknown): Promise<T> =>
   sendJson<T>(path, { method: "POST", body });
 
+/** Sends a CSV file, or one of JSON. */
+export const postFile = async <T>(path: string, file: File | null): Promise<T> =>
+  (await api(path, { method: "POST", body: file, headers: { "content-type": "text/csv" } })).json();
+
 /** `?a=1&b=2`, without what is absent; empty where nothing is left. */
 export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();

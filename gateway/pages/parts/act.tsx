@@ -1,22 +1,34 @@
-import { Button, type ButtonProps } from "@mantine/core";
+import { Button, type ButtonProps, FileButton } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Fault } from "./page.tsx";
 
 type ActProps<Answer> = ButtonProps & {
-  act: () => Promise<Answer>;
+  /** It gets the file that was chosen. */
+  act: (file: File | null) => Promise<Answer>;
+  /** A file of these kinds is chosen first. */
+  accept?: string;
   children: ReactNode;
   said?: (answer: Answer) => ReactNode;
 };
 
 /** A button that calls the gateway and shows the result below itself. */
-export function Act<Answer>({ act, children, said, ...look }: ActProps<Answer>) {
+export function Act<Answer>({ act, accept, children, said, ...look }: ActProps<Answer>) {
   const { mutate, isPending, error, data } = useMutation({ mutationFn: act });
+  const button = (props: { onClick: () => void }) => (
+    <Button size="compact-sm" {...look} loading={isPending} {...props}>
+      {children}
+    </Button>
+  );
   return (
     <>
-      <Button size="compact-sm" {...look} loading={isPending} onClick={() => mutate()}>
-        {children}
-      </Button>
+      {accept === undefined ? (
+        button({ onClick: () => mutate(null) })
+      ) : (
+        <FileButton accept={accept} onChange={(file) => file && mutate(file)}>
+          {button}
+        </FileButton>
+      )}
       {error && <Fault error={error} />}
       {data !== undefined && said?.(data)}
     </>

@@ -40,7 +40,7 @@ export const longTimeGroup = (name: DimensionName, group: string): string => {
 export const calendarDay = (at: string): string =>
   Date.parse(at) % DAY_MS === 0
     ? (at.length === "2026-11".length ? MONTH : YEAR_DAY).format(Date.parse(at))
-    : localMoment(at);
+    : shortMoment(at);
 export const utcDay = (at: Date | number): string => DAY.format(at);
 export const localMoment = (at: string): string => MOMENT.format(Date.parse(at));
 /** Without the year where it is this one. */

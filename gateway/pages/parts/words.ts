@@ -9,7 +9,21 @@ export const SOURCE_WORDS = {
   outcomes: "Pull requests",
 } as const satisfies Record<SourceName, string>;
 
-const WORSE = /cost|unpriced|latency|ttft|failed|denied|unknown|revert/;
+/** Names of the API whose words are others. */
+const CODE_WORDS: Readonly<Record<string, string>> = {
+  api_key: "API key",
+  email: "e-mail",
+  iban: "IBAN",
+  one_time_link: "one-time link",
+  slack: "Slack",
+  teams: "Teams",
+  tts: "speech",
+};
+
+/** A name of the API as people write it. */
+export const inWords = (code: string): string => CODE_WORDS[code] ?? code.replaceAll("_", " ");
+
+const WORSE = /cost(?!_share)|unpriced|latency|ttft|failed|denied|unknown|revert/;
 const BETTER = /^(cache_hit_rate|joined_prs|merged_prs|ok)$/;
 
 /** Whether more of a measure is worse: only then is a rise red. */

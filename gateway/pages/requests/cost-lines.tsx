@@ -3,10 +3,9 @@ import { type Columns, figure, folded, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { count, perMillionUsd, plainUsd } from "../parts/format.ts";
 import { Moment, Money } from "../parts/values.tsx";
+import { inWords } from "../parts/words.ts";
 
 type CostLinesProps = { cost: RequestPage["cost"]; total: string | null; floor: boolean };
-
-const words = (unit: string): string => unit.replaceAll("_", " ");
 
 const PIECES = ["image", "search_unit", "web_search", "source", "call"];
 
@@ -15,7 +14,7 @@ const priceOf = (unit: string, each: string): string =>
   PIECES.includes(unit) ? `${plainUsd(each)} each` : `${perMillionUsd(each)} per million`;
 
 const columnsOf = (total: string | null, floor: boolean): Columns<RequestPage["cost"]["rows"][number]> => ({
-  unit: { ...text("Item", ({ unit }) => words(unit)), foot: "Cost" },
+  unit: { ...text("Item", ({ unit }) => inWords(unit)), foot: "Cost" },
   count: folded(figure("Count", ({ count: pieces }) => count(pieces))),
   price: folded(figure("Price", ({ unit, usd_per_unit: each }) => priceOf(unit, each))),
   usd: { ...figure("Total", ({ usd }) => plainUsd(usd)), foot: <Money value={total} floor={floor} whole /> },

@@ -22,7 +22,9 @@ export function RequestPage() {
         title={`Request ${shortId(id)}`}
         sub={
           <>
-            <Link to="/requests">All requests</Link> · {id} <CopyId id={id} what="record's id" />
+            <Link to="/requests">All requests</Link> · {id}
+            {"\u00a0"}
+            <CopyId id={id} what="record's id" />
           </>
         }
       />

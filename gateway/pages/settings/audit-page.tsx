@@ -1,18 +1,26 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import type { AuditValues, AuditView } from "#shared/admin/audit.ts";
 import type { JsonDocument } from "#shared/admin/claude-settings.ts";
+import { sentence } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
 import { queryOf, useJson } from "../data/api.ts";
 import { AUDIT_FILTERS, listSearch } from "../data/list-search.ts";
 import { useList } from "../data/records.ts";
 import { type Columns, cell, folded, moment, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
-import { shortMoment } from "../parts/dates.ts";
-import { counted } from "../parts/format.ts";
+import { calendarDay } from "../parts/dates.ts";
+import { count, counted } from "../parts/format.ts";
 import { ListPage } from "../parts/list-page.tsx";
 import { EmptyPanel, PageHead } from "../parts/page.tsx";
+import { shortId } from "../parts/short-id.tsx";
 import { Foreign, plainName } from "../parts/values.tsx";
+import { inWords } from "../parts/words.ts";
+import * as BILLS from "./forms/bill-forms.ts";
+import * as CALLS from "./forms/call-forms.ts";
 import { rowsOf } from "./forms/document-rows.ts";
+import { labelOf } from "./forms/faults.ts";
+import { type Field, type Form, fieldAt } from "./forms/field.ts";
+import * as PEOPLE from "./forms/people-forms.ts";
 import { SETTINGS_LIST } from "./resources.ts";
 
 const PATH = "/admin/v1/audit";
@@ -20,30 +28,76 @@ const PATH = "/admin/v1/audit";
 const CHOSEN = ["actor", "action", "subject"] as const;
 const readSearch = listSearch(Object.keys(AUDIT_FILTERS));
 
-const inWords = (action: string): string => action.replaceAll(/[._]/g, " ");
+const FORMS: Readonly<Record<string, Pick<Form, "fields">>> = { ...BILLS, ...CALLS, ...PEOPLE };
+
+/** The fields in which what an entry is of is entered: its members are called as there. */
+function fieldsOf({ action }: AuditView): readonly Field[] {
+  const name = action.replace(/^mcp/, "tool").replace(/\..*/, "").toUpperCase();
+  const forms = Object.keys(FORMS).filter((it) => it === name || it.endsWith(`_${name}`));
+  return forms.flatMap((it) => FORMS[it]?.fields ?? []);
+}
+
+const actionWords = (action: string): string =>
+  sentence(action.replace(/^mcp/, "tool").replaceAll(".", "_")).replace("Github app", "GitHub App");
 
 type Difference = { name: string; from: string | null; to: string | null };
 
-const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+const DATE = /^\d{4}-\d\d(-\d\d(T[\d:.]+Z)?)?$/;
+const CODES = /^[a-z]+(_[a-z]+)*$/;
+const dated = (text: string): string => (DATE.test(text) ? calendarDay(text) : text);
 
-/** The values in a state by name, such as `match.pattern`. Absent and null are the same to a reader: nothing is set. */
-const valuesIn = (state: AuditView["before"]): Map<string, string> =>
+/** Members that say when, of what and by whom, as the entry does. */
+const KNOWN = ["id", "created_at", "updated_at", "actor", "maker", "changed_at"];
+
+const EMPTY = ["text", "null", "empty group"];
+
+/** The values in a state by name, such as `match.pattern`. Absent, null and empty are the same to a reader. */
+const valuesIn = (state: AuditView["before"], fields: readonly Field[]): Map<string, string> =>
   new Map(
     // A state is JSON.
     rowsOf((state ?? {}) as JsonDocument)
-      .filter(({ kind }) => kind !== "null")
-      .map(({ name, kind, value }) => [
-        name,
-        value === "" ? kind : INSTANT.test(value) ? shortMoment(value) : value.replaceAll("\n", ", "),
-      ]),
+      .filter(({ name, kind, value }) => !KNOWN.includes(name) && !(value === "" && EMPTY.includes(kind)))
+      .map(({ name, kind, value }) => {
+        if (value === "") return [name, kind.replace("empty list", "none")];
+        if (kind === "number") return [name, count(value)];
+        const field = fieldAt(fields, partsOf(name));
+        const isFree = field && field.kind !== "choice" && field.kind !== "choices";
+        const words = (line: string) => (!isFree && CODES.test(line) ? inWords(line) : dated(line));
+        return [name, value.split("\n").map(words).join(", ")];
+      }),
   );
 
-/** Members that a change has set, from what to what. The entry itself says when, and of what. */
-function changesOf({ before, after }: AuditView): Difference[] {
-  const [was, is] = [valuesIn(before), valuesIn(after)];
-  return [...new Set([...was.keys(), ...is.keys()])]
-    .map((name) => ({ name, from: was.get(name) ?? null, to: is.get(name) ?? null }))
-    .filter(({ name, from, to }) => from !== to && !["id", "created_at", "updated_at"].includes(name));
+/** Items of a list are `[0]`, `[1]`. */
+const partsOf = (name: string): string[] => name.replaceAll(/\[(\d+)\]/g, "$1").split(".");
+
+/** Members that a change has set, from what to what, as the form has them. The entry itself says when, and of what. */
+function changesOf(entry: AuditView): Difference[] {
+  const fields = fieldsOf(entry);
+  const [was, is] = [valuesIn(entry.before, fields), valuesIn(entry.after, fields)];
+  const isSaid = (member: string, to: string | null) =>
+    to === "none" || (NAMES.includes(member) && to === subjectOf(entry));
+  const place = (name: string) => fields.findIndex((it) => it.name === partsOf(name)[0]) >>> 0;
+  return [...new Set([...is.keys(), ...was.keys()])]
+    .toSorted((a, b) => place(a) - place(b))
+    .map((member) => {
+      const unit = partsOf(member).join("_").replace(/_usd$/, ", USD");
+      const name = labelOf(fields, partsOf(member)) ?? sentence(unit);
+      return { member, name, from: was.get(member) ?? null, to: is.get(member) ?? null };
+    })
+    .filter(({ member, from, to }) => from !== to && !(from === null && isSaid(member, to)));
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const NAMES = ["name", "email", "person", "model", "provider", "month", "group", "bucket"];
+
+/** What an entry is of, by its name rather than by its id. */
+function subjectOf(entry: AuditView): string {
+  const { subject, action } = entry;
+  const state = entry.after ?? entry.before ?? {};
+  if (action === "settings.changed") return "";
+  if (!UUID.test(subject)) return dated(subject);
+  const name = NAMES.map((member) => state[member]).find((it) => typeof it === "string");
+  return typeof name === "string" ? name : shortId(subject);
 }
 
 /** A long entry is opened by a click: most readers look for another one. */
@@ -70,8 +124,8 @@ function Changes({ entry }: { entry: AuditView }) {
 const Differences = ({ of }: { of: readonly Difference[] }) => (
   <ul className="changes">
     {of.map(({ name, from, to }) => (
-      <li key={name}>
-        {inWords(name)}: {from !== null && <Foreign text={from} whole />}
+      <li key={`${name} ${from} ${to}`}>
+        {name}: {from !== null && <Foreign text={from} whole />}
         {from !== null && " → "}
         {to === null ? <span className="mute">none</span> : <Foreign text={to} whole />}
       </li>
@@ -81,8 +135,8 @@ const Differences = ({ of }: { of: readonly Difference[] }) => (
 
 const COLUMNS: Columns<AuditView> = {
   at: moment("When", ({ at }) => at),
-  action: folded(text("What", ({ action }) => inWords(action))),
-  subject: folded(text("On", ({ subject }) => subject)),
+  action: folded(text("What", ({ action }) => actionWords(action))),
+  subject: folded(text("On", subjectOf)),
   changes: cell("Change", (entry) => <Changes entry={entry} />),
   actor: text("Who", ({ actor }) => actor),
   address: text("Address", ({ address }) => address, "this machine"),
@@ -111,7 +165,7 @@ export function AuditPage() {
             limit={100}
             data={[
               ...new Set([...(choices[name] ?? []), ...(search[name] === undefined ? [] : [search[name]])]),
-            ].map((value) => ({ value, label: name === "action" ? inWords(value) : plainName(value) }))}
+            ].map((value) => ({ value, label: name === "action" ? actionWords(value) : plainName(value) }))}
             value={search[name] ?? null}
             onChange={(value) => change({ [name]: value ?? undefined })}
             clearButtonProps={{ "aria-label": `Any: ${AUDIT_FILTERS[name]}` }}

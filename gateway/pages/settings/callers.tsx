@@ -92,7 +92,7 @@ export const KEYS: ResourceFacts<KeyView> = {
   columns: {
     name: text("Name", ({ name }) => name),
     owner: text("Owner", ({ owner }) => owner, "service account"),
-    team: text("Team", ({ team }) => team, "the owner's"),
+    team: text("Team", ({ team, owner }) => team ?? (owner ? null : "no team"), "the owner's"),
     scopes: text("May use", scopeText, "everything"),
     secret: text("Secret", ({ secrets }) => secrets.map(({ last_four: end }) => `…${end}`).join(" "), "none"),
     status: text("Status", ({ status }) => status),

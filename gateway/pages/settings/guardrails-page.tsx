@@ -1,14 +1,19 @@
 import type { GuardrailTryResult, GuardrailView } from "#shared/admin/guardrails.ts";
 import { number, onOff, text } from "../parts/columns.tsx";
 import { Foreign } from "../parts/values.tsx";
+import { inWords } from "../parts/words.ts";
 import { GUARDRAIL } from "./forms/call-forms.ts";
+import { fieldAt } from "./forms/field.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 import { TryPanel } from "./try-panel.tsx";
 
 /** Conditions without entries do not limit, so the body leaves them out. */
 const conditions = ({ match }: GuardrailView): string =>
   Object.entries(match)
-    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : value}`)
+    .map(([name, value]) => {
+      const words = name === "detect" ? match.detect?.map(inWords) : value;
+      return `${fieldAt(GUARDRAIL.fields, ["match", name])?.label}: ${[words].flat().join(", ")}`;
+    })
     .join("; ");
 
 const FACTS: ResourceFacts<GuardrailView> = {
@@ -20,7 +25,7 @@ const FACTS: ResourceFacts<GuardrailView> = {
     position: number("Order", ({ position }) => position),
     mode: text("Mode", ({ mode }) => mode),
     match: text("Matches", conditions, "routes that list it"),
-    action: text("Action", ({ action }) => action.replaceAll("_", " ")),
+    action: text("Action", ({ action }) => inWords(action)),
     enabled: onOff(({ enabled }) => enabled),
   },
   pick: (all) => all.toSorted((a, b) => a.position - b.position || (a.name < b.name ? -1 : 1)),

@@ -38,6 +38,8 @@ export type ResourceFacts<View> = {
   removal: { verb: string; effect: string };
   /** What a new or changed one shows once, such as a secret. */
   shown?: (answer: Readonly<Record<string, unknown>>) => ReactNode;
+  /** Beside the button that adds one. */
+  aside?: ReactNode;
   actions?: (view: View) => ReactNode;
   isFixed?: (view: View) => boolean;
   /** What is kept elsewhere has no dialogue here. */
@@ -68,12 +70,15 @@ export const ResourcePage = <View extends object>({ facts }: { facts: ResourceFa
   </>
 );
 
-function AddButton<View>({ facts: { noun } }: { facts: ResourceFacts<View> }) {
+function AddButton<View>({ facts: { noun, aside } }: { facts: ResourceFacts<View> }) {
   const [, change] = useAddress(readSearch);
   return (
-    <Button variant="filled" size="compact-sm" onClick={() => change({ add: noun, edit: undefined })}>
-      Add {noun}
-    </Button>
+    <>
+      {aside}
+      <Button variant="filled" size="compact-sm" onClick={() => change({ add: noun, edit: undefined })}>
+        Add {noun}
+      </Button>
+    </>
   );
 }
 

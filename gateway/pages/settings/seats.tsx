@@ -1,17 +1,42 @@
-import type { CommitmentUse, CommitmentView, SeatUse, SeatView, UsedSeat } from "#shared/admin/seats.ts";
-import { useJson } from "../data/api.ts";
+import { useQueryClient } from "@tanstack/react-query";
+import type {
+  CommitmentUse,
+  CommitmentView,
+  SeatsRead,
+  SeatUse,
+  SeatView,
+  UsedSeat,
+} from "#shared/admin/seats.ts";
+import { postFile, useJson } from "../data/api.ts";
+import { Act } from "../parts/act.tsx";
 import { type Columns, cell, day, moment, money, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
-import { inUnit } from "../parts/format.ts";
+import { counted, inUnit } from "../parts/format.ts";
 import { Panel } from "../parts/page.tsx";
 import { COMMITMENT, SEAT } from "./forms/bill-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
+
+/** Of a CSV file. */
+function ImportSeats() {
+  const client = useQueryClient();
+  const read = (file: File | null) =>
+    postFile<SeatsRead>("/admin/v1/seats/import", file).finally(() => client.invalidateQueries());
+  return (
+    <Act
+      accept=".csv"
+      act={read}
+      said={({ added, changed }) => `${counted(added, "seat")} added, ${changed} changed.`}
+    >
+      Import a file
+    </Act>
+  );
+}
 
 const SEATS: ResourceFacts<SeatView> = {
   path: "/admin/v1/seats",
   title: "Seats",
   noun: "seat",
-  sub: "Subscriptions of people, paid by the month. A CSV file is imported with POST /admin/v1/seats/import.",
+  sub: "Subscriptions of people, paid by the month. A CSV file has the columns person, vendor, plan, monthly_usd, effective_from and effective_to.",
   nameOf: ({ person, vendor }) => `${vendor} of ${person}`,
   columns: {
     person: text("Person", ({ person }) => person),
@@ -22,6 +47,7 @@ const SEATS: ResourceFacts<SeatView> = {
     to: day("Until", ({ effective_to: to }) => to, "no end"),
   },
   form: SEAT,
+  aside: <ImportSeats />,
   empty: "Add the subscriptions of people to see who uses their seat.",
   removal: { verb: "Delete", effect: "Its months are gone, too. To end it, set until when it is paid." },
 };

@@ -1,5 +1,5 @@
-import { Button, FileButton, Group, TextInput } from "@mantine/core";
-import { keepPreviousData, useMutation, useQueryClient } from "@tanstack/react-query";
+import { Group, TextInput } from "@mantine/core";
+import { keepPreviousData, useQueryClient } from "@tanstack/react-query";
 import {
   PART_MEANING,
   RECONCILIATION_PARTS,
@@ -7,16 +7,19 @@ import {
   type Reconciliation,
 } from "#shared/admin/reconciliation.ts";
 import { FETCHED_VENDORS, type VendorAccountView, type VendorBillRead } from "#shared/admin/vendor-bills.ts";
+import { sentence } from "#shared/report-words.ts";
 import { useAddress } from "../data/address.ts";
-import { api, postJson, queryOf, useJson } from "../data/api.ts";
+import { postFile, postJson, queryOf, useJson } from "../data/api.ts";
 import { listSearch } from "../data/list-search.ts";
+import { Act } from "../parts/act.tsx";
 import { Waterfall } from "../parts/charts/waterfall.tsx";
 import { stepsBetween } from "../parts/charts/waterfall-steps.ts";
 import { type Columns, folded, moment, money, onOff, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
-import { counted } from "../parts/format.ts";
-import { Answered, Fault, PageHead, Panel } from "../parts/page.tsx";
+import { counted, percent } from "../parts/format.ts";
+import { Answered, PageHead, Panel } from "../parts/page.tsx";
 import { Money } from "../parts/values.tsx";
+import { inWords } from "../parts/words.ts";
 import { VENDOR_ACCOUNT } from "./forms/bill-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 import { PaidAnyway } from "./seats.tsx";
@@ -27,7 +30,6 @@ const ACCOUNTS = "/admin/v1/vendor-accounts";
 type Part = (typeof RECONCILIATION_PARTS)[number];
 type Item = ReconciledAccount["items"][number];
 
-const capitals = (part: Part): string => `${part[0]?.toUpperCase()}${part.slice(1).replaceAll("_", " ")}`;
 const partsOf = (parts: Readonly<Record<Part, string>>) =>
   RECONCILIATION_PARTS.filter((part) => Number(parts[part]) !== 0);
 
@@ -36,8 +38,8 @@ const ITEM_COLUMNS: Columns<Item> = {
   metered: money("Metered", ({ metered_usd }) => metered_usd),
   billed: money("On the bill", ({ billed_usd }) => billed_usd),
   difference: money("Difference", ({ difference_usd }) => difference_usd),
-  kind: folded(text("Counted", ({ kind }) => kind?.replaceAll("_", " ") ?? null, "all")),
-  why: text("Why", ({ parts }) => partsOf(parts).map(capitals).join(", "), "no difference"),
+  kind: folded(text("Counted", ({ kind }) => kind && inWords(kind), "all")),
+  why: text("Why", ({ parts }) => partsOf(parts).map(sentence).join(", "), "no difference"),
 };
 
 const NO_BILL = "No bill of this month is known. Open the account below to fetch it or to import a file.";
@@ -48,9 +50,8 @@ function Account({ it }: { it: ReconciledAccount }) {
     before: ["Metered", Number(it.metered_usd)],
     now: ["Billed", Number(it.billed_usd)],
   } as const;
-  const causes = partsOf(it.parts).map((part) => ({ label: capitals(part), usd: Number(it.parts[part]) }));
-  const share =
-    it.unexplained_share === null ? "" : ` ${(it.unexplained_share * 100).toFixed(2)} % is unexplained.`;
+  const causes = partsOf(it.parts).map((part) => ({ label: sentence(part), usd: Number(it.parts[part]) }));
+  const share = it.unexplained_share === null ? "" : ` ${percent(it.unexplained_share)} is unexplained.`;
   const without = missing === 0 ? "" : ` ${counted(missing, "day")} without a bill, left out.`;
   return (
     <Panel
@@ -67,7 +68,7 @@ function Account({ it }: { it: ReconciledAccount }) {
           <ul className="small mute">
             {partsOf(it.parts).map((part) => (
               <li key={part}>
-                {capitals(part)}: <Money value={it.parts[part]} />, {PART_MEANING[part]}
+                {sentence(part)}: <Money value={it.parts[part]} />, {PART_MEANING[part]}
               </li>
             ))}
             {Object.entries(it.unconverted).map(([currency, amount]) => (
@@ -97,46 +98,34 @@ const FETCHED = new Set<string>(FETCHED_VENDORS);
 
 function ReadBill({ account }: { account: VendorAccountView }) {
   const client = useQueryClient();
-  const read = useMutation({
-    mutationFn: async (file: File | null): Promise<VendorBillRead> => {
-      if (!file) return postJson(`${ACCOUNTS}/${account.name}/fetch`);
-      const path = `/admin/v1/vendor-bills/import${queryOf({ account: account.name })}`;
-      const answer = await api(path, { method: "POST", body: file, headers: { "content-type": "text/csv" } });
-      return await answer.json();
-    },
-    onSettled: () => client.invalidateQueries(),
-  });
-  const { data } = read;
+  const read = (bill: Promise<VendorBillRead>) => bill.finally(() => client.invalidateQueries());
+  const path = `/admin/v1/vendor-bills/import${queryOf({ account: account.name })}`;
   return (
     <>
       <Group mb="md">
         {account.has_credential && FETCHED.has(account.vendor) && (
-          <Button variant="filled" size="xs" loading={read.isPending} onClick={() => read.mutate(null)}>
+          <Act act={() => read(postJson(`${ACCOUNTS}/${account.name}/fetch`))} said={billRead}>
             Fetch the bill now
-          </Button>
+          </Act>
         )}
-        <FileButton accept=".csv,.json" onChange={(file) => file && read.mutate(file)}>
-          {(props) => (
-            <Button {...props} size="xs" loading={read.isPending}>
-              Import a file
-            </Button>
-          )}
-        </FileButton>
+        <Act accept=".csv,.json" act={(file) => read(postFile(path, file))} said={billRead}>
+          Import a file
+        </Act>
       </Group>
       {account.failure !== null && <p role="alert">The last fetch failed: {account.failure}.</p>}
-      {read.error && <Fault error={read.error} />}
-      {data && (
-        <p role="status">
-          {counted(data.lines, "line")} of {counted(data.days, "day")}:{" "}
-          {Object.entries(data.billed)
-            .map(([currency, amount]) => `${amount} ${currency}`)
-            .join(", ") || "nothing billed"}
-          .
-        </p>
-      )}
     </>
   );
 }
+
+const billRead = ({ lines, days, billed }: VendorBillRead) => (
+  <p role="status">
+    {counted(lines, "line")} of {counted(days, "day")}:{" "}
+    {Object.entries(billed)
+      .map(([currency, amount]) => `${amount} ${currency}`)
+      .join(", ") || "nothing billed"}
+    .
+  </p>
+);
 
 const FACTS: ResourceFacts<VendorAccountView> = {
   path: ACCOUNTS,

@@ -28,7 +28,7 @@ const namesIn = (path: string): string[] =>
     .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 /** What the field that a path is of is called: `Fallbacks 2: Weight`. A group's name says nothing more. */
-function labelOf(fields: readonly Field[], [name = "", ...rest]: readonly string[]): string | null {
+export function labelOf(fields: readonly Field[], [name = "", ...rest]: readonly string[]): string | null {
   const field = fields.find((it) => it.name === name);
   if (!field) return null;
   return (field.entry ? labelIn(field, field.entry, rest) : labelOf(field.members, rest)) ?? field.label;

@@ -164,6 +164,14 @@ function entryOf({ name, kind, schema, label, item = label, isSecret, members = 
   return fieldOf(name, pair, { ...said, members: { name: "Name", value: "Value", ...members } });
 }
 
+/** The field of a member, or of the part of it that has one. */
+export function fieldAt(fields: readonly Field[], [name, ...rest]: readonly string[]): Field | undefined {
+  const field = fields.find((it) => it.name === name);
+  if (!field || rest.length === 0) return field;
+  const [, ...inner] = rest;
+  return (field.entry ? fieldAt(field.entry.members, inner) : fieldAt(field.members, rest)) ?? field;
+}
+
 /** The fields to show. A stored resource keeps some of them for good, and lacks none that it needs. */
 export const fieldsFor = ({ fields, change }: Form, isNew: boolean): Field[] =>
   isNew

@@ -151,7 +151,12 @@ export const SIGN_IN_SETTINGS = settings({
   },
 });
 export const DIGEST_SETTINGS = settings({
-  digest_repository: { label: "Repository", placeholder: "owner/name", suggest: "repository" },
+  digest_repository: {
+    label: "Repository",
+    help: "The App opens the digest there as an issue. It needs the permission Issues, to read and write. Empty: none.",
+    placeholder: "owner/name",
+    suggest: "repository",
+  },
   digest_day: "Day",
   digest_hour: { label: "Hour, UTC", help: "" },
 });
@@ -163,11 +168,11 @@ export const APP_SETTINGS = settings({
 export const FEEDBACK_SETTINGS = settings({
   pull_request_check: {
     label: "A check run on each pull request",
-    help: "Needs the permission checks: write.",
+    help: "The App needs the permission Checks, to read and write.",
   },
   pull_request_comment: {
     label: "A comment with the cost on merged pull requests",
-    help: "Needs the permission pull_requests: write.",
+    help: "The App needs the permission Pull requests, to read and write.",
   },
   feedback_include: {
     label: "Public repositories to include",
