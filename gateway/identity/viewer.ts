@@ -116,12 +116,13 @@ export async function viewerByCookie(deps: ViewerDeps, request: Request): Promis
   const token = sessionToken(request.headers, deps.cookie);
   if (token === null) return null;
   const now = deps.clock.now();
-  const found = await withStoreErrors(() => findSession(deps.database.db, token, now));
+  const digest = new Bun.CryptoHasher("sha256").update(token).digest("hex");
+  const found = await withStoreErrors(() => findSession(deps.database, digest, now));
   if (!found) return null;
   if (changes(request.method) && !isFromOwnPage(request.headers, deps.publicUrl)) {
     throw new GatewayError("foreign_origin");
   }
-  const { session, person } = found;
+  const { person, ...session } = found;
   const { id, email, name, team, githubLogin } = person;
   const viewer = {
     ...ADMIN_KEY,
@@ -131,7 +132,7 @@ export async function viewerByCookie(deps: ViewerDeps, request: Request): Promis
     person: { id, email, name, githubLogin },
     sessionId: session.id,
   };
-  if (session.token !== digest(token)) {
+  if (session.token !== digest) {
     return { ...viewer, role: lesserRole(session.previousRole ?? "member", person.role) };
   }
   const expiresAt = sessionEnd({ ...session, now, role: person.role });
@@ -147,5 +148,3 @@ export async function viewerByCookie(deps: ViewerDeps, request: Request): Promis
   }
   return { ...viewer, role: person.role };
 }
-
-const digest = (token: string): string => new Bun.CryptoHasher("sha256").update(token).digest("hex");

@@ -1,8 +1,9 @@
-import { and, desc, eq, gt, lt, or, sql } from "drizzle-orm";
+import { desc, eq, gt, lt, or, sql } from "drizzle-orm";
 import type { Database, Transaction } from "#drizzle/database.ts";
-import { first, joinedOn, ours } from "#drizzle/ours.ts";
-import { people, personSessions } from "#drizzle/schema/identity.ts";
+import { first, ours } from "#drizzle/ours.ts";
+import { type people, personSessions } from "#drizzle/schema/identity.ts";
 import type { Role } from "#shared/admin/people.ts";
+import { DEFAULT_ORG } from "#shared/ids.ts";
 import type { Reader } from "../change.ts";
 
 export type SessionRow = typeof personSessions.$inferSelect;
@@ -10,21 +11,29 @@ export type SessionRow = typeof personSessions.$inferSelect;
 /** How long requests under way may still carry the token before the last one. */
 const OVERLAP_MS = 30_000;
 
-/** The active session of a token (the current or the previous one), with its person, unless disabled. */
-export async function findSession(reader: Reader, token: string, now: Date) {
+const ACTIVE = `select s.id, s.token_sha256 as token, s.role, s.previous_role as "previousRole", s.way,
+  s.created_at as "createdAt", s.expires_at as "expiresAt", json_build_object('id', p.id, 'email', p.email, 'name', p.name,
+    'team', p.team, 'githubLogin', p.github_login, 'role', p.role) as person
+from person_sessions s join people p on p.org_id = s.org_id and p.id = s.person_id
+where s.org_id = $1 and (s.token_sha256 = $2 or (s.previous_token_sha256 = $2 and s.rotated_at > $3))
+  and s.expires_at > $4 and not p.disabled`;
+
+type ActiveSession = Pick<
+  SessionRow,
+  "id" | "token" | "role" | "previousRole" | "way" | "createdAt" | "expiresAt"
+> & { person: Pick<typeof people.$inferSelect, "id" | "email" | "name" | "team" | "githubLogin" | "role"> };
+
+/**
+ * The active session of a token (the current or the previous one, by its digest), with its person, unless disabled. Each request of a
+ * person asks for it, so it is a prepared statement, as which it takes a third of the time.
+ */
+export function findSession(
+  { sql }: Pick<Database, "sql">,
+  digest: string,
+  now: Date,
+): Promise<ActiveSession | null> {
   const overlap = new Date(now.getTime() - OVERLAP_MS);
-  const isItsToken = or(
-    eq(personSessions.token, token),
-    and(eq(personSessions.previousToken, token), gt(personSessions.rotatedAt, overlap)),
-  );
-  const found = reader
-    .select({ session: personSessions, person: people })
-    .from(personSessions)
-    .innerJoin(people, joinedOn(people.id, personSessions.personId))
-    .where(
-      ours(personSessions, {}, isItsToken, gt(personSessions.expiresAt, now), eq(people.disabled, false)),
-    );
-  return first(found);
+  return first(sql.unsafe<ActiveSession[]>(ACTIVE, [DEFAULT_ORG, digest, overlap, now], { prepare: true }));
 }
 
 /** The running sessions of a person, newest first. */
