@@ -16,6 +16,7 @@ import {
   type PullRequestQuery,
   type PullRequestRow,
 } from "../stores/pull-requests.ts";
+import { teamsWithin } from "../stores/teams.ts";
 import { type AdminDeps, readDatabase } from "./deps.ts";
 import { pageFrom, readListQuery, readWindow, requireKnown } from "./list.ts";
 import { pullRequestView } from "./pull-request-page.ts";
@@ -99,9 +100,12 @@ async function findPulls(deps: AdminDeps, viewer: Viewer, query: ListedPulls) {
   const scope = await readDatabase(deps, (db) => pullRequestScope(db, recordScope(viewer)));
   const ofTeam = team === null ? null : await readDatabase(deps, (db) => pullRequestScope(db, { team }));
   const batch = Math.min(BATCH, limit + 1);
+  const { team: own } = viewer;
+  const seen = own === null ? [] : await readDatabase(deps, (db) => teamsWithin(db, own));
+  const hides = equal.author !== undefined || (team !== null && !seen.includes(team));
   const isWanted = ({ whole, session_cost_usd: cost }: PullRequestView) =>
     // A filter does not reveal what a row hides.
-    (whole || equal.author === undefined) &&
+    (whole || !hides) &&
     (minCost === null || (cost !== null && !isOver(parseDecimal(minCost), parseDecimal(cost))));
   const found: Found[] = [];
   let after = query.after;

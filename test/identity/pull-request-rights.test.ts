@@ -100,8 +100,16 @@ describe("a pull request of a private repository", () => {
     expect(Number(part.session_cost_usd)).toBeCloseTo(Number(whole.session_cost_usd) / 5, 12);
     const text = JSON.stringify(part);
     for (const foreign of ["bob@example.com", "ann-at-github"]) expect(text).not.toContain(foreign);
-    const filtered = await browsers[name].send("GET", "/admin/v1/pull-requests?author=ann-at-github");
-    expect((await filtered.json()).data).toEqual([]);
+    // No filter says what the row hides.
+    for (const [filter, found] of [
+      ["author=ann-at-github", 0],
+      ["team=alpha", 0],
+      ["team=beta", 0],
+      ["team=gamma", 1],
+    ] as const) {
+      const filtered = await browsers[name].send("GET", `/admin/v1/pull-requests?${filter}`);
+      expect([filter, (await filtered.json()).data.length]).toEqual([filter, found]);
+    }
   });
 
   test("does not exist for one who made no call, whatever label calls carry", async () => {
