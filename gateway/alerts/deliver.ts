@@ -1,3 +1,4 @@
+import querystring from "node:querystring";
 import { createTransport } from "nodemailer";
 import type { AlertContent } from "#drizzle/schema/alerts.ts";
 import type { Receiver } from "#shared/admin/alerts.ts";
@@ -62,13 +63,14 @@ async function sendMail(
   const secure = protocol === "smtps:";
   const [resolved] = await addressGuard.resolveOrigin(`https://${hostname}`, allowPrivate);
   const transport = createTransport({
-    host: resolved?.origin ? new URL(resolved.origin).hostname.replace(/^\[(.*)\]$/, "$1") : hostname,
+    host: (resolved?.origin ? new URL(resolved.origin).hostname : hostname).replace(/^\[(.*)\]$/, "$1"),
     port: port === "" ? (secure ? 465 : 587) : Number(port),
     secure,
     requireTLS: !allowPrivate,
     tls: { servername: hostname },
     ...(username !== "" && {
-      auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
+      // A password may have a `%` of its own.
+      auth: { user: querystring.unescape(username), pass: querystring.unescape(password) },
     }),
     connectionTimeout: ANSWER_MS_MAX,
     greetingTimeout: ANSWER_MS_MAX,

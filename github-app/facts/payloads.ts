@@ -94,7 +94,9 @@ const InstallationBody = open({
   created_at: Time,
   updated_at: Time,
   suspended_at: Type.Optional(nullable(Time)),
-  permissions: Type.Optional(Type.Record(Type.String(), Type.String())),
+  permissions: Type.Optional(
+    Type.Record(Type.String({ pattern: "^\\w+$" }), Name, { additionalProperties: false }),
+  ),
 });
 
 export const InstallationPayload = open({

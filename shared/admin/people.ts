@@ -15,7 +15,7 @@ export const lesserRole = (one: Role, other: Role): Role => (includesRole(one, o
 const EMAIL = /^[^\s@<>()[\],;:\\"]+@[^\s@<>()[\],;:\\"]+$/;
 const EMAIL_LENGTH_MAX = 128;
 
-/** An e-mail that can also be a key's owner. Case-insensitive: it is stored in lower case. */
+/** An e-mail that can also be a key's owner, without characters that no one sees. Case-insensitive: it is stored in lower case. */
 export const Email = checked<string>(
   { type: "string", format: "email", maxLength: EMAIL_LENGTH_MAX },
   `an e-mail address of at most ${EMAIL_LENGTH_MAX} characters`,
@@ -24,7 +24,7 @@ export const Email = checked<string>(
     value.length <= EMAIL_LENGTH_MAX &&
     value.isWellFormed() &&
     EMAIL.test(value) &&
-    !/\p{Cc}/u.test(value),
+    !/[\p{Cc}\p{Cf}]/u.test(value),
 );
 
 /** E-mails as stored and compared: in lower case. Letters outside ASCII stay: the Kelvin sign is no `k`. */

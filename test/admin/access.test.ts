@@ -111,6 +111,14 @@ describe("values that two readers could read differently", () => {
     },
   );
 
+  test.each(["\u200b", "\u202e", "\u00ad"])(
+    "an e-mail has no character that no one sees: %p",
+    async (sign) => {
+      const answer = await it.call("POST", "/people", { email: `ada${sign}@example.com` });
+      expect(answer.body.error.message).toBe("/email: Expected an e-mail address of at most 128 characters.");
+    },
+  );
+
   test("nor a label of a call, which is dropped whole", () => {
     expect(["a\u202eb", "a\u2029b", "a\u2069b", "שלום\u200f"].map((text) => parseLabel(text, 64))).toEqual([
       null,

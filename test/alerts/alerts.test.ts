@@ -7,10 +7,11 @@ import { SMTPServer } from "smtp-server";
 import { type Database, openDatabase } from "#drizzle/database.ts";
 import { requests } from "#drizzle/schema/records.ts";
 import { type AlertDeps, doAlerts } from "#gateway/alerts/alerts.ts";
+import { deliver } from "#gateway/alerts/deliver.ts";
 import { createSealer } from "#gateway/stores/seal.ts";
 import { createOutboundFetch } from "#gateway/upstream/outbound-fetch.ts";
 import { addressGuard } from "#gateway/upstream/ssrf.ts";
-import type { Clock } from "#shared/clock.ts";
+import { type Clock, systemClock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { recordAt } from "#test/admin/records.ts";
 import { doneVendor, priceCent } from "#test/limits/cent-vendor.ts";
@@ -271,6 +272,33 @@ test.each([
   await new Promise<void>((resolve) => server.close(() => resolve()));
   expect([said[0], said[1] === "taken"]).toEqual(["taken", false]);
   expect(seen).toEqual([{ secure: true, text: expect.stringContaining("Subject: To model.test") }]);
+});
+
+test("mail reaches a server at an IPv6 address, with a password that has a percent sign", async () => {
+  const given: unknown[] = [];
+  const server = new SMTPServer({
+    disabledCommands: ["STARTTLS"],
+    allowInsecureAuth: true,
+    onAuth({ username, password }, _session, done) {
+      given.push(username, password);
+      done(null, { user: username });
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, "::1", resolve));
+  const { port } = server.server.address() as AddressInfo;
+  const guard = addressGuard(systemClock);
+  const deps = { reach: createOutboundFetch(guard), addressGuard: guard };
+  const to = { kind: "email", url: `smtp://me%40example.com:5%25%of@[::1]:${port}` } as const;
+  const receiver = {
+    ...to,
+    addresses: ["a@example.com"],
+    from: "b@example.com",
+    allow_private_network: true,
+  };
+  const content = { kind: "test", title: "To six", text: "Hello", facts: {} } as const;
+  await deliver(deps, receiver, { id: "1", at: new Date(), alert: "mail", content });
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  expect(given).toEqual(["me@example.com", "5%%of"]);
 });
 
 describe("what is found besides", () => {

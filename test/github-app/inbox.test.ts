@@ -164,6 +164,18 @@ describe("400", () => {
   test("for an event that counts and lacks what it must have", async () => {
     await refused(running.deliver("pull_request", { action: "opened" }), 400, "malformed");
   });
+
+  test.each(["a\u0000", "\ud800", 7])(
+    "for one with what Postgres cannot store, which no redelivery changes: %j",
+    async (text) => {
+      const [at, login] = ["2026-11-28T01:00:00Z", "acme"];
+      const installation = { id: 9, account: { id: 2, login }, created_at: at, updated_at: at };
+      for (const permissions of [{ checks: text }, { [`-${text}`]: "read" }]) {
+        const payload = { action: "created", installation: { ...installation, permissions } };
+        await refused(running.deliver("installation", payload), 400, "malformed");
+      }
+    },
+  );
 });
 
 describe("413", () => {
