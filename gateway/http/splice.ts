@@ -8,7 +8,6 @@ import { lastMember, memberValue } from "./scan.ts";
 export type Edits = {
   /** The body is not a provider's yet, and keeps its `route`. */
   keepRoute?: boolean;
-  /** Further members to remove. */
   remove?: readonly string[];
   /** Members to add if the body has none of that name. */
   add?: Readonly<Record<string, unknown>>;
@@ -33,7 +32,6 @@ const USAGE_MEMBER = '"include_usage":true';
  * changes.
  */
 export function splice(body: JsonBody, edits: Edits): Uint8Array {
-  if (isUnchanged(body, edits)) return body.bytes;
   const cuts = [
     ...additions(body, edits),
     ...modelCuts(body, edits),
@@ -42,14 +40,6 @@ export function splice(body: JsonBody, edits: Edits): Uint8Array {
     ...(edits.askForUsage ? usageCuts(body) : []),
   ];
   return cuts.length === 0 ? body.bytes : applied(body.bytes, cuts);
-}
-
-/** Fast path for nearly every call: it already names the target's model, and nothing else changes. */
-function isUnchanged(body: JsonBody, { model, askForUsage, remove, add }: Edits): boolean {
-  if (askForUsage || remove || add || body.members.has("route")) return false;
-  return (
-    model === undefined || (body.members.get("model")?.length === 1 && memberValue(body, "model") === model)
-  );
 }
 
 /** Whether the client itself requested the usage chunk of a stream. */
@@ -110,10 +100,7 @@ const valueCut = ({ valueStart, valueEnd }: Member, put: string): Cut => ({
 const removed = ({ remove = [], keepRoute }: Edits): readonly string[] =>
   keepRoute ? remove : [...remove, "route"];
 
-/**
- * Removes every member of the given names, each with one comma. Adjacent members are removed together: the last member
- * of an object has no comma after it, so the comma before the whole run must go.
- */
+/** Removes all members of the names. Adjacent ones go together, with the comma before if none follows. */
 function removals({ bytes, members }: JsonBody, edits: Edits): Cut[] {
   const runs: Member[] = [];
   const all = removed(edits).flatMap((name) => members.get(name) ?? []);
@@ -149,10 +136,7 @@ function usageCuts({ bytes, members }: JsonBody): Cut[] {
   return (members.get("stream_options") ?? []).flatMap((member) => optionsCuts(bytes, member));
 }
 
-/**
- * Edits inside one `stream_options`. A value that is not an object is replaced: a provider that ignores it would stream
- * without reporting usage.
- */
+/** Edits in one `stream_options`. Anything but an object is replaced: ignored, it would cost the usage report. */
 function optionsCuts(bytes: Uint8Array, options: Member): Cut[] {
   const at = options.valueStart;
   if (bytes[at] !== OPEN_BRACE) return [valueCut(options, `{${USAGE_MEMBER}}`)];
