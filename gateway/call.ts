@@ -82,6 +82,7 @@ export type SocketSending = {
   headers: Record<string, string>;
   body: Uint8Array;
   signal: AbortSignal;
+  /** Called once the provider may get the request: the connection is established, or one was a moment ago. */
   onSent(): void;
 };
 

@@ -169,13 +169,11 @@ export function readGatewayConfig(env?: Environment): GatewayConfig {
   };
 }
 
-export type LauncherConfig = {
-  port: number;
+export type LauncherConfig = Pick<
+  GatewayConfig,
+  "port" | "host" | "logLevel" | "dataDirectory" | "publicUrl" | "workers"
+> & {
   githubAppPort: number;
-  host: string;
-  logLevel: LogLevel;
-  dataDirectory: string;
-  publicUrl: string | null;
   /** Null: run an embedded Postgres. */
   databaseUrl: string | null;
   /** Null: the one in the data directory, generated at first start. */
@@ -183,8 +181,6 @@ export type LauncherConfig = {
   masterKey: Secret | null;
   /** Total time that the child processes may take to stop. */
   stopSecondsMax: number;
-  /** How many processes the gateway is. */
-  workers: number;
 };
 
 /** The launcher's settings, the gateway's and the App's checked too. @throws ConfigurationError listing every fault. */

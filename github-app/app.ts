@@ -1,6 +1,6 @@
 import { findToken } from "#drizzle/admin-token.ts";
 import { type Database, openDatabase, within } from "#drizzle/database.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient, Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { type FEEDBACK_TIMING, startFeedback } from "./feedback/feedback.ts";
@@ -16,10 +16,8 @@ import { startReporter } from "./setup/reporter.ts";
 import { createStore } from "./stores/inbox-store.ts";
 import { createAnswerNotes } from "./stores/webhook-answers.ts";
 
-export type AppOptions = {
+export type AppOptions = Ambient & {
   config: GithubAppConfig;
-  clock: Clock;
-  log: Log;
   timing?: {
     worker?: typeof WORKER_TIMING;
     reconcile?: typeof RECONCILE_TIMING;

@@ -1,17 +1,15 @@
 import { type Database, within } from "#drizzle/database.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
-import type { Clock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
+import { errorFields } from "#shared/log.ts";
 import { type Clients, createClients } from "./github/clients.ts";
 import type { CredentialStore } from "./github/credentials.ts";
 import { reportRegistration } from "./github/registration.ts";
 import { readAppSettings } from "./stores/settings-store.ts";
 import { readWaits, saveWait } from "./stores/wait-store.ts";
 
-type Deps = {
+type Deps = Ambient & {
   database: Database;
-  clock: Clock;
-  log: Log;
   credentials: CredentialStore;
   /** Ends running calls. */
   signal: AbortSignal;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pause, restartDelayMs } from "#shared/backoff.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { codeOf } from "#shared/error-code.ts";
 import type { Log } from "#shared/log.ts";
 import { connected, within } from "../database.ts";
@@ -17,11 +17,9 @@ import { adoptServer, hangs, launchServer, type Server, type ServerSpec, stopSer
 /** How long a server that is ending may take. */
 const ENDING_MS_MAX = 20_000;
 
-export type EmbeddedOptions = {
+export type EmbeddedOptions = Ambient & {
   /** Absolute. */
   dataDirectory: string;
-  log: Log;
-  clock: Clock;
   /** Called before each step that can take seconds. */
   progress: (text: string) => void;
   /** How many processes of the gateway connect to it; 1 if absent. */

@@ -7,7 +7,7 @@ import type { VendorAccountPatch, VendorAccountPut } from "#shared/admin/vendor-
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { refuse } from "../errors.ts";
 import type { Reader } from "../stores/change.ts";
-import { namedRows } from "../stores/rows.ts";
+import { type Edit, namedRows } from "../stores/rows.ts";
 import type { SealContext, Sealer } from "../stores/seal.ts";
 import type { BillLine } from "./read-bill.ts";
 
@@ -35,18 +35,10 @@ export async function requireAccount(reader: Reader, name: string): Promise<Vend
   return row;
 }
 
-type Edit = {
-  name: string;
-  current: VendorAccountRow | null;
-  body: VendorAccountPut | VendorAccountPatch;
-  /** Keep absent members (PATCH), instead of setting their defaults (POST, PUT). */
-  merge: boolean;
-  sealer: Sealer;
-  now: Date;
-};
+type AccountEdit = Edit<VendorAccountRow, VendorAccountPut | VendorAccountPatch>;
 
 /** The edited row. A credential that the body omits is kept, unless it would go to another address. */
-export function editedAccount({ name, current, body, merge, sealer, now }: Edit): VendorAccountRow {
+export function editedAccount({ name, current, body, merge, sealer, now }: AccountEdit): VendorAccountRow {
   const base = merge ? current : null;
   const given = <T>(value: T | undefined, before: T | undefined, otherwise: T): T =>
     value === undefined ? (before ?? otherwise) : value;

@@ -5,9 +5,9 @@ import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import { ours } from "#drizzle/ours.ts";
 import { vendorAccounts } from "#drizzle/schema/vendor-bills.ts";
 import { FETCHED_VENDORS, type VendorBillRead } from "#shared/admin/vendor-bills.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { isRecord, parsedJson } from "#shared/json.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import { errorFields } from "#shared/log.ts";
 import type { Secret } from "../directory.ts";
 import type { HeaderTable } from "../http/headers.ts";
 import type { Sealer } from "../stores/seal.ts";
@@ -52,12 +52,10 @@ class VendorFault extends Error {
   }
 }
 
-export type FetchBillsDeps = {
+export type FetchBillsDeps = Ambient & {
   database: Database;
   sealer: Sealer;
   reach: OutboundFetch;
-  clock: Clock;
-  log: Log;
 };
 
 const DAY_MS = 86_400_000;

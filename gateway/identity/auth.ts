@@ -3,9 +3,8 @@ import { createAuthEndpoint } from "better-auth/api";
 import { setSessionCookie } from "better-auth/cookies";
 import { betterAuth } from "better-auth/minimal";
 import type { Database } from "#drizzle/database.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
-import type { Log } from "#shared/log.ts";
 import { authAdapter } from "./auth-adapter.ts";
 import { type SessionHooksDeps, sessionHooks } from "./auth-hooks.ts";
 import { comeBack, type Kept, leave, standard } from "./auth-trip.ts";
@@ -13,7 +12,7 @@ import { isFromOwnPage } from "./own-origin.ts";
 import type { CookieFacts } from "./session-cookie.ts";
 import { SESSION_SECONDS_MAX } from "./session-policy.ts";
 
-export type AuthOptions = {
+export type AuthOptions = Ambient & {
   database: Database;
   /** Signs cookies. */
   secret: string;
@@ -26,8 +25,6 @@ export type AuthOptions = {
   tripCookie: CookieFacts;
   /** IP address of whoever makes a request; null: it is not known. */
   addressOf: SessionHooksDeps["addressOf"];
-  clock: Clock;
-  log: Log;
 };
 
 export type Auth = {

@@ -1,7 +1,6 @@
 import { Counter, type Registry } from "prom-client";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { keysOf } from "#shared/keys-of.ts";
-import type { Log } from "#shared/log.ts";
 import { refusedCredentials } from "#shared/refused-credentials.ts";
 import { ERRORS, GatewayError } from "../errors.ts";
 
@@ -26,9 +25,7 @@ export type Refusals = {
   refused(kind: keyof typeof CREDENTIALS, request: Request): GatewayError;
 };
 
-export type RefusalOptions = {
-  clock: Clock;
-  log: Log;
+export type RefusalOptions = Ambient & {
   metrics: Registry;
   addressOf: Refusals["addressOf"];
   /** Refusals of one address within a minute from which on they are answered 429. */

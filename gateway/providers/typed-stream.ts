@@ -3,26 +3,21 @@ import type { StreamProgress, StreamReader } from "../reading.ts";
 import { includesBytes, type Needle, needle, type Search, searcher, seekAny } from "./byte-search.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 import { errorNameOf, failureIn, type ProviderObject, parseObject } from "./provider-json.ts";
-import { readingOf } from "./wire.ts";
+import { type AnswerFacts, readingOf } from "./wire.ts";
 
-export type StreamState = StreamProgress & {
-  usage: Usage;
-  model: string | null;
-  tier: string | null;
-  /** The answer's cost as the provider reported it. */
-  cost?: string | null;
-  variant?: string | null;
-  audioSeconds?: number | null;
-  keptId?: string | null;
-  keptIds?: Set<string>;
-  /** The provider continues without the stream. */
-  inBackground?: boolean;
-  /** More is billed than the usage reports. */
-  billsMore?: boolean;
-  /** The name of the error that ended it. */
-  failure?: string;
-  readonly facts: ProviderFacts;
-};
+type Found = Pick<AnswerFacts, "model" | "tier" | "cost" | "variant" | "audioSeconds" | "billsMore">;
+
+export type StreamState = StreamProgress &
+  Found & {
+    usage: Usage;
+    keptId?: string | null;
+    keptIds?: Set<string>;
+    /** The provider continues without the stream. */
+    inBackground?: boolean;
+    /** The name of the error that ended it. */
+    failure?: string;
+    readonly facts: ProviderFacts;
+  };
 
 export type StreamRules = {
   /** ASCII texts; after content was seen, only events that contain one of them are parsed. */

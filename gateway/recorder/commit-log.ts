@@ -1,6 +1,6 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { isBusy } from "#shared/file-lock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import { errorFields } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
 import { diskHeadroom } from "./disk-headroom.ts";
 import type { Entry, OwnSegment } from "./own-segment.ts";
@@ -11,12 +11,10 @@ const TICK_MS = 100;
 const BUSY_RETRY_MS = 1;
 const FAULT_LOG_EVERY_MS = 10_000;
 
-export type CommitLogOptions = {
+export type CommitLogOptions = Ambient & {
   segment: OwnSegment;
   directory: string;
   bytesMax: number;
-  log: Log;
-  clock: Clock;
   /** The number of settlements that now wait for Postgres. */
   onSettled: (rows: number) => void;
 };

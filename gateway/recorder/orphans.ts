@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { type FileLock, takeLock } from "#shared/file-lock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import { type OrphanSegment, openOrphanSegment } from "./orphan-segment.ts";
@@ -12,10 +12,8 @@ import { DamagedSegment } from "./row-sum.ts";
 import type { ParkedRow } from "./segment.ts";
 import { isUnreadable } from "./segment-faults.ts";
 
-export type OrphansOptions = {
+export type OrphansOptions = Ambient & {
   directory: string;
-  log: Log;
-  clock: Clock;
   recoveries: Recoveries;
   /** Moves a parked row of a dead process's segment to the own one; resolves when it is there. */
   keepParked: (row: ParkedRow) => Promise<void>;

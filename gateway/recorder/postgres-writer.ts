@@ -1,6 +1,6 @@
 import { awayCause } from "#drizzle/reach.ts";
-import type { Clock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
+import { errorFields } from "#shared/log.ts";
 import type { Order } from "../stores/limits/rounds.ts";
 import { type RecordStore, refusedForData } from "../stores/records.ts";
 import type { Settlement } from "./segment.ts";
@@ -26,13 +26,11 @@ const BATCH_ROWS = 500;
 const BATCH_MS = 50;
 const BACKOFF_MS = { least: 200, spread: 300 };
 
-export type PostgresWriterOptions = {
+export type PostgresWriterOptions = Ambient & {
   order?: Order;
   store: RecordStore;
   /** Called for every pass: orphans come and go. */
   sources: () => readonly Source[];
-  log: Log;
-  clock: Clock;
 };
 
 export type PostgresWriter = ReturnType<typeof startPostgresWriter>;

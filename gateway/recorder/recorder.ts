@@ -1,7 +1,6 @@
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient, Clock } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
-import type { Log } from "#shared/log.ts";
 import { GatewayError } from "../errors.ts";
 import type { Order } from "../stores/limits/rounds.ts";
 import { openRecordStore } from "../stores/records.ts";
@@ -66,15 +65,13 @@ type RecorderStats = {
   damage: DamageTotals;
 };
 
-export type RecorderOptions = {
+export type RecorderOptions = Ambient & {
   /** Used by gateways only, on a local file system; several processes may share it. */
   directory: string;
   databaseUrl: string;
   /** `SPOOL_SYNC`: "full" waits for the disk at every record, "normal" syncs every 100 ms. */
   sync: "normal" | "full";
   bytesMax: number;
-  log: Log;
-  clock: Clock;
   order?: Order;
 };
 

@@ -3,10 +3,9 @@ import { ours } from "#drizzle/ours.ts";
 import { guardrails } from "#drizzle/schema/guardrails.ts";
 import { providers, routes, settings } from "#drizzle/schema/routes.ts";
 import { DETECTORS } from "#shared/admin/guardrails.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { keysOf } from "#shared/keys-of.ts";
-import type { Log } from "#shared/log.ts";
 import { DEFAULT_SETTINGS } from "#shared/settings.ts";
 import type { Secret } from "../directory.ts";
 import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
@@ -18,7 +17,7 @@ import { insertKey } from "./keys.ts";
 import { newRoute } from "./routes.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
-export type BootstrapOptions = {
+export type BootstrapOptions = Ambient & {
   database: Database;
   /** Providers' credentials of the environment, by the variable that the catalogue names. */
   providerKeys: ReadonlyMap<string, Secret>;
@@ -27,8 +26,6 @@ export type BootstrapOptions = {
    * crash between the two never leaves a valid key whose secret is lost; it may run again on the next start.
    */
   keepFirstKey: (secret: string) => Promise<void>;
-  clock: Clock;
-  log: Log;
 };
 
 /**

@@ -2,9 +2,8 @@ import { type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { connected, type Runner, type Transaction } from "#drizzle/database.ts";
 import { masterKeyChecks } from "#drizzle/schema/master-key.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { Log } from "#shared/log.ts";
 import { githubAppKey } from "#shared/master-key.ts";
 import { createSecretBox, keyIdOf } from "#shared/secret-box.ts";
 import { auditIn, ownOrigin } from "./audit.ts";
@@ -43,14 +42,12 @@ export class WrongMasterKey extends Error {
   }
 }
 
-export type MasterKeyCheckOptions = {
+export type MasterKeyCheckOptions = Ambient & {
   databaseUrl: string;
   /** 32 bytes. */
   masterKey: Uint8Array;
   /** Id of a lost key that this one replaces. */
   masterKeyReplaces: string | null;
-  clock: Clock;
-  log: Log;
 };
 
 /**

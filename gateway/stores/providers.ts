@@ -8,7 +8,7 @@ import { PROVIDERS, type ProviderKind } from "../providers/catalog.ts";
 import { ownChange } from "./change.ts";
 import { headersWithoutSecrets, sealedHeaders, shownHeaders } from "./directory/provider-headers.ts";
 import { baseUrlOf, belongingOf, isProviderKind, type ProviderRow } from "./directory/provider-rows.ts";
-import { namedRows } from "./rows.ts";
+import { type Edit, namedRows } from "./rows.ts";
 import type { Sealer } from "./seal.ts";
 
 export const providerRows = namedRows(providers);
@@ -24,16 +24,7 @@ export async function deleteProvider(tx: Transaction, name: string): Promise<Pro
   return providerRows.remove(tx, name);
 }
 
-export type ProviderEdit = {
-  name: string;
-  /** The row as it is; null makes a new one. */
-  current: ProviderRow | null;
-  body: ProviderPut | ProviderPatch;
-  /** Keep absent members (PATCH), instead of setting their defaults (POST, PUT). */
-  merge: boolean;
-  sealer: Sealer;
-  now: Date;
-};
+type ProviderEdit = Edit<ProviderRow, ProviderPut | ProviderPatch>;
 
 /**
  * The edited row. A credential that the body omits is kept, unless the edit changes the address: otherwise an

@@ -6,9 +6,23 @@ import { readDecimal, readInstant } from "#shared/admin/fields.ts";
 import { camelCase, camelCased } from "#shared/case.ts";
 import { newId } from "#shared/ids.ts";
 import { refuse } from "../errors.ts";
+import type { Sealer } from "./seal.ts";
 import type { Slice } from "./slice.ts";
 
 type Reader = Pick<Transaction, "select">;
+
+/** What a body makes of a row that has a credential. */
+export type Edit<Row, Body> = {
+  name: string;
+  /** The row as it is; null makes a new one. */
+  current: Row | null;
+  body: Body;
+  /** Keep absent members (PATCH), instead of setting their defaults (POST, PUT). */
+  merge: boolean;
+  sealer: Sealer;
+  now: Date;
+};
+
 type KeyedTable<Key extends string, Row> = OrgTable & Record<Key, PgColumn> & { readonly $inferSelect: Row };
 
 /** Reads and writes a table whose key is the organisation and one more column, by which it is listed; `where` narrows. */

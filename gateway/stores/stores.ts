@@ -1,12 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Registry } from "prom-client";
 import { openDatabase } from "#drizzle/database.ts";
-import type { Clock } from "#shared/clock.ts";
-import type { Log } from "#shared/log.ts";
-import type { Secret } from "../directory.ts";
 import { openBodyCapture } from "./bodies.ts";
-import { bootstrap } from "./bootstrap.ts";
+import { type BootstrapOptions, bootstrap } from "./bootstrap.ts";
 import { openClassifier } from "./classifier/classifier.ts";
 import { openClockCheck } from "./clock-check.ts";
 import { openDirectory } from "./directory/directory.ts";
@@ -14,32 +10,21 @@ import { openSnapshot } from "./directory/snapshot.ts";
 import { settleIssuers } from "./identity/accounts.ts";
 import { openKeptAnswers } from "./kept-answers.ts";
 import { budgetMetrics } from "./limits/budget-metrics.ts";
-import { openLimiter } from "./limits/limiter.ts";
+import { type LimiterOptions, openLimiter } from "./limits/limiter.ts";
 import type { Order } from "./limits/rounds.ts";
-import { requireMasterKey } from "./master-key-check.ts";
+import { type MasterKeyCheckOptions, requireMasterKey } from "./master-key-check.ts";
 import { sealStoredHeaders } from "./providers.ts";
 import { createSealer } from "./seal.ts";
 
-export type StoresOptions = {
-  databaseUrl: string;
-  dataDirectory: string;
-  snapshotSecondsMax: number;
-  limitsAwayAfterMs: number;
-  /** 32 bytes. */
-  masterKey: Uint8Array;
-  /** Id of a lost master key that this one replaces. */
-  masterKeyReplaces: string | null;
-  /** Providers' credentials of the environment, by the variable that the catalogue names. */
-  providerKeys: ReadonlyMap<string, Secret>;
-  /** Who keeps the accounts of each way to sign in; null: it is not configured. */
-  issuers: Readonly<Record<string, string | null>>;
-  clock: Clock;
-  log: Log;
-  metrics: Registry;
-  /** Resolves when the records of all calls that have ended are stored. */
-  recorded: () => Promise<void>;
-  order: Order;
-};
+export type StoresOptions = Omit<LimiterOptions, "spend"> &
+  MasterKeyCheckOptions &
+  Pick<BootstrapOptions, "providerKeys"> & {
+    dataDirectory: string;
+    snapshotSecondsMax: number;
+    /** Who keeps the accounts of each way to sign in; null: it is not configured. */
+    issuers: Readonly<Record<string, string | null>>;
+    order: Order;
+  };
 
 /** Connections for administrators' queries; model calls never wait for them. */
 const CONTROL = { name: "control", max: 4, statementTimeoutMs: 10_000 };

@@ -1,14 +1,12 @@
 import { within } from "#drizzle/database.ts";
-import type { Clock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
+import { errorFields } from "#shared/log.ts";
 import type { Wholeness } from "./report-answers.ts";
 
 /** What a report waits for before it is made. */
-export type Settling = {
+export type Settling = Ambient & {
   /** Resolves once all calls that have ended are in the database; `hurry` forces a flush instead of the next batch. */
   settled(hurry?: boolean): Promise<void>;
-  clock: Clock;
-  log: Log;
   whole: Wholeness;
 };
 

@@ -1,5 +1,5 @@
-import type { Clock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
+import { errorFields } from "#shared/log.ts";
 import type { Call, Choice, Target } from "../call.ts";
 import type { ErrorType, FailureCause } from "../errors.ts";
 import { cachedHeaders, type HeaderTable, upstreamHeaders } from "../http/headers.ts";
@@ -30,11 +30,9 @@ const FALLBACK_FAILURES = new Set<ErrorType>(["upstream_unreachable", "provider_
 /** A target that hangs is not waited for although it has the request: the call's cost is then a lower bound. */
 const HANGS: ErrorType = "upstream_timeout";
 
-export type UpstreamDeps = {
-  clock: Clock;
+export type UpstreamDeps = Ambient & {
   watchdog: Watchdog;
   send: Send;
-  log: Log;
   drains: DrainPool;
   deployments: Pick<Deployments, "began" | "ended" | "finished">;
   telemetry: Pick<Telemetry, "carry" | "ended">;

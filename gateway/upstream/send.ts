@@ -1,30 +1,22 @@
 import type { Clock } from "#shared/clock.ts";
-import type { CallSocket, Target, Upload, VendorAddress } from "../call.ts";
-import type { HeaderTable } from "../http/headers.ts";
+import type { CallSocket, SocketSending, Upload, VendorAddress } from "../call.ts";
 import type { SurfaceName } from "../surface-facts.ts";
 import { echoFetch } from "./echo/echo.ts";
 import type { OutboundFetch } from "./outbound-fetch.ts";
 
 /** One request to a provider, ready to send. */
-export type Sending = {
-  target: Target;
+export type Sending = SocketSending & {
   surface: SurfaceName;
-  url: string;
   /** Its own address and method; absent: `POST` to the surface's. */
   vendor?: VendorAddress | undefined;
-  headers: HeaderTable;
   /** Whether the client asked for a stream. */
   streamed: boolean;
-  body: Uint8Array;
   /** Sent instead of `body`. */
   upload?: Upload | undefined;
   /** The client's WebSocket, whose provider may have one, too. */
   socket?: CallSocket | undefined;
-  signal: AbortSignal;
   /** Decode a compressed answer, for answers that are not passed on unchanged. */
   decode?: boolean;
-  /** Called once the provider may get the request: the connection is established, or one was a moment ago. */
-  onSent(): void;
 };
 
 /** Rejects with a GatewayError if the address may not be called, and as `fetch` does if the call fails. */

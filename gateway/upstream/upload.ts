@@ -12,6 +12,7 @@ export type OpenedUpload = { fields: readonly Field[]; upload: Upload };
 
 export type UploadFacts = {
   boundary: string;
+  /** As declared by the client; null if it is not. */
   contentLength: number | null;
   /** The key is scoped, so the model must be known before a provider is called. */
   scoped: boolean;
@@ -106,13 +107,7 @@ type FormReader = {
   trailingModel(): string | null;
 };
 
-type FormFacts = {
-  boundary: string;
-  scoped: boolean;
-  /** As declared by the client; null if it is not. */
-  contentLength: number | null;
-  hold: BodyHold;
-};
+type FormFacts = Pick<UploadFacts, "boundary" | "scoped" | "contentLength" | "hold">;
 
 /**
  * Reads a form up to its first file, or without a scope a small one up to its `model`: the vendors' own samples put the

@@ -1,10 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Database } from "#drizzle/database.ts";
 import { githubApps } from "#drizzle/schema/github-app.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import type { Log } from "#shared/log.ts";
 import { closed, fits } from "#shared/schema.ts";
 import { createSecretBox, type SecretBox, sealedFor } from "#shared/secret-box.ts";
 import { noteOnPage, type SetupOrigin } from "../stores/audit-store.ts";
@@ -68,11 +67,9 @@ export type CredentialStore = {
   edit: ((change: (secrets: Secrets) => Secrets) => Promise<Secrets>) | null;
 };
 
-type Deps = {
+type Deps = Ambient & {
   database: Database;
   config: Pick<GithubAppConfig, "app" | "apiUrl" | "webhookSecrets" | "sealKey">;
-  clock: Clock;
-  log: Log;
 };
 
 /** A registration, opened. */

@@ -1,14 +1,13 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { within } from "#drizzle/database.ts";
 import { failureClass } from "#drizzle/leases/failure-class.ts";
-import type { Clock } from "#shared/clock.ts";
-import type { Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { type BodyReader, createBodyReader } from "#shared/read-body.ts";
 import { reduce } from "../facts/reduce.ts";
 import type { Delivery, StoreOutcome } from "../stores/inbox-store.ts";
 import { isBoundedJson } from "./json-bounds.ts";
 
-export type InboxDeps = {
+export type InboxDeps = Ambient & {
   /** The webhook secret, and the former one in a rotation. Empty: none is accepted; null: not known yet. */
   secrets: () => readonly string[] | null;
   store: (delivery: Delivery) => Promise<StoreOutcome>;
@@ -19,8 +18,6 @@ export type InboxDeps = {
   arrived?: () => void;
   /** Called with how a delivery was answered. */
   answered?: (name: AnswerName) => void;
-  clock: Clock;
-  log: Log;
 };
 
 /** GitHub sends no event over 25 MB. */

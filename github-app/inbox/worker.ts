@@ -1,16 +1,13 @@
 import type { Database } from "#drizzle/database.ts";
 import { failureClass } from "#drizzle/leases/failure-class.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
-import type { Clock } from "#shared/clock.ts";
-import type { Log } from "#shared/log.ts";
+import type { Ambient, Clock } from "#shared/clock.ts";
 import { type DueDelivery, dueDeliveries, purgeApplied, retryDelivery } from "../stores/inbox-store.ts";
 import { linkAgain, type PullRequestKey, unlinkedPullRequests } from "../stores/outcome-store.ts";
 import { joinWaitingMerges, purgeWaitingMerges } from "../stores/waiting-merges.ts";
 
-export type WorkerDeps = {
+export type WorkerDeps = Ambient & {
   database: Database;
-  clock: Clock;
-  log: Log;
   /** Applies one delivery and marks it applied; rejects when it could not. */
   receive: (delivery: DueDelivery) => Promise<void>;
   /** Deliveries that have arrived and are not answered yet. */

@@ -1,8 +1,7 @@
 import type { Database } from "#drizzle/database.ts";
 import { installations } from "#drizzle/schema/github.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { missingPermissions } from "#shared/github-permissions.ts";
-import type { Log } from "#shared/log.ts";
 import { fits } from "#shared/schema.ts";
 import type { Settings } from "#shared/settings.ts";
 import { installationFacts } from "../facts/coverage-facts.ts";
@@ -15,10 +14,8 @@ import { emptyBatch, type FactBatch, writeFacts } from "../stores/fact-batch.ts"
 import { createPasses } from "../stores/pass-store.ts";
 import type { Repository, RepositoryLists } from "./repository-lists.ts";
 
-export type InstallationDeps = {
+export type InstallationDeps = Ambient & {
   database: Database;
-  clock: Clock;
-  log: Log;
   clients: Clients;
   lists: RepositoryLists;
   settings: Settings;

@@ -3,8 +3,7 @@ import { failureClass } from "#drizzle/leases/failure-class.ts";
 import { takeRowLease } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import { githubTasks } from "#drizzle/schema/github-app.ts";
-import type { Clock } from "#shared/clock.ts";
-import type { Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
 import type { Settings } from "#shared/settings.ts";
 import type { Clients } from "../github/clients.ts";
 import { statusOf, waitMsOf } from "../github/wait.ts";
@@ -14,10 +13,8 @@ import { readInstallations } from "./installations.ts";
 import { createRepositoryLists, type RepositoryLists } from "./repository-lists.ts";
 import { type StepResult, step } from "./step.ts";
 
-export type ReconcilerDeps = {
+export type ReconcilerDeps = Ambient & {
   database: Database;
-  clock: Clock;
-  log: Log;
   /** Null while the App has no identity on GitHub. */
   clients: () => Clients | null;
   /** Counts items read from GitHub. */

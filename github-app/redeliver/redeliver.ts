@@ -3,8 +3,7 @@ import { failureClass } from "#drizzle/leases/failure-class.ts";
 import { takeRowLease, whileHeld } from "#drizzle/leases/lease.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import { githubTasks } from "#drizzle/schema/github-app.ts";
-import type { Clock } from "#shared/clock.ts";
-import type { Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
 import type { Clients } from "../github/clients.ts";
 import { type FailedDelivery, listFailedDeliveries } from "../github/deliveries.ts";
 import type { Github } from "../github/octokit.ts";
@@ -12,10 +11,8 @@ import { statusOf, waitMsOf } from "../github/wait.ts";
 import { deliveriesIn, noteRefusedRedelivery } from "../stores/inbox-store.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 
-export type RedeliverDeps = {
+export type RedeliverDeps = Ambient & {
   database: Database;
-  clock: Clock;
-  log: Log;
   /** Null while the App has no identity on GitHub. */
   clients: () => Clients | null;
   count: (of: "redelivered", by: number) => void;

@@ -1,8 +1,7 @@
 import { Elysia } from "elysia";
 import type { Database } from "#drizzle/database.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
-import type { Log } from "#shared/log.ts";
 import { callerAddress } from "#shared/proxies.ts";
 import type { RefusedCredentials } from "#shared/refused-credentials.ts";
 import { readSetupLink } from "#shared/setup-link.ts";
@@ -12,15 +11,13 @@ import { enterPage, faultPage, linkPage } from "./pages.ts";
 import { readForm } from "./read-form.ts";
 import { newVisit } from "./state.ts";
 
-type Deps = {
+export type EntryDeps = Ambient & {
   config: Pick<
     GithubAppConfig,
     "adminKeyDigest" | "sealKey" | "trustedProxies" | "publicUrl" | "gatewayPort"
   >;
   database: Database;
   guesses: RefusedCredentials;
-  clock: Clock;
-  log: Log;
 };
 
 const NO_ADMINISTRATOR = "Start the App with the launcher, or with ADMIN_KEY, to use this page.";
@@ -35,7 +32,7 @@ export function consoleUrl(
 }
 
 /** Public addresses below `/setup`: the one-time link. */
-export const setupEntry = (deps: Deps) =>
+export const setupEntry = (deps: EntryDeps) =>
   new Elysia({ name: "github-app.setup-entry", prefix: "/setup" })
     .get("/enter", ({ request }) => enterPage(new URL(request.url).searchParams.get("token") ?? ""))
     .post(
@@ -45,7 +42,11 @@ export const setupEntry = (deps: Deps) =>
       { parse: "none" },
     );
 
-async function enter({ config, database, guesses, clock, log }: Deps, request: Request, address: string) {
+async function enter(
+  { config, database, guesses, clock, log }: EntryDeps,
+  request: Request,
+  address: string,
+) {
   const { sealKey } = config;
   if (sealKey === null) return faultPage(NO_ADMINISTRATOR, 404);
   const slowed = slowDown(guesses, address);
@@ -76,7 +77,7 @@ function slowDown(guesses: RefusedCredentials, address: string): Response | null
 
 /** Lets administrators pass; every other request gets the answer that this returns. */
 export function admit(
-  { config, guesses, clock, log }: Omit<Deps, "database">,
+  { config, guesses, clock, log }: Omit<EntryDeps, "database">,
   request: Request,
   address: string,
 ): Response | undefined {

@@ -1,11 +1,11 @@
 import type { Database } from "#drizzle/database.ts";
 import { type Poller, poll } from "#drizzle/leases/poll.ts";
 import type { GithubAppReport } from "#shared/admin/github-app.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient, Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
 import { missingPermissions } from "#shared/github-permissions.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import { errorFields } from "#shared/log.ts";
 import { changeWebhookSecret } from "../github/change-webhook-secret.ts";
 import type { Clients } from "../github/clients.ts";
 import type { CredentialStore } from "../github/credentials.ts";
@@ -14,14 +14,12 @@ import { readRegistration } from "../github/registration.ts";
 import { statusOf, waitMsOf } from "../github/wait.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 
-type Deps = {
+type Deps = Ambient & {
   database: Database;
   config: Pick<GithubAppConfig, "ownUrl" | "port" | "webhookPath">;
   credentials: CredentialStore;
   /** Null while the App has no identity on GitHub. */
   clients: () => Clients | null;
-  clock: Clock;
-  log: Log;
   /** After this time every process of the App has read what one of them stored. */
   spreadMs: number;
 };

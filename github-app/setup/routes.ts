@@ -1,38 +1,19 @@
 import { Elysia } from "elysia";
-import type { Database } from "#drizzle/database.ts";
-import type { Clock } from "#shared/clock.ts";
 import type { GithubAppConfig } from "#shared/github-app-config.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import { errorFields } from "#shared/log.ts";
 import { callerAddress } from "#shared/proxies.ts";
-import type { RefusedCredentials } from "#shared/refused-credentials.ts";
 import type { CredentialStore } from "../github/credentials.ts";
 import { readAppSettings } from "../stores/settings-store.ts";
 import { reachFault } from "./address.ts";
 import { convert } from "./convert.ts";
-import { admit, consoleUrl } from "./entry.ts";
+import { admit, consoleUrl, type EntryDeps } from "./entry.ts";
 import { manifestOf, readSetupForm, registrationUrl } from "./manifest.ts";
 import { type Asked, askPage, confirmPage, faultPage, madePage, type Present } from "./pages.ts";
 import { newState, replacedBy } from "./state.ts";
 
-export type SetupDeps = {
-  config: Pick<
-    GithubAppConfig,
-    | "apiUrl"
-    | "webUrl"
-    | "webhookPath"
-    | "adminKeyDigest"
-    | "sealKey"
-    | "trustedProxies"
-    | "webhookSecrets"
-    | "publicUrl"
-    | "gatewayPort"
-    | "ownUrl"
-  >;
-  guesses: RefusedCredentials;
-  database: Database;
+export type SetupDeps = EntryDeps & {
+  config: Pick<GithubAppConfig, "apiUrl" | "webUrl" | "webhookPath" | "webhookSecrets" | "ownUrl">;
   credentials: CredentialStore;
-  clock: Clock;
-  log: Log;
   /** Called when the App was registered or its installations changed. */
   changed: () => void;
 };

@@ -2,14 +2,12 @@ import { startEmbedded } from "#drizzle/embedded/supervisor.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { ensurePartitions } from "#drizzle/partitions.ts";
 import { awayReason, refusalOf, unreachable, untilReachable } from "#drizzle/reach.ts";
-import type { Clock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
+import { errorFields } from "#shared/log.ts";
 import type { LauncherConfig } from "../../config.ts";
 
-export type DatabaseOptions = {
+export type DatabaseOptions = Ambient & {
   config: LauncherConfig;
-  log: Log;
-  clock: Clock;
   progress: (text: string) => void;
   /** Aborted when the launcher has to stop. */
   signal: AbortSignal;

@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { makeDirectory } from "#drizzle/embedded/location.ts";
 import { SignInLink } from "#shared/admin/sign-in-links.ts";
 import { pause } from "#shared/backoff.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient, Clock } from "#shared/clock.ts";
 import { CONFIGURATION_EXIT_CODE } from "#shared/env.ts";
 import { portFault } from "#shared/listen.ts";
-import type { Log } from "#shared/log.ts";
 import { isLoopback } from "#shared/loopback.ts";
 import { githubAppKey, parseMasterKey } from "#shared/master-key.ts";
 import { fits } from "#shared/schema.ts";
@@ -24,12 +23,10 @@ import { ensureSecrets, type InstallationSecrets } from "./secrets.ts";
 import type { StopRequests } from "./stop-requests.ts";
 import { openSwitchboard } from "./switchboard.ts";
 
-export type LaunchOptions = {
+export type LaunchOptions = Ambient & {
   config: LauncherConfig;
   scripts: { gateway: string; githubApp: string };
   requests: StopRequests;
-  log: Log;
-  clock: Clock;
   /** Shows a line to the user. */
   say: (text: string) => void;
 };

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import type { FileLock } from "#shared/file-lock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import { errorFields } from "#shared/log.ts";
 import { DamagedSegment } from "../row-sum.ts";
 import { type DamageReport, filesOf, finishRecovery, lostText } from "./damage-report.ts";
 import type { RecoveryOrder, RecoveryResult } from "./recover.ts";
@@ -29,9 +29,7 @@ export type Recoveries = {
   close(): void;
 };
 
-type Options = {
-  log: Log;
-  clock: Clock;
+type Options = Ambient & {
   /** A recovered segment can be adopted. `intents` are those of calls that were still under way. */
   onRecovered: (intents: readonly { id: string; text: string }[]) => void;
 };

@@ -1,7 +1,7 @@
 import { type Database, within } from "#drizzle/database.ts";
 import { pause, restartDelayMs } from "#shared/backoff.ts";
-import type { Clock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
+import { errorFields } from "#shared/log.ts";
 import { prepareFeatures } from "../../classifier/features.ts";
 import type { Model, TrainInput } from "../../classifier/model.ts";
 import { trainInputOf, versionOf } from "../../classifier/train-input.ts";
@@ -34,11 +34,9 @@ export type RouteClassifier = {
   close(): void;
 };
 
-export type ClassifierOptions = {
+export type ClassifierOptions = Ambient & {
   directory: Pick<DirectoryStore, "current" | "subscribe">;
   database: Database;
-  clock: Clock;
-  log: Log;
   /** Makes the thread that trains. */
   trainer?: () => Trainer;
 };

@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { connect } from "#drizzle/database.ts";
 import { poll } from "#drizzle/leases/poll.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient, Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import { errorFields } from "#shared/log.ts";
 import { LEVELS } from "../../reports/buckets/columns.ts";
 import { checkPublishedSums } from "./check-sums.ts";
 import { askClickHouse, openClickHouse } from "./client.ts";
@@ -34,9 +34,7 @@ const POOL = {
   idleTransactionTimeoutMs: 60_000,
 };
 
-export type KeepCopiesDeps = {
-  clock: Clock;
-  log: Log;
+export type KeepCopiesDeps = Ambient & {
   copies: Pick<Copies, "noteWaiting">;
 };
 

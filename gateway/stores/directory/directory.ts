@@ -1,7 +1,7 @@
 import { inArray } from "drizzle-orm";
 import { type Database, within } from "#drizzle/database.ts";
 import { keySecrets } from "#drizzle/schema/keys.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient, Clock } from "#shared/clock.ts";
 import { errorFields, type Log } from "#shared/log.ts";
 import type { ClientKey, Directory, Secret } from "../../directory.ts";
 import { GatewayError } from "../../errors.ts";
@@ -48,14 +48,12 @@ export type DirectoryStore = {
   close(): Promise<void>;
 };
 
-export type DirectoryOptions = {
+export type DirectoryOptions = Ambient & {
   database: Database;
   /** 32 bytes. */
   masterKey: Uint8Array;
   /** Providers' credentials of the environment, by the variable that the catalogue names. */
   providerKeys: ReadonlyMap<string, Secret>;
-  clock: Clock;
-  log: Log;
   /** Pause between two polls of the database; 2,000 if absent. */
   pollMs?: number;
   /** What to start from, and where to keep what is loaded. */

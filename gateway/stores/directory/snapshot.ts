@@ -1,8 +1,8 @@
 import { type FileHandle, open, rename } from "node:fs/promises";
 import type { PeriodName } from "#shared/admin/budgets.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import { errorFields } from "#shared/log.ts";
 import { readSecretFile } from "#shared/secret-file.ts";
 import { VERSION } from "#shared/version.ts";
 import { inPico, type KeySpend } from "../limits/key-spend.ts";
@@ -25,15 +25,13 @@ export type SnapshotFile = {
   close(): Promise<void>;
 };
 
-export type SnapshotOptions = {
+export type SnapshotOptions = Ambient & {
   file: string;
   sealer: Sealer;
   /** An older one is not used; 0: none is used or written. */
   secondsMax: number;
   /** Data that is written besides the directory. */
   spend(): KeySpend;
-  clock: Clock;
-  log: Log;
 };
 
 /** The sealed content: `Snapshot` as JSON, with the program's version. */

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
+import { errorFields } from "#shared/log.ts";
 
 /** A process sweeps only after this time in contact: after an outage the others must have come back too. */
 const STEADY_MS = 12_000;
@@ -16,9 +16,7 @@ type Heartbeat = {
   afterwards(isSteady: boolean): Promise<void>;
 };
 
-type ContactDeps = {
-  clock: Clock;
-  log: Log;
+type ContactDeps = Ambient & {
   /** The database is away once calls wait for it and it has answered nothing for this time. */
   awayAfterMs: number;
 };

@@ -1,8 +1,7 @@
 import type { Registry } from "prom-client";
 import { deadlinePool } from "#drizzle/deadline-pool.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { newId } from "#shared/ids.ts";
-import type { Log } from "#shared/log.ts";
 import type { ClientKey } from "../../directory.ts";
 import { GatewayError } from "../../errors.ts";
 import type { LimitDemand } from "../../limits/decide.ts";
@@ -31,10 +30,8 @@ export type Limiter = {
   close(): Promise<void>;
 };
 
-export type LimiterOptions = {
+export type LimiterOptions = Ambient & {
   databaseUrl: string;
-  clock: Clock;
-  log: Log;
   metrics: Registry;
   /** The database is away once calls wait for it and it has answered nothing for this time. */
   limitsAwayAfterMs: number;

@@ -2,10 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import type postgres from "postgres";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { BoundedQuery } from "#drizzle/deadline-pool.ts";
-import type { Clock } from "#shared/clock.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { keysOf } from "#shared/keys-of.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import { errorFields } from "#shared/log.ts";
 import type { AwayFigures } from "../../limits/admission.ts";
 import { type AwayTotal, type Overruns, overrunsOf } from "../../limits/away.ts";
 import { formatPico } from "../../limits/money.ts";
@@ -14,13 +14,11 @@ import type { Accounts, OpenAccount } from "./accounts.ts";
 import type { AccountPlace } from "./booking.ts";
 import { type KeySpend, readSpend, spentIn } from "./key-spend.ts";
 
-type OutageDeps = {
+type OutageDeps = Ambient & {
   query: BoundedQuery;
   holder: string;
   accounts: Accounts;
   metrics: OutageMetrics;
-  clock: Clock;
-  log: Log;
   /** Resolves when the records of all calls that have ended are stored. */
   recorded: () => Promise<void>;
   learned: { spend: KeySpend };

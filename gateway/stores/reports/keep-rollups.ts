@@ -1,7 +1,7 @@
 import { poll } from "#drizzle/leases/poll.ts";
 import { retainDays } from "#drizzle/retention.ts";
-import type { Clock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
+import { errorFields } from "#shared/log.ts";
 import type { Directory } from "../../directory.ts";
 import { openRollups } from "./rollups.ts";
 
@@ -9,10 +9,8 @@ import { openRollups } from "./rollups.ts";
 const EVERY_MS = 10_000;
 const RETENTION_EVERY_MS = 60 * 60_000;
 
-export type KeepRollupsDeps = {
+export type KeepRollupsDeps = Ambient & {
   directory: { current(): Pick<Directory, "settings"> };
-  clock: Clock;
-  log: Log;
 };
 
 /**

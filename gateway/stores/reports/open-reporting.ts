@@ -1,19 +1,16 @@
 import type { Registry } from "prom-client";
 import { connect, type Database } from "#drizzle/database.ts";
-import type { Clock } from "#shared/clock.ts";
-import type { Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
 import { openCopies } from "../clickhouse/copies.ts";
 import { recordVersion } from "./record-version.ts";
 import { reportWriter } from "./report-writer.ts";
 
-type Options = {
+type Options = Ambient & {
   databaseUrl: string;
   reportsDatabaseUrl: string | null;
   clickhouse: { url: string } | null;
   database: Pick<Database, "sql">;
   metrics: Registry;
-  clock: Clock;
-  log: Log;
 };
 
 /** A replica is also asked for the version of its records. */

@@ -2,8 +2,8 @@ import { closeSync, openSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Clock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
+import { errorFields } from "#shared/log.ts";
 import { Result, type Spec } from "#shared/report.ts";
 import { fits } from "#shared/schema.ts";
 import { GatewayError } from "../../errors.ts";
@@ -125,9 +125,7 @@ const SAY_EVERY_MS = 60_000;
 
 const THREAD = new URL("../../report-thread.ts", import.meta.url);
 
-type WriterOptions = {
-  log: Log;
-  clock: Clock;
+type WriterOptions = Ambient & {
   /** Where records are read from ClickHouse: reports wait, within bounds, for what Postgres has already. */
   copies?: Pick<Copies, "caughtUp"> | null;
   /** The version of what is stored, by which answers are kept; absent: none is kept. */

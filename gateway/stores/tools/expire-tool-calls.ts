@@ -1,16 +1,14 @@
 import type { Database } from "#drizzle/database.ts";
 import { expireAll } from "#drizzle/expire.ts";
-import type { Clock } from "#shared/clock.ts";
-import { errorFields, type Log } from "#shared/log.ts";
+import type { Ambient } from "#shared/clock.ts";
+import { errorFields } from "#shared/log.ts";
 import { CLOSE_STALE } from "./tool-calls.ts";
 
 const EVERY_MS = 15 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 
-export type KeepDeps = {
+export type KeepDeps = Ambient & {
   database: Pick<Database, "sql">;
-  clock: Clock;
-  log: Log;
 };
 
 /** Closes tool calls that have been pending for 24 hours, and deletes old rows of all tables. Any number of processes may do so. */

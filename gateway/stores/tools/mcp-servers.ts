@@ -7,23 +7,14 @@ import { picked } from "#shared/keys-of.ts";
 import type { Log } from "#shared/log.ts";
 import type { Secret, ToolServer } from "../../directory.ts";
 import type { Reader } from "../change.ts";
-import { namedRows } from "../rows.ts";
+import { type Edit, namedRows } from "../rows.ts";
 import type { SealContext, Sealer } from "../seal.ts";
 
 export type McpServerRow = typeof mcpServers.$inferSelect;
 
 export const mcpServerRows = namedRows(mcpServers);
 
-export type McpServerEdit = {
-  name: string;
-  /** The row as it is; null makes a new one. */
-  current: McpServerRow | null;
-  body: McpServerPut | McpServerPatch;
-  /** Keep absent members (PATCH), instead of setting their defaults (POST, PUT). */
-  merge: boolean;
-  sealer: Sealer;
-  now: Date;
-};
+type McpServerEdit = Edit<McpServerRow, McpServerPut | McpServerPatch>;
 
 /**
  * The edited row. A credential that the body omits is kept, unless the edit changes the address or the header: otherwise
