@@ -1,6 +1,7 @@
 import type { LinkState } from "#drizzle/schema/github.ts";
 import { type CostPart, costParts, type Stretch, taskStretches } from "#drizzle/session-cost.ts";
 import type { PullRequestPage, PullRequestView } from "#shared/admin/pull-requests.ts";
+import { keysOf } from "#shared/keys-of.ts";
 import { DIAGNOSTIC_MEANING } from "#shared/session-line-meaning.ts";
 import { sharedSessionText } from "#shared/shared-session.ts";
 import { revertedBy } from "../reports/reverts.ts";
@@ -190,18 +191,18 @@ function remedyOf({ link, sessionIds, repositoryId, number }: PullRequestRow): s
   return "Keep one of the `Gateway-Session:` lines in its body and remove the others.";
 }
 
-const isDiagnostic = (code: string): code is keyof typeof DIAGNOSTIC_MEANING => code in DIAGNOSTIC_MEANING;
+const OF_BODY = {
+  session_is_claimed:
+    "Its author comes from outside and does not own a key of the session that its body names. Once merged, it has no cost until an administrator accepts it.",
+  edited_after_merge: "Its body was edited after the merge; the evidence shows what it said.",
+};
 /** What the present body has beside its ids, and whether it was changed late. */
-function bodyFindings({ evidence, editedAfterMerge }: PullRequestRow): Finding[] {
+function bodyFindings({ evidence, editedAfterMerge, isClaim, mergedAt }: PullRequestRow): Finding[] {
   const present = evidence.findLast(({ rule }) => rule.startsWith("body_"));
-  const odd = (present?.diagnostics ?? []).flatMap((code) =>
-    isDiagnostic(code) ? [{ code, text: DIAGNOSTIC_MEANING[code] }] : [],
-  );
-  const late = {
-    code: "edited_after_merge",
-    text: "Its body was edited after the merge; the evidence shows what it said.",
-  };
-  return editedAfterMerge ? [...odd, late] : odd;
+  const odd = keysOf(DIAGNOSTIC_MEANING).filter((code) => present?.diagnostics.includes(code));
+  const holds = { session_is_claimed: isClaim && mergedAt === null, edited_after_merge: editedAfterMerge };
+  const codes = [...odd, ...keysOf(holds).filter((code) => holds[code])];
+  return codes.map((code) => ({ code, text: { ...DIAGNOSTIC_MEANING, ...OF_BODY }[code] }));
 }
 
 function useFindings(

@@ -1,6 +1,5 @@
 import { and, exists, inArray, isNotNull, or, type SQL, sql } from "drizzle-orm";
 import { QueryBuilder } from "drizzle-orm/pg-core";
-import { isFromOutside } from "#drizzle/claims.ts";
 import type { Database } from "#drizzle/database.ts";
 import { joinedOn, ours } from "#drizzle/ours.ts";
 import { pullRequests } from "#drizzle/schema/github.ts";
@@ -66,11 +65,10 @@ const isIn = (records: NonNullable<RecordScope>): SQL =>
 /** What a viewer sees of a pull request: all of it, or the cost of their part of its calls. */
 export type PullRequestShare = { whole: boolean; cost: SessionCost | null };
 
-type Shared = CostedPullRequest &
-  Pick<typeof pullRequests.$inferSelect, "authorLogin" | "link" | "fromFork" | "authorAssociation">;
+type Shared = CostedPullRequest & { authorLogin: string | null; isClaim: boolean };
 
 /**
- * What the viewer sees of each pull request. The author, unless it may be a claim, the owner of more than half of its calls, and their managers see
+ * What the viewer sees of each pull request. The author, unless it is a claim, the owner of more than half of its calls, and their managers see
  * all of it; others who took part see their own part: a session id is a label, and using one gives no rights.
  */
 export async function pullRequestShares(
@@ -85,10 +83,8 @@ export async function pullRequestShares(
   const parts = await pullRequestCosts(db, rows, isIn(records));
   const owners = await mainOwners(db, rows, isIn(records));
   return (row) => {
-    // What an author from outside names may be another person's session.
-    const isTheirs = row.link === "joined" || !isFromOutside(row);
     const isAuthor = row.authorLogin !== null && logins.includes(row.authorLogin.toLowerCase());
-    const whole = (isAuthor && isTheirs) || owners.has(pullRequestName(row));
+    const whole = (isAuthor && !row.isClaim) || owners.has(pullRequestName(row));
     return { whole, cost: whole ? costOf(row) : (parts.get(pullRequestName(row)) ?? null) };
   };
 }

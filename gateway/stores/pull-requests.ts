@@ -1,4 +1,5 @@
 import { and, desc, eq, getTableColumns, isNotNull, ne, type SQL, sql } from "drizzle-orm";
+import { isClaim } from "#drizzle/claims.ts";
 import type { Database, Transaction } from "#drizzle/database.ts";
 import { first, joinedOn, ours } from "#drizzle/ours.ts";
 import { presentName } from "#drizzle/repository-name.ts";
@@ -48,7 +49,10 @@ export type PullRequestQuery = Slice<PullRequestCursor> & {
 /** When it was merged, else opened: what the list is ordered by. */
 const at = sql<string>`coalesce(${pullRequests.mergedAt}, ${pullRequests.openedAt}, 'epoch')`;
 const { orgId: _, ...columns } = getTableColumns(pullRequests);
-const selected = { ...columns, repository: repositories.fullName, at: at.mapWith(pullRequests.mergedAt) };
+const selected = {
+  ...{ ...columns, repository: repositories.fullName, at: at.mapWith(pullRequests.mergedAt) },
+  isClaim: sql<boolean>`${sql.raw(isClaim("pull_requests"))}`,
+};
 
 const selectPullRequests = (reader: Reader) =>
   reader

@@ -168,6 +168,21 @@ test("an unknown cost is neither zero nor above a budget, and says what to do", 
   expect(summary).toEndWith("The budget of $0.00 is not checked.");
 });
 
+test("the session that a pull request from outside names is not told in public, before the merge either", async () => {
+  const pull = await github.story.openPullRequest({
+    ...{ repository, body: "Gateway-Session: gs_of-the-merge", authorAssociation: "NONE" },
+    headRepository: github.story.addRepository("mallory/shop"),
+  });
+  await until(
+    async () => (await gateway.sql`select 1 from pull_requests where number = ${pull.number}`).length === 1,
+  );
+  const { code, outputs, summary } = await step(pull, { key: reader });
+  expect({ code, cost: outputs["cost-usd"] }).toEqual({ code: 0, cost: "" });
+  expect(summary).toMatch(
+    /^\*\*The AI cost of octo-org\/shop#3 is not known\.\*\* Its author comes from outside/,
+  );
+});
+
 const UNTOLD = [
   ["no key, as a fork's workflow", { key: "" }, "The input `key` is empty. Workflows of pull requests"],
   ["a key that the gateway does not know", { key: "tga_unknown" }, "The gateway does not know this key"],

@@ -117,6 +117,7 @@ describe("a pull request of a private repository", () => {
   });
 
   test("shows its author from outside nothing of a session that it only claims, before the merge and after", async () => {
+    await gateway.sql`update repositories set is_private = false`;
     for (const [state, link] of [
       ["open", "open"],
       ["merged", "claimed"],

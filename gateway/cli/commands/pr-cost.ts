@@ -137,9 +137,9 @@ type PullRequestCost = {
   isAbove: boolean;
 };
 
-/** As in reports, a merge costs what its joined session cost; before the merge, it is the cost so far. */
+/** As in reports, a merge costs what its joined session cost; before the merge, it is the cost so far, unless that is claimed. */
 function pullRequestCost(page: PullRequestPage, budgetUsd: string | null): PullRequestCost {
-  const counts = page.link === "joined" || page.link === "open";
+  const counts = page.link === "joined" || (page.link === "open" && claimOf(page) === undefined);
   const costUsd = counts ? page.session_cost_usd : null;
   return {
     costUsd,
@@ -171,9 +171,13 @@ function known(page: PullRequestPage, costUsd: string, isLowerBound: boolean): s
   ];
 }
 
+const claimOf = ({ findings }: PullRequestPage) => findings.find(({ code }) => code === "session_is_claimed");
+
 function unknown(page: PullRequestPage): string[] {
   const first = `The AI cost of ${numberOf(page)} is not known.`;
   const named = page.session !== null && (page.link === "joined" || page.link === "open");
+  const claim = claimOf(page);
+  if (claim) return [first, claim.text];
   if (named) return [first, `No call of session \`${page.session}\` has a known cost.`];
   return [first, page.link === "open" ? [] : page.reason, page.remedy ?? []].flat();
 }
