@@ -7,7 +7,7 @@ import { memberValue } from "./scan.ts";
 
 const AGENT_ID_MAX = 128;
 
-/** A call's labels; one over its limit is dropped (decision: Labels are dropped whole). `body` null: headers only. */
+/** A call's labels; one over its limit is dropped (decision: Labels are dropped, never shortened). `body` null: headers only. */
 export function readLabels(headers: HeaderView, body: JsonBody | null): CallLabels {
   const userId = readUserId(body && memberValue(body, "metadata"));
   return {

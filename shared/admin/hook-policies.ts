@@ -2,8 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, nullable, oneOf, Removable } from "../schema.ts";
 import { Dated, Name, SingleLine } from "./fields.ts";
 
-const Glob = (description: string) =>
-  SingleLine(256, `${description} \`*\` stands for any run of characters.`);
+const Glob = (description: string) => SingleLine(256, `${description} \`*\` matches any characters.`);
 
 const members = {
   enabled: Type.Optional(Type.Boolean({ default: true })),

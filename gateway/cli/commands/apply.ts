@@ -54,9 +54,7 @@ and is the only way to give a credential. Prices are a list; everything else is 
     - { model: qwen3-coder, effective_from: 2026-01-01, input: "0.20", output: "0.80" }
   settings: { default_route: coding }
 
-Kinds: providers, guardrails, routes, mcp-servers, hook-policies, teams, people, role-mappings, keys, budgets, alerts,
-prices, discounts, seats, commitments, vendor-accounts, export-destination, reports,
-settings. Their fields are those of the admin API (/openapi).`;
+${`Kinds: ${Object.keys(RESOURCE_KINDS).join(", ")}.`.replaceAll(/(.{1,118})(?: |$)/g, "$1\n")}Their fields are those of the admin API (/openapi).`;
 
 async function apply(file: string, options: Options): Promise<void> {
   const text = file === "-" ? await Bun.stdin.text() : await readNamed(file);
