@@ -1,5 +1,4 @@
 import querystring from "node:querystring";
-import { createTransport } from "nodemailer";
 import type { AlertContent } from "#drizzle/schema/alerts.ts";
 import type { Receiver } from "#shared/admin/alerts.ts";
 import type { OutboundFetch } from "../upstream/outbound-fetch.ts";
@@ -62,6 +61,7 @@ async function sendMail(
   const { protocol, hostname, port, username, password } = new URL(url);
   const secure = protocol === "smtps:";
   const [resolved] = await addressGuard.resolveOrigin(`https://${hostname}`, allowPrivate);
+  const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     host: (resolved?.origin ? new URL(resolved.origin).hostname : hostname).replace(/^\[(.*)\]$/, "$1"),
     port: port === "" ? (secure ? 465 : 587) : Number(port),

@@ -5,7 +5,7 @@ import { agentProgram } from "#test/support/agents.ts";
 import { type Developer, developer } from "#test/support/checkout.ts";
 import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest } from "#test/support/fake-github/world.ts";
-import { startGithubApp } from "#test/support/github-app-process.ts";
+import { localGithubApp } from "#test/support/running-github-app.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
@@ -46,7 +46,7 @@ beforeAll(async () => {
   await gateway.admin("PATCH", "/settings", { pull_request_stamping: true });
   key = await gateway.admin("POST", "/keys", { name: "ada", owner: "ada@example.com" });
   github.app.webhookSecret = WEBHOOK_SECRET;
-  const app = await startGithubApp({ DATABASE_URL: gateway.databaseUrl, WEBHOOK_SECRET });
+  const app = await localGithubApp({ DATABASE_URL: gateway.databaseUrl, WEBHOOK_SECRET });
   github.deliverTo(`${app.url}/api/github/webhooks`);
   await github.story.install({ repositories: [repository] });
   ada = await developer(github, repository.fullName, { gh: true });

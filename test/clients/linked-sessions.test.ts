@@ -5,7 +5,7 @@ import { type Developer, developer } from "#test/support/checkout.ts";
 import { startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { PullRequest } from "#test/support/fake-github/world.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
-import { startGithubApp } from "#test/support/github-app-process.ts";
+import { localGithubApp } from "#test/support/running-github-app.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
     await gateway.admin<{ secret: string }>("POST", "/keys", { name: "ada", owner: "ada@example.com" })
   ).secret;
   github.app.webhookSecret = WEBHOOK_SECRET;
-  const app = await startGithubApp({ DATABASE_URL: gateway.databaseUrl, WEBHOOK_SECRET });
+  const app = await localGithubApp({ DATABASE_URL: gateway.databaseUrl, WEBHOOK_SECRET });
   github.deliverTo(`${app.url}/api/github/webhooks`);
   await github.story.install({ repositories: [repository] });
   ada = await developer(github, repository.fullName, { gh: true });

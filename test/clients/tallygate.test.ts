@@ -7,7 +7,7 @@ import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake
 import type { Repository } from "#test/support/fake-github/world.ts";
 import { casesOf } from "#test/support/fault-run.ts";
 import { ADMIN_KEY } from "#test/support/gateway-process.ts";
-import { startGithubApp } from "#test/support/github-app-process.ts";
+import { localGithubApp } from "#test/support/running-github-app.ts";
 import { casesTried } from "#test/support/tiers.ts";
 import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
@@ -19,7 +19,7 @@ const WEBHOOK_SECRET = "a secret of more than sixteen characters";
 let github: FakeGithub;
 let repository: Repository;
 let gateway: WiredGateway;
-let app: Awaited<ReturnType<typeof startGithubApp>>;
+let app: Awaited<ReturnType<typeof localGithubApp>>;
 let ada: Developer;
 let env: Record<string, string>;
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   github = startFakeGithub();
   repository = github.story.addRepository("octo-org/shop");
   github.app.webhookSecret = WEBHOOK_SECRET;
-  app = await startGithubApp({ DATABASE_URL: gateway.databaseUrl, WEBHOOK_SECRET });
+  app = await localGithubApp({ DATABASE_URL: gateway.databaseUrl, WEBHOOK_SECRET });
   github.deliverTo(`${app.url}/api/github/webhooks`);
   ada = await developer(github, repository.fullName);
   env = { ADMIN_KEY, TALLYGATE_URL: gateway.url, TALLYGATE_KEY: gateway.secret, GITHUB_TOKEN: ada.token };

@@ -4,6 +4,7 @@ import { createConnection, createServer } from "node:net";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { connect, readAddress } from "#drizzle/database.ts";
+import { SUPERUSER } from "#drizzle/embedded/initialise.ts";
 import { awayReason, refusalOf, untilReachable } from "#drizzle/reach.ts";
 import { readGatewayConfig } from "#gateway/config.ts";
 import { atEnd } from "#test/support/at-end.ts";
@@ -47,6 +48,8 @@ test("an unknown host says so, and how to write special characters", async () =>
 test("a wrong password ends the wait with what to correct", async () => {
   const { url } = await testDatabase();
   const wrong = new URL(url);
+  // The server asks no one else for a password, see support/postgres.ts.
+  wrong.username = SUPERUSER;
   wrong.password = "canary";
   const fault = await untilReachable(wrong.href, {
     signal: AbortSignal.timeout(30_000),

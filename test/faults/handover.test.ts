@@ -27,6 +27,8 @@ async function caller(
   const secret = readFileSync(join(dataDir, "first-key"), "utf8").trim();
   for (let n = 0; running(); n++) {
     const session = newId();
+    // Many calls are under way at each moment of a restart, and more than these show no more.
+    if (!isFaultRun) await Bun.sleep(10);
     try {
       const answer = await fetch(`${url}/v1/chat/completions`, {
         method: "POST",

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "bun:test";
 import type postgres from "postgres";
 import { scratch } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
 import { until } from "#test/support/until.ts";
@@ -9,7 +10,10 @@ import { until } from "#test/support/until.ts";
 const place = scratch();
 let database: TestDatabase;
 let gate: PostgresGate;
-let gateway: GatewayProcess;
+/** One that is killed, and then one in its place, on its files. */
+let gateway: LocalGateway;
+let mortal: GatewayProcess;
+const dataDir = `${place.path}/gateway`;
 let sql: postgres.Sql;
 let secret: string;
 
@@ -17,7 +21,8 @@ beforeAll(async () => {
   database = await testDatabase();
   gate = await postgresGate(database.url);
   sql = testSql(database.url);
-  gateway = await startGateway({ dataDir: `${place.path}/gateway`, databaseUrl: gate.url });
+  mortal = await startGateway({ dataDir, databaseUrl: gate.url });
+  gateway = mortal;
   ({ secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "agents" }));
   await gateway.admin("PUT", "/hook-policies/no-web", { tool: "WebFetch" });
 });
@@ -58,10 +63,10 @@ test("kill -9 among hooks: what was answered is stored, once", async () => {
     return answer?.status === 200 ? id : null;
   });
   await Promise.race(sending);
-  await gateway.kill();
+  await mortal.kill();
   const answered = (await Promise.all(sending)).filter((id) => id !== null);
   await gate.open();
-  await gateway.start();
+  gateway = await localGateway({ dataDir, databaseUrl: gate.url });
   await until(async () => {
     const rows = new Set((await stored("kill-")).map(({ external_id }) => external_id));
     return answered.every((id) => rows.has(id));

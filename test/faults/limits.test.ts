@@ -14,8 +14,8 @@ import { startWorkers } from "#test/support/workers-process.ts";
 
 // Three gateways on one Postgres, and a provider whose every call costs a cent.
 
-/** Gateways that clients call in turn, and the one of them, a process, that is killed. */
-type Started = { gateways: LocalGateway[]; mortal: GatewayProcess };
+/** Gateways that clients call in turn, the one of them, a process, that is killed, and what takes its place. */
+type Started = { gateways: LocalGateway[]; mortal: GatewayProcess; replace(): Promise<unknown> };
 
 const GATEWAYS = [
   [
@@ -25,14 +25,15 @@ const GATEWAYS = [
       const others = isFaultRun ? startGateway : localGateway;
       const first = await others(at(0));
       const [mortal, last] = await Promise.all([startGateway(at(1)), others(at(2))]);
-      return { gateways: [first, mortal, last], mortal };
+      const replace = () => (isFaultRun ? mortal.start() : localGateway(at(1)));
+      return { gateways: [first, mortal, last], mortal, replace };
     },
   ],
   [
     "three workers",
     async (path: string, databaseUrl: string): Promise<Started> => {
       const mortal = await startWorkers(3, { dataDir: path, databaseUrl });
-      return { gateways: [mortal], mortal };
+      return { gateways: [mortal], mortal, replace: mortal.start };
     },
   ],
 ] as const;
@@ -43,6 +44,7 @@ describe.each(casesOf(GATEWAYS))("%s", (_, startAll) => {
   let upstream: ScriptedUpstream;
   let gateways: LocalGateway[] = [];
   let mortal: GatewayProcess;
+  let replace: Started["replace"];
   let sql: postgres.Sql;
   /** Called when the provider is asked; its answer waits for the result. */
   let hold = (): Promise<void> => Promise.resolve();
@@ -56,7 +58,7 @@ describe.each(casesOf(GATEWAYS))("%s", (_, startAll) => {
   beforeAll(async () => {
     database = await testDatabase();
     upstream = await doneVendor(() => hold());
-    ({ gateways, mortal } = await startAll(place.path, database.url));
+    ({ gateways, mortal, replace } = await startAll(place.path, database.url));
     sql = testSql(database.url);
     await offerCent(gatewayOf(0), upstream.url);
     // On every replica within five seconds.
@@ -206,7 +208,7 @@ describe.each(casesOf(GATEWAYS))("%s", (_, startAll) => {
     const again = await Promise.all(Array.from({ length: 120 }, (_, n) => call(n % 2 === 0 ? 0 : 2, secret)));
     expect(count(outcomes, 200) + count(again, 200)).toBeLessThanOrEqual(90);
     // Its spool is taken over: what it had answered counts with its cost, the others with their bound.
-    await mortal.start();
+    await replace();
     const [total] = await until(async () => {
       const [row] = await sql`select
       (select count(*)::int from limit_holds where key_id = ${id}) as holds,

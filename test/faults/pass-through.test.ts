@@ -4,6 +4,7 @@ import { newId } from "#shared/ids.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { scratch } from "#test/support/embedded.ts";
 import { startGateway } from "#test/support/gateway-process.ts";
+import { localGateway } from "#test/support/local-gateway.ts";
 import { scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
 
@@ -49,8 +50,7 @@ test("kill -9 leaves one record of each: one interrupted, one that is settled af
   await hung.promise;
   await first.kill();
   await cut;
-  const second = await startGateway({ dataDir: place.path, databaseUrl: first.databaseUrl, env });
-  atEnd(() => second.kill());
+  await localGateway({ dataDir: place.path, databaseUrl: first.databaseUrl, env });
   const records = () =>
     sql`select surface, state, cost_usd is null as unknown, input_tokens from requests
       where session = ${session} order by surface`;

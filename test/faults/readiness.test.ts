@@ -4,8 +4,8 @@ import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { scratch, start } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
-import { startGithubApp } from "#test/support/github-app-process.ts";
 import { HAS_PROC, postmasterOf, signalFamily } from "#test/support/processes.ts";
+import { localGithubApp } from "#test/support/running-github-app.ts";
 import { until } from "#test/support/until.ts";
 
 // The pair on a Postgres of its own, all of whose processes can be made to hang.
@@ -13,20 +13,20 @@ import { until } from "#test/support/until.ts";
 const place = scratch();
 let embedded: Embedded;
 let gateway: GatewayProcess;
-let app: Awaited<ReturnType<typeof startGithubApp>>;
+let app: Awaited<ReturnType<typeof localGithubApp>>;
 
 beforeAll(async () => {
   embedded = await start(join(place.path, "data"));
   await migrate(embedded.url);
   gateway = await startGateway({ dataDir: join(place.path, "gateway"), databaseUrl: embedded.url });
-  app = await startGithubApp({
+  app = await localGithubApp({
     DATABASE_URL: embedded.url,
     WEBHOOK_SECRET: "a secret of more than sixteen characters",
   });
 });
 
 afterAll(async () => {
-  await Promise.all([gateway.stop(), app.stop()]);
+  await gateway.stop();
 });
 
 async function readiness(url: string) {

@@ -12,6 +12,7 @@ import {
 import type postgres from "postgres";
 import { scratch } from "#test/support/embedded.ts";
 import { type GatewayProcess, startGateway } from "#test/support/gateway-process.ts";
+import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
 import { metricsExport, sum } from "#test/support/otlp.ts";
 import { type TestDatabase, testDatabase, testSql } from "#test/support/postgres.ts";
 import { type PostgresGate, postgresGate } from "#test/support/postgres-gate.ts";
@@ -20,7 +21,10 @@ import { until } from "#test/support/until.ts";
 const place = scratch();
 let database: TestDatabase;
 let gate: PostgresGate;
-let gateway: GatewayProcess;
+/** One that is killed, and then one in its place, on its files. */
+let gateway: LocalGateway;
+let mortal: GatewayProcess;
+const dataDir = `${place.path}/gateway`;
 let sql: postgres.Sql;
 let secret: string;
 
@@ -28,7 +32,8 @@ beforeAll(async () => {
   database = await testDatabase();
   gate = await postgresGate(database.url);
   sql = testSql(database.url);
-  gateway = await startGateway({ dataDir: `${place.path}/gateway`, databaseUrl: gate.url });
+  mortal = await startGateway({ dataDir, databaseUrl: gate.url });
+  gateway = mortal;
   ({ secret } = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "agents" }));
 });
 const exportOf = (session: string) =>
@@ -112,10 +117,10 @@ test("kill -9 among exports: what was answered 200 is stored, and sent again all
     return answer?.status === 200 ? session : null;
   });
   await Promise.race(sending);
-  await gateway.kill();
+  await mortal.kill();
   const answered = (await Promise.all(sending)).filter((session) => session !== null);
   for (const session of answered) expect(await stored(session)).toBe(1);
-  await gateway.start();
+  gateway = await localGateway({ dataDir, databaseUrl: gate.url });
   for (const [session, body] of bodies) {
     expect((await send(body)).status).toBe(200);
     expect(await stored(session)).toBe(1);

@@ -4,7 +4,7 @@ import { ADMIN_KEY } from "#test/support/gateway-process.ts";
 import { type RawConnection, rawConnection, rawPost } from "#test/support/raw-client.ts";
 import { type Reply, scriptedUpstream } from "#test/support/scripted-upstream.ts";
 import { until } from "#test/support/until.ts";
-import { type WiredGateway, wiredGateway, wiredProcess } from "#test/support/wired-gateway.ts";
+import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 
 const MEBIBYTE = 1024 ** 2;
 const FORM = "multipart/form-data; boundary=b";
@@ -88,7 +88,8 @@ describe("a body that comes byte by byte is 408 in the surface's shape, and its 
 test("at a stop, half bodies and callers that do not read are cut off, and running calls finish", async () => {
   const replies: Reply[] = [];
   const upstream = await scriptedUpstream((_request, reply) => void replies.push(reply));
-  const gateway = await wiredProcess({ chat: `${upstream.url}/v1`, messages: upstream.url });
+  const env = { DRAIN_SECONDS_MAX: "300" };
+  const gateway = await wiredGateway({ chat: `${upstream.url}/v1`, messages: upstream.url }, env);
   const ask = (session: string, body: object) => {
     const headers = { authorization: `Bearer ${gateway.secret}`, "x-session-id": session };
     const text = JSON.stringify({ model: "chat", ...body });

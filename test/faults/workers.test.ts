@@ -136,6 +136,7 @@ test("a killed worker's spool is taken over while the other serves; no answered 
   const callers = Array.from({ length: 6 }, async () => {
     while (running) {
       const session = newId();
+      if (!isFaultRun) await Bun.sleep(10);
       const outcome = await call(session);
       if (outcome?.status === 200) answered.push(session);
       // A call may break with its worker. The other one refuses none, nor does the next.

@@ -23,9 +23,8 @@ import { scratch } from "#test/support/embedded.ts";
 import { type FakeGithub, startFakeGithub } from "#test/support/fake-github/fake-github.ts";
 import type { Repository } from "#test/support/fake-github/world.ts";
 import { ADMIN_KEY, MASTER_KEY } from "#test/support/gateway-process.ts";
-import { startGithubApp } from "#test/support/github-app-process.ts";
 import { type LocalGateway, localGateway } from "#test/support/local-gateway.ts";
-import type { ServerProcess } from "#test/support/server-process.ts";
+import { localGithubApp } from "#test/support/running-github-app.ts";
 import { until } from "#test/support/until.ts";
 import { expectFit, openByName } from "./fit.ts";
 
@@ -41,7 +40,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
   let vendor: LLMock;
   let gateway: LocalGateway;
   let github: FakeGithub;
-  let app: ServerProcess;
+  let app: { url: string };
   let browser: Browser;
   let admin: Visit;
   let page: Page;
@@ -82,7 +81,7 @@ describe.skipIf(!BROWSER)("from the first start to the cost of a merge", () => {
     gateway = await localGateway({ dataDir: `${scratch().path}/gateway` });
     github = startFakeGithub();
     atEnd(() => github.stop());
-    app = await startGithubApp({
+    app = await localGithubApp({
       ...{ DATABASE_URL: gateway.databaseUrl, PORT: new URL(gateway.url).port },
       ...{ GHE_HOST: github.host, GHE_PROTOCOL: "http", ADMIN_KEY, MASTER_KEY },
     });

@@ -124,6 +124,7 @@ async function preparedCluster(
   const directory = mkdtempSync(join(root, "prepare-"));
   if (account) chownSync(directory, account.uid, account.gid);
   await initialise({ binaries, account, directory: join(directory, "data"), password: PASSWORD });
+  await Bun.write(join(directory, "data/pg_hba.conf"), TRUSTED);
   const server = await launch(binaries, account, directory);
   await server.admin.unsafe(`create role ${ROLE} login createdb password '${PASSWORD}'`);
   await server.admin.unsafe(`create database ${TEMPLATE} owner ${ROLE}`);
@@ -141,7 +142,7 @@ async function preparedCluster(
 }
 
 function clusterKey(binaries: Binaries): string {
-  const hash = createHash("sha256").update(`4 ${binaries.version} ${monthsAround(new Date())[0]?.from}`);
+  const hash = createHash("sha256").update(`5 ${binaries.version} ${monthsAround(new Date())[0]?.from}`);
   for (const name of readdirSync(MIGRATIONS_DIRECTORY).sort()) {
     const path = join(MIGRATIONS_DIRECTORY, name);
     if (statSync(path).isFile()) hash.update(readFileSync(path));
@@ -181,6 +182,9 @@ const KEEPER = `{
   read -r _ <"$RUN_DIRECTORY/alive"
   kill -QUIT $server; wait $server; rm -rf "$RUN_DIRECTORY"
 } >/dev/null 2>&1 &`;
+
+/** A password is worked out for each connection, of which suites make thousands: only the superuser's is asked for. */
+const TRUSTED = `local all ${SUPERUSER} scram-sha-256\nlocal all all trust\n`;
 
 const FLAGS = {
   listen_addresses: "",

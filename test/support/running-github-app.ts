@@ -47,6 +47,16 @@ export async function runGithubApp(
   return { webhooks: `http://127.0.0.1:${port}/api/github/webhooks`, lines, stop };
 }
 
+/** The App in this process with exactly these settings, at its own pace: what `startGithubApp` starts as a process. */
+export async function localGithubApp(settings: Record<string, string>): Promise<{ url: string }> {
+  const port = freePort();
+  const config = readGithubAppConfig({ GITHUB_APP_PORT: String(port), ...settings });
+  const app = await startGithubApp({ config, clock: systemClock, log: keptLog().log });
+  atEnd(() => app.stop());
+  app.server.listen({ hostname: "127.0.0.1", port });
+  return { url: `http://127.0.0.1:${port}` };
+}
+
 async function storeSettings({ sql }: Database, settings: Partial<Settings>): Promise<void> {
   await sql`
     insert into settings (org_id, value, updated_at) values (${DEFAULT_ORG}, ${sql.json(settings)}, now())

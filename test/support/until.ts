@@ -2,10 +2,10 @@
 const PATIENCE_MS = 120_000;
 
 /** A look is often a query or a request: what takes long is looked at less often. */
-const PAUSE_MS = [10, 100] as const;
+const PAUSE_MS = [10, 200] as const;
 
 /**
- * Resolves with the first result of `look` that is not false, null or undefined. It looks again after a tenth of the time
+ * Resolves with the first result of `look` that is not false, null or undefined. It looks again after a fifth of the time
  * that it has waited, within `PAUSE_MS`. A look that throws has seen nothing yet: what is waited for may be why. The last
  * such error is the cause of the one that says that time is up. What waits for a download has a longer patience.
  */
@@ -27,6 +27,6 @@ export async function until<Result>(
     const waitedMs = performance.now() - start;
     if (waitedMs > patienceMs)
       throw new Error(`never came true within ${patienceMs / 1000} s: ${look}`, { cause });
-    await Bun.sleep(Math.min(Math.max(waitedMs / 10, PAUSE_MS[0]), PAUSE_MS[1]));
+    await Bun.sleep(Math.min(Math.max(waitedMs / 5, PAUSE_MS[0]), PAUSE_MS[1]));
   }
 }

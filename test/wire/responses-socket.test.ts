@@ -4,7 +4,7 @@ import { ResponsesWS } from "openai/resources/responses/ws";
 import { newId } from "#shared/ids.ts";
 import { priceCent } from "#test/limits/cent-vendor.ts";
 import { atEnd } from "#test/support/at-end.ts";
-import { startGateway } from "#test/support/gateway-process.ts";
+import { localGateway } from "#test/support/local-gateway.ts";
 import { type StrictClaude, strictClaude } from "#test/support/strict-claude.ts";
 import { type StrictOpenAi, strictOpenAi } from "#test/support/strict-openai.ts";
 import { until } from "#test/support/until.ts";
@@ -324,9 +324,9 @@ test("a gateway that is killed during a response records it once", async () => {
   await until(() => vendor.messages.length === 1);
   await killed.kill();
   const { dataDir, databaseUrl } = killed;
-  const again = await startGateway({ dataDir, databaseUrl });
+  const again = await localGateway({ dataDir, databaseUrl });
   expect(await killed.records(it.session, 1)).toMatchObject([{ state: "interrupted" }]);
-  await again.kill();
+  await again.stop();
   expect(await killed.records(it.session, 1)).toHaveLength(1);
 });
 

@@ -1,4 +1,4 @@
-import { type Profile, SAML } from "@node-saml/node-saml";
+import type { Profile, SAML } from "@node-saml/node-saml";
 import { type Static, Type } from "@sinclair/typebox";
 import { readInstant } from "#shared/admin/fields.ts";
 import { Email, PersonName, storedEmail } from "#shared/admin/people.ts";
@@ -23,7 +23,11 @@ const CLOCK_SKEW_MS = 60_000;
 
 const callbackOf = (url: string): string => `${url}/auth/callback/saml`;
 
-export function samlClient({ entryPoint, certificate, url }: SamlParties, requestId: string): SAML {
+export async function samlClient(
+  { entryPoint, certificate, url }: SamlParties,
+  requestId: string,
+): Promise<SAML> {
+  const { SAML } = await import("@node-saml/node-saml");
   return new SAML({
     entryPoint,
     idpCert: certificate,
@@ -60,7 +64,8 @@ export async function verifiedAnswer(
   nowMs: number,
 ): Promise<VerifiedAnswer> {
   // The library makes no requests, so every error that it throws is a fault of the input.
-  const { profile } = await samlClient(parties, "")
+  const client = await samlClient(parties, "");
+  const { profile } = await client
     .validatePostResponseAsync({ SAMLResponse: response })
     .catch(() => ({ profile: null }));
   if (!profile) throw new SignInFault("invalid_answer");

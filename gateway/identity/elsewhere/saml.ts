@@ -30,7 +30,7 @@ export function samlWayIn(config: SamlConfig, deps: SamlDeps): SamlWayIn {
   const read = openSamlReader(parties);
   return {
     async authorizationUrl({ nonce }, state) {
-      const client = samlClient(parties, requestIdOf(nonce));
+      const client = await samlClient(parties, requestIdOf(nonce));
       return new URL(await client.getAuthorizeUrlAsync(state, undefined, {}));
     },
     async receive(response) {
