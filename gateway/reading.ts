@@ -48,9 +48,6 @@ export const FREE: Priced = Object.freeze({ costUsd: "0", tokenCostUsd: "0", pri
 /** The cost is unknown. */
 export const UNPRICED: Priced = Object.freeze({ costUsd: null, tokenCostUsd: null, price: null });
 
-/** The next offset from `from` on that may matter; the chunk's length if none. `from` must not decrease. */
-export type Seek = (from: number) => number;
-
 /**
  * `contentSeen`: a chunk with text, a tool call or reasoning was read; `terminalSeen`: the wire's last event was;
  * `allSeen`: nothing but the last event is missing, so a stream that then ends as its framing says is complete.
@@ -59,8 +56,6 @@ export type StreamProgress = { contentSeen: boolean; terminalSeen: boolean; allS
 
 /** Reads one stream of a wire, event by event. */
 export type StreamReader = {
-  /** Finds offsets in a raw chunk that may matter. An event without one need not be passed to `event`. */
-  seek(chunk: Uint8Array): Seek;
   /** Reads one event's data, as little of it as possible. True if the event carries nothing but usage. */
   event(data: Uint8Array): boolean;
   readonly progress: Readonly<StreamProgress>;

@@ -52,10 +52,9 @@ type Flow = Pick<Meter, "watch" | "rest">;
 
 function passing(reader: StreamReader): Flow {
   const splitter = sseSplitter();
-  const take = ({ data }: SseEvent) => void reader.event(data);
   return {
     watch(chunk) {
-      splitter.read(chunk, reader.seek(chunk), take);
+      for (const { data } of splitter.push(chunk)) reader.event(data);
       return chunk;
     },
     rest() {
@@ -102,9 +101,7 @@ function withholding(wire: StreamWire<never>, reader: StreamReader): Flow {
       const source = withheld.byteLength === 0 ? chunk : Buffer.concat([withheld, chunk]);
       const cuts: Cut[] = cutLf && chunk[0] === LF ? [[0, 1]] : [];
       cutLf = false;
-      splitter.read(chunk, reader.seek(chunk), (event) => {
-        if (isWithheld(event)) cuts.push(cutOf(event, source));
-      });
+      for (const event of splitter.push(chunk)) if (isWithheld(event)) cuts.push(cutOf(event, source));
       const until = decidedUntil(offset + source.byteLength) - offset;
       withheld = until === source.byteLength ? NOTHING : new Uint8Array(source.subarray(until));
       offset += until;

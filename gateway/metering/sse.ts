@@ -1,4 +1,3 @@
-import type { Seek } from "../reading.ts";
 import {
   COLON,
   CR,
@@ -25,11 +24,6 @@ type Pending = { start: number; size: number; data(): Uint8Array };
 type SseSplitter = {
   /** Returns the events that end in this chunk. */
   push(chunk: Uint8Array): SseEvent[];
-  /**
-   * Passes the events that end in this chunk to `take`, but may skip those before the offset that `seek` returns.
-   * `seek` is called again after each event.
-   */
-  read(chunk: Uint8Array, seek: Seek, take: (event: SseEvent) => void): void;
   /** The event in which the stream broke off, as if complete; null if it has no data. */
   end(): SseEvent | null;
   pending(): Pending | null;
@@ -51,12 +45,7 @@ const PARTS_MAX = 1024;
 export function sseSplitter(): SseSplitter {
   const state: State = { position: 0, afterCr: false, line: { start: 0, parts: [] }, event: newEvent() };
   return {
-    push(chunk) {
-      const events: SseEvent[] = [];
-      readChunk(state, { chunk, seek: EVERY, take: (event) => void events.push(event) });
-      return events;
-    },
-    read: (chunk, seek, take) => readChunk(state, { chunk, seek, take }),
+    push: (chunk) => readChunk(state, chunk),
     end() {
       const { bytes, start } = wholeLine(state.line, NOTHING);
       if (bytes.byteLength > 0 && bytes[0] !== COLON) addField(state.event, bytes, start);
@@ -105,37 +94,23 @@ type State = {
 
 const isBetweenEvents = ({ event, line }: State): boolean => event.start === null && line.parts.length === 0;
 
-type Visit = { chunk: Uint8Array; seek: Seek; take: (event: SseEvent) => void };
-
-/** `searched`: offset up to which the chunk was searched for event ends. */
-type Pass = Visit & { searched: number };
-
-function readChunk(state: State, visit: Visit): void {
-  const pass: Pass = { ...visit, searched: 0 };
-  const { chunk } = pass;
+function readChunk(state: State, chunk: Uint8Array): SseEvent[] {
+  const events: SseEvent[] = [];
   let from = 0;
   if (state.afterCr && chunk.byteLength > 0) {
     from = pastLf(state, chunk, from);
     state.afterCr = false;
   }
-  from = leap(state, pass, from);
-  if (from < chunk.byteLength) from = readLines(state, pass, from);
-  state.position += chunk.byteLength;
-  if (from < chunk.byteLength || !isBetweenEvents(state)) keep(state, chunk.subarray(from));
-}
-
-/** Reads the lines that end in the chunk; returns the offset of the next one. */
-function readLines(state: State, pass: Pass, start: number): number {
-  const { chunk, take } = pass;
-  const next = lineBreaks(chunk, start);
-  let from = start;
+  const next = lineBreaks(chunk, from);
   for (let at = next(from); at !== -1; at = next(from)) {
     const rest = from === at ? NOTHING : chunk.subarray(from, at);
     const ended = endLine(state, rest, state.position + at + 1);
-    if (ended) take(ended);
-    from = leap(state, pass, pastBreak(state, chunk, at));
+    if (ended) events.push(ended);
+    from = pastBreak(state, chunk, at);
   }
-  return from;
+  state.position += chunk.byteLength;
+  if (from < chunk.byteLength || !isBetweenEvents(state)) keep(state, chunk.subarray(from));
+  return events;
 }
 
 function endLine(state: State, rest: Uint8Array, end: number): SseEvent | null {
@@ -162,31 +137,6 @@ function pastLf({ line }: State, chunk: Uint8Array, from: number): number {
   if (chunk[from] !== LF) return from;
   line.start += 1;
   return from + 1;
-}
-
-/** Between two events: skips those that end before the next offset of `seek`. */
-function leap(state: State, pass: Pass, from: number): number {
-  if (!isBetweenEvents(state)) return from;
-  const to = lastEventEnd(pass, from, pass.seek(from));
-  state.line.start = state.position + to;
-  return to;
-}
-
-const EVERY: Seek = (from) => from;
-
-/**
- * End of the last event that ends at or before `until`; `from` if there is none. Two line feeds end an event whatever
- * other line breaks the stream uses. No part of a chunk is searched twice: after the end that a backward search found,
- * there is none up to where it started.
- */
-function lastEventEnd(pass: Pass, from: number, until: number): number {
-  const { chunk, searched } = pass;
-  const first = Math.max(from + 2, searched + 1);
-  pass.searched = Math.max(searched, until);
-  for (let end = until; end >= first; end -= 1) {
-    if (chunk[end - 1] === LF && chunk[end - 2] === LF) return end;
-  }
-  return from;
 }
 
 const newEvent = (): Unfinished => ({ start: null, data: [], owned: 0 });

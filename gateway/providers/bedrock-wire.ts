@@ -18,7 +18,6 @@ export const BEDROCK_WIRE: Wire = {
     let usage: Usage | null = null;
     let failure: string | undefined;
     return {
-      seek: () => (from) => from,
       event(data) {
         const event = parseObject(data);
         const error = event?.["type"] === "error" ? objectOf(event["error"]) : null;

@@ -1,6 +1,6 @@
 import { words } from "#shared/words.ts";
 import type { Reading, StreamReader } from "../reading.ts";
-import { includesBytes, indexOfBytes, needle, type Search, searcher, seekAny } from "./byte-search.ts";
+import { includesBytes, indexOfBytes, needle } from "./byte-search.ts";
 import { chatUsage, usageIn } from "./chat-usage.ts";
 import { trafficIn } from "./gemini-usage.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
@@ -30,7 +30,6 @@ function chatStream(facts: ProviderFacts): StreamReader {
   let tier: string | null = null;
   const searches = new Set<string>();
   const tool = facts.searchTool === undefined ? [] : [needle(`"${facts.searchTool}"`)];
-  const marks = [...SEARCHES, ...tool.map(searcher)];
 
   const take = (chunk: ProviderObject) => {
     model ??= nameOf(chunk["model"]);
@@ -46,10 +45,6 @@ function chatStream(facts: ProviderFacts): StreamReader {
   };
 
   return {
-    seek(chunk) {
-      const next = seekAny(chunk, marks);
-      return (from) => (progress.contentSeen ? next(from) : from);
-    },
     event(data) {
       if (isDone(data)) {
         progress.terminalSeen = true;
@@ -113,7 +108,6 @@ const decoder = new TextDecoder();
 const isDone = (data: Uint8Array): boolean =>
   data.byteLength <= 16 && decoder.decode(data).trim() === "[DONE]";
 
-const DONE = needle("[DONE]");
 const USAGE = needle('"usage"');
 const ERROR = needle('"error"');
 const USAGE_NULL = needle('"usage":null');
@@ -122,27 +116,13 @@ const NULL_MEMBER = /^"usage"\s*:\s*null\b/;
 
 /** A search instead of a parse: inside a string quotes are escaped. All chunks but the last have `"usage":null`. */
 function hasUsage(data: Uint8Array): boolean {
-  for (let at = usageAt(data, 0); at !== -1; at = usageAt(data, at + 1)) {
-    if (!NULL_MEMBER.test(decoder.decode(data.subarray(at, at + 24)))) return true;
+  for (let at = indexOfBytes(data, USAGE); at !== -1; at = indexOfBytes(data, USAGE, at + 1)) {
+    // Without decoding the usual spelling.
+    const isNull = indexOfBytes(data, USAGE_NULL, at) === at;
+    if (!isNull && !NULL_MEMBER.test(decoder.decode(data.subarray(at, at + 24)))) return true;
   }
   return false;
 }
-
-/** The next `"usage"` that is not followed by `null` in its usual spelling; -1 if there is none. */
-const usageAt: Search = (bytes, from) => {
-  let at = indexOfBytes(bytes, USAGE, from);
-  while (at !== -1 && isNullAt(bytes, at)) at = indexOfBytes(bytes, USAGE, at + USAGE_NULL.byteLength);
-  return at;
-};
-
-function isNullAt(bytes: Uint8Array, at: number): boolean {
-  for (let index = USAGE.byteLength; index < USAGE_NULL.byteLength; index += 1) {
-    if (bytes[at + index] !== USAGE_NULL[index]) return false;
-  }
-  return true;
-}
-
-const SEARCHES = [usageAt, searcher(DONE), searcher(ERROR)];
 
 /** Members of a delta that are content, in OpenAI's and other vendors' naming. A role alone is not content. */
 const CONTENT_MEMBERS = words(`

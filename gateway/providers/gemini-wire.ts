@@ -138,7 +138,6 @@ function geminiStream(): StreamReader {
   };
 
   return {
-    seek: () => (from) => from,
     event(data) {
       const decides = [FINISH, BLOCKED, GROUNDED, ERROR].some((text) => includesBytes(data, text));
       if (!progress.contentSeen || decides) read(data);

@@ -1,6 +1,6 @@
 import { ERRORS } from "../errors.ts";
 import type { Reading, StreamReader } from "../reading.ts";
-import { includesBytes, needle, searcher, seekAny } from "./byte-search.ts";
+import { includesBytes, needle } from "./byte-search.ts";
 import {
   billsMore,
   isBilledBlock,
@@ -79,10 +79,6 @@ function messagesStream(): StreamReader {
   };
 
   return {
-    seek(chunk) {
-      const next = seekAny(chunk, SEARCHES);
-      return (from) => (progress.contentSeen ? next(from) : from);
-    },
     event(data) {
       if (progress.contentSeen && !READ_ALWAYS.some((text) => includesBytes(data, text))) return false;
       const event = parseObject(data);
@@ -123,7 +119,6 @@ const hasContainer = (message: ProviderObject | null): boolean => objectOf(messa
 
 /** Searched for instead of parsing: inside a JSON string the quotes would be escaped. */
 const READ_ALWAYS = [needle('"message_'), needle('"server_tool_use"'), needle('"error"')];
-const SEARCHES = READ_ALWAYS.map(searcher);
 
 /** Block types that begin empty and are streamed piece by piece. */
 const WHOLE_BLOCKS = new Set(["text", "thinking"]);

@@ -1,6 +1,6 @@
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 import type { StreamProgress, StreamReader } from "../reading.ts";
-import { includesBytes, type Needle, needle, type Search, searcher, seekAny } from "./byte-search.ts";
+import { includesBytes, type Needle, needle } from "./byte-search.ts";
 import type { ProviderFacts } from "./provider-facts.ts";
 import { errorNameOf, failureIn, type ProviderObject, parseObject } from "./provider-json.ts";
 import { type AnswerFacts, readingOf } from "./wire.ts";
@@ -28,13 +28,12 @@ export type StreamRules = {
 /** Opens readers of OpenAI's newer streams: every event has a `type`, and one of the last reports the usage. */
 export function typedStreams({ markers, update }: StreamRules): (facts: ProviderFacts) => StreamReader {
   const texts = ['"error"', ...markers].map(needle);
-  const searches = texts.map(searcher);
-  return (facts) => typedStream({ texts, searches, update }, facts);
+  return (facts) => typedStream({ texts, update }, facts);
 }
 
-type Opened = { texts: readonly Needle[]; searches: readonly Search[]; update: StreamRules["update"] };
+type Opened = { texts: readonly Needle[]; update: StreamRules["update"] };
 
-function typedStream({ texts, searches, update }: Opened, facts: ProviderFacts): StreamReader {
+function typedStream({ texts, update }: Opened, facts: ProviderFacts): StreamReader {
   const state: StreamState = {
     contentSeen: false,
     terminalSeen: false,
@@ -46,10 +45,6 @@ function typedStream({ texts, searches, update }: Opened, facts: ProviderFacts):
   // A search instead of a parse: as vendors spell these names; inside a JSON string the quotes would be escaped.
   const hasMarker = (data: Uint8Array) => texts.some((text) => includesBytes(data, text));
   return {
-    seek(chunk) {
-      const next = seekAny(chunk, searches);
-      return (from) => (state.contentSeen ? next(from) : from);
-    },
     event(data) {
       const event = state.contentSeen && !hasMarker(data) ? null : parseObject(data);
       const type = event?.["type"];

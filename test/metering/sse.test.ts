@@ -68,81 +68,13 @@ test("the same bytes give the same events, wherever they are cut", () => {
   );
 });
 
-/** The bytes that are looked for: `a` stands alone and within longer values. */
-const SOUGHT = 0x61;
-
-/** Read with a search for `a`; what is passed over has none. */
-function eventsSought(chunks: readonly Uint8Array[]): SseEvent[] {
-  const splitter = sseSplitter();
-  const events: SseEvent[] = [];
-  for (const chunk of chunks) {
-    const seek = (from: number) => {
-      const at = chunk.indexOf(SOUGHT, from);
-      return at === -1 ? chunk.byteLength : at;
-    };
-    splitter.read(chunk, seek, (event) => void events.push(event));
-  }
-  return events;
-}
-
-const isSought = ({ data }: SseEvent): boolean => data.includes(SOUGHT);
-
-test("a search for events finds each of them, where it stands, and its pending rest, wherever the stream is cut", () => {
-  fc.assert(
-    fc.property(streams, cuts, (bytes, positions) => {
-      for (const chunks of [[bytes], cutAt(bytes, positions)]) {
-        expect(eventsSought(chunks).filter(isSought)).toEqual(eventsOf([bytes]).filter(isSought));
-      }
-    }),
-    { numRuns: 500 },
-  );
-});
-
-test("after a search that passed over events, the unfinished one is what it would have been", () => {
-  fc.assert(
-    fc.property(streams, cuts, (bytes, positions) => {
-      const [plain, seeking] = [sseSplitter(), sseSplitter()];
-      for (const chunk of cutAt(bytes, positions)) {
-        plain.push(chunk);
-        seeking.read(
-          chunk,
-          () => chunk.byteLength,
-          () => undefined,
-        );
-        const [one, other] = [plain.pending(), seeking.pending()];
-        expect(other && { ...other, data: text(other.data()) }).toEqual(
-          one && { ...one, data: text(one.data()) },
-        );
-      }
-      expect(seeking.end()).toEqual(plain.end());
-    }),
-    { numRuns: 500 },
-  );
-});
-
-test("a search passes over the events of a chunk before the place that it names", () => {
-  const splitter = sseSplitter();
-  const chunk = utf8.encode("data: b\n\ndata: c\n\ndata: a\n\ndata: d\n\n");
-  const seen: string[] = [];
-  const seek = (from: number) =>
-    from <= chunk.indexOf(SOUGHT, 20) ? chunk.indexOf(SOUGHT, 20) : chunk.byteLength;
-  splitter.read(chunk, seek, ({ data }) => void seen.push(text(data)));
-  expect(seen).toEqual(["a"]);
-});
-
 test.each([
   ["comments", ":\n"],
   ["events that end with CR LF", "data: b\r\n\r\n"],
-])("a search goes through a chunk once, whatever it is full of: %s", async (_, part) => {
+])("a chunk is gone through once, whatever it is full of: %s", async (_, part) => {
   const chunk = utf8.encode(part.repeat(200_000));
-  const search = () =>
-    sseSplitter().read(
-      chunk,
-      () => chunk.byteLength,
-      () => undefined,
-    );
   // Once through takes some 100 ms; once for each line would take minutes.
-  expect(await cpuMs(search, 1)).toBeLessThan(3000);
+  expect(await cpuMs(() => sseSplitter().push(chunk), 1)).toBeLessThan(3000);
 });
 
 /** The standard's own algorithm over the whole text, line by line. */
