@@ -463,6 +463,13 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await page.getByPlaceholder(/^Pages, people/).waitFor();
     await expectFit(reader);
     await page.keyboard.press("Escape");
+    // Focus is back where it was.
+    const search = page.getByRole("button", { name: /^Search/ }).last();
+    await search.focus();
+    await page.keyboard.press("Enter");
+    await page.getByPlaceholder(/^Pages, people/).waitFor();
+    await page.keyboard.press("Escape");
+    await until(() => search.evaluate((it) => it === document.activeElement));
     await find("add a team", "Add a team");
     await page.getByRole("dialog", { name: "Add team" }).waitFor();
   });
@@ -512,6 +519,15 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     // They are those of this month alone.
     await open("/overview?range=7d");
     expect(await rows.count()).toBe(0);
+  });
+
+  test("a day that is chosen is compared with nothing, because no day before is that day", async () => {
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const page = await open(`/overview?range=30d&day=${yesterday}`);
+    await page.getByRole("region", { name: "Spend by day" }).waitFor();
+    expect(await page.getByRole("region", { name: "What moved the cost" }).count()).toBe(0);
+    expect(await page.locator("main").textContent()).not.toContain("Nothing was spent before");
+    expect(await page.getByRole("button", { name: "Compare", exact: true }).isDisabled()).toBe(true);
   });
 
   test("hostile names are inert text, and stay within the page", async () => {

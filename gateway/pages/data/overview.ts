@@ -4,11 +4,11 @@ import type { Compare } from "#shared/report.ts";
 import type { QueryAnswer } from "#shared/report-query.ts";
 import { sendJson } from "./api.ts";
 import { OF_RECORDS, versionKnown } from "./follow-records.ts";
-import { FILTER_NAMES, type FrameSearch, filtersFor, rangeOf } from "./search.ts";
+import { compareIn, FILTER_NAMES, type FrameSearch, filtersFor, rangeOf } from "./search.ts";
 
 export const OVERVIEW_RANGE = "mtd";
 
-export const compareOf = ({ compare }: FrameSearch): Compare => compare ?? "previous_period";
+export const compareOf = (search: FrameSearch): Compare => compareIn(search, "previous_period");
 
 /** The same for another page, whose defaults may differ. */
 export const spelledOut = (search: FrameSearch): FrameSearch => ({

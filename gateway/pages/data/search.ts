@@ -78,6 +78,13 @@ export const withoutFilters = ({ range, from, to, compare }: FrameSearch): Frame
 export const rangeOf = ({ range, from, to }: FrameSearch, fallback: RangeName): Range =>
   from !== undefined || to !== undefined ? { from: from ?? null, to: to ?? null } : (range ?? fallback);
 
+/** Whether an address names days themselves, which nothing before it has. */
+export const namesDays = (search: FrameSearch): boolean =>
+  (["day", "week", "month", "quarter"] as const).some((name) => search[name] !== undefined);
+
+export const compareIn = (search: FrameSearch, fallback: Compare): Compare =>
+  namesDays(search) ? "none" : (search.compare ?? fallback);
+
 /** The filters that a source can take; the others are left out. */
 export function filtersFor(search: FrameSearch, dimensions: readonly DimensionName[]): Filters {
   const entries = dimensions.flatMap((name) => {

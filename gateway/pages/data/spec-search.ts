@@ -1,6 +1,7 @@
 import type { DimensionName, MeasureName, SourceName, Spec } from "#shared/report.ts";
 import type { ReportCatalogue } from "#shared/report-catalogue.ts";
 import {
+  compareIn,
   defined,
   FILTER_NAMES,
   type FrameSearch,
@@ -76,7 +77,7 @@ export function specOf(search: SpecSearch, catalogue: ReportCatalogue): Spec {
     measures: measures.length > 0 ? measures : [first],
     filters: filtersFor(search, legal?.dimensions ?? []),
     range: rangeOf(search, EXPLORE_RANGE),
-    compare: search.compare ?? "none",
+    compare: compareIn(search, "none"),
     view: search.view ?? "stacked",
   };
   return { ...spec, view: viewsOf(spec).find((view) => view === spec.view) ?? defaultView(spec) };

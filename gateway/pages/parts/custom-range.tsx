@@ -14,7 +14,8 @@ export function CustomRange({ from, to, choose }: CustomRangeProps) {
   const [first, last] = days;
   return (
     <>
-      <DatePicker type="range" allowSingleDateInRange value={days} onChange={setDays} />
+      {/* Red is for what is worse, not for Sundays. */}
+      <DatePicker type="range" weekendDays={[]} allowSingleDateInRange value={days} onChange={setDays} />
       <Button
         variant="filled"
         fullWidth

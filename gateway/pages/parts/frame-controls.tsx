@@ -3,7 +3,7 @@ import { lazy, Suspense, useState } from "react";
 import type { Compare, RangeName, Result } from "#shared/report.ts";
 import { dayIn } from "#shared/time-zone.ts";
 import { useMe } from "../data/me.ts";
-import type { FrameSearch } from "../data/search.ts";
+import { type FrameSearch, namesDays } from "../data/search.ts";
 import { isoDay } from "./dates.ts";
 import { previousWords, windowWords } from "./window-words.ts";
 
@@ -97,19 +97,20 @@ export function RangePicker({ search, fallback, change }: Frame & { fallback: Ra
   );
 }
 
-type ComparePickerProps = Pick<Frame, "change"> & {
+type ComparePickerProps = Frame & {
   compare: Compare;
   /** What is shown: its previous window is the one to name. */
   result: Result | null | undefined;
 };
 
 /** Whether the same stretch before is shown beside it. */
-export function ComparePicker({ result, compare, change }: ComparePickerProps) {
+export function ComparePicker({ result, compare, search, change }: ComparePickerProps) {
   const isOn = compare === "previous_period";
   return (
     <Button
       size="xs"
       aria-pressed={isOn}
+      disabled={namesDays(search)}
       onClick={() => change({ compare: isOn ? "none" : "previous_period" })}
     >
       {isOn ? `vs. ${previousWords(result ?? { previousWindow: null })}` : "Compare"}

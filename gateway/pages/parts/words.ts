@@ -14,6 +14,7 @@ const CODE_WORDS: Readonly<Record<string, string>> = {
   api_key: "API key",
   email: "e-mail",
   iban: "IBAN",
+  national_id: "national ID",
   one_time_link: "one-time link",
   slack: "Slack",
   teams: "Teams",

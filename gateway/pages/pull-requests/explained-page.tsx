@@ -5,7 +5,7 @@ import type { QueryAnswer } from "#shared/report-query.ts";
 import { useAddress } from "../data/address.ts";
 import { EXPLAINED_FILTERS } from "../data/parameters.ts";
 import { useReports } from "../data/reports.ts";
-import { type FrameSearch, filtersFor, frameSearch, oneNameOf, rangeOf } from "../data/search.ts";
+import { compareIn, type FrameSearch, filtersFor, frameSearch, oneNameOf, rangeOf } from "../data/search.ts";
 import { RankedBars } from "../parts/charts/ranked-bars.tsx";
 import { narrowed } from "../parts/chips.tsx";
 import { CsvButton } from "../parts/csv-button.tsx";
@@ -26,7 +26,7 @@ const specOf = (search: FrameSearch, dimensions: DimensionName[], explanation?: 
   measures: dimensions[0] === "session" ? MEASURES.filter((name) => name !== "sessions") : MEASURES,
   filters: { ...filtersFor(search, EXPLAINED_FILTERS), ...(explanation && { explanation: [explanation] }) },
   range: rangeOf(search, RANGE),
-  compare: search.compare ?? "none",
+  compare: compareIn(search, "none"),
   view: "table",
 });
 
@@ -46,7 +46,7 @@ export function ExplainedPage() {
         </>
       }
       answer={query.data?.parts}
-      compare={search.compare ?? "none"}
+      compare={compareIn(search, "none")}
       controls={<CsvButton spec={parts} />}
     >
       {({ parts: all, sessions }) => (

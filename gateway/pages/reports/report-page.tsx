@@ -8,7 +8,7 @@ import { useAddress } from "../data/address.ts";
 import { sendJson } from "../data/api.ts";
 import { frame } from "../data/parameters.ts";
 import { REPORTS_QUERY, useCatalogue, useReport } from "../data/reports.ts";
-import { type FrameSearch, filtersFor, frameSearch, rangeOf } from "../data/search.ts";
+import { compareIn, type FrameSearch, filtersFor, frameSearch, rangeOf } from "../data/search.ts";
 import { searchOfSpec, sourceIn } from "../data/spec-search.ts";
 import { narrowed } from "../parts/chips.tsx";
 import { CsvButton } from "../parts/csv-button.tsx";
@@ -62,8 +62,10 @@ function specFor({ spec }: SavedReportView, search: FrameSearch, catalogue: Repo
     ...spec,
     filters: { ...spec.filters, ...filtersFor(search, sourceIn(catalogue, spec.source)?.dimensions ?? []) },
     range: isFramed ? rangeOf(search, "30d") : spec.range,
-    compare:
-      search.compare ?? (spec.measures.includes("cost_decomposition") ? "previous_period" : spec.compare),
+    compare: compareIn(
+      search,
+      spec.measures.includes("cost_decomposition") ? "previous_period" : spec.compare,
+    ),
   };
 }
 

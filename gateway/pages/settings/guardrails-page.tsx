@@ -22,7 +22,7 @@ const FACTS: ResourceFacts<GuardrailView> = {
   noun: "guardrail",
   columns: {
     name: text("Name", ({ name }) => name),
-    position: number("Order", ({ position }) => position),
+    position: number("Position", ({ position }) => position),
     mode: text("Mode", ({ mode }) => mode),
     match: text("Matches", conditions, "routes that list it"),
     action: text("Action", ({ action }) => inWords(action)),

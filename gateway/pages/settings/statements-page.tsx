@@ -91,7 +91,10 @@ export function StatementsPage() {
             title={`${longTimeGroup("month", it.month)}, by ${dimensionWord(it.by).toLowerCase()}`}
             sub={stateOf(it)}
           >
-            <DataTable label="Statement" rows={it.lines} columns={columnsOf(it)} rowKey={["name"]} />
+            <DataTable
+              {...{ label: "Statement", rows: it.lines, columns: columnsOf(it), rowKey: ["name"] }}
+              none={<p className="mute">There are no calls in this month.</p>}
+            />
             <Closing it={it} />
             {it.versions.length > 1 && (
               <Select

@@ -1,7 +1,7 @@
 import { Button, Kbd } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { Link, Outlet, useLocation, useMatches, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { mayAs, useMe } from "../data/me.ts";
 import { Announcements } from "../parts/announce.tsx";
 import { Brand } from "../parts/brand.tsx";
@@ -16,8 +16,8 @@ const Palette = lazy(() => import("./palette.tsx").then((it) => ({ default: it.P
 
 /** Everything around a page: navigation, keyboard, account. */
 export function Shell() {
-  const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const [isHelpOpen, setHelpOpen] = useState(false);
+  const [isPaletteOpen, setPaletteOpen] = useAbove();
+  const [isHelpOpen, setHelpOpen] = useAbove();
   const [isMenuOpen, setMenuOpen] = useState(false);
   const { pathname } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes whenever the page changes.
@@ -64,6 +64,23 @@ export function Shell() {
       </Suspense>
     </div>
   );
+}
+
+/** Whether something is open above the page. Once it is closed, focus is back where it was. */
+function useAbove(): [isOpen: boolean, set: (isOpen: boolean) => void] {
+  const [isOpen, setOpen] = useState(false);
+  const from = useRef<Element>(null);
+  useEffect(() => {
+    if (isOpen || !from.current) return;
+    // An entry of a menu is gone with the menu.
+    const place = from.current.isConnected ? from.current : document.getElementById("content");
+    if (place instanceof HTMLElement) place.focus();
+  }, [isOpen]);
+  const set = (is: boolean) => {
+    if (is && !isOpen) from.current = document.activeElement;
+    setOpen(is);
+  };
+  return [isOpen, set];
 }
 
 /** The page, if the reader's role has it and its address can be asked. */

@@ -72,7 +72,6 @@ export const EXPORT_DESTINATION = {
     },
     from: {
       label: "First day",
-      placeholder: "2026-11-01",
       help: "Empty: where it is, or this month's first.",
     },
     allow_private_network: "Allow plain http, loopback and private addresses",

@@ -157,7 +157,7 @@ export const GUARDRAIL = formOf(GuardrailBody, GuardrailPatch, {
 export const PRICE = formOf(PriceBody, PricePatch, {
   model: { label: "Model", suggest: "model" },
   provider: { label: "Provider", suggest: "provider" },
-  effective_from: { label: "In force from", placeholder: "2026-01-01" },
+  effective_from: "In force from",
   tier: { label: "Service tier", placeholder: "standard" },
   multiplier: "Times the list's price",
   input: "Input",
@@ -173,8 +173,8 @@ export const PRICE = formOf(PriceBody, PricePatch, {
 export const DISCOUNT = formOf(DiscountBody, DiscountPatch, {
   provider: { label: "Provider", suggest: "provider" },
   percent: "Percent off the list price",
-  effective_from: { label: "From", placeholder: "2026-01-01" },
-  effective_to: { label: "Until", placeholder: "2027-01-01" },
+  effective_from: "From",
+  effective_to: "Until",
   models: { label: "Models", suggest: "model" },
   tiers: { label: "Service tiers", placeholder: "standard" },
 });

@@ -113,14 +113,16 @@ const INPUT_MODES: Partial<Record<Field["kind"], "numeric" | "decimal">> = {
 const SUGGESTED_MAX = 50;
 
 function TextEntry(props: EntryProps) {
-  const { kind, placeholder, isRequired, suggest } = props.field;
+  const { kind, schema, placeholder, isRequired, suggest } = props.field;
+  const isDay = /^date/.test(schema["format"] ?? "");
   const [isUsed, setUsed] = useState(false);
   const data = useSuggested(suggest, isUsed, props.beside?.["provider"]);
   const entry = {
     ...labelled(props),
     ...(placeholder && { placeholder }),
     required: isRequired,
-    value: props.draft === null ? "" : String(props.draft),
+    // Of an instant its day, of UTC.
+    value: String(props.draft ?? "").slice(0, isDay ? "2026-11-01".length : undefined),
     onChange: (event: { currentTarget: { value: string } }) => props.change(event.currentTarget.value),
     autoComplete: "off",
     spellCheck: false,
@@ -138,5 +140,5 @@ function TextEntry(props: EntryProps) {
   if (kind === "area" || kind === "lines") {
     return <Textarea {...entry} autosize minRows={2} maxRows={12} />;
   }
-  return <TextInput {...entry} inputMode={INPUT_MODES[kind] ?? "text"} />;
+  return <TextInput {...entry} type={isDay ? "date" : "text"} inputMode={INPUT_MODES[kind] ?? "text"} />;
 }

@@ -106,7 +106,7 @@ const ENTERED_ONE_BY_ONE: readonly Kind[] = ["list", "pairs", "json"];
 /** The schema's description, in the words of a form. The label of a switch says it all. */
 function helpOf(kind: Kind, description: string, isChosen: boolean): string {
   if (kind === "switch") return "";
-  const help = description.replace(/\b(Null|Absent|Default):/, "Empty:");
+  const help = description.replace(/\b(Null|Absent|Default):/, "Empty:").replace("`base_url`", "address");
   return kind === "lines" && !isChosen ? `${help} One a line.`.trim() : help;
 }
 

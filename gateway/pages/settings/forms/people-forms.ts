@@ -12,14 +12,18 @@ import { formOf, type Words } from "./field.ts";
 /** How people, what belongs to them, and settings are entered: labels in the order of the forms. */
 
 const BUDGET_PERIOD: Words = { label: "Budget period", none: "month (the default)" };
-const UNPRICED: Words = { label: "Models without a price", none: "refuse (the default)" };
+const UNPRICED: Words = {
+  label: "Models without a price",
+  none: "refuse (the default)",
+  help: "No budget can bound the cost of their calls. `refuse`: they get 403. `allow`: they count as nothing.",
+};
 const WHEN_AWAY: Words = { label: "While the database is away", none: "local (the default)" };
 const CLAUDE_SETTINGS = {
   label: "Claude Code's managed settings",
   item: "setting",
   help: "What a managed-settings.json would contain, one value in each row.",
 };
-const EXPIRES: Words = { label: "Expires", placeholder: "2027-01-31" };
+const EXPIRES: Words = "Expires";
 const ROLE: Words = {
   label: "Role",
   help: "Members see their own records. Managers see those of their team and the teams below it, or all without a team.",
@@ -84,7 +88,12 @@ export const TEAM = formOf(TeamBody, TeamPatch, {
   budget_usd: { label: "Budget, USD", help: "For the team and the teams below it together." },
   budget_period: BUDGET_PERIOD,
   unpriced: UNPRICED,
-  key_template: { label: "Its people's own keys", toggle: "A template for this team", members: KEY_RIGHTS },
+  key_template: {
+    label: "Its people's own keys",
+    help: "Scopes and limits of the keys that its people make for themselves. Off: as the nearest team above, else as Settings say.",
+    toggle: "A template for this team",
+    members: KEY_RIGHTS,
+  },
   claude_settings: CLAUDE_SETTINGS,
 });
 
@@ -110,8 +119,13 @@ export const TOKEN = formOf(TokenBody, null, {
   scopes: { label: "Only for", help: "Or choose a role." },
   role: { ...(ROLE as object), label: "Role", none: "none: only the above" },
   team: { label: "Team", suggest: "team" },
-  repository: { label: "Repository", placeholder: "owner/name", suggest: "repository" },
-  expires_at: { ...EXPIRES, label: "Ends" },
+  repository: {
+    label: "Repository",
+    help: "Pull requests of this one only. Empty: of all.",
+    placeholder: "owner/name",
+    suggest: "repository",
+  },
+  expires_at: "Ends",
 });
 
 /** A change replaces what a group gives. */
