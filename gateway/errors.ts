@@ -55,7 +55,7 @@ export const ERRORS = {
   session_not_yours: {
     status: 403,
     ...PERMISSION,
-    public: "That session has calls made with other people's keys.",
+    public: "That session has calls made with another person's key.",
   },
   guardrail_blocked: {
     status: 403,

@@ -23,7 +23,10 @@ export const adminSignInLinks = (deps: AdminDeps) =>
         refuse("/email: Expected an e-mail address, because there is a role.");
       const { token, expiresAt } = await audited(deps.database, origin, async (tx, audit) => {
         if (email === null && (await hasAdministrator(tx))) {
-          throw new GatewayError("conflict", "There is an administrator, so the link must name an e-mail.");
+          throw new GatewayError(
+            "conflict",
+            "There is an administrator, so the link must name an e-mail address.",
+          );
         }
         const person = email === null ? null : await findPersonByEmail(tx, email);
         if (person?.disabled) throw new GatewayError("conflict", "The person is disabled.");

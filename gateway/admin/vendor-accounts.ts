@@ -63,7 +63,7 @@ export const adminVendorAccounts = (deps: AdminDeps) =>
       if (read)
         throw new GatewayError("upstream_unreachable", `The vendor's bill was not read: ${row.failure}.`);
       const busy = row.credential !== null && FETCHED_VENDORS.some((name) => name === row.vendor);
-      throw new GatewayError("conflict", busy ? "It is being fetched." : NOT_FETCHED);
+      throw new GatewayError("conflict", busy ? "This bill is being fetched already." : NOT_FETCHED);
     },
     adminRoute("vendor bills")({
       summary: "Fetch a vendor's bill now",

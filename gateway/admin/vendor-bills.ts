@@ -155,7 +155,7 @@ async function importBill(deps: AdminDeps, request: Request, origin: Origin) {
   const decimal = DECIMAL_MARKS.find((mark) => mark === given.decimal) ?? (points ? "." : null);
   const bill = { services, mapping, timeZone, models, currency, decimal };
   const { lines, leftOut } = await readBill(rowsIn(text), bill);
-  if (lines.length === 0) refuse("The file has no line of a bill.");
+  if (lines.length === 0) refuse("The file contains no line of a bill.");
   const days = daysOf(lines, readDays(given.from, given.to));
   const foreign = [...new Set(lines.map((line) => line.currency))].filter((code) => code !== "USD");
   if (rate !== null && foreign.length > 1) {

@@ -62,7 +62,7 @@ export async function uploadFile(
   const known = () => resolver.summary.provider !== null;
   const body = await readHead(form.bytes(), known, deps.bytesMax.json);
   const { provider } = resolver.summary;
-  if (!provider) refuse("The file holds no requests.");
+  if (!provider) refuse("The file contains no requests.");
   const answer = await sendForm(deps, { provider, headers: request.headers, body });
   const bytes = await answerInFull(answer);
   if (!answer.ok) return relayedAnswer(answer, bytes);

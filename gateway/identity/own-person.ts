@@ -68,7 +68,11 @@ async function ownByKey(deps: OwnDeps, request: Request): Promise<Own> {
   const { key } = await authenticate(callers, request);
   const { owner } = key;
   if (owner === null) throw new GatewayError("role_not_allowed", "This key has no owner.");
-  if (key.service) throw new GatewayError("role_not_allowed", "This key is a program's, and no sign-in.");
+  if (key.service)
+    throw new GatewayError(
+      "role_not_allowed",
+      "This key belongs to a program (`service`), so it does not open a person's own records.",
+    );
   const person = await withStoreErrors(() => findPersonByEmail(database.db, owner));
   const email = person?.email ?? storedEmail(owner);
   return {

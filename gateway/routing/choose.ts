@@ -155,7 +155,7 @@ function unroutedDestination(request: UnroutedRequest): Destination {
 }
 
 const notRouted = (): GatewayError =>
-  new GatewayError("invalid_request", "This surface is not routed. Name a concrete model.");
+  new GatewayError("invalid_request", "This surface has no routes. Name a concrete model.");
 
 /**
  * The surface's provider: the one that is set as its default, else the only one of the vendor that invented the format,

@@ -130,7 +130,7 @@ async function relayed(
   const server = deps.directory.current().toolServers.get(serverName);
   if (!server || !mayUseServer(caller.key, server)) {
     if (server && posted) await recordHidden(deps, { ...caller, server }, posted.message);
-    throw new GatewayError("not_found", "No such tool server.");
+    throw new GatewayError("not_found", "No tool server has this name.");
   }
   const { method, headers, signal } = request;
   // What a session's messages mean is known to the server that has it.

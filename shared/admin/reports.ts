@@ -5,7 +5,7 @@ import { Name, Prose, SingleLine } from "./fields.ts";
 
 const members = {
   title: SingleLine(200, "Shown above the report."),
-  description: Prose(2000, "What it tells; empty if absent."),
+  description: Prose(2000, "What the report shows; empty if absent."),
   spec: Spec,
 };
 const description = Type.Optional(members.description);

@@ -278,7 +278,7 @@ describe("a file", () => {
     expect(
       await refused("account=acme", FOCUS.replace("2026-11-02T00:00:00Z,3", "2026-12-01T00:00:00Z,3")),
     ).toBe("400 Row 2: it covers more than one day; export the bill by day.");
-    expect(await refused("account=acme", "a,b\n")).toBe("400 The file has no line of a bill.");
+    expect(await refused("account=acme", "a,b\n")).toBe("400 The file contains no line of a bill.");
     expect(await refused("account=acme", 'a\n"x')).toBe(
       "400 Row 2: a quoted field does not end as it should.",
     );

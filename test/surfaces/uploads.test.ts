@@ -330,8 +330,8 @@ describe("an upload", () => {
   });
 
   test.each([
-    ["`auto`", [["model", "auto"], FILE], "not routed"],
-    ["a route's name", [["model", "chat"], FILE], "not routed"],
+    ["`auto`", [["model", "auto"], FILE], "has no routes"],
+    ["a route's name", [["model", "chat"], FILE], "has no routes"],
     ["a model that is a file", [["model", "gpt-4o-transcribe", "m.txt"], FILE], "plain text field"],
     ["two models", [["model", "gpt-4o"], ["model", "gpt-4o"], FILE], "twice"],
   ] as [string, Part[], string][])("with %s is 400", async (_, parts, words) => {

@@ -37,7 +37,7 @@ export function addBills(program: Command): void {
     .requiredOption("--account <name>", "the vendor account")
     .option("--format <format>", "focus, aws, azure, google or openrouter (default: the vendor's own)")
     .option("--mapping <json>", 'names of columns, such as \'{"day":"Date","amount":"Cost"}\'')
-    .option("--currency <code>", "of lines that name none (default: USD)")
+    .option("--currency <code>", "the currency of lines that name none (default: USD)")
     .option("--rate <usd>", "USD for one unit of the file's currency")
     .option("--from <day>", "first day that the file covers, lines or none (default: only days with lines)")
     .option("--to <day>", "last day that it covers")

@@ -11,9 +11,9 @@ const PATH = "/admin/v1/periods";
 export function addPeriods(program: Command): Command {
   const periods = program
     .command("periods")
-    .description("Close months, so that costs of theirs change no longer.");
+    .description("Close months, so that their costs no longer change.");
   for (const [action, description] of [
-    ["close", "Close a month: restating and repricing leave it as it is."],
+    ["close", "Close a month: restating and repricing leave it unchanged."],
     ["reopen", "Open a closed month again."],
   ] as const) {
     periods

@@ -33,7 +33,9 @@ export const addRestate = (program: Command) =>
   withOptions(
     program
       .command("restate")
-      .description("Price records again, with the prices now known for their day. Closed months stay.")
+      .description(
+        "Price records again, with the prices now known for their day. Closed months stay unchanged.",
+      )
       .option("--provider <name>", "only records of this provider")
       .option("--model <name>", "only records of this model"),
     "restate",
@@ -141,7 +143,7 @@ function resultText(result: RepriceView | Job): string {
       ? `${some} ${counted(of, "record")} ${isDry ? "would change" : "changed"}.`
       : `${some} ${counted(of, "unpriced record")} ${isDry ? "would get" : "got"} a price.`,
     `Cost of the window: ${result.old_cost_usd} USD before, ${result.new_cost_usd} USD ${isDry ? "then" : "now"}.`,
-    ...(closed.length > 0 ? [`Closed months stay as they are: ${closed.join(", ")}.`] : []),
+    ...(closed.length > 0 ? [`Closed months stay unchanged: ${closed.join(", ")}.`] : []),
     ...(changed ? differencesText(result) : []),
   ].join("\n");
 }

@@ -31,7 +31,7 @@ const change = (id: string, about: string, takes = {}): Ask => ({
 /** Groups of commands: the resources of a settings file, and what else the API says of them. */
 const GROUPS = {
   seats: {
-    about: "Subscriptions of people, such as Claude Max or Copilot.",
+    about: "List and change subscriptions of people, such as Claude Max or Copilot.",
     example: "person=ada@example.com vendor=claude plan=Max monthly_usd=100 effective_from=2026-11-01",
     asks: {
       use: {
@@ -42,18 +42,18 @@ const GROUPS = {
     },
   },
   commitments: {
-    about: "Commitments, provisioned throughput and prepaid credits.",
+    about: "List and change commitments, provisioned throughput and prepaid credits.",
     example:
       "name=opus kind=credit provider=anthropic amount_usd=5000 effective_from=2026-11-01 effective_to=2027-11-01",
     asks: { use: { about: "Show what they covered, and what is left.", path: "/commitments/use" } },
   },
   discounts: {
-    about: "What contracts take off the list prices.",
+    about: "List and change what contracts take off the list prices.",
     example: "provider=openai percent=12.5 models='[gpt-5*]' effective_from=2026-11-01",
     asks: {},
   },
   prices: {
-    about: "Your own prices, and changes of the price list.",
+    about: "List and change your own prices, and decide about changes of the price list.",
     example: "model=qwen3-coder input=0.20 output=0.80 effective_from=2026-01-01",
     asks: {
       "in-force": {
@@ -73,12 +73,12 @@ const GROUPS = {
     },
   },
   "vendor-accounts": {
-    about: "Accounts with vendors, whose bills are compared with what was metered.",
+    about: "List and change accounts with vendors, whose bills are compared with what was metered.",
     example: `acme vendor=anthropic credential='\${ANTHROPIC_ADMIN_KEY}'`,
     asks: {},
   },
   "export-destination": {
-    about: "The bucket that gets each day's FOCUS rows.",
+    about: "Show and change the bucket that gets each day's FOCUS rows.",
     example: `endpoint=https://s3.example.com bucket=costs access_key_id=AK secret_access_key='\${S3_SECRET}'`,
     asks: {
       run: { about: "Upload the next day that is due now.", path: "/export/destination/run", method: "POST" },
@@ -91,7 +91,7 @@ const GROUPS = {
 /** Commands of their own. */
 const ASKS = {
   statement: {
-    about: "Print a month's cost by team or cost centre; a closed month's as it was closed.",
+    about: "Print a month's cost by team or cost centre; for a closed month, as of its closing.",
     path: "/statements?month={month}",
     takes: {
       by: "team (default) or cost_center",
@@ -121,7 +121,8 @@ export const addGroup = (name: keyof typeof GROUPS) => (program: Command) => {
   const { about, example, asks } = GROUPS[name];
   const group = program.command(name).description(about);
   const { path, shape }: ResourceKind = RESOURCE_KINDS[name];
-  addAsk(group, shape === "single" ? "show" : "list", { about: "Show what is set.", path });
+  const words = name.replaceAll("-", " ");
+  addAsk(group, shape === "single" ? "show" : "list", { about: `Show the ${words}.`, path });
   addChanges(group, name, `\n  tallygate ${name} set ${example}`);
   for (const [word, ask] of Object.entries(asks)) addAsk(group, word, ask);
 };
@@ -139,7 +140,10 @@ export function addChanges(group: Command, kind: ResourceKindName, example: stri
       .description(about)
       .option("--dry-run", "print what would change, and change nothing")
       .option(...URL_OPTION);
-  const set = changing("set", "Create one, or change the members that are named.");
+  const words = kind.replaceAll("-", " ");
+  const one =
+    shape === "single" ? `the ${words}` : `${/^[aeiou]/.test(words) ? "an" : "a"} ${words.slice(0, -1)}`;
+  const set = changing("set", `Create ${one}, or change the members that you name.`);
   if (shape === "named") set.argument("<name>", "its name");
   set
     .argument("<member=value...>", "members as in the admin API; [a, b] is a list", parseMember)
@@ -155,7 +159,10 @@ export function addChanges(group: Command, kind: ResourceKindName, example: stri
       return apply(JSON.stringify({ [kind]: body }), "arguments", options);
     });
   if (shape === "listed") {
-    changing("import", "Create or change those of a CSV file, whose columns are named as members.")
+    changing(
+      "import",
+      `Create or change the ${words} of a CSV file, whose columns have the names of members.`,
+    )
       .argument("<file>", "CSV")
       .action(async (file: string, options: Given) => {
         const rows = [...csvRows(await readNamed(file))].map((row) =>
@@ -168,7 +175,7 @@ export function addChanges(group: Command, kind: ResourceKindName, example: stri
         await apply(`{"${kind}":[\n${lines}]}`, file, options);
       });
   }
-  const remove = group.command("remove").description("Delete one.");
+  const remove = group.command("remove").description(`Delete ${one}.`);
   if (shape !== "single") remove.argument("<id>", shape === "named" ? "its name" : "its id");
   remove.option(...URL_OPTION).action(async (...given: unknown[]) => {
     const [id, { url }] = (shape === "single" ? [null, ...given] : given) as [string | null, Given];
