@@ -30,10 +30,7 @@ const ELEMENTS: readonly [arrayType: number, element: Element][] = [
   [3807, document], // jsonb
 ];
 
-/**
- * The array types that this program uses, for postgres.js. By default it queries all types on each new
- * connection; if the connection breaks just then, nothing catches that query's rejection, which ends the process.
- */
+/** Array types for postgres.js, which otherwise queries them on each connection: a break just then ends the process. */
 export const ARRAY_TYPES: Record<string, PostgresType> = Object.fromEntries(
   ELEMENTS.map(([arrayType, element]) => [
     `array${arrayType}`,

@@ -136,10 +136,7 @@ type Address = {
   poolMax?: number;
 };
 
-/**
- * An address as postgres.js takes it, and the Unix socket that it names by `?host=/directory`, if it does.
- * @throws Error that says what to correct.
- */
+/** An address as postgres.js takes it, and its Unix socket (`?host=/directory`). @throws Error with the remedy. */
 export function readAddress(url: string): Address {
   const [base = "", query = ""] = url.split("?", 2);
   const given = new URLSearchParams(query);

@@ -188,7 +188,6 @@ const readersOf = (config: GatewayConfig, viewers: Viewers): Readers => ({
 
 type OutwardDeps = Pick<GatewayAppDeps, "clock" | "log" | "watchdog"> & { reach: OutboundFetch };
 
-/** Clients for providers and for guardrail callouts. */
 function providerClients({ clock, log, watchdog, reach }: OutwardDeps) {
   return {
     send: hostedSender(createSender(reach, clock), { clock, reach }),

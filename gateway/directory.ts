@@ -234,7 +234,6 @@ export type Directory = {
   /** Newest `effectiveFromMs` first. */
   prices: readonly PriceOverride[];
   discounts: readonly Discount[];
-  /** What the fetched price list has beside the built-in one. */
   listed: readonly ListedChange[];
   /** When it was fetched last; null: never. */
   listFetchedAt: string | null;

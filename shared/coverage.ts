@@ -15,10 +15,7 @@ export type CoverageWindow = {
 
 type Sight = { present: boolean; suspended: boolean };
 
-/**
- * The windows of one repository, from the events of it and of its installations in any order. A repository that moves
- * to another installation is seen as long as one of them sees it.
- */
+/** The windows of a repository, from its and its installations' events. It is seen while any installation sees it. */
 export function coverageWindows(events: readonly CoverageEvent[]): CoverageWindow[] {
   const sights = new Map<number, Sight>();
   const windows: CoverageWindow[] = [];
@@ -32,10 +29,7 @@ export function coverageWindows(events: readonly CoverageEvent[]): CoverageWindo
   return windows;
 }
 
-/**
- * Of events at the same time, ends sort before starts, because a repository may be removed in one place and added in
- * another. The other sort keys only make the result independent of the order of arrival.
- */
+/** At the same time, ends sort before starts: a repository may move. The rest makes the order of arrival irrelevant. */
 const inOrder = (a: CoverageEvent, b: CoverageEvent): number =>
   compared(a.at, b.at) ||
   Number(isBeginning(a)) - Number(isBeginning(b)) ||

@@ -62,10 +62,7 @@ export const isOver = (a: Exact, b: Exact): boolean => a.num * b.den > b.num * a
 
 export const isZero = (value: Exact): boolean => value.num === 0n;
 
-/**
- * The shortest text of a decimal without exponent, such as `0.00125`, which Postgres's `numeric` accepts.
- * @throws RangeError for a quotient that is no decimal
- */
+/** The shortest text of a decimal, such as `0.00125`. @throws RangeError for a quotient that is no decimal */
 export function formatDecimal({ num, den }: Exact): string {
   const scale = den.toString().length - 1;
   if (den !== powerOf10(scale)) throw new RangeError("not a decimal number");

@@ -2,10 +2,7 @@
 const FIELDS_MAX = 32;
 const AMPERSAND = 0x26;
 
-/**
- * The fields of an `application/x-www-form-urlencoded` body; null: more than any form of ours has, which are counted
- * before they are parsed.
- */
+/** The fields of a form body; null if it has more than any form of ours. They are counted before they are parsed. */
 export function formIn(bytes: Uint8Array): URLSearchParams | null {
   let fields = 1;
   for (const byte of bytes) if (byte === AMPERSAND) fields++;

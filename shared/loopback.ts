@@ -12,10 +12,7 @@ export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3})
 /** This machine's names for itself. */
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
-/**
- * Makes requests to this machine, and to `hosts`, bypass the proxy in the environment (`HTTP_PROXY`), which would
- * take them for requests to itself. Bun reads `no_proxy`, else `NO_PROXY`, at every request; children inherit both.
- */
+/** Makes requests to this machine, and to `hosts`, bypass the proxy in the environment. Children inherit it. */
 export function reachDirectly(
   hosts: readonly string[] = [],
   env: Record<string, string | undefined> = process.env,

@@ -7,10 +7,7 @@ export function parseMasterKey(value: string): Uint8Array | null {
   return new Uint8Array(Buffer.from(value, "base64"));
 }
 
-/**
- * The key that seals the GitHub App's own credentials: 32 bytes derived from the master key, which cannot be recovered
- * from them. So the App's process never holds the key to the providers' credentials.
- */
+/** The key for the App's own credentials, derived from the master key, which its process never holds. */
 export const githubAppKey = (masterKey: Uint8Array): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", masterKey, new Uint8Array(), "tallygate github app", 32));
 

@@ -1,7 +1,4 @@
-/**
- * Starts Bun's request thread by a request that is never sent. Without it, the first call of a process that has run out
- * of file descriptors ends the process; with it, such a call fails with EMFILE.
- */
+/** Starts Bun's request thread. Without it, a first call without free file descriptors would end the process. */
 export async function startRequestThread(): Promise<void> {
   await fetch("http://localhost/", { unix: "/dev/null" }).catch(() => {});
 }

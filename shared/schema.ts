@@ -105,10 +105,7 @@ export const Switch = (fallback: boolean, description: string) => Type.Optional(
 /** A fault of a value against its schema; `path` is a JSON pointer such as `/scopes/routes/0`. */
 export type Fault = { path: string; message: string };
 
-/**
- * Every fault of `value`, at most 20, never quoting the value itself (it may hold a secret).
- * An empty list means that `value` is a `Static<T>`.
- */
+/** At most 20 faults, never quoting the value, which may be a secret. An empty list means a `Static<T>`. */
 export function faultsOf(schema: TSchema, value: unknown): Fault[] {
   // Listing faults takes several times as long as checking that there are none.
   if (fits(schema, value)) return [];
@@ -121,10 +118,7 @@ export function faultsOf(schema: TSchema, value: unknown): Fault[] {
   return faults;
 }
 
-/**
- * A union's fault says only that no variant fits. Senders can act on the faults of the variant that they meant: the
- * first one whose faults lie inside the value, else the first of all.
- */
+/** A union's fault names no variant. The one that senders meant is the first whose faults lie inside the value. */
 function* leavesOf(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {
     const forms = error.errors.map((form) => [...leavesOf(form)]);

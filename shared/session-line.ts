@@ -68,10 +68,7 @@ function faultOf({ text, place }: MarkdownLine): SessionLineDiagnostic | null {
 
 const letters = (text: string): number => text.replace(/[^A-Za-z]/g, "").length;
 
-/**
- * The name near a line's start, as a reader might take it for the name: decorated, or with letters, dash or colon
- * replaced by characters outside ASCII, or with invisible ones between. All repeats are bounded.
- */
+/** What looks like the name near a line's start, in decorations or look-alike characters. All repeats are bounded. */
 function mention(): RegExp {
   const beyond = "[^\\0-\\x7f]";
   const invisible = "[\\u00ad\\u200b-\\u200d\\u2060\\ufeff]?";

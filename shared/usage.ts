@@ -39,7 +39,6 @@ const NO_COUNTS = Object.freeze({
  */
 export type Usage = { -readonly [Count in keyof typeof NO_COUNTS]: number | null };
 
-/** No count is known. */
 export const NO_USAGE: Usage = NO_COUNTS;
 
 /** Where the counts come from: the provider's final figure, a part of it (a lower bound), or nowhere. */

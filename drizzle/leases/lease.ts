@@ -42,7 +42,6 @@ export const isDue = (table: string, now: Date): SQL => {
   return sql`${column("leased_until")} <= ${at} and ${column("next_attempt_at")} <= ${at}`;
 };
 
-/** The pool, or a transaction. */
 type Writer = Pick<Transaction, "update">;
 
 export type LeaseDeps = { database: Pick<Database, "db">; clock: Clock };

@@ -57,10 +57,7 @@ export const agentPoints = orgTable("agent_points", {
   receivedAt: instant("received_at").notNull(),
 }).keyedBy(["hash"], (table) => [index("agent_points_ended_at").on(table.orgId, table.endedAt)]);
 
-/**
- * Whether a point's cost is unknown or a lower bound: Claude Code does not report the lifetime of its cache writes, and
- * an hour costs more than the assumed five minutes.
- */
+/** Whether a point's cost is a lower bound: Claude Code does not report how long its cache writes last. */
 export const isUncertainPoint = (row: string): string =>
   `(${row}.unpriced or (${row}.kind = 'cache_write' and ${row}.tokens > 0))`;
 

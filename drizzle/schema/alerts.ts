@@ -6,7 +6,6 @@ import { changedColumns, instant, json, label, labels, leaseColumns, orgTable } 
 export const alerts = orgTable("alerts", {
   name: label("name").notNull(),
   on: labels("on").$type<AlertKind[]>().notNull(),
-  /** The receiver as it is shown. */
   to: json<Receiver>("to").notNull(),
   /** Its address and its secret. */
   sealed: label("sealed").notNull(),

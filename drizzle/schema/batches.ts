@@ -80,7 +80,6 @@ export const batches = orgTable("batches", {
   discountedCostUsd: exact("discounted_cost_usd"),
   /** The cost is a lower bound. */
   partial: boolean("partial").notNull().default(false),
-  /** When the background reconciler checks it next. */
   nextCheckAt: instant("next_check_at").notNull(),
   checks: integer("checks").notNull().default(0),
 }).keyedBy(["id"], (table) => [

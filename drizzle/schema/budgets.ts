@@ -3,7 +3,6 @@ import type { BudgetScope, PeriodName } from "#shared/admin/budgets.ts";
 import { changedColumns, exact, instant, label, orgTable } from "./columns.ts";
 import type { KeyLimits, Unpriced } from "./keys.ts";
 
-/** The limits of a key, or of something else that calls count in. */
 export type Limits = Omit<KeyLimits, "budget_period"> & { budget_period?: PeriodName };
 
 /**

@@ -7,7 +7,6 @@ export const label = pg.customType<{ data: string; driverData: string }>({
   dataType: () => 'text COLLATE "C"',
 });
 
-/** A list of labels. */
 export const labels = pg.customType<{ data: string[]; driverData: string[] }>({
   dataType: () => 'text[] COLLATE "C"',
 });

@@ -43,7 +43,6 @@ export const digests = orgTable("digests", {
   deliveryId: uuid("delivery_id").notNull(),
   content: json<Digest>("content"),
   sentAt: instant("sent_at"),
-  /** Number of the issue. */
   remoteId: bigint("remote_id", { mode: "number" }),
   ...leaseColumns,
 }).keyedBy(["dueOn", "channel"]);

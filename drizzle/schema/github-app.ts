@@ -100,10 +100,7 @@ export const githubAppReports = orgTable("github_app_reports", {
   secretAskedAt: instant("secret_asked_at"),
 }).keyedBy([]);
 
-/**
- * Merged pull requests that named a session while `pull_request_stamping` was off: enough to join them once it is on.
- * Deleted 30 days after the merge.
- */
+/** Merges that named a session while `pull_request_stamping` was off, kept for 30 days to join them once it is on. */
 export const waitingMerges = orgTable("waiting_merges", {
   repositoryId: githubId("repository_id").notNull(),
   number: integer("number").notNull(),

@@ -31,7 +31,6 @@ export const people = orgTable("people", {
   image: label("image"),
   githubLogin: label("github_login"),
   role: label("role").$type<Role>().notNull().default("member"),
-  /** Name of a team. */
   team: label("team"),
   /** The role and team that return when no mapping gives one; an absent member is not mapped. */
   unmapped: json<{ role?: Role; team?: string | null }>("unmapped").notNull().default({}),

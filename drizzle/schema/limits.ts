@@ -32,10 +32,7 @@ export const limitHolds = orgTable("limit_holds", {
   index("limit_holds_key").on(table.keyId),
 ]);
 
-/**
- * The part of a key's budget that a gateway process may spend while it cannot reach Postgres, and the calls let through
- * meanwhile whose records are not stored yet.
- */
+/** The share of a budget that a process may spend without Postgres, and calls whose records are not stored yet. */
 export const limitLeases = orgTable("limit_leases", {
   keyId: uuid("key_id").notNull(),
   holder: uuid("holder").notNull(),

@@ -53,7 +53,6 @@ export const requests = orgTable("requests", {
   guardrail: label("guardrail"),
   provider: label("provider"),
   model: label("model"),
-  /** Model that answered, according to the provider. */
   responseModel: label("response_model"),
   /** A model other than `model` answered; the record is priced by that one. */
   modelMismatch: boolean("model_mismatch").notNull().default(false),

@@ -8,7 +8,6 @@ import type { Channel } from "./records.ts";
 const count = (name: string) => integer(name).notNull();
 const sum = (name: string) => bigint(name, { mode: "bigint" }).notNull();
 
-/** Counts over a set of records. */
 const counts = () => ({
   records: count("records"),
   unpriced: count("unpriced"),

@@ -80,7 +80,6 @@ export const sessionStretches = orgTable("session_stretches", {
   known: integer("known").notNull(),
   /** Records whose cost is unknown or a lower bound. */
   uncertain: integer("uncertain").notNull(),
-  /** The known cost. */
   costUsd: exact("cost_usd").notNull(),
 }).keyedBy(["cell"], (table) => [index("session_stretches_session").on(table.orgId, table.session)]);
 

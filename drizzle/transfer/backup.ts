@@ -32,7 +32,6 @@ const PartHeader = Type.Object({
 const End = Type.Object({ end: Type.Number() });
 export type BackupHeader = Static<typeof Header>;
 
-/** What a backup contains. */
 export type Contents = { header: BackupHeader; rows: number };
 
 /**

@@ -147,7 +147,6 @@ const byShareUsed = (a: BudgetInForce, b: BudgetInForce): number => {
   return difference > 0n ? 1 : difference < 0n ? -1 : 0;
 };
 
-/** Budgets with what is used of them and their forecasts, the fullest first. */
 export const budgetViews = async (db: Database["db"], budgets: readonly BudgetInForce[], now: Date) =>
   (await budgetForecasts(db, budgets, now)).toSorted(byShareUsed).map((budget) => viewOf(budget, now));
 

@@ -22,10 +22,7 @@ function statusOf({ revokedAt, expiresAt }: KeyWithSecrets, now: Date): KeyView[
   return expiresAt !== null && Date.parse(expiresAt) <= now.getTime() ? "expired" : "active";
 }
 
-/**
- * A key's limits as they are stored.
- * @throws GatewayError invalid_request for a period without a budget, or `when_away` without a limit.
- */
+/** A key's limits as stored. @throws GatewayError invalid_request for a period or `when_away` without its limit. */
 export function limitsOf(limits: KeyBody["limits"]): KeyLimits | null {
   if (!limits) return null;
   const { budget_usd, budget_period, unpriced, when_away, ...rates } = limits;

@@ -167,7 +167,6 @@ async function existing(reader: Reader, id: string, now: Date): Promise<KeyWithS
 
 const NO_FACTS = { owner: null, team: null, scopes: {}, limits: null, expiresAt: null };
 
-/** The key's fields in a body; omitted ones are kept. */
 const factsOf = (body: KeyPatch, current: KeyFields): KeyFields => ({
   name: body.name ?? current.name,
   owner: body.owner === undefined ? current.owner : body.owner && storedOwner(body.owner),

@@ -76,10 +76,7 @@ function readLimit(text: string | undefined): number {
   refuse(`limit: Expected a whole number from 1 to ${LIMIT_MAX}.`);
 }
 
-/**
- * A half-open window in RFC 3339; null where a parameter is absent. A date as `to` includes that day.
- * @throws GatewayError invalid_request
- */
+/** A half-open RFC 3339 window; a date as `to` includes that day. Null: absent. @throws GatewayError invalid_request */
 export function readWindow(from: string | undefined, to: string | undefined) {
   const instant = (name: string, atMs: number | null): string => {
     if (atMs !== null) return new Date(atMs).toISOString();
@@ -107,10 +104,7 @@ export function pageFrom<Row, View>(
   return { data: shown.map(view), has_more: hasMore, next: hasMore && last ? cursor(last) : null };
 }
 
-/**
- * The page of a list that is at hand, which is all of it without `limit`.
- * @throws GatewayError invalid_request for an `after` that is not on the list.
- */
+/** A page of a list at hand, all of it without `limit`. @throws GatewayError invalid_request for an unknown `after`. */
 export function pageOfAll<View>(
   all: readonly View[],
   { limit, after }: { limit?: string; after?: string },
@@ -122,7 +116,6 @@ export function pageOfAll<View>(
   return pageFrom(all.slice(start), count, { view: (one) => one, cursor });
 }
 
-/** The parameters of `pageOfAll`. */
 export const PAGE_OF_ALL_QUERY = {
   limit: "Items per page, 1 to 500. Default: all.",
   after: "The `next` of the previous page.",
@@ -140,10 +133,7 @@ export async function pageById<Row extends { id: string }, View>(
   return pageFrom(rows, limit, { view, cursor: (row) => row.id });
 }
 
-/**
- * Checks the name in the address of a PUT; a `name` in the body must equal it.
- * @throws GatewayError invalid_request if they differ or the name is invalid.
- */
+/** The name in a PUT's address. @throws GatewayError invalid_request if it is invalid or differs from the body's. */
 export function requireSameName(inAddress: string, inBody: string | undefined, schema: TSchema): void {
   if (inBody !== undefined && inBody !== inAddress)
     refuse("/name: Expected the name in the address, or no name.");

@@ -11,10 +11,7 @@ import type { Point } from "./validate-points.ts";
 
 type TokenCount = "uncachedInputTokens" | "cacheReadTokens" | "cacheWrite5mTokens" | "outputTokens";
 
-/**
- * How each kind of tokens is charged. Cached tokens that are also part of a reported input total were charged there as
- * uncached, so they cost the difference; a point's cost then does not depend on other points.
- */
+/** How each kind of tokens is charged. Cached tokens that an input total includes cost only the difference. */
 const CHARGED: Readonly<Partial<Record<PointKind, { as: TokenCount; insteadOf?: TokenCount }>>> = {
   input: { as: "uncachedInputTokens" },
   cache_read: { as: "cacheReadTokens" },

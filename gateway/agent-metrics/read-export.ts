@@ -54,7 +54,6 @@ function seriesIn(metric: Record<string, unknown>): Omit<Series, "resource" | "s
   };
 }
 
-/** Attributes of the member `name`, which may be absent. */
 function attributesOf(within: Record<string, unknown>, name: string): Attributes {
   const holder = within[name];
   return holder == null ? [] : attributesIn(object(holder, name));

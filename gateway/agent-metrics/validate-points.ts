@@ -6,7 +6,6 @@ import { attributesIn, type Series } from "./read-export.ts";
 /** A point as exported, before its key and cost are added. */
 export type Point = Omit<AgentPointRow, "keyId" | "owner" | "costUsd" | "unpriced" | "price" | "receivedAt">;
 
-/** Receives the outcome for each point of a metric. */
 export type PointResults = {
   accepted(point: Point): void;
   /** `points` of the metric are rejected. The reason never quotes a value. */

@@ -22,10 +22,7 @@ export type FileForm = {
   readonly filename: string | null;
 };
 
-/**
- * Streams a form that uploads a file of requests. Parts may come in any order; `purpose` must be `batch`.
- * @throws GatewayError while being read.
- */
+/** Streams a form that uploads a file of requests; `purpose` must be `batch`. @throws GatewayError while being read. */
 export function fileForm(arrival: RequestBody, boundary: string, { lines, evaluate }: Checks): FileForm {
   const scanner = multipartScanner(boundary);
   const names = new Set<string>();

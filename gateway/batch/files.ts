@@ -54,7 +54,6 @@ export async function deleteFile(deps: BatchDeps, it: FileQuestion): Promise<Res
 
 const LIMIT = { max: 10_000, fallback: 10_000 } as const;
 
-/** A key's files in OpenAI's list format. */
 export async function listOwnFiles(deps: BatchDeps, keyId: string, query: URLSearchParams) {
   const limit = readLimit(query.get("limit"), LIMIT);
   const rows = await listFiles(deps.database, keyId, {

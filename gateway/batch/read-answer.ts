@@ -53,7 +53,6 @@ const STATUS_MEMBER = { lines: "status", messages: "processing_status" } as cons
   string
 >;
 
-/** The stored part of a provider's batch object. */
 export function batchUpdate(kind: BatchKind, object: ProviderObject): BatchUpdate {
   const facts: BatchFacts = {};
   for (const member of FACTS[kind]) {

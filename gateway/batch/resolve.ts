@@ -24,7 +24,6 @@ import { bodyTexts } from "../upstream/body-texts.ts";
 import { demandOf } from "../upstream/reservation.ts";
 import type { BatchDeps } from "./deps.ts";
 
-/** Summary of the requests of a batch read so far. */
 type BatchRequests = {
   provider: Provider | null;
   routes: Set<string>;

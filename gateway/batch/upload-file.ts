@@ -27,10 +27,7 @@ const ANTHROPIC_HELD_MAX = 64 * 1024;
 
 type Uploaded = { key: ClientKey; request: Request; hold: BodyHold; origin: string };
 
-/**
- * `POST /v1/files`: passes a file for prompts on, or streams a file of requests to the provider of its models, checking every line against the key's
- * scopes. A refused line aborts the upload, so the provider never stores the file.
- */
+/** `POST /v1/files`: forwards a prompt's file, or streams checked requests; a refused line aborts the upload. */
 export async function uploadFile(
   deps: BatchDeps,
   { key, request, hold, origin }: Uploaded,

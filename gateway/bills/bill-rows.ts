@@ -148,7 +148,6 @@ export const listBillLines = (
 const isBehind = ({ account, day, line }: Pick<BillLineRow, "account" | "day" | "line">): SQL =>
   sql`(${vendorBillLines.account}, ${vendorBillLines.day}, ${vendorBillLines.line}) > (${account}, ${day}::date, ${line}::integer)`;
 
-/** The days of an account whose bill is known, first to last. */
 export const billedDays = async (reader: Reader, account: string, filter: BillFilter): Promise<string[]> => {
   const { day } = vendorBillDays;
   const isOf = isListed(vendorBillDays, { ...filter, account });

@@ -84,10 +84,7 @@ export const startFetchingBills = (deps: FetchBillsDeps): Poller =>
     },
   });
 
-/**
- * Fetches an account's bill at once. Null: it is not one that can be fetched, or is being fetched.
- * @returns what was read, or the error, which is stored with the account and tried again later
- */
+/** Fetches a bill now; null: it cannot be fetched, or already is. @returns what was read, or the stored error. */
 export async function fetchNow(
   deps: FetchBillsDeps,
   name: string,

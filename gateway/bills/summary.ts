@@ -2,7 +2,6 @@ import type { VendorBillRead } from "#shared/admin/vendor-bills.ts";
 import { formatDecimal, parseDecimal, plus, ZERO } from "#shared/decimal.ts";
 import type { BillLine } from "./read-bill.ts";
 
-/** What was read: its days, and its sum by currency. */
 export function summaryOf(
   account: string,
   days: readonly string[],

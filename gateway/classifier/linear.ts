@@ -39,7 +39,6 @@ type State = {
 const dualsOf = ({ duals, problem: { classes } }: State, row: number): Float32Array =>
   duals.subarray(row * classes, (row + 1) * classes);
 
-/** Adds multiples of a row, one multiple per class, to the weights. */
 function addRow(
   { problem: { rows, classes }, weights }: State,
   row: number,
@@ -111,10 +110,7 @@ function holdOut(full: State, fold: number, held: Float32Array): void {
   }
 }
 
-/**
- * Trains a linear model (L2) by dual coordinate descent, and scores every row of a fold by a model that has not seen it.
- * Deterministic: a fixed number of passes in a fixed order.
- */
+/** Trains a linear model (L2) by dual coordinate descent. Each row is scored by a model that has not seen it. */
 export function trainLinear(problem: Problem, loss: Loss): LinearModel {
   const { rows, classes } = problem;
   const state: State = {

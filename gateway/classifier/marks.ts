@@ -1,7 +1,4 @@
-/**
- * Marks of a text's shape, read before it is normalised. These texts are untrusted: no pattern may try
- * the same characters again from every start, so repetitions that follow each other share no characters or are bounded.
- */
+/** Marks of a text's shape. Texts are untrusted, so repetitions in a pattern are bounded or share no characters. */
 const MARKS = {
   "code fence": /```|~~~/,
   "code-like line":

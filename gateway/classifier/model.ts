@@ -22,7 +22,6 @@ export type TrainInput = { routes: readonly RouteInput[]; strictness: 0.02 | 0.0
 /** A class of the model: a route, or a kind of task that no route takes (hidden: it can only reject). */
 export type ClassName = { kind: "route"; name: string } | { kind: "hidden"; name: TaskKind };
 
-/** The results of training, for the administrator who saved the routes. */
 export type TrainReport = {
   /** Cross-validated accuracy on the examples (0 to 1); null under 8 examples per route. */
   accuracy: number | null;

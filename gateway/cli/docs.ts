@@ -28,7 +28,6 @@ export function withGenerated(page: string, text: string): string {
   }, text);
 }
 
-/** Provider kinds, with the variable that enables each. */
 function kindTable(): string {
   const rows = Object.entries(PROVIDERS).map(([kind, facts]) => [
     `\`${kind}\``,
@@ -37,7 +36,6 @@ function kindTable(): string {
   return markdownTable(["Kind", "Exists with"], rows);
 }
 
-/** Administrators' settings, with default and meaning. */
 function settingTable(): string {
   const rows = Object.entries(DEFAULT_SETTINGS).map(([name, value]) => {
     const schema = Settings.properties[name as keyof typeof DEFAULT_SETTINGS];

@@ -1,4 +1,3 @@
-/** A page of the docs, cut out of one file. */
 export type DocsPage = {
   /** Its address below `/docs/`. */
   path: string;

@@ -124,10 +124,7 @@ function genericAnswer(events: readonly HookEvent[], policies: readonly (HookPol
 /** Entries kept; each is a few short strings. */
 const CALLS_MAX = 20_000;
 
-/**
- * Ids of recent calls by turn, in memory: an agent requests permission without the call's id, right after announcing
- * the call. Without an entry, a denial becomes a row of its own.
- */
+/** Ids of recent calls by turn: an agent requests permission without the id. If absent, a denial is its own row. */
 function recentCalls(max = CALLS_MAX) {
   const calls = new Map<string, string>();
   return {

@@ -1,9 +1,6 @@
 import type { HeaderView } from "../call.ts";
 
-/**
- * A known tool: its user agent's prefix (any case), headers it must send if the prefix is ambiguous, and the headers in
- * which it names its own session.
- */
+/** A known tool: its user agent's prefix, headers it must send if that is ambiguous, and those that name its session. */
 type ClientFacts = {
   userAgent: string;
   name: string;
@@ -52,10 +49,7 @@ export const SESSION_HEADERS = ROWS.flatMap(({ sessionHeaders = [] }) => session
 
 const PRODUCT = /^[A-Za-z0-9._-]{1,32}$/;
 
-/**
- * The client that sent a request, 1 to 32 characters: a known tool, else the user agent's product token, else
- * `unknown`. The user agent itself is not stored.
- */
+/** The client, 1 to 32 characters: a known tool, else the user agent's first token, else `unknown`. */
 export function clientName(userAgent: string | null, headers: HeaderView): string {
   const agent = userAgent?.trim() ?? "";
   const lower = agent.toLowerCase();

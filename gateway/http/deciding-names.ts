@@ -96,7 +96,6 @@ export const BATCH: DecidingNames = {
   within: new Map([["requests", { names: setOf("custom_id params") }]]),
 };
 
-/** The form that uploads a file of requests. */
 export const FILE_FORM: DecidingNames = { names: setOf("file purpose") };
 
 /** A message of the Model Context Protocol. */

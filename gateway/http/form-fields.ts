@@ -126,10 +126,7 @@ const tooManyFields = (): GatewayError => new GatewayError("too_large", "The for
 export const textTooLong = (): GatewayError =>
   new GatewayError("too_large", "A text field of the form is too long.");
 
-/**
- * As for members of JSON. Some servers also ignore blanks around a name, and read `name[]` as `name`.
- * @throws TwoReadings
- */
+/** As for members of JSON. Some servers also ignore blanks and read `name[]` as `name`. @throws TwoReadings */
 export function requireOneField(vocabulary: DecidingNames, name: string, again: boolean): void {
   requireOneReading(vocabulary, name, again);
   const plain = name.replace(/\[.*$/s, "").trim();

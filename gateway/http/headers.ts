@@ -33,10 +33,7 @@ class CachedHeaders implements HeaderView {
 /** Request headers forwarded to providers unchanged; a name that ends in `-` is a prefix. */
 const TO_PROVIDER = allowList("accept anthropic- idempotency-key openai-beta user-agent");
 
-/**
- * Answer headers forwarded to clients. Without `content-length`: the server frames what it actually sends, which may be
- * one usage chunk less.
- */
+/** Answer headers for clients. Not `content-length`: the server frames what it sends, perhaps without a usage chunk. */
 const TO_CLIENT = allowList(`
   anthropic-fast- anthropic-priority- anthropic-ratelimit- cache-control content-disposition content-encoding
   content-language content-type openai-processing-ms ratelimit- request-id retry-after retry-after-ms

@@ -130,7 +130,6 @@ function isHexDigit(byte: number | undefined): boolean {
 
 /** Reads the members of one object while it is skipped. */
 export type Visit = {
-  /** The object's nesting level. */
   level: number;
   /** Called at each key, before its value; returns what reads the objects in that value, if anything does. */
   key?(start: number, end: number): Within | null;

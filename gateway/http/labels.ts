@@ -24,10 +24,7 @@ export function readLabels(headers: HeaderView, body: JsonBody | null): CallLabe
 const headerLabel = (headers: HeaderView, name: string, max: number): string | null =>
   parseLabel(utf8Header(headers.get(name)), max);
 
-/**
- * If `x-session-id` is present, it alone decides which session counts: a client that sent an invalid one did not mean
- * another header. A sub-agent whose own session it is, as in opencode, counts for its parent's.
- */
+/** `x-session-id` alone decides if present, even when invalid. A sub-agent's own session counts for its parent's. */
 function sessionsOf(
   headers: HeaderView,
   inBody: SessionId | null,
@@ -84,10 +81,7 @@ const NOTHING: UserId = { session: null, person: null };
 /** `user_<hash>_account_<uuid>_session_<uuid>`: Claude Code's format before it sent JSON. */
 const LEGACY = /_session_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i;
 
-/**
- * Reads the body's `metadata`. A `user_id` that is JSON or ends in a session is a tool's telemetry and identifies no
- * person; any other is the person for whom the application acts.
- */
+/** A `user_id` that is JSON or ends in a session is telemetry; any other is the person that the application acts for. */
 function readUserId(metadata: unknown): UserId {
   const userId = textMember(metadata, "user_id")?.trim();
   if (!userId) return NOTHING;

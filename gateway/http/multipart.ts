@@ -5,7 +5,6 @@ import { type PartHead, readPartHead } from "./multipart-headers.ts";
 export type MultipartEvent =
   /** Delimiters and part heads. */
   | { kind: "frame"; bytes: Uint8Array }
-  /** A part starts; its head was in the previous frame. */
   | { kind: "part"; part: PartHead }
   /** Content of the current part. */
   | { kind: "content"; bytes: Uint8Array }

@@ -13,7 +13,6 @@ type Standard<T> = {
   };
 };
 
-/** `schema` in that form. */
 export const standard = <T extends TSchema>(schema: T): Standard<Static<T>> => ({
   "~standard": {
     version: 1,

@@ -4,10 +4,7 @@ import type { RoleMappingRow } from "../stores/identity/role-mappings.ts";
 
 type Granted = Pick<PersonRow, "role" | "team" | "unmapped">;
 
-/**
- * A person's role and team under the mappings of their groups: the highest role, and the team of its mapping; of equal ones,
- * the first with a team. What no mapping gives is what an administrator set.
- */
+/** A person's role and team by mappings: the highest role and its team, else what an administrator set. */
 export function grantedTo(
   { role, team, unmapped }: Granted,
   mappings: readonly Pick<RoleMappingRow, "role" | "team">[],

@@ -41,7 +41,6 @@ export type ViewerDeps = {
   isAdminKey(secret: string): boolean;
   refusals: Refusals;
   cookie: CookieFacts;
-  /** Signs cookies. */
   cookieSecret: string;
   publicUrl: string | null;
   clock: Clock;

@@ -29,7 +29,6 @@ export type LimitState = {
   spent: Pico;
   /** Reserved for running calls. */
   held: Pico;
-  /** Running calls. */
   calls: number;
 };
 

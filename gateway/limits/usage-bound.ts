@@ -1,11 +1,9 @@
 import { protoMember } from "../google-format.ts";
 import type { SurfaceName } from "../surface-facts.ts";
 
-/** Size and members of a request, from which its usage is bounded. */
 export type RequestSize = {
   surface: SurfaceName;
   bytes: number;
-  /** A file is attached. */
   uploaded: boolean;
   /** Bytes of the form with the file, as declared; null: unknown. */
   uploadBytes?: number | null;

@@ -37,10 +37,7 @@ export function corrected(slots: readonly RateSlot[], slot: number, tokensMore: 
   return one ? slots.with(at, { ...one, tokens: Math.max(0, one.tokens + tokensMore) }) : slots;
 }
 
-/**
- * Whole seconds, at least 1, until `need` more fit below `limit`. `slots` are the active ones, oldest first. A need above
- * the limit waits for an empty minute.
- */
+/** Whole seconds, at least 1, until `need` more fit below `limit`; `slots` are the active ones, oldest first. */
 export function secondsUntilCapacity(
   slots: readonly RateSlot[],
   unit: "requests" | "tokens",

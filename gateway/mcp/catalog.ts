@@ -9,7 +9,6 @@ const CURSOR = /^from:(\d{1,6})$/;
 
 export type ToolCatalog = { lists: Lists; servers: readonly ToolServer[]; key: ClientKey; naming: Naming };
 
-/** The servers of which the key may use at least a part. */
 export const serversFor = (
   toolServers: ReadonlyMap<string, ToolServer>,
   key: ClientKey,

@@ -5,7 +5,6 @@ import { type FailureCause, GatewayError } from "../errors.ts";
 import { reasonIn } from "../upstream/failures.ts";
 import { ToolServerRefusal } from "../upstream/tool-server.ts";
 
-/** The recorded outcome of a tool call. */
 export type Outcome = {
   status: ToolStatus;
   /** A JSON-RPC code, `http_` and a status, or `unreachable`; null if there is none. */
@@ -39,7 +38,6 @@ export function outcomeOfFailure(error: unknown): Outcome {
   return neverReached ? notTaken("unreachable", reason) : { ...NO_ANSWER, errorCause: reason };
 }
 
-/** The outcome of a JSON-RPC response. */
 export function outcomeOf(response: Readonly<Record<string, unknown>>): Outcome {
   if (isRecord(response["error"])) return failedWith(response["error"]["code"]);
   return isRecord(response["result"]) ? outcomeOfResult(response["result"]) : NO_ANSWER;

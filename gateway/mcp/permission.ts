@@ -4,7 +4,6 @@ import type { ClientKey, ToolServer } from "../directory.ts";
 /** Separates a server's name, which contains no underscore, from its tool's. */
 const SEPARATOR = "__";
 
-/** The name of a server's tool or prompt at `/mcp`. */
 export const joinedName = (server: string, name: string): string => `${server}${SEPARATOR}${name}`;
 
 /** The server and its own name for the tool, split at the first separator; null if there is none. */

@@ -22,7 +22,6 @@ const WHOLE_MS = 3_600_000;
 
 export type ServerRequestDeps = { connections: Connections; log: Log };
 
-/** A client's request that is forwarded to a tool server. */
 export type ServerRequest = {
   caller: ToolCaller;
   server: ToolServer;

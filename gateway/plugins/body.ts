@@ -25,10 +25,7 @@ export type BodyLimits = {
 /** Bodies of a declared length up to this are read in one piece, which is quicker. */
 const ONE_PIECE_BYTES_MAX = 1024 * 1024;
 
-/**
- * The whole body of a request, at most `bytesMax` bytes, in UTF-8 and not compressed.
- * @throws GatewayError unsupported_media_type for others; what `readBytes` throws.
- */
+/** A whole request body in UTF-8. @throws GatewayError unsupported_media_type; also what `readBytes` throws. */
 export async function readBody(
   deps: RequestBodyDeps,
   request: Request,

@@ -11,10 +11,7 @@ export type ClassifiedTextDeps = {
   classifier: Pick<RouteClassifier, "current">;
 };
 
-/**
- * What `auto` would choose for a text, with its reasons.
- * @throws GatewayError invalid_request without a text; route_not_allowed if the key may use no route.
- */
+/** What `auto` would choose, and why. @throws GatewayError invalid_request without a text; route_not_allowed */
 export function classifiedText(
   deps: ClassifiedTextDeps,
   key: ClientKey,

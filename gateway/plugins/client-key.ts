@@ -13,7 +13,6 @@ type Known = Pick<Call, "key" | "passthroughCredential">;
 /** The caller and its headers, which are read once. */
 export type Caller = Known & Pick<Call, "headers">;
 
-/** What decides who a caller is. */
 export type CallerCheck = KeyLookup & {
   /** Whether a credential is the admin key, which never leaves this process. */
   isAdminKey(secret: string): boolean;

@@ -73,10 +73,7 @@ export function enteredPrice(override: PriceOverride): EnteredPrice {
   return { override, rates, factor: override.multiplier === null ? null : parseDecimal(override.multiplier) };
 }
 
-/**
- * What an administrator's price charges beside the list's price for the same tier: what it does not name comes from the
- * list, and a named unit has the list's steps in proportion. Null: a multiple of an unknown price.
- */
+/** An administrator's price beside the list's for the same tier, which fills in what it omits. Null: unknown. */
 export function ownEntry(
   { override, rates, factor }: EnteredPrice,
   list: PriceEntry | null,

@@ -14,7 +14,6 @@ export type AnswerToPrice = {
   provider: Pick<Provider, "kind" | "name" | "location">;
   /** Null if the client named none. */
   model: string | null;
-  /** The provider's name for the model that answered. */
   responseModel: string | null;
   serviceTier: string | null;
   /** Its cost as the provider reported it (`Reading`). */

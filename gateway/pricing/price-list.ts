@@ -40,7 +40,6 @@ export function priceListAt(nowMs: number, fetched: string | null = null) {
   return { version, published, fetched, warning };
 }
 
-/** A model's entry in the built-in list at a point in time. */
 export type ListedModel = {
   /** Null if the list lacks the price of sound that every call is charged for. */
   price: PriceEntry | null;
@@ -74,10 +73,7 @@ const AUDIO_HOURS = "input_audio_hours";
 /** The shortest sound a vendor bills, in seconds (console.groq.com/docs/speech-to-text, 2026-11-28). */
 const AUDIO_SECONDS_MIN: Readonly<Record<string, number>> = { groq: 10 };
 
-/**
- * Keys that repeat others (`audio_hours`), or of surfaces that the gateway does not have: speech in real time, documents
- * that are read by the page.
- */
+/** Keys that repeat others (`audio_hours`), or belong to surfaces that the gateway does not have. */
 const IRRELEVANT = new Set([
   AUDIO_HOURS,
   "audio_hours",

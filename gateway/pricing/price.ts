@@ -153,10 +153,7 @@ function isSufficient(rates: Rates, counts: Counts): boolean {
   return isCounted("input") || isCounted("output") || isCounted("call") || INSTEAD_OF_TOKENS.some(isCounted);
 }
 
-/**
- * Audio in the cache costs less than fresh audio, so that as much of it as possible is taken to be cached if the usage
- * does not report: then the cost is a lower bound.
- */
+/** Cached audio costs less: unless reported, as much as possible counts as cached, so the cost is a lower bound. */
 const cachedAudioIn = ({ cache_audio_read }: Rates, usage: Usage): number =>
   usage.cacheReadAudioTokens ??
   (cache_audio_read ? Math.min(usage.audioInputTokens ?? 0, usage.cacheReadTokens ?? 0) : 0);

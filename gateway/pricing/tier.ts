@@ -43,10 +43,7 @@ export function tierOf(serviceTier: string | null): Tier {
   return { name: isPricedApart(name) ? name : STANDARD, withinUs: name.length < text.length };
 }
 
-/**
- * A tier's price of a model: times the standard price (an exact decimal), for cached tokens another multiple of it, or
- * in USD per million tokens.
- */
+/** A tier's price: a multiple of the standard price, another multiple for cached tokens, or USD per million. */
 export type TierPrice =
   | string
   | { times: string; cacheReads: string }

@@ -56,7 +56,6 @@ const SEARCHERS: readonly ProviderKind[] = [
 export const searches = (kind: ProviderKind, wire: WireName): boolean =>
   wire !== "chat" && SEARCHERS.includes(kind);
 
-/** Whose thoughts a model has, and how its provider takes them back. */
 export function thoughtsOf(kind: ProviderKind, model: string) {
   const { thoughts }: ProviderFacts = PROVIDERS[kind];
   const isOpen = OPEN_SERVERS.includes(kind) && WANTS_THOUGHTS.test(model);

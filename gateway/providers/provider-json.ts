@@ -1,7 +1,6 @@
 import { parseLabel } from "#shared/labels.ts";
 import { NO_USAGE, type Usage } from "#shared/usage.ts";
 
-/** A JSON object that a provider sent. */
 export type ProviderObject = { readonly [member: string]: unknown };
 
 /** Largest accepted count: the largest Postgres `integer`. */

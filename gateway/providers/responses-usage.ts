@@ -19,10 +19,7 @@ export function responsesUsage(usage: ProviderObject): Usage {
   };
 }
 
-/**
- * `cache_write_tokens` is the sum. Writes kept for 12 hours count as other vendors' longer writes; tokens missing from
- * the split were kept for the shorter time, the default.
- */
+/** `cache_write_tokens` is the sum. Writes kept for 12 hours count as longer ones, unsplit tokens as shorter ones. */
 function writesOf(details: ProviderObject | null): { written: number | null; long: number | null } {
   const split = objectOf(details?.["cache_write_tokens_details"]);
   const total = countOf(details?.["cache_write_tokens"]);

@@ -16,7 +16,6 @@ export type Wire = {
   mayBeUsageOnly(data: Uint8Array): boolean;
   /** An error of the gateway's own in this wire's shape. */
   errorBody(type: ErrorType, message: string, context: ErrorContext): string;
-  /** Header that carries the provider's request id. */
   requestIdHeader: string;
   /** Its streams have no terminal event: they are complete when the body ends. */
   endsWithBody?: boolean;

@@ -13,10 +13,7 @@ type FlusherOptions = {
   onFailing: (failing: boolean) => void;
 };
 
-/**
- * Starts the worker that syncs the segment at `path` to the disk, and restarts it should it die. The returned function
- * stops it, and resolves when it has closed the file, within 2 s.
- */
+/** Starts and restarts the worker that syncs the segment to disk. Stopping it closes the file within 2 s. */
 export function startFlusher(path: string, { log, onFailing }: FlusherOptions): () => Promise<void> {
   let worker: Worker | null = null;
   let restart: ReturnType<typeof setTimeout> | undefined;

@@ -32,10 +32,7 @@ export type Recorder = {
    * resolves after 2 s at the latest. The first settlement of an id wins.
    */
   settle(row: RequestRow): Promise<void>;
-  /**
-   * `open` and `settle` for a tool call: the opened sighting is stored if nothing more is heard of it, and the settled
-   * one is merged with what others see of the call.
-   */
+  /** `open` and `settle` for a tool call; a settled sighting is merged with what others see of the call. */
   openTool(sighting: ToolObservation): Promise<void>;
   settleTool(sighting: ToolObservation): Promise<void>;
   /** Durable before it resolves, like `settle`. */
@@ -55,7 +52,6 @@ type RecorderStats = {
   /** Rows that Postgres refused for their data, kept in the spool. */
   parked: number;
   bytes: number;
-  /** Age of the oldest settlement that is not yet in Postgres. */
   oldestMs: number | null;
   /** Why rows do not reach Postgres; null: they do, or it is not known. */
   cause: string | null;

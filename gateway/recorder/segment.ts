@@ -21,10 +21,7 @@ export type SegmentOptions = {
 
 export type Segment = ReturnType<typeof openSegment>;
 
-/**
- * Of the segment of a process that died: the cap limits what a process writes, so a full segment must still be readable
- * after its death; no flush worker serves the file.
- */
+/** A dead process's segment must be readable even when full, and no flush worker serves it. */
 export const OF_THE_DEAD = { sync: "normal", bytesMax: 2 ** 40, checkpointPages: 1000 } as const;
 
 /** Newest parked rows that a file keeps. */
@@ -163,7 +160,6 @@ type Statements = ReturnType<typeof statements>;
 /** Prepares statements, and finalizes all of them: SQLite keeps a file open while one of its statements lives. */
 function statements(db: Database) {
   const prepared: { finalize(): void }[] = [];
-  /** `Row` is what the statement's columns say. */
   function read<Row>(text: string) {
     const statement = db.prepare<Row, number[]>(text);
     prepared.push(statement);

@@ -194,7 +194,6 @@ export type Section = { total: boolean; dimensions: readonly DimensionName[]; fa
 export const groupNames = ({ dimensions }: Pick<Spec, "dimensions">): string[] =>
   groupTexts(dimensions).map((_, i) => `d${i + 1}`);
 export const groupsOf = ({ ask }: Pick<Context, "ask">): string => groupNames(ask.spec).join(", ");
-/** What rows are grouped by. */
 export const groupedBy = (context: Pick<Context, "ask">, { total }: Pick<Section, "total">): string =>
   total ? "current" : `current, ${groupsOf(context)}`;
 /** Texts of groups, at least two. */
@@ -217,7 +216,6 @@ export const groupColumns = ({ ask }: Context, groups: readonly string[], none =
     .map((sql, i) => `${sql} as ${ask.isShared ? "g" : "d"}${i + 1}`)
     .join(", ");
 
-/** What an aggregate counts distinctly in this report. */
 export const distinctOf = (
   { ask }: Context,
   name: AggregateName,

@@ -8,7 +8,6 @@ import { type Moment, periodsOf } from "./window.ts";
  */
 export const toCsv = (result: Result): string => csvHead(result) + csvLines(result) + csvTotal(result);
 
-/** The first line. */
 export function csvHead({ spec: { dimensions, measures }, previousWindow }: Result): string {
   const compared = previousWindow !== null;
   return csvLine([
@@ -24,7 +23,6 @@ export function csvHead({ spec: { dimensions, measures }, previousWindow }: Resu
 export const csvLines = (result: Result): string =>
   result.rows.map((row) => rowLine(result, row.groups.map(textCell), row)).join("");
 
-/** The last line. */
 export const csvTotal = (result: Result): string =>
   rowLine(result, ["total", ...result.spec.dimensions.slice(1).map(() => "")], result.total);
 

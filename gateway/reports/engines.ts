@@ -33,11 +33,9 @@ export type Engine = {
   /** What tells apart who made a row, and the sessions of rows; null where it has none. */
   person(row: string): string;
   run(row: string): string;
-  /** An unknown text. */
   noText: string;
   /** An exact number from its text; null from an empty one. */
   exact(text: string): string;
-  /** Numbers from their text as a JSON list. */
   integers(text: string): string;
   /** The value of a list that holds at an instant; `since` has when each begins to. Null without a list. */
   valueSince(values: string, since: string, at: string): string;

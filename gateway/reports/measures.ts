@@ -2,10 +2,7 @@ import type { MeasureName } from "#shared/report.ts";
 import { words } from "#shared/words.ts";
 import { AGGREGATE_NAMES, AGGREGATES, type AggregateName } from "./aggregates.ts";
 
-/**
- * How a figure comes out of aggregates. A `per` over zero is null; a `share` is of the total of the same window, and what is
- * `used` is of a row's budget (budgets.ts).
- */
+/** How a figure comes from aggregates. `per` zero is null; a `share` is of the window's total, `used` of a budget. */
 export type Measure =
   | { kind: "base"; of: AggregateName }
   | { kind: "per"; of: AggregateName; per: AggregateName; times: bigint }

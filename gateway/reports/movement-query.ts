@@ -19,10 +19,7 @@ export type MovementRow = {
 /** All calls of known cost of one window, who made them, and how many others, of unknown or partly known cost, there are. */
 export type MovementTotal = { current: boolean; requests: number; people: number; uncertain: number };
 
-/**
- * Asks what the calls of both windows cost by model, kind of unit and tier, by the rows of their prices (drizzle/price-text.ts).
- * What a cost has beyond these is of the kind `other`, as one unit for each call.
- */
+/** Asks what calls of both windows cost by model, kind of unit and tier; the rest is `other`, one unit a call. */
 export function movementQuery(ask: Ask): Query {
   const { engine, spec, periods, orgId } = ask;
   const params = parameters(engine);

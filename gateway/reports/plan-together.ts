@@ -19,10 +19,7 @@ export function isShareable(ask: Ask): boolean {
   return kind === null && isSure && !spec.measures.includes("latency_p95_ms");
 }
 
-/**
- * The statement that answers several reports of the same source, filters and current window: facts are read once. Its rows
- * are those of `planReport`, with the report's place as `part`.
- */
+/** One statement for reports of one source, filters and window; rows as `planReport`'s, with the report's place. */
 export function planTogether(asks: readonly [Ask, ...Ask[]]): Query {
   const dimensions = [...new Set(asks.flatMap(({ spec }) => spec.dimensions))];
   const measures = [...new Set(asks.flatMap(({ spec }) => spec.measures))];

@@ -52,10 +52,7 @@ export const QueryBody = closed({
 });
 type QueryBody = Static<typeof QueryBody>;
 
-/**
- * The checked specs of a query's body, and whether it is one report.
- * @throws GatewayError invalid_request, naming the member and the reason.
- */
+/** The checked specs of a query, and whether it is one report. @throws GatewayError invalid_request with the reason. */
 export function querySpecs({ spec, specs, time_zone: zone, rate_mix_volume: moves }: QueryBody): {
   specs: Spec[];
   isOne: boolean;

@@ -57,10 +57,7 @@ export function firstSql({ ask, facts }: Context, cells: string): string {
   ) x where ${first}${too}`;
 }
 
-/**
- * There may be far more groups than are shown, and a percentile is dear. What it is at most costs less: only groups are
- * looked at for which that reaches what enough of those with the highest bound have.
- */
+/** Percentiles are expensive, their bounds are not: only groups whose bound can reach the first ones are looked at. */
 const p95Rank = (cells: string): string => `case when latency_p95_at_most(c_${P95}) >= coalesce((
       select ms from (
         select latency_p95(c_${P95}) as ms from (

@@ -148,10 +148,7 @@ const LEASE_MS = 15_000;
 export const startRepriceJobs = (deps: RepriceJobsDeps & { log: Log }): Poller =>
   poll({ log: deps.log, pollMs: POLL_MS, round: (stopping) => doRepriceJob(deps, { stopping }) });
 
-/**
- * Works on one job, or on the one with this id; false: no job waits. Progress is stored after every batch, so a
- * job continues where it stopped.
- */
+/** Works on one job, or the one with this id; false: none waits. Progress is stored after each batch. */
 export async function doRepriceJob(
   deps: RepriceJobsDeps,
   { id, stopping = () => false }: { id?: string; stopping?: () => boolean },

@@ -67,7 +67,6 @@ function pairingsOn(
   return byModel;
 }
 
-/** One for each model named by the route or its fallbacks. */
 function pairingsOf(directory: Directory, route: Route): Pairing[] {
   const byModel = Map.groupBy(knownTargets(directory, route), ({ model }) => model);
   return [...byModel.values()].flatMap((same): Pairing[] => {

@@ -3,7 +3,6 @@ import type { Provider } from "../directory.ts";
 import type { SurfaceName, WireName } from "../surface-facts.ts";
 import type { AutoCandidates, AutoChoice } from "./auto.ts";
 
-/** The part of a call that routing reads. */
 export type RoutedCall = Pick<
   Call,
   "surface" | "key" | "headers" | "body" | "model" | "routeMember" | "vendor" | "socket"

@@ -27,7 +27,6 @@ export function servedModel(request: ModelRequest): { provider: Provider; route:
   return null;
 }
 
-/** Where a call of the model on the surface would go. */
 export function destinationOn(
   surface: SurfaceName,
   { directory, key, model, knowledge }: ModelRequest,

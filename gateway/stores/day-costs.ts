@@ -31,7 +31,6 @@ export async function dayCosts(db: Runner, accounts: readonly string[]): Promise
   return Map.groupBy(rows, ({ account }) => account);
 }
 
-/** The same of all keys together. */
 export const allDayCosts = async (db: Runner): Promise<DayCost[]> => [
   ...(await db.execute<DayCost>(sql`
     select ${DAY} from key_spend s where ${IS_OWN} and s.key_id in (select id from keys where org_id = ${DEFAULT_ORG})

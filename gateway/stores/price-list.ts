@@ -26,10 +26,7 @@ const lastFetch = (reader: Reader) =>
 /** When the public list was fetched last; null: never. */
 export const lastFetchedAt = async (reader: Reader) => (await lastFetch(reader))?.fetchedAt ?? null;
 
-/**
- * Notes what a fetched list has: new models apply at once, other prices wait for approval, unless the same ones were
- * dismissed. Returns the new models, and how many changes wait since now.
- */
+/** Notes what a fetched list has: new models apply, prices wait for approval. Returns the models and how many wait. */
 export async function noteDiff(
   tx: Transaction,
   { changes: diff, missing }: { changes: readonly ListDiff[]; missing: string[] },

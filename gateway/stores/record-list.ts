@@ -25,7 +25,6 @@ type Columns<Filter extends string> = {
   filters: Readonly<Record<Filter, PgColumn | SQL>>;
 };
 
-/** The conditions of a list whose keys are joined. */
 export function* recordConditions<Filter extends string>(
   { of, filters }: Columns<Filter>,
   { equal, key, team, from, to, after, scope }: RecordQuery<Filter>,

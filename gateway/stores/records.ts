@@ -6,7 +6,6 @@ import { isId, newId } from "#shared/ids.ts";
 import { quarterSql } from "../reports/rollup/kinds.ts";
 import { isToolText, toolStatements } from "./tools/tool-calls.ts";
 
-/** A statement and its parameters. */
 export type Statement = { text: string; values: readonly (string | null)[] };
 
 /** Where finished records go. Every write is safe to repeat. */

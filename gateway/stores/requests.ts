@@ -69,7 +69,6 @@ export const findRequest = (reader: Reader, id: string, scope: RecordScope): Pro
 
 export type VersionRow = typeof recordVersions.$inferSelect;
 
-/** What a record cost before, the first version first. */
 export const listVersions = (
   reader: Reader,
   { id, startedAt }: Pick<RecordRow, "id" | "startedAt">,

@@ -68,10 +68,7 @@ function* partsOf({ isAdmin, teams }: SearchScope, like: string): Generator<Part
   };
 }
 
-/**
- * People, teams, models and, for administrators, routes and keys; names that begin with the text first, short
- * ones before long ones.
- */
+/** People, teams, models and, for administrators, routes and keys that match; names that begin with the text first. */
 export async function findNamed(db: Database["db"], scope: SearchScope, text: string): Promise<Item[]> {
   const like = containing(text);
   const selects = [...partsOf(scope, like)].map(

@@ -4,10 +4,7 @@ import { batchesSurface, filesSurface } from "./batches.ts";
 import { type KeptResponsesDeps, keptResponses } from "./kept-responses.ts";
 import { type ModelsDeps, modelsAt } from "./models.ts";
 
-/**
- * What providers keep, and models, where Azure has them: below `/openai/v1`, and below `/openai` for clients that name a version of
- * the API. Calls of models have theirs beside their own.
- */
+/** What providers keep, and models, below `/openai/v1` and, for clients that send a version, `/openai`. */
 export const azureObjects = (deps: BatchSurfaceDeps & KeptResponsesDeps & ModelsDeps) =>
   new Elysia({ name: "surface.azure-objects", prefix: "/openai", detail: { hide: true } })
     .use(filesSurface(deps))

@@ -59,7 +59,6 @@ export async function keyForDevice(
   return { secret, email, renewal };
 }
 
-/** Who changes something at the addresses of device sign-in. */
 export const originOf = ({ refusals, clock }: DeviceDeps, request: Request, actor: string): Origin => ({
   actor,
   address: refusals.addressOf(request),

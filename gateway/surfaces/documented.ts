@@ -10,7 +10,6 @@ type Documented = {
   /** Any of these opens the address; null: it is not about credentials. Default: a client key. */
   by?: readonly string[] | null;
   parameters?: DocumentDecoration["parameters"];
-  /** The body, which must be there. */
   body?: Content;
   answers: Answers;
 };
@@ -21,7 +20,6 @@ export const NO_DATABASE = { 503: "The database is unavailable at the moment." }
 
 type Docs = DocumentDecoration & Required<Pick<DocumentDecoration, "summary" | "responses">>;
 
-/** How an address is documented. */
 export function documented(summary: string, it: Documented): Docs {
   const { tag, description, by = ["clientKey"], parameters, body, answers } = it;
   return {

@@ -47,7 +47,6 @@ export function promptObjects(deps: BatchSurfaceDeps & SurfaceDeps) {
 
 type Asked = { request: Request; key: ClientKey; keeper: Keeper };
 
-/** A request at the vendor's own path. */
 export function objectRequest(deps: BatchSurfaceDeps, { request, key, keeper }: Asked): ObjectRequest {
   const path = pathOf(request);
   const body = request.body === null ? null : openRequestBody(request, deps.bytesMax.multipart, deps);

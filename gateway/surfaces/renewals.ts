@@ -5,10 +5,7 @@ import { insertRefreshToken } from "../stores/identity/refresh-tokens.ts";
 export const BEARER_SECONDS = 8 * 3600;
 /** A sign-in that is not renewed for this long ends. */
 const IDLE_MS = 30 * 24 * 3600 * 1000;
-/**
- * How long a replaced refresh token still works: processes share one file of them, and renew at the same time. Its use
- * after that is theft or a broken client, and ends the sign-in.
- */
+/** How long a replaced refresh token still works, for processes that share it. Later use ends the sign-in. */
 export const GRACE_MS = 120_000;
 
 /** The token that renews a bearer, and the seconds until renewal is due. */

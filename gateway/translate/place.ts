@@ -43,7 +43,6 @@ export class BodyPlace {
     this.#key = key;
   }
 
-  /** The body itself. */
   static body(losses: Losses): BodyPlace {
     return new BodyPlace(losses, null, "");
   }

@@ -25,10 +25,7 @@ function nameCalledTools(prompt: Prompt): void {
   prompt.toolChoice = { value: { kind: "none" }, at: at.at };
 }
 
-/**
- * Some servers restart the ids of calls in each answer, repeat them in one or leave them empty; Anthropic refuses that. A result is of the
- * first call of the latest answer that has none yet.
- */
+/** Some servers repeat ids of calls, which Anthropic refuses. A result is of the first call that has none yet. */
 function tellCallsApart({ turns }: Prompt): void {
   const ids = ownIds();
   let step = 0;

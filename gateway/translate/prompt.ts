@@ -37,10 +37,7 @@ export const plainText = (text: string, at: BodyPlace): PartOf<"text"> => ({
 /** `system` turns keep the place that the client gave them: first, or between other turns. */
 export type PromptTurn = { role: "system" | "user" | "assistant"; parts: Part[]; at: BodyPlace };
 
-/**
- * How the client's format writes calls of a tool that is read as a function: as a custom tool's text, as a tool that its vendor
- * defines, or as a function in a namespace.
- */
+/** How the client writes calls of a tool that is read as a function: a custom tool, a vendor's, or a namespace's. */
 export type ToolForm =
   | { as: "local_shell" | "shell" | "apply_patch" | "tool_search" }
   /** `own`: its name in a namespace. */
@@ -155,7 +152,6 @@ export const emptyPrompt = (): Prompt => ({
   extras: new Map(),
 });
 
-/** What a client asks for. */
 export type PromptRead = { prompt: Prompt; options: AnswerOptions };
 
 /** The members of the client's request that shape the answer. */

@@ -10,7 +10,6 @@ export type ReplyStep =
   | { kind: "open"; block: OpenBlock }
   /** More of the open block: its text, its reasoning or its arguments. */
   | { kind: "more"; text: string }
-  /** The open reasoning block's signature. */
   | { kind: "sign"; signature: string }
   /** What the open text cites. */
   | { kind: "cite"; citation: Citation }
@@ -82,7 +81,6 @@ export const emptyReply = (): Reply => ({
   error: null,
 });
 
-/** Adds a step to the answer so far. */
 export function addStep(reply: Reply, step: ReplyStep): void {
   switch (step.kind) {
     case "start":

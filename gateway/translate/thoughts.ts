@@ -26,10 +26,7 @@ export const NO_THOUGHT = " ";
 /** Marks what this gateway packed, among what others put into `encrypted_content` and signatures. */
 export const SEAL = "tallygate.1.";
 
-/**
- * In place of what a client of Anthropic's carries unread, where there is nothing to carry. Anthropic gets no part that has it
- * (foreign-thoughts.ts), and it belongs to no vendor.
- */
+/** Stands in for what clients of Anthropic carry unread. Anthropic gets no part that has it (foreign-thoughts.ts). */
 export const UNREADABLE = `${SEAL}${Buffer.from('{"from":"none"}').toString("base64url")}`;
 
 /** Whose they are where a pack does not say. */
@@ -82,10 +79,7 @@ export function openSealed(text: string): Unsealed[] {
 /** In place of a signature that no one knows (ai.google.dev, "Thought signatures"). */
 export const UNKNOWN_SIGNATURE = "skip_thought_signature_validator";
 
-/**
- * Another vendor's reasoning as Gemini's clients carry it: in the `thoughtSignature` of the text or call that followed it, which
- * they send back unread. Base64, because Google's clients decode it. Null without a thought to carry.
- */
+/** Another vendor's reasoning in the `thoughtSignature` of the next part, in base64. Null without a thought. */
 export function signatureOf(blocks: readonly Block[], seal: Seal): string | null {
   const sealed = blocks.flatMap((block) => seal(block) ?? []);
   return sealed.length === 0 ? null : Buffer.from(sealed.join(" ")).toString("base64");

@@ -1,10 +1,7 @@
 import { isJson, type Json } from "./exact-json.ts";
 import type { OutputFormat, Tool } from "./prompt.ts";
 
-/**
- * A tool's schema as every vendor takes it: an object with properties, and lists that say of what. Anthropic's clients need say
- * neither; OpenAI and Google refuse schemas without.
- */
+/** A tool's schema with properties and typed lists, which OpenAI and Google require and Anthropic's clients may omit. */
 const toolSchema = (schema: Json | null): Json => ({
   type: "object",
   properties: {},

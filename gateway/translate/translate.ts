@@ -76,9 +76,7 @@ const PROVIDER_FORMATS: Readonly<Record<ProviderWire, ProviderFormat>> = {
 export type Pair = { from: ClientWire; to: ProviderWire; compacts?: boolean; searches?: boolean };
 
 export type Translated = {
-  /** The request in the provider's format. */
   body: Uint8Array<ArrayBuffer>;
-  /** Members of the client's request that it leaves out. */
   dropped: Dropped;
   /** A whole answer in the client's format; null when it is no answer of the provider's format. */
   answer(bytes: Uint8Array, usage: Usage): Uint8Array<ArrayBuffer> | null;
@@ -223,10 +221,7 @@ const lossesOf = (it: Pick<TranslationInput, "pair" | "dialect" | "onInexpressib
 /** The facts that decide whether a call can be translated. */
 export type Expressed = Pick<TranslationInput, "pair" | "model" | "dialect" | "onInexpressible">;
 
-/**
- * Why the provider's format cannot express a call; null if it can. Pure: asked of each target before the first attempt,
- * so that a fallback is never one that could only refuse.
- */
+/** Why the provider's format cannot express a call; null if it can. Pure: asked before the first attempt. */
 export function whyInexpressible(bytes: Uint8Array, to: Expressed): GatewayError | null {
   try {
     const { prompt } = readRequest(requestIn(bytes), to.pair, lossesOf(to));

@@ -54,10 +54,7 @@ function searchOf({ object, at }: LocatedBody): WebSearch {
   return search;
 }
 
-/**
- * Takes the search out of the prompt's tools; it stays asked for where `searches` and no function has its name. Else it is left out,
- * or refused where it is all that the client offers.
- */
+/** Takes the search out of the prompt's tools: kept as a wish where possible, else left out, or refused if alone. */
 export function takeSearch(prompt: Prompt, searches: boolean): void {
   const search = prompt.tools.find((tool) => tool.search)?.search;
   if (!search) return;
@@ -162,7 +159,6 @@ export const messagesSearchBlocks = ({ id, query, sources }: SearchBlock): [obje
   },
 ];
 
-/** A search as an item of OpenAI's. */
 export const searchItem = ({ query, sources }: SearchBlock): Json => ({
   type: "web_search_call",
   status: "completed",

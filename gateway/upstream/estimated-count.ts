@@ -20,7 +20,6 @@ export const estimatingSender =
     return isEstimated ? Promise.resolve(estimatedAnswer(surface, body)) : send(sending);
   };
 
-/** The answer to a token count that the provider does not give. */
 export const estimatedAnswer = (surface: SurfaceName, body: Uint8Array): Response =>
   Response.json(ANSWERS[SURFACES[surface].wire]?.(estimatedCount(body)));
 

@@ -86,10 +86,7 @@ type Failed = {
   sentences?: Partial<Record<ErrorType, string>>;
 };
 
-/**
- * The error of a request that was sent once, with who failed and why. A final error of the gateway's own, such as a body
- * that is too large, stays as it is.
- */
+/** The error of a request that was sent once, with who failed and why; the gateway's own final errors stay. */
 export function unanswered({ who, cause, late, sentences = {} }: Failed): GatewayError {
   if (cause instanceof GatewayError && ERRORS[cause.type].final) return cause;
   const reason = late ? "timeout_first_byte" : failureCauseOf(cause);

@@ -5,10 +5,7 @@ import type { PriceEntry } from "../pricing/rate.ts";
 import { askedTier, STANDARD } from "../pricing/tier.ts";
 import { countOf, nameOf, objectOf } from "../providers/provider-json.ts";
 
-/**
- * The most that Anthropic's `fallbacks` may cost besides: each of these models may take over, and bill the whole call, if the
- * one before declines. Null: they are not named (`"default"`), or one has no known price.
- */
+/** The most that Anthropic's `fallbacks` may cost besides, as each may bill the whole call. Null: unknown. */
 export function fallbacksBound(
   fallbacks: unknown,
   bound: CountBound,

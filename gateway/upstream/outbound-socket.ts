@@ -8,10 +8,7 @@ type SocketTarget = { url: string; allowPrivateNetwork: boolean; headers: Header
 /** An open WebSocket; null if none can be opened, so that the call goes over HTTP, which says why. */
 export type OpenSocket = (to: SocketTarget) => Promise<Bun.WebSocket | null>;
 
-/**
- * Connects as `createOutboundFetch` does: to exactly an address that was checked, and to the host's next one if that fails.
- * Through a proxy it connects nowhere.
- */
+/** Connects as `createOutboundFetch` does, to a checked address or the host's next one; not through a proxy. */
 export const createOutboundSocket =
   (guard: Pick<AddressGuard, "resolveOrigin">): OpenSocket =>
   async ({ url, allowPrivateNetwork, headers, signal }) => {

@@ -124,10 +124,7 @@ function completion(id: string, answer: OwnAnswer): string {
   return `${chunks.map(dataEvent).join("")}data: [DONE]\n\n`;
 }
 
-/**
- * A guardrail's refusal as an ordinary, complete answer with zero usage, plain or streamed. Only the header
- * `x-gateway-guardrail` distinguishes it. Null on surfaces whose answers are not an assistant's text.
- */
+/** A guardrail's refusal as an ordinary answer with zero usage. Null on surfaces that do not answer with text. */
 export function denialOf(call: Call, choice: Choice, message: string | null): Response | null {
   const { wire } = SURFACES[call.surface];
   if (surfaceFacts(call.surface).unrecorded || !isTextWire(wire)) return null;

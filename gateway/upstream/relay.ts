@@ -11,7 +11,6 @@ import type { AnswerPart } from "./whole-body.ts";
 export type Ending = "complete" | "client_gone" | "upstream_broken";
 
 export type StreamRelay = {
-  /** Reads the provider's next chunk. */
   read(): Promise<AnswerPart>;
   /** The answer is framed (length or chunked), so the end of the body counts even without a terminal event. */
   framed: boolean;
@@ -29,7 +28,6 @@ export type StreamRelay = {
   idleMs: number;
   /** Null: the answer is aborted as soon as its client leaves. */
   drains: Drains | null;
-  /** Aborts the provider's answer. */
   abort(): void;
   /** Closes the client's connection, which otherwise stays as long as Bun lets it be idle: what is unread is not sent. */
   closeConnection?: (() => void) | undefined;

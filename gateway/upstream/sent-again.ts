@@ -76,7 +76,6 @@ async function changed(deps: Deps, it: Try, send: Refused["send"]): Promise<Atte
   return isRefused(sent, it.call) ? await sentAgain(deps, next, { refused: sent, send }) : sent;
 }
 
-/** A translated call without the member that its refusal names. */
 async function withoutWish(deps: Deps, it: Try, { refused, send, whole }: Whole): Promise<Attempt> {
   const sent = REFUSALS.has(refused.answer.status) ? refused.translation : null;
   const { message } = readProviderError(errorInBytes(whole));

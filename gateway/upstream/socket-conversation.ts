@@ -2,10 +2,7 @@ import type { Call, Choice, JsonBody } from "../call.ts";
 import { memberValue, scanJson } from "../http/scan.ts";
 import { splice } from "../http/splice.ts";
 
-/**
- * The call with the conversation that its connection keeps in place of `previous_response_id`, unless all targets are providers that
- * keep it themselves on a connection of their own. Any other call is the same.
- */
+/** The call with its connection's conversation instead of `previous_response_id`, unless all providers keep it. */
 export function withConversation(call: Call, { targets }: Choice): Call {
   const { socket, body } = call;
   const id = socket && memberValue(body, "previous_response_id");

@@ -25,7 +25,6 @@ type ToolRequest = {
  * is not reported as a 401, which would make a client start a sign-in.
  */
 export class ToolServerRefusal extends GatewayError {
-  /** The server's HTTP status. */
   readonly status: number;
 
   constructor(server: string, status: number) {

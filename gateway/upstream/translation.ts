@@ -23,7 +23,6 @@ const CLIENT_FORMATS: Readonly<Partial<Record<string, Pair["from"]>>> = {
   generate_content: "gemini",
 };
 
-/** The provider surface for each target format. */
 const PROVIDER_SURFACES = {
   chat: "chat.completions",
   messages: "messages",
@@ -81,10 +80,7 @@ export type Translation = Translated & { surface: SurfaceName };
 /** A target of a choice, and the route that set it. */
 type Targeted = { target: Target; route: Pick<Route, "inexpressible"> | null };
 
-/**
- * Translates the call into the target's format, without what its model lacks; null if that is the surface's own, which costs no look-up.
- * @throws GatewayError invalid_request naming a member that the format cannot express.
- */
+/** Translates the call into the target's format; null if that is its own. @throws GatewayError invalid_request */
 export function translationOf(
   call: Call,
   it: Targeted & { without: readonly string[] | undefined },

@@ -98,10 +98,7 @@ const HELD_BYTES_MAX = 25 * 1024 * 1024;
 type FormReader = {
   /** The text fields before the first file, and `model` if it came after the file of a small form. */
   readonly fields: readonly Field[];
-  /**
-   * The next bytes to forward; null after the last ones. A text field after the first file is held until it is whole
-   * and `judge` has resolved.
-   */
+  /** The next bytes to forward; null after the last. A text field after the first file waits for `judge`. */
   next(judge: Parameters<Upload["onLateFields"]>[0]): Promise<Uint8Array | null>;
   /** `model`, if it came after the file. */
   trailingModel(): string | null;

@@ -7,10 +7,7 @@ const LOOK_EVERY_MS = 2000;
 
 type Rounds = { stop(): Promise<void> };
 
-/**
- * Has one worker of the gateway do the background rounds: the one that holds a lock in the data directory, which the
- * kernel releases when it dies. Gateways on other machines share the rounds through the database.
- */
+/** Has one worker do the background rounds: the one with the lock of the data directory, which dies with it. */
 export function whenElected(dataDirectory: string, start: () => Rounds, log: Log): Rounds {
   const path = join(dataDirectory, "rounds.lock");
   let held: { lock: FileLock; rounds: Rounds } | null = null;

@@ -4,7 +4,6 @@ import { ANSWER_MS, WorkerIsAsked, type WorkerQuestion, WorkersReply } from "./m
 /** What a worker answers; it must not reject. */
 type WorkerAnswers = Record<WorkerQuestion, () => Promise<unknown>>;
 
-/** The workers of this gateway. */
 export type Fellows = {
   /** Asks the others, for `metrics` all. Who does not answer within a second is left out. */
   ask(question: WorkerQuestion): Promise<unknown[]>;

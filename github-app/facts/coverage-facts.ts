@@ -85,7 +85,6 @@ export function coverageFacts(
   };
 }
 
-/** Facts of a `repository` delivery: its present and its former name. */
 export function repositoryFacts(payload: Static<typeof RepositoryPayload>): FactsOf<"repository"> {
   const at = checkedTime(payload.repository.updated_at);
   const [owner = "", name = ""] = payload.repository.full_name.split("/");

@@ -2,10 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { checked, nullable, open } from "#shared/schema.ts";
 import { isSingleLine } from "#shared/text-length.ts";
 
-/**
- * The members of GitHub's payloads that are read; others are allowed and ignored. Optional ones are missing from older
- * GitHub Enterprise Servers or from some actions.
- */
+/** The members that are read of GitHub's payloads. Optional ones are missing from older servers or some actions. */
 const isName = (value: unknown): value is string => typeof value === "string" && isSingleLine(value, 255);
 
 const Name = checked<string>({ type: "string" }, "a name", isName);

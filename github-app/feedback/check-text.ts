@@ -1,9 +1,6 @@
 import { diagnosticMeanings } from "#shared/session-line-meaning.ts";
 
-/**
- * The session ids in a pull request's body, whether a call of its only session is recorded (null: not shown), and then what
- * is to be said about its cost.
- */
+/** A body's session ids, whether a call of its only one is recorded (null: not shown), and what to say of its cost. */
 export type Stamp = {
   sessionIds: readonly string[];
   diagnostics: readonly string[];

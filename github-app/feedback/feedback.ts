@@ -87,10 +87,7 @@ export function createFeedbackRound(
 
 type Round = FeedbackDeps & { github: Clients; pauses: Pauses; stopping: () => boolean };
 
-/**
- * Does the due work of one kind. Lists are short, so another one without the installations that have to wait follows one
- * that names any.
- */
+/** Does due work of one kind. Lists are short: one that names waiting installations is followed by one without them. */
 async function doJob<Due extends FeedbackPlace, Row extends LeaseState>(round: Round, job: Job<Due, Row>) {
   const { database, clock, github, pauses, stopping } = round;
   const isWanted = (now: Settings) => now.pull_request_stamping && job.isWanted(now);

@@ -72,7 +72,6 @@ type Deps = Ambient & {
   config: Pick<GithubAppConfig, "app" | "apiUrl" | "webhookSecrets" | "sealKey">;
 };
 
-/** A registration, opened. */
 type Opened = {
   identity: AppIdentity;
   secrets: Secrets;

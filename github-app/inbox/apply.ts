@@ -14,7 +14,6 @@ export class UnreadableFacts extends Error {
   override readonly name = "UnreadableFacts";
 }
 
-/** A delivery of the inbox. */
 export type InboxEvent = { id: string; name: string; facts: unknown };
 
 const BATCH_MAX = 200;

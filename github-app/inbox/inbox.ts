@@ -46,10 +46,7 @@ const ANSWERS = {
 } as const;
 type AnswerName = keyof typeof ANSWERS;
 
-/**
- * Answers webhook deliveries. A 202 to a relevant event means that its facts are stored; any other status means that
- * nothing is, so that GitHub shows the delivery as failed and it can be redelivered.
- */
+/** Answers webhook deliveries: 202 if the facts of a relevant event are stored, else GitHub can redeliver it. */
 export function createInbox(deps: InboxDeps): (request: Request) => Promise<Response> {
   const bodies = createBodyReader({
     bytesMax: BODY_BYTES_MAX,

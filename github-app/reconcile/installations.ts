@@ -26,10 +26,7 @@ export type InstallationDeps = Ambient & {
 /** What GitHub lists; `created`: repositories to read first; `waitMs`: milliseconds until the rest can be read. */
 export type Listed = { installations: number; repositories: number; created: number; waitMs: number };
 
-/**
- * Reads from GitHub where the App is installed and which repositories it covers, and writes the differences:
- * installations and repositories that were added, removed or renamed without a delivery.
- */
+/** Reads installations and their repositories from GitHub, and writes what changed without a delivery. */
 export async function readInstallations(deps: InstallationDeps): Promise<Listed> {
   const { database, clock, clients } = deps;
   const listed = await clients.app.paginate(clients.app.rest.apps.listInstallations, { per_page: 100 });

@@ -3,7 +3,6 @@ import type { InstallationFacts, Sighting } from "../facts/facts.ts";
 import { later } from "./later.ts";
 
 export type InstallationState = Omit<typeof installations.$inferSelect, "orgId">;
-/** A row of `repositories`. */
 export type RepositoryState = Omit<typeof repositories.$inferSelect, "orgId">;
 
 /** Former names kept of a repository. */

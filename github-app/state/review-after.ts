@@ -3,7 +3,6 @@ import type { ReviewFacts } from "../facts/facts.ts";
 import { earliest, later } from "./later.ts";
 import { onlyOne } from "./pull-request-after.ts";
 
-/** A row of `reviews`. */
 export type ReviewState = Omit<typeof reviews.$inferSelect, "orgId">;
 
 /** A review after one more report, in any order (`pullRequestAfter`): the latest body, and dismissals are final. */

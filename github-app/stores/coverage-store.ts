@@ -60,7 +60,6 @@ export async function writeCoverage(tx: Transaction, changes: readonly CoverageC
   }
 }
 
-/** The repositories that an installation is known to cover. */
 export const coveredRepositories = (
   tx: Transaction,
   installationId: number,

@@ -72,7 +72,6 @@ export const dueDeliveries = ({ db }: Database, now: Date, limit: number): Promi
     .orderBy(asc(webhookInbox.processedAt), asc(webhookInbox.occurredAt))
     .limit(limit);
 
-/** The deliveries of these ids that are not applied yet. */
 const pending = (deliveryIds: readonly string[]) =>
   ours(webhookInbox, { deliveryId: [...deliveryIds], processedAt: null });
 

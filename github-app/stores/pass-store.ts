@@ -9,10 +9,7 @@ import type { RepositoryAccess } from "../facts/listed-facts.ts";
 export type Pass = Omit<typeof githubPasses.$inferSelect, "orgId">;
 export type DuePass = { pass: Pass; repository: RepositoryAccess };
 
-/**
- * Creates passes for repositories without one, due at once; `stopAt` is how far back their first one goes.
- * @returns how many were created.
- */
+/** Creates due passes for repositories that have none; `stopAt` bounds the first one. @returns how many. */
 export async function createPasses(
   { sql }: Database,
   { id, repositoryIds }: { id: number; repositoryIds: readonly number[] },
@@ -29,10 +26,7 @@ export async function createPasses(
   return written.filter((row) => row["created"]).length;
 }
 
-/**
- * The next due pass of a covered repository. Pull requests of all repositories come before any reviews: they take a
- * hundredth of the calls, and costs depend on them.
- */
+/** The next due pass of a covered repository: pull requests before reviews, because costs depend on them. */
 export async function nextPass({ db }: Database, now: Date): Promise<DuePass | null> {
   const [row] = await db.execute<{ repository_id: string; full_name: string; installation_id: string }>(sql`
     select p.repository_id, r.full_name, r.installation_id

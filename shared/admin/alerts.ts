@@ -2,7 +2,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, matching, nullable, oneOf, Switch, TextOrNull } from "../schema.ts";
 import { Dated, Name, SingleLine } from "./fields.ts";
 
-/** What an alert is about. */
 export const ALERT_KINDS = [
   ...["threshold", "forecast_overrun", "anomaly", "unpriced_model"],
   ...["provider_failing", "stamped_share_falling", "reconciliation_gap"],

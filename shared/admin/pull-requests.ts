@@ -50,7 +50,6 @@ const Factor = closed({
   usual: NumeralOrNull("The median of up to 100 other merges of its repository; null without any."),
 });
 
-/** A merge among the dearest, and what sets it apart. */
 export const DearMergeView = closed({
   ...pullRequest,
   usual_usd: TextOrNull("Median cost of the merges of its repository in the same time, exact decimal."),

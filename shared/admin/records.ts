@@ -83,7 +83,6 @@ const record = {
 export const RequestView = closed(record);
 export type RequestView = Static<typeof RequestView>;
 
-/** Explanation of a record's cost. */
 const Explanation = closed({
   reason: Text("How the cost was determined, in a sentence."),
   entry: TextOrNull("Where the prices come from."),

@@ -19,7 +19,6 @@ export const RepositoryReading = closed({
   failure: TextOrNull("Why the pass is waiting."),
 });
 
-/** A repository that the GitHub App sees or saw. */
 export const RepositoryView = closed({
   id: Text("GitHub's id, which survives renames and transfers."),
   name: Text("Last known `owner/name`."),

@@ -89,10 +89,7 @@ export type AgentSettings = {
 /** A file of the user's that gets something of ours. */
 type EditedFile<Ours> = {
   path(homes: Homes): string;
-  /**
-   * The file's text with ours added once or, with null, removed. Everything else is kept; null means no file.
-   * @throws Error for a file that cannot be parsed, or that sends the agent's calls elsewhere.
-   */
+  /** The file's text with ours, or without ours (null). @throws Error if it is unreadable or sends calls elsewhere. */
   edit(text: string | null, ours: Ours | null): string | null;
   /** What the user still has to do. */
   afterwards?: string;
@@ -133,7 +130,6 @@ type ManagedFile = {
 type Agreement = {
   /** Agrees to our hooks in the user's place; false: the agent cannot be asked. */
   give(homes: Homes): Promise<boolean>;
-  /** The file that keeps it. */
   path(homes: Homes): string;
   /** That file's text without the agreement, once the file of hooks is gone; null means no file. */
   without(text: string, homes: Homes): string | null;

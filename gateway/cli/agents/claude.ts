@@ -147,10 +147,7 @@ async function run(it: Run): Promise<Additions> {
   };
 }
 
-/**
- * The text of settings with these variables: those of a `--settings` among the words are kept, because Claude Code reads the
- * last one only. @throws Error if the settings among the words cannot be read.
- */
+/** Settings with these variables and those of a `--settings` among the words. @throws Error if these are unreadable. */
 async function withEnv(words: readonly string[], env: Record<string, string>, from: string): Promise<string> {
   const { given } = takeFlag(words, FLAG);
   const base = given === null ? {} : await settingsAt(given, from);

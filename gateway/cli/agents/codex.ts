@@ -44,7 +44,6 @@ export const CODEX = {
   agreement: { give, path: configFile, without: (text, homes) => withoutTrust(text, hookFile(homes)), check },
 } as const satisfies Agent;
 
-/** Its `config.toml`; empty if it is missing or cannot be parsed. */
 async function configOf(homes: Homes): Promise<Record<string, unknown>> {
   try {
     return parsedToml(await fileText(configFile(homes)));
@@ -194,10 +193,7 @@ async function give({ home }: Homes): Promise<boolean> {
   return hooks !== null && hooks.length > 0 && hooks.every(runsHook);
 }
 
-/**
- * The text of `config.toml` without its agreements to the hooks of a file that is gone; null means no file. Codex cannot be
- * asked to forget them.
- */
+/** `config.toml` without agreements to hooks of a file that is gone, which Codex cannot be asked to forget. */
 export function withoutTrust(text: string | null, file: string): string | null {
   const path = JSON.stringify(file)
     .slice(1, -1)

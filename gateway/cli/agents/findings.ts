@@ -107,7 +107,6 @@ const originOf = (address: string): string =>
 /** Without the credentials that an address may carry. */
 const hostOf = (address: string): string => URL.parse(address)?.host ?? "another address";
 
-/** Whether an agent has the hook that stamps, and runs it. */
 async function hookFinding(name: AgentName, directory: string): Promise<Finding> {
   const { title, hook, agreement } = AGENTS[name];
   const path = hook.path(HOMES);

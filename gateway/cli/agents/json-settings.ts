@@ -44,7 +44,6 @@ export function changedText(next: Members, settings: Members, text: string | nul
   return text !== null && Bun.deepEquals(next, settings) ? text : jsonText(next, text);
 }
 
-/** Hooks of one event that run after tools matching `matcher`. */
 type HookGroup = { matcher: string; hooks: object[] };
 
 /** The script of our hooks: it identifies them, wherever the checkout is. */

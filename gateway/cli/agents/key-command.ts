@@ -2,7 +2,6 @@ import { isClientKeyForm } from "../../stores/client-secret.ts";
 import { readLogin } from "../client/login.ts";
 import { RUN } from "../own-program.ts";
 
-/** A shell's command line. */
 export const commandLine = (words: readonly string[]): string => words.map(quoted).join(" ");
 
 const quoted = (word: string): string =>
@@ -20,10 +19,7 @@ export function keyCommandOf(line: unknown): KeyCommand | null {
   return program && url ? { program, url } : null;
 }
 
-/**
- * The first client key among credentials, else the one that our command prints. It is not run, because a checkout's settings
- * may name another one.
- */
+/** The first client key among credentials, else the one that our command prints, which is not run. */
 export function clientKeyAmong(
   credentials: readonly (string | null | undefined)[],
   command: KeyCommand | null = null,

@@ -20,7 +20,6 @@ import {
   type ResourceKindName,
 } from "./kinds.ts";
 
-/** One fault in a file, with its position and reason. */
 export type FileFault = { line: number | null; where: string; why: string };
 
 /** The file cannot be applied; the message lists every fault, one per line, in file order. */

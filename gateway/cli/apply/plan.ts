@@ -67,7 +67,6 @@ const named = (kind: ResourceKind, name: string, body: Members): Members => ({
   ...body,
 });
 
-/** What an existing resource has of the members that can be sent. */
 function ownMembers(kind: ResourceKind, present: Members): Members {
   const sendable = Object.keys(kind.form.properties).filter(
     (member) => member !== identifierOf(kind) && member in present,

@@ -36,7 +36,6 @@ const ANSWER_MS_MAX = 60_000;
 const QUIET_MS = 5_000;
 const Failure = open({ error: open({ message: Type.String() }) });
 
-/** Calls the gateway at `url` with one key. */
 export function apiAt(url: string, key: Secret): Api {
   const answered = async (path: string, init: RequestInit): Promise<Response> => {
     const say = () =>

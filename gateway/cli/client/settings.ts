@@ -52,10 +52,7 @@ export function agentGateway(): { url: string; key: string } | null {
   return TALLYGATE_URL && TALLYGATE_KEY ? { url: withoutSlash(TALLYGATE_URL), key: TALLYGATE_KEY } : null;
 }
 
-/**
- * What `tallygate login` keeps, unless `TALLYGATE_KEY` is set or another gateway is named: a key goes only to the gateway
- * that made it.
- */
+/** What `tallygate login` keeps, unless `TALLYGATE_KEY` is set or another gateway is named. */
 export function loginFor(given: string | undefined): Login | null {
   const { TALLYGATE_URL, TALLYGATE_KEY } = readEnv(Reach);
   if (TALLYGATE_KEY !== undefined) return null;
@@ -64,10 +61,7 @@ export function loginFor(given: string | undefined): Login | null {
   return login && (named === undefined || withoutSlash(named) === login.url) ? login : null;
 }
 
-/**
- * A person's own gateway and key: the given address and `TALLYGATE_KEY` (`isGiven`), else those of `tallygate login`;
- * null: none.
- */
+/** A person's gateway and key: the given address and `TALLYGATE_KEY` (`isGiven`), else the login's; null: none. */
 export function clientGateway(
   given: string | undefined,
 ): { url: string; key: Secret; isGiven: boolean } | null {

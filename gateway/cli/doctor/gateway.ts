@@ -145,7 +145,6 @@ async function recordOf({ url, admin, session }: GatewayUnderTest): Promise<Find
 
 const Settings = open({ pull_request_stamping: Type.Boolean() });
 
-/** Whether joining of pull requests is switched on. */
 export async function stampingFinding({ url, admin }: GatewayUnderTest): Promise<Finding> {
   if (admin === null)
     return skipped("Pull-request stamping was not checked.", "This check needs the admin key.");
@@ -168,7 +167,6 @@ export async function stampingFinding({ url, admin }: GatewayUnderTest): Promise
   }
 }
 
-/** Whether the GitHub App answers and can store GitHub's deliveries. */
 export async function appFinding(url: string): Promise<Finding> {
   const ready = await statusOf(`${url}/readyz`);
   if (ready === 200) return passed(`The GitHub App at ${url} is ready.`);

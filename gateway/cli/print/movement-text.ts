@@ -5,7 +5,6 @@ import { tableText } from "./table.ts";
 /** Rows of models that are printed; `POST /v1/reports/query` has all. */
 const ROWS_MAX = 10;
 
-/** What moved the cost, in all and by the rows that moved it most. */
 export function movementText(moved: Movement): string {
   const text = (value: string) => signedText(Number(value), "USD");
   const usd = moved.floor ? "≥ USD" : "USD";

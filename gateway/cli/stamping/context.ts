@@ -11,10 +11,7 @@ import { wrappersSession } from "./task.ts";
 /** A declared branch is at most this long. */
 const BRANCH_MAX = 256;
 
-/**
- * Declares which branch sessions work on from now on. Nothing is declared outside a repository on GitHub.
- * @throws ApiError if the gateway refuses or does not answer.
- */
+/** Declares which branch sessions work on, within a GitHub repository. @throws ApiError if the gateway refuses. */
 export async function declareBranch(
   git: Git,
   { sessions, branch }: { sessions: readonly SessionId[]; branch: string },

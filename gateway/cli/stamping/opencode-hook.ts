@@ -35,10 +35,7 @@ async function rootOf({ client }: Opencode, sessionID: string): Promise<string> 
 const MAY_ACT = /^(?:bash|shell)$|pull_?request/i;
 const STARTED_MAX = 100;
 
-/**
- * An opencode plugin: after a tool that may have created a pull request or added to a branch, the pull request is
- * stamped, and the session linked to the branch's task.
- */
+/** An opencode plugin: stamps pull requests after tools that change them, and links the session to the task. */
 export const stamping = async (opencode: Opencode): Promise<Hooks> => {
   const started = new Map<string, number>();
   return {

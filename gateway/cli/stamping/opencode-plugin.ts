@@ -6,10 +6,7 @@ type Hooks = {
   "chat.headers"(call: unknown, output: { headers: Record<string, string> }): Promise<void>;
 };
 
-/**
- * An opencode plugin: every model call carries the run's session instead of opencode's own. The name is spelled as
- * opencode spells it, so that it replaces that header.
- */
+/** An opencode plugin: calls carry the run's session in opencode's own spelling, so that it replaces that header. */
 export const tallygate = async (): Promise<Hooks> => ({
   "chat.headers": async (_call, output) => {
     const session = readPresent([SESSION_VARIABLE]).get(SESSION_VARIABLE);

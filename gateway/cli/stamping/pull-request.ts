@@ -4,7 +4,6 @@ import { currentBranch, type Git } from "./git.ts";
 import type { GithubApi } from "./github.ts";
 import { headOwner, type Remote, remotesOn } from "./remote.ts";
 
-/** The members of a pull request that the CLI needs. */
 const PullRequestBody = open({
   number: Type.Integer(),
   html_url: Type.String(),
@@ -27,7 +26,6 @@ export type PullRequest = {
   repositoryId: number;
   number: number;
   url: string;
-  /** The head branch. */
   branch: string;
   isOpen: boolean;
   merged: boolean;

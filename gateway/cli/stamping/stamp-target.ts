@@ -81,10 +81,7 @@ export const notStamped = (url: string | null, text: string): Stamped => ({
   text,
 });
 
-/**
- * The outcome of stamping a body with `session`: `same` and `other` leave it unchanged, because with a second id the
- * merge would have no cost; `too_long` and `no_place` cannot be stamped.
- */
+/** `same` and `other` leave the body unchanged, because two ids mean no cost; the last two cannot be stamped. */
 export type Stamping =
   | { kind: "stamped"; body: string }
   | { kind: "same" }

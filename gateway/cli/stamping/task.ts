@@ -35,11 +35,7 @@ export async function openTask(git: Git, github: () => GithubApi): Promise<Task>
   return { session: await pinSession(git, branch, offered), branch, isDefault };
 }
 
-/**
- * Ends the task of a branch whose stamped pull request was merged or closed before then, in milliseconds: further work on a
- * branch of the same name is another task.
- * @throws Error if GitHub refuses or does not answer.
- */
+/** Ends a branch's task whose pull request ended by `before` (milliseconds). @throws Error if GitHub refuses. */
 export async function endFinishedTask(
   git: Git,
   github: () => GithubApi,

@@ -45,10 +45,7 @@ export async function admitPerson(
   return await applyGrants({ tx, audit, now: from.at }, person, { githubLogin });
 }
 
-/**
- * The person with this e-mail who has no account of this way yet; null: the e-mail is no one's. Neither the next holder of
- * an address nor another issuer becomes the person.
- */
+/** The person with this e-mail and no account of this way; null: none, nor for another issuer or later holder. */
 async function invited(tx: Transaction, { email, way }: Identified): Promise<PersonRow | SignInFault | null> {
   const spellings = spellingsOfEmail(email);
   if (spellings === null) return new SignInFault("email_unusual", email);

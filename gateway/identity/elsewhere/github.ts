@@ -11,7 +11,6 @@ export type GithubPlace = { client: GithubClient; apiUrl: string; webUrl: string
 
 export type GithubDeps = {
   reach: OutboundFetch;
-  /** Ids of the accounts in which the App is installed. */
   installedAccounts(): Promise<ReadonlySet<number>>;
 };
 

@@ -12,10 +12,7 @@ const ATTRIBUTES_MAX = 9000;
 const ANSWER_MS_MAX = 3000;
 const WAITING_MAX = 20;
 
-/**
- * Verifies answers one after the other in a thread of its own. The library's time grows with the square of the elements, so
- * they are counted first; a thread that takes too long is ended.
- */
+/** Verifies answers in a thread that is ended when slow; elements are counted first, as time grows with their square. */
 export function openSamlReader(parties: SamlParties) {
   let thread: Worker | null = null;
   let waiting = 0;

@@ -27,7 +27,6 @@ export type SpecSearch = FrameSearch & {
   as_of?: string;
 };
 
-/** Changes parts of the report in the address. */
 type SpecChange = Partial<{ [K in keyof SpecSearch]: SpecSearch[K] | undefined }>;
 export type ChangeSpec = (change: SpecChange) => void;
 

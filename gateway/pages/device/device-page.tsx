@@ -80,7 +80,6 @@ const PROGRAMS = { tallygate: "tallygate login", claude_code: "Claude Code" } as
 
 type DeviceRequestProps = {
   code: string;
-  /** Where the answer goes. */
   address: string;
   asked: DeviceSignIn;
   decided: (given: DeviceAnswer) => void;

@@ -77,7 +77,6 @@ async function openEntry(): Promise<void> {
   window.open(url, "_blank", "noopener");
 }
 
-/** What is wrong with the App. */
 export const FaultsOfApp = ({ view }: { view: GithubAppView }) =>
   faultsOf(view).map((text) => (
     <p className="bad" key={text}>

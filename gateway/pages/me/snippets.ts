@@ -1,4 +1,3 @@
-/** What a sample is filled in with. */
 type Sample = {
   /** The gateway's address, without a trailing slash. */
   address: string;

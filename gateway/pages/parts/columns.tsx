@@ -28,7 +28,6 @@ export const cell = <Row,>(head: ReactNode, show: Of<Row, ReactNode>, sort?: Sor
   sort,
 });
 
-/** Any cell among figures, which stand to the right. */
 export const figure = <Row,>(head: ReactNode, show: Of<Row, ReactNode>, sort?: Sort<Row>): Column<Row> => ({
   head,
   cell: show,

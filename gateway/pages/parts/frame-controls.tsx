@@ -25,7 +25,6 @@ const RANGE_WORDS = {
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DAY_MS = 86_400_000;
 
-/** The chosen range: its name, or its own days. */
 function rangeWords({ range, ...own }: FrameSearch, fallback: RangeName): string {
   const [from, to] = [own.from ?? null, own.to ?? null];
   if (from === null && to === null) return RANGE_WORDS[range ?? fallback];
@@ -51,7 +50,6 @@ export function daysUntilNow(
   };
 }
 
-/** Chooses the range. */
 export function RangePicker({ search, fallback, change }: Frame & { fallback: RangeName }) {
   const [isCustom, setCustom] = useState(false);
   const { report_time_zone: zone } = useMe();

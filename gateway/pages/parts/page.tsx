@@ -8,7 +8,6 @@ import { CopyButton } from "./copy.tsx";
 
 type PageHeadProps = { title: string; sub?: ReactNode; children?: ReactNode };
 
-/** A page's title and controls. */
 export function PageHead({ title, sub, children }: PageHeadProps) {
   useEffect(() => {
     document.title = `${title} · Tallygate`;
@@ -38,7 +37,6 @@ export const Panel = ({ title, sub, aside, children }: PanelProps) => (
   </section>
 );
 
-/** The facts above a record, by their names. */
 export const Tiles = ({ of }: { of: Readonly<Record<string, ReactNode>> }) => (
   <div className="tiles">
     {Object.entries(of).map(([name, value]) => (

@@ -7,7 +7,6 @@ type PullRequestNameProps = {
   isShort?: boolean;
 };
 
-/** A pull request's repository and number, linked to its page. */
 export function PullRequestName({ repository, number, isShort = false }: PullRequestNameProps) {
   const [owner = "", repo = ""] = repository?.split("/") ?? [];
   if (repo === "") return <>#{number}</>;

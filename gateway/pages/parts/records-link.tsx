@@ -60,10 +60,7 @@ function recordFilter(name: string, value: string, zone: string): Record<string,
   return FILTERS.includes(name) && value !== "(none)" ? { [name]: value } : null;
 }
 
-/**
- * The records behind a report's figures, as an address of the list of records. That takes one value of each filter, so
- * filters with several are left out.
- */
+/** The records behind figures, as the list's address. It takes one value of each filter, so longer ones are left out. */
 export function recordSearch(search: FrameSearch, answer: QueryAnswer): Record<string, string> {
   const { range: _, from: __, to: ___, compare: ____, ...filters } = search;
   const found = Object.entries(filters).map(([name, [value, ...others]]) =>

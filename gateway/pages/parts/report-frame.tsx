@@ -19,7 +19,6 @@ type ReportFrameProps<Data> = Frame & {
   answer: QueryAnswer | undefined;
   /** Beside the pickers. */
   controls?: ReactNode;
-  /** Above the filters. */
   above?: ReactNode;
   height?: number;
   children: (data: Data) => ReactNode;

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import { Foreign, Unknown } from "./values.tsx";
 
-/** Narrows a list to a value of one of its filters. */
 export type Narrow = (name: string, value: string) => void;
 
 type ValueLinkProps = {

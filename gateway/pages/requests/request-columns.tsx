@@ -53,7 +53,6 @@ export const NO_KEY = "The key was deleted.";
 
 type Called = { client: string | null; session: string | null };
 
-/** The program that made a call, and its session. */
 export const clientColumn = (narrow: Narrow): Column<Called> =>
   cell("Client", ({ client, session }) => (
     <>

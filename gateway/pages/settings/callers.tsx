@@ -11,7 +11,6 @@ import { KEY, PERSON, TEAM } from "./forms/people-forms.ts";
 import type { ResourceFacts } from "./resource-panel.tsx";
 import { KeyActions, SecretOnce, secretOf } from "./secret-once.tsx";
 
-/** People: who may sign in, and as what. */
 export const PEOPLE: ResourceFacts<PersonView> = {
   path: "/admin/v1/people",
   title: "People",

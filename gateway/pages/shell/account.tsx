@@ -4,7 +4,6 @@ import { api } from "../data/api.ts";
 import { useMe } from "../data/me.ts";
 import { plainName } from "../parts/values.tsx";
 
-/** Who is signed in, and the way out. */
 export function Account({ showKeys }: { showKeys: () => void }) {
   const { email, name, role, team } = useMe();
   const signOut = useSignOut();

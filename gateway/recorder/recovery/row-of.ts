@@ -2,7 +2,6 @@ import { isRecord, parsedJson } from "#shared/json.ts";
 import { rowSum } from "../row-sum.ts";
 import { varintAt } from "./leaf-page.ts";
 
-/** A row of a segment, as its tables have it (segment.ts). */
 export type FoundRow =
   | { table: "intents"; seq: number; text: string }
   | { table: "settlements"; seq: number; text: string; at: number }

@@ -44,7 +44,6 @@ const part = (place: number): string => `splitByChar(char(31), r.value)[${place 
 export const textOfKind = (kind: BucketKind, name: DimensionName): string =>
   kind === "tools" ? part(OF_TOOLS.findIndex((one) => one === name)) : (dimensionOf(name).label ?? "r.value");
 
-/** The value of a kind over a record `r`. */
 const valueIn = (kind: Exclude<By, "tag">): string => dimensionOf(kind, { engine: CLICKHOUSE }).sums ?? "''";
 
 const textOf = (value: string): string => `cast(assumeNotNull(${value}) as String)`;

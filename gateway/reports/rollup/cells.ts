@@ -73,7 +73,6 @@ function factColumns(context: Context): string[] {
   ];
 }
 
-/** The columns of cells that the aggregates are made of. */
 function sumsOf({ names }: Context): SumName[] {
   return namedIn(
     names.map((name) => aggregateOf(name).cells?.replace("session_cost_usd", "cost_usd") ?? ""),

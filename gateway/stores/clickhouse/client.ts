@@ -9,7 +9,6 @@ type Options = {
   connectionsMax: number;
 };
 
-/** The rows of an answer. */
 export const askClickHouse = async <Row = unknown>(client: ClickHouseClient, query: string): Promise<Row[]> =>
   await (await client.query({ query, format: "JSONEachRow" })).json<Row>();
 

@@ -1,10 +1,7 @@
 /** The address of a database, and the name of its cluster; null: it is one server. */
 export type Place = { url: string; cluster: string | null };
 
-/**
- * Sharding keys of a cluster: all rows of a session are on one shard, and so are rows that replace each other. Tables
- * without an entry are complete on every server.
- */
+/** Sharding keys: rows of a session, and rows that replace each other, share a shard. Other tables are everywhere. */
 const SHARDED: Readonly<Record<string, string>> = {
   requests: "cityHash64(ifNull(session, toString(key_id)))",
   agent_points: "cityHash64(ifNull(session, toString(key_id)))",

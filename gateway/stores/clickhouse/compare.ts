@@ -123,10 +123,7 @@ async function firstOf({ sql, client }: Stores, table: DatedTable): Promise<Date
   return all.length > 0 ? new Date(Math.min(...all)) : null;
 }
 
-/**
- * The days (UTC) before `end` on which the two databases differ: a statement for each month.
- * `again` is asked whether to look once more at a month that differs.
- */
+/** Days (UTC) before `end` on which the databases differ, month by month; `again`: whether to look once more. */
 export async function daysApart(
   stores: Stores,
   { table, end }: { table: DatedTable; end: Date },

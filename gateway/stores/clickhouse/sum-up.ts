@@ -58,10 +58,7 @@ type Due = {
   next(): Promise<string>;
 };
 
-/**
- * Sums up void hours of the oldest day that has any, and that day if it is over and nothing of it is void any more. No one
- * may write calls meanwhile. True: there may be more to do.
- */
+/** Sums up void hours of the oldest day that has any, then that day if it is over. True: there may be more to do. */
 async function sumUpDay(client: ClickHouseClient, source: Summed, due: Due): Promise<boolean> {
   const { hour, day } = LEVELS[source];
   const { now, droppedMs } = due;

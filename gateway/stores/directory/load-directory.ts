@@ -79,10 +79,7 @@ const TABLES = [...new Set([keySecrets, people, teams, ...Object.values(PARTS).m
 /** All that administrators set, keys by lower-case hex SHA-256; as JSON keeps it whole. Credentials stay sealed. */
 export type DirectoryRows = Parts & { version: number; keys: [sha256Hex: string, key: ClientKey][] };
 
-/**
- * Reads the directory, each time from one snapshot of the database. A part whose table has no changed row stays the same
- * object and is not read again; of the keys, only changed ones are.
- */
+/** Reads the directory from one snapshot. A part without a changed row stays the same object and is not read again. */
 export function directoryReader({ db }: Database): () => Promise<DirectoryRows> {
   let last: { rows: DirectoryRows; marks: Marks } | null = null;
   const read = async (tx: Transaction): Promise<DirectoryRows> => {

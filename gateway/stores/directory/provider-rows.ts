@@ -81,10 +81,7 @@ export function runsIn({ location, baseUrl }: ProviderRow, kind: ProviderKind): 
 
 type Named = { name: string; kind: ProviderKind; baseUrl: string | null };
 
-/**
- * The environment's credential belongs to the provider that is named like its kind, and goes to the vendor's own
- * address only: an administrator's session must not be able to send it elsewhere.
- */
+/** The environment's credential, for the provider named like its kind and the vendor's own address only. */
 export function environmentCredential(
   { name, kind, baseUrl }: Named,
   providerKeys: ReadonlyMap<string, Secret>,

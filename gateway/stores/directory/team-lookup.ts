@@ -6,7 +6,6 @@ import type { TeamRow } from "../teams.ts";
 type Place = Pick<ClientKey, "teams" | "costCenter" | "sharedBudgets">;
 type Team = Pick<TeamRow, "name" | "parent" | "costCenter" | keyof BudgetRow>;
 
-/** A budget as it is stored with a team or a person. */
 type BudgetRow = Pick<TeamRow, "budgetUsd" | "budgetPeriod" | "unpriced">;
 
 const NO_TEAM: Place = { teams: null, costCenter: null, sharedBudgets: [] };

@@ -28,7 +28,6 @@ export async function registeredGithubClient(
   return fits(Sealed, sealed) ? { id: sealed.clientId, secret: new Secret(sealed.clientSecret) } : null;
 }
 
-/** Ids of the accounts in which the App is installed. */
 export const installedAccounts = async (database: Database): Promise<ReadonlySet<number>> =>
   new Set((await activeInstallations(database)).map(({ accountId }) => accountId));
 

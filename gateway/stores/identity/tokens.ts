@@ -9,7 +9,6 @@ import { idRows } from "../rows.ts";
 
 export const { list: listTokens, find: findTokenById, remove: deleteToken } = idRows(adminTokens);
 
-/** Deletes the tokens that a person made. */
 export const deleteTokensOf = (tx: Transaction, maker: string): Promise<TokenRow[]> =>
   tx.delete(adminTokens).where(ours(adminTokens, { maker })).returning();
 

@@ -16,7 +16,6 @@ export type AccountPlace = { accountId: string; period: BudgetPeriod; holder: st
 /** What it spends is booked under `spendId`. */
 export type BudgetPlace = AccountPlace & { spendId: string };
 
-/** An ended call. */
 export type CallSettlement = {
   callId: string;
   /** Its cost as an exact decimal. Null: the call leaves no record, so its holds are removed at once. */

@@ -5,7 +5,6 @@ import type { OpenAccount } from "./accounts.ts";
 import type { CallSettlement } from "./booking.ts";
 import type { Rounds } from "./rounds.ts";
 
-/** Actual usage of an admitted call. */
 export type CallUsage = {
   /** Exact decimal; null if unknown. */
   costUsd: string | null;

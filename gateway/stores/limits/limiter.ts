@@ -42,7 +42,6 @@ export type LimiterOptions = Ambient & {
   spend?: KeySpend | undefined;
 };
 
-/** The limits' own connections. */
 const POOL = {
   name: "limits",
   /** If Postgres crashes, running calls still count in the process that runs them, and records are kept elsewhere. */

@@ -46,10 +46,7 @@ const ROUND_MS = 2;
 /** Calls of an account admitted by one statement. */
 const BATCH_MAX = 200;
 
-/**
- * Admits calls of all accounts and settles ended ones in rounds, one after the other: a statement that writes them, after
- * one that reads those accounts whose figures are not remembered.
- */
+/** Admits calls and settles ended ones in rounds: each is one statement, after one that reads unknown figures. */
 export class Rounds {
   readonly #deps: RoundsDeps;
   readonly #asking = new Map<RoundAccount, WaitingCall[]>();

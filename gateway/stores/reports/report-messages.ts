@@ -7,7 +7,6 @@ import type { Format } from "../../reports/request.ts";
 
 // What the process and its report thread tell each other.
 
-/** Checked specs to answer from one snapshot. */
 export type ReportQuery = {
   reports: readonly NamedSpec[];
   /** One report, which is answered as itself; several; or those of the Overview, with this beside them. */

@@ -17,10 +17,7 @@ export type Turn = "idle" | "more" | "busy";
 /** Far before any record. */
 export const NEVER_ROLLED = "0001-01-01T00:00:00.000Z";
 
-/**
- * The one writer: who locks the row of the state. The lock ends with the transaction, and that ends with its process,
- * so nothing is left to tidy up after one that was killed.
- */
+/** The one writer holds the lock of the state's row, which ends with its transaction, even if it is killed. */
 export async function asWriter(
   client: postgres.Sql,
   orgId: string,

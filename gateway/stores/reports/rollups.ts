@@ -104,10 +104,7 @@ export function openRollups({
 
 type OfOrganisation = RollupState & { orgId: string };
 
-/**
- * Rolls up records from `rolled_to` to the end of its day, at most to `settledMs`, including all of a partly rolled-up
- * hour; returns how many.
- */
+/** Rolls up records from `rolled_to` to the end of its day, at most to `settledMs`; returns how many. */
 async function advance(
   sql: Sql,
   {

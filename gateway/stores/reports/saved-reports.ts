@@ -19,7 +19,6 @@ export const isVisible = (scope: SavedScope) =>
         scope.owner === null ? undefined : eq(savedReports.owner, scope.owner),
       );
 
-/** The saved ones among `ids`, by id. */
 export const findSavedReports = (
   reader: Reader,
   ids: readonly string[],

@@ -72,10 +72,7 @@ export const sessionEndText = (end: SessionEnd): string => JSON.stringify({ tabl
 export const isToolText = (text: string): boolean =>
   text.startsWith(SIGHTING) || text.startsWith(SESSION_END);
 
-/**
- * What writes texts of the spool to Postgres, each statement a JSON array of rows. A statement cannot touch a row
- * twice, so sightings of one call go into statements of their own. Every statement is safe to repeat.
- */
+/** Statements that write texts of the spool, safe to repeat. Sightings of one call need statements of their own. */
 export function toolStatements(texts: readonly string[]): { text: string; values: string[] }[] {
   const rounds: string[][] = [];
   const seen = new Map<string, number>();

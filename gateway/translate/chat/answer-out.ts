@@ -14,7 +14,6 @@ export const FINISH = {
   refusal: "content_filter",
 } as const satisfies Record<StopReason, string>;
 
-/** A whole answer as a chat completion. */
 export function writeChatAnswer(
   reply: Reply,
   { createdSeconds, usage, seal, options }: WriterContext,

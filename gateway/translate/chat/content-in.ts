@@ -7,7 +7,6 @@ import { sourceOfUrl } from "../sources.ts";
 import { openSealed } from "../thoughts.ts";
 import { listAt, objectAt, objectsAt, textAt } from "../values.ts";
 
-/** The parts of a chat message's `content`: one text, or a list of parts. */
 export const chatContent = (value: unknown, at: BodyPlace): Part[] => contentParts(value, at, lost);
 
 /** The same of an earlier answer, where members without a counterpart are echoes of it. */

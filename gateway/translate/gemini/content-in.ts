@@ -11,7 +11,6 @@ export function geminiTurns(value: unknown, at: BodyPlace): PromptTurn[] {
   return listedObjects(value, at).map((content) => turnOf(content, ids));
 }
 
-/** The text of `systemInstruction`, whatever role it has. */
 export const systemTurn = (value: unknown, at: BodyPlace): PromptTurn => ({
   ...turnOf({ object: objectAt(value, at), at }, callIds()),
   role: "system",

@@ -4,7 +4,6 @@ export type ClaudeFacts = {
   outputTokensMax: number;
   /** Reasons by a budget of tokens; newer ones by an effort. */
   budgeted: boolean;
-  /** Takes a JSON schema for its answer. */
   schemas: boolean;
   /** Continues an answer that the client began. */
   prefill?: false;

@@ -78,10 +78,7 @@ function documentSource(source: ContentSource, at: BodyPlace): object {
 /** The form of a tool call's id in the messages format. */
 const FITS = /^[A-Za-z0-9_-]+$/;
 
-/**
- * A tool call's id as the messages format takes it: the very same where it fits, else a fitting one that is always the
- * same for the same id, so that a call and its result still find each other.
- */
+/** A tool call's id as the messages format takes it; the same id always gives the same one. */
 const fittingToolId = (id: string): string =>
   FITS.test(id) ? id : `${id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 40)}_${Bun.hash(id).toString(36)}`;
 

@@ -4,10 +4,7 @@ import type { ReplyStep, StopStep } from "../reply.ts";
 import { claudeFacts } from "./claude-models.ts";
 import { grammarOf } from "./grammar.ts";
 
-/**
- * Asks for a JSON answer by a tool that the model must call, where the format has no member for it: any JSON object, and
- * a schema that the model's grammars cannot keep. Returns the tool's name; null if the answer comes as text.
- */
+/** Asks for JSON through a tool where the format cannot say it. Returns the tool's name; null: the answer is text. */
 export function askByTool(prompt: Prompt, model: string): string | null {
   const { output } = prompt;
   if (!output) return null;

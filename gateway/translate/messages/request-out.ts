@@ -45,10 +45,7 @@ function systemMember(turns: readonly PromptTurn[]): object {
 
 type Message = { role: string; content: object[] };
 
-/**
- * The turns with those of one side joined, because results of several calls must come in one message. An answer to
- * continue is refused where the model does not continue it.
- */
+/** The turns, with those of one side joined: results share a message. Some models refuse an answer to continue. */
 function conversation(turns: readonly PromptTurn[], model: string): object[] {
   const joined: Message[] = [];
   for (const turn of turns) {

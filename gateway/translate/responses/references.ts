@@ -50,10 +50,7 @@ export const previousIn = (body: Json): string | null => tokenOf(body["previous_
 /** `own`: the items of the request itself, without those of the answers that it continues. */
 type Resolved = { body: Json & { input: unknown[] }; own: readonly unknown[] };
 
-/**
- * The request with everything it refers to in place, as a client sends it that keeps nothing at its vendor.
- * @throws GatewayError invalid_request naming a reference that is not in `kept`.
- */
+/** The request with everything it refers to in place. @throws GatewayError invalid_request for what is not `kept` */
 export function withReferences(body: Json, kept: ReadonlyMap<string, Answered>): Resolved {
   const own = itemsOf(body).flatMap((item, index) => {
     if (!isReference(item)) return [withoutId(item)];

@@ -44,7 +44,6 @@ const echoGemini = echoText("gemini", (body) =>
   echoReply(geminiConversation(body), countOf(objectOf(body["generationConfig"])?.["maxOutputTokens"])),
 );
 
-/** A generateContent body's texts as a system text and messages. */
 const geminiConversation = (body: ProviderObject): ProviderObject => ({
   system: objectOf(body["systemInstruction"])?.["parts"],
   messages: listOf(body["contents"])
@@ -57,7 +56,6 @@ const echoCountTokens = (body: ProviderObject): Response => {
   return jsonAnswer({ totalTokens: echoInputTokens(geminiConversation(request)) });
 };
 
-/** The embedding of a request's texts. */
 function valuesOf(request: ProviderObject | null): number[] {
   const text = echoTexts(objectOf(request?.["content"])?.["parts"]).join("\n");
   return [...echoVector(text, echoDimensions(request?.["outputDimensionality"]))];

@@ -31,10 +31,7 @@ export function bedrockAnswer(answer: Response, silenceMs: number): Response {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/**
- * The events as they arrive, with pings from the gateway during silences. Pings do not count as progress: a provider
- * that is silent for `silenceMs` has broken off.
- */
+/** Events as they arrive, with the gateway's pings in between. After `silenceMs` the provider has broken off. */
 export function eventsOf(
   body: ReadableStream<Uint8Array>,
   { pingMs = PING_MS, silenceMs = PROVIDER_TIMEOUTS.idleSeconds * 1000 } = {},

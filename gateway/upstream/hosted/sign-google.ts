@@ -16,7 +16,6 @@ const DEADLINE_MS = 5000;
 const SPARE_MS = 60_000;
 const TOKENS_MAX = 1000;
 
-/** The fields used of a service account's key file. */
 const ServiceAccount = Type.Object({
   client_email: Type.String({ minLength: 1 }),
   private_key: Type.String({ minLength: 1 }),
@@ -29,7 +28,6 @@ type Granted = Static<typeof Granted>;
 
 export type GoogleDeps = { clock: Clock; reach: OutboundFetch };
 
-/** The headers that authenticate a call to Google. */
 export type GoogleHeaders = (credential: string, provider: Provider) => Promise<Record<string, string>>;
 
 /**

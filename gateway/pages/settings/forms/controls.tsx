@@ -38,7 +38,6 @@ const labelled = ({ field, place, faults }: EntryProps) => ({
   mb: "md",
 });
 
-/** The control of one value. */
 export function Control(props: EntryProps) {
   const { kind } = props.field;
   if (kind === "choices") return <Choices {...props} />;

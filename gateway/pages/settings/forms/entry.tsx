@@ -14,7 +14,6 @@ type FieldsProps = {
   change: (drafts: Drafts) => void;
 };
 
-/** Fields with their labels, one after the other. */
 export const Fields = ({ fields, drafts, place, faults, change }: FieldsProps) =>
   fields.map((field) => {
     const { [field.name]: draft = "" } = drafts;
