@@ -1,21 +1,20 @@
-import { and, exists, inArray, isNotNull, or, type SQL, sql } from "drizzle-orm";
-import { QueryBuilder } from "drizzle-orm/pg-core";
+import { inArray, isNotNull, or, type SQL, sql } from "drizzle-orm";
 import type { Database } from "#drizzle/database.ts";
-import { joinedOn, ours } from "#drizzle/ours.ts";
+import { ours } from "#drizzle/ours.ts";
 import { pullRequests } from "#drizzle/schema/github.ts";
 import { people } from "#drizzle/schema/identity.ts";
-import { requests } from "#drizzle/schema/records.ts";
 import {
   type CostedPullRequest,
   mainOwners,
   pullRequestCosts,
   pullRequestName,
   type SessionCost,
+  sessionCalls,
 } from "#drizzle/session-cost.ts";
 import { isAllowed, makerOf } from "#drizzle/session-links.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { teamLookup } from "./directory/team-lookup.ts";
-import { inRecordScope, type RecordScope } from "./record-list.ts";
+import type { RecordScope } from "./record-list.ts";
 import { allTeams } from "./teams.ts";
 
 /** The viewer's part of the records, with the GitHub accounts of the people in it; null: everything. */
@@ -41,22 +40,18 @@ async function teamsIn(db: Db, team: string): Promise<string[]> {
 /** A pull request is there for its author and for whoever made calls that are part of it, and for their managers. */
 export function* takesPart(scope: PullRequestScope): Generator<SQL> {
   if (scope === null) return;
-  const isCall = and(
-    joinedOn(requests.session, pullRequests.session),
-    ...inRecordScope(scope.records, requests),
-  );
-  const own = new QueryBuilder().select({ id: requests.id }).from(requests).where(isCall);
+  const own = sql`exists (select from ${sessionCalls} c where c.session = ${pullRequests.session} and ${isIn(scope.records)})`;
   const linked = sql`exists (
-    select from session_links l join requests c on c.org_id = l.org_id and c.session = l.session
+    select from session_links l join ${sessionCalls} c on c.session = l.session
     where l.org_id = ${pullRequests.orgId} and l.of_session = ${pullRequests.session} and l.counts
       and ${sql.raw(`${makerOf("c")} = l.declarer`)} and ${isIn(scope.records)} and ${sql.raw(isAllowed(`'${DEFAULT_ORG}'`))})`;
   const authored =
     scope.logins.length > 0 ? inArray(sql`lower(${pullRequests.authorLogin})`, [...scope.logins]) : undefined;
-  const took = or(authored, exists(own), linked);
+  const took = or(authored, own, linked);
   if (took) yield took;
 }
 
-/** Whether a call `c` is in the scope; as `inRecordScope`. */
+/** Whether a call `c` is in the scope, as `inRecordScope` says of records. */
 const isIn = (records: NonNullable<RecordScope>): SQL =>
   "owner" in records
     ? sql`lower(c.owner) = ${records.owner}`

@@ -1,4 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { dropOldMonths } from "#drizzle/retention.ts";
+import { openRollups } from "#gateway/stores/reports/rollups.ts";
+import { until } from "#test/support/until.ts";
 import { type WiredGateway, wiredGateway } from "#test/support/wired-gateway.ts";
 import { type Browser, signIn } from "./browser.ts";
 
@@ -114,6 +117,23 @@ describe("a pull request of a private repository", () => {
 
   test("does not exist for one who made no call, whatever label calls carry", async () => {
     expect(await read("zoe")).toEqual({ status: 404, row: undefined });
+  });
+
+  test("stays so when only sums of its calls are left", async () => {
+    const before = await Promise.all((["bob", "eve", "zoe"] as const).map(read));
+    const later = new Date(Date.now() + 40 * 86_400_000);
+    const rollups = openRollups({ url: gateway.databaseUrl });
+    await rollups.catchUp(later);
+    await rollups.close();
+    await until(async () => (await dropOldMonths(gateway.databaseUrl, later)).length > 0);
+    expect(await gateway.sql`select from requests`).toHaveLength(0);
+    const facts = ({ whole, session_requests: requests, status }: Awaited<ReturnType<typeof read>>) => [
+      whole,
+      requests,
+      status,
+    ];
+    const after = await Promise.all((["bob", "eve", "zoe"] as const).map(read));
+    expect(after.map(facts)).toEqual(before.map(facts));
   });
 
   test("shows its author from outside nothing of a session that it only claims, before the merge and after", async () => {
