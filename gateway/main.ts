@@ -1,5 +1,5 @@
 import { CONFIGURATION_EXIT_CODE, settingsOrExit } from "#shared/env.ts";
-import { createLog, errorFields } from "#shared/log.ts";
+import { createLog, logUncaught } from "#shared/log.ts";
 import { reachDirectly } from "#shared/loopback.ts";
 import { startRequestThread } from "#shared/request-thread.ts";
 import { mayProceed, onStopSignal, REPLACED, sayPrepared, sayReady } from "#shared/stop-signal.ts";
@@ -12,12 +12,7 @@ reachDirectly();
 await startRequestThread();
 const log = createLog("gateway", config.logLevel);
 
-// One stray rejection must not cut every open stream; after an uncaught throw no state can be trusted.
-process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));
-process.on("uncaughtException", (error) => {
-  log.error(errorFields(error), "uncaught exception: stopping");
-  void end(1);
-});
+logUncaught(log, () => void end(1));
 
 /** Ends the process: immediately before the gateway is open, afterwards once it has stopped. */
 let end = async (exitCode: number): Promise<void> => process.exit(exitCode);

@@ -2,7 +2,7 @@ import { systemClock } from "#shared/clock.ts";
 import { isSupervised, settingsOrExit, takesOver } from "#shared/env.ts";
 import { readGithubAppConfig } from "#shared/github-app-config.ts";
 import { listenOn } from "#shared/listen.ts";
-import { createLog, errorFields } from "#shared/log.ts";
+import { createLog, errorFields, logUncaught } from "#shared/log.ts";
 import { reachDirectly } from "#shared/loopback.ts";
 import { onStopSignal, REPLACED, sayReady } from "#shared/stop-signal.ts";
 import { startGithubApp } from "./app.ts";
@@ -13,8 +13,8 @@ const config = settingsOrExit(() => readGithubAppConfig());
 reachDirectly();
 const log = createLog("github-app", config.logLevel);
 
-// A stray rejection must not end the process; accepted deliveries are in the inbox.
-process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));
+// Accepted deliveries are in the inbox.
+logUncaught(log, () => process.exit(1));
 
 const { host, port } = config;
 const { server, stop, credentials } = await startGithubApp({ config, clock: systemClock, log });

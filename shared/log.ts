@@ -18,6 +18,18 @@ export type Log = {
 /** One JSON object a line on standard output, in bunyan's format. */
 export const createLog = (name: string, level: LogLevel): Log => bunyan.createLogger({ name, level }) as Log;
 
+/**
+ * Logs what nothing caught by its class: the runtime would print its message and the lines of code around it. A stray rejection
+ * must not end a process and cut its streams; after an uncaught throw no state can be trusted, so `end` ends it.
+ */
+export function logUncaught(log: Log, end: () => void): void {
+  process.on("unhandledRejection", (error) => log.error(errorFields(error), "unhandled rejection"));
+  process.on("uncaughtException", (error) => {
+    log.error(errorFields(error), "uncaught exception: stopping");
+    end();
+  });
+}
+
 /** The class and code of an error, for a log line; never its message, which may quote what a client sent. */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: typeof error };
