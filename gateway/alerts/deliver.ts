@@ -43,8 +43,9 @@ const PAYLOAD = {
           type: "AdaptiveCard",
           version: "1.4",
           body: [
-            { type: "TextBlock", text: title, weight: "Bolder", wrap: true },
-            { type: "TextBlock", text, wrap: true },
+            // A model's name is its caller's: other blocks read Markdown, such as links.
+            { type: "RichTextBlock", inlines: [{ type: "TextRun", text: title, weight: "Bolder" }] },
+            { type: "RichTextBlock", inlines: [text] },
           ],
         },
       },

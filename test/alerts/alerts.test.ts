@@ -136,8 +136,16 @@ test("a test message reaches each kind of receiver, signed where it has a secret
   const [card] = JSON.parse(at("/teams")[0]?.body ?? "").attachments;
   expect(card.content).toMatchObject({
     type: "AdaptiveCard",
-    body: [{ text: "Test of the alert card" }, {}],
+    body: [
+      { inlines: [{ text: "Test of the alert card" }] },
+      { inlines: ["This alert reaches its receiver."] },
+    ],
   });
+  // The only blocks whose text is no Markdown: a caller chooses a model's name, which could be a link.
+  expect(card.content.body.map(({ type }: { type: string }) => type)).toEqual([
+    "RichTextBlock",
+    "RichTextBlock",
+  ]);
   expect(mails[0]).toContain("To: finance@example.com, cto@example.com");
   expect(mails[0]).toContain("Subject: Test of the alert mail");
 });
