@@ -141,8 +141,22 @@ async function relayed(
   ) {
     return await aggregated(deps, { ...caller, request, ...parsedOf(posted), only: server });
   }
-  return await relay(deps, { ...caller, server, method, headers, posted, signal });
+  const answer = await relay(deps, { ...caller, server, method, headers, posted, signal });
+  return posted || answer.body === null
+    ? answer
+    : new Response(whileKnown(deps, request, answer.body), answer);
 }
+
+/** A stream that a server keeps open for its messages, as long as the caller's key is valid. */
+const whileKnown = ({ callers }: McpDeps, request: Request, body: ReadableStream<Uint8Array>) =>
+  body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      async transform(chunk, controller) {
+        await authenticate(callers, request);
+        controller.enqueue(chunk);
+      },
+    }),
+  );
 
 const parsedOf = ({ message, bytes }: Posted): { message: RpcMessage; parsed: unknown } => ({
   message,
