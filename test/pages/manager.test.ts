@@ -268,6 +268,17 @@ describe.skipIf(!BROWSER)("the manager's pages", () => {
     await page.getByRole("button", { name: "Filter", exact: true }).click();
     await page.waitForURL(/model=claude-\*/);
     await page.locator("tbody tr").first().waitFor();
+    // What is suggested can be asked, and a day is chosen from a calendar.
+    await page.getByLabel("Field to filter by").selectOption("Surface");
+    await page.getByRole("combobox", { name: "Value of Surface" }).click();
+    await options.first().click();
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    await page.waitForURL(/surface=/);
+    await page.getByLabel("Field to filter by").selectOption("From");
+    await page.getByRole("combobox", { name: "Value of From" }).fill("2026-01-31");
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    await page.getByRole("list", { name: "Filters" }).getByText("Jan 31, 2026").waitFor();
+    await page.locator("tbody tr").first().waitFor();
   });
 
   test("a narrowed list of merges says once what to do, and adds up what is shown", async () => {

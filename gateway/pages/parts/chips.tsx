@@ -1,10 +1,10 @@
 import { dimensionWord } from "#shared/report-words.ts";
 import { FILTER_NAMES, type FilterName, type FrameSearch } from "../data/search.ts";
-import { longTimeGroup, shortMoment } from "./dates.ts";
+import { calendarDay, longTimeGroup } from "./dates.ts";
 import type { Frame } from "./frame-controls.tsx";
 import { Foreign } from "./values.tsx";
 
-const MOMENT = /^\d{4}-\d\d-\d\dT/;
+const MOMENT = /^\d{4}-\d\d-\d\d(T|$)/;
 
 type Chip = { name: string; word: string; value: string; shown?: string; title?: string | undefined };
 type ChipsProps = { chips: readonly Chip[]; remove: (name: string, value: string) => void };
@@ -47,7 +47,7 @@ export const ValueChips = ({ words, values, remove }: ValueChipsProps) => (
               name,
               word: words[name] ?? name,
               value,
-              shown: MOMENT.test(value) ? shortMoment(value) : value,
+              shown: MOMENT.test(value) ? calendarDay(value) : value,
             },
           ],
     )}

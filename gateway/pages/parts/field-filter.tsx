@@ -56,7 +56,8 @@ export function FieldFilter({ words, choose, source, values = {}, open }: FieldF
         size="xs"
         data-search
         aria-label={`Value of ${words[name] ?? name}`}
-        placeholder={open ? "Value, start*, or a record's id" : "Value, or start*"}
+        type={name === "from" || name === "to" ? "date" : "text"}
+        placeholder={open ? "Value, start* or id" : "Value or start*"}
         limit={SUGGESTED_MAX}
         data={suggestions}
         filter={startingFirst}

@@ -4,13 +4,14 @@ import { useJson } from "../data/api.ts";
 import { mayAs, useMe } from "../data/me.ts";
 import { useCatalogue, useReport } from "../data/reports.ts";
 
-/** Filters of lists whose values reports have, under the same names; people are theirs by another one. */
+/** Filters of lists whose values reports have, under the same names, and those that have another one. */
 const DIMENSIONS = [
   ...(["model", "client", "team", "key", "route", "session", "tag"] as const),
-  ...(["channel", "server", "tool", "repository"] as const),
+  ...(["channel", "server", "tool", "repository", "provider", "surface", "cost_center"] as const),
 ];
+const OTHERS: Readonly<Record<string, DimensionName>> = { owner: "subject", direct_team: "team" };
 const dimensionOf = (filter: string): DimensionName | undefined =>
-  filter === "owner" ? "subject" : DIMENSIONS.find((name) => name === filter);
+  OTHERS[filter] ?? DIMENSIONS.find((name) => name === filter);
 
 /** What a report calls a record without such a label, and a person who is no owner alone. */
 const NO_VALUE = /^(?:\(none\)|service account|.+ \(.+\))$/;

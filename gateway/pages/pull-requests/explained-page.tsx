@@ -70,8 +70,8 @@ function Parts({ answer, choose }: { answer: QueryAnswer; choose: (name: string)
       sub={
         <>
           <Money value={total.current?.cost_usd} floor={total.floor} ceiling={ceiling} /> in all. Choose a
-          part to see its sessions. If several explanations apply, the first one in the order of the docs
-          counts.
+          part to see its sessions. If several explanations apply, the first of these counts:{" "}
+          {EXPLANATIONS.map((it) => EXPLANATION_MEANING[it][0]).join(" · ")}.
         </>
       }
     >

@@ -1,7 +1,7 @@
 import type { RequestPage } from "#shared/admin/records.ts";
 import { type Columns, figure, folded, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
-import { count, perMillionUsd, plainUsd } from "../parts/format.ts";
+import { count, decimalsOf, perMillionUsd, plainUsd } from "../parts/format.ts";
 import { Moment, Money } from "../parts/values.tsx";
 import { inWords } from "../parts/words.ts";
 
@@ -13,21 +13,28 @@ const PIECES = ["image", "search_unit", "web_search", "source", "call"];
 const priceOf = (unit: string, each: string): string =>
   PIECES.includes(unit) ? `${plainUsd(each)} each` : `${perMillionUsd(each)} per million`;
 
-const columnsOf = (total: string | null, floor: boolean): Columns<RequestPage["cost"]["rows"][number]> => ({
+type Line = RequestPage["cost"]["rows"][number];
+
+const columnsOf = ({ total, floor }: CostLinesProps, decimals: number): Columns<Line> => ({
   unit: { ...text("Item", ({ unit }) => inWords(unit)), foot: "Cost" },
   count: folded(figure("Count", ({ count: pieces }) => count(pieces))),
   price: folded(figure("Price", ({ unit, usd_per_unit: each }) => priceOf(unit, each))),
-  usd: { ...figure("Total", ({ usd }) => plainUsd(usd)), foot: <Money value={total} floor={floor} whole /> },
+  usd: {
+    ...figure("Total", ({ usd }) => plainUsd(usd, decimals)),
+    foot: <Money value={total} floor={floor} whole={decimals} />,
+  },
 });
 
 /** Count times price, line by line; the lines add up to the cost. */
-export function CostLines({ cost, total, floor }: CostLinesProps) {
+export function CostLines(props: CostLinesProps) {
+  const { cost, total } = props;
+  const decimals = decimalsOf([total ?? 0, ...cost.rows.map(({ usd }) => usd)]);
   if (cost.rows.length === 0) return <Versions cost={cost} />;
   return (
     <>
       <DataTable
         {...{ label: "Lines of the cost", rows: cost.rows, rowKey: ["unit"] }}
-        columns={columnsOf(total, floor)}
+        columns={columnsOf(props, decimals)}
       />
       {cost.repriced_at !== null && (
         <p className="mute small">

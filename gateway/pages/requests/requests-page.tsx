@@ -1,6 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { RequestView } from "#shared/admin/records.ts";
-import { ROUTE_SURFACES } from "#shared/admin/routes.ts";
 import { REQUEST_FILTERS } from "../data/list-search.ts";
 import { LiveList, liveList } from "../parts/live-list.tsx";
 import { CONNECT, EmptyPanel } from "../parts/page.tsx";
@@ -8,7 +7,6 @@ import { requestColumns } from "./request-columns.tsx";
 
 const VALUES = {
   state: ["ok", "client_gone", "upstream_broken", "upstream_error", "interrupted", "denied"],
-  surface: ROUTE_SURFACES,
   channel: ["api", "subscription", "batch"],
 } as const;
 
