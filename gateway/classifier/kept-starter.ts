@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { packed, unpacked } from "./model-file.ts";
 import { type Starter, type StarterNumbers, starterWith, trainStarter } from "./starter.ts";
 
 /** Beside the packages: a checkout has one, whichever data directory a gateway of it uses. */
 const DIRECTORY = join(import.meta.dir, "../../node_modules/.cache/tallygate-starter");
-const HALF_BYTES = 2;
 
 /** This build's starter: read from `directory`, or trained and kept there; where that fails, trained at each start. */
 export function keptStarter(directory = DIRECTORY): Starter {
@@ -24,7 +24,8 @@ function hashOfSources(): string {
 /** Null: there is no such file, or it is cut short. */
 function read(file: string): Starter | null {
   try {
-    return starterWith(unpack(readFileSync(file)));
+    // `trainAndKeep` packed it; what is cut short cannot be unpacked.
+    return starterWith(unpacked(readFileSync(file)) as StarterNumbers);
   } catch {
     return null;
   }
@@ -35,27 +36,11 @@ function trainAndKeep(directory: string, file: string): Starter {
   try {
     mkdirSync(directory, { recursive: true });
     const temporary = `${file}.${process.pid}-${crypto.randomUUID()}`;
-    writeFileSync(temporary, pack(starter));
+    const { weights, held } = starter;
+    writeFileSync(temporary, packed({ weights, held } satisfies StarterNumbers));
     renameSync(temporary, file);
   } catch {
     // A checkout of another user, or a full disk: the next start trains again.
   }
   return starter;
-}
-
-/** The number of weights, the weights as 16-bit floats, to which training rounds them, and the held-out scores. */
-function pack({ weights, held }: StarterNumbers): Uint8Array {
-  const halves = Float16Array.from(weights);
-  const bytes = new Uint8Array(4 + halves.byteLength + held.byteLength);
-  new DataView(bytes.buffer).setUint32(0, weights.length, true);
-  bytes.set(new Uint8Array(halves.buffer), 4);
-  bytes.set(new Uint8Array(held.buffer, held.byteOffset, held.byteLength), 4 + halves.byteLength);
-  return bytes;
-}
-
-function unpack(file: Buffer): StarterNumbers {
-  const bytes = new Uint8Array(file).buffer;
-  const count = new DataView(bytes).getUint32(0, true);
-  const weights = Float32Array.from(new Float16Array(bytes, 4, count));
-  return { weights, held: new Float32Array(bytes.slice(4 + count * HALF_BYTES)) };
 }

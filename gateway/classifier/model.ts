@@ -5,8 +5,8 @@ import type { Starter } from "./starter.ts";
 import type { BlockWeights } from "./tuning.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** Increased when the features change: a stored model of another format is trained again. */
-export const MODEL_FORMAT = 9;
+/** Increased when features or the stored form change: a model of another format is trained again. */
+export const MODEL_FORMAT = 10;
 
 /** A route as the classifier sees it. `examples` are texts; their position in the list is their id. */
 export type RouteInput = {

@@ -46,7 +46,7 @@ export function trainStarter(): Starter {
     foldPasses: FOLD_PASSES,
   };
   const { weights, held } = trainLinear(problem, svmLoss(problem));
-  return starterOf(vocabulary, { weights: roundedToHalf(weights), held });
+  return starterOf({ vocabulary, weights: roundedToHalf(weights), held });
 }
 
 /** The starter that these numbers were trained for; null: they are another build's. */
@@ -55,10 +55,11 @@ export function starterWith({ weights, held }: StarterNumbers): Starter | null {
   const isOurs =
     weights.length === (columnsOf(vocabulary) + 1) * TASK_KINDS.length &&
     held.length === SEEDS.length * TASK_KINDS.length;
-  return isOurs ? starterOf(vocabulary, { weights, held }) : null;
+  return isOurs ? starterOf({ vocabulary, weights, held }) : null;
 }
 
-const starterOf = ({ table, idf, idfUnseen }: Vocabulary, { weights, held }: StarterNumbers): Starter => ({
+/** A starter in memory that threads share. */
+export const starterOf = ({ vocabulary: { table, idf, idfUnseen }, weights, held }: Starter): Starter => ({
   vocabulary: {
     table: { keys: shared(table.keys), places: shared(table.places) },
     idf: shared(idf),
@@ -80,7 +81,7 @@ export const roundedToHalf = (values: Float32Array): Float32Array =>
   Float32Array.from(Float16Array.from(values));
 
 /** The same numbers in shared memory: copying megabytes to each training thread would stop the one that answers calls. */
-export function shared<T extends Uint32Array | Int32Array | Float32Array>(array: T): T {
+function shared<T extends Uint32Array | Int32Array | Float32Array>(array: T): T {
   // Both constructors take a shared buffer, and an array's constructor makes arrays of its own type.
   const TypedArray = array.constructor as new (buffer: SharedArrayBuffer) => T;
   const copy = new TypedArray(new SharedArrayBuffer(array.byteLength));

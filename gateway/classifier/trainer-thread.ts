@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { keptStarter } from "./kept-starter.ts";
 import type { Model } from "./model.ts";
-import { deserialiseModel, serialiseModel } from "./model-file.ts";
+import { deserialiseModel, packed } from "./model-file.ts";
 import type { Starter } from "./starter.ts";
 import { trainModel } from "./train.ts";
 import type { TrainerAnswer, TrainerRequest } from "./trainer.ts";
@@ -37,7 +37,7 @@ function work(request: TrainerRequest): void {
   }
   starter ??= request.starter ?? keptStarter();
   const model = trainModel(request.input, starter);
-  const bytes = serialiseModel(model);
+  const bytes = packed(model);
   // The model is transferred, so it is serialised first. Compressing takes time and comes last.
   answer({ id, model });
   answer({ id, stored: gzipSync(bytes, { level: PACKING }) });

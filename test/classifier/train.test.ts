@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { classify } from "#gateway/classifier/classify.ts";
 import { foldsOf } from "#gateway/classifier/cross-validation.ts";
 import type { Model } from "#gateway/classifier/model.ts";
-import { deserialiseModel, serialiseModel } from "#gateway/classifier/model-file.ts";
+import { deserialiseModel, packed } from "#gateway/classifier/model-file.ts";
 import { trainModel } from "#gateway/classifier/train.ts";
 import { trainingSetOf } from "#gateway/classifier/training-set.ts";
 import { trainInWorker } from "#test/classifier/train-in-worker.ts";
@@ -13,14 +13,14 @@ import { HOTEL, hotel, route, sharedStarter, train } from "./models.ts";
 describe("training", () => {
   test("the same routes give a byte-identical model, here and in a worker, which does not hold this thread up", async () => {
     const input = { routes: [...HOTEL, route("coding")], strictness: 0.05 } as const;
-    const here = serialiseModel(trainModel(input, sharedStarter()));
+    const here = packed(trainModel(input, sharedStarter()));
     // A starter is handed over, or made there, which takes a second.
-    if (isFaultRun) expect(serialiseModel(await trainInWorker(input))).toEqual(here);
+    if (isFaultRun) expect(packed(await trainInWorker(input))).toEqual(here);
     const handedOver: Model[] = [];
     const work = async () => handedOver.push(await trainInWorker(input, sharedStarter()));
     // Far above the few milliseconds of processor time that handing over takes.
     expect(await cpuMs(work, 1)).toBeLessThan(250);
-    expect(handedOver.map(serialiseModel)).toEqual([here]);
+    expect(handedOver.map(packed)).toEqual([here]);
   });
 
   test("no route at all trains to a model that chooses none", () => {
@@ -82,7 +82,7 @@ describe("the report to the administrator", () => {
 
 describe("a stored model", () => {
   const model = train(...HOTEL, route("coding"));
-  const bytes = serialiseModel(model);
+  const bytes = packed(model);
 
   test("answers exactly as the one that was stored", () => {
     const read = deserialiseModel(bytes);
@@ -90,20 +90,20 @@ describe("a stored model", () => {
     for (const text of ["a room please", "def f(): pass", "Translate: hello", "今天吃什么"]) {
       expect(classify(read, text, null)).toEqual(classify(model, text, null));
     }
-    expect(serialiseModel(read)).toEqual(bytes);
+    expect(packed(read)).toEqual(bytes);
   });
 
   test("is read alike from a Buffer that is part of a larger one", () => {
     const holder = Buffer.concat([Buffer.from("before"), bytes]);
     const read = deserialiseModel(holder.subarray(6));
-    expect(read && serialiseModel(read)).toEqual(bytes);
+    expect(read && packed(read)).toEqual(bytes);
   });
 
   test("is refused, never misread, when cut short, of another format or no model at all", () => {
     expect(deserialiseModel(bytes.subarray(0, bytes.length / 2))).toBeNull();
     expect(deserialiseModel(new Uint8Array())).toBeNull();
     expect(deserialiseModel(new TextEncoder().encode("not a model, but long enough"))).toBeNull();
-    const foreign = serialiseModel({ ...model, format: 0 });
+    const foreign = packed({ ...model, format: 0 });
     expect(deserialiseModel(foreign)).toBeNull();
   });
 });
