@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import {
   appendFileSync,
   chmodSync,
@@ -17,6 +17,7 @@ import { findBinaries } from "#drizzle/embedded/binaries.ts";
 import { chooseLocation, passwordOf } from "#drizzle/embedded/location.ts";
 import { isServerAlive, readPidFile } from "#drizzle/embedded/pid-file.ts";
 import { launchServer } from "#drizzle/embedded/server.ts";
+import type { Embedded } from "#drizzle/embedded/supervisor.ts";
 import { systemClock } from "#shared/clock.ts";
 import { atEnd } from "#test/support/at-end.ts";
 import { ask, askUntilAnswered, keptLog, start } from "#test/support/embedded.ts";
@@ -48,39 +49,45 @@ function recovering(): string {
 }
 
 describe("first and later starts", () => {
-  test("what was committed is there at the next start", async () => {
-    const embedded = await started(copyOfPrepared());
-    expect(await ask(embedded.url, "select answer from kept")).toBe(42);
-    expect(embedded).toMatchObject({ adopted: false, version: expect.stringMatching(/^18\./) });
+  let directory: string;
+  let again: Embedded;
+  beforeAll(async () => {
+    directory = copyOfPrepared();
+    again = await start(directory);
   });
 
-  test("nothing of the database can be read by others", async () => {
-    const directory = copyOfPrepared();
-    await started(directory);
-    const modeOf = (path: string) => statSync(join(directory, "postgres", path)).mode & 0o077;
+  test("what was committed is there at the next start", async () => {
+    expect(await ask(again.url, "select answer from kept")).toBe(42);
+    expect(again).toMatchObject({ adopted: false, version: expect.stringMatching(/^18\./) });
+  });
+
+  test("nothing of the database can be read by others", () => {
+    const modeOf = (name: string) => statSync(join(directory, "postgres", name)).mode & 0o077;
     expect(["data", "run", "password", "server.log"].map(modeOf)).toEqual([0, 0, 0, 0]);
     // Whoever can open the lock can take it, and keep a launcher from starting.
     expect(["launcher.lock", "launcher.pid"].map(modeOf)).toEqual([0, 0]);
   });
 
   test("the gateway's role owns its database and has no power over the server", async () => {
-    const { url } = await started(copyOfPrepared());
     const powers = "rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls";
-    expect(await ask(url, `select ${powers} from pg_roles where rolname = current_user`)).toBe(false);
-    expect(
-      await ask(
-        url,
-        "select pg_get_userbyid(datdba) = current_user from pg_database where datname = current_database()",
-      ),
-    ).toBe(true);
+    expect(await ask(again.url, `select ${powers} from pg_roles where rolname = current_user`)).toBe(false);
+    const owns =
+      "select pg_get_userbyid(datdba) = current_user from pg_database where datname = current_database()";
+    expect(await ask(again.url, owns)).toBe(true);
   });
 
   test("a wrong password is refused", async () => {
-    const { url } = await started(copyOfPrepared());
-    const refused = await ask(url.replace(/:[0-9a-f]{48}@/, ":wrong@"), "select 1").catch(
+    const refused = await ask(again.url.replace(/:[0-9a-f]{48}@/, ":wrong@"), "select 1").catch(
       (e: { code: string }) => e.code,
     );
     expect(refused).toBe("28P01");
+  });
+
+  test("a second launcher on the same data directory is refused, and the first goes on", async () => {
+    await expect(start(directory)).rejects.toThrow(
+      /Another launcher \(process \d+, since \d{4}-\d\d-\d\d \d\d:\d\d UTC\) is already running/,
+    );
+    expect(await ask(again.url, "select answer from kept")).toBe(42);
   });
 
   test("a directory that is no cluster is left alone and named", async () => {
@@ -127,15 +134,6 @@ describe("first and later starts", () => {
     await expect(startedWith({ ...options, progress, signal })).rejects.toThrow("stopped");
     expect(said).toEqual(["Postgres is recovering …"]);
     expect(existsSync(join(directory, "postgres/data/postmaster.pid"))).toBe(false);
-  });
-
-  test("a second launcher on the same data directory is refused, and the first goes on", async () => {
-    const directory = copyOfPrepared();
-    const first = await started(directory);
-    await expect(start(directory)).rejects.toThrow(
-      /Another launcher \(process \d+, since \d{4}-\d\d-\d\d \d\d:\d\d UTC\) is already running/,
-    );
-    expect(await ask(first.url, "select answer from kept")).toBe(42);
   });
 });
 
