@@ -98,11 +98,7 @@ async function nearest(
 /** A team and those below it. */
 export async function teamsWithin(reader: Reader, name: string): Promise<string[]> {
   const rows = await allTeams(reader);
-  const within = [name];
-  for (const above of within) {
-    within.push(
-      ...rows.filter((row) => row.parent === above && !within.includes(row.name)).map((row) => row.name),
-    );
-  }
-  return within;
+  const within = new Set([name]);
+  for (const above of within) for (const row of rows) if (row.parent === above) within.add(row.name);
+  return [...within];
 }

@@ -27,8 +27,6 @@ type Kept<Answer> = { version: number; answer: Answer; untilMs: number };
 const BYTES_MAX = 32 * 1024 * 1024;
 /** Ranges without an end reach to the moment of the question: an answer is that of a moment, whatever the records. */
 const KEPT_MS = 60_000;
-/** Readers who were answered together often ask again together: the moment for that is a part of the time it took. */
-const MOMENT = { part: 1 / 4, msMax: 500 };
 
 /** The answers used last, up to this many bytes together. */
 function lastUsed<Answer extends Whole>(bytesMax: number) {
@@ -46,10 +44,7 @@ function lastUsed<Answer extends Whole>(bytesMax: number) {
       take(key);
       kept.set(key, one);
       bytes += sizeOf(key, one);
-      for (const oldest of kept.keys()) {
-        if (bytes <= bytesMax) return;
-        take(oldest);
-      }
+      for (const oldest of kept.keys()) if (bytes > bytesMax) take(oldest);
     },
   };
 }
@@ -84,7 +79,8 @@ export function answersByVersion<Answer extends Whole>(clock: Clock, bytesMax = 
         return answer;
       } finally {
         turn.awaited = turn.wanted + (turns.get(key)?.[1]?.wanted ?? 0);
-        const momentMs = Math.min((clock.monotonicMs() - begunMs) * MOMENT.part, MOMENT.msMax);
+        // Readers who were answered together often ask again together.
+        const momentMs = Math.min((clock.monotonicMs() - begunMs) / 4, 500);
         void turn.over.promise.then(() => leave(key, turn));
         setTimeout(turn.over.resolve, turn.wanted > 0 ? momentMs : 0);
       }
