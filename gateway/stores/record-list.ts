@@ -39,7 +39,6 @@ export function* recordConditions<Filter extends string>(
   if (after !== null) yield lt(of.id, after);
 }
 
-/** A key's owner may be written in another case than the person's e-mail. */
 export function* inRecordScope(
   scope: RecordScope,
   columns: { owner: PgColumn; teams: PgColumn },
@@ -55,8 +54,12 @@ export function* equalTo<Name extends string>(
   equal: Readonly<Partial<Record<Name, string>>>,
 ): Generator<SQL> {
   for (const name of keysOf(columns)) {
-    const value = equal[name];
-    if (value?.endsWith("*")) yield sql`starts_with(${columns[name]}::text, ${value.slice(0, -1)})`;
-    else if (value !== undefined) yield sql`${columns[name]} = ${value}`;
+    const given = equal[name];
+    if (given === undefined) continue;
+    // A key's owner may be written in another case than the person's e-mail.
+    const [column, value] =
+      name === "owner" ? [sql`lower(${columns[name]})`, given.toLowerCase()] : [columns[name], given];
+    if (value.endsWith("*")) yield sql`starts_with(${column}::text, ${value.slice(0, -1)})`;
+    else yield sql`${column} = ${value}`;
   }
 }

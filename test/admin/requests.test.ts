@@ -96,6 +96,8 @@ describe("the list of records", () => {
     ["?tag=ci&status=200&session=run-7", [1]],
     ["?channel=subscription", [5]],
     ["?owner=ada&user=bob", [5, 1]],
+    ["?owner=Ada&user=bob", [5, 1]],
+    ["?owner=AD*&user=bob", [5, 1]],
     ["?key=first", [1]],
     ["?from=2026-11-02T10:00:00Z&to=2026-11-04T10:00:00Z", [2, 1]],
     ["?from=2026-11-04&to=2026-11-05", [4, 3]],
