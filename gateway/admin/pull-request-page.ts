@@ -51,14 +51,15 @@ export const pullRequestView = (
 const linkNow = ({ link }: PullRequestRow, cost: PullRequestShare["cost"]): PullRequestRow["link"] =>
   link === "unknown_session" && cost !== null && cost.requests > 0 ? "joined" : link;
 
-function costFacts({ mergedAt }: PullRequestRow, cost: PullRequestShare["cost"]) {
+function costFacts({ mergedAt, isClaim }: PullRequestRow, cost: PullRequestShare["cost"]) {
   const requests = cost?.requests ?? 0;
-  // As in reports: unknown figures of a merge are null, not zero.
-  const isUnknown = mergedAt !== null && requests === 0;
+  // As in reports: unknown figures of a merge are null, not zero, and a claim has no cost.
+  const isUnknown = isClaim || (mergedAt !== null && requests === 0);
   return {
     session_requests: requests,
     session_cost_usd: isUnknown ? null : (cost?.costUsd ?? null),
     session_cost_is_lower_bound: isUnknown || (cost?.isLowerBound ?? false),
+    session_is_split: cost?.isSplit ?? false,
     session_subscription: cost?.subscription
       ? {
           requests: cost.subscription.requests,

@@ -16,7 +16,7 @@ const REASONS = {
 
 /** Whether a pull request's figure can still change, why, and until when its data reaches. */
 export function settlementOf(
-  { link, mergedAt }: PullRequestRow,
+  { link, mergedAt, isClaim }: PullRequestRow,
   cost: SessionCost | null,
   now: Date,
 ): NonNullable<PullRequestPage["settlement"]> {
@@ -29,7 +29,7 @@ export function settlementOf(
     not_merged_yet: link === "open",
     open_stretch: isStretch,
     late_calls: link !== "open" && !isStretch && (isCalled || isRecent(mergedAt)),
-    lower_bound: cost?.isLowerBound === true || (mergedAt !== null && !cost?.requests),
+    lower_bound: isClaim || cost?.isLowerBound === true || (mergedAt !== null && !cost?.requests),
   };
   const reasons = keysOf(REASONS).flatMap((code) => (holds[code] ? [{ code, text: REASONS[code] }] : []));
   return { settled: reasons.length === 0, data_until: lastAt, reasons };

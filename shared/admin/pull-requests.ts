@@ -23,10 +23,13 @@ const pullRequest = {
   ),
   session_requests: Integer("Records of its session."),
   session_cost_usd: TextOrNull(
-    "Their known cost without subscription calls, exact decimal. Null if nothing is known.",
+    "Their known cost without subscription calls, exact decimal. Null if nothing is known, or its author only claims the session.",
   ),
   session_cost_is_lower_bound: Flag(
     "Like `floor` in reports: a cost is unknown, or no call has a known cost.",
+  ),
+  session_is_split: Flag(
+    "Whether only calls on its branch count, so that its cost adds to others' of the session.",
   ),
   session_subscription: nullable(
     closed({

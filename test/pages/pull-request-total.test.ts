@@ -9,6 +9,7 @@ const merge = (over: Partial<PullRequestView>): PullRequestView =>
     session: "s",
     session_cost_usd: "0.1",
     session_cost_is_lower_bound: false,
+    session_is_split: false,
     ...over,
     // Only these members are read.
   }) as PullRequestView;
@@ -21,6 +22,11 @@ test("the total of merges counts a session once, to the last digit, and nothing 
     merge({ id: "1-4", session: "u", session_cost_usd: "5", state: "open" }),
   ];
   expect(totalOf(rows)).toEqual({ usd: "0.100000000003", isFloor: false });
+});
+
+test("the parts of a session that is split between merges add up", () => {
+  const split = { session_is_split: true };
+  expect(totalOf([merge(split), merge({ id: "1-2", ...split })])).toEqual({ usd: "0.2", isFloor: false });
 });
 
 test("it is a lower bound where the cost of a merge is not known", () => {

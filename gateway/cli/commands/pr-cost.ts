@@ -137,9 +137,9 @@ type PullRequestCost = {
   isAbove: boolean;
 };
 
-/** As in reports, a merge costs what its joined session cost; before the merge, it is the cost so far, unless that is claimed. */
+/** As in reports, a merge costs what its joined session cost; before the merge, it is the cost so far. */
 function pullRequestCost(page: PullRequestPage, budgetUsd: string | null): PullRequestCost {
-  const counts = page.link === "joined" || (page.link === "open" && claimOf(page) === undefined);
+  const counts = page.link === "joined" || page.link === "open";
   const costUsd = counts ? page.session_cost_usd : null;
   return {
     costUsd,

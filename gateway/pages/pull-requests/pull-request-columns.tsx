@@ -86,12 +86,12 @@ function Cost(row: PullRequestView) {
   );
 }
 
-/** The known cost of a session counts once, however many pull requests name it. */
+/** The known cost of a session counts once, however many pull requests name it, unless it is split between them. */
 export function totalOf(rows: Rows): { usd: string; isFloor: boolean } {
   const merged = rows.filter(({ state }) => state === "merged");
   const once = new Map(
-    merged.flatMap(({ id, session, session_cost_usd: usd }) =>
-      usd === null ? [] : [[session ?? id, parseDecimal(usd)] as const],
+    merged.flatMap(({ id, session, session_cost_usd: usd, session_is_split: isSplit }) =>
+      usd === null ? [] : [[isSplit ? id : (session ?? id), parseDecimal(usd)] as const],
     ),
   );
   return {

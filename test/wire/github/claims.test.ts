@@ -96,7 +96,12 @@ test("an outsider who names somebody's session claims it: it counts as a merge, 
   await github.story.merge(it);
   await until(async () => (await linkOf(it)) === "claimed");
   const page = await pageOf(it);
-  expect(page).toMatchObject({ author: "mallory", session_owners: ["ada"] });
+  expect(page).toMatchObject({
+    author: "mallory",
+    session_owners: ["ada"],
+    session_cost_usd: null,
+    settled: false,
+  });
   expect(page.remedy).toContain("/accept");
   expect(await joinedMerges()).toEqual({ merged: 1, joined: 0, usd: null });
   expect(commentsOf(it)).toEqual([]);
