@@ -1,16 +1,18 @@
+import { BlockList, isIP, isIPv6 } from "node:net";
+
 /**
  * The kind of an IP address. `private`: this machine or its networks, allowed only if an administrator permits it.
  * `forbidden`: no server can be there that anyone means, such as cloud metadata services; never allowed.
  */
 export type AddressKind = "public" | "private" | "forbidden";
 
-type Block = readonly [network: bigint, bits: number, kind: AddressKind];
+type Block = readonly [network: string, kind: AddressKind];
 
 /**
  * Where clouds answer their machines with credentials and configuration. Some are inside blocks that are forbidden or
  * private anyway; all are named, so that this is the one list.
  */
-const METADATA: readonly Block[] = [
+const METADATA = [
   "100.100.100.200/32", // Alibaba
   "168.63.129.16/32", // Azure's agent, at a public address
   "169.254.0.0/16", // most clouds, and the credentials of containers
@@ -21,10 +23,7 @@ const METADATA: readonly Block[] = [
   "fd00:c1::a9fe:a9fe/128", // Oracle
   "fd00:ec2::/32", // Amazon: metadata, credentials of pods, DNS
   "fd20:ce::254/128", // Google
-].map((text) => {
-  const [network = "", bits] = text.split("/");
-  return block(network, Number(bits), "forbidden");
-});
+].map((network): Block => [network, "forbidden"]);
 
 /** Names of the same services, whatever they resolve to. */
 const METADATA_HOSTS = new Set([
@@ -39,88 +38,66 @@ export const isMetadataHost = (host: string): boolean =>
 
 /** The first matching block decides (IANA's special-purpose registries). */
 const IPV4: readonly Block[] = [
-  ...METADATA.filter(([network]) => network >> 32n === 0n),
-  block("0.0.0.0", 8, "forbidden"),
-  block("10.0.0.0", 8, "private"),
-  block("100.64.0.0", 10, "private"),
-  block("127.0.0.0", 8, "private"),
-  block("172.16.0.0", 12, "private"),
-  block("192.0.0.0", 24, "forbidden"),
-  block("192.0.2.0", 24, "forbidden"),
-  block("192.88.99.0", 24, "forbidden"),
-  block("192.168.0.0", 16, "private"),
-  block("198.18.0.0", 15, "private"),
-  block("198.51.100.0", 24, "forbidden"),
-  block("203.0.113.0", 24, "forbidden"),
-  block("224.0.0.0", 3, "forbidden"),
+  ...METADATA.filter(([network]) => !network.includes(":")),
+  ["0.0.0.0/8", "forbidden"],
+  ["10.0.0.0/8", "private"],
+  ["100.64.0.0/10", "private"],
+  ["127.0.0.0/8", "private"],
+  ["172.16.0.0/12", "private"],
+  ["192.0.0.0/24", "forbidden"],
+  ["192.0.2.0/24", "forbidden"],
+  ["192.88.99.0/24", "forbidden"],
+  ["192.168.0.0/16", "private"],
+  ["198.18.0.0/15", "private"],
+  ["198.51.100.0/24", "forbidden"],
+  ["203.0.113.0/24", "forbidden"],
+  ["224.0.0.0/3", "forbidden"],
+  ["0.0.0.0/0", "public"],
 ];
+
+/** IPv6 networks that carry an IPv4 address behind their first `bits`: mapped, translated (NAT64), and 6to4. */
+const CARRIERS = [
+  ["::ffff:", 96],
+  ["64:ff9b::", 96],
+  ["2002:", 16],
+] as const;
+
+const carried = ([network, kind]: Block): Block[] => {
+  const [address = "", length] = network.split("/");
+  const [a = 0, b = 0, c = 0, d = 0] = address.split(".").map(Number);
+  const groups = [a * 256 + b, c * 256 + d].map((group) => group.toString(16)).join(":");
+  return CARRIERS.map(([head, bits]) => [
+    `${head}${groups}${bits === 16 ? "::" : ""}/${bits + Number(length)}`,
+    kind,
+  ]);
+};
 
 const IPV6: readonly Block[] = [
-  ...METADATA.filter(([network]) => network >> 32n > 0n),
-  block("::1", 128, "private"),
-  block("fc00::", 7, "private"),
-  block("2001::", 23, "forbidden"),
-  block("2001:db8::", 32, "forbidden"),
-  block("3fff::", 20, "forbidden"),
-  block("2000::", 3, "public"),
-  block("::", 0, "forbidden"),
+  ...IPV4.flatMap(carried),
+  ...METADATA.filter(([network]) => network.includes(":")),
+  ["::1/128", "private"],
+  ["fc00::/7", "private"],
+  ["2001::/23", "forbidden"],
+  ["2001:db8::/32", "forbidden"],
+  ["3fff::/20", "forbidden"],
+  ["2000::/3", "public"],
 ];
 
-/** IPv6 blocks that carry an IPv4 address, `shift` bits from the end: mapped, translated (NAT64), and 6to4. */
-const CARRIERS: readonly [network: bigint, bits: number, shift: bigint][] = [
-  [parseV6("::ffff:0:0") ?? 0n, 96, 0n],
-  [parseV6("64:ff9b::") ?? 0n, 96, 0n],
-  [parseV6("2002::") ?? 0n, 16, 80n],
-];
+const listOf = (blocks: readonly Block[]) =>
+  blocks.map(([network, kind]) => {
+    const list = new BlockList();
+    const [address = "", length] = network.split("/");
+    list.addSubnet(address, Number(length), isIPv6(address) ? "ipv6" : "ipv4");
+    return { list, kind };
+  });
+const LISTS = { ipv4: listOf(IPV4), ipv6: listOf(IPV6) };
 
 /** The kind of an address literal; anything else is forbidden. */
 export function addressKind(literal: string): AddressKind {
-  const four = parseV4(literal);
-  if (four !== null) return kindIn(IPV4, 32, four) ?? "public";
-  const six = parseV6(literal.replace(/%.*$/, ""));
-  if (six === null) return "forbidden";
-  const carrier = CARRIERS.find((block) => isIn(block, 128, six));
-  if (carrier) return kindIn(IPV4, 32, (six >> carrier[2]) & 0xffff_ffffn) ?? "public";
-  return kindIn(IPV6, 128, six) ?? "forbidden";
+  const address = literal.replace(/%.*$/, "");
+  const family = isIPv6(address) ? "ipv6" : "ipv4";
+  if (!isIP(address) || (family === "ipv4" && address !== literal)) return "forbidden";
+  return LISTS[family].find(({ list }) => list.check(address, family))?.kind ?? "forbidden";
 }
 
-export const isIpAddress = (text: string): boolean => parseV4(text) !== null || parseV6(text) !== null;
-
-const isIn = ([network, bits]: readonly [bigint, number, unknown], width: number, address: bigint): boolean =>
-  address >> BigInt(width - bits) === network >> BigInt(width - bits);
-
-const kindIn = (blocks: readonly Block[], width: number, address: bigint): AddressKind | undefined =>
-  blocks.find((block) => isIn(block, width, address))?.[2];
-
-function block(network: string, bits: number, kind: AddressKind): Block {
-  return [parseV4(network) ?? parseV6(network) ?? 0n, bits, kind];
-}
-
-function parseV4(text: string): bigint | null {
-  if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(text)) return null;
-  const parts = text.split(".").map(Number);
-  return parts.some((part) => part > 255) ? null : join(parts, 8);
-}
-
-function parseV6(text: string): bigint | null {
-  const [, head = text, tail] = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text) ?? [];
-  const four = tail === undefined ? null : parseV4(tail);
-  if (tail !== undefined && four === null) return null;
-  const groups =
-    four === null ? text : `${head}${(four >> 16n).toString(16)}:${(four & 0xffffn).toString(16)}`;
-  const halves = groups.split("::").map((half) => (half === "" ? [] : half.split(":")));
-  const [before = [], after] = halves;
-  const missing = 8 - before.length - (after?.length ?? 0);
-  if (halves.length > 2 || (after ? missing < 1 : missing !== 0)) return null;
-  const all = [...before, ...Array<string>(missing).fill("0"), ...(after ?? [])];
-  return all.every((group) => /^[0-9a-f]{1,4}$/i.test(group))
-    ? join(
-        all.map((group) => Number.parseInt(group, 16)),
-        16,
-      )
-    : null;
-}
-
-function join(parts: readonly number[], bits: number): bigint {
-  return parts.reduce((sum, part) => (sum << BigInt(bits)) | BigInt(part), 0n);
-}
+export const isIpAddress = (text: string): boolean => isIP(text) !== 0 && !text.includes("%");
