@@ -25,7 +25,7 @@ export function createBodyReader({ bytesMax, totalBytesMax, msMax }: Limits): Bo
           if (heldBytes > totalBytesMax) return "full";
           chunks.push(part);
         }
-        return joined(chunks, size);
+        return Buffer.concat(chunks);
       } finally {
         heldBytes -= size;
       }
@@ -50,16 +50,4 @@ async function* partsOf(body: ReadableStream<Uint8Array> | null, msMax: number) 
     clearTimeout(timer);
     void reader.cancel().catch(() => undefined);
   }
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const [only] = chunks;
-  if (chunks.length === 1 && only) return only;
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return whole;
 }

@@ -1,9 +1,7 @@
-import type { Database, Transaction } from "#drizzle/database.ts";
+import type { Transaction } from "#drizzle/database.ts";
 import { storedEmail } from "#shared/admin/people.ts";
 import type { RedeemBody } from "#shared/admin/sign-in-links.ts";
-import type { Clock } from "#shared/clock.ts";
 import { requestIdOf } from "../http/listener.ts";
-import type { Refusals } from "../plugins/refusals.ts";
 import { auditIn, type Origin } from "../stores/audit.ts";
 import { audited, ownChange } from "../stores/change.ts";
 import {
@@ -17,15 +15,10 @@ import { clearSessions } from "../stores/identity/sessions.ts";
 import { useSignInLink } from "../stores/identity/sign-in-links.ts";
 import type { Auth } from "./auth.ts";
 import { personView } from "./person-view.ts";
-import { type CookieFacts, sessionToken } from "./session-cookie.ts";
+import { sessionToken } from "./session-cookie.ts";
+import type { ViewerDeps } from "./viewer.ts";
 
-export type SignInDeps = {
-  database: Database;
-  auth: Auth;
-  refusals: Refusals;
-  cookie: CookieFacts;
-  clock: Clock;
-};
+export type SignInDeps = Pick<ViewerDeps, "database" | "refusals" | "cookie" | "clock"> & { auth: Auth };
 
 /** The first administrator, if the sign-in page names no one. */
 const FIRST_EMAIL = "admin@localhost";

@@ -4,7 +4,13 @@ import type { Directory, Provider, Route } from "../directory.ts";
 import { GatewayError, refuse } from "../errors.ts";
 import { SURFACES, type SurfaceName, surfaceFacts } from "../surface-facts.ts";
 import { autoCandidates } from "./auto.ts";
-import { type Destination, directDestination, knownDestination, unknownDestination } from "./direct.ts";
+import {
+  type Destination,
+  type DirectRequest,
+  directDestination,
+  knownDestination,
+  unknownDestination,
+} from "./direct.ts";
 import type { RoutedCall, RoutingLookups } from "./lookups.ts";
 import { type Candidate, routeTargets, servingRoute, type Targets } from "./targets.ts";
 
@@ -130,12 +136,7 @@ function supportedTargets(
   return [target, ...fallbacks];
 }
 
-type UnroutedRequest = {
-  directory: Directory;
-  call: Pick<RoutedCall, "surface" | "key">;
-  model: string | null;
-  knowledge: Omit<RoutingLookups, "classify">;
-};
+type UnroutedRequest = Omit<DirectRequest, "model"> & { model: string | null };
 
 /**
  * Targets on a surface without routes: the provider known to serve the concrete model, or its vendor. A call without a

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { ValuePointer } from "@sinclair/typebox/value";
 import {
   type Document,
   isAlias,
@@ -201,10 +202,7 @@ function nodeAt({ document }: Reading, path: Path): Node | null {
 const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key);
 
 function placeOf(reading: Reading, path: Path, pointer: string): { line: number | null; where: string } {
-  const parts = pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const parts = [...ValuePointer.Format(pointer)];
   const where = [...path, ...parts].join(".");
   for (let length = parts.length; length >= 0; length--) {
     const line = lineOf(reading, [...path, ...parts.slice(0, length)]);

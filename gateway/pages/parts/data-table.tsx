@@ -17,7 +17,7 @@ import { plainName } from "./values.tsx";
 
 type Named<Row> = Column<Row> & { id: string };
 
-type DataTableProps<Row> = {
+export type DataTableProps<Row> = {
   label: string;
   columns: Columns<Row>;
   rows: readonly Row[];

@@ -1,19 +1,14 @@
 import { TextInput } from "@mantine/core";
 import { asItIs, useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
-import type { Columns } from "./columns.tsx";
-import { DataTable } from "./data-table.tsx";
+import { DataTable, type DataTableProps } from "./data-table.tsx";
 import { count } from "./format.ts";
 
 /** Fewer rows need no search. */
 const SEARCHED_FROM = 10;
 
-type FindTableProps<Row> = {
-  label: string;
+type FindTableProps<Row> = Pick<DataTableProps<Row>, "label" | "columns" | "rows" | "rowKey"> & {
   noun: string;
-  columns: Columns<Row>;
-  rows: readonly Row[];
-  rowKey: readonly (keyof Row)[] | ((row: Row) => string);
 };
 
 /** The rows in which a sortable column contains a text. Text and sorting are in the address. */
