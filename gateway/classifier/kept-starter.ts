@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { packed, unpacked } from "./model-file.ts";
+import { packed, unpackedModel } from "./model-file.ts";
 import { type Starter, type StarterNumbers, starterWith, trainStarter } from "./starter.ts";
 
 /** Beside the packages: a checkout has one, whichever data directory a gateway of it uses. */
@@ -24,8 +24,8 @@ function hashOfSources(): string {
 /** Null: there is no such file, or it is cut short. */
 function read(file: string): Starter | null {
   try {
-    // `trainAndKeep` packed it; what is cut short cannot be unpacked.
-    return starterWith(unpacked(readFileSync(file)) as StarterNumbers);
+    // `trainAndKeep` packed it; what is cut short cannot be unpackedModel.
+    return starterWith(unpackedModel(readFileSync(file)) as StarterNumbers);
   } catch {
     return null;
   }

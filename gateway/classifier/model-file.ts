@@ -22,7 +22,7 @@ export function packed(value: object): Uint8Array {
 }
 
 /** What was packed. @throws Error if the bytes are damaged */
-export const unpacked = (bytes: Uint8Array): unknown =>
+export const unpackedModel = (bytes: Uint8Array): unknown =>
   JSON.parse(new TextDecoder().decode(bytes), (_name, value: unknown) => {
     if (!isStored(value)) return value;
     const array = new KINDS[value.kind](new Uint8Array(Buffer.from(value.base64, "base64")).buffer);
@@ -33,7 +33,7 @@ export const unpacked = (bytes: Uint8Array): unknown =>
 export function deserialiseModel(bytes: Uint8Array): Model | null {
   try {
     // What is packed under this format is a model.
-    const model = unpacked(bytes) as Model;
+    const model = unpackedModel(bytes) as Model;
     if (model.format !== MODEL_FORMAT) return null;
     const columns = columnsOf(model.vocabulary) + 1;
     if (model.weights.length !== columns * model.classes.length) return null;
