@@ -1,6 +1,6 @@
-import { Histogram, type Registry } from "prom-client";
+import { Counter, Histogram, type Registry } from "prom-client";
 import type { RequestRow } from "#drizzle/schema/records.ts";
-import { type MetricSample, readCounter, readGauge } from "#shared/metrics.ts";
+import { readCounter, readGauge } from "#shared/metrics.ts";
 import type { Recorder } from "./recorder.ts";
 import type { DamageTotals } from "./recovery/recoveries.ts";
 import { spendMetrics } from "./spend-metrics.ts";
@@ -17,29 +17,19 @@ export function withMetrics(
   registry: Registry,
   { bytesMax }: { bytesMax: number },
 ): Recorder {
-  const all: Series[] = [];
-  const seriesOf = memoized((surface) =>
-    memoized((state) =>
-      memoized((channel) =>
-        memoized((provider) => {
-          const made = { surface, state, channel, provider, calls: 0, input: 0, output: 0, unpriced: 0 };
-          all.push(made);
-          return made;
-        }),
-      ),
-    ),
-  );
-  counters(all, registry);
-  const seconds = (name: string, help: string) => {
-    const facts = { name, help, labelNames: ["surface"], buckets: LATENCY_BUCKETS, registers: [registry] };
-    const histogram = new Histogram(facts);
-    return memoized((surface) => histogram.labels(surface));
-  };
-  const latencyOf = seconds(
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name, help, labelNames, registers: [registry] });
+  const byCall = ["surface", "state", "channel", "provider"];
+  const calls = counter("tallygate_calls_total", "Recorded calls.", byCall);
+  const tokens = counter("tallygate_tokens_total", "Tokens of recorded calls.", ["surface", "kind"]);
+  const unpriced = counter("tallygate_unpriced_calls_total", "Recorded calls whose cost is unknown.");
+  const seconds = (name: string, help: string) =>
+    new Histogram({ name, help, labelNames: ["surface"], buckets: LATENCY_BUCKETS, registers: [registry] });
+  const latency = seconds(
     "tallygate_call_seconds",
     "Duration of calls, from the complete request to the last byte of the answer.",
   );
-  const firstByteOf = seconds(
+  const firstByte = seconds(
     "tallygate_first_byte_seconds",
     "Time from the complete request to the first byte of the answer's content.",
   );
@@ -53,14 +43,14 @@ export function withMetrics(
   const countSpend = spendMetrics(registry);
 
   const count = (row: RequestRow) => {
-    const series = seriesOf(row.surface)(row.state)(row.channel)(row.provider ?? "none");
-    series.calls += 1;
-    series.input += row.inputTokens ?? 0;
-    series.output += row.outputTokens ?? 0;
-    if (row.unpriced) series.unpriced += 1;
+    const { surface, state, channel, provider } = row;
+    calls.inc({ surface, state, channel, provider: provider ?? "none" });
+    tokens.inc({ surface, kind: "input" }, row.inputTokens ?? 0);
+    tokens.inc({ surface, kind: "output" }, row.outputTokens ?? 0);
+    if (row.unpriced) unpriced.inc();
     countSpend(row);
-    if (row.latencyMs != null) latencyOf(row.surface).observe(row.latencyMs / 1000);
-    if (row.ttftMs != null) firstByteOf(row.surface).observe(row.ttftMs / 1000);
+    if (row.latencyMs != null) latency.observe({ surface }, row.latencyMs / 1000);
+    if (row.ttftMs != null) firstByte.observe({ surface }, row.ttftMs / 1000);
   };
   return {
     ...recorder,
@@ -69,42 +59,6 @@ export function withMetrics(
       return recorder.settle(row);
     },
   };
-}
-
-/** Calls with the same labels, as plain numbers: adding to them is cheap, and a scrape turns them into metrics. */
-type Series = Record<"surface" | "state" | "channel" | "provider", string> &
-  Record<"calls" | "input" | "output" | "unpriced", number>;
-
-/** Remembers what `make` returns for a name. Joining several names into one key costs more than a look-up for each. */
-function memoized<T>(make: (name: string) => T): (name: string) => T {
-  const made = new Map<string, T>();
-  return (name) => {
-    const known = made.get(name);
-    if (known !== undefined) return known;
-    const value = make(name);
-    made.set(name, value);
-    return value;
-  };
-}
-
-function counters(all: readonly Series[], registry: Registry): void {
-  const counter = (
-    [name, help]: readonly [name: string, help: string],
-    labelNames: string[],
-    samplesOf: (series: Series) => readonly MetricSample[],
-  ) => readCounter(registry, { name, help, labelNames }, () => all.flatMap(samplesOf));
-  counter(
-    ["tallygate_calls_total", "Recorded calls."],
-    ["surface", "state", "channel", "provider"],
-    ({ calls, surface, state, channel, provider }) => [[calls, surface, state, channel, provider]],
-  );
-  const kinds = ({ input, output, surface }: Series): MetricSample[] => [
-    [input, surface, "input"],
-    [output, surface, "output"],
-  ];
-  counter(["tallygate_tokens_total", "Tokens of recorded calls."], ["surface", "kind"], kinds);
-  const unpriced = "Recorded calls whose cost is unknown.";
-  counter(["tallygate_unpriced_calls_total", unpriced], [], ({ unpriced }) => [[unpriced]]);
 }
 
 type Stats = ReturnType<Recorder["stats"]>;
