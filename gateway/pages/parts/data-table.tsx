@@ -1,21 +1,11 @@
-import { useHotkeys, useMediaQuery } from "@mantine/hooks";
+import { useHotkeys } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import {
-  Fragment,
-  type MouseEvent,
-  type ReactNode,
-  type RefObject,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type MouseEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import { asItIs, useAddress } from "../data/address.ts";
 import { oneText } from "../data/search.ts";
 import type { Column, Columns } from "./columns.tsx";
+import { type Named, useFittingColumns } from "./fitting-columns.tsx";
 import { plainName } from "./values.tsx";
-
-type Named<Row> = Column<Row> & { id: string };
 
 export type DataTableProps<Row> = {
   label: string;
@@ -39,7 +29,7 @@ const VIRTUAL_FROM = 100;
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, rows, rowKey, none, sortName, rowHeight = 35 } = props;
   const scroll = useRef<HTMLDivElement>(null);
-  const columns = useColumns(props.columns, scroll);
+  const columns = useFittingColumns(props.columns, scroll);
   const [sorting, toggle] = useSorting(sortName);
   const by = sorting && props.columns[sorting.id]?.sort;
   const isDescending = sorting?.isDescending ?? false;
@@ -120,44 +110,6 @@ function NoSuchSorting<Row>({ sortName, id, columns }: NoSuchSortingProps<Row>) 
       {sortName}={plainName(id)}: expected one of {names.join(", ")}, with - for the greatest first.
     </p>
   );
-}
-
-/**
- * On a phone folded columns are below the first one, with their names. So are the others that find no room beside it: words
- * give way before figures, and the last ones first.
- */
-function useColumns<Row>(of: Columns<Row>, place: RefObject<HTMLElement | null>): Named<Row>[] {
-  const isNarrow = useMediaQuery("(max-width: 480px)", false, { getInitialValueInEffect: false });
-  const [crowded, setCrowded] = useState(0);
-  const all = Object.entries(of).map(([id, column]) => ({ id, ...column }));
-  const [first, ...others] = all;
-  const rank = ({ isFolded, isNumber }: Column<Row>) => (isFolded ? 0 : isNumber ? 2 : 1);
-  const order = others.toReversed().toSorted((a, b) => rank(a) - rank(b));
-  const isBelow = new Set(order.slice(0, others.filter(({ isFolded }) => isFolded).length + crowded));
-  const below = others.filter((it) => isBelow.has(it));
-  useLayoutEffect(() => {
-    const { scrollWidth = 0, clientWidth = 0 } = place.current ?? {};
-    if (isNarrow && scrollWidth > clientWidth && below.length < others.length - 1) setCrowded(crowded + 1);
-  });
-  if (!isNarrow || !first || below.length === 0) return all;
-  const under = (show: (column: Named<Row>) => ReactNode) => (
-    <div className="below" key="below">
-      {below.map((it) => {
-        const shown = show(it);
-        return shown === undefined ? null : (
-          <span key={it.id}>
-            <b>{it.head}</b> {shown}
-          </span>
-        );
-      })}
-    </div>
-  );
-  const name = {
-    ...first,
-    cell: (row: Row) => [<Fragment key="name">{first.cell(row)}</Fragment>, under(({ cell }) => cell(row))],
-    foot: first.foot && [<Fragment key="name">{first.foot}</Fragment>, under(({ foot }) => foot)],
-  };
-  return [name, ...others.filter((it) => !isBelow.has(it))];
 }
 
 const rowAt = (place: HTMLElement | null, i: number) => place?.querySelector(`[data-row="${i}"]`);

@@ -1,7 +1,7 @@
 import { EXPLANATION_MEANING, EXPLANATIONS } from "#shared/explanation.ts";
 import type { DimensionName } from "#shared/report.ts";
 import { localMs } from "#shared/time-zone.ts";
-import { inWords } from "./words.ts";
+import { codeWords } from "./words.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -30,7 +30,7 @@ export function timeGroup(name: DimensionName, group: string): string {
 export const longTimeGroup = (name: DimensionName, group: string): string => {
   const explained = EXPLANATIONS.find((it) => name === "explanation" && it === group);
   if (explained) return EXPLANATION_MEANING[explained][0];
-  if (name === "error" || name === "surface") return inWords(group);
+  if (name === "error" || name === "surface") return codeWords(group);
   // Leading zeros put sizes in order.
   if (name === "pr_lines" || name === "pr_files") return group.replace(/^0+(?=\d)/, "");
   const at = isTimeDimension(name) ? Date.parse(group) : Number.NaN;

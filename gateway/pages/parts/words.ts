@@ -22,7 +22,7 @@ const CODE_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** A name of the API as people write it. */
-export const inWords = (code: string): string => CODE_WORDS[code] ?? code.replaceAll("_", " ");
+export const codeWords = (code: string): string => CODE_WORDS[code] ?? code.replaceAll("_", " ");
 
 const WORSE = /cost(?!_share)|unpriced|latency|ttft|failed|denied|unknown|revert/;
 const BETTER = /^(cache_hit_rate|joined_prs|merged_prs|ok)$/;

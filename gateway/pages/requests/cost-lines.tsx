@@ -3,7 +3,7 @@ import { type Columns, figure, folded, text } from "../parts/columns.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { count, decimalsOf, perMillionUsd, plainUsd } from "../parts/format.ts";
 import { Moment, Money } from "../parts/values.tsx";
-import { inWords } from "../parts/words.ts";
+import { codeWords } from "../parts/words.ts";
 
 type CostLinesProps = { cost: RequestPage["cost"]; total: string | null; floor: boolean };
 
@@ -16,7 +16,7 @@ const priceOf = (unit: string, each: string): string =>
 type Line = RequestPage["cost"]["rows"][number];
 
 const columnsOf = ({ total, floor }: CostLinesProps, decimals: number): Columns<Line> => ({
-  unit: { ...text("Item", ({ unit }) => inWords(unit)), foot: "Cost" },
+  unit: { ...text("Item", ({ unit }) => codeWords(unit)), foot: "Cost" },
   count: folded(figure("Count", ({ count: pieces }) => count(pieces))),
   price: folded(figure("Price", ({ unit, usd_per_unit: each }) => priceOf(unit, each))),
   usd: {

@@ -2,7 +2,7 @@ import type { AlertTest, AlertView } from "#shared/admin/alerts.ts";
 import { Act } from "../parts/act.tsx";
 import { announce } from "../parts/announce.tsx";
 import { moment, onOff, text } from "../parts/columns.tsx";
-import { inWords } from "../parts/words.ts";
+import { codeWords } from "../parts/words.ts";
 import { ALERT } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 import { useChange } from "./resources.ts";
@@ -16,8 +16,8 @@ const FACTS: ResourceFacts<AlertView> = {
   sub: "Each state is reported once. A receiver that does not answer gets the message again for three days.",
   columns: {
     name: text("Name", ({ name }) => name),
-    on: text("About", ({ on }) => on.map(inWords).join(", ")),
-    to: text("To", ({ to }) => to.addresses?.join(", ") ?? `${inWords(to.kind)} ${to.url}`),
+    on: text("About", ({ on }) => on.map(codeWords).join(", ")),
+    to: text("To", ({ to }) => to.addresses?.join(", ") ?? `${codeWords(to.kind)} ${to.url}`),
     sent: moment("Last sent", ({ last_sent_at: at }) => at, "never"),
     failure: text("Last failure", ({ failure }) => failure, "none"),
     enabled: onOff(({ enabled }) => enabled),

@@ -14,7 +14,7 @@ import { ListPage } from "../parts/list-page.tsx";
 import { EmptyPanel, PageHead } from "../parts/page.tsx";
 import { shortId } from "../parts/short-id.tsx";
 import { Foreign, plainName } from "../parts/values.tsx";
-import { inWords } from "../parts/words.ts";
+import { codeWords } from "../parts/words.ts";
 import * as BILLS from "./forms/bill-forms.ts";
 import * as CALLS from "./forms/call-forms.ts";
 import { rowsOf } from "./forms/document-rows.ts";
@@ -62,7 +62,7 @@ const valuesIn = (state: AuditView["before"], fields: readonly Field[]): Map<str
         if (kind === "number") return [name, count(value)];
         const field = fieldAt(fields, partsOf(name));
         const isFree = field && field.kind !== "choice" && field.kind !== "choices";
-        const words = (line: string) => (!isFree && CODES.test(line) ? inWords(line) : dated(line));
+        const words = (line: string) => (!isFree && CODES.test(line) ? codeWords(line) : dated(line));
         return [name, value.split("\n").map(words).join(", ")];
       }),
   );

@@ -1,7 +1,7 @@
 import type { GuardrailTryResult, GuardrailView } from "#shared/admin/guardrails.ts";
 import { number, onOff, text } from "../parts/columns.tsx";
 import { Foreign } from "../parts/values.tsx";
-import { inWords } from "../parts/words.ts";
+import { codeWords } from "../parts/words.ts";
 import { GUARDRAIL } from "./forms/call-forms.ts";
 import { fieldAt } from "./forms/field.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
@@ -11,7 +11,7 @@ import { TryPanel } from "./try-panel.tsx";
 const conditions = ({ match }: GuardrailView): string =>
   Object.entries(match)
     .map(([name, value]) => {
-      const words = name === "detect" ? match.detect?.map(inWords) : value;
+      const words = name === "detect" ? match.detect?.map(codeWords) : value;
       return `${fieldAt(GUARDRAIL.fields, ["match", name])?.label}: ${[words].flat().join(", ")}`;
     })
     .join("; ");
@@ -25,7 +25,7 @@ const FACTS: ResourceFacts<GuardrailView> = {
     position: number("Position", ({ position }) => position),
     mode: text("Mode", ({ mode }) => mode),
     match: text("Matches", conditions, "routes that list it"),
-    action: text("Action", ({ action }) => inWords(action)),
+    action: text("Action", ({ action }) => codeWords(action)),
     enabled: onOff(({ enabled }) => enabled),
   },
   pick: (all) => all.toSorted((a, b) => a.position - b.position || (a.name < b.name ? -1 : 1)),

@@ -3,7 +3,7 @@ import { postJson } from "../data/api.ts";
 import { Act } from "../parts/act.tsx";
 import { cell, onOff, text } from "../parts/columns.tsx";
 import { duration } from "../parts/format.ts";
-import { inWords } from "../parts/words.ts";
+import { codeWords } from "../parts/words.ts";
 import { PROVIDER } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 
@@ -39,7 +39,7 @@ function Health({ health, learned }: HealthFacts) {
   return (
     <>
       {worst ? (
-        <span className="tag bad">paused: {inWords(worst.cause)}</span>
+        <span className="tag bad">paused: {codeWords(worst.cause)}</span>
       ) : (
         <span className="mute">no failures</span>
       )}

@@ -4,7 +4,7 @@ import type { RouteView } from "#shared/admin/routes.ts";
 import { onOff, text } from "../parts/columns.tsx";
 import { percent } from "../parts/format.ts";
 import { Facts } from "../parts/page.tsx";
-import { inWords } from "../parts/words.ts";
+import { codeWords } from "../parts/words.ts";
 import { ROUTE } from "./forms/call-forms.ts";
 import { type ResourceFacts, ResourcePage } from "./resource-panel.tsx";
 import { TryPanel } from "./try-panel.tsx";
@@ -15,7 +15,7 @@ const FACTS: ResourceFacts<RouteView> = {
   noun: "route",
   columns: {
     name: text("Name", ({ name }) => name),
-    surface: text("Surface", ({ surface }) => inWords(surface)),
+    surface: text("Surface", ({ surface }) => codeWords(surface)),
     provider: text("Provider", ({ provider }) => provider),
     model: text("Model", ({ model }) => model),
     fallbacks: text(

@@ -19,7 +19,7 @@ import { DataTable } from "../parts/data-table.tsx";
 import { counted, percent } from "../parts/format.ts";
 import { Answered, PageHead, Panel } from "../parts/page.tsx";
 import { Money } from "../parts/values.tsx";
-import { inWords } from "../parts/words.ts";
+import { codeWords } from "../parts/words.ts";
 import { VENDOR_ACCOUNT } from "./forms/bill-forms.ts";
 import { type ResourceFacts, ResourcePanel } from "./resource-panel.tsx";
 import { PaidAnyway } from "./seats.tsx";
@@ -38,7 +38,7 @@ const ITEM_COLUMNS: Columns<Item> = {
   metered: money("Metered", ({ metered_usd }) => metered_usd),
   billed: money("On the bill", ({ billed_usd }) => billed_usd),
   difference: money("Difference", ({ difference_usd }) => difference_usd),
-  kind: folded(text("Counted", ({ kind }) => kind && inWords(kind), "all")),
+  kind: folded(text("Counted", ({ kind }) => kind && codeWords(kind), "all")),
   why: text("Why", ({ parts }) => partsOf(parts).map(sentence).join(", "), "no difference"),
 };
 

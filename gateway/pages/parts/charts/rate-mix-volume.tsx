@@ -9,7 +9,7 @@ import { type Column, type Columns, cell, figure, text } from "../columns.tsx";
 import { DataTable } from "../data-table.tsx";
 import { exactUsd, signed, usd } from "../format.ts";
 import { Answered } from "../page.tsx";
-import { inWords } from "../words.ts";
+import { codeWords } from "../words.ts";
 
 /** Rate, mix and volume of a change in cost. They read single calls, so they are asked for on a click. */
 export function RateMixVolume({ result }: { result: Result }) {
@@ -80,7 +80,7 @@ function Moved({ moved }: { moved: Movement }) {
 
 const MOVED: Columns<Movement["rows"][number]> = {
   model: text("Model", ({ model }) => model),
-  kind: text("Unit", ({ kind }) => inWords(kind)),
+  kind: text("Unit", ({ kind }) => codeWords(kind)),
   tier: text("Tier", ({ tier }) => tier),
   delta_usd: change("Change", (row) => row.delta_usd),
   volume: change("Volume", ({ volume }) => volume),

@@ -12,7 +12,7 @@ import {
 import { type ReactNode, useState } from "react";
 import type { Fault } from "#shared/schema.ts";
 import { withCode } from "../../parts/values.tsx";
-import { inWords } from "../../parts/words.ts";
+import { codeWords } from "../../parts/words.ts";
 import { type Draft, type Drafts, isOptionalChoice, listIn } from "./draft.ts";
 import { faultAt } from "./faults.ts";
 import type { Field } from "./field.ts";
@@ -60,7 +60,7 @@ const Choices = (props: EntryProps) => (
   >
     <Group mt="xs" gap="md">
       {props.field.schema["items"].enum.map((name: string) => (
-        <Checkbox key={name} value={name} label={inWords(name)} />
+        <Checkbox key={name} value={name} label={codeWords(name)} />
       ))}
     </Group>
   </Checkbox.Group>
@@ -80,7 +80,7 @@ function Choice(props: EntryProps) {
       {...labelled(props)}
       value={String(draft)}
       onChange={(event) => change(event.currentTarget.value)}
-      data={[...none, ...(names?.map((name) => ({ value: name, label: inWords(name) })) ?? YES_OR_NO)]}
+      data={[...none, ...(names?.map((name) => ({ value: name, label: codeWords(name) })) ?? YES_OR_NO)]}
     />
   );
 }
