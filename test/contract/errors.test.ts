@@ -257,11 +257,10 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
     await writer.close();
     return await report({ reportWriter: writer });
   },
+  // Reports are of no surface of models: asked once for all of them.
   overloaded: async () => {
-    // Equal ones would be one.
-    const asked = Array.from({ length: 300 }, () => report(undefined, newId()));
-    const answers = await Promise.all(asked);
-    return answers.find(({ status }) => status !== 200) ?? new Response(null, { status: 204 });
+    overload ??= tooManyReports();
+    return (await overload).clone();
   },
   provider_unconfigured: (surface) => call(surface, "keyless"),
   upstream_timeout: async (surface) => {
@@ -275,6 +274,13 @@ const WAYS: Record<ErrorType, (surface: Surface) => Promise<Response>> = {
     return await call(surface, "scripted", { deps: { clock, watchdog } }).finally(watchdog.close);
   },
 };
+
+let overload: Promise<Response> | undefined;
+async function tooManyReports(): Promise<Response> {
+  // Equal ones would be one.
+  const answers = await Promise.all(Array.from({ length: 300 }, () => report(undefined, newId())));
+  return answers.find(({ status }) => status !== 200) ?? new Response(null, { status: 204 });
+}
 
 /** They tell by themselves how long to wait. */
 const MEASURED: readonly ErrorType[] = ["rate_limited", "too_many_refusals", "spend_limit_reached"];
