@@ -484,8 +484,8 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
       expect(await calls()).toMatchObject({ calls: 2 });
       const checked = async (expected: object) => {
         const { stop } = copying(later);
-        const published = `select toString(at) as at, sum(records) as n from sums where level = 'tools hour'
-        and (at, gen) in (select at, gen from summed final where level = 'tools hour' and ready) group by at order by at`;
+        const published = `select toString(at) as at, sum(records) as n from sums where kind = 'tools' and level = 'tool hour'
+        and (at, gen) in (select at, gen from summed final where level = 'tool hour' and ready) group by at order by at`;
         await until(async () => Bun.deepEquals(await all(client, published), expected));
         await untilSummed();
         await stop();
@@ -519,7 +519,7 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
       const gens = () =>
         all(
           client,
-          "select gen from summed final where level = 'tools hour' and at < '2026-02-01 05:00:00' order by at",
+          "select gen from summed final where level = 'tool hour' and at < '2026-02-01 05:00:00' order by at",
         );
       const before = await gens();
       const { stop: stopLast } = copying(later);
@@ -529,7 +529,7 @@ describe.skipIf(!HAS_CLICKHOUSE)("the way of records to ClickHouse", () => {
       expect(await gens()).toEqual(before);
       // Answers of sums.
       await client.command({
-        query: "alter table sums update records = 100 where level = 'tools day' settings mutations_sync = 2",
+        query: "alter table sums update records = 100 where level = 'tool day' settings mutations_sync = 2",
       });
       const runner = reportRunner({ url: databaseUrl, clickhouseUrl: clickhouse.url });
       const spec: Spec = {

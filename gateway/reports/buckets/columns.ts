@@ -9,11 +9,15 @@ import { CLICKHOUSE } from "../engines.ts";
 const BY = ["client", "model", "route", "subject", "key", "team", "cost_center", "channel", "tag"] as const;
 type By = (typeof BY)[number];
 const isBy = (name: string): name is By => BY.some((kind) => kind === name);
-/** Calls of tools are summed up by all of these together. */
-const OF_TOOLS = ["server", "tool", "client"] as const;
-const isOfTools = (name: string): boolean => OF_TOOLS.some((one) => one === name);
+/** Calls of tools are summed up by all dimensions of a kind together, and by what became of them. */
+const OF_TOOLS: Readonly<Record<"tools" | "clients", readonly DimensionName[]>> = {
+  tools: ["server", "tool"],
+  clients: ["server", "tool", "client"],
+};
+type OfTools = keyof typeof OF_TOOLS;
+export const isOfTools = (kind: string | null): kind is OfTools => kind !== null && kind in OF_TOOLS;
 /** Cells are in a table of their own: sums of a day's calls that agree in all dimensions. */
-export type BucketKind = By | "total" | "tools" | "cells";
+export type BucketKind = By | "total" | OfTools | "cells";
 
 /**
  * Records that are summed up, with the names of their hours and days, and of the one row which says that every hour with
@@ -21,7 +25,7 @@ export type BucketKind = By | "total" | "tools" | "cells";
  */
 export const LEVELS = {
   requests: { hour: "hour", day: "day", all: "all" },
-  tool_calls: { hour: "tools hour", day: "tools day", all: "tools all" },
+  tool_calls: { hour: "tool hour", day: "tool day", all: "tool all" },
 } as const;
 export type Summed = keyof typeof LEVELS;
 export const isSummed = (source: string): source is Summed => source in LEVELS;
@@ -33,16 +37,21 @@ export function kindBy(
   chosen: readonly DimensionName[],
 ): BucketKind | null {
   const asked = [...new Set([...grouped, ...chosen])];
-  if (source === "tool_calls") return asked.every(isOfTools) ? "tools" : null;
+  if (source === "tool_calls")
+    return (
+      (["tools", "clients"] as const).find((kind) => asked.every((name) => OF_TOOLS[kind].includes(name))) ??
+      null
+    );
   const [kind, ...others] = asked;
   if (kind === undefined) return "total";
   return isBy(kind) && others.length === 0 && (chosen.length === 0 || isFilteredByText(kind)) ? kind : null;
 }
 
-const part = (place: number): string => `splitByChar(char(31), r.value)[${place + 1}]`;
+/** Of a value of tools' calls: behind what became of them. */
+const part = (place: number): string => `splitByChar(char(31), r.value)[${place + 2}]`;
 /** The text of a dimension over a row `r` of sums of a kind. */
 export const textOfKind = (kind: BucketKind, name: DimensionName): string =>
-  kind === "tools" ? part(OF_TOOLS.findIndex((one) => one === name)) : (dimensionOf(name).label ?? "r.value");
+  isOfTools(kind) ? part(OF_TOOLS[kind].indexOf(name)) : (dimensionOf(name).label ?? "r.value");
 
 const valueIn = (kind: Exclude<By, "tag">): string => dimensionOf(kind, { engine: CLICKHOUSE }).sums ?? "''";
 
@@ -55,7 +64,10 @@ const KIND_VALUES: Record<Summed, string> = {
   ).join(
     ", ",
   )}], arrayMap(tag -> ('tag', cast(tag as String)), arrayDistinct(${CLICKHOUSE.itemsOr("r.tags", "(none)")})))`,
-  tool_calls: `[('tools', concat(${[...OF_TOOLS.map((name) => textOf(dimensionOf(name, { engine: CLICKHOUSE }).records)), "toString(r.status)"].join(", char(31), ")}))]`,
+  tool_calls: `[${Object.entries(OF_TOOLS).map(
+    ([kind, by]) =>
+      `('${kind}', concat(toString(r.status), char(31), ${by.map((name) => textOf(dimensionOf(name, { engine: CLICKHOUSE }).records)).join(", char(31), ")}))`,
+  )}]`,
 };
 
 type Added = Exclude<SumName, "latencies"> | "session_cost_usd";
@@ -108,7 +120,7 @@ export function bucketColumn(name: BucketColumn): { record: string; sum: string;
   const record = `cast(${ONE[name]} as ${type}) as ${name}`;
   const cell = OF_CELL[name] ?? `r.${name} as ${name}`;
   if (isStored(name)) return { record, sum: `r.${name} as ${name}`, cell };
-  const sum = name === "status" ? part(OF_TOOLS.length) : `cast(null as ${type})`;
+  const sum = name === "status" ? part(-1) : `cast(null as ${type})`;
   return { record, sum: `${sum} as ${name}`, cell: `cast(null as ${type}) as ${name}` };
 }
 /** What a cell does not store, because its keys say it. */

@@ -2,7 +2,7 @@ import type { DimensionName, Spec } from "#shared/report.ts";
 import { type AggregateName, aggregateOf, isInCells } from "../aggregates.ts";
 import { hasCells, isOrdered, isTime, UTC } from "../dimensions.ts";
 import { asksForLane, filtersOf } from "../spec.ts";
-import { type BucketKind, isSummed, kindBy } from "./columns.ts";
+import { type BucketKind, isOfTools, isSummed, kindBy } from "./columns.ts";
 
 const statusSql = (status: string, billed = ""): string =>
   `coalesce(sum(records) filter (where ${billed}status = '${status}'), 0)`;
@@ -28,7 +28,7 @@ const COUNTED: Partial<Record<AggregateName, string>> = {
 /** An aggregate over facts of `bucketFacts`. Cells and tools' sums have each latency, which takes a third of the time of weighted ones. */
 export const bucketFigure = (kind: BucketKind | null, name: AggregateName): string => {
   const figure = COUNTED[name] ?? aggregateOf(name).cells ?? "null";
-  return kind === "cells" || kind === "tools"
+  return kind === "cells" || isOfTools(kind)
     ? figure.replace("WeightedInterpolatedArray", "InclusiveArray").replace("(ms, calls)", "(ms)")
     : figure;
 };

@@ -16,7 +16,7 @@ function staleHours(source: Summed): string {
   // An earlier release deletes calls of tools unseen.
   const isCounted = source === "tool_calls";
   const counted = `union all select at, toUInt64(0), toUInt64(0), false, -sum(records) from sums
-    where org_id = '${DEFAULT_ORG}' and level = '${hour}' and (at, gen) in (select at, gen ${published} and ready) group by at`;
+    where org_id = '${DEFAULT_ORG}' and kind = 'tools' and level = '${hour}' and (at, gen) in (select at, gen ${published} and ready) group by at`;
   return `select toUnixTimestamp(at) as second from (
     select toStartOfHour(started_at, 'UTC') as at, max(version) as written, toUInt64(0) as gen, false as open,
       toInt64(${isCounted ? "count()" : "0"}) as n

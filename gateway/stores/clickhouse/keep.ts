@@ -4,7 +4,6 @@ import { poll } from "#drizzle/leases/poll.ts";
 import type { Ambient, Clock } from "#shared/clock.ts";
 import { DEFAULT_ORG } from "#shared/ids.ts";
 import { errorFields } from "#shared/log.ts";
-import { LEVELS } from "../../reports/buckets/columns.ts";
 import { checkPublishedSums } from "./check-sums.ts";
 import { askClickHouse, openClickHouse } from "./client.ts";
 import { onCluster, storedIn } from "./cluster.ts";
@@ -111,7 +110,6 @@ export function keepCopies(place: Place, deps: KeepCopiesDeps): { stop(): Promis
 
 /** Tables whose rows age, with their time; those of a month (UTC) are one partition. */
 const AGEING = Object.entries({ ...TIMES, cells: "at" });
-const { hour, day } = LEVELS.tool_calls;
 
 /** Deletes what Postgres has dropped: everything before the first month of which it has single records. */
 export async function expireCopies(
@@ -123,7 +121,7 @@ export async function expireCopies(
     const query = `select distinct toYYYYMM(${time}) as month from ${name} where ${time} ${before} limit 1000`;
     const months = await askClickHouse<{ month: number }>(client, query);
     const table = `${storedIn(name, cluster)}${onCluster(cluster)}`;
-    const sums = `delete from summed${onCluster(cluster)} where level in ('${hour}', '${day}') and at ${before}`;
+    const sums = `delete from summed${onCluster(cluster)} where match(level, '^tools? (hour|day)$') and at ${before}`;
     for (const { month } of months)
       await client.command({ query: `alter table ${table} drop partition ${month}` });
     // Sums outlive calls of models alone.

@@ -17,7 +17,7 @@ const recordsOf = (perSession: number, within: string): string => `
 insert into requests (org_id, id, started_at, surface, channel, state, status, streamed, attempts, route, route_source,
   provider, model, response_model, key_id, owner, teams, cost_center, session, client, tags, latency_ms, ttft_ms, usage_source,
   input_tokens, uncached_input_tokens, cache_read_tokens, output_tokens, cost_usd, token_cost_usd, unpriced, partial, version)
-select 'default', generateUUIDv4(), fromUnixTimestamp64Milli(started_ms + toInt64(${random(1)} * 6000000), 'UTC'), 'messages',
+select 'default', dateTimeToUUIDv7(toDateTime(at)), at, 'messages',
   multiIf(lane < 0.07, 'subscription', lane < 0.1, 'batch', 'api'), 'ok', 200, true, 1,
   'route-' || toString(multiIf(${random(2)} < 0.8, route, ${random(2)} < 0.96, (route + 3) % ${SIZES.routes}, turn % ${SIZES.routes})),
   'model', 'echo', 'model-' || toString(made), 'model-' || toString(made),
@@ -29,7 +29,7 @@ select 'default', generateUUIDv4(), fromUnixTimestamp64Milli(started_ms + toInt6
   latency, intDiv(latency, 5), 'provider', input, input - intDiv(input * 3, 5), intDiv(input * 3, 5), output,
   if(${random(3)} < 0.005, null, cost), if(${random(3)} < 0.005, null, cost), ${random(3)} < 0.005, false, 1
 from (
-  select *, turn, toInt32(exp(7.6 + 1.1 * ${bell(10)})) as latency, toInt32(exp(8 + 1.6 * ${bell(20)})) as input,
+  select *, turn, fromUnixTimestamp64Milli(started_ms + toInt64(${random(1)} * 6000000), 'UTC') as at, toInt32(exp(7.6 + 1.1 * ${bell(10)})) as latency, toInt32(exp(8 + 1.6 * ${bell(20)})) as input,
     toInt32(exp(5.5 + 1.4 * ${bell(30)})) as output,
     multiIf(${random(4)} < 0.8, model, ${random(4)} < 0.96, second_model, toUInt16(${SIZES.models} * pow(${random(5)}, 2.5))) as made,
     toDecimal256(input * 3 + output * 15, 30) * (1 + made % 7) / 1000000 as cost
@@ -38,15 +38,14 @@ from (
 )
 where started_ms < ${NOW.getTime()} - 6000000`;
 
-/** Half as many calls of tools. */
+/** Half as many calls of tools: a few tools are called far more than others, and a fourth of them are a server's. */
 const TOOL_CALLS = `
 insert into tool_calls (org_id, origin, external_id, id, started_at, channel, status, rank, decided_at, key_id, owner, teams, cost_center,
   client, session, tags, server, tool, latency_ms, cost_usd, version)
 select org_id, assumeNotNull(owner), toString(cityHash64(session, started_at, latency_ms)), generateUUIDv4(session), started_at, if(sipHash64(id) % 3 = 0, 'mcp', 'hook'),
   ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'failed', 'unknown', 'denied'][1 + sipHash64(id, 1) % 9], 1, started_at, key_id, owner, teams, cost_center,
-  client, session, tags, if(sipHash64(id, 2) % 4 = 0, 'server-' || toString(sipHash64(id, 3) % 12), null),
-  'tool-' || toString(sipHash64(id, 4) % 40), latency_ms, if(sipHash64(id) % 3 = 0, cost_usd / 10, null), 1
-from requests where rand() % 2 = 0`;
+  client, session, tags, if(called % 4 = 3, 'server-' || toString(intDiv(called, 4)), null), 'tool-' || toString(called), latency_ms, if(sipHash64(id) % 3 = 0, cost_usd / 10, null), 1
+from (select *, toUInt16(${SIZES.tools} * pow(sipHash64(id, 2) % 1000000 / 1000000, 2.5)) as called from requests where rand() % 2 = 0)`;
 
 /**
  * Fills `requests` of a database with about `perSession` records on average of each of the sessions that generate.ts made, a

@@ -12,6 +12,7 @@ export const SIZES = {
   clients: 30,
   keys: 400,
   tags: 50,
+  tools: 40,
   teams: 12,
   divisions: 3,
   repositories: 40,
