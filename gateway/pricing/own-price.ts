@@ -1,6 +1,7 @@
 import { type Exact, parseDecimal, product } from "#shared/decimal.ts";
 import type { Usage } from "#shared/usage.ts";
 import type { PriceOverride } from "../directory.ts";
+import type { PublishedPrice } from "../price-facts.ts";
 import {
   inProportion,
   LIST_PREFIX,
@@ -14,17 +15,6 @@ import {
 } from "./rate.ts";
 import { dearest, ratesBy } from "./variant.ts";
 
-/** A model's price in the catalog of providers. USD per million tokens, and per piece. */
-export type OwnPrice = {
-  input?: string;
-  output?: string;
-  image?: string;
-  /** By size and quality, such as `1024x1024 hd`. */
-  imageBy?: Readonly<Record<string, string>>;
-  character?: string;
-  searchUnit?: string;
-};
-
 type Columns<Price> = readonly (readonly [keyof Price, PriceUnit, number])[];
 
 const OWN_COLUMNS = [
@@ -33,7 +23,7 @@ const OWN_COLUMNS = [
   ["image", "image", PLACES.one],
   ["character", "character", PLACES.one],
   ["searchUnit", "search_unit", PLACES.one],
-] as const satisfies Columns<OwnPrice>;
+] as const satisfies Columns<PublishedPrice>;
 
 /** An administrator's price: tokens per million, the rest per piece. */
 const OVERRIDE_COLUMNS = [
@@ -48,7 +38,7 @@ const OVERRIDE_COLUMNS = [
 ] as const satisfies Columns<PriceOverride>;
 
 /** @throws RangeError if an amount is not a decimal. */
-export function ownPrice(name: string, own: OwnPrice): PriceEntry {
+export function ownPrice(name: string, own: PublishedPrice): PriceEntry {
   const rates: Partial<Record<PriceUnit, Rate>> = {};
   for (const [column, unit, places] of OWN_COLUMNS) {
     const price = own[column];

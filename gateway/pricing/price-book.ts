@@ -1,36 +1,16 @@
 import { parseDecimal } from "#shared/decimal.ts";
 import type { Discount, ListedChange, PriceOverride, Provider } from "../directory.ts";
-import type { WireName } from "../surface-facts.ts";
+import type { PriceFacts } from "../price-facts.ts";
 import { discounted } from "./discount.ts";
 import { hasOtherDates, namesWith, PINNED } from "./list-lookup.ts";
-import { type EnteredPrice, enteredPrice, type OwnPrice, ownEntry, ownPrice } from "./own-price.ts";
+import { type EnteredPrice, enteredPrice, ownEntry, ownPrice } from "./own-price.ts";
 import { inPlace, type ListedModel, listedIn, withHourWrites, withoutSteps } from "./price-list.ts";
 import { PLACES, type PriceEntry, ratePer } from "./rate.ts";
-import { STANDARD, type TierPrices, tierPriceOf, undated } from "./tier.ts";
+import { STANDARD, tierPriceOf, undated } from "./tier.ts";
 import { tierEntry } from "./tier-entry.ts";
 import { dearest, type RatesBy, ratesBy } from "./variant.ts";
 
 type ProviderKind = Provider["kind"];
-
-/** A provider kind's prices in the catalog (providers/catalog.ts). */
-type PriceSource = {
-  wire: WireName;
-  priceIds: readonly string[];
-  modelPrefix?: string;
-  modelNames?: RegExp;
-  /** The models of the list that it serves; absent: all. */
-  serves?: RegExp;
-  prices?: Readonly<Record<string, OwnPrice>>;
-  /** USD per character, by model, where the answer does not report the tokens that it is billed by. */
-  characterEstimates?: Readonly<Record<string, string>>;
-  sourcePrice?: string;
-  requestFees?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  searchPrice?: string;
-  previewSearch?: { models: RegExp; price: string; contentUnsure: RegExp };
-  tiers?: TierPrices;
-  places?: { dearer?: RegExp; unsure?: RegExp };
-  flatSince?: { models: RegExp; day: string };
-};
 
 /** What contracts take off the list's prices, and what a fetched list adds to the built-in one. */
 export type ListTerms = { discounts?: readonly Discount[]; listed?: readonly ListedChange[] };
@@ -65,7 +45,7 @@ const MINUTE_MS = 60_000;
  */
 export function priceBook(
   overrides: readonly PriceOverride[],
-  catalog: Readonly<Record<ProviderKind, PriceSource>>,
+  catalog: Readonly<Record<ProviderKind, PriceFacts>>,
   { discounts = [], listed: changes = [] }: ListTerms = {},
 ): PriceBook {
   const namesOf = changes.length === 0 ? PINNED : namesWith(changes);
@@ -165,7 +145,7 @@ const outranks = (a: PriceOverride, b: PriceOverride): boolean =>
 
 const listedBy =
   (listedModel: ReturnType<typeof listedIn>) =>
-  (source: PriceSource, model: string, atMs: number): ListedModel | null => {
+  (source: PriceFacts, model: string, atMs: number): ListedModel | null => {
     const { priceIds, flatSince, serves } = source;
     if (serves?.test(model) === false) return null;
     const bare = bareName(source, model);
@@ -180,11 +160,11 @@ const listedBy =
     };
   };
 
-const bareName = ({ modelPrefix = "" }: PriceSource, model: string): string =>
+const bareName = ({ modelPrefix = "" }: PriceFacts, model: string): string =>
   model.startsWith(modelPrefix) ? model.slice(modelPrefix.length) : model;
 
 /** The list's price with the catalog's additions. */
-function completed(listed: PriceEntry, source: PriceSource, model: string): PriceEntry {
+function completed(listed: PriceEntry, source: PriceFacts, model: string): PriceEntry {
   const { wire, sourcePrice, searchPrice, previewSearch, requestFees = {}, characterEstimates = {} } = source;
   const price = wire === "messages" ? withHourWrites(listed) : listed;
   const estimate = characterEstimates[undated(model)];

@@ -1,6 +1,7 @@
+import type { TierPrice } from "../price-facts.ts";
 import { type EnteredPrice, ownEntry } from "./own-price.ts";
 import { inProportion, PIECE_UNITS, type PriceEntry, type PriceUnit, type Rate, type Rates } from "./rate.ts";
-import { inTier, type TierPrice } from "./tier.ts";
+import { inTier } from "./tier.ts";
 
 export type TierOffers = {
   tier: string;

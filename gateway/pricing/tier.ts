@@ -1,4 +1,5 @@
 import { parseDecimal } from "#shared/decimal.ts";
+import type { TierPrice, TierPrices } from "../price-facts.ts";
 import {
   PLACES,
   type PriceEntry,
@@ -42,15 +43,6 @@ export function tierOf(serviceTier: string | null): Tier {
   const name = text.replace(WITHIN_US, "");
   return { name: isPricedApart(name) ? name : STANDARD, withinUs: name.length < text.length };
 }
-
-/** A tier's price: a multiple of the standard price, another multiple for cached tokens, or USD per million. */
-export type TierPrice =
-  | string
-  | { times: string; cacheReads: string }
-  | { input: string; cachedInput?: string; output: string };
-
-/** By the tier's name, then by the model's, without its date; `*` is any other model. */
-export type TierPrices = Readonly<Record<string, Readonly<Record<string, TierPrice>>>>;
 
 const DATED = /-(?:\d{4}-\d{2}-\d{2}|\d{4}|\d{8})$/;
 

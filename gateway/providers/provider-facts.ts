@@ -1,19 +1,14 @@
+import type { PriceFacts } from "../price-facts.ts";
 import { OPENAI_WIRES, type SurfaceName, type WireName } from "../surface-facts.ts";
 import type { LocationFacts } from "./places.ts";
-import type { PublishedPrice, PublishedTiers } from "./published-prices.ts";
 import type { ReportedCost } from "./reported-cost.ts";
 
 /** Facts about a provider kind. */
-export type ProviderFacts = {
-  wire: WireName;
+export type ProviderFacts = PriceFacts & {
   /** Wires that it also supports natively, at the same root. */
   otherWires: readonly WireName[];
   /** Surfaces of those wires that it has no address for. */
   lacks?: readonly SurfaceName[];
-  /** Names of models that only this vendor makes, those of tomorrow included. */
-  modelNames?: RegExp;
-  /** The models of its price list that it serves, where the list has others too. */
-  serves?: RegExp;
   /** The wires that its vendor invented: of several providers, a call without a model means this one. */
   inventorOf?: readonly WireName[];
   /** API root without a trailing slash, as the vendor's SDK expects it; null if an administrator must set one. */
@@ -57,33 +52,11 @@ export type ProviderFacts = {
   cacheMarks?: boolean;
   /** `total_tokens` = prompt + completion + reasoning: the output is the total less the prompt. */
   reasoningOutsideCompletion: boolean;
-  /** Its ids in the built-in price list. */
-  priceIds: readonly string[];
-  /** Prefix of model names here that the price list does not use. */
-  modelPrefix?: string;
   reportedCost?: ReportedCost;
-  /** USD per source that a search read, where `num_sources_used` is billed. */
-  sourcePrice?: string;
-  /** USD per 1,000 calls beside their tokens: by the model's name, then by the search that the request asks for. */
-  requestFees?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** The vendor's own search tool in the chat format, whose calls it bills; and USD per call. */
+  /** The vendor's own search tool in the chat format, whose calls it bills. */
   searchTool?: string;
-  searchPrice?: string;
-  /**
-   * USD per search by the older tool of Responses (`web_search_preview`), for models where it costs more, and models of
-   * it is unknown whether usage has the tokens that searches by the newer one are billed.
-   */
-  previewSearch?: { models: RegExp; price: string; contentUnsure: RegExp };
-  /** Prices of models missing from public lists. */
-  prices?: Readonly<Record<string, PublishedPrice>>;
-  /** USD per character of speech, by model, where only tokens are billed and the answer does not report them. */
-  characterEstimates?: Readonly<Record<string, string>>;
-  /** Prices of service tiers. */
-  tiers?: PublishedTiers;
   /** Where it runs models, and what that costs. */
   places?: LocationFacts;
-  /** Models that no longer cost more beyond a number of tokens, though the list says so; and since when. */
-  flatSince?: { models: RegExp; day: string };
 };
 
 const BESIDE_CHAT = [...OPENAI_WIRES, "rerank"] as const satisfies readonly WireName[];

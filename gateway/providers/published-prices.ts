@@ -1,28 +1,10 @@
+import type { PublishedPrice, TierPrices } from "../price-facts.ts";
 import { KNOWN_PLACES } from "./places.ts";
 
 /**
  * Prices that vendors publish and the built-in list does not have. Each table names its source and the day on which it was
  * read. Amounts are exact decimals in USD.
  */
-
-/** Per million tokens, and per piece. */
-export type PublishedPrice = {
-  input?: string;
-  output?: string;
-  image?: string;
-  /** By size and quality. */
-  imageBy?: Readonly<Record<string, string>>;
-  character?: string;
-  searchUnit?: string;
-};
-
-type TierPrice =
-  | string
-  | { times: string; cacheReads: string }
-  | { input: string; cachedInput?: string; output: string };
-
-/** By the tier's name, then by the model's; `*` is any other. A text is a multiple of the standard price. */
-export type PublishedTiers = Readonly<Record<string, Readonly<Record<string, TierPrice>>>>;
 
 /** openai.com/api/pricing, 2025-11-01: speech per character, images by size and quality. */
 const OPENAI_PIECES = {
@@ -84,10 +66,10 @@ const OPENAI_TIERS = {
   flex: { "*": "0.5" },
   priority: OPENAI_FAST,
   fast: OPENAI_FAST,
-} as const satisfies PublishedTiers;
+} as const satisfies TierPrices;
 
 /** Global batch: half of the standard price (azure.microsoft.com, Azure OpenAI pricing, 2025-11-01). */
-const AZURE_TIERS = { batch: { "*": "0.5" } } as const satisfies PublishedTiers;
+const AZURE_TIERS = { batch: { "*": "0.5" } } as const satisfies TierPrices;
 
 /**
  * Batch: half of the standard price (platform.claude.com, pricing, 2026-05-28). Fast mode: platform.claude.com, fast mode,
@@ -96,7 +78,7 @@ const AZURE_TIERS = { batch: { "*": "0.5" } } as const satisfies PublishedTiers;
 const ANTHROPIC_TIERS = {
   batch: { "*": "0.5" },
   fast: { "claude-opus-4-6": "6", "claude-opus-4-7": "6", "claude-opus-4-8": "2", "claude-opus-5": "2" },
-} as const satisfies PublishedTiers;
+} as const satisfies TierPrices;
 
 /** USD 2.00 per 1,000 searches, and 2.50 for the larger model (openrouter.ai and cohere.com/pricing, 2026-11-27). */
 const COHERE_RERANK = {
@@ -127,14 +109,14 @@ const GEMINI_HALF = {
 } as const;
 
 /** The same page has a priority price of 1.8 times the standard one for the same models. */
-const GEMINI_TIERS: PublishedTiers = {
+const GEMINI_TIERS: TierPrices = {
   batch: GEMINI_HALF,
   flex: GEMINI_HALF,
   priority: Object.fromEntries(Object.keys(GEMINI_HALF).map((model) => [model, "1.8"])),
 };
 
 /** Flex costs what on-demand calls cost (console.groq.com/docs/flex-processing, 2026-10-07). */
-const GROQ_TIERS = { flex: { "*": "1" } } as const satisfies PublishedTiers;
+const GROQ_TIERS = { flex: { "*": "1" } } as const satisfies TierPrices;
 
 const SONAR_FEES = { low: "5", medium: "8", high: "12" } as const;
 const SONAR_PRO_FEES = { low: "6", medium: "10", high: "14" } as const;

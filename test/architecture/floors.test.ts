@@ -22,7 +22,7 @@ const FLOORS: readonly [floor: number, pattern: RegExp][] = [
 ];
 
 /** Nouns that every room of the gateway may know. */
-const NOUNS = /^gateway\/(call|surface-facts|errors|directory|google-format|reading)\.ts$/;
+const NOUNS = /^gateway\/(call|surface-facts|errors|directory|google-format|reading|price-facts)\.ts$/;
 
 const floorOf = (file: string) => FLOORS.find(([, pattern]) => pattern.test(file))?.[0];
 const roomOf = (file: string) => file.split("/").slice(0, 2).join("/");
