@@ -24,7 +24,7 @@ function hashOfSources(): string {
 /** Null: there is no such file, or it is cut short. */
 function read(file: string): Starter | null {
   try {
-    // `trainAndKeep` packed it; what is cut short cannot be unpackedModel.
+    // `trainAndKeep` packed it; what is cut short cannot be unpacked.
     return starterWith(unpackedModel(readFileSync(file)) as StarterNumbers);
   } catch {
     return null;

@@ -48,11 +48,13 @@ test("CONTRIBUTING names only paths that exist, and after a path only names that
   expect(namings.flatMap(({ names }) => names).length).toBeGreaterThan(20);
 });
 
-test("a room of the gateway is in the picture of the floors", async () => {
+test("each room of the gateway, and each file beside them, is in the picture of the floors", async () => {
   const [, picture = ""] = /^## Floors[\s\S]*?^```$([\s\S]*?)^```$/m.exec(PAGE) ?? [];
   const files = await Array.fromAsync(new Bun.Glob("gateway/*/**/*.{ts,tsx}").scan(ROOT));
   const rooms = new Set(files.map((file) => file.split("/")[1] ?? ""));
-  expect([...rooms].filter((room) => !picture.includes(`${room}/`))).toEqual([]);
+  const beside = await Array.fromAsync(new Bun.Glob("*.ts").scan(join(ROOT, "gateway")));
+  const names = [...[...rooms].map((room) => `${room}/`), ...beside];
+  expect(names.filter((name) => !new RegExp(`[\\s/]${name}`).test(picture))).toEqual([]);
 });
 
 test("the glossary has at most 40 words", async () => {
