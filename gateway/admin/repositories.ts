@@ -48,13 +48,12 @@ export const adminRepositories = (deps: AdminDeps) =>
         const from = sinceMs === null ? null : new Date(sinceMs).toISOString();
         const repositories = await audited(deps.database, origin, async (tx, audit) => {
           const count = await requestBackfill(tx, { since: from, repository }, deps.clock.now());
+          if (count === 0 && repository !== null)
+            throw new GatewayError("not_found", "The GitHub App has no repository of this name.");
           const after = { since: from, repositories: count };
           await audit({ action: "repositories.backfill", subject: repository ?? "all repositories", after });
           return count;
         });
-        if (repositories === 0 && repository !== null) {
-          throw new GatewayError("not_found", "The GitHub App has no repository of this name.");
-        }
         return { repositories };
       },
       docs({

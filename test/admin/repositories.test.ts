@@ -59,4 +59,7 @@ test("a repository can be read again from a day on; an unknown one is none", asy
   expect(pass).toMatchObject({ phase: "idle", page: 1, watermark: null, stopAt: "2026-01-01T00:00:00.000Z" });
   expect((await it.call("POST", "/repositories/backfill", { repository: "acme/none" })).status).toBe(404);
   expect((await it.call("POST", "/repositories/backfill", { since: "soon" })).status).toBe(400);
+  // What was refused is no entry of the audit log.
+  const log = await it.call("GET", "/audit?action=repositories.backfill&subject=acme/none");
+  expect([log.status, log.body.data]).toEqual([200, []]);
 });
