@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { budgetBar } from "#gateway/pages/parts/budget-bar.tsx";
-import { decimalsOf, perMillionUsd, plainUsd } from "#gateway/pages/parts/format.ts";
+import { decimalsOf, percent, perMillionUsd, plainUsd } from "#gateway/pages/parts/format.ts";
 
 test.each([
   ["0.0000025", "$2.50"],
@@ -21,6 +21,18 @@ test("a cost is told with every digit where its lines add up to it, without zero
     "$0.50",
   ]);
 });
+
+test.each([
+  [0, "0 %"],
+  [0.0001, "< 0.1 %"],
+  [0.0005, "0.1 %"],
+  [0.9994, "99.9 %"],
+  [0.9999, "> 99.9 %"],
+  [1, "100 %"],
+  [1.25, "125 %"],
+])("a share of %p is %p: nearly nothing is not nothing, nearly all is not all", (share, text) =>
+  expect(percent(share).replaceAll("\u00a0", " ").replaceAll("\u202f", " ")).toBe(text),
+);
 
 test("amounts that stand below each other have as many decimals", () => {
   const all = ["1234567.5", "0.338072500", "-2"];

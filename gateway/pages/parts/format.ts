@@ -98,7 +98,13 @@ export function duration(ms: number): string {
 }
 
 const PERCENT = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
-export const percent = (fraction: number): string => `${PERCENT.format(fraction * 100)}${GAP}%`;
+/** `12.4 %`. What is a little more than nothing, or a little less than all, is not shown as nothing or all. */
+export function percent(fraction: number): string {
+  const size = Math.abs(fraction);
+  if (size > 0 && size < 0.0005) return `< 0.1${GAP}%`;
+  if (size >= 0.9995 && size < 1) return `> 99.9${GAP}%`;
+  return `${PERCENT.format(fraction * 100)}${GAP}%`;
+}
 
 const BY_UNIT = {
   USD: usd,
