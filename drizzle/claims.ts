@@ -30,7 +30,7 @@ export const isAuthorsSession = (p: string): string =>
 /** Whether a pull request `p`, merged or not, only claims its session: it then changes nothing of what other ones cost. */
 export const isClaim = (
   p: string,
-): string => `coalesce(${p}.link = 'claimed' or ${p}.merged_at is null and ${p}.from_fork
+): string => `coalesce(${p}.link = 'claimed' or ${p}.merged_at is null and ${p}.session is not null and ${p}.from_fork
       and ${p}.author_association in ('${OUTSIDE.join("', '")}')
       and not exists (select from repositories w where w.org_id = ${p}.org_id and w.id = ${p}.repository_id and w.is_private)
       and not ${isAuthorsSession(p)}, false)`;

@@ -148,4 +148,11 @@ describe("a pull request of a private repository", () => {
       expect(await read("bob")).toMatchObject({ whole: true, session_requests: 5 });
     }
   });
+
+  test("without a session is no claim: its author from outside sees it whole, and its text says nothing of a session", async () => {
+    await gateway.sql`update pull_requests set state = 'open', link = 'open', merged_at = null, session = null,
+      session_ids = array[]::text[], from_fork = true, author_association = 'NONE'`;
+    const page = await read("ann");
+    expect(page).toMatchObject({ whole: true, findings: [], session_cost_is_lower_bound: false });
+  });
 });
