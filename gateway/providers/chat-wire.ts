@@ -118,7 +118,7 @@ const NULL_MEMBER = /^"usage"\s*:\s*null\b/;
 function hasUsage(data: Uint8Array): boolean {
   for (let at = indexOfBytes(data, USAGE); at !== -1; at = indexOfBytes(data, USAGE, at + 1)) {
     // Without decoding the usual spelling.
-    const isNull = indexOfBytes(data, USAGE_NULL, at) === at;
+    const isNull = includesBytes(data.subarray(at, at + USAGE_NULL.byteLength), USAGE_NULL);
     if (!isNull && !NULL_MEMBER.test(decoder.decode(data.subarray(at, at + 24)))) return true;
   }
   return false;

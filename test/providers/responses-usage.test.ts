@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { PROVIDERS } from "#gateway/providers/catalog.ts";
 import { WIRES } from "#gateway/providers/wires.ts";
+import { cpuMs } from "#test/support/cpu-time.ts";
 
 const utf8 = (value: object) => Buffer.from(JSON.stringify(value));
 
@@ -28,4 +29,12 @@ test("an answer that used a tool of the provider's own, which is billed besides,
   ]) {
     expect([type, ...sourcesOf(type)]).toEqual([type, "provider", "provider"]);
   }
+});
+
+test("an event full of reports without usage is gone through once, however null is written", async () => {
+  const stream = WIRES.chat.openStream(PROVIDERS.openai);
+  stream.event(utf8({ choices: [{ delta: { content: "a" } }] }));
+  const full = Buffer.from(`[${'{"usage" :null},'.repeat(120_000)}1]`);
+  // Once through takes 50 ms; once for each report would take 10 s.
+  expect(await cpuMs(() => stream.event(full), 1)).toBeLessThan(2000);
 });
