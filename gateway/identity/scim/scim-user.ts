@@ -3,6 +3,7 @@ import { Email, storedEmail } from "#shared/admin/people.ts";
 import { SCIM_SCHEMAS, type ScimPatch, type ScimUserBody } from "#shared/admin/scim.ts";
 import { isRecord } from "#shared/json.ts";
 import { fits } from "#shared/schema.ts";
+import { CONTROL } from "#shared/text-length.ts";
 import type { PersonRow } from "../../stores/identity/people.ts";
 import { ScimError } from "./scim-error.ts";
 
@@ -75,9 +76,10 @@ function nameIn(members: ReadonlyMap<string, unknown>): string | null {
     members.get(`name.${name.toLowerCase()}`) ?? (isRecord(parts) ? parts[name] : undefined);
   const [given, family] = [part("givenName"), part("familyName")];
   const both = typeof given === "string" && typeof family === "string" ? `${given} ${family}` : null;
-  const found = [members.get("displayname"), part("formatted"), both].find(
-    (it) => typeof it === "string" && it.trim() !== "",
-  );
+  const found = [members.get("displayname"), part("formatted"), both]
+    // Marks within a copied name must not keep its person from being switched off.
+    .map((it) => (typeof it === "string" ? it.split(CONTROL).join("") : ""))
+    .find((it) => it.trim() !== "");
   if (found === undefined) return null;
   if (fits(DisplayName, found)) return found;
   throw new ScimError("invalidValue", "displayName: Expected one line of at most 128 characters.");
