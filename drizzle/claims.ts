@@ -23,7 +23,7 @@ export const isAuthorsSession = (p: string): string =>
   hasCalls(
     `${p}.session`,
     `${p}.org_id`,
-    `and (regexp_replace(lower(r.owner), '^(\\d+\\+)?([^@]*)@users\\.noreply\\.github\\.com$', '\\2') = lower(${p}.author_login)
+    `and (strpos(lower(r.owner), lower(${p}.author_login)) > 0 and regexp_replace(lower(r.owner), '^(\\d+\\+)?([^@]*)@users\\.noreply\\.github\\.com$', '\\2') = lower(${p}.author_login)
       or exists (select from people m where m.org_id = r.org_id and m.email = lower(r.owner) and lower(m.github_login) = lower(${p}.author_login)))`,
   );
 

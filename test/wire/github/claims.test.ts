@@ -169,6 +169,17 @@ test("the owner of its key is known by the GitHub account that is linked to the 
   await until(async () => (await linkOf(own)) === "joined");
 });
 
+test("the owner of its key is known by the private e-mail address of the account, and no part of a login is it", async () => {
+  const owner = "7+Grace@users.noreply.github.com";
+  const key = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "g", owner });
+  await call("grace-1", key.secret);
+  const by = (id: number, login: string) => fromFork("grace-1", { user: { id, login, type: "User" } });
+  const [own, other] = [await by(43, "grace"), await by(44, "race")];
+  for (const it of [own, other]) await github.story.merge(it);
+  await until(async () => (await linkOf(own)) === "joined");
+  await until(async () => (await linkOf(other)) === "claimed");
+});
+
 test("his own session is joined, as is that of a member", async () => {
   await call("ada-2");
   const own = await fromFork("ada-2", { user: { id: 41, login: "Ada", type: "User" } });
