@@ -120,7 +120,11 @@ const isRefusal = ({ status }: Response): boolean => status >= 400 && status < 4
 
 /** The gateway's own refusal of a call that the target cannot express, or its failure to write it: nothing that the provider did. */
 export function ownRefusal(cause: unknown): GatewayError | null {
-  if (cause instanceof TypeError && !("code" in cause)) return new GatewayError("internal", undefined, cause);
+  if (cause instanceof TypeError && !("code" in cause)) {
+    // A credential of the environment, or stored before these were refused.
+    const isHeader = cause.message.startsWith("Header ");
+    return new GatewayError(isHeader ? "provider_unconfigured" : "internal", undefined, cause);
+  }
   return cause instanceof GatewayError && ERRORS[cause.type].final ? cause : null;
 }
 

@@ -116,6 +116,15 @@ test("a call that the gateway fails to write is its own failure, for which no ot
   });
 });
 
+test("a credential that no header can carry, stored before these were refused, is a provider that cannot be asked", async () => {
+  const headers = { authorization: "Bearer \u200b" };
+  const send: Send = async ({ target }) =>
+    target.model === "first" ? await fetch("http://127.0.0.1:1/", { headers }) : Response.json({});
+  expect(await forward(deps(send), choice, call())).toMatchObject({ kind: "answer", attempts: 2 });
+  const alone: Choice = { ...choice, targets: [target("first")] };
+  expect(await forward(deps(send), alone, call())).toMatchObject({ type: "provider_unconfigured" });
+});
+
 describe("a provider that", () => {
   test("cannot be connected to within 5 s was not asked, so its fallback is", async () => {
     const seen: Sending[] = [];
