@@ -144,19 +144,19 @@ async function relayed(
   const answer = await relay(deps, { ...caller, server, method, headers, posted, signal });
   return posted || answer.body === null
     ? answer
-    : new Response(whileKnown(deps, request, answer.body), answer);
+    : new Response(answer.body.pipeThrough(whileAllowed(deps, request, serverName)), answer);
 }
 
-/** A stream that a server keeps open for its messages, as long as the caller's key is valid. */
-const whileKnown = ({ callers }: McpDeps, request: Request, body: ReadableStream<Uint8Array>) =>
-  body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      async transform(chunk, controller) {
-        await authenticate(callers, request);
-        controller.enqueue(chunk);
-      },
-    }),
-  );
+/** For a stream that a server keeps open for its messages: passes them on as long as the caller's key is valid and may use the server. */
+const whileAllowed = ({ callers, directory }: McpDeps, request: Request, serverName: string) =>
+  new TransformStream<Uint8Array, Uint8Array>({
+    async transform(chunk, controller) {
+      const { key } = await authenticate(callers, request);
+      const server = directory.current().toolServers.get(serverName);
+      if (!server || !mayUseServer(key, server)) throw new GatewayError("not_found");
+      controller.enqueue(chunk);
+    },
+  });
 
 const parsedOf = ({ message, bytes }: Posted): { message: RpcMessage; parsed: unknown } => ({
   message,

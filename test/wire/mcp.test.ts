@@ -87,38 +87,43 @@ describe("who may call what", () => {
     expect((await it.calls("one-tool", 2)).map(({ status }) => status)).toEqual(["denied", "ok"]);
   });
 
-  test("a stream that a server keeps open brings nothing more once its key is revoked", async () => {
-    const { promise: opened, resolve: open } =
-      Promise.withResolvers<ReadableStreamDefaultController<string>>();
-    const server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () =>
-        new Response(new ReadableStream({ start: open }), {
-          headers: { "content-type": "text/event-stream" },
-        }),
-    });
-    const url = `http://127.0.0.1:${server.port}/`;
-    await it.admin("PUT", "/mcp-servers/open", { url, allow_private_network: true });
-    const { id, secret } = await it.admin<{ id: string; secret: string }>("POST", "/keys", {
-      name: "leaver",
-    });
-    const answer = fetch(`${it.url}/mcp/open`, { headers: { ...LEGACY, "x-gateway-key": secret } });
-    const events = await opened;
-    events.enqueue("data: before\n\n");
-    const reader = (await answer).body?.getReader();
-    expect(new TextDecoder().decode((await reader?.read())?.value)).toContain("before");
-    await it.admin("DELETE", `/keys/${id}`);
-    events.enqueue("data: after\n\n");
-    expect(
-      await reader?.read().then(
-        ({ done }) => done,
-        () => true,
-      ),
-    ).toBe(true);
-    await server.stop(true);
-    await it.admin("DELETE", "/mcp-servers/open");
-  });
+  test.each([
+    ["its key is revoked", "DELETE", (id: string) => `/keys/${id}`, undefined],
+    ["its key may not use the server", "PATCH", (id: string) => `/keys/${id}`, { scopes: { mcp: ["old"] } }],
+    ["the server is deleted", "DELETE", () => "/mcp-servers/open", undefined],
+  ] as const)(
+    "a stream that a server keeps open brings nothing more once %s",
+    async (name, method, pathOf, body) => {
+      const { promise: opened, resolve: open } =
+        Promise.withResolvers<ReadableStreamDefaultController<string>>();
+      const server = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: () =>
+          new Response(new ReadableStream({ start: open }), {
+            headers: { "content-type": "text/event-stream" },
+          }),
+      });
+      const url = `http://127.0.0.1:${server.port}/`;
+      await it.admin("PUT", "/mcp-servers/open", { url, allow_private_network: true });
+      const { id, secret } = await it.admin<{ id: string; secret: string }>("POST", "/keys", { name });
+      const answer = fetch(`${it.url}/mcp/open`, { headers: { ...LEGACY, "x-gateway-key": secret } });
+      const events = await opened;
+      events.enqueue("data: before\n\n");
+      const reader = (await answer).body?.getReader();
+      expect(new TextDecoder().decode((await reader?.read())?.value)).toContain("before");
+      await it.admin(method, pathOf(id), body);
+      events.enqueue("data: after\n\n");
+      expect(
+        await reader?.read().then(
+          ({ done }) => done,
+          () => true,
+        ),
+      ).toBe(true);
+      await server.stop(true);
+      if (name !== "the server is deleted") await it.admin("DELETE", "/mcp-servers/open");
+    },
+  );
 
   test("a server's own lists hold for every key, from the admin call on", async () => {
     await it.admin("PATCH", "/mcp-servers/new", { tools: { deny: ["test_*"] } });
