@@ -62,11 +62,13 @@ describe.skipIf(!BROWSER)("what the pages say about money", () => {
     await page.getByRole("button", { name: "Save" }).waitFor();
   });
 
-  test("on a phone a report's groups are below each other, beside the first figure", async () => {
+  test("on a phone a report's further groups are below the first one with their names, beside the figure", async () => {
     const page = await open("/explore?by=day&by=client&measure=cost_usd&view=table");
     await page.setViewportSize({ width: 390, height: 844 });
-    const heads = page.getByRole("region", { name: "Figures" }).locator("th");
-    await until(async () => (await heads.allTextContents()).join("|") === "Day, Client|Cost");
+    const figures = page.getByRole("region", { name: "Figures" });
+    const heads = figures.locator("th");
+    await until(async () => (await heads.allTextContents()).join("|") === "Day|Cost");
+    await figures.locator("td .below").getByText("Client").first().waitFor();
     await page.setViewportSize({ width: 1440, height: 900 });
     await until(async () => (await heads.allTextContents()).join("|") === "Day|Client|Cost");
   });
