@@ -307,7 +307,9 @@ test("the command line lists, sets, imports and removes what money depends on, a
     "1 to create",
   );
   expect((await run("prices", "refresh")).said).toContain("PRICES_URL is not set");
-  expect((await run("prices", "changes")).said).toBe("fetched at: none\nfetches: false\nmissing: none\n");
+  expect((await run("prices", "changes")).said).toBe(
+    "fetched at: none\nfetches: false\nmissing: none\n\nNone.\n",
+  );
   expect((await run("statement", "2026-11", "--format", "csv")).said).toMatch(
     /^team,requests,[\s\S]*\ntotal,/,
   );

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SUPERUSER } from "#drizzle/embedded/initialise.ts";
 import { migrate } from "#drizzle/migrate.ts";
 import { requireMasterKey } from "#gateway/stores/master-key-check.ts";
 import { systemClock } from "#shared/clock.ts";
@@ -324,7 +325,8 @@ describe("the launcher", () => {
     const database = await testDatabase();
     const it = launcher(LAUNCHER, {
       DATA_DIR: join(space.path, "refused"),
-      DATABASE_URL: database.url.replace(":test@", ":wrong@"),
+      // The server asks no one else for a password, see support/postgres.ts.
+      DATABASE_URL: database.url.replace(/\/\/.*@/, `//${SUPERUSER}:wrong@`),
       MASTER_KEY: "00".repeat(32),
     });
     expect(await it.process.exited).toBe(1);
