@@ -80,7 +80,7 @@ async function confirm(deps: SetupDeps, request: Request): Promise<Response> {
   return confirmPage(registrationUrl(config.webUrl, form.organization, state), manifest, fault?.text ?? null);
 }
 
-/** Stores what GitHub registered and goes on to its installation. Replaces the App only as agreed. */
+/** Stores what GitHub registered and continues to its installation. Replaces the App only as agreed. */
 async function created(deps: SetupDeps, request: Request, address: string | null): Promise<Response> {
   const { config, credentials, clock, log } = deps;
   const { searchParams } = new URL(request.url);

@@ -99,6 +99,8 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     });
     await seats.getByText("1 seat added, 0 changed.").waitFor();
     await seats.getByRole("row", { name: /ada@example.com/ }).waitFor();
+    // The same file can be chosen again once it is corrected: browsers ignore a choice that changes nothing.
+    expect(await seats.locator("input[type=file]").inputValue()).toBe("");
     await expectFit(reader);
   });
 
@@ -570,6 +572,14 @@ describe.skipIf(!BROWSER)("administration in a browser", () => {
     const price = page.locator("tbody tr", { hasText: "worded" });
     await price.getByText("In force from: Mar 1, 2026").waitFor();
     expect(await price.textContent()).not.toMatch(/effective|[0-9a-f]{8}-/);
+    // A name is not a code: it stays as it is.
+    const frame = { filters: {}, range: "30d", compare: "none", view: "table" };
+    const spec = { source: "requests", dimensions: ["team"], measures: ["cost_usd"], ...frame };
+    const report = { title: "cost_by_team", spec };
+    await gateway.admin("POST", "/reports", { id: "named", ...report });
+    await gateway.admin("PATCH", "/reports/named", { title: "cost_by_owner" });
+    await open("/settings/audit?action=report.saved", "Audit log");
+    await page.getByText("Title: cost_by_team → cost_by_owner").waitFor();
   });
 
   test("Claude Code's settings are entered value by value or as a file, for everybody and for a team", async () => {

@@ -1,6 +1,6 @@
-import { Button, type ButtonProps, FileButton } from "@mantine/core";
+import { Button, type ButtonProps, FileButton, type FileButtonProps } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { Fault } from "./page.tsx";
 
 type ActProps<Answer> = ButtonProps & {
@@ -25,12 +25,24 @@ export function Act<Answer>({ act, accept, children, said, ...look }: ActProps<A
       {accept === undefined ? (
         button({ onClick: () => mutate(null) })
       ) : (
-        <FileButton accept={accept} onChange={(file) => file && mutate(file)}>
+        <ChooseFile accept={accept} choose={mutate}>
           {button}
-        </FileButton>
+        </ChooseFile>
       )}
       {error && <Fault error={error} />}
       {data !== undefined && said?.(data)}
     </>
   );
+}
+
+type ChooseFileProps = Pick<FileButtonProps, "accept" | "children"> & { choose: (file: File) => void };
+
+/** The file can be chosen again once it is corrected: browsers ignore a choice that changes nothing. */
+export function ChooseFile({ choose, ...props }: ChooseFileProps) {
+  const reset = useRef<() => void>(null);
+  const chosen = (file: File | null) => {
+    if (file) choose(file);
+    reset.current?.();
+  };
+  return <FileButton {...props} resetRef={reset} onChange={chosen} />;
 }

@@ -61,7 +61,7 @@ const valuesIn = (state: AuditView["before"], fields: readonly Field[]): Map<str
         if (value === "") return [name, kind.replace("empty list", "none")];
         if (kind === "number") return [name, count(value)];
         const field = fieldAt(fields, partsOf(name));
-        const isFree = field && field.kind !== "choice" && field.kind !== "choices";
+        const isFree = field ? field.kind !== "choice" && field.kind !== "choices" : NAMES.includes(name);
         const words = (line: string) => (!isFree && CODES.test(line) ? codeWords(line) : dated(line));
         return [name, value.split("\n").map(words).join(", ")];
       }),
@@ -88,7 +88,7 @@ function changesOf(entry: AuditView): Difference[] {
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const NAMES = ["name", "email", "person", "model", "provider", "month", "group", "bucket"];
+const NAMES = ["name", "title", "email", "person", "model", "provider", "month", "group", "bucket"];
 
 /** What an entry is of, by its name rather than by its id. */
 function subjectOf(entry: AuditView): string {

@@ -1,6 +1,7 @@
-import { Button, Fieldset, FileButton, Group, Input, Switch } from "@mantine/core";
+import { Button, Fieldset, Group, Input, Switch } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { Fault } from "#shared/schema.ts";
+import { ChooseFile } from "../../parts/act.tsx";
 import { Control, type EntryProps, helpText } from "./controls.tsx";
 import { type Drafts, draftOf, draftsOf, groupIn, listIn, newDraft } from "./draft.ts";
 import { faultAt, partOf } from "./faults.ts";
@@ -103,9 +104,9 @@ function List({ field, draft, place, faults, change }: EntryProps) {
 /** Takes the values of a file of JSON. */
 function LoadDocument({ load }: { load: (text: string) => void }) {
   const [isWrong, setWrong] = useState(false);
-  const read = async (file: File | null) => {
+  const read = async (file: File) => {
     try {
-      if (file) load(await file.text());
+      load(await file.text());
       setWrong(false);
     } catch {
       setWrong(true);
@@ -113,13 +114,13 @@ function LoadDocument({ load }: { load: (text: string) => void }) {
   };
   return (
     <>
-      <FileButton accept="application/json,.json" onChange={(file) => void read(file)}>
+      <ChooseFile accept="application/json,.json" choose={(file) => void read(file)}>
         {(props) => (
           <Button size="compact-sm" {...props}>
             Load a file
           </Button>
         )}
-      </FileButton>
+      </ChooseFile>
       {isWrong && <Input.Error>The file is not JSON.</Input.Error>}
     </>
   );
