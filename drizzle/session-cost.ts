@@ -48,7 +48,8 @@ export const pullRequestName = ({ repositoryId, number }: CostedPullRequest): st
 
 /**
  * The `calls` of pull requests, `whose`, and pull requests that are `uncovered`: calls of theirs are not counted. Sums of
- * their stretches that belong to others are taken off the whole of their tasks.
+ * their stretches that belong to others are taken off the whole of their tasks. Calls of a quarter of an hour are one row
+ * where they share the rest, because a session may have many calls and many pull requests.
  */
 const pullRequestCalls = (asked: readonly CostedPullRequest[]): SQL => sql`
     with asked as (
@@ -61,8 +62,11 @@ const pullRequestCalls = (asked: readonly CostedPullRequest[]): SQL => sql`
       ${sql.raw(contextTables(ORG))},
       uncovered as (${sql.raw(uncoveredTasks("named", ORG))}),
       whole as materialized (
-        select n.task, n.declarer, c.* from ${sessionCalls} c join named n on n.session = c.session and ${sql.raw(isOfTask)}
-        where c.session = any(array(select named.session from named))),
+        select n.task, n.declarer, c.session, c.model, max(c.at) as at, c.owner, c.key_id, c.teams, sum(c.records) as records,
+          sum(c.known) as known, sum(c.uncertain) as uncertain, sum(c.cost_usd) as cost_usd, c.billed
+        from ${sessionCalls} c join named n on n.session = c.session and ${sql.raw(isOfTask)}
+        where c.session = any(array(select named.session from named))
+        group by n.task, n.declarer, c.session, c.model, date_bin('15 minutes', c.at, 'epoch'), c.owner, c.key_id, c.teams, c.billed),
       calls as materialized (
         select p.pull_request as whose, c.* from shares p join whole c on c.task = p.task
         where p.is_rest and p.pull_request in (select asked.name from asked)

@@ -424,3 +424,28 @@ test("what a split merge cost after its first review is of its own stretches, to
   const result = await engines.runner("reviewed").run(spec(["review_fix_cost_usd", "cost_usd"]), now);
   expect(result.total.current).toEqual({ review_fix_cost_usd: 12, cost_usd: 15 });
 });
+
+test("hundreds of pull requests of one session with thousands of calls have their cost within a statement's time", async () => {
+  const { url } = await testDatabase();
+  const many = openDatabase(url, { name: "test", max: 1, statementTimeoutMs: 10_000 });
+  const ownSql = testSql(url);
+  try {
+    await seed(ownSql, "default", {
+      repositories: REPOSITORIES,
+      requests: [{ at: minute(0), owner: "ann", session: "s", cost: "0.01" }],
+      pullRequests: Array.from({ length: 300 }, (_, n) => ({
+        ...{ repository: 1, number: n + 1, session: "s", mergedAt: minute(300), link: "joined" },
+      })),
+    });
+    await ownSql`insert into requests
+      select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'started_at', r.started_at + n * interval '1 second'))).*
+      from requests r, generate_series(1, 4999) n`;
+    const asked = Array.from({ length: 300 }, (_, n) => ({ repositoryId: 1, number: n + 1, session: "s" }));
+    const costs = await pullRequestCosts(many.db, asked);
+    expect(costs.get("1#1")).toMatchObject({ requests: 5_000, costUsd: "50.00", isLowerBound: false });
+    expect(new Set([...costs.values()].map((it) => it.costUsd))).toEqual(new Set(["50.00"]));
+    expect(costs.size).toBe(300);
+  } finally {
+    await many.close();
+  }
+});
