@@ -130,11 +130,9 @@ describe("a file of requests", () => {
       max_tokens: 9,
       messages: [{ role: "user" as const, content: "Hi" }],
     };
-    for (const call of [
-      upload([titan]),
-      anthropic.messages.batches.create({ requests: [{ custom_id: "1", params }] }),
-    ]) {
-      expect(await refused(call)).toMatchObject({
+    const messages = anthropic.messages.batches.create({ requests: [{ custom_id: "1", params }] });
+    for (const answer of await Promise.all([upload([titan]), messages].map(refused))) {
+      expect(answer).toMatchObject({
         status: 400,
         message: expect.stringContaining("does not accept batches"),
       });
