@@ -62,6 +62,13 @@ const counts = async ({ sql }: Database) => {
   return row as { pulls: number; reviews: number; passes: number };
 };
 
+/** Has the repositories listed until `seen`: who has just listed them may note only now that it has done so. */
+const listedUntil = ({ sql }: Database, seen: () => Promise<boolean>) =>
+  until(async () => {
+    await sql`update github_tasks set done_at = null where done_at is not null`;
+    return await seen();
+  });
+
 const countOf = (github: FakeGithub, operation: string) =>
   github.calls.filter((it) => it === operation).length;
 const LIST = "GET /repos/{owner}/{repo}/pulls";
@@ -125,9 +132,8 @@ test("the next pass asks only for what changed, and heals what no delivery told"
   expect(countOf(it.github, REVIEWS) - before).toBeLessThanOrEqual(3 * passes);
   // A repository that leaves the installation unseen is no longer asked about.
   installation.repositories = [];
-  await it.database.sql`update github_tasks set done_at = null`;
   const covered = async () => (await it.database.sql`select covered from repositories`)[0]?.["covered"];
-  await until(async () => (await covered()) === false);
+  await listedUntil(it.database, async () => (await covered()) === false);
   const events = await it.database.sql`select kind from coverage_changes where repository_id > 0 order by at`;
   expect(events.map((row) => row["kind"])).toEqual(["added", "removed"]);
 });
@@ -139,8 +145,8 @@ test("repositories that are due again at once do not keep installations from bei
   await it.run({ reconcile: { passMs: 0, roundMs: 100 } });
   await until(async () => countOf(it.github, LIST) > 4);
   installation.repositories = [];
-  await it.database.sql`update github_tasks set done_at = null`;
-  await until(async () => (await it.database.sql`select 1 from repositories where covered`).length === 0);
+  const covered = () => it.database.sql`select 1 from repositories where covered`;
+  await listedUntil(it.database, async () => (await covered()).length === 0);
 });
 
 test("an installation is read back as many days as the setting says", async () => {
@@ -165,11 +171,7 @@ test("of two processes one reads, and when it ends the other goes on", async () 
   const added = it.github.story.addRepository("octo/two");
   await fill(it.github, added, 3);
   it.github.world.installations[0]?.repositories.push(added);
-  await until(async () => {
-    // Again and again: who has just listed the repositories may note only now that it has done so.
-    await it.database.sql`update github_tasks set done_at = null where done_at is not null`;
-    return (await counts(it.database)).passes === 2;
-  });
+  await listedUntil(it.database, async () => (await counts(it.database)).passes === 2);
   expect((await counts(it.database)).pulls).toBe(63);
 });
 
