@@ -19,7 +19,7 @@ export const isSealedText = (text: string): boolean =>
 export const keyIdOf = (key: Uint8Array): string =>
   createHash("sha256").update("tallygate key id").update(key).digest("hex").slice(0, 8);
 
-/** AES-256-GCM under 32 bytes of `key`. The key id in front tells which texts a rotation has to seal again. */
+/** AES-256-GCM under 32 bytes of `key`. The key id in front shows which texts a rotation has to seal again. */
 export function createSecretBox(key: Uint8Array): SecretBox {
   if (key.byteLength !== 32) throw new RangeError("a master key has 32 bytes");
   const keyId = keyIdOf(key);

@@ -10,7 +10,7 @@ const BYTES_PER_TOKEN = 3.5;
 /** Role names and separators. */
 const TOKENS_PER_MESSAGE = 4;
 
-/** Estimates token counts where the provider has none, as a client pays for its own. Other calls go to `send`. */
+/** Estimates token counts where the provider offers no count: a client would pay for a call instead. Others go to `send`. */
 export const estimatingSender =
   (send: Send): Send =>
   (sending) => {

@@ -18,7 +18,7 @@ export type InFlight = {
   enter(keyId: string): Places;
 };
 
-/** Limits calls in flight. Beyond, one is refused before its body is read: queues would only make all late. */
+/** Limits calls in flight. One too many is refused before its body is read: a queue would only make all late. */
 export function openInFlight(max: InFlightMax, metrics: Registry): InFlight {
   const keys = createCounts();
   const providers = createCounts();

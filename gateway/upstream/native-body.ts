@@ -5,7 +5,7 @@ import { surfaceFacts } from "../surface-facts.ts";
 /** Members whose objects may name the model again: those of batchEmbedContents and of countTokens. */
 const GEMINI_REQUESTS = ["requests", "generateContentRequest"];
 
-/** The client's body with the target's model. Gemini's path names it, so others in the body must be the same. */
+/** The client's body with the target's model. Gemini's path names it, so a model in the body must be the same. */
 export function nativeBody({ body, surface }: Call, { model }: Target, askForUsage: boolean): Uint8Array {
   // What a vendor's own address reads in a body is not known here.
   if (surface === "pass_through") return body.bytes;

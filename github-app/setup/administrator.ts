@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isVisit } from "./state.ts";
 
-/** Whether a request has the admin key (Bearer or Basic's password). `digest`: its hex SHA-256; null: there is none. */
+/** Whether a request has the admin key (Bearer or Basic's password). `digest`: its hex SHA-256; null without such a key. */
 export function isAdministrator(request: Request, digest: string | null): boolean {
   const key = keyOf(request.headers.get("authorization") ?? "");
   if (digest === null || key === null) return false;

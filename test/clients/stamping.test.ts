@@ -124,7 +124,7 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
     expect([code, error]).toEqual([1, expect.stringContaining("Pull request 9999 does not exist here.")]);
   });
 
-  testOnce("a review is stamped once: one's latest, or the one that is named; nobody else's", async () => {
+  testOnce("a review is stamped once: one's latest, or the one that is named, and no other", async () => {
     const request = await begin(`${way}/reviewed`, null);
     const review = (...words: string[]) => ada.tallygate(["review", "stamp", ...words], env);
     expect(await review()).toMatchObject({ code: 1, error: expect.stringContaining("session is unknown") });
@@ -159,7 +159,7 @@ describe.each(["gh", "rest"] as const)("by %s", (way) => {
     expect(request.body).toBeNull();
   });
 
-  testOnce("a token that is nobody's needs the review's id", async () => {
+  testOnce("a token without a user needs the review's id", async () => {
     const request = await begin(`${way}/unnamed`, null);
     const made = await github.story.submitReview(request);
     github.fail({ operation: "GET /user", status: 403 });

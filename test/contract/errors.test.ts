@@ -287,7 +287,7 @@ const MEASURED: readonly ErrorType[] = ["rate_limited", "too_many_refusals", "sp
 
 describe.each(Object.entries(ERRORS))("%s", (name, facts) => {
   const type = name as ErrorType;
-  test.each(SURFACES)("is reached, and tells what the table says (from $path)", async (surface) => {
+  test.each(SURFACES)("is reached, and says what the table says (from $path)", async (surface) => {
     const answer = await WAYS[type](surface);
     const text = await answer.text();
     expect([answer.status, text]).toEqual([facts.status, text]);

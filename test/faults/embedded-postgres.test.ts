@@ -83,7 +83,7 @@ describe("first and later starts", () => {
     expect(refused).toBe("28P01");
   });
 
-  test("a second launcher on the same data directory is refused, and the first goes on", async () => {
+  test("a second launcher on the same data directory is refused, and the first keeps running", async () => {
     await expect(start(directory)).rejects.toThrow(
       /Another launcher \(process \d+, since \d{4}-\d\d-\d\d \d\d:\d\d UTC\) is already running/,
     );

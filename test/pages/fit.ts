@@ -39,7 +39,7 @@ export async function expectFit(
       if (all || (looks === "access" && look === next)) {
         expect([look.width, await faultsOfAccess(page)]).toEqual([look.width, []]);
       }
-      // Tables fold when they are drawn anew.
+      // Tables fold when they are drawn again.
       const tooWide = () => page.evaluate<string[]>(TOO_WIDE);
       await until(async () => (await tooWide()).length === 0).catch(() => undefined);
       expect([look.width, await tooWide()]).toEqual([look.width, []]);

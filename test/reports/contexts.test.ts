@@ -111,7 +111,7 @@ const NAMES: Record<number, string[]> = { 1: ["acme/app"], 2: ["acme/web", "acme
 const isOfBranch = (it: Merge, { branch, repository }: Context) =>
   it.headBranch === branch && [...(NAMES[it.repository] ?? []), it.headRepository].includes(repository);
 
-/** Whether a pull request counts beside the others of its session: not a claim, nor one that was closed and opened anew. */
+/** Whether a pull request counts beside the others of its session: not a claim, nor one that was closed and opened again. */
 const stands = (world: Generated, it: Merge) =>
   it.link !== "claimed" &&
   !(

@@ -128,7 +128,7 @@ test("a pull request from outside changes nothing of what the merges cost whose 
   for (const session of ["branch-1", "linked-1", "agent-1"]) await call(session);
   await declare("contexts", { session: "branch-1", branch: "feature", repository: "acme/open" });
   await declare("links", { session: "agent-1", of: "linked-1", task: "x" });
-  // A stretch that no context covers, of somebody else's key.
+  // A stretch that no context covers, of another person's key.
   const ofBob = await gateway.admin<{ secret: string }>("POST", "/keys", { name: "b", owner: "bob" });
   await call("branch-1", ofBob.secret);
   const open = (session: string, headRef: string) =>
